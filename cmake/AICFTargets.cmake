@@ -1,0 +1,54 @@
+# Helpers for the runtime side: plain CMake, no LLVM.
+
+add_library(aicf_options INTERFACE)
+target_compile_options(aicf_options INTERFACE -Wall -Wextra)
+if(AICF_WERROR)
+  target_compile_options(aicf_options INTERFACE -Werror)
+endif()
+if(AICF_ASAN)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# aicf_add_library(name SOURCES a.cpp ... LINK lib ...)
+# A static library; with AICF_BUILD_TESTS also `<name>_asan`, the same sources
+# under ASan and UBSan, which the hardening tests link.
+function(aicf_add_library name)
+  cmake_parse_arguments(ARG "NO_ASAN" "" "SOURCES;LINK;DEFINES;OPTIONS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(aicf::${name} ALIAS ${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:aicf_options>)
+  target_compile_definitions(${name} PRIVATE ${ARG_DEFINES})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_property(GLOBAL APPEND PROPERTY AICF_RUNTIME_LIBRARIES ${name})
+  if(AICF_BUILD_TESTS AND NOT AICF_ASAN AND NOT ARG_NO_ASAN)
+    add_library(${name}_asan STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES})
+    set(asan_link "")
+    foreach(lib IN LISTS ARG_LINK)
+      if(TARGET ${lib}_asan)
+        list(APPEND asan_link ${lib}_asan)
+      else()
+        list(APPEND asan_link ${lib})
+      endif()
+    endforeach()
+    target_link_libraries(${name}_asan PUBLIC ${asan_link} PRIVATE aicf_options)
+    target_compile_definitions(${name}_asan PRIVATE ${ARG_DEFINES})
+    target_compile_options(${name}_asan PRIVATE ${ARG_OPTIONS}
+      PUBLIC -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1
+             -fno-omit-frame-pointer)
+    target_link_options(${name}_asan PUBLIC -fsanitize=address,undefined)
+    get_target_property(deps ${name} MANUALLY_ADDED_DEPENDENCIES)
+  endif()
+endfunction()
+
+# aicf_add_tool(name SOURCES a.cpp ... LINK lib ...): an executable in build/bin.
+function(aicf_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} aicf_options)
+endfunction()

@@ -1,0 +1,62 @@
+//===- Entry.h - the signature of an entry ----------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Reads roles, names and updates once. Checks nothing: --aicf-verify-entries
+// does, and everybody else runs after it.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_ANALYSIS_ENTRY_H
+#define AICF_ANALYSIS_ENTRY_H
+
+#include "aicf/ABI/Types.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::aicf {
+
+/// A public function with any `aicf.*` attribute on itself, its arguments or its
+/// results.
+bool isEntry(func::FuncOp func);
+
+/// The entries of a module, in order.
+SmallVector<func::FuncOp> getEntries(ModuleOp module);
+
+/// How a persistent tensor starts.
+struct Initializer {
+  ::aicf::InitKind kind = ::aicf::InitKind::None;
+  double value = 0; ///< the constant, or the standard deviation of Normal
+  bool operator==(const Initializer &o) const {
+    return kind == o.kind && value == o.value;
+  }
+};
+
+/// The signature of an entry; missing attributes are empty strings.
+struct EntrySignature {
+  struct Argument {
+    StringRef name;
+    StringRef roleName;
+    ::aicf::Role role = ::aicf::Role::Input; ///< only if roleName is set
+    Initializer init;
+    Attribute initAttr; ///< as written, null if absent
+  };
+  struct Result {
+    StringRef name;    ///< an output
+    StringRef updates; ///< or the name of the argument that takes the value
+  };
+  SmallVector<Argument> arguments;
+  SmallVector<Result> results;
+
+  explicit EntrySignature(func::FuncOp func);
+  /// The position of the argument called `name`, or -1.
+  int64_t findArgument(StringRef name) const;
+
+private:
+  llvm::StringMap<int64_t> byName;
+};
+
+} // namespace mlir::aicf
+
+#endif // AICF_ANALYSIS_ENTRY_H

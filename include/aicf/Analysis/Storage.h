@@ -1,0 +1,67 @@
+//===- Storage.h - which values share storage, and when it is used -*- C++ -*-//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Reads the decisions written on aicf_rt ops (`inplace`, `stream`, ...) and on
+// the entry's results (`aicf.updates`) and answers: which storages are there,
+// which values live in each, which calls access them. Decides nothing.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_ANALYSIS_STORAGE_H
+#define AICF_ANALYSIS_STORAGE_H
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "aicf/Support/HappensBefore.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::aicf_rt {
+
+/// The calls of an entry in program order, with their happens-before.
+struct CallList {
+  SmallVector<PrimitiveOpInterface> calls;
+  llvm::DenseMap<Operation *, uint32_t> indexOf;
+  ::aicf::HappensBefore order;
+
+  /// Emits a diagnostic at the function when the streams are malformed.
+  static FailureOr<CallList> create(func::FuncOp func);
+};
+
+/// The calls that access one value: its producer and its readers.
+::aicf::AccessSet accessesOf(Value value, const CallList &list);
+
+/// One piece of memory of an entry.
+struct Storage {
+  enum class Kind { Argument, Output, Temp };
+  Kind kind = Kind::Temp;
+  int64_t number = -1; ///< argument or result position
+  SmallVector<Value, 2> values; ///< that live in it, in order of definition
+  RankedTensorType type;
+  ::aicf::AccessSet accesses;
+};
+
+class StorageAnalysis {
+public:
+  StorageAnalysis(func::FuncOp func, const CallList &list);
+
+  ArrayRef<Storage> getStorages() const { return storages; }
+  size_t getStorageOf(Value value) const { return storageOf.at(value); }
+
+  /// Emits an error when two values that share a storage overlap in time: the
+  /// rule of design section 4.
+  LogicalResult verify() const;
+
+private:
+  size_t makeStorage(Storage::Kind kind, int64_t number, Value value);
+
+  func::FuncOp func;
+  const CallList &list;
+  SmallVector<Storage> storages;
+  llvm::DenseMap<Value, size_t> storageOf;
+};
+
+} // namespace mlir::aicf_rt
+
+#endif // AICF_ANALYSIS_STORAGE_H

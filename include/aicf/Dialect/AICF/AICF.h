@@ -1,0 +1,39 @@
+//===- AICF.h - the aicf dialect --------------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_DIALECT_AICF_AICF_H
+#define AICF_DIALECT_AICF_AICF_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "aicf/Dialect/AICF/AICFDialect.h.inc"
+#include "aicf/Dialect/AICF/AICFInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "aicf/Dialect/AICF/AICFOps.h.inc"
+
+namespace mlir::aicf {
+
+/// Names of the attributes users write on entries.
+inline constexpr llvm::StringLiteral kRoleAttr = "aicf.role";
+inline constexpr llvm::StringLiteral kNameAttr = "aicf.name";
+inline constexpr llvm::StringLiteral kInitAttr = "aicf.init";
+inline constexpr llvm::StringLiteral kUpdatesAttr = "aicf.updates";
+inline constexpr llvm::StringLiteral kMathAttr = "aicf.math";
+/// Labels written by --aicf-number-values: on ops (array of result labels), on
+/// arguments, and the counts on the function.
+inline constexpr llvm::StringLiteral kVidsAttr = "aicf.vids";
+inline constexpr llvm::StringLiteral kVidAttr = "aicf.vid";
+inline constexpr llvm::StringLiteral kValuesAttr = "aicf.values";
+inline constexpr llvm::StringLiteral kNodesAttr = "aicf.nodes";
+
+} // namespace mlir::aicf
+
+#endif // AICF_DIALECT_AICF_AICF_H

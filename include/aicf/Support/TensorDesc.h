@@ -1,0 +1,66 @@
+//===- TensorDesc.h - dtype and shape ---------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_SUPPORT_TENSORDESC_H
+#define AICF_SUPPORT_TENSORDESC_H
+
+#include "aicf/ABI/Types.h"
+#include "aicf/Support/Span.h"
+
+#include <string>
+
+namespace aicf {
+
+/// Element type and row-major shape. Dimensions are positive; rank 0 is a
+/// scalar. Does not own memory and never allocates.
+struct TensorDesc {
+  DType dtype = DType::F32;
+  uint8_t rank = 0;
+  int64_t dims[kMaxRank] = {};
+
+  TensorDesc() = default;
+  TensorDesc(DType dtype, Span<const int64_t> shape)
+      : dtype(dtype), rank(static_cast<uint8_t>(shape.size())) {
+    for (size_t i = 0; i < shape.size() && i < kMaxRank; ++i)
+      dims[i] = shape[i];
+  }
+
+  Span<const int64_t> shape() const { return {dims, rank}; }
+  /// Elements. Fits: whoever makes a desc from untrusted data checks it.
+  int64_t numElements() const {
+    int64_t n = 1;
+    for (int64_t d : shape())
+      n *= d;
+    return n;
+  }
+  uint64_t numBytes() const {
+    return static_cast<uint64_t>(numElements()) * sizeOf(dtype);
+  }
+  bool sameShape(const TensorDesc &other) const {
+    if (rank != other.rank)
+      return false;
+    for (size_t i = 0; i < rank; ++i)
+      if (dims[i] != other.dims[i])
+        return false;
+    return true;
+  }
+  bool operator==(const TensorDesc &other) const {
+    return dtype == other.dtype && sameShape(other);
+  }
+  bool operator!=(const TensorDesc &other) const { return !(*this == other); }
+
+  /// MLIR's spelling: "64x128xf32", or "f32" for a scalar.
+  std::string toString() const {
+    std::string text;
+    for (int64_t d : shape())
+      text += std::to_string(d) + "x";
+    return text + std::string(nameOf(dtype));
+  }
+};
+
+} // namespace aicf
+
+#endif // AICF_SUPPORT_TENSORDESC_H

@@ -1,0 +1,68 @@
+//===- Passes.h - the passes and pipelines of AICF --------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// For embedding: call registerAICFPasses() and registerAICFPipelines(), or
+// buildLowerToBackendPipeline() on a pass manager of your own.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_TRANSFORMS_PASSES_H
+#define AICF_TRANSFORMS_PASSES_H
+
+#include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace mlir::aicf {
+
+#define GEN_PASS_DECL
+#include "aicf/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "aicf/Transforms/Passes.h.inc"
+
+/// Options of --lower-to-backend.
+struct LowerToBackendOptions
+    : public PassPipelineOptions<LowerToBackendOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("Device of the plan: cpu or cuda"),
+                             llvm::cl::init("cpu")};
+  Option<int> optLevel{
+      *this, "opt-level",
+      llvm::cl::desc("0: every value its own storage, explicit copies; "
+                     "1: in-place and copies dropped where safe"),
+      llvm::cl::init(1)};
+  Option<bool> requireInplace{
+      *this, "require-inplace",
+      llvm::cl::desc("An update that needs a copy is an error"),
+      llvm::cl::init(false)};
+  Option<std::string> keep{
+      *this, "keep",
+      llvm::cl::desc("Make values outputs: none, grad or all"),
+      llvm::cl::init("none")};
+  Option<bool> report{*this, "report",
+                      llvm::cl::desc("Remark with bytes and gap of the arena"),
+                      llvm::cl::init(false)};
+};
+
+/// Everything from `aicf` to `aicf_rt.plan`.
+void buildLowerToBackendPipeline(OpPassManager &pm,
+                                 const LowerToBackendOptions &options);
+/// Registers --lower-to-backend and a pipeline for each phase.
+void registerAICFPipelines();
+
+// The two rewrites that --aicf-dump-lowered applies to a copy of a function.
+
+/// Writes the labels of --aicf-number-values.
+void numberValues(func::FuncOp func);
+/// Lowers the entries of `module`; emits diagnostics on failure.
+LogicalResult lowerEntriesToRT(ModuleOp module);
+
+} // namespace mlir::aicf
+
+#endif // AICF_TRANSFORMS_PASSES_H

@@ -1,0 +1,266 @@
+//===- Passes.td - the passes of AICF -------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// In the order of --lower-to-backend. Each description is a contract: what the
+// pass changes, what it leaves, what it diagnoses, IR before and after.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_TRANSFORMS_PASSES_TD
+#define AICF_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyEntries : Pass<"aicf-verify-entries", "ModuleOp"> {
+  let summary = "check the signatures and bodies of entries";
+  let description = [{
+    Changes nothing. Every entry must have a body of one block with only `aicf`
+    ops; every argument a role and a unique name; every result a unique name or
+    a legal `aicf.updates` (a param or state, once, same type). Hypers are 0-d;
+    `aicf.init` stands on params and states only. Entries that share a
+    persistent name must agree on type, role and initial value. Functions that
+    are not entries are left alone.
+
+    ```mlir
+    // refused: 'aicf.updates' names "x", which is an input
+    func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.updates = "x"})
+    ```
+  }];
+}
+
+def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "ModuleOp"> {
+  let summary = "refuse optimizers that a captured graph would freeze";
+  let description = [{
+    Changes nothing. Refuses (1) a `bias_corr` or optimizer whose step does not
+    come through a `step_inc` of a state that the same `step_inc` updates,
+    (2) moments (m, v) that are not states updated by the optimizer's result.
+    The third refusal, a kernel that reads a host scalar which is not constant,
+    needs kernels and stands in `--aicf-rt-verify=phase=kernels` and in the plan
+    loader.
+
+    ```mlir
+    // refused: %t is a hyper, the bias correction would never advance
+    %bc = aicf.bias_corr %t : tensor<i64>
+    ```
+  }];
+}
+
+def NumberValues : Pass<"aicf-number-values", "ModuleOp"> {
+  let summary = "label the values of entries in trace order";
+  let description = [{
+    Numbers values as a trace meets them: for each op its operands, then its
+    results; unused arguments last. Writes `aicf.vids` on ops, `aicf.vid` on
+    arguments, `aicf.values` and `aicf.nodes` on the function; replaces older
+    labels.
+
+    ```mlir
+    %y = aicf.relu %x : tensor<4xf32>
+    // becomes (x is v000)
+    %y = aicf.relu %x {aicf.vids = array<i64: 1>} : tensor<4xf32>
+    ```
+  }];
+}
+
+def KeepValues : Pass<"aicf-keep-values", "ModuleOp"> {
+  let summary = "turn gradients or all values into outputs";
+  let description = [{
+    For checking. `mode=grad` adds an output `grad:NAME` for the gradient operand
+    of each optimizer whose parameter is the argument NAME; `mode=all` adds an
+    output `vNNN` for every used op result. Needs labels; refuses a name that is
+    taken. Values are only returned, never recomputed.
+
+    ```mlir
+    %p2, %m2 = aicf.sgd_step %p, %g, %lr : ...   // p is "w"
+    return %p2 : ...
+    // becomes, with mode=grad
+    return %p2, %g : ... // the new result has aicf.name = "grad:w"
+    ```
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", "\"grad\"", "grad or all">
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
+  let summary = "lower aicf ops to backend primitives";
+  let description = [{
+    Removes dead `aicf` ops, then rewrites each op of every entry to the
+    primitives of the table in the design; an unused result of `linear_bwd` gets
+    no call. Carries `aicf.vids` over. Diagnoses a `sgd_step` whose second result
+    is used though it has no m. `copy` and `save` stay as `copy` and
+    `copy_saved`.
+
+    ```mlir
+    %y = aicf.linear %x, %W, %b : ...
+    // becomes
+    %0 = aicf_rt.gemm %x, %W {transB = true} : ...
+    %y = aicf_rt.bias_add %0, %b : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::aicf_rt::AICFRTDialect"];
+}
+
+def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
+  let summary = "make the parallel assignment of updates explicit with copies";
+  let description = [{
+    Always right, never fast: afterwards every updated argument is written by
+    one protective `copy` at the end of the entry, and every output is the only
+    return of a value computed for it. An argument that updates another one, or
+    is an output, goes through a copy made before any update; a value that is
+    returned twice gets a copy for each further return. An argument returned
+    into itself stays.
+
+    ```mlir
+    return %b, %a : ...  // updates "a", "b": a swap
+    // becomes
+    %0 = aicf_rt.copy %b {aicf_rt.protective} : ...
+    %1 = aicf_rt.copy %a {aicf_rt.protective} : ...
+    %2 = aicf_rt.copy %0 {aicf_rt.protective} : ...
+    %3 = aicf_rt.copy %1 {aicf_rt.protective} : ...
+    return %2, %3 : ...
+    ```
+  }];
+}
+
+def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
+  let summary = "drop protective copies and share storage where it is safe";
+  let description = [{
+    Only faster, never needed: leaving it out gives the same bits. Drops a
+    protective copy when its source can be written straight into the argument,
+    and writes `inplace` where a result may take over an operand's storage: when
+    every other access to that storage happens before the op. An update that
+    keeps its copy is reported by a remark naming the op that still reads the
+    old value, or by an error with `require-inplace`.
+
+    ```mlir
+    %0 = aicf_rt.gemm %x, %W : ...
+    %y = aicf_rt.bias_add %0, %b : ...
+    // becomes
+    %y = aicf_rt.bias_add %0, %b {inplace = array<i64: 0>} : ...
+    ```
+  }];
+  let options = [
+    Option<"requireInplace", "require-inplace", "bool", "false",
+           "an update that needs a copy is an error">
+  ];
+}
+
+def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
+  let summary = "pin a kernel id (KID) to every call";
+  let description = [{
+    Writes `kid` from the first automatic row of Kernels.def that takes the
+    call's kind, dtypes and target, and `aicf_rt.target` on the function. A kid
+    that is already there stays if its row takes the call. Diagnoses calls
+    without a kernel.
+
+    ```mlir
+    %y = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %y = aicf_rt.relu %x {kid = "relu_f32_v0"} : ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">
+  ];
+}
+
+def AssignStreams : Pass<"aicf-rt-assign-streams", "ModuleOp"> {
+  let summary = "assign every call to a stream";
+  let description = [{
+    Puts every call on stream 0 and removes waits and signals: program order is
+    the only order. Passes and loader already think in happens-before.
+
+    ```mlir
+    %y = aicf_rt.relu %x {stream = 1 : i64} : ...
+    // becomes
+    %y = aicf_rt.relu %x : ...
+    ```
+  }];
+}
+
+def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
+  let summary = "give every tensor a byte offset in its segment";
+  let description = [{
+    Lays out the persistent segment (one table a module, by name), the io
+    segment of each entry (inputs, then outputs) and packs the temp segment by
+    lifetimes (aicf/Analysis/MemoryPlanner.h). Writes `slots` on calls,
+    `aicf_rt.offset` on arguments and results, segment sizes and the max-live
+    lower bound on the function. With `report`, prints bytes, bound and gap as a
+    remark.
+
+    ```mlir
+    %y = aicf_rt.relu %x : ...
+    // becomes
+    %y = aicf_rt.relu %x {slots = array<i64: 0>} : ...
+    ```
+  }];
+  let options = [
+    Option<"report", "report", "bool", "false", "remark with bytes and gap">
+  ];
+}
+
+def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
+  let summary = "replace the entries by one aicf_rt.plan";
+  let description = [{
+    Copies the decisions of the passes before into tensors and calls and removes
+    the entries. Decides nothing. A module without entries is left alone.
+
+    ```mlir
+    func.func @predict(...) { ... }
+    // becomes
+    aicf_rt.plan "cpu" persistent(256) {
+      aicf_rt.tensor 0 "W" "param" "persistent"[0] vid(1) : tensor<8x4xf32>
+      aicf_rt.entry "predict" io(512) temp(0) bound(0) values(3) nodes(1) {
+        ...
+        aicf_rt.call "gemm" "gemm_f32_blas_v0" ins [1, 0] outs [2] ...
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::aicf_rt::AICFRTDialect"];
+}
+
+def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
+  let summary = "check what holds after a phase of --lower-to-backend";
+  let description = [{
+    Changes nothing. `phase` is one of
+    - `lowered`: entries hold primitives only;
+    - `updates`: also, every update and output has its own storage;
+    - `inplace`: also, values that share a storage do not overlap in time;
+    - `kernels`: also, every call has a KID whose row takes it and which reads no
+      host scalar above `const`;
+    - `streams`: also, streams are joined and waits have signals;
+    - `memory`: also, no two live tensors overlap in bytes;
+    - `plan`: the plan is what the loader accepts (structure only).
+
+    ```mlir
+    // refused after `inplace`: relu overwrites what add still reads
+    %y = aicf_rt.relu %x {inplace = array<i64: 0>} : ...
+    %z = aicf_rt.add %x, %y : ...
+    ```
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", "\"lowered\"", "see above">
+  ];
+}
+
+def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
+  let summary = "print the calls of each entry";
+  let description = [{
+    Prints to standard output, one block an entry, the calls before fusions and
+    without protective copies. Works on `aicf` (lowers a copy), on primitives and
+    on the plan; changes nothing. Attributes at their default are left out.
+
+    ```
+    values: 10, nodes: 4, ops: 6
+    gemm(v000, v001) -> v003 {transB = true}
+    bias_add(v003, v002) -> v003
+    ```
+  }];
+  let dependentDialects = ["::mlir::aicf_rt::AICFRTDialect"];
+}
+
+#endif // AICF_TRANSFORMS_PASSES_TD

@@ -1,0 +1,128 @@
+//===- AICF.cpp - the aicf dialect ----------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Registration and the checks of aicf.* attributes that look at one attribute
+// at a time. What needs the whole entry is --aicf-verify-entries.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Dialect/AICF/AICF.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::aicf;
+
+#include "aicf/Dialect/AICF/AICFDialect.cpp.inc"
+#include "aicf/Dialect/AICF/AICFInterfaces.cpp.inc"
+
+void AICFDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "aicf/Dialect/AICF/AICFOps.cpp.inc"
+      >();
+}
+
+/// `attr` must be a non-empty string.
+static LogicalResult checkString(Operation *op, NamedAttribute attr) {
+  auto text = dyn_cast<StringAttr>(attr.getValue());
+  if (!text || text.empty())
+    return op->emitError() << "'" << attr.getName().getValue()
+                           << "' must be a non-empty string, got "
+                           << attr.getValue();
+  return success();
+}
+
+LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == kVidsAttr) {
+    auto vids = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    if (!vids || vids.size() != static_cast<int64_t>(op->getNumResults()))
+      return op->emitError() << "'aicf.vids' must be an array of "
+                             << op->getNumResults() << " labels, got "
+                             << attr.getValue();
+    return success();
+  }
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitError() << "unexpected attribute '" << name
+                           << "': only functions carry it";
+  if (name == kMathAttr) {
+    auto math = dyn_cast<StringAttr>(attr.getValue());
+    if (!math || (math != "f32" && math != "tf32"))
+      return op->emitError() << "'aicf.math' must be \"f32\" or \"tf32\", got "
+                             << attr.getValue();
+    return success();
+  }
+  if (name == kValuesAttr || name == kNodesAttr) {
+    if (!isa<IntegerAttr>(attr.getValue()))
+      return op->emitError()
+             << "'" << name << "' must be an integer, got " << attr.getValue();
+    return success();
+  }
+  return op->emitError() << "unknown attribute '" << name
+                         << "' on a function; known are aicf.math, aicf.values "
+                            "and aicf.nodes";
+}
+
+static LogicalResult checkInit(Operation *op, NamedAttribute attr) {
+  if (isa<FloatAttr, IntegerAttr>(attr.getValue()))
+    return success();
+  if (auto text = dyn_cast<StringAttr>(attr.getValue())) {
+    StringRef init = text.getValue();
+    double deviation = 0;
+    bool normal = init.consume_front("normal:");
+    if (normal && !init.getAsDouble(deviation) && deviation >= 0)
+      return success();
+    if (!normal && (init == "zeros" || init == "ones" ||
+                    init == "uniform_fan_in" || init == "normal"))
+      return success();
+  }
+  return op->emitError()
+         << "'aicf.init' must be a number, \"zeros\", \"ones\", "
+            "\"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", got "
+         << attr.getValue();
+}
+
+LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned,
+                                                    NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == kNameAttr)
+    return checkString(op, attr);
+  if (name == kRoleAttr) {
+    auto role = dyn_cast<StringAttr>(attr.getValue());
+    if (!role || !llvm::is_contained({"input", "param", "state", "hyper"},
+                                     role.getValue()))
+      return op->emitError() << "'aicf.role' must be \"input\", \"param\", "
+                                "\"state\" or \"hyper\", got "
+                             << attr.getValue();
+    return success();
+  }
+  if (name == kInitAttr)
+    return checkInit(op, attr);
+  if (name == kVidAttr) {
+    if (!isa<IntegerAttr>(attr.getValue()))
+      return op->emitError()
+             << "'aicf.vid' must be an integer, got " << attr.getValue();
+    return success();
+  }
+  return op->emitError() << "unknown attribute '" << name
+                         << "' on an argument; known are aicf.role, aicf.name, "
+                            "aicf.init and aicf.vid";
+}
+
+LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                       unsigned,
+                                                       NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == kNameAttr || name == kUpdatesAttr)
+    return checkString(op, attr);
+  return op->emitError() << "unknown attribute '" << name
+                         << "' on a result; known are aicf.name and "
+                            "aicf.updates";
+}

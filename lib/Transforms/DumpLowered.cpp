@@ -1,0 +1,193 @@
+//===- DumpLowered.cpp - the calls of each entry as text ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Every stage is read into the same list of lines.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/Storage.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "llvm/Support/Format.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_DUMPLOWERED
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+using namespace mlir::aicf_rt;
+
+namespace {
+/// One call, from a primitive or from the plan.
+struct DumpedCall {
+  ::aicf::OpKind kind;
+  SmallVector<int64_t> ins, outs; ///< labels
+  SmallVector<uint8_t> attrs;
+  ::aicf::TensorDesc operand0;
+};
+
+struct DumpedEntry {
+  std::string name;
+  int64_t values = 0, nodes = 0;
+  std::vector<DumpedCall> calls;
+};
+} // namespace
+
+static int64_t labelOf(Value value) {
+  if (auto producer = value.getDefiningOp<PrimitiveOpInterface>()) {
+    ArrayRef<int64_t> vids = producer.getVids();
+    return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
+  }
+  auto arg = cast<BlockArgument>(value);
+  auto vid = cast<func::FuncOp>(arg.getOwner()->getParentOp())
+                 .getArgAttrOfType<IntegerAttr>(arg.getArgNumber(),
+                                                mlir::aicf::kVidAttr);
+  return vid ? vid.getInt() : -1;
+}
+
+static int64_t getCount(func::FuncOp func, StringRef name) {
+  auto count = func->getAttrOfType<IntegerAttr>(name);
+  return count ? count.getInt() : 0;
+}
+
+static DumpedEntry readFunction(func::FuncOp func) {
+  DumpedEntry entry{func.getName().str(), getCount(func, mlir::aicf::kValuesAttr),
+                    getCount(func, mlir::aicf::kNodesAttr), {}};
+  for (auto op : func.getOps<PrimitiveOpInterface>()) {
+    if (op->hasAttr(kProtectiveAttr))
+      continue;
+    DumpedCall call;
+    call.kind = op.getOpKind();
+    for (Value operand : op->getOperands())
+      call.ins.push_back(labelOf(operand));
+    for (Value result : op->getResults())
+      call.outs.push_back(labelOf(result));
+    op.encodeAttrs(call.attrs);
+    call.operand0 = toTensorDesc(op->getOperand(0).getType());
+    entry.calls.push_back(std::move(call));
+  }
+  return entry;
+}
+
+static DumpedEntry readPlanEntry(mlir::aicf_rt::PlanOp plan, mlir::aicf_rt::EntryOp op) {
+  DumpedEntry entry{op.getSymName().str(), int64_t(op.getValues()),
+                    int64_t(op.getNodes()), {}};
+  llvm::DenseMap<int64_t, Type> types;
+  for (Region *region : {&plan.getBody(), &op.getBody()})
+    for (auto tensor : region->front().getOps<mlir::aicf_rt::TensorOp>())
+      types[tensor.getTid()] = tensor.getType();
+  for (auto planCall : op.getBody().front().getOps<mlir::aicf_rt::CallOp>()) {
+    if (planCall.getProtective())
+      continue;
+    DumpedCall call;
+    for (uint16_t k = 0; k < ::aicf::kNumOpKinds; ++k)
+      if (planCall.getKind() ==
+          StringRef(::aicf::nameOf(static_cast<::aicf::OpKind>(k))))
+        call.kind = static_cast<::aicf::OpKind>(k);
+    call.ins.assign(planCall.getInVids().begin(), planCall.getInVids().end());
+    call.outs.assign(planCall.getOutVids().begin(),
+                     planCall.getOutVids().end());
+    call.attrs.assign(planCall.getAttrs().begin(), planCall.getAttrs().end());
+    if (Type type = types.lookup(planCall.getIns().front()))
+      call.operand0 = toTensorDesc(type);
+    entry.calls.push_back(std::move(call));
+  }
+  return entry;
+}
+
+static void printLabels(ArrayRef<int64_t> labels, raw_ostream &os) {
+  llvm::interleaveComma(labels, os, [&](int64_t label) {
+    if (label < 0)
+      os << "v?";
+    else
+      os << llvm::format("v%03lld", static_cast<long long>(label));
+  });
+}
+
+/// {name = value, ...} of the fields that are not at their default.
+static void printAttrs(const DumpedCall &call, raw_ostream &os) {
+  const ::aicf::OpInfo &info = ::aicf::infoOf(call.kind);
+  StringRef separator = " {";
+  for (size_t i = 0; i < info.numFields; ++i) {
+    const ::aicf::FieldInfo &field = info.fields[i];
+    double value = ::aicf::decodeField(
+        field, {call.attrs.data(), call.attrs.size()});
+    if (value == ::aicf::fieldDefault(call.kind, i, call.operand0))
+      continue;
+    os << separator << field.name << " = ";
+    if (field.format == 'i')
+      os << (value != 0 ? "true" : "false");
+    else
+      os << ::aicf::formatNumber(value);
+    separator = ", ";
+  }
+  if (separator == ", ")
+    os << "}";
+}
+
+static void printEntry(const DumpedEntry &entry, raw_ostream &os) {
+  os << "values: " << entry.values << ", nodes: " << entry.nodes
+     << ", ops: " << entry.calls.size() << "\n";
+  for (const DumpedCall &call : entry.calls) {
+    os << ::aicf::nameOf(call.kind) << "(";
+    printLabels(call.ins, os);
+    os << ") -> ";
+    printLabels(call.outs, os);
+    printAttrs(call, os);
+    os << "\n";
+  }
+}
+
+/// The entries of `module` at whatever stage they are.
+static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
+  std::vector<DumpedEntry> entries;
+  bool needsLowering = false;
+  for (func::FuncOp func : getEntries(module)) {
+    if (func.isDeclaration())
+      return func.emitError() << "entry @" << func.getName() << " has no body";
+    for (Operation &op : func.front().without_terminator())
+      needsLowering |= isa<AICFDialect>(op.getDialect());
+    needsLowering |= !func->hasAttr(mlir::aicf::kValuesAttr);
+  }
+  OwningOpRef<ModuleOp> lowered;
+  if (needsLowering) {
+    lowered = module.clone();
+    for (func::FuncOp func : getEntries(*lowered))
+      if (!func->hasAttr(mlir::aicf::kValuesAttr))
+        numberValues(func);
+    if (failed(lowerEntriesToRT(*lowered)))
+      return failure();
+  }
+  for (func::FuncOp func : getEntries(lowered ? *lowered : module))
+    entries.push_back(readFunction(func));
+  for (auto plan : module.getOps<mlir::aicf_rt::PlanOp>())
+    for (auto entry : plan.getBody().front().getOps<mlir::aicf_rt::EntryOp>())
+      entries.push_back(readPlanEntry(plan, entry));
+  return entries;
+}
+
+namespace {
+struct DumpLowered : mlir::aicf::impl::DumpLoweredBase<DumpLowered> {
+  void runOnOperation() override {
+    FailureOr<std::vector<DumpedEntry>> entries = readModule(getOperation());
+    if (failed(entries))
+      return signalPassFailure();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    for (const DumpedEntry &entry : *entries) {
+      if (entries->size() > 1) // one block a function needs its name
+        os << (&entry == &entries->front() ? "" : "\n") << "// @" << entry.name
+           << "\n";
+      printEntry(entry, os);
+    }
+    llvm::outs() << text;
+    llvm::outs().flush();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,209 @@
+//===- EmitPlan.cpp - entries to one aicf_rt.plan -----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Copies what the passes before decided.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/Storage.h"
+#include "aicf/Transforms/Passes.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_EMITPLAN
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+using namespace mlir::aicf_rt;
+
+namespace {
+/// Builds the plan of one module.
+class Emitter {
+public:
+  Emitter(ModuleOp module, ArrayRef<func::FuncOp> entries)
+      : builder(module.getBodyRegion()), entries(entries) {
+    builder.setInsertionPointToEnd(module.getBody());
+  }
+  LogicalResult run();
+
+private:
+  LogicalResult emitEntry(func::FuncOp func);
+  void emitPersistent(func::FuncOp func);
+  SmallVector<int64_t> emitTensors(func::FuncOp func,
+                                   const StorageAnalysis &analysis);
+  LogicalResult emitCall(PrimitiveOpInterface call,
+                         const StorageAnalysis &analysis,
+                         ArrayRef<int64_t> tids);
+  void emitTensor(Location loc, int64_t tid, StringRef name, ::aicf::Role role,
+                  int64_t offset, int64_t vid, Type type,
+                  mlir::aicf::Initializer init = {});
+
+  OpBuilder builder;
+  ArrayRef<func::FuncOp> entries;
+  llvm::StringMap<int64_t> persistentTid;
+  int64_t nextTid = 0;
+};
+} // namespace
+
+static int64_t getInt(DictionaryAttr attrs, StringRef name) {
+  auto value = attrs ? attrs.getAs<IntegerAttr>(name) : IntegerAttr();
+  return value ? value.getInt() : -1;
+}
+
+static int64_t getInt(func::FuncOp func, StringRef name) {
+  return getInt(func->getDiscardableAttrDictionary(), name);
+}
+
+static int64_t labelOf(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return getInt(cast<func::FuncOp>(arg.getOwner()->getParentOp())
+                      .getArgAttrDict(arg.getArgNumber()),
+                  mlir::aicf::kVidAttr);
+  ArrayRef<int64_t> vids =
+      value.getDefiningOp<PrimitiveOpInterface>().getVids();
+  return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
+}
+
+void Emitter::emitTensor(Location loc, int64_t tid, StringRef name,
+                         ::aicf::Role role, int64_t offset, int64_t vid,
+                         Type type, mlir::aicf::Initializer init) {
+  StringRef segment = ::aicf::nameOf(::aicf::segmentOf(role));
+  auto number = [&](int64_t n) { return builder.getI64IntegerAttr(n); };
+  auto text = [&](StringRef t) { return builder.getStringAttr(t); };
+  mlir::aicf_rt::TensorOp::create(
+      builder, loc, number(tid), text(name), text(::aicf::nameOf(role)),
+      text(segment), number(offset), number(vid), TypeAttr::get(type),
+      text(::aicf::nameOf(init.kind)), builder.getF64FloatAttr(init.value));
+}
+
+void Emitter::emitPersistent(func::FuncOp func) {
+  mlir::aicf::EntrySignature signature(func);
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    if (::aicf::segmentOf(arg.role) != ::aicf::Segment::Persistent ||
+        !persistentTid.try_emplace(arg.name, nextTid).second)
+      continue;
+    DictionaryAttr attrs = func.getArgAttrDict(i);
+    emitTensor(func.getArgument(i).getLoc(), nextTid++, arg.name, arg.role,
+               getInt(attrs, kOffsetAttr), getInt(attrs, mlir::aicf::kVidAttr),
+               func.getArgumentTypes()[i], arg.init);
+  }
+}
+
+/// Emits the io and temp tensors; returns the tid of every storage.
+SmallVector<int64_t> Emitter::emitTensors(func::FuncOp func,
+                                          const StorageAnalysis &analysis) {
+  mlir::aicf::EntrySignature signature(func);
+  SmallVector<int64_t> tids;
+  for (const Storage &storage : analysis.getStorages()) {
+    Value first = storage.values.front();
+    if (storage.kind == Storage::Kind::Argument) {
+      const auto &arg = signature.arguments[storage.number];
+      if (auto it = persistentTid.find(arg.name);
+          ::aicf::segmentOf(arg.role) == ::aicf::Segment::Persistent) {
+        tids.push_back(it->second);
+        continue;
+      }
+      DictionaryAttr attrs = func.getArgAttrDict(storage.number);
+      emitTensor(first.getLoc(), nextTid, arg.name, arg.role,
+                 getInt(attrs, kOffsetAttr), labelOf(first), storage.type);
+    } else if (storage.kind == Storage::Kind::Output) {
+      DictionaryAttr attrs = func.getResultAttrDict(storage.number);
+      emitTensor(first.getLoc(), nextTid,
+                 signature.results[storage.number].name, ::aicf::Role::Output,
+                 getInt(attrs, kOffsetAttr), labelOf(first), storage.type);
+    } else {
+      auto producer = first.getDefiningOp<PrimitiveOpInterface>();
+      bool saved = producer.getOpKind() == ::aicf::OpKind::CopySaved;
+      emitTensor(first.getLoc(), nextTid, "",
+                 saved ? ::aicf::Role::Saved : ::aicf::Role::Temp,
+                 producer.getSlots()[cast<OpResult>(first).getResultNumber()],
+                 labelOf(first), storage.type);
+    }
+    tids.push_back(nextTid++);
+  }
+  return tids;
+}
+
+LogicalResult Emitter::emitCall(PrimitiveOpInterface call,
+                                const StorageAnalysis &analysis,
+                                ArrayRef<int64_t> tids) {
+  if (call.getKidOrEmpty().empty() || call.getSlots().empty())
+    return call->emitOpError()
+           << "has no " << (call.getKidOrEmpty().empty() ? "kid" : "slots")
+           << ": run the phases before --aicf-rt-emit-plan";
+  SmallVector<uint8_t> blob;
+  call.encodeAttrs(blob);
+  SmallVector<int8_t> attrs(blob.begin(), blob.end());
+  SmallVector<int64_t> ins, outs, inVids, outVids;
+  for (Value operand : call->getOperands()) {
+    ins.push_back(tids[analysis.getStorageOf(operand)]);
+    inVids.push_back(labelOf(operand));
+  }
+  for (Value result : call->getResults()) {
+    outs.push_back(tids[analysis.getStorageOf(result)]);
+    outVids.push_back(labelOf(result));
+  }
+  mlir::aicf_rt::CallOp::create(builder, call->getLoc(),
+                          StringRef(::aicf::nameOf(call.getOpKind())),
+                          call.getKidOrEmpty(), call.getSchema(), attrs, ins,
+                          outs, inVids, outVids, call.getStream(),
+                          call.getWaits(), call.getSignals(),
+                          call->hasAttr(kProtectiveAttr));
+  return success();
+}
+
+LogicalResult Emitter::emitEntry(func::FuncOp func) {
+  FailureOr<CallList> list = CallList::create(func);
+  if (failed(list))
+    return failure();
+  if (getInt(func, kTempBytesAttr) < 0)
+    return func.emitError() << "entry @" << func.getName()
+                            << " has no memory plan: run "
+                               "--aicf-rt-plan-memory first";
+  OpBuilder::InsertionGuard guard(builder);
+  auto entry = mlir::aicf_rt::EntryOp::create(
+      builder, func.getLoc(), func.getName(), getInt(func, kIoBytesAttr),
+      getInt(func, kTempBytesAttr), getInt(func, kTempBoundAttr),
+      getInt(func, mlir::aicf::kValuesAttr), getInt(func, mlir::aicf::kNodesAttr));
+  builder.createBlock(&entry.getBody());
+  StorageAnalysis analysis(func, *list);
+  SmallVector<int64_t> tids = emitTensors(func, analysis);
+  for (PrimitiveOpInterface call : list->calls)
+    if (failed(emitCall(call, analysis, tids)))
+      return failure();
+  return success();
+}
+
+LogicalResult Emitter::run() {
+  func::FuncOp first = entries.front();
+  auto target = first->getAttrOfType<StringAttr>(kTargetAttr);
+  auto plan = mlir::aicf_rt::PlanOp::create(
+      builder, first.getLoc(), target ? target.getValue() : "cpu",
+      std::max<int64_t>(getInt(first, kPersistentBytesAttr), 0));
+  builder.createBlock(&plan.getBody());
+  for (func::FuncOp func : entries)
+    emitPersistent(func);
+  for (func::FuncOp func : entries) {
+    int64_t firstLocal = nextTid;
+    if (failed(emitEntry(func)))
+      return failure();
+    nextTid = firstLocal; // local tids count on from the persistent ones
+  }
+  for (func::FuncOp func : entries)
+    func.erase();
+  return success();
+}
+
+namespace {
+struct EmitPlan : mlir::aicf::impl::EmitPlanBase<EmitPlan> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    if (!entries.empty() && failed(Emitter(getOperation(), entries).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,116 @@
+//===- KeepValues.cpp - gradients or all values as outputs --------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_KEEPVALUES
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+
+namespace {
+struct KeptValue {
+  std::string name;
+  Value value;
+};
+} // namespace
+
+static SmallVector<KeptValue> findGradients(func::FuncOp func,
+                                            const EntrySignature &signature) {
+  SmallVector<KeptValue> kept;
+  for (auto op : func.getOps<TrainingOpInterface>()) {
+    auto operands = op.getParamAndGrad();
+    if (!operands)
+      continue;
+    auto param = dyn_cast<BlockArgument>(op->getOperand(operands->first));
+    if (param)
+      kept.push_back(
+          {"grad:" + signature.arguments[param.getArgNumber()].name.str(),
+           op->getOperand(operands->second)});
+  }
+  return kept;
+}
+
+/// Fails on an op without labels.
+static FailureOr<SmallVector<KeptValue>> findAll(func::FuncOp func) {
+  SmallVector<KeptValue> kept;
+  for (Operation &op : func.front().without_terminator()) {
+    auto vids = op.getAttrOfType<DenseI64ArrayAttr>(kVidsAttr);
+    if (!vids) {
+      op.emitOpError() << "has no 'aicf.vids': run --aicf-number-values first";
+      return failure();
+    }
+    for (OpResult result : op.getResults())
+      if (!result.use_empty()) {
+        std::string number = std::to_string(vids[result.getResultNumber()]);
+        number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
+        kept.push_back({"v" + number, result});
+      }
+  }
+  return kept;
+}
+
+static LogicalResult addOutputs(func::FuncOp func,
+                                const EntrySignature &signature,
+                                ArrayRef<KeptValue> kept) {
+  llvm::StringSet<> taken;
+  for (const auto &arg : signature.arguments)
+    taken.insert(arg.name);
+  for (const auto &result : signature.results)
+    taken.insert(result.name);
+  Builder builder(func.getContext());
+  SmallVector<Type> types(func.getResultTypes());
+  SmallVector<DictionaryAttr> attrs;
+  func.getAllResultAttrs(attrs);
+  attrs.resize(types.size(), builder.getDictionaryAttr({}));
+  auto terminator = cast<func::ReturnOp>(func.front().getTerminator());
+  SmallVector<Value> returned(terminator.getOperands());
+  for (const KeptValue &k : kept) {
+    if (!taken.insert(k.name).second)
+      return func.emitError() << "cannot keep a value as output \"" << k.name
+                              << "\": the name is taken";
+    types.push_back(k.value.getType());
+    returned.push_back(k.value);
+    attrs.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(kNameAttr, builder.getStringAttr(k.name))));
+  }
+  terminator.getOperandsMutable().assign(returned);
+  func.setFunctionType(
+      builder.getFunctionType(func.getArgumentTypes(), types));
+  func.setAllResultAttrs(attrs);
+  return success();
+}
+
+namespace {
+struct KeepValues : mlir::aicf::impl::KeepValuesBase<KeepValues> {
+  using KeepValuesBase::KeepValuesBase;
+  void runOnOperation() override {
+    if (mode != "grad" && mode != "all") {
+      getOperation().emitError()
+          << "mode is \"" << mode << "\", expected grad or all";
+      return signalPassFailure();
+    }
+    for (func::FuncOp func : getEntries(getOperation())) {
+      if (func.isDeclaration())
+        continue;
+      EntrySignature signature(func);
+      FailureOr<SmallVector<KeptValue>> kept =
+          mode == "grad" ? findGradients(func, signature) : findAll(func);
+      if (failed(kept) || failed(addOutputs(func, signature, *kept)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,121 @@
+//===- Pipelines.cpp - the phases of --lower-to-backend -----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Each phase ends with a verify pass and is registered on its own, so that a
+// test can start in the middle. The order matters:
+//   - labels before lowering, because a trace meets aicf ops;
+//   - keep before lowering, because it returns aicf values;
+//   - copies before in-place: the first is always right, the second only drops;
+//   - kernels before streams, because a stream assignment may look at kernels;
+//   - memory last: lifetimes depend on everything before.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace mlir::aicf;
+
+static void addVerify(OpPassManager &pm, StringRef phase) {
+  VerifyRTOptions options;
+  options.phase = phase.str();
+  pm.addPass(createVerifyRT(options));
+}
+
+static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
+  pm.addPass(createVerifyEntries());
+  pm.addPass(createCheckCaptureSafety());
+}
+
+static void buildLowerPhase(OpPassManager &pm,
+                            const LowerToBackendOptions &options) {
+  pm.addPass(createNumberValues());
+  if (options.keep != "none") {
+    KeepValuesOptions keep;
+    keep.mode = options.keep;
+    pm.addPass(createKeepValues(keep));
+  }
+  pm.addPass(createLowerToRT());
+  addVerify(pm, "lowered");
+}
+
+static void buildUpdatesPhase(OpPassManager &pm,
+                              const LowerToBackendOptions &) {
+  pm.addPass(createMaterializeUpdates());
+  addVerify(pm, "updates");
+}
+
+static void buildInplacePhase(OpPassManager &pm,
+                              const LowerToBackendOptions &options) {
+  if (options.optLevel > 0 || options.requireInplace) {
+    AnnotateInplaceOptions inplace;
+    inplace.requireInplace = options.requireInplace;
+    pm.addPass(createAnnotateInplace(inplace));
+  }
+  addVerify(pm, "inplace");
+}
+
+static void buildKernelsPhase(OpPassManager &pm,
+                              const LowerToBackendOptions &options) {
+  SelectKernelsOptions select;
+  select.target = options.target;
+  pm.addPass(createSelectKernels(select));
+  addVerify(pm, "kernels");
+}
+
+static void buildStreamsPhase(OpPassManager &pm,
+                              const LowerToBackendOptions &) {
+  pm.addPass(createAssignStreams());
+  addVerify(pm, "streams");
+}
+
+static void buildMemoryPhase(OpPassManager &pm,
+                             const LowerToBackendOptions &options) {
+  PlanMemoryOptions memory;
+  memory.report = options.report;
+  pm.addPass(createPlanMemory(memory));
+  addVerify(pm, "memory");
+}
+
+static void buildPlanPhase(OpPassManager &pm, const LowerToBackendOptions &) {
+  pm.addPass(createEmitPlan());
+  addVerify(pm, "plan");
+}
+
+void mlir::aicf::buildLowerToBackendPipeline(
+    OpPassManager &pm, const LowerToBackendOptions &options) {
+  buildCheckPhase(pm, options);
+  buildLowerPhase(pm, options);
+  buildUpdatesPhase(pm, options);
+  buildInplacePhase(pm, options);
+  buildKernelsPhase(pm, options);
+  buildStreamsPhase(pm, options);
+  buildMemoryPhase(pm, options);
+  buildPlanPhase(pm, options);
+}
+
+void mlir::aicf::registerAICFPipelines() {
+  using Registration = PassPipelineRegistration<LowerToBackendOptions>;
+  static Registration all("lower-to-backend",
+                          "everything from aicf to aicf_rt.plan",
+                          buildLowerToBackendPipeline);
+  static Registration check("aicf-phase-check", "check entries",
+                            buildCheckPhase);
+  static Registration lower("aicf-phase-lower", "label, keep, lower",
+                            buildLowerPhase);
+  static Registration updates("aicf-phase-updates", "copies for updates",
+                              buildUpdatesPhase);
+  static Registration inplace("aicf-phase-inplace", "drop copies, share storage",
+                              buildInplacePhase);
+  static Registration kernels("aicf-phase-kernels", "select kernels",
+                              buildKernelsPhase);
+  static Registration streams("aicf-phase-streams", "assign streams",
+                              buildStreamsPhase);
+  static Registration memory("aicf-phase-memory", "plan memory",
+                             buildMemoryPhase);
+  static Registration plan("aicf-phase-plan", "emit the plan", buildPlanPhase);
+}

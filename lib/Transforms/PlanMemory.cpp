@@ -1,0 +1,146 @@
+//===- PlanMemory.cpp - a byte offset for every tensor ------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/MemoryPlanner.h"
+#include "aicf/Analysis/Storage.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+using namespace mlir::aicf_rt;
+
+namespace {
+/// Hands out aligned offsets one after the other.
+struct Segment {
+  uint64_t bytes = 0;
+  int64_t add(uint64_t size) {
+    uint64_t at = bytes;
+    bytes += llvm::alignTo(size, ::aicf::kTensorAlignment);
+    return static_cast<int64_t>(at);
+  }
+};
+
+/// The offsets of one entry's arguments and outputs.
+struct EntryLayout {
+  SmallVector<int64_t> arguments, results; ///< -1 where there is none
+  Segment io;
+};
+} // namespace
+
+static uint64_t bytesOf(Type type) { return toTensorDesc(type).numBytes(); }
+
+static EntryLayout layOutSignature(func::FuncOp func,
+                                   const EntrySignature &signature,
+                                   llvm::StringMap<int64_t> &persistentOffsets,
+                                   Segment &persistent) {
+  EntryLayout layout;
+  for (auto [arg, type] :
+       llvm::zip(signature.arguments, func.getArgumentTypes())) {
+    if (::aicf::segmentOf(arg.role) != ::aicf::Segment::Persistent) {
+      layout.arguments.push_back(layout.io.add(bytesOf(type)));
+      continue;
+    }
+    auto [it, fresh] = persistentOffsets.try_emplace(arg.name, 0);
+    if (fresh)
+      it->second = persistent.add(bytesOf(type));
+    layout.arguments.push_back(it->second);
+  }
+  for (auto [result, type] : llvm::zip(signature.results, func.getResultTypes()))
+    layout.results.push_back(
+        result.updates.empty() ? layout.io.add(bytesOf(type)) : -1);
+  return layout;
+}
+
+/// Adds `aicf_rt.offset` to every dictionary, all at once.
+static SmallVector<DictionaryAttr>
+withOffsets(MLIRContext *context, ArrayAttr dictionaries,
+            ArrayRef<int64_t> offsets) {
+  Builder builder(context);
+  SmallVector<DictionaryAttr> all;
+  for (auto [i, offset] : llvm::enumerate(offsets)) {
+    NamedAttrList attrs;
+    if (dictionaries)
+      attrs.append(cast<DictionaryAttr>(dictionaries[i]).getValue());
+    attrs.set(kOffsetAttr, builder.getI64IntegerAttr(offset));
+    all.push_back(attrs.getDictionary(context));
+  }
+  return all;
+}
+
+/// Packs the temps and writes `slots`.
+static ::aicf::MemoryPlan packTemps(const CallList &list,
+                                    const StorageAnalysis &analysis) {
+  std::vector<::aicf::PlannedBuffer> buffers;
+  llvm::DenseMap<size_t, size_t> bufferOf;
+  for (auto [i, storage] : llvm::enumerate(analysis.getStorages()))
+    if (storage.kind == Storage::Kind::Temp) {
+      bufferOf[i] = buffers.size();
+      buffers.push_back({bytesOf(storage.type), storage.accesses});
+    }
+  ::aicf::MemoryPlan plan = ::aicf::planMemory(buffers, list.order);
+  for (PrimitiveOpInterface call : list.calls) {
+    SmallVector<int64_t> slots;
+    for (Value result : call->getResults()) {
+      auto it = bufferOf.find(analysis.getStorageOf(result));
+      slots.push_back(it == bufferOf.end()
+                          ? -1
+                          : static_cast<int64_t>(plan.offsets[it->second]));
+    }
+    call.setSlots(slots);
+  }
+  return plan;
+}
+
+namespace {
+struct PlanMemory : mlir::aicf::impl::PlanMemoryBase<PlanMemory> {
+  using PlanMemoryBase::PlanMemoryBase;
+  void runOnOperation() override {
+    Builder builder(&getContext());
+    llvm::StringMap<int64_t> persistentOffsets;
+    Segment persistent;
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    for (func::FuncOp func : entries) {
+      FailureOr<CallList> list = CallList::create(func);
+      if (failed(list))
+        return signalPassFailure();
+      EntrySignature signature(func);
+      EntryLayout layout =
+          layOutSignature(func, signature, persistentOffsets, persistent);
+      ::aicf::MemoryPlan plan = packTemps(*list, StorageAnalysis(func, *list));
+      func.setAllArgAttrs(
+          withOffsets(&getContext(), func.getArgAttrsAttr(), layout.arguments));
+      func.setAllResultAttrs(
+          withOffsets(&getContext(), func.getResAttrsAttr(), layout.results));
+      func->setDiscardableAttr(kIoBytesAttr,
+                               builder.getI64IntegerAttr(layout.io.bytes));
+      func->setDiscardableAttr(kTempBytesAttr,
+                               builder.getI64IntegerAttr(plan.bytes));
+      func->setDiscardableAttr(kTempBoundAttr,
+                               builder.getI64IntegerAttr(plan.lowerBound));
+      if (report)
+        func.emitRemark() << "@" << func.getName() << ": temp segment "
+                          << plan.bytes << " bytes, max-live lower bound "
+                          << plan.lowerBound << " bytes, gap "
+                          << llvm::formatv("{0:F2}", plan.gap() * 100).str()
+                          << " %";
+    }
+    for (func::FuncOp func : entries)
+      func->setDiscardableAttr(kPersistentBytesAttr,
+                               builder.getI64IntegerAttr(persistent.bytes));
+  }
+};
+} // namespace

@@ -1,0 +1,203 @@
+//===- VerifyRT.cpp - what holds after each phase -----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Each phase's check includes those before it.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/Storage.h"
+#include "aicf/Analysis/Variance.h"
+#include "aicf/Support/KernelTable.h"
+#include "aicf/Support/Overlap.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_VERIFYRT
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+using namespace mlir::aicf_rt;
+
+namespace {
+enum Phase { Lowered, Updates, Inplace, Kernels, Streams, Memory, Plan };
+constexpr StringLiteral kPhases[] = {"lowered", "updates", "inplace", "kernels",
+                                     "streams", "memory",  "plan"};
+} // namespace
+
+/// After `lowered`: primitives only.
+static LogicalResult checkLowered(func::FuncOp func) {
+  if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
+    return func.emitError() << "entry @" << func.getName()
+                            << " must have a body of one block";
+  for (Operation &op : func.front().without_terminator())
+    if (!isa<PrimitiveOpInterface>(op))
+      return op.emitOpError() << "is left in an entry after lowering";
+  return success();
+}
+
+/// After `updates`: no output shares its value, no argument updates another.
+static LogicalResult checkUpdates(func::FuncOp func) {
+  EntrySignature signature(func);
+  llvm::DenseMap<Value, unsigned> returnedBy;
+  for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
+    unsigned number = returned.getOperandNumber();
+    const auto &result = signature.results[number];
+    auto [it, fresh] = returnedBy.try_emplace(returned.get(), number);
+    if (!fresh)
+      return func.emitError() << "results " << it->second << " and " << number
+                              << " return the same value";
+    auto arg = dyn_cast<BlockArgument>(returned.get());
+    if (arg && signature.arguments[arg.getArgNumber()].name != result.updates)
+      return func.emitError()
+             << "result " << number << " returns argument "
+             << arg.getArgNumber() << " without a copy";
+    if (!result.updates.empty() && signature.findArgument(result.updates) < 0)
+      return func.emitError() << "result " << number << " updates \""
+                              << result.updates
+                              << "\", but no argument has that name";
+  }
+  return success();
+}
+
+/// After `kernels`: KIDs fit, and no host scalar varies (capture safety).
+static LogicalResult checkKernels(func::FuncOp func) {
+  auto target = func->getAttrOfType<StringAttr>(kTargetAttr);
+  if (!target)
+    return func.emitError() << "has no '" << kTargetAttr << "'";
+  auto device = target.getValue() == "cpu" ? ::aicf::DeviceKind::CPU
+                                           : ::aicf::DeviceKind::CUDA;
+  VarianceAnalysis variance(func);
+  for (auto op : func.getOps<PrimitiveOpInterface>()) {
+    const ::aicf::KernelRow *row =
+        ::aicf::findKernel(device, std::string_view(op.getKidOrEmpty()));
+    if (!row || row->kind != op.getOpKind())
+      return op->emitOpError() << "kid \"" << op.getKidOrEmpty()
+                               << "\" is not a kernel for it on target "
+                               << target.getValue();
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if ((row->hostScalars >> i & 1) &&
+          variance.get(operand) != Variance::Const)
+        return op->emitOpError()
+               << "capture safety: kernel " << row->kid << " reads operand "
+               << i << " on the host, but it is "
+               << toString(variance.get(operand))
+               << ": a captured graph would freeze it";
+  }
+  return success();
+}
+
+/// After `memory`: live temps do not overlap.
+static LogicalResult checkMemory(func::FuncOp func, const CallList &list,
+                                 const StorageAnalysis &analysis) {
+  auto tempBytes = func->getAttrOfType<IntegerAttr>(kTempBytesAttr);
+  if (!tempBytes)
+    return func.emitError() << "has no '" << kTempBytesAttr << "'";
+  std::vector<::aicf::PlacedRange> ranges;
+  SmallVector<Value> owners;
+  for (const Storage &storage : analysis.getStorages()) {
+    if (storage.kind != Storage::Kind::Temp)
+      continue;
+    auto result = cast<OpResult>(storage.values.front());
+    ArrayRef<int64_t> slots =
+        cast<PrimitiveOpInterface>(result.getOwner()).getSlots();
+    if (slots.empty())
+      return result.getOwner()->emitOpError() << "has no slots";
+    int64_t offset = slots[result.getResultNumber()];
+    uint64_t bytes = toTensorDesc(storage.type).numBytes();
+    if (offset < 0 || offset % ::aicf::kTensorAlignment != 0 ||
+        offset + bytes > static_cast<uint64_t>(tempBytes.getInt()))
+      return result.getOwner()->emitOpError()
+             << "result " << result.getResultNumber() << " of " << bytes
+             << " bytes at offset " << offset
+             << " does not fit in a temp segment of " << tempBytes.getInt();
+    ranges.push_back({static_cast<uint64_t>(offset), offset + bytes,
+                      &storage.accesses});
+    owners.push_back(result);
+  }
+  if (auto conflict = ::aicf::findConflict(ranges, list.order)) {
+    InFlightDiagnostic diag =
+        owners[conflict->first].getDefiningOp()->emitOpError()
+        << "its result at offset " << ranges[conflict->first].begin
+        << " shares bytes with a value at offset "
+        << ranges[conflict->second].begin << " that is live at the same time";
+    diag.attachNote(owners[conflict->second].getLoc()) << "the other value";
+    return diag;
+  }
+  return success();
+}
+
+/// After `plan`: no entry is left, and calls refer to tensors that are there.
+static LogicalResult checkPlan(ModuleOp module) {
+  for (func::FuncOp func : getEntries(module))
+    return func.emitError() << "entry @" << func.getName()
+                            << " is left after plan emission";
+  for (auto plan : module.getOps<mlir::aicf_rt::PlanOp>()) {
+    int64_t persistent = 0;
+    for (auto tensor : plan.getBody().front().getOps<mlir::aicf_rt::TensorOp>())
+      if (static_cast<int64_t>(tensor.getTid()) != persistent++)
+        return tensor.emitOpError() << "has tid " << tensor.getTid()
+                                    << ", expected " << persistent - 1;
+    for (auto entry : plan.getBody().front().getOps<mlir::aicf_rt::EntryOp>()) {
+      int64_t count = persistent;
+      for (auto tensor : entry.getBody().front().getOps<mlir::aicf_rt::TensorOp>())
+        if (static_cast<int64_t>(tensor.getTid()) != count++)
+          return tensor.emitOpError() << "has tid " << tensor.getTid()
+                                      << ", expected " << count - 1;
+      for (auto call : entry.getBody().front().getOps<mlir::aicf_rt::CallOp>())
+        for (ArrayRef<int64_t> tids : {call.getIns(), call.getOuts()})
+          for (int64_t tid : tids)
+            if (tid < 0 || tid >= count)
+              return call.emitOpError() << "refers to tid " << tid
+                                        << ", but there are " << count;
+    }
+  }
+  return success();
+}
+
+static LogicalResult checkEntry(func::FuncOp func, Phase phase) {
+  if (failed(checkLowered(func)) ||
+      (phase >= Updates && failed(checkUpdates(func))))
+    return failure();
+  if (phase < Inplace)
+    return success();
+  FailureOr<CallList> list = CallList::create(func);
+  if (failed(list))
+    return failure();
+  StorageAnalysis analysis(func, *list);
+  if (failed(analysis.verify()) ||
+      (phase >= Kernels && failed(checkKernels(func))))
+    return failure();
+  return phase >= Memory ? checkMemory(func, *list, analysis) : success();
+}
+
+namespace {
+struct VerifyRT : mlir::aicf::impl::VerifyRTBase<VerifyRT> {
+  using VerifyRTBase::VerifyRTBase;
+  void runOnOperation() override {
+    const auto *it = llvm::find(kPhases, StringRef(phase));
+    if (it == std::end(kPhases)) {
+      getOperation().emitError()
+          << "phase is \"" << phase << "\", expected "
+          << llvm::join(std::begin(kPhases), std::end(kPhases), ", ");
+      return signalPassFailure();
+    }
+    auto which = static_cast<Phase>(it - kPhases);
+    if (which == Plan) {
+      if (failed(checkPlan(getOperation())))
+        signalPassFailure();
+      return;
+    }
+    for (func::FuncOp func : getEntries(getOperation()))
+      if (failed(checkEntry(func, which)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

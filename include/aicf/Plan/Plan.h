@@ -1,0 +1,170 @@
+//===- Plan.h - a verified plan in memory -----------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Owned structs, decoded once from a verified file; nothing here refers to the
+// file. Plan files are untrusted: parse() refuses whatever could make an
+// executor read or write outside its segments.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_PLAN_PLAN_H
+#define AICF_PLAN_PLAN_H
+
+#include "aicf/ABI/Ops.h"
+#include "aicf/Support/HappensBefore.h"
+#include "aicf/Support/Status.h"
+#include "aicf/Support/TensorDesc.h"
+
+#include <string>
+#include <vector>
+
+namespace aicf {
+
+inline constexpr uint16_t kPlanMajor = 1;
+inline constexpr uint16_t kPlanMinor = 0;
+inline constexpr size_t kPlanTrailerBytes = 16;
+inline constexpr char kPlanMagic[9] = "AICFPLAN";
+/// Largest segment a plan may ask for: 64 TiB.
+inline constexpr uint64_t kMaxSegmentBytes = uint64_t(1) << 46;
+
+/// Why a plan was refused; the name stands in brackets at the start of the
+/// message ("[TensorOffset] entry 0 (train_step), tensor 3: ...").
+#define AICF_PLAN_ERRORS(X)                                                    \
+  X(TooSmall)         /* shorter than a trailer */                             \
+  X(BadMagic)         /* no trailer: not a plan, or cut off */                 \
+  X(BadChecksum)      /* the bytes changed */                                  \
+  X(BadFlatBuffer)    /* FlatBuffers' verifier refuses the structure */        \
+  X(BadVersion)                                                                \
+  X(BadDevice)                                                                 \
+  X(MissingField)     /* a vector or string that must be there is not */       \
+  X(NoEntries)                                                                 \
+  X(EntryName)        /* empty or twice */                                     \
+  X(TensorName)       /* missing where needed, or twice */                     \
+  X(TensorDType)                                                               \
+  X(TensorRole)       /* unknown, or not legal in this table */                \
+  X(TensorShape)      /* rank, zero, or more than 64 TiB */                    \
+  X(TensorOffset)     /* not aligned */                                        \
+  X(TensorRange)      /* outside its segment */                                \
+  X(TensorInit)       /* unknown initialiser, or not legal for the tensor */   \
+  X(SegmentBytes)     /* a segment above the limit */                          \
+  X(SegmentOverlap)   /* persistent or io tensors share bytes */               \
+  X(CallKind)                                                                  \
+  X(CallKid)          /* unknown on the device, or for another call */         \
+  X(CallTensor)       /* a tid that is not there */                            \
+  X(CallLabels)       /* label counts differ from operand counts */            \
+  X(CallRules)        /* the op's own constraints */                           \
+  X(CallWorkspace)    /* not a workspace, or above the kernel's cap */         \
+  X(CallWrites)       /* writes an input or hyper, or one tensor twice */      \
+  X(CallInplace)      /* reads and writes a tensor where the op may not */     \
+  X(HostScalar)       /* capture safety: a frozen scalar that varies */        \
+  X(StreamOrder)      /* cycles, unjoined streams, events */                   \
+  X(UnorderedAccess)  /* two streams race on a tensor */                       \
+  X(ReadBeforeWrite)  /* a temp or output read before, or never, written */    \
+  X(LiveOverlap)      /* two live temps share bytes */
+
+enum class PlanError : uint8_t {
+#define AICF_PLAN_ERROR(NAME) NAME,
+  AICF_PLAN_ERRORS(AICF_PLAN_ERROR)
+#undef AICF_PLAN_ERROR
+};
+std::string_view nameOf(PlanError error);
+/// Every PlanError, for tests.
+Span<const PlanError> allPlanErrors();
+
+struct PlanTensor {
+  std::string name; ///< empty for most temps
+  TensorDesc desc;
+  Role role = Role::Temp;
+  uint64_t offset = 0; ///< bytes from the start of segmentOf(role)
+  int32_t vid = -1;    ///< label of the first value that lives here
+  InitKind init = InitKind::None;
+  double initValue = 0;
+
+  bool operator==(const PlanTensor &o) const {
+    return name == o.name && desc == o.desc && role == o.role &&
+           offset == o.offset && vid == o.vid && init == o.init &&
+           initValue == o.initValue;
+  }
+};
+
+struct PlanCall {
+  OpKind kind = OpKind::Gemm;
+  std::string kid;
+  uint32_t schema = 0;
+  std::vector<uint8_t> attrs;
+  std::vector<uint32_t> ins, outs; ///< tids
+  std::vector<int32_t> inVids, outVids;
+  int32_t workspace = -1; ///< tid, or -1
+  uint32_t stream = 0;
+  std::vector<int64_t> waits, signals;
+  std::string location;
+  bool isProtective = false;
+
+  bool operator==(const PlanCall &o) const {
+    return kind == o.kind && kid == o.kid && schema == o.schema &&
+           attrs == o.attrs && ins == o.ins && outs == o.outs &&
+           inVids == o.inVids && outVids == o.outVids &&
+           workspace == o.workspace && stream == o.stream &&
+           waits == o.waits && signals == o.signals &&
+           isProtective == o.isProtective;
+  }
+};
+
+struct PlanEntry {
+  std::string name;
+  uint64_t ioBytes = 0, tempBytes = 0, tempLowerBound = 0;
+  uint32_t values = 0, nodes = 0;
+  std::vector<PlanTensor> tensors; ///< io and temp; tids go on from persistent
+  std::vector<PlanCall> calls;
+};
+
+struct PlanParseOptions {
+  /// Off only in fuzzers, which would never get past it.
+  bool verifyChecksum = true;
+};
+
+class Plan {
+public:
+  DeviceKind device = DeviceKind::CPU;
+  uint64_t persistentBytes = 0;
+  std::vector<PlanTensor> persistent;
+  std::vector<PlanEntry> entries;
+
+  /// Reads and verifies a file. Errors: DeviceError (cannot be read),
+  /// InvalidPlan.
+  static StatusOr<Plan> load(const std::string &path);
+  /// Verifies and decodes. Errors: InvalidPlan.
+  static StatusOr<Plan> parse(Span<const uint8_t> bytes,
+                              PlanParseOptions options = {});
+  /// The file's bytes, trailer included. Does not verify.
+  std::vector<uint8_t> serialize() const;
+
+  /// The tensor `tid` as seen from `entry`. `tid` must be valid.
+  const PlanTensor &tensor(const PlanEntry &entry, uint32_t tid) const {
+    return tid < persistent.size() ? persistent[tid]
+                                   : entry.tensors[tid - persistent.size()];
+  }
+  /// The entry called `name`, or nullptr.
+  const PlanEntry *findEntry(std::string_view name) const;
+  /// The order of an entry's calls. Cannot fail on a verified plan.
+  static StatusOr<HappensBefore> orderOf(const PlanEntry &entry);
+  /// The calls that access each tensor of `entry`, by tid.
+  std::vector<AccessSet> accessesOf(const PlanEntry &entry,
+                                    const HappensBefore &order) const;
+};
+
+/// Semantic checks on decoded structs: everything that parse() checks but the
+/// file's outer form. Errors: InvalidPlan.
+Status verifyPlan(const Plan &plan);
+
+/// Readable tables; with `lifetimes` also a chart of each temp segment.
+std::string dumpPlan(const Plan &plan, bool lifetimes);
+/// The same content as JSON.
+std::string dumpPlanAsJson(const Plan &plan);
+/// One line a difference; empty when the plans are equal.
+std::string diffPlans(const Plan &a, const Plan &b);
+
+} // namespace aicf
+
+#endif // AICF_PLAN_PLAN_H

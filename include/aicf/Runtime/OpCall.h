@@ -1,0 +1,69 @@
+//===- OpCall.h - one kernel call -------------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// op_call = resolve + launch. Executors resolve every call once and only launch
+// afterwards: there is no other way to a kernel.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_RUNTIME_OPCALL_H
+#define AICF_RUNTIME_OPCALL_H
+
+#include "aicf/Kernels/Launch.h"
+#include "aicf/Support/KernelTable.h"
+#include "aicf/Support/Status.h"
+
+namespace aicf {
+
+class Device;
+class Stream;
+
+/// A checked call with its kernel; owns its lists, not the tensors' memory.
+struct ResolvedCall {
+  const KernelRow *row = nullptr;
+  CpuKernel function = nullptr;
+  std::vector<TensorView> ins, outs;
+  std::vector<uint8_t> attrs;
+  TensorView workspace;
+  bool isWarmup = false;
+  double hostScalar = 0;
+  /// Whose call this is, for traces; -1 for none.
+  int32_t tag = -1;
+};
+
+/// Everything about a call but the stream.
+struct CallRequest {
+  OpKind kind;
+  Span<const TensorView> ins, outs;
+  uint32_t schema = 0;
+  Span<const uint8_t> attrs;
+  std::string_view kid = "auto"; ///< or a KID of the device
+  TensorView workspace = {};
+  bool isWarmup = false;
+};
+
+/// Validates a call and finds its kernel. Errors: BadSchema, BadAttrSize,
+/// ShapeMismatch, DTypeMismatch, InvalidArgument (counts, attr values, null
+/// pointers, unknown KID, results that share memory with other tensors where
+/// the op may not), Misaligned, NotImplemented (no kernel).
+StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request);
+
+/// Runs a resolved call on `stream`; returns after enqueue.
+Status launch(const ResolvedCall &call, Stream &stream);
+
+/// resolve + launch.
+Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
+               Span<const TensorView> outs, uint32_t schema,
+               Span<const uint8_t> attrs, Stream &stream,
+               std::string_view kid = "auto", TensorView workspace = {});
+
+/// The struct of an attr layout as the bytes that op_call takes.
+template <typename T> std::vector<uint8_t> encodeAttrs(const T &attrs) {
+  const auto *at = reinterpret_cast<const uint8_t *>(&attrs);
+  return std::vector<uint8_t>(at, at + sizeof(T));
+}
+
+} // namespace aicf
+
+#endif // AICF_RUNTIME_OPCALL_H

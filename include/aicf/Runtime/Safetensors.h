@@ -1,0 +1,46 @@
+//===- Safetensors.h - weight files -----------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The safetensors format (huggingface/safetensors): 8 bytes of header size, a
+// JSON header, then the tensors' bytes. The reader is strict: files are
+// untrusted. One file holds the params and states of a plan by their IR names.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_RUNTIME_SAFETENSORS_H
+#define AICF_RUNTIME_SAFETENSORS_H
+
+#include "aicf/Runtime/Executor.h"
+
+#include <map>
+
+namespace aicf {
+
+/// A tensor that owns its bytes.
+struct HostTensor {
+  TensorDesc desc;
+  std::vector<uint8_t> bytes;
+};
+
+/// Errors: InvalidFile with what is wrong: truncated, header that is no JSON
+/// object, a name twice, unknown dtype, shape and offsets that disagree, bytes
+/// that no tensor or two tensors use.
+StatusOr<std::map<std::string, HostTensor>>
+parseSafetensors(Span<const uint8_t> bytes);
+std::vector<uint8_t>
+serializeSafetensors(const std::map<std::string, HostTensor> &tensors);
+
+/// Writes every param and state to DIR/state.safetensors: DIR is made if it is
+/// missing, an older file stays whole until the new one is complete.
+Status saveCheckpoint(Executor &executor, const std::string &directory);
+/// Reads it back; every param and state of the plan must be there with its type,
+/// and nothing else. Nothing is written when anything is wrong.
+Status loadCheckpoint(Executor &executor, const std::string &directory);
+/// Sets the params and states that a weight file holds; names that the plan
+/// does not have are an error. Others keep their initialisers.
+Status loadWeights(Executor &executor, const std::string &path);
+
+} // namespace aicf
+
+#endif // AICF_RUNTIME_SAFETENSORS_H

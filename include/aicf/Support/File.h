@@ -1,0 +1,28 @@
+//===- File.h - whole files in and out --------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_SUPPORT_FILE_H
+#define AICF_SUPPORT_FILE_H
+
+#include "aicf/Support/Span.h"
+#include "aicf/Support/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aicf {
+
+/// The bytes of a regular file. Errors: DeviceError with the system's reason.
+StatusOr<std::vector<uint8_t>> readFile(const std::string &path);
+
+/// Writes `path` so that a crash leaves the old file or the new one: temporary
+/// file beside it, fsync, rename, fsync of the folder. Errors: DeviceError.
+Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes);
+
+} // namespace aicf
+
+#endif // AICF_SUPPORT_FILE_H

@@ -1,0 +1,29 @@
+//===- KernelDecls.h - a function for every CPU row -------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Declares `void aicf::cpu::<kid>(const LaunchArgs &)` for each CPU row of
+// Kernels.def: a row without its kernel does not link.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_CPU_KERNELDECLS_H
+#define AICF_KERNELS_CPU_KERNELDECLS_H
+
+#include "aicf/Kernels/CPU.h"
+
+// Rows of other devices are left out.
+#define AICF_IF_CPU(...) __VA_ARGS__
+#define AICF_IF_CUDA(...)
+
+namespace aicf::cpu {
+#define AICF_KERNEL(KID, KIND, DEVICE, ...)                                    \
+  AICF_IF_##DEVICE(void KID(const LaunchArgs &args);)
+#include "aicf/ABI/Kernels.def"
+} // namespace aicf::cpu
+
+/// Defines the kernel `KID` as the template `BODY`.
+#define AICF_DEFINE_KERNEL(KID, ...)                                           \
+  void KID(const LaunchArgs &args) { __VA_ARGS__(args); }
+
+#endif // AICF_KERNELS_CPU_KERNELDECLS_H

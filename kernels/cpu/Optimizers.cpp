@@ -1,0 +1,169 @@
+//===- Optimizers.cpp - step count, loss scale, Adam, SGD ---------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Formulas: the op descriptions in AICFRTOps.td. With ok = 0 or in warm-up the
+// results are the old values, bit for bit.
+//===----------------------------------------------------------------------===//
+
+#include "KernelDecls.h"
+#include "Parallel.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace aicf::cpu {
+namespace {
+
+template <typename T> void stepInc(const LaunchArgs &args) {
+  bool ok = args.ins.size() < 2 || *args.in<int32_t>(1) != 0;
+  *args.out<T>(0) = *args.in<T>(0) + (ok && !args.isWarmup ? 1 : 0);
+}
+
+/// 1/(1 - beta^t) without cancellation.
+double biasCorrection(double beta, double t) {
+  return 1 / -std::expm1(t * std::log(beta));
+}
+
+template <typename Int, typename T> void biasCorr(const LaunchArgs &args) {
+  auto attrs = args.attrsAs<BiasCorrAttrs>();
+  double t = double(*args.in<Int>(0));
+  if (args.isWarmup && t < 1)
+    t = 1;
+  args.out<T>(0)[0] = T(biasCorrection(attrs.beta1, t));
+  args.out<T>(0)[1] = T(biasCorrection(attrs.beta2, t));
+}
+
+template <typename T> void lossScaleUpdate(const LaunchArgs &args) {
+  auto attrs = args.attrsAs<LossScaleUpdateAttrs>();
+  T scale = *args.in<T>(0);
+  int32_t streak = *args.in<int32_t>(1), ok = *args.in<int32_t>(2);
+  if (!args.isWarmup) {
+    if (!ok) {
+      scale = T(double(scale) * attrs.backoff_factor);
+      streak = 0;
+    } else if (int64_t(streak) + 1 >= attrs.growth_interval) {
+      scale = T(double(scale) * attrs.growth_factor);
+      streak = 0;
+    } else {
+      ++streak;
+    }
+  }
+  *args.out<T>(0) = scale;
+  *args.out<int32_t>(1) = streak;
+}
+
+/// The optional scalars of an optimizer call.
+template <typename T> struct Gate {
+  bool skip;
+  T invScale = T(1);
+  int moment;
+
+  Gate(const LaunchArgs &args, OpKind kind) : skip(args.isWarmup) {
+    TensorDesc descs[8];
+    for (size_t i = 0; i < args.ins.size(); ++i)
+      descs[i] = args.ins[i].desc;
+    OptimizerOperands at =
+        optimizerOperands(kind, {descs, args.ins.size()}, args.outs.size());
+    if (at.invScale >= 0)
+      invScale = *args.in<T>(size_t(at.invScale));
+    if (at.ok >= 0)
+      skip |= *args.in<int32_t>(size_t(at.ok)) == 0;
+    moment = at.moment;
+  }
+};
+
+/// Results are the old values; in place there is nothing to do.
+void keepOld(const LaunchArgs &args, size_t result, size_t operand) {
+  if (args.outs[result].data != args.ins[operand].data)
+    std::memcpy(args.outs[result].data, args.ins[operand].data,
+                args.ins[operand].desc.numBytes());
+}
+
+template <typename T> void adamStep(const LaunchArgs &args) {
+  auto attrs = args.attrsAs<AdamStepAttrs>();
+  Gate<T> gate(args, OpKind::AdamStep);
+  if (gate.skip) {
+    keepOld(args, 0, 0);
+    keepOld(args, 1, 2);
+    keepOld(args, 2, 3);
+    return;
+  }
+  const T *p = args.in<T>(0), *g = args.in<T>(1), *m = args.in<T>(2),
+          *v = args.in<T>(3), *bc = args.in<T>(4);
+  T *pOut = args.out<T>(0), *mOut = args.out<T>(1), *vOut = args.out<T>(2);
+  T lr = *args.in<T>(5), bc1 = bc[0], bc2 = bc[1];
+  T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
+  T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
+  T keep = T(1 - double(lr) * attrs.weight_decay);
+  parallelElements(
+      args.numElements(0), args.numThreads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          T grad = g[i] * gate.invScale;
+          T newM = beta1 * m[i] + rest1 * grad;
+          T newV = beta2 * v[i] + rest2 * grad * grad;
+          T newP =
+              p[i] * keep - lr * (newM * bc1) / (std::sqrt(newV * bc2) + eps);
+          mOut[i] = newM;
+          vOut[i] = newV;
+          pOut[i] = newP;
+        }
+      });
+}
+
+template <typename T> void sgdStep(const LaunchArgs &args, T lr) {
+  auto attrs = args.attrsAs<SgdStepAttrs>();
+  Gate<T> gate(args, OpKind::SgdStep);
+  if (gate.skip) {
+    keepOld(args, 0, 0);
+    if (gate.moment >= 0)
+      keepOld(args, 1, size_t(gate.moment));
+    return;
+  }
+  const T *p = args.in<T>(0), *g = args.in<T>(1);
+  const T *m = gate.moment >= 0 ? args.in<T>(size_t(gate.moment)) : nullptr;
+  T *pOut = args.out<T>(0), *mOut = m ? args.out<T>(1) : nullptr;
+  T decay = T(attrs.weight_decay), momentum = T(attrs.momentum);
+  bool nesterov = attrs.nesterov != 0;
+  parallelElements(args.numElements(0), args.numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       T direction = g[i] * gate.invScale + decay * p[i];
+                       if (m) {
+                         T moment = momentum * m[i] + direction;
+                         mOut[i] = moment;
+                         direction = nesterov ? direction + momentum * moment
+                                              : moment;
+                       }
+                       pOut[i] = p[i] - lr * direction;
+                     }
+                   });
+}
+
+template <typename T> void sgdStepOnDevice(const LaunchArgs &args) {
+  sgdStep<T>(args, *args.in<T>(2));
+}
+
+void sgdStepHostLr(const LaunchArgs &args) {
+  sgdStep<float>(args, float(args.hostScalar));
+}
+
+} // namespace
+
+AICF_DEFINE_KERNEL(step_inc_i32_v0, stepInc<int32_t>)
+AICF_DEFINE_KERNEL(step_inc_i64_v0, stepInc<int64_t>)
+AICF_DEFINE_KERNEL(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
+AICF_DEFINE_KERNEL(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
+AICF_DEFINE_KERNEL(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
+AICF_DEFINE_KERNEL(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
+AICF_DEFINE_KERNEL(loss_scale_update_f32_v0, lossScaleUpdate<float>)
+AICF_DEFINE_KERNEL(loss_scale_update_f64_v0, lossScaleUpdate<double>)
+AICF_DEFINE_KERNEL(adam_step_f32_v0, adamStep<float>)
+AICF_DEFINE_KERNEL(adam_step_f64_v0, adamStep<double>)
+AICF_DEFINE_KERNEL(sgd_step_f32_v0, sgdStepOnDevice<float>)
+AICF_DEFINE_KERNEL(sgd_step_f64_v0, sgdStepOnDevice<double>)
+AICF_DEFINE_KERNEL(sgd_step_f32_hostlr_v0, sgdStepHostLr)
+
+} // namespace aicf::cpu

@@ -1,0 +1,23 @@
+//===- Registry.cpp - CPU kernels by KID --------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelDecls.h"
+
+#include <unordered_map>
+
+namespace aicf::cpu {
+
+CpuKernel findFunction(std::string_view kid) {
+  static const std::unordered_map<std::string_view, CpuKernel> functions = {
+#define AICF_KERNEL(KID, KIND, DEVICE, ...) AICF_IF_##DEVICE({#KID, &KID}, )
+#include "aicf/ABI/Kernels.def"
+  };
+  auto it = functions.find(kid);
+  return it == functions.end() ? nullptr : it->second;
+}
+
+} // namespace aicf::cpu

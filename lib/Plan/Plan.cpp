@@ -1,0 +1,307 @@
+//===- Plan.cpp - reading and writing plan files ------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The outer form: trailer, FlatBuffers, decoding into owned structs. What the
+// structs mean is checked in PlanVerifier.cpp.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Plan/Plan.h"
+#include "aicf/Support/File.h"
+
+#include "plan_generated.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace aicf {
+
+std::string_view nameOf(PlanError error) {
+  static constexpr std::string_view names[] = {
+#define AICF_PLAN_ERROR(NAME) #NAME,
+      AICF_PLAN_ERRORS(AICF_PLAN_ERROR)
+#undef AICF_PLAN_ERROR
+  };
+  return names[static_cast<uint8_t>(error)];
+}
+
+Span<const PlanError> allPlanErrors() {
+  static constexpr PlanError errors[] = {
+#define AICF_PLAN_ERROR(NAME) PlanError::NAME,
+      AICF_PLAN_ERRORS(AICF_PLAN_ERROR)
+#undef AICF_PLAN_ERROR
+  };
+  return {errors, sizeof(errors) / sizeof(errors[0])};
+}
+
+namespace {
+
+template <typename... Args> Status refuse(PlanError error, const Args &...args) {
+  return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
+}
+
+uint64_t readU64(const uint8_t *at) {
+  uint64_t value = 0;
+  for (int i = 7; i >= 0; --i)
+    value = value << 8 | at[i];
+  return value;
+}
+
+/// The FlatBuffer part of a file, after the trailer was checked.
+StatusOr<Span<const uint8_t>> checkTrailer(Span<const uint8_t> bytes,
+                                           bool verifyChecksum) {
+  if (bytes.size() <= kPlanTrailerBytes)
+    return refuse(PlanError::TooSmall, "the file has ", bytes.size(),
+                  " bytes, a plan has more than ", kPlanTrailerBytes);
+  size_t size = bytes.size() - kPlanTrailerBytes;
+  const uint8_t *trailer = bytes.data() + size;
+  if (std::memcmp(trailer, kPlanMagic, 8) != 0)
+    return refuse(PlanError::BadMagic, "the trailer does not hold ", kPlanMagic,
+                  ": not a plan, or cut off");
+  if (verifyChecksum) {
+    uint64_t stored = readU64(trailer + 8);
+    uint64_t computed = XXH3_64bits(bytes.data(), size);
+    if (stored != computed)
+      return refuse(PlanError::BadChecksum, "the trailer says ", stored,
+                    ", the bytes give ", computed);
+  }
+  return Span<const uint8_t>(bytes.data(), size);
+}
+
+template <typename To, typename From>
+std::vector<To> toVector(const flatbuffers::Vector<From> *v) {
+  return v ? std::vector<To>(v->begin(), v->end()) : std::vector<To>();
+}
+
+std::string toString(const flatbuffers::String *s) {
+  return s ? s->str() : std::string();
+}
+
+/// Enums and ranks are checked here: a struct cannot hold a wrong one.
+Status decodeTensor(const fb::Tensor &in, const std::string &where,
+                    PlanTensor &out) {
+  if (in.dtype() >= kNumDTypes)
+    return refuse(PlanError::TensorDType, where, ": dtype is ",
+                  int(in.dtype()), ", expected less than ", int(kNumDTypes));
+  if (in.role() >= kNumRoles)
+    return refuse(PlanError::TensorRole, where, ": role is ", int(in.role()),
+                  ", expected less than ", int(kNumRoles));
+  if (in.init() >= kNumInitKinds)
+    return refuse(PlanError::TensorInit, where, ": init is ", int(in.init()),
+                  ", expected less than ", int(kNumInitKinds));
+  std::vector<int64_t> shape = toVector<int64_t>(in.shape());
+  if (shape.size() > kMaxRank)
+    return refuse(PlanError::TensorShape, where, ": shape has rank ",
+                  shape.size(), ", the limit is ", kMaxRank);
+  out.name = toString(in.name());
+  out.desc = TensorDesc(static_cast<DType>(in.dtype()), shape);
+  out.role = static_cast<Role>(in.role());
+  out.offset = in.offset();
+  out.vid = in.vid();
+  out.init = static_cast<InitKind>(in.init());
+  out.initValue = in.init_value();
+  return {};
+}
+
+using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
+
+Status decodeTensors(const FbTensors *in, const std::string &where,
+                     std::vector<PlanTensor> &out) {
+  if (!in)
+    return refuse(PlanError::MissingField, where, ": no tensors");
+  out.resize(in->size());
+  for (uint32_t i = 0; i < in->size(); ++i)
+    AICF_RETURN_IF_ERROR(decodeTensor(
+        *in->Get(i), where + ", tensor " + std::to_string(i), out[i]));
+  return {};
+}
+
+Status decodeCall(const fb::Call &in, const std::string &where, PlanCall &out) {
+  if (in.kind() >= kNumOpKinds)
+    return refuse(PlanError::CallKind, where, ": kind is ", in.kind(),
+                  ", expected less than ", kNumOpKinds);
+  if (!in.kid() || !in.ins() || !in.outs() || !in.attrs())
+    return refuse(PlanError::MissingField, where, ": no ",
+                  !in.kid()    ? "kid"
+                  : !in.ins()  ? "ins"
+                  : !in.outs() ? "outs"
+                               : "attrs");
+  out.kind = static_cast<OpKind>(in.kind());
+  out.kid = in.kid()->str();
+  out.schema = in.schema();
+  out.attrs = toVector<uint8_t>(in.attrs());
+  out.ins = toVector<uint32_t>(in.ins());
+  out.outs = toVector<uint32_t>(in.outs());
+  out.inVids = toVector<int32_t>(in.in_vids());
+  out.outVids = toVector<int32_t>(in.out_vids());
+  out.workspace = in.workspace();
+  out.stream = in.stream();
+  out.waits = toVector<int64_t>(in.waits());
+  out.signals = toVector<int64_t>(in.signals());
+  out.location = toString(in.location());
+  out.isProtective = in.protective();
+  return {};
+}
+
+Status decodeEntry(const fb::Entry &in, const std::string &where,
+                   PlanEntry &out) {
+  out.name = toString(in.name());
+  out.ioBytes = in.io_bytes();
+  out.tempBytes = in.temp_bytes();
+  out.tempLowerBound = in.temp_lower_bound();
+  out.values = in.values();
+  out.nodes = in.nodes();
+  AICF_RETURN_IF_ERROR(decodeTensors(in.tensors(), where, out.tensors));
+  if (!in.calls())
+    return refuse(PlanError::MissingField, where, ": no calls");
+  out.calls.resize(in.calls()->size());
+  for (uint32_t i = 0; i < in.calls()->size(); ++i)
+    AICF_RETURN_IF_ERROR(decodeCall(*in.calls()->Get(i),
+                                    where + ", call " + std::to_string(i),
+                                    out.calls[i]));
+  return {};
+}
+
+} // namespace
+
+StatusOr<Plan> Plan::parse(Span<const uint8_t> bytes, PlanParseOptions options) {
+  AICF_ASSIGN_OR_RETURN(Span<const uint8_t> body,
+                        checkTrailer(bytes, options.verifyChecksum));
+  // A copy for alignment: FlatBuffers reads 8-byte scalars in place. Every table
+  // takes at least 4 bytes, which bounds their number.
+  std::vector<uint64_t> aligned((body.size() + 7) / 8);
+  std::memcpy(aligned.data(), body.data(), body.size());
+  const auto *data = reinterpret_cast<const uint8_t *>(aligned.data());
+  flatbuffers::Verifier verifier(
+      data, body.size(), /*max_depth=*/16,
+      static_cast<flatbuffers::uoffset_t>(body.size() / 4 + 1));
+  if (body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE ||
+      !fb::VerifyPlanBuffer(verifier))
+    return refuse(PlanError::BadFlatBuffer, "the FlatBuffer of ", body.size(),
+                  " bytes is malformed");
+  const fb::Plan *in = fb::GetPlan(data);
+  if (in->major() != kPlanMajor || in->minor() > kPlanMinor)
+    return refuse(PlanError::BadVersion, "the plan has version ", in->major(),
+                  ".", in->minor(), ", this reader knows ", kPlanMajor, ".0 to ",
+                  kPlanMajor, ".", kPlanMinor);
+  if (in->device() >= kNumDeviceKinds)
+    return refuse(PlanError::BadDevice, "device is ", int(in->device()),
+                  ", expected less than ", int(kNumDeviceKinds));
+  Plan plan;
+  plan.device = static_cast<DeviceKind>(in->device());
+  plan.persistentBytes = in->persistent_bytes();
+  AICF_RETURN_IF_ERROR(
+      decodeTensors(in->persistent(), "persistent", plan.persistent));
+  if (!in->entries())
+    return refuse(PlanError::MissingField, "plan: no entries");
+  plan.entries.resize(in->entries()->size());
+  for (uint32_t i = 0; i < in->entries()->size(); ++i)
+    AICF_RETURN_IF_ERROR(decodeEntry(*in->entries()->Get(i),
+                                     "entry " + std::to_string(i),
+                                     plan.entries[i]));
+  AICF_RETURN_IF_ERROR(verifyPlan(plan));
+  return plan;
+}
+
+StatusOr<Plan> Plan::load(const std::string &path) {
+  AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, readFile(path));
+  StatusOr<Plan> plan = parse(bytes);
+  if (!plan.ok())
+    return plan.status().withContext("plan '" + path + "'");
+  return plan;
+}
+
+namespace {
+
+flatbuffers::Offset<fb::Tensor> encode(flatbuffers::FlatBufferBuilder &b,
+                                       const PlanTensor &t) {
+  std::vector<uint32_t> shape(t.desc.shape().begin(), t.desc.shape().end());
+  return fb::CreateTensor(b, b.CreateString(t.name), t.vid,
+                          static_cast<uint8_t>(t.desc.dtype),
+                          static_cast<uint8_t>(t.role), b.CreateVector(shape),
+                          t.offset, static_cast<uint8_t>(t.init), t.initValue);
+}
+
+flatbuffers::Offset<fb::Call> encode(flatbuffers::FlatBufferBuilder &b,
+                                     const PlanCall &c) {
+  std::vector<uint32_t> waits(c.waits.begin(), c.waits.end());
+  std::vector<uint32_t> signals(c.signals.begin(), c.signals.end());
+  return fb::CreateCall(
+      b, static_cast<uint16_t>(c.kind), b.CreateSharedString(c.kid), c.schema,
+      b.CreateVector(c.attrs), b.CreateVector(c.ins), b.CreateVector(c.outs),
+      b.CreateVector(c.inVids), b.CreateVector(c.outVids), c.workspace,
+      c.stream, b.CreateVector(waits), b.CreateVector(signals),
+      b.CreateSharedString(c.location), c.isProtective);
+}
+
+flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
+                                      const PlanEntry &e);
+
+template <typename Out, typename In>
+std::vector<flatbuffers::Offset<Out>>
+encodeAll(flatbuffers::FlatBufferBuilder &b, const std::vector<In> &items) {
+  std::vector<flatbuffers::Offset<Out>> offsets;
+  for (const In &item : items)
+    offsets.push_back(encode(b, item));
+  return offsets;
+}
+
+flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
+                                      const PlanEntry &e) {
+  auto tensors = b.CreateVector(encodeAll<fb::Tensor>(b, e.tensors));
+  auto calls = b.CreateVector(encodeAll<fb::Call>(b, e.calls));
+  return fb::CreateEntry(b, b.CreateString(e.name), e.ioBytes, e.tempBytes,
+                         e.tempLowerBound, e.values, e.nodes, tensors, calls);
+}
+
+} // namespace
+
+std::vector<uint8_t> Plan::serialize() const {
+  flatbuffers::FlatBufferBuilder b;
+  auto tensors = b.CreateVector(encodeAll<fb::Tensor>(b, persistent));
+  auto all = b.CreateVector(encodeAll<fb::Entry>(b, entries));
+  fb::FinishPlanBuffer(b, fb::CreatePlan(b, kPlanMajor, kPlanMinor,
+                                         static_cast<uint8_t>(device),
+                                         persistentBytes, tensors, all));
+  std::vector<uint8_t> bytes(b.GetBufferPointer(),
+                             b.GetBufferPointer() + b.GetSize());
+  uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
+  bytes.insert(bytes.end(), kPlanMagic, kPlanMagic + 8);
+  for (int i = 0; i < 8; ++i)
+    bytes.push_back(static_cast<uint8_t>(hash >> (8 * i)));
+  return bytes;
+}
+
+const PlanEntry *Plan::findEntry(std::string_view name) const {
+  for (const PlanEntry &entry : entries)
+    if (entry.name == name)
+      return &entry;
+  return nullptr;
+}
+
+StatusOr<HappensBefore> Plan::orderOf(const PlanEntry &entry) {
+  std::vector<CallOrder> orders;
+  orders.reserve(entry.calls.size());
+  for (const PlanCall &call : entry.calls)
+    orders.push_back({call.stream, call.waits, call.signals});
+  return HappensBefore::create(orders);
+}
+
+std::vector<AccessSet> Plan::accessesOf(const PlanEntry &entry,
+                                        const HappensBefore &order) const {
+  std::vector<AccessSet> accesses(persistent.size() + entry.tensors.size());
+  for (uint32_t i = 0; i < entry.calls.size(); ++i) {
+    const PlanCall &call = entry.calls[i];
+    for (uint32_t tid : call.ins)
+      accesses[tid].add(order, i);
+    for (uint32_t tid : call.outs)
+      accesses[tid].add(order, i);
+    if (call.workspace >= 0)
+      accesses[static_cast<uint32_t>(call.workspace)].add(order, i);
+  }
+  return accesses;
+}
+
+} // namespace aicf

@@ -1,0 +1,382 @@
+//===- PlanVerifier.cpp - what a plan must satisfy ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Everything an executor relies on. Arithmetic on numbers from the file is
+// overflow-checked; the order of the checks is part of the contract: a later
+// check may use what an earlier one established.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Plan/Plan.h"
+#include "aicf/Support/KernelTable.h"
+#include "aicf/Support/OpRules.h"
+#include "aicf/Support/Overlap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <unordered_set>
+
+namespace aicf {
+namespace {
+
+template <typename... Args> Status refuse(PlanError error, const Args &...args) {
+  return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
+}
+
+/// Bytes of a tensor, or nothing above the limit. Dimensions are at most 32 bits.
+std::optional<uint64_t> checkedBytes(const TensorDesc &desc) {
+  uint64_t bytes = sizeOf(desc.dtype);
+  for (int64_t d : desc.shape())
+    if (d <= 0 || d > INT32_MAX ||
+        __builtin_mul_overflow(bytes, static_cast<uint64_t>(d), &bytes) ||
+        bytes > kMaxSegmentBytes)
+      return std::nullopt;
+  return bytes;
+}
+
+Status checkInit(const PlanTensor &t, const std::string &where) {
+  if (t.init == InitKind::None)
+    return {};
+  if (t.role != Role::Param && t.role != Role::State)
+    return refuse(PlanError::TensorInit, where, ": a tensor of role ",
+                  nameOf(t.role), " has initialiser ", nameOf(t.init));
+  bool random = t.init == InitKind::UniformFanIn || t.init == InitKind::Normal;
+  if (random && !isFloat(t.desc.dtype))
+    return refuse(PlanError::TensorInit, where, ": initialiser ",
+                  nameOf(t.init), " needs a float type, the tensor is ",
+                  t.desc.toString());
+  if (t.init == InitKind::UniformFanIn && t.desc.rank < 2)
+    return refuse(PlanError::TensorInit, where,
+                  ": uniform_fan_in needs rank 2 or more, the tensor is ",
+                  t.desc.toString());
+  bool finite = std::isfinite(t.initValue);
+  bool integral = isFloat(t.desc.dtype) ||
+                  (std::trunc(t.initValue) == t.initValue &&
+                   std::fabs(t.initValue) <= 2147483647.0);
+  if (!finite || (t.init == InitKind::Normal && t.initValue < 0) ||
+      (t.init == InitKind::Constant && !integral))
+    return refuse(PlanError::TensorInit, where, ": init_value is ", t.initValue,
+                  " for ", nameOf(t.init), " of ", t.desc.toString());
+  return {};
+}
+
+Status checkTensor(const PlanTensor &t, const std::string &where,
+                   uint64_t segmentBytes) {
+  std::optional<uint64_t> bytes = checkedBytes(t.desc);
+  if (!bytes)
+    return refuse(PlanError::TensorShape, where, ": shape of ",
+                  t.desc.toString(), " has a dimension outside 1 to ",
+                  INT32_MAX, " or takes more than ", kMaxSegmentBytes,
+                  " bytes");
+  if (t.offset % kTensorAlignment != 0)
+    return refuse(PlanError::TensorOffset, where, ": offset is ", t.offset,
+                  ", expected a multiple of ", kTensorAlignment);
+  uint64_t end = 0;
+  if (__builtin_add_overflow(t.offset, *bytes, &end) || end > segmentBytes)
+    return refuse(PlanError::TensorRange, where, ": offset ", t.offset, " + ",
+                  *bytes, " bytes ends beyond the ", nameOf(segmentOf(t.role)),
+                  " segment of ", segmentBytes);
+  return checkInit(t, where);
+}
+
+Status checkSegmentBytes(const std::string &where, const char *name,
+                         uint64_t bytes) {
+  if (bytes <= kMaxSegmentBytes)
+    return {};
+  return refuse(PlanError::SegmentBytes, where, ": ", name, " is ", bytes,
+                ", the limit is ", kMaxSegmentBytes);
+}
+
+/// Tensors that never share bytes: all persistent ones, all io of an entry.
+Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
+                     const std::string &where) {
+  std::vector<const PlanTensor *> sorted = tensors;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const PlanTensor *a, const PlanTensor *b) {
+              return a->offset < b->offset;
+            });
+  for (size_t i = 0; i + 1 < sorted.size(); ++i)
+    if (sorted[i]->offset + sorted[i]->desc.numBytes() > sorted[i + 1]->offset)
+      return refuse(PlanError::SegmentOverlap, where, ": tensors ",
+                    sorted[i]->name, " at offset ", sorted[i]->offset, " and ",
+                    sorted[i + 1]->name, " at offset ", sorted[i + 1]->offset,
+                    " share bytes");
+  return {};
+}
+
+Status checkPersistent(const Plan &plan,
+                       std::unordered_set<std::string> &names) {
+  AICF_RETURN_IF_ERROR(
+      checkSegmentBytes("plan", "persistent_bytes", plan.persistentBytes));
+  std::vector<const PlanTensor *> all;
+  for (size_t i = 0; i < plan.persistent.size(); ++i) {
+    const PlanTensor &t = plan.persistent[i];
+    std::string where = "persistent, tensor " + std::to_string(i);
+    if (segmentOf(t.role) != Segment::Persistent)
+      return refuse(PlanError::TensorRole, where, ": role is ", nameOf(t.role),
+                    ", expected param, state or hyper");
+    if (t.name.empty() || !names.insert(t.name).second)
+      return refuse(PlanError::TensorName, where, ": the name \"", t.name,
+                    "\" is empty or stands twice");
+    AICF_RETURN_IF_ERROR(checkTensor(t, where, plan.persistentBytes));
+    all.push_back(&t);
+  }
+  return checkDisjoint(all, "persistent");
+}
+
+/// Checks one entry of a plan whose persistent tensors are checked.
+class EntryChecker {
+public:
+  EntryChecker(const Plan &plan, const PlanEntry &entry, std::string where,
+               const std::unordered_set<std::string> &persistentNames)
+      : plan(plan), entry(entry), where(std::move(where)),
+        persistentNames(persistentNames) {}
+
+  Status run() {
+    AICF_RETURN_IF_ERROR(checkTensors());
+    for (size_t i = 0; i < entry.calls.size(); ++i)
+      AICF_RETURN_IF_ERROR(checkOneCall(
+          entry.calls[i], where + ", call " + std::to_string(i)));
+    StatusOr<HappensBefore> made = Plan::orderOf(entry);
+    if (!made.ok())
+      return refuse(PlanError::StreamOrder, where, ", ",
+                    made.status().message());
+    order = std::move(*made);
+    accesses = plan.accessesOf(entry, order);
+    AICF_RETURN_IF_ERROR(checkAccessOrder());
+    return checkLifetimes();
+  }
+
+private:
+  Status checkTensors();
+  Status checkOneCall(const PlanCall &call, const std::string &at) const;
+  Status checkKernel(const PlanCall &call, const std::string &at,
+                     Span<const TensorDesc> ins,
+                     Span<const TensorDesc> outs) const;
+  Status checkWrites(const PlanCall &call, const std::string &at) const;
+  Status checkAccessOrder() const;
+  Status checkLifetimes() const;
+
+  const PlanTensor &tensor(uint32_t tid) const {
+    return plan.tensor(entry, tid);
+  }
+  uint32_t numTensors() const {
+    return static_cast<uint32_t>(plan.persistent.size() + entry.tensors.size());
+  }
+  std::string describe(uint32_t tid) const {
+    const PlanTensor &t = tensor(tid);
+    return "tensor " + std::to_string(tid) +
+           (t.name.empty() ? "" : " (" + t.name + ")");
+  }
+
+  const Plan &plan;
+  const PlanEntry &entry;
+  std::string where;
+  const std::unordered_set<std::string> &persistentNames;
+  HappensBefore order;
+  std::vector<AccessSet> accesses;
+};
+
+Status EntryChecker::checkTensors() {
+  AICF_RETURN_IF_ERROR(checkSegmentBytes(where, "io_bytes", entry.ioBytes));
+  AICF_RETURN_IF_ERROR(checkSegmentBytes(where, "temp_bytes", entry.tempBytes));
+  std::unordered_set<std::string> names;
+  std::vector<const PlanTensor *> io;
+  for (size_t i = 0; i < entry.tensors.size(); ++i) {
+    const PlanTensor &t = entry.tensors[i];
+    std::string at = where + ", tensor " + std::to_string(i);
+    Segment segment = segmentOf(t.role);
+    if (segment == Segment::Persistent)
+      return refuse(PlanError::TensorRole, at, ": role ", nameOf(t.role),
+                    " belongs into the plan's persistent table");
+    bool named = !t.name.empty();
+    if (segment == Segment::IO && !named)
+      return refuse(PlanError::TensorName, at, ": an ", nameOf(t.role),
+                    " without a name");
+    if (named && (persistentNames.count(t.name) || !names.insert(t.name).second))
+      return refuse(PlanError::TensorName, at, ": the name \"", t.name,
+                    "\" stands twice");
+    AICF_RETURN_IF_ERROR(checkTensor(
+        t, at, segment == Segment::IO ? entry.ioBytes : entry.tempBytes));
+    if (segment == Segment::IO)
+      io.push_back(&t);
+  }
+  return checkDisjoint(io, where);
+}
+
+Status EntryChecker::checkKernel(const PlanCall &call, const std::string &at,
+                                 Span<const TensorDesc> ins,
+                                 Span<const TensorDesc> outs) const {
+  const KernelRow *row = findKernel(plan.device, call.kid);
+  if (!row || !row->accepts(call.kind, ins, outs))
+    return refuse(PlanError::CallKid, at, ": kid \"", call.kid, "\" is ",
+                  row ? "not a kernel for this call" : "unknown", " (",
+                  nameOf(call.kind), " on ", nameOf(plan.device), ")");
+  for (size_t i = 0; i < call.ins.size() && i < 32; ++i)
+    if (row->hostScalars >> i & 1)
+      // Every tensor of a plan is at least `hyper`: constants have no tensor.
+      return refuse(PlanError::HostScalar, at, ": kernel ", call.kid,
+                    " reads operand ", i, " on the host, but ",
+                    describe(call.ins[i]), " of role ",
+                    nameOf(tensor(call.ins[i]).role),
+                    " changes: a captured graph would freeze it");
+  if (call.workspace < 0)
+    return {};
+  if (static_cast<uint32_t>(call.workspace) >= numTensors())
+    return refuse(PlanError::CallTensor, at, ": workspace is ", call.workspace,
+                  ", there are ", numTensors(), " tensors");
+  const PlanTensor &workspace = tensor(static_cast<uint32_t>(call.workspace));
+  if (workspace.role != Role::Workspace ||
+      workspace.desc.numBytes() > row->workspaceCap)
+    return refuse(PlanError::CallWorkspace, at, ": workspace ", call.workspace,
+                  " is of role ", nameOf(workspace.role), " with ",
+                  workspace.desc.numBytes(), " bytes, the cap is ",
+                  row->workspaceCap);
+  return {};
+}
+
+/// What a call writes, and where it works in place.
+Status EntryChecker::checkWrites(const PlanCall &call,
+                                 const std::string &at) const {
+  for (size_t r = 0; r < call.outs.size(); ++r) {
+    uint32_t out = call.outs[r];
+    Role role = tensor(out).role;
+    bool writable = role != Role::Input && role != Role::Hyper &&
+                    role != Role::Workspace;
+    bool twice = false;
+    for (size_t other = 0; other < r; ++other)
+      twice |= call.outs[other] == out;
+    if (!writable || twice)
+      return refuse(PlanError::CallWrites, at, ": result ", r, " writes ",
+                    describe(out), twice ? " a second time" : " of role ",
+                    twice ? std::string_view() : nameOf(role));
+    for (size_t i = 0; i < call.ins.size(); ++i)
+      if (call.ins[i] == out && !mayShareStorage(call.kind, r, i))
+        return refuse(PlanError::CallInplace, at, ": result ", r,
+                      " and operand ", i, " are both ", describe(out), ", but ",
+                      nameOf(call.kind), " may not work in place there");
+  }
+  for (uint32_t in : call.ins)
+    if (tensor(in).role == Role::Workspace)
+      return refuse(PlanError::CallWorkspace, at, ": reads ", describe(in),
+                    " of role workspace");
+  return {};
+}
+
+Status EntryChecker::checkOneCall(const PlanCall &call,
+                                  const std::string &at) const {
+  std::vector<TensorDesc> ins, outs;
+  for (auto [tids, descs, name] :
+       {std::tuple(&call.ins, &ins, "ins"),
+        std::tuple(&call.outs, &outs, "outs")})
+    for (uint32_t tid : *tids) {
+      if (tid >= numTensors())
+        return refuse(PlanError::CallTensor, at, ": ", name, " names tensor ",
+                      tid, ", there are ", numTensors());
+      descs->push_back(tensor(tid).desc);
+    }
+  if (call.inVids.size() != call.ins.size() ||
+      call.outVids.size() != call.outs.size())
+    return refuse(PlanError::CallLabels, at, ": ", call.inVids.size(), " and ",
+                  call.outVids.size(), " labels for ", call.ins.size(), " and ",
+                  call.outs.size(), " tensors");
+  Status rules = checkCall(call.kind, ins, outs, call.schema, call.attrs);
+  if (!rules.ok())
+    return refuse(PlanError::CallRules, at, ": ", rules.toString());
+  AICF_RETURN_IF_ERROR(checkKernel(call, at, ins, outs));
+  return checkWrites(call, at);
+}
+
+/// Every write is ordered with every other access to its tensor, and temps and
+/// outputs are written before they are read.
+Status EntryChecker::checkAccessOrder() const {
+  struct Seen {
+    int64_t lastWrite = -1;
+    std::vector<uint32_t> readsSince;
+  };
+  std::vector<Seen> seen(numTensors());
+  auto race = [&](uint32_t tid, int64_t a, size_t b) {
+    return refuse(PlanError::UnorderedAccess, where, ", call ", b, ": ",
+                  describe(tid), " is accessed by call ", a,
+                  " too, and neither happens before the other");
+  };
+  for (uint32_t i = 0; i < entry.calls.size(); ++i) {
+    const PlanCall &call = entry.calls[i];
+    for (uint32_t tid : call.ins) {
+      Seen &s = seen[tid];
+      Role role = tensor(tid).role;
+      bool produced = segmentOf(role) == Segment::Temp || role == Role::Output;
+      if (produced && s.lastWrite < 0)
+        return refuse(PlanError::ReadBeforeWrite, where, ", call ", i,
+                      ": reads ", describe(tid), ", which no earlier call writes");
+      if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
+        return race(tid, s.lastWrite, i);
+      s.readsSince.push_back(i);
+    }
+    for (uint32_t tid : call.outs) {
+      Seen &s = seen[tid];
+      if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
+        return race(tid, s.lastWrite, i);
+      for (uint32_t reader : s.readsSince)
+        if (reader != i && !order.before(reader, i))
+          return race(tid, reader, i);
+      s.lastWrite = i;
+      s.readsSince.clear();
+    }
+  }
+  for (uint32_t tid = 0; tid < numTensors(); ++tid) {
+    Role role = tensor(tid).role;
+    bool produced = role == Role::Temp || role == Role::Saved ||
+                    role == Role::Output;
+    if (produced && seen[tid].lastWrite < 0)
+      return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(tid),
+                    " of role ", nameOf(role), " is never written");
+  }
+  return {};
+}
+
+/// Temps that share bytes are not live at the same time.
+Status EntryChecker::checkLifetimes() const {
+  std::vector<PlacedRange> ranges;
+  std::vector<uint32_t> tids;
+  for (uint32_t tid = plan.persistent.size(); tid < numTensors(); ++tid) {
+    const PlanTensor &t = tensor(tid);
+    if (segmentOf(t.role) != Segment::Temp || accesses[tid].empty())
+      continue;
+    ranges.push_back({t.offset, t.offset + t.desc.numBytes(), &accesses[tid]});
+    tids.push_back(tid);
+  }
+  if (auto conflict = findConflict(ranges, order))
+    return refuse(PlanError::LiveOverlap, where, ": ",
+                  describe(tids[conflict->first]), " at offset ",
+                  ranges[conflict->first].begin, " and ",
+                  describe(tids[conflict->second]), " at offset ",
+                  ranges[conflict->second].begin,
+                  " share bytes while both are live");
+  return {};
+}
+
+} // namespace
+
+Status verifyPlan(const Plan &plan) {
+  if (plan.entries.empty())
+    return refuse(PlanError::NoEntries, "the plan has no entries");
+  std::unordered_set<std::string> persistentNames, entryNames;
+  AICF_RETURN_IF_ERROR(checkPersistent(plan, persistentNames));
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    const PlanEntry &entry = plan.entries[i];
+    if (entry.name.empty() || !entryNames.insert(entry.name).second)
+      return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
+                    entry.name, "\" is empty or stands twice");
+    std::string where = "entry " + std::to_string(i) + " (" + entry.name + ")";
+    AICF_RETURN_IF_ERROR(
+        EntryChecker(plan, entry, where, persistentNames).run());
+  }
+  return {};
+}
+
+} // namespace aicf

@@ -1,0 +1,141 @@
+//===- CPUDevice.cpp - the CPU as a device ------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Streams run at once; a graph is a list of resolved calls. Nothing here
+// allocates once a graph is recorded.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Kernels/CPU.h"
+#include "aicf/Runtime/Device.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+namespace aicf {
+namespace {
+
+void runCall(const ResolvedCall &call, int numThreads) {
+  LaunchArgs args;
+  args.ins = call.ins;
+  args.outs = call.outs;
+  args.attrs = call.attrs;
+  args.workspace = call.workspace;
+  args.isWarmup = call.isWarmup;
+  args.numThreads = numThreads;
+  args.hostScalar = call.hostScalar;
+  call.function(args);
+}
+
+struct CPUGraph : Graph {
+  std::vector<ResolvedCall> calls;
+  size_t numNodes() const override { return calls.size(); }
+  const ResolvedCall &node(size_t i) const override { return calls[i]; }
+};
+
+class CPUStream : public Stream {
+public:
+  explicit CPUStream(int numThreads) : numThreads(numThreads) {}
+
+  Status enqueue(const ResolvedCall &call) override {
+    if (recording)
+      recording->calls.push_back(call);
+    else
+      runCall(call, numThreads);
+    return {};
+  }
+  Status synchronize() override {
+    if (recording)
+      return makeError(StatusCode::FailedState,
+                       "cannot wait for a stream that is capturing");
+    return {};
+  }
+  Status beginCapture() override {
+    if (recording)
+      return makeError(StatusCode::FailedState,
+                       "the stream is capturing already");
+    recording = std::make_unique<CPUGraph>();
+    return {};
+  }
+  StatusOr<std::unique_ptr<Graph>> endCapture() override {
+    if (!recording)
+      return makeError(StatusCode::FailedState, "the stream is not capturing");
+    return std::unique_ptr<Graph>(std::move(recording));
+  }
+  Status launch(Graph &graph) override {
+    if (recording)
+      return makeError(StatusCode::FailedState,
+                       "cannot launch a graph on a stream that is capturing");
+    for (const ResolvedCall &call : static_cast<CPUGraph &>(graph).calls)
+      runCall(call, numThreads);
+    return {};
+  }
+  bool isCapturing() const override { return recording != nullptr; }
+
+private:
+  int numThreads;
+  std::unique_ptr<CPUGraph> recording;
+};
+
+class CPUDevice : public Device {
+public:
+  explicit CPUDevice(int numThreads) : threads(numThreads) {}
+
+  DeviceKind kind() const override { return DeviceKind::CPU; }
+  StatusOr<void *> allocate(uint64_t bytes) override {
+    bytes = std::max<uint64_t>(bytes, 1);
+    uint64_t rounded = 0;
+    void *memory = nullptr;
+    if (!__builtin_add_overflow(bytes, kTensorAlignment - 1, &rounded))
+      memory = std::aligned_alloc(kTensorAlignment,
+                                  rounded / kTensorAlignment * kTensorAlignment);
+    if (!memory)
+      return makeError(StatusCode::DeviceError, "cannot allocate ", bytes,
+                       " bytes of host memory");
+    countAllocation();
+    std::memset(memory, 0, bytes);
+    return memory;
+  }
+  void deallocate(void *memory) noexcept override { std::free(memory); }
+  StatusOr<std::unique_ptr<Stream>> createStream() override {
+    return std::unique_ptr<Stream>(std::make_unique<CPUStream>(threads));
+  }
+  Status copyToDevice(Stream &, void *to, const void *from,
+                      uint64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status copyToHost(Stream &, void *to, const void *from,
+                    uint64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status fill(Stream &, void *at, uint8_t value, uint64_t bytes) override {
+    std::memset(at, value, bytes);
+    return {};
+  }
+  CpuKernel findFunction(const KernelRow &row) const override {
+    return cpu::findFunction(row.kid);
+  }
+  int numThreads() const override { return threads; }
+
+private:
+  int threads;
+};
+
+} // namespace
+
+std::shared_ptr<Device> createCPUDevice(CPUDeviceOptions options) {
+  static std::once_flag once;
+  std::call_once(once, cpu::initialize);
+  int numThreads = options.numThreads;
+  if (numThreads <= 0)
+    numThreads = std::max(1, int(std::thread::hardware_concurrency()));
+  return std::make_shared<CPUDevice>(numThreads);
+}
+
+} // namespace aicf

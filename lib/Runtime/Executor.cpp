@@ -1,0 +1,451 @@
+//===- Executor.cpp - runs the entries of a plan ------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The way of the data: plan tensors -> pointers (Memory) -> resolved calls, one
+// list an entry -> the list is enqueued, eagerly or into a graph.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Executor.h"
+#include "Memory.h"
+#include "aicf/Runtime/Initializers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+namespace aicf {
+
+ExecutorOptions ExecutorOptions::fromEnvironment() {
+  ExecutorOptions options;
+  const char *warmup = std::getenv("AICF_WARMUP");
+  options.isWarmup = warmup && std::string_view(warmup) == "1";
+  return options;
+}
+
+namespace {
+
+/// An entry with everything that running it needs.
+struct PreparedEntry {
+  const PlanEntry *entry = nullptr;
+  std::vector<ResolvedCall> calls;
+  /// Temps that are dead after each plan call (poison mode), by call.
+  std::vector<std::vector<uint32_t>> diesAfter;
+  std::vector<uint32_t> readTids; ///< tensors that must be written before a run
+  bool hasRun = false;
+};
+
+struct CachedGraph {
+  GraphKey key;
+  std::unique_ptr<Graph> graph;
+  uint64_t lastUse = 0;
+};
+
+} // namespace
+
+struct Executor::Impl {
+  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<Device> device;
+  ExecutorOptions options;
+  std::unique_ptr<Stream> stream;
+  std::unique_ptr<Memory> memory;
+  std::vector<PreparedEntry> entries;
+  std::vector<CachedGraph> graphs;
+  bool isPrepared = false;
+  uint64_t clock = 0;
+  ExecutorStatistics stats;
+  bool isTracing = false;
+  std::vector<TraceRecord> trace;
+  std::chrono::steady_clock::time_point traceStart;
+
+  Status prepareEntry(size_t index);
+  Status initialize();
+  StatusOr<ResolvedCall> resolveCopy(const TensorView &from,
+                                     const TensorView &to);
+  Status resolvePlanCalls(size_t index, PreparedEntry &prepared);
+  Status addWarmupCopies(size_t index, PreparedEntry &prepared);
+  StatusOr<size_t> findEntry(std::string_view name) const;
+  Status checkWritten(const PreparedEntry &prepared, size_t index) const;
+  Status runEager(size_t index);
+  Status poison(size_t index, const std::vector<uint32_t> &tids);
+  Status debugAfter(size_t index, const ResolvedCall &call);
+  StatusOr<CachedGraph *> getGraph(const GraphKey &key, bool mayCapture);
+  Status launch(CachedGraph &cached);
+  double nowMicros() const {
+    return std::chrono::duration<double, std::micro>(
+               std::chrono::steady_clock::now() - traceStart)
+        .count();
+  }
+  void record(size_t index, const ResolvedCall &call, bool isReplay,
+              double start, double micros);
+};
+
+Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+
+Executor::~Executor() {
+  if (impl->stream)
+    (void)impl->stream->synchronize(); // nobody is left to hear of an error
+}
+
+StatusOr<std::unique_ptr<Executor>>
+Executor::create(std::shared_ptr<const Plan> plan,
+                 std::shared_ptr<Device> device, ExecutorOptions options) {
+  if (!plan || !device)
+    return makeError(StatusCode::InvalidArgument, "no ",
+                     plan ? "device" : "plan");
+  if (plan->device != device->kind())
+    return makeError(StatusCode::InvalidArgument, "the plan is for ",
+                     nameOf(plan->device), ", the device is ",
+                     nameOf(device->kind()));
+  auto impl = std::make_unique<Impl>();
+  AICF_ASSIGN_OR_RETURN(impl->stream, device->createStream());
+  options.separateAllocations |= options.canary;
+  impl->memory = std::make_unique<Memory>(*plan, *device, options);
+  impl->plan = std::move(plan);
+  impl->device = std::move(device);
+  impl->options = options;
+  return std::unique_ptr<Executor>(new Executor(std::move(impl)));
+}
+
+Status Executor::bind(std::string_view name, void *memory, uint64_t bytes) {
+  if (impl->isPrepared)
+    return makeError(StatusCode::FailedState, "cannot bind \"", name,
+                     "\" after prepare()");
+  return impl->memory->bind(name, memory, bytes);
+}
+
+StatusOr<ResolvedCall> Executor::Impl::resolveCopy(const TensorView &from,
+                                                   const TensorView &to) {
+  return resolve(*device, {OpKind::Copy, {&from, 1}, {&to, 1}, 0, {}});
+}
+
+Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
+  const PlanEntry &entry = plan->entries[index];
+  for (size_t i = 0; i < entry.calls.size(); ++i) {
+    const PlanCall &call = entry.calls[i];
+    std::vector<TensorView> ins, outs;
+    for (uint32_t tid : call.ins)
+      ins.push_back(memory->view(index, tid));
+    for (uint32_t tid : call.outs)
+      outs.push_back(memory->view(index, tid));
+    CallRequest request{call.kind, ins, outs, call.schema, call.attrs, call.kid};
+    if (call.workspace >= 0)
+      request.workspace = memory->view(index, uint32_t(call.workspace));
+    request.isWarmup = options.isWarmup;
+    StatusOr<ResolvedCall> resolved = resolve(*device, request);
+    if (!resolved.ok())
+      return resolved.status().withContext("entry " + entry.name + ", call " +
+                                           std::to_string(i));
+    resolved->tag = static_cast<int32_t>(i);
+    prepared.calls.push_back(std::move(*resolved));
+  }
+  return {};
+}
+
+/// Warm-up: every updated tensor is copied away first and back last, so that
+/// whatever the calls in between write, the old bits stay.
+Status Executor::Impl::addWarmupCopies(size_t index, PreparedEntry &prepared) {
+  std::vector<bool> isUpdated(plan->persistent.size());
+  for (const PlanCall &call : plan->entries[index].calls)
+    for (uint32_t tid : call.outs)
+      if (tid < isUpdated.size())
+        isUpdated[tid] = true;
+  std::vector<ResolvedCall> save, restore;
+  for (uint32_t tid = 0; tid < isUpdated.size(); ++tid) {
+    if (!isUpdated[tid])
+      continue;
+    TensorView view = memory->view(index, tid);
+    AICF_ASSIGN_OR_RETURN(TensorView shadow, memory->shadow(tid));
+    AICF_ASSIGN_OR_RETURN(ResolvedCall out, resolveCopy(view, shadow));
+    AICF_ASSIGN_OR_RETURN(ResolvedCall back, resolveCopy(shadow, view));
+    save.push_back(std::move(out));
+    restore.push_back(std::move(back));
+  }
+  prepared.calls.insert(prepared.calls.begin(), save.begin(), save.end());
+  prepared.calls.insert(prepared.calls.end(), restore.begin(), restore.end());
+  return {};
+}
+
+Status Executor::Impl::prepareEntry(size_t index) {
+  PreparedEntry &prepared = entries[index];
+  const PlanEntry &entry = plan->entries[index];
+  prepared.entry = &entry;
+  AICF_RETURN_IF_ERROR(resolvePlanCalls(index, prepared));
+  if (options.isWarmup)
+    AICF_RETURN_IF_ERROR(addWarmupCopies(index, prepared));
+  AICF_ASSIGN_OR_RETURN(HappensBefore order, Plan::orderOf(entry));
+  std::vector<AccessSet> accesses = plan->accessesOf(entry, order);
+  prepared.diesAfter.resize(entry.calls.size());
+  for (uint32_t tid = 0; tid < accesses.size(); ++tid) {
+    Role role = plan->tensor(entry, tid).role;
+    if (accesses[tid].empty())
+      continue;
+    if (segmentOf(role) == Segment::Temp)
+      prepared.diesAfter[accesses[tid].lastCall()].push_back(tid);
+    else if (role != Role::Output)
+      prepared.readTids.push_back(tid);
+  }
+  return {};
+}
+
+Status Executor::Impl::initialize() {
+  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
+    const PlanTensor &t = plan->persistent[tid];
+    bool isTrained = t.role == Role::Param || t.role == Role::State;
+    if (!isTrained || memory->isBound(tid))
+      continue;
+    memory->setWritten(0, tid,
+                       options.useInitializers && t.init != InitKind::None);
+    if (!memory->isWritten(0, tid))
+      continue;
+    std::vector<uint8_t> bytes = initialValue(t, options.seed);
+    AICF_RETURN_IF_ERROR(device->copyToDevice(
+        *stream, memory->view(0, tid).data, bytes.data(), bytes.size()));
+  }
+  return {};
+}
+
+Status Executor::prepare() {
+  if (impl->isPrepared)
+    return {};
+  AICF_RETURN_IF_ERROR(impl->memory->allocate(*impl->stream));
+  impl->entries.clear();
+  impl->entries.resize(impl->plan->entries.size());
+  for (size_t i = 0; i < impl->entries.size(); ++i)
+    AICF_RETURN_IF_ERROR(impl->prepareEntry(i));
+  AICF_RETURN_IF_ERROR(impl->initialize());
+  impl->isPrepared = true;
+  return {};
+}
+
+Status Executor::write(std::string_view name, const void *data,
+                       uint64_t bytes) {
+  AICF_RETURN_IF_ERROR(prepare());
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
+  AICF_RETURN_IF_ERROR(impl->memory->checkSize(ref, name, bytes));
+  const PlanTensor &t = impl->memory->tensor(ref);
+  if (t.role == Role::Output)
+    return makeError(StatusCode::InvalidArgument, "\"", name,
+                     "\" is an output: it cannot be written");
+  AICF_RETURN_IF_ERROR(impl->device->copyToDevice(
+      *impl->stream, impl->memory->view(ref.entry, ref.tid).data, data, bytes));
+  impl->memory->setWritten(ref.entry, ref.tid, true);
+  return {};
+}
+
+Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
+  AICF_RETURN_IF_ERROR(prepare());
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
+  AICF_RETURN_IF_ERROR(impl->memory->checkSize(ref, name, bytes));
+  bool isOutput = impl->memory->tensor(ref).role == Role::Output;
+  if (isOutput ? !impl->entries[ref.entry].hasRun
+               : !impl->memory->isWritten(ref.entry, ref.tid))
+    return makeError(StatusCode::NotInitialized, "\"", name,
+                     isOutput ? "\" has no value: its entry has not run"
+                              : "\" was never written");
+  return impl->device->copyToHost(
+      *impl->stream, data, impl->memory->view(ref.entry, ref.tid).data, bytes);
+}
+
+StatusOr<PlanTensor> Executor::find(std::string_view name) const {
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
+  return impl->memory->tensor(ref);
+}
+
+StatusOr<size_t> Executor::Impl::findEntry(std::string_view name) const {
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].entry->name == name)
+      return i;
+  std::string known;
+  for (const PlanEntry &entry : plan->entries)
+    known += (known.empty() ? "" : ", ") + entry.name;
+  return makeError(StatusCode::InvalidArgument, "no entry \"", name,
+                   "\"; the plan has ", known);
+}
+
+Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
+                                    size_t index) const {
+  for (uint32_t tid : prepared.readTids)
+    if (!memory->isWritten(index, tid)) {
+      const PlanTensor &t = plan->tensor(*prepared.entry, tid);
+      return makeError(StatusCode::NotInitialized, "entry ",
+                       prepared.entry->name, ": ", nameOf(t.role), " \"",
+                       t.name, "\" was never written");
+    }
+  return {};
+}
+
+void Executor::Impl::record(size_t index, const ResolvedCall &call,
+                            bool isReplay, double start, double micros) {
+  TraceRecord entry{call.row->kind, std::string(call.row->kid), {}, {},
+                    isReplay, start, micros};
+  if (call.tag >= 0) {
+    const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
+    entry.inVids = planCall.inVids;
+    entry.outVids = planCall.outVids;
+  }
+  trace.push_back(std::move(entry));
+}
+
+/// Overwrites tensors with bytes that are NaN in every float type.
+Status Executor::Impl::poison(size_t index, const std::vector<uint32_t> &tids) {
+  for (uint32_t tid : tids) {
+    TensorView view = memory->view(index, tid);
+    AICF_RETURN_IF_ERROR(
+        device->fill(*stream, view.data, 0xff, view.desc.numBytes()));
+  }
+  return {};
+}
+
+/// Poison and canary mode, after one call.
+Status Executor::Impl::debugAfter(size_t index, const ResolvedCall &call) {
+  if (options.canary)
+    AICF_RETURN_IF_ERROR(memory->checkCanaries(
+        "after " + std::string(call.row->kid) + " (call " +
+        std::to_string(call.tag) + " of " + plan->entries[index].name + ")"));
+  if (options.poison && call.tag >= 0)
+    return poison(index, entries[index].diesAfter[size_t(call.tag)]);
+  return {};
+}
+
+Status Executor::Impl::runEager(size_t index) {
+  PreparedEntry &prepared = entries[index];
+  AICF_RETURN_IF_ERROR(checkWritten(prepared, index));
+  bool debug = options.poison || options.canary;
+  if (options.poison) // what no call has written yet
+    for (const auto &dying : prepared.diesAfter)
+      AICF_RETURN_IF_ERROR(poison(index, dying));
+  for (const ResolvedCall &call : prepared.calls) {
+    double start = isTracing ? nowMicros() : 0;
+    AICF_RETURN_IF_ERROR(aicf::launch(call, *stream));
+    if (isTracing) {
+      AICF_RETURN_IF_ERROR(stream->synchronize());
+      record(index, call, false, start, nowMicros() - start);
+    }
+    if (debug)
+      AICF_RETURN_IF_ERROR(debugAfter(index, call));
+  }
+  prepared.hasRun = true;
+  ++stats.runs;
+  return {};
+}
+
+Status Executor::run(std::string_view entry) {
+  AICF_RETURN_IF_ERROR(prepare());
+  AICF_ASSIGN_OR_RETURN(size_t index, impl->findEntry(entry));
+  return impl->runEager(index);
+}
+
+/// The cached graph of `key`; captures it if it is missing and may be captured.
+StatusOr<CachedGraph *> Executor::Impl::getGraph(const GraphKey &key,
+                                                 bool mayCapture) {
+  for (CachedGraph &cached : graphs)
+    if (cached.key == key)
+      return &cached;
+  AICF_ASSIGN_OR_RETURN(size_t index, findEntry(key.entry));
+  if (!mayCapture)
+    return makeError(StatusCode::FailedState, "entry ", key.entry,
+                     " has no captured graph: call capture() first");
+  if (options.poison || options.canary)
+    return makeError(StatusCode::FailedState,
+                     "poison and canary modes run eagerly only");
+  if (key.steps == 0)
+    return makeError(StatusCode::InvalidArgument,
+                     "steps of a graph key is 0, expected 1 or more");
+  AICF_RETURN_IF_ERROR(graph_begin(*stream));
+  Status enqueued;
+  for (uint32_t step = 0; step < key.steps && enqueued.ok(); ++step)
+    for (const ResolvedCall &call : entries[index].calls)
+      if (enqueued = aicf::launch(call, *stream); !enqueued.ok())
+        break;
+  // End the capture whatever happened, so that the stream stays usable.
+  StatusOr<std::unique_ptr<Graph>> graph = graph_end(*stream);
+  AICF_RETURN_IF_ERROR(enqueued);
+  if (!graph.ok())
+    return graph.status();
+  if (graphs.size() >= std::max<size_t>(options.maxCachedGraphs, 1))
+    graphs.erase(std::min_element(graphs.begin(), graphs.end(),
+                                  [](const auto &a, const auto &b) {
+                                    return a.lastUse < b.lastUse;
+                                  }));
+  graphs.push_back({key, std::move(*graph), ++clock});
+  ++stats.captures;
+  return &graphs.back();
+}
+
+Status Executor::Impl::launch(CachedGraph &cached) {
+  AICF_ASSIGN_OR_RETURN(size_t index, findEntry(cached.key.entry));
+  AICF_RETURN_IF_ERROR(checkWritten(entries[index], index));
+  cached.lastUse = ++clock;
+  double start = isTracing ? nowMicros() : 0;
+  AICF_RETURN_IF_ERROR(graph_launch(*cached.graph, *stream));
+  if (isTracing) {
+    AICF_RETURN_IF_ERROR(stream->synchronize());
+    double micros = nowMicros() - start;
+    for (size_t i = 0; i < cached.graph->numNodes(); ++i)
+      record(index, cached.graph->node(i), true, start, micros);
+  }
+  entries[index].hasRun = true;
+  ++stats.launches;
+  return {};
+}
+
+Status Executor::capture(std::string_view entry) {
+  AICF_RETURN_IF_ERROR(prepare());
+  return impl->getGraph({std::string(entry), 1}, true).status();
+}
+
+Status Executor::replay(std::string_view entry, uint64_t n) {
+  AICF_RETURN_IF_ERROR(prepare());
+  CachedGraph *cached = nullptr;
+  for (CachedGraph &candidate : impl->graphs)
+    if (candidate.key.steps == 1 && candidate.key.entry == entry)
+      cached = &candidate;
+  if (!cached) // for the message
+    return impl->getGraph({std::string(entry), 1}, false).status();
+  for (uint64_t i = 0; i < n; ++i)
+    AICF_RETURN_IF_ERROR(impl->launch(*cached));
+  return {};
+}
+
+Status Executor::run(const GraphKey &key) {
+  AICF_RETURN_IF_ERROR(prepare());
+  AICF_ASSIGN_OR_RETURN(CachedGraph * cached, impl->getGraph(key, true));
+  return impl->launch(*cached);
+}
+
+void Executor::reset_graphs() { impl->graphs.clear(); }
+
+Status Executor::reset_state() {
+  AICF_RETURN_IF_ERROR(prepare());
+  return impl->initialize();
+}
+
+Status Executor::sync() { return impl->stream->synchronize(); }
+
+void Executor::trace_enable(bool enabled) {
+  impl->isTracing = enabled;
+  if (!enabled)
+    return;
+  impl->trace.clear();
+  impl->traceStart = std::chrono::steady_clock::now();
+}
+
+const std::vector<TraceRecord> &Executor::trace_get() const {
+  return impl->trace;
+}
+
+std::vector<SlotInfo> Executor::slots() const { return impl->memory->slots(); }
+
+ExecutorStatistics Executor::statistics() const {
+  ExecutorStatistics stats = impl->stats;
+  impl->memory->addBytes(stats);
+  return stats;
+}
+
+const Plan &Executor::plan() const { return *impl->plan; }
+Device &Executor::device() const { return *impl->device; }
+
+} // namespace aicf

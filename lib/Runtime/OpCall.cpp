@@ -1,0 +1,158 @@
+//===- OpCall.cpp - one kernel call -------------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/OpCall.h"
+#include "aicf/Runtime/Device.h"
+
+namespace aicf {
+namespace {
+
+/// Names "operand 0 (a)" or "result 0 (c)".
+std::string nameOperand(OpKind kind, bool isResult, size_t i) {
+  const OpInfo &info = infoOf(kind);
+  const OperandInfo *infos = isResult ? info.results : info.operands;
+  size_t last = (isResult ? info.numResults : info.numOperands) - 1;
+  return std::string(nameOf(kind)) + ": " +
+         (isResult ? "result " : "operand ") + std::to_string(i) + " (" +
+         std::string(infos[std::min(i, last)].name) + ")";
+}
+
+Status checkPointers(const CallRequest &request, uint32_t alignment) {
+  for (bool isResult : {false, true}) {
+    Span<const TensorView> views = isResult ? request.outs : request.ins;
+    for (size_t i = 0; i < views.size(); ++i) {
+      auto address = reinterpret_cast<uintptr_t>(views[i].data);
+      size_t needed = std::max<size_t>(alignment, sizeOf(views[i].desc.dtype));
+      if (address == 0)
+        return makeError(StatusCode::InvalidArgument,
+                         nameOperand(request.kind, isResult, i),
+                         " has a null pointer");
+      // The kernel's alignment is that of its main dtype; smaller side operands
+      // need their own.
+      if (sizeOf(views[i].desc.dtype) < alignment)
+        needed = sizeOf(views[i].desc.dtype);
+      if (address % needed != 0)
+        return makeError(StatusCode::Misaligned,
+                         nameOperand(request.kind, isResult, i),
+                         " has address ", address, ", which is no multiple of ",
+                         needed, " bytes");
+    }
+  }
+  return {};
+}
+
+bool overlap(const TensorView &a, const TensorView &b) {
+  auto begin = [](const TensorView &v) {
+    return reinterpret_cast<uintptr_t>(v.data);
+  };
+  return begin(a) < begin(b) + b.desc.numBytes() &&
+         begin(b) < begin(a) + a.desc.numBytes();
+}
+
+/// Results share memory with operands only where the op may work in place, and
+/// never with each other.
+Status checkAliasing(const CallRequest &request) {
+  for (size_t r = 0; r < request.outs.size(); ++r) {
+    for (size_t o = 0; o < r; ++o)
+      if (overlap(request.outs[r], request.outs[o]))
+        return makeError(StatusCode::InvalidArgument,
+                         nameOperand(request.kind, true, r),
+                         " shares memory with result ", o);
+    for (size_t i = 0; i < request.ins.size(); ++i) {
+      if (!overlap(request.outs[r], request.ins[i]))
+        continue;
+      bool inPlace = request.outs[r].data == request.ins[i].data &&
+                     request.outs[r].desc == request.ins[i].desc &&
+                     mayShareStorage(request.kind, r, i);
+      if (!inPlace)
+        return makeError(StatusCode::InvalidArgument,
+                         nameOperand(request.kind, true, r),
+                         " shares memory with operand ", i,
+                         ", where the op may not work in place");
+    }
+  }
+  return {};
+}
+
+std::vector<TensorDesc> descsOf(Span<const TensorView> views) {
+  std::vector<TensorDesc> descs;
+  for (const TensorView &view : views)
+    descs.push_back(view.desc);
+  return descs;
+}
+
+} // namespace
+
+StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
+  device.countLookup();
+  if (static_cast<uint16_t>(request.kind) >= kNumOpKinds)
+    return makeError(StatusCode::NotImplemented, "op kind ",
+                     static_cast<int>(request.kind), " is unknown, there are ",
+                     kNumOpKinds);
+  std::vector<TensorDesc> ins = descsOf(request.ins);
+  std::vector<TensorDesc> outs = descsOf(request.outs);
+  AICF_RETURN_IF_ERROR(
+      checkCall(request.kind, ins, outs, request.schema, request.attrs));
+  bool isAuto = request.kid == "auto";
+  const KernelRow *row =
+      isAuto ? selectKernel(device.kind(), request.kind, ins, outs)
+             : findKernel(device.kind(), request.kid);
+  if (!isAuto && (!row || !row->accepts(request.kind, ins, outs)))
+    return makeError(StatusCode::InvalidArgument, nameOf(request.kind),
+                     ": kid \"", request.kid, "\" is ",
+                     row ? "not a kernel for these operands" : "unknown",
+                     " on ", nameOf(device.kind()));
+  CpuKernel function = row ? device.findFunction(*row) : nullptr;
+  if (!function)
+    return makeError(StatusCode::NotImplemented, nameOf(request.kind),
+                     ": no kernel on ", nameOf(device.kind()), " for ",
+                     ins[0].toString(), " -> ", outs[0].toString());
+  AICF_RETURN_IF_ERROR(checkPointers(request, row->alignment));
+  AICF_RETURN_IF_ERROR(checkAliasing(request));
+
+  ResolvedCall call;
+  call.row = row;
+  call.function = function;
+  call.ins.assign(request.ins.begin(), request.ins.end());
+  call.outs.assign(request.outs.begin(), request.outs.end());
+  call.attrs.assign(request.attrs.begin(), request.attrs.end());
+  call.workspace = request.workspace;
+  call.isWarmup = request.isWarmup;
+  // Host-scalar kernels take one f32 operand, read here once and for all.
+  for (size_t i = 0; i < request.ins.size() && i < 32; ++i)
+    if (row->hostScalars >> i & 1)
+      call.hostScalar = *static_cast<const float *>(request.ins[i].data);
+  return call;
+}
+
+Status launch(const ResolvedCall &call, Stream &stream) {
+  return stream.enqueue(call);
+}
+
+Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
+               Span<const TensorView> outs, uint32_t schema,
+               Span<const uint8_t> attrs, Stream &stream, std::string_view kid,
+               TensorView workspace) {
+  AICF_ASSIGN_OR_RETURN(
+      ResolvedCall call,
+      resolve(device, {kind, ins, outs, schema, attrs, kid, workspace}));
+  return launch(call, stream);
+}
+
+StatusOr<std::unique_ptr<Stream>> graph_stream(Device &device) {
+  return device.createStream();
+}
+Status graph_begin(Stream &stream) { return stream.beginCapture(); }
+StatusOr<std::unique_ptr<Graph>> graph_end(Stream &stream) {
+  return stream.endCapture();
+}
+Status graph_launch(Graph &graph, Stream &stream) {
+  return stream.launch(graph);
+}
+void graph_reset(std::unique_ptr<Graph> &graph) { graph.reset(); }
+
+} // namespace aicf

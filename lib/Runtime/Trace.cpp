@@ -1,0 +1,54 @@
+//===- Trace.cpp - traces for Perfetto ----------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Chrome's JSON trace format ("Trace Event Format", complete events).
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Executor.h"
+
+#include <nlohmann/json.hpp>
+
+namespace aicf {
+
+std::string traceToChromeJson(const std::vector<TraceRecord> &trace) {
+  using Json = nlohmann::ordered_json;
+  Json events = Json::array();
+  auto event = [&](std::string name, const TraceRecord &r, int thread,
+                   Json args) {
+    events.push_back({{"name", std::move(name)},
+                      {"cat", r.isReplay ? "replay" : "eager"},
+                      {"ph", "X"},
+                      {"ts", r.startMicros},
+                      {"dur", r.micros},
+                      {"pid", 1},
+                      {"tid", thread},
+                      {"args", std::move(args)}});
+  };
+  for (size_t i = 0; i < trace.size(); ++i) {
+    const TraceRecord &r = trace[i];
+    Json args = {{"kid", r.kid}, {"ins", r.inVids}, {"outs", r.outVids}};
+    if (!r.isReplay) {
+      event(std::string(nameOf(r.kind)), r, 1, std::move(args));
+      continue;
+    }
+    // One slice a launch; its nodes have no times of their own.
+    Json nodes = Json::array();
+    size_t end = i;
+    for (; end < trace.size() && trace[end].isReplay &&
+           trace[end].startMicros == r.startMicros;
+         ++end)
+      nodes.push_back({{"op", nameOf(trace[end].kind)},
+                       {"kid", trace[end].kid},
+                       {"ins", trace[end].inVids},
+                       {"outs", trace[end].outVids}});
+    event("graph launch", r, 2, {{"nodes", nodes}});
+    i = end - 1;
+  }
+  return Json({{"displayTimeUnit", "ns"}, {"traceEvents", events}}).dump() +
+         "\n";
+}
+
+} // namespace aicf

@@ -1,0 +1,153 @@
+//===- PlanTranslation.cpp - aicf_rt.plan to a plan file ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Copies fields. Whatever is wrong with a hand-written plan is found by the
+// loader's checks at the end, and reported at the plan.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Target/PlanTranslation.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+using namespace mlir;
+
+/// The enumerator called `name`; the dialect's verifier knows the names too.
+template <typename Enum>
+static std::optional<Enum> parseEnum(StringRef name, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    if (name == StringRef(::aicf::nameOf(static_cast<Enum>(i))))
+      return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+/// file:line:column of the innermost file location, else nothing.
+static std::string locationText(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+               .str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
+                                     ::aicf::PlanTensor &out) {
+  auto role = parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
+  auto init = parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
+  if (!role || !init)
+    return op.emitOpError() << "unknown "
+                            << (role ? "initialiser " + op.getInit()
+                                     : "role " + op.getRole());
+  out.name = op.getTensorName().str();
+  out.desc = mlir::aicf_rt::toTensorDesc(op.getType());
+  out.role = *role;
+  out.offset = op.getOffset();
+  out.vid = static_cast<int32_t>(op.getVid());
+  out.init = *init;
+  out.initValue = op.getInitValue().convertToDouble();
+  return success();
+}
+
+template <typename To>
+static std::vector<To> convert(ArrayRef<int64_t> numbers) {
+  return std::vector<To>(numbers.begin(), numbers.end());
+}
+
+static LogicalResult translateCall(mlir::aicf_rt::CallOp op, ::aicf::PlanCall &out) {
+  auto kind = parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
+  if (!kind)
+    return op.emitOpError() << "unknown op kind \"" << op.getKind() << "\"";
+  out.kind = *kind;
+  out.kid = op.getKid().str();
+  out.schema = static_cast<uint32_t>(op.getSchema());
+  out.attrs.assign(op.getAttrs().begin(), op.getAttrs().end());
+  out.ins = convert<uint32_t>(op.getIns());
+  out.outs = convert<uint32_t>(op.getOuts());
+  out.inVids = convert<int32_t>(op.getInVids());
+  out.outVids = convert<int32_t>(op.getOutVids());
+  out.stream = static_cast<uint32_t>(op.getStream());
+  out.waits = convert<int64_t>(op.getWaits());
+  out.signals = convert<int64_t>(op.getSignals());
+  out.location = locationText(op.getLoc());
+  out.isProtective = op.getProtective();
+  return success();
+}
+
+template <typename Op, typename Record>
+static LogicalResult translateAll(Block &block, std::vector<Record> &records,
+                                  LogicalResult (*translate)(Op, Record &)) {
+  for (auto op : block.getOps<Op>()) {
+    records.emplace_back();
+    if (failed(translate(op, records.back())))
+      return failure();
+  }
+  return success();
+}
+
+static LogicalResult translateEntry(mlir::aicf_rt::EntryOp op,
+                                    ::aicf::PlanEntry &out) {
+  out.name = op.getSymName().str();
+  out.ioBytes = op.getIoBytes();
+  out.tempBytes = op.getTempBytes();
+  out.tempLowerBound = op.getTempLowerBound();
+  out.values = static_cast<uint32_t>(op.getValues());
+  out.nodes = static_cast<uint32_t>(op.getNodes());
+  Block &body = op.getBody().front();
+  if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, out.tensors,
+                                             translateTensor)))
+    return failure();
+  return translateAll<mlir::aicf_rt::CallOp>(body, out.calls, translateCall);
+}
+
+FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
+  auto plans = llvm::to_vector(module.getOps<mlir::aicf_rt::PlanOp>());
+  if (plans.size() != 1)
+    return module.emitError()
+           << "expected one aicf_rt.plan in the module, got " << plans.size()
+           << (plans.empty() ? ": run --lower-to-backend first, on a module "
+                               "with an entry"
+                             : "");
+  mlir::aicf_rt::PlanOp op = plans.front();
+  ::aicf::Plan plan;
+  plan.device = *parseEnum<::aicf::DeviceKind>(op.getTarget(),
+                                               ::aicf::kNumDeviceKinds);
+  plan.persistentBytes = op.getPersistentBytes();
+  Block &body = op.getBody().front();
+  if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, plan.persistent,
+                                             translateTensor)) ||
+      failed(translateAll<mlir::aicf_rt::EntryOp>(body, plan.entries,
+                                            translateEntry)))
+    return failure();
+  ::aicf::Status status = ::aicf::verifyPlan(plan);
+  if (!status.ok())
+    return op.emitError() << status.message();
+  return plan;
+}
+
+void mlir::aicf::registerToPlanTranslation() {
+  static TranslateFromMLIRRegistration registration(
+      "aicf-to-plan", "write the aicf_rt.plan of a module as a plan file",
+      [](ModuleOp module, raw_ostream &os) -> LogicalResult {
+        FailureOr<::aicf::Plan> plan = translateToPlan(module);
+        if (failed(plan))
+          return failure();
+        std::vector<uint8_t> bytes = plan->serialize();
+        os.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+        return success();
+      },
+      [](DialectRegistry &registry) {
+        registry.insert<AICFDialect, mlir::aicf_rt::AICFRTDialect,
+                        func::FuncDialect>();
+      });
+}

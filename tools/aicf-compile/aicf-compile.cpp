@@ -1,0 +1,90 @@
+//===- aicf-compile.cpp - .mlir to a plan file in one go ------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// --lower-to-backend and --aicf-to-plan. The output is written atomically: a
+// failed compilation leaves an older plan as it was. Exit codes: 0 ok, 2 bad
+// input or output.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Support/File.h"
+#include "aicf/Target/PlanTranslation.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("aicf-compile options");
+static cl::opt<std::string> input(cl::Positional, cl::desc("<step.mlir>"),
+                                  cl::Required, cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("Plan file to write"),
+                                   cl::Required, cl::cat(category));
+static cl::opt<std::string> target("target", cl::desc("cpu or cuda"),
+                                   cl::init("cpu"), cl::cat(category));
+static cl::opt<int> optLevel("opt-level",
+                             cl::desc("0: no sharing in place, 1: all"),
+                             cl::init(1), cl::cat(category));
+static cl::opt<bool> requireInplace(
+    "require-inplace", cl::desc("An update that needs a copy is an error"),
+    cl::cat(category));
+static cl::opt<std::string> keep("keep",
+                                 cl::desc("Outputs to add: none, grad or all"),
+                                 cl::init("none"), cl::cat(category));
+static cl::opt<bool> report("report",
+                            cl::desc("Remark with bytes and gap of the arena"),
+                            cl::cat(category));
+
+static mlir::LogicalResult compile(mlir::MLIRContext &context,
+                                   llvm::SourceMgr &sources) {
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return mlir::failure();
+  mlir::aicf::LowerToBackendOptions options;
+  options.target = target;
+  options.optLevel = optLevel;
+  options.requireInplace = requireInplace;
+  options.keep = keep;
+  options.report = report;
+  mlir::PassManager pm(&context);
+  mlir::aicf::buildLowerToBackendPipeline(pm, options);
+  if (failed(pm.run(*module)))
+    return mlir::failure();
+  mlir::FailureOr<::aicf::Plan> plan = mlir::aicf::translateToPlan(*module);
+  if (failed(plan))
+    return mlir::failure();
+  ::aicf::Status written =
+      ::aicf::writeFileAtomically(output, plan->serialize());
+  if (!written.ok()) {
+    llvm::errs() << "aicf-compile: " << written.toString() << "\n";
+    return mlir::failure();
+  }
+  return mlir::success();
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Compiles a training step to a plan\n");
+  std::string error;
+  auto file = mlir::openInputFile(input, &error);
+  if (!file) {
+    llvm::errs() << "aicf-compile: " << error << "\n";
+    return 2;
+  }
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::aicf::AICFDialect, mlir::aicf_rt::AICFRTDialect,
+                  mlir::func::FuncDialect>();
+  mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
+  return succeeded(compile(context, *sources)) ? 0 : 2;
+}

@@ -1,0 +1,86 @@
+//===- aicf-plan.cpp - look at plan files ---------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//   aicf-plan dump [--json] [--lifetimes] FILE
+//   aicf-plan verify FILE...
+//   aicf-plan diff A B
+// Exit codes: 0 ok (for diff: equal), 1 different, 2 bad usage or plan.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Plan/Plan.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace {
+
+/// Prints the error and returns nullopt, or the plan.
+std::optional<aicf::Plan> load(const std::string &path) {
+  aicf::StatusOr<aicf::Plan> plan = aicf::Plan::load(path);
+  if (plan.ok())
+    return std::move(*plan);
+  std::cerr << "aicf-plan: " << plan.status().toString() << "\n";
+  return std::nullopt;
+}
+
+int dump(const std::string &path, bool json, bool lifetimes) {
+  std::optional<aicf::Plan> plan = load(path);
+  if (!plan)
+    return 2;
+  std::cout << (json ? aicf::dumpPlanAsJson(*plan)
+                     : aicf::dumpPlan(*plan, lifetimes));
+  return std::cout.flush() ? 0 : 2;
+}
+
+int verify(const std::vector<std::string> &paths) {
+  int code = 0;
+  for (const std::string &path : paths)
+    if (load(path))
+      std::cout << path << ": ok\n";
+    else
+      code = 2;
+  return code;
+}
+
+int diff(const std::string &a, const std::string &b) {
+  std::optional<aicf::Plan> planA = load(a), planB = load(b);
+  if (!planA || !planB)
+    return 2;
+  std::string text = aicf::diffPlans(*planA, *planB);
+  std::cout << text;
+  return text.empty() ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Looks at plan files", "aicf-plan");
+  app.require_subcommand(1);
+  std::string path, other;
+  std::vector<std::string> paths;
+  bool json = false, lifetimes = false;
+  CLI::App *dumpCommand = app.add_subcommand("dump", "Print a plan");
+  dumpCommand->add_option("file", path, "The plan")->required();
+  dumpCommand->add_flag("--json", json, "As JSON");
+  dumpCommand->add_flag("--lifetimes", lifetimes,
+                        "With a chart of the temp segment");
+  CLI::App *verifyCommand = app.add_subcommand("verify", "Check plans");
+  verifyCommand->add_option("files", paths, "The plans")->required();
+  CLI::App *diffCommand = app.add_subcommand("diff", "Compare two plans");
+  diffCommand->add_option("a", path, "The old plan")->required();
+  diffCommand->add_option("b", other, "The new plan")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (*dumpCommand)
+    return dump(path, json, lifetimes);
+  if (*verifyCommand)
+    return verify(paths);
+  return diff(path, other);
+}

@@ -1,0 +1,249 @@
+//===- Arguments.cpp - tensors on the command line ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "aicf/Runtime/Npy.h"
+#include "aicf/Support/File.h"
+#include "aicf/Support/HalfFloat.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace aicf {
+namespace {
+
+template <typename... Args> Status refuse(const Args &...args) {
+  return makeError(StatusCode::InvalidArgument, args...);
+}
+
+StatusOr<double> parseNumber(const std::string &text) {
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end)
+    return refuse("\"", text, "\" is not a number");
+  return value;
+}
+
+StatusOr<DType> parseDType(const std::string &text) {
+  for (uint8_t d = 0; d < kNumDTypes; ++d)
+    if (text == nameOf(static_cast<DType>(d)))
+      return static_cast<DType>(d);
+  return refuse("\"", text, "\" is not a dtype");
+}
+
+std::vector<std::string> split(const std::string &text, char separator) {
+  std::vector<std::string> parts(1);
+  for (char c : text)
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+Status store(double value, DType dtype, uint8_t *at) {
+  auto put = [&](auto typed) {
+    std::memcpy(at, &typed, sizeof(typed));
+    return Status();
+  };
+  double limit = dtype == DType::I32 ? 0x1p31 : 0x1p53;
+  if (!isFloat(dtype) &&
+      (std::trunc(value) != value || std::fabs(value) >= limit))
+    return refuse(value, " is no ", nameOf(dtype));
+  switch (dtype) {
+  case DType::F32:
+    return put(float(value));
+  case DType::F64:
+    return put(value);
+  case DType::F16:
+    return put(floatToHalf(float(value)));
+  case DType::BF16:
+    return put(floatToBFloat(float(value)));
+  case DType::I32:
+    return put(int32_t(value));
+  case DType::I64:
+    return put(int64_t(value));
+  }
+  return {};
+}
+
+StatusOr<HostTensor> makeTensor(const TensorDesc &desc,
+                                const std::vector<double> &values) {
+  HostTensor tensor{desc, std::vector<uint8_t>(desc.numBytes())};
+  size_t n = size_t(desc.numElements()), size = sizeOf(desc.dtype);
+  if (values.size() != n && values.size() != 1)
+    return refuse(desc.toString(), " takes ", n, " numbers or one for all, got ",
+                  values.size());
+  for (size_t i = 0; i < n; ++i)
+    AICF_RETURN_IF_ERROR(store(values[values.size() == 1 ? 0 : i], desc.dtype,
+                               tensor.bytes.data() + i * size));
+  return tensor;
+}
+
+/// "2x3xf32=1,2,3,4,5,6"
+StatusOr<HostTensor> parseInline(const std::string &text) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    return refuse("\"", text, "\" is neither @FILE.npy nor TYPE=NUMBERS");
+  std::vector<std::string> type = split(text.substr(0, equals), 'x');
+  AICF_ASSIGN_OR_RETURN(DType dtype, parseDType(type.back()));
+  type.pop_back();
+  std::vector<int64_t> shape;
+  double elements = 1;
+  for (const std::string &part : type) {
+    AICF_ASSIGN_OR_RETURN(double d, parseNumber(part));
+    elements *= d;
+    if (std::trunc(d) != d || d < 1 || elements > 1e8 || shape.size() == kMaxRank)
+      return refuse("\"", text.substr(0, equals),
+                    "\" is not a shape of up to 1e8 elements");
+    shape.push_back(int64_t(d));
+  }
+  std::vector<double> values;
+  for (const std::string &part : split(text.substr(equals + 1), ',')) {
+    AICF_ASSIGN_OR_RETURN(double value, parseNumber(part));
+    values.push_back(value);
+  }
+  return makeTensor(TensorDesc(dtype, shape), values);
+}
+
+/// Splits "name=rest"; tensor names hold no '='.
+StatusOr<std::pair<std::string, std::string>>
+splitName(const std::string &argument) {
+  size_t equals = argument.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return refuse("\"", argument, "\" does not start with NAME=");
+  return std::pair(argument.substr(0, equals), argument.substr(equals + 1));
+}
+
+} // namespace
+
+StatusOr<NamedTensor> parseTensorArgument(const std::string &argument) {
+  AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
+  const auto &[name, rest] = parts;
+  if (rest.empty() || rest[0] != '@') {
+    StatusOr<HostTensor> tensor = parseInline(rest);
+    if (!tensor.ok())
+      return tensor.status().withContext(name);
+    return NamedTensor{name, std::move(*tensor)};
+  }
+  std::string path = rest.substr(1);
+  StatusOr<std::vector<uint8_t>> bytes = readFile(path);
+  if (!bytes.ok())
+    return Status(StatusCode::InvalidFile, bytes.status().message());
+  StatusOr<HostTensor> tensor = parseNpy(*bytes);
+  if (!tensor.ok())
+    return tensor.status().withContext("'" + path + "'");
+  return NamedTensor{name, std::move(*tensor)};
+}
+
+StatusOr<NamedFile> parseFileArgument(const std::string &argument) {
+  AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
+  const auto &[name, rest] = parts;
+  if (rest.size() < 2 || rest[0] != '@')
+    return refuse("\"", argument, "\" is not NAME=@FILE.npy");
+  return NamedFile{name, rest.substr(1)};
+}
+
+StatusOr<NamedTensor> parseSetArgument(const Executor &executor,
+                                       const std::string &argument) {
+  AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
+  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(parts.first));
+  if (tensor.role != Role::Hyper)
+    return refuse("--set ", parts.first, ": it is of role ",
+                  nameOf(tensor.role), ", expected hyper");
+  StatusOr<double> value = parseNumber(parts.second);
+  if (!value.ok())
+    return value.status().withContext("--set " + parts.first);
+  AICF_ASSIGN_OR_RETURN(HostTensor host, makeTensor(tensor.desc, {*value}));
+  return NamedTensor{parts.first, std::move(host)};
+}
+
+Status writeTensor(Executor &executor, const NamedTensor &named) {
+  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(named.name));
+  if (tensor.desc != named.tensor.desc)
+    return refuse("\"", named.name, "\" is ", tensor.desc.toString(),
+                  " in the plan, got ", named.tensor.desc.toString());
+  return executor.write(named.name, named.tensor.bytes.data(),
+                        named.tensor.bytes.size());
+}
+
+StatusOr<HostTensor> readTensor(Executor &executor, const std::string &name) {
+  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+  HostTensor host{tensor.desc, std::vector<uint8_t>(tensor.desc.numBytes())};
+  AICF_RETURN_IF_ERROR(
+      executor.read(name, host.bytes.data(), host.bytes.size()));
+  return host;
+}
+
+double elementAsDouble(const HostTensor &tensor, size_t i) {
+  const uint8_t *at = tensor.bytes.data() + i * sizeOf(tensor.desc.dtype);
+  auto get = [&](auto value) {
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+  };
+  switch (tensor.desc.dtype) {
+  case DType::F32:
+    return get(float());
+  case DType::F64:
+    return get(double());
+  case DType::F16:
+    return halfToFloat(get(uint16_t()));
+  case DType::BF16:
+    return bfloatToFloat(get(uint16_t()));
+  case DType::I32:
+    return get(int32_t());
+  case DType::I64:
+    return double(get(int64_t()));
+  }
+  return 0;
+}
+
+StatusOr<double> relativeError(const HostTensor &actual,
+                               const HostTensor &expected) {
+  if (!actual.desc.sameShape(expected.desc))
+    return refuse("the result is ", actual.desc.toString(),
+                  ", what is expected is ", expected.desc.toString());
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < size_t(expected.desc.numElements()); ++i) {
+    double a = elementAsDouble(actual, i), e = elementAsDouble(expected, i);
+    bool bothNaN = std::isnan(a) && std::isnan(e);
+    if (bothNaN || a == e) {
+      norm += std::isfinite(e) ? e * e : 0;
+      continue;
+    }
+    if (!std::isfinite(a) || !std::isfinite(e))
+      return std::numeric_limits<double>::infinity();
+    difference += (a - e) * (a - e);
+    norm += e * e;
+  }
+  return std::sqrt(difference) / (norm > 0 ? std::sqrt(norm) : 1);
+}
+
+std::vector<std::string> comparableNames(const Plan &plan,
+                                         const std::string &entry) {
+  std::vector<std::string> names;
+  for (const PlanTensor &t : plan.persistent)
+    if (t.role != Role::Hyper)
+      names.push_back(t.name);
+  for (const PlanTensor &t : plan.findEntry(entry)->tensors)
+    if (t.role == Role::Output)
+      names.push_back(entry + "/" + t.name);
+  return names;
+}
+
+std::vector<std::string> scalarOutputs(const Plan &plan,
+                                       const std::string &entry) {
+  std::vector<std::string> names;
+  for (const PlanTensor &t : plan.findEntry(entry)->tensors)
+    if (t.role == Role::Output && t.desc.rank == 0)
+      names.push_back(entry + "/" + t.name);
+  return names;
+}
+
+} // namespace aicf

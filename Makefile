@@ -1,0 +1,40 @@
+# The two commands: `make train` and `make test`. Both install what is missing,
+# configure build/ and build. CMake users need none of this: see README.md.
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+CMAKE_FLAGS ?=
+ifdef MLIR_DIR
+CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
+endif
+
+.PHONY: train test build setup fuzz bench docs clean
+
+train: build
+	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/fashion_mnist.plan
+
+test: build
+	cmake --build $(BUILD) --target tests -j $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+build: setup
+	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja \
+	  -DCMAKE_BUILD_TYPE=Release -DAICF_WERROR=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) -j $(JOBS)
+
+setup:
+	@scripts/setup.sh
+
+# libFuzzer on the plan loader for SECONDS, then the exhaustive sweep.
+SECONDS ?= 60
+fuzz: setup
+	scripts/fuzz.sh $(SECONDS)
+
+bench: build
+	benchmarks/cpu.sh $(BUILD)
+
+docs: build
+	cmake --build $(BUILD) --target update-docs
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes a training step of an MLP as aicf IR.
+
+Used by benchmarks and tests. The step is Linear -> ReLU -> Save per hidden
+layer, a last Linear, mse_loss and mse_grad, the backward pass, and one
+optimizer op per parameter.
+
+    generate_step.py --batch 64 --widths 64,128,10 --optimizer adam
+    generate_step.py --batch 8 --layers 1000 --width 16
+"""
+
+import argparse
+import sys
+
+
+class Writer:
+    """Collects arguments, results and body of one entry."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self.args, self.results, self.returned, self.body = [], [], [], []
+
+    def tensor(self, *shape, dtype=None):
+        return "tensor<%s>" % "x".join([*map(str, shape), dtype or self.dtype])
+
+    def arg(self, ssa, type_, role, name, init=None):
+        extra = ', aicf.init = "%s"' % init if init else ""
+        self.args.append(
+            '%%%s: %s {aicf.role = "%s", aicf.name = "%s"%s}'
+            % (ssa, type_, role, name, extra))
+
+    def ret(self, ssa, type_, kind, name):
+        self.results.append('%s {aicf.%s = "%s"}' % (type_, kind, name))
+        self.returned.append((ssa, type_))
+
+    def op(self, text):
+        self.body.append("  " + text)
+
+    def write(self, out, name):
+        out.write("func.func @%s(\n    %s)\n    -> (%s) {\n%s\n" % (
+            name, ",\n    ".join(self.args), ",\n        ".join(self.results),
+            "\n".join(self.body)))
+        out.write("  return %s : %s\n}\n" % (
+            ", ".join("%" + s for s, _ in self.returned),
+            ", ".join(t for _, t in self.returned)))
+
+
+def forward(w, batch, widths, save):
+    """Emits the layers; returns the inputs of each layer and the prediction."""
+    x, inputs = "x", []
+    for i, (k, n) in enumerate(zip(widths, widths[1:])):
+        last = i + 2 == len(widths)
+        types = "%s, %s, %s" % (w.tensor(batch, k), w.tensor(n, k), w.tensor(n))
+        w.op("%%y%d = aicf.linear %%%s, %%W%d, %%b%d : %s" % (i, x, i, i, types))
+        inputs.append(x)
+        if last:
+            return inputs, "y%d" % i
+        w.op("%%h%d = aicf.relu %%y%d : %s" % (i, i, w.tensor(batch, n)))
+        if save:
+            w.op("%%s%d = aicf.save %%h%d : %s" % (i, i, w.tensor(batch, n)))
+        x = "h%d" % i
+    raise ValueError("at least one layer")
+
+
+def backward(w, batch, widths, inputs, pred):
+    out = w.tensor(batch, widths[-1])
+    w.op("%%loss = aicf.mse_loss %%%s, %%t : %s, %s" % (pred, out, out))
+    w.op("%%dy%d = aicf.mse_grad %%%s, %%t : %s, %s"
+         % (len(inputs) - 1, pred, out, out))
+    for i in reversed(range(len(inputs))):
+        k, n = widths[i], widths[i + 1]
+        w.op("%%dx%d, %%dW%d, %%db%d = aicf.linear_bwd %%dy%d, %%%s, %%W%d : "
+             "%s, %s, %s" % (i, i, i, i, inputs[i], i, w.tensor(batch, n),
+                             w.tensor(batch, k), w.tensor(n, k)))
+        if i:
+            h = w.tensor(batch, k)
+            w.op("%%dy%d = aicf.relu_bwd %%dx%d, %%s%d : %s, %s"
+                 % (i - 1, i, i - 1, h, h))
+
+
+def optimizer(w, widths, kind, attrs):
+    scalar = w.tensor()
+    if kind == "adam":
+        w.arg("step", "tensor<i64>", "state", "step")
+        w.op("%t1 = aicf.step_inc %step : tensor<i64>")
+        dtype = "" if w.dtype == "f32" else " {dtype = %s}" % w.dtype
+        w.op("%%bc = aicf.bias_corr %%t1%s : tensor<i64>" % dtype)
+        w.ret("t1", "tensor<i64>", "updates", "step")
+    for i, (k, n) in enumerate(zip(widths, widths[1:])):
+        for p, name, type_ in (("W", "weight", w.tensor(n, k)),
+                               ("b", "bias", w.tensor(n))):
+            full = "fc%d.%s" % (i, name)
+            if kind == "adam":
+                for s, state in (("m", "exp_avg"), ("v", "exp_avg_sq")):
+                    w.arg("%s%s%d" % (s, p, i), type_, "state",
+                          "%s.%s" % (full, state))
+                w.op("%%n{p}{i}, %%nm{p}{i}, %%nv{p}{i} = aicf.adam_step "
+                     "%{p}{i}, %d{p}{i}, %m{p}{i}, %v{p}{i}, %bc, %lr{a} : "
+                     "{t}, {t}, {t}, {t}, {bc}, {s}".replace("%%", "%").format(
+                         p=p, i=i, t=type_, bc=w.tensor(2), s=scalar, a=attrs))
+                w.ret("nm%s%d" % (p, i), type_, "updates", full + ".exp_avg")
+                w.ret("nv%s%d" % (p, i), type_, "updates", full + ".exp_avg_sq")
+            elif kind == "momentum":
+                w.arg("m%s%d" % (p, i), type_, "state", full + ".momentum")
+                w.op("%n{p}{i}, %nm{p}{i} = aicf.sgd_step %{p}{i}, %d{p}{i}, %lr "
+                     "momentum %m{p}{i}{a} : {t}, {t}, {s} momentum {t}".format(
+                         p=p, i=i, t=type_, s=scalar, a=attrs))
+                w.ret("nm%s%d" % (p, i), type_, "updates", full + ".momentum")
+            else:
+                w.op("%n{p}{i}, %u{p}{i} = aicf.sgd_step %{p}{i}, %d{p}{i}, "
+                     "%lr{a} : {t}, {t}, {s}".format(
+                         p=p, i=i, t=type_, s=scalar, a=attrs))
+            w.ret("n%s%d" % (p, i), type_, "updates", full)
+
+
+def params(w, widths, bias_init="zeros"):
+    for i, (k, n) in enumerate(zip(widths, widths[1:])):
+        w.arg("W%d" % i, w.tensor(n, k), "param", "fc%d.weight" % i,
+              "uniform_fan_in")
+        w.arg("b%d" % i, w.tensor(n), "param", "fc%d.bias" % i, bias_init)
+
+
+def train_step(out, batch, widths, kind, dtype="f32", attrs=""):
+    w = Writer(dtype)
+    w.arg("x", w.tensor(batch, widths[0]), "input", "x")
+    w.arg("t", w.tensor(batch, widths[-1]), "input", "target")
+    params(w, widths)
+    w.arg("lr", w.tensor(), "hyper", "lr")
+    w.ret("loss", w.tensor(), "name", "loss")
+    inputs, pred = forward(w, batch, widths, save=True)
+    backward(w, batch, widths, inputs, pred)
+    optimizer(w, widths, kind, attrs)
+    w.write(out, "train_step")
+
+
+def predict(out, batch, widths, dtype="f32"):
+    w = Writer(dtype)
+    w.arg("x", w.tensor(batch, widths[0]), "input", "x")
+    params(w, widths)
+    _, pred = forward(w, batch, widths, save=False)
+    w.ret(pred, w.tensor(batch, widths[-1]), "name", "scores")
+    w.write(out, "predict")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--widths", help="comma-separated, input first")
+    parser.add_argument("--layers", type=int, help="with --width: equal layers")
+    parser.add_argument("--width", type=int, default=16)
+    parser.add_argument("--optimizer", default="adam",
+                        choices=["adam", "sgd", "momentum"])
+    parser.add_argument("--attrs", default="",
+                        help="attributes of the optimizer ops, e.g. "
+                             "'{momentum = 0.9}'")
+    parser.add_argument("--dtype", default="f32", choices=["f32", "f64"])
+    parser.add_argument("--predict-batch", type=int,
+                        help="also write @predict for this batch size")
+    args = parser.parse_args()
+    widths = ([int(n) for n in args.widths.split(",")] if args.widths
+              else [args.width] * ((args.layers or 1) + 1))
+    attrs = " " + args.attrs if args.attrs else ""
+    train_step(sys.stdout, args.batch, widths, args.optimizer, args.dtype,
+               attrs)
+    if args.predict_batch:
+        predict(sys.stdout, args.predict_batch, widths, args.dtype)
+
+
+if __name__ == "__main__":
+    main()

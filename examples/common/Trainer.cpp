@@ -1,0 +1,178 @@
+//===- Trainer.cpp - trains and tests a classifier plan -----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The runtime's public API from end to end: load, create, write, run, read.
+//===----------------------------------------------------------------------===//
+
+#include "Trainer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+
+using namespace aicf;
+
+namespace example {
+namespace {
+
+double seconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+/// A batch as the plan wants it: images, and one-hot targets.
+struct Batch {
+  std::vector<float> images, targets;
+
+  void fill(const Dataset &data, const std::vector<size_t> &order, size_t first,
+            size_t size) {
+    images.resize(size * data.width);
+    targets.assign(size * data.classes, 0);
+    for (size_t i = 0; i < size; ++i) {
+      size_t from = order[first + i];
+      std::copy_n(&data.images[from * data.width], data.width,
+                  &images[i * data.width]);
+      targets[i * data.classes + data.labels[from]] = 1;
+    }
+  }
+};
+
+Status writeFloats(Executor &executor, const char *name,
+                   const std::vector<float> &values) {
+  return executor.write(name, values.data(), values.size() * sizeof(float));
+}
+
+/// The leading dimension of a tensor of the plan.
+StatusOr<size_t> batchSize(const Executor &executor, const char *name) {
+  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+  return static_cast<size_t>(tensor.desc.dims[0]);
+}
+
+Status trainEpochs(Executor &executor, const Dataset &data,
+                   const TrainingOptions &options) {
+  AICF_ASSIGN_OR_RETURN(size_t size, batchSize(executor, "train_step/x"));
+  if (size > data.count)
+    return makeError(StatusCode::InvalidArgument, "a batch is ", size,
+                     " images, the data has ", data.count);
+  std::vector<size_t> order(data.count);
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 random(options.seed);
+  GraphKey step{"train_step", 1};
+  Batch batch;
+  const size_t steps = data.count / size;
+  const bool isTerminal = isatty(STDOUT_FILENO);
+  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
+    std::shuffle(order.begin(), order.end(), random);
+    double start = seconds();
+    for (size_t s = 0; s < steps; ++s) {
+      batch.fill(data, order, s * size, size);
+      AICF_RETURN_IF_ERROR(
+          writeFloats(executor, "train_step/x", batch.images));
+      AICF_RETURN_IF_ERROR(writeFloats(executor, "target", batch.targets));
+      AICF_RETURN_IF_ERROR(executor.run(step));
+      if (isTerminal && (s % 20 == 19 || s + 1 == steps)) {
+        float loss = 0;
+        AICF_RETURN_IF_ERROR(executor.read("loss", &loss, sizeof(loss)));
+        std::printf("\repoch %d/%d  step %zu/%zu  loss %.5f  %.0f images/s ",
+                    epoch, options.epochs, s + 1, steps, double(loss),
+                    double((s + 1) * size) / (seconds() - start));
+        std::fflush(stdout);
+      }
+    }
+    if (isTerminal)
+      std::printf("\n");
+  }
+  return executor.sync();
+}
+
+/// Percentage of images whose highest score is their label's.
+StatusOr<double> testAccuracy(Executor &executor, const Dataset &data) {
+  AICF_ASSIGN_OR_RETURN(size_t size, batchSize(executor, "predict/x"));
+  if (data.count % size != 0)
+    return makeError(StatusCode::InvalidArgument, "the ", data.count,
+                     " test images do not fill batches of ", size);
+  std::vector<float> scores(size * data.classes);
+  size_t correct = 0;
+  for (size_t first = 0; first < data.count; first += size) {
+    AICF_RETURN_IF_ERROR(executor.write("predict/x",
+                                        &data.images[first * data.width],
+                                        size * data.width * sizeof(float)));
+    AICF_RETURN_IF_ERROR(executor.run("predict"));
+    AICF_RETURN_IF_ERROR(executor.read("scores", scores.data(),
+                                       scores.size() * sizeof(float)));
+    for (size_t i = 0; i < size; ++i) {
+      auto row = scores.begin() + long(i * data.classes);
+      long best = std::max_element(row, row + long(data.classes)) - row;
+      correct += best == data.labels[first + i];
+    }
+  }
+  return 100.0 * double(correct) / double(data.count);
+}
+
+} // namespace
+
+Status trainAndTest(const std::string &planPath, const Dataset &train,
+                    const Dataset &test, const TrainingOptions &options) {
+  AICF_ASSIGN_OR_RETURN(Plan plan, Plan::load(planPath));
+  ExecutorOptions executorOptions;
+  executorOptions.seed = options.seed;
+  AICF_ASSIGN_OR_RETURN(
+      auto executor,
+      Executor::create(std::make_shared<const Plan>(std::move(plan)),
+                       createCPUDevice({options.threads}), executorOptions));
+  AICF_RETURN_IF_ERROR(executor->write("lr", &options.learningRate,
+                                       sizeof(options.learningRate)));
+  double start = seconds();
+  AICF_RETURN_IF_ERROR(trainEpochs(*executor, train, options));
+  double trainingTime = seconds() - start;
+  AICF_ASSIGN_OR_RETURN(double accuracy, testAccuracy(*executor, test));
+  std::printf("test accuracy: %.2f %%\n", accuracy);
+  std::printf("training time: %.1f s for %d epochs\n", trainingTime,
+              options.epochs);
+  return {};
+}
+
+int runExample(int argc, char **argv,
+               StatusOr<std::pair<Dataset, Dataset>> (*load)(
+                   const std::string &dataPath),
+               const std::string &defaultDataPath, TrainingOptions defaults) {
+  std::string plan, data = defaultDataPath;
+  bool isUsage = argc < 2;
+  for (int i = 1; i < argc && !isUsage; ++i) {
+    std::string arg = argv[i];
+    bool hasValue = i + 1 < argc;
+    if (arg == "--epochs" && hasValue)
+      isUsage = (defaults.epochs = std::atoi(argv[++i])) <= 0;
+    else if (arg == "--threads" && hasValue)
+      isUsage = (defaults.threads = std::atoi(argv[++i])) < 0;
+    else if (arg == "--data" && hasValue)
+      data = argv[++i];
+    else if (arg[0] != '-' && plan.empty())
+      plan = arg;
+    else
+      isUsage = true;
+  }
+  if (isUsage || plan.empty()) {
+    std::fprintf(stderr,
+                 "usage: %s PLAN [--data PATH] [--epochs N] [--threads N]\n",
+                 argv[0]);
+    return 2;
+  }
+  auto sets = load(data);
+  Status status = sets.ok() ? trainAndTest(plan, sets->first, sets->second,
+                                           defaults)
+                            : sets.status();
+  if (!status.ok())
+    std::fprintf(stderr, "%s: %s\n", argv[0], status.toString().c_str());
+  return status.ok() ? 0 : 2;
+}
+
+} // namespace example

@@ -1,0 +1,38 @@
+//===- Trainer.h - trains and tests a classifier plan -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_EXAMPLES_COMMON_TRAINER_H
+#define AICF_EXAMPLES_COMMON_TRAINER_H
+
+#include "Dataset.h"
+#include "aicf/Runtime/Executor.h"
+
+namespace example {
+
+struct TrainingOptions {
+  int epochs = 10;
+  float learningRate = 1e-3f;
+  uint64_t seed = 1; ///< of the initialisers and of the order of the images
+  int threads = 0;   ///< 0: all cores
+};
+
+/// Runs a plan with
+///   @train_step(x [B, width], target [B, classes], lr) -> loss
+///   @predict(x [P, width]) -> scores [P, classes], P divides the test set
+/// and prints progress (on a terminal only), the accuracy and the time.
+aicf::Status trainAndTest(const std::string &planPath, const Dataset &train,
+                          const Dataset &test, const TrainingOptions &options);
+
+/// The whole of a main(): PLAN [--epochs N] [--threads N] and data by `load`.
+/// Returns the exit code.
+int runExample(int argc, char **argv,
+               aicf::StatusOr<std::pair<Dataset, Dataset>> (*load)(
+                   const std::string &dataPath),
+               const std::string &defaultDataPath, TrainingOptions defaults);
+
+} // namespace example
+
+#endif // AICF_EXAMPLES_COMMON_TRAINER_H

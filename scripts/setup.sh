@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs what is missing on Debian 12: compiler, libraries, MLIR 22, data.
+# With MLIR_DIR set, MLIR and LLVM are not touched. Does nothing when all is
+# there; other systems install the packages below by their own names.
+set -euo pipefail
+
+packages=(
+  cmake ninja-build g++ ccache
+  flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev
+  libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev
+  libgtest-dev python3 python3-numpy python3-pytest
+  dataset-fashion-mnist
+)
+if [ -z "${MLIR_DIR:-}" ]; then
+  packages+=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+    missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+sudo=""
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "setup: not root and no sudo; please install: ${missing[*]}" >&2
+    exit 1
+  }
+  sudo=sudo
+fi
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq
+$sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -22,8 +22,8 @@ static bool hasAicfAttr(ArrayAttr dictionaries) {
 }
 
 bool mlir::aicf::isEntry(func::FuncOp func) {
-  if (!func.isPublic())
-    return false;
+  if (!func.isPublic() || func.isDeclaration())
+    return false; // MLIR itself refuses public declarations
   for (NamedAttribute attr : func->getDiscardableAttrs())
     if (attr.getName().strref().starts_with("aicf."))
       return true;

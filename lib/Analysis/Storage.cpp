@@ -98,6 +98,16 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
 }
 
 LogicalResult StorageAnalysis::verify() const {
+  for (PrimitiveOpInterface call : list.calls)
+    for (OpResult result : call->getResults()) {
+      int64_t operand = call.getInplaceOperand(result.getResultNumber());
+      if (operand >= 0 && storageOf.at(result) !=
+                              storageOf.at(call->getOperand(operand)))
+        return call->emitOpError()
+               << "result " << result.getResultNumber()
+               << " is in place on operand " << operand
+               << ", but they live in different storages";
+    }
   for (const Storage &storage : storages)
     for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
       Value before = storage.values[i], after = storage.values[i + 1];

@@ -241,8 +241,6 @@ struct AnnotateInplace : mlir::aicf::impl::AnnotateInplaceBase<AnnotateInplace> 
   using AnnotateInplaceBase::AnnotateInplaceBase;
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
-      if (func.isDeclaration())
-        continue;
       FailureOr<CallList> list = CallList::create(func);
       if (failed(list) ||
           failed(Annotator(func, *list, requireInplace).run()))

@@ -103,8 +103,6 @@ struct KeepValues : mlir::aicf::impl::KeepValuesBase<KeepValues> {
       return signalPassFailure();
     }
     for (func::FuncOp func : getEntries(getOperation())) {
-      if (func.isDeclaration())
-        continue;
       EntrySignature signature(func);
       FailureOr<SmallVector<KeptValue>> kept =
           mode == "grad" ? findGradients(func, signature) : findAll(func);

@@ -136,9 +136,6 @@ struct LowerSgdStep : OpConversionPattern<SgdStepOp> {
   matchAndRewrite(SgdStepOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     bool hasMoment = static_cast<bool>(op.getM());
-    if (!hasMoment && !op.getNewM().use_empty())
-      return op.emitOpError() << "its second result is used, but without the "
-                                 "operand m there is no moment";
     SmallVector<Type> types(hasMoment ? 2 : 1, op.getNewP().getType());
     ArrayRef<int64_t> vids = vidsOf(op);
     auto lowered = mlir::aicf_rt::SgdStepOp::create(
@@ -162,6 +159,15 @@ static void eraseDeadOps(func::FuncOp func) {
        llvm::make_early_inc_range(llvm::reverse(func.front().getOperations())))
     if (isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);
+}
+
+/// Without m there is no result to lower a used second result to.
+static LogicalResult checkMoments(func::FuncOp func) {
+  for (auto op : func.getOps<SgdStepOp>())
+    if (!op.getM() && !op.getNewM().use_empty())
+      return op.emitOpError() << "its second result is used, but without the "
+                                 "operand m there is no moment";
+  return success();
 }
 
 LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
@@ -189,10 +195,9 @@ LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
   target.addIllegalDialect<AICFDialect>();
   target.addLegalDialect<mlir::aicf_rt::AICFRTDialect>();
   for (func::FuncOp func : getEntries(module)) {
-    if (func.isDeclaration())
-      continue;
     eraseDeadOps(func);
-    if (failed(applyPartialConversion(func, target, frozen)))
+    if (failed(checkMoments(func)) ||
+        failed(applyPartialConversion(func, target, frozen)))
       return failure();
   }
   return success();

@@ -82,8 +82,7 @@ struct MaterializeUpdates
     : mlir::aicf::impl::MaterializeUpdatesBase<MaterializeUpdates> {
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation()))
-      if (!func.isDeclaration())
-        materialize(func);
+      materialize(func);
   }
 };
 } // namespace

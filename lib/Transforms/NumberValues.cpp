@@ -52,8 +52,7 @@ namespace {
 struct NumberValues : mlir::aicf::impl::NumberValuesBase<NumberValues> {
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation()))
-      if (!func.isDeclaration())
-        numberValues(func);
+      numberValues(func);
   }
 };
 } // namespace

@@ -33,9 +33,9 @@ constexpr StringLiteral kPhases[] = {"lowered", "updates", "inplace", "kernels",
 
 /// After `lowered`: primitives only.
 static LogicalResult checkLowered(func::FuncOp func) {
-  if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
+  if (!llvm::hasSingleElement(func.getBody()))
     return func.emitError() << "entry @" << func.getName()
-                            << " must have a body of one block";
+                            << " must have one block";
   for (Operation &op : func.front().without_terminator())
     if (!isa<PrimitiveOpInterface>(op))
       return op.emitOpError() << "is left in an entry after lowering";
@@ -79,7 +79,7 @@ static LogicalResult checkKernels(func::FuncOp func) {
         ::aicf::findKernel(device, std::string_view(op.getKidOrEmpty()));
     if (!row || row->kind != op.getOpKind())
       return op->emitOpError() << "kid \"" << op.getKidOrEmpty()
-                               << "\" is not a kernel for it on target "
+                               << "\" is no kernel of this op on target "
                                << target.getValue();
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if ((row->hostScalars >> i & 1) &&

@@ -17,8 +17,8 @@
 
 namespace mlir::aicf {
 
-/// A public function with any `aicf.*` attribute on itself, its arguments or its
-/// results.
+/// A public function with a body and any `aicf.*` attribute on itself, its
+/// arguments or its results.
 bool isEntry(func::FuncOp func);
 
 /// The entries of a module, in order.

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Support/OpRules.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -76,8 +77,9 @@ static LogicalResult checkValue(Operation *op, StringRef id, StringRef name,
                                 double value, bool legal, StringRef expected) {
   if (legal)
     return success();
-  return op->emitOpError() << id << ": " << name << " is " << value
-                           << ", expected " << expected;
+  return op->emitOpError() << id << ": " << name << " is "
+                           << ::aicf::formatNumber(value) << ", expected "
+                           << expected;
 }
 
 static LogicalResult checkBetas(Operation *op, StringRef id, double beta1,
@@ -93,17 +95,26 @@ static bool isFloatElement(Type t) {
   return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
 }
 
-/// Dimension `i`, or a dynamic one where the rank is too small: only for
-/// inference, whose input is not verified yet.
+/// Dimension `i`, or 1 where the rank is too small: only for inference, whose
+/// input is not verified yet.
 static int64_t dimOr(Value v, int64_t i) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
-  return type && i < type.getRank() ? type.getDimSize(i)
-                                    : ShapedType::kDynamic;
+  return type && i < type.getRank() ? type.getDimSize(i) : 1;
 }
 
 static Type elementOf(Value v) {
   auto type = dyn_cast<ShapedType>(v.getType());
   return type ? type.getElementType() : v.getType();
+}
+
+/// The parser infers while the attributes are still a dictionary, builders and
+/// the verifier when they are properties; null means the default.
+template <typename Adaptor, typename Attr>
+static Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
+  if (property)
+    return property;
+  DictionaryAttr attrs = adaptor.getAttributes();
+  return attrs ? attrs.getAs<Attr>(name) : Attr();
 }
 
 /// x's shape without its last dimension.
@@ -194,21 +205,17 @@ OpFoldResult ReluOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                       Adaptor a,
+LogicalResult CastOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> loc, Adaptor a,
                                        SmallVectorImpl<Type> &types) {
   auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  if (!type || !isFloatElement(a.getDtype()))
+  if (!type || !a.getDtypeAttr())
     return failure();
+  if (!isFloatElement(a.getDtype()))
+    return emitOptionalError(loc, "'aicf.cast' op C1: dtype is ", a.getDtype(),
+                             ", expected f16, bf16, f32 or f64");
   types.push_back(type.clone(a.getDtype()));
   return success();
-}
-
-LogicalResult CastOp::verify() {
-  if (isFloatElement(getDtype()))
-    return success();
-  return emitOpError() << "C1: dtype is " << getDtype()
-                       << ", expected f16, bf16, f32 or f64";
 }
 
 /// A cast to the same type is its operand.
@@ -253,9 +260,12 @@ LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
   if (!type)
     return failure();
   SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
-  int64_t axis = a.getAxis();
+  auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
+  auto keepdimAttr = attrForInference(a, a.getKeepdimAttr(), "keepdim");
+  int64_t axis = axisAttr ? axisAttr.getInt() : 0;
+  bool keepdim = keepdimAttr && keepdimAttr.getValue();
   if (axis >= 0 && axis < type.getRank()) {
-    if (a.getKeepdim())
+    if (keepdim)
       shape[axis] = 1;
     else
       shape.erase(shape.begin() + axis);
@@ -378,8 +388,9 @@ LogicalResult StepIncOp::verify() {
 LogicalResult BiasCorrOp::inferReturnTypes(MLIRContext *context,
                                            std::optional<Location>, Adaptor a,
                                            SmallVectorImpl<Type> &types) {
-  Type element = a.getDtype().value_or(Float32Type::get(context));
-  if (!isFloatElement(element))
+  TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
+  Type element = dtype ? dtype.getValue() : Float32Type::get(context);
+  if (!isFloatElement(element)) // refused by the verifier
     element = Float32Type::get(context);
   types.push_back(RankedTensorType::get({2}, element));
   return success();

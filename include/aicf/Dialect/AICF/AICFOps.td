@@ -79,6 +79,7 @@ def AICF_CastOp : AICF_Op<"cast"> {
   let results = (outs AICF_Float:$y);
   let assemblyFormat = "$x `to` $dtype attr-dict `:` type($x)";
   let hasFolder = 1;
+  let hasVerifier = 0; // C1 is checked by the inference of its result type
 }
 
 def AICF_AddOp : AICF_Op<"add", [Commutative]> {

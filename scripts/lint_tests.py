@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Lints our own tests: what FileCheck and readers would pass over in silence.
+
+- a CHECK directive without its colon checks nothing;
+- a prefix that no RUN line names is never read;
+- a lit file over 150 lines, a pass over 300, a file without a RUN line;
+- an emitOpError string of a dialect or pass that no test expects.
+"""
+
+import pathlib
+import re
+import sys
+
+KINDS = "NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT-[0-9]+"
+COMMENT = re.compile(r"^\s*(?://|#)\s*([A-Z][A-Z0-9_]*)(?:-(?:%s))?(:?)(.*)$" % KINDS)
+MAX_LIT_LINES = 150
+MAX_PASS_LINES = 300
+
+
+def prefixes_of(text):
+    """The check prefixes that the RUN lines name."""
+    runs = " ".join(re.findall(r"RUN:(.*)", text))
+    named = re.findall(r"--check-prefix(?:es)?[= ]([\w,-]+)", runs)
+    found = {p for group in named for p in group.split(",")}
+    if re.search(r"FileCheck(?![^|]*--check-prefix)", runs):
+        found.add("CHECK")
+    return found
+
+
+def lint_lit_file(path, text):
+    """Yields (line, message)."""
+    lines = text.splitlines()
+    if len(lines) > MAX_LIT_LINES:
+        yield 1, "%d lines, the limit is %d" % (len(lines), MAX_LIT_LINES)
+    if "RUN:" not in text:
+        yield 1, "no RUN line"
+    prefixes = prefixes_of(text)
+    used = set()
+    for number, line in enumerate(lines, 1):
+        match = COMMENT.match(line)
+        if not match or match.group(1) in ("RUN", "UNSUPPORTED", "REQUIRES"):
+            continue
+        prefix, colon = match.group(1), match.group(2)
+        directive = re.match(r"^\s*(?://|#)\s*[A-Z][A-Z0-9_]*-(?:%s)\b" % KINDS, line)
+        known = prefix in prefixes or prefix == "CHECK"
+        if not colon and known and (directive or prefix == "CHECK"):
+            yield number, "'%s' without its colon checks nothing" % prefix
+        elif colon and (known or directive):
+            used.add(prefix)
+            if prefix not in prefixes:
+                yield number, "no RUN line names the prefix %s" % prefix
+    for prefix in sorted(prefixes - used):
+        yield 1, "the RUN lines name %s, but nothing is checked with it" % prefix
+
+
+def literal_parts(source):
+    """String pieces of each emitError/emitOpError statement, longest first."""
+    for match in re.finditer(
+            r"emit(?:Op)?Error\(\)\s*(<<[^;]*);", source, re.DOTALL):
+        parts = re.findall(r'"((?:[^"\\]|\\.)*)"', match.group(1))
+        # Adjacent literals are one string.
+        joined = re.sub(r'"\s*\n\s*"', "", match.group(1))
+        parts = re.findall(r'"((?:[^"\\]|\\.)*)"', joined)
+        parts = [p.replace("\\\"", "\"").strip(" :,\"") for p in parts]
+        parts = [p for p in parts if len(p) > 7]
+        if parts:
+            yield match.start(), parts
+
+
+def lint_diagnostics(root, corpus):
+    """Every diagnostic of the compiler appears in a test."""
+    for folder in ("lib/Dialect", "lib/Transforms", "lib/Target", "lib/Analysis"):
+        for path in sorted((root / folder).rglob("*.cpp")):
+            source = path.read_text()
+            if folder == "lib/Transforms" and source.count("\n") > MAX_PASS_LINES:
+                yield path, 1, "%d lines, the limit for a pass is %d" % (
+                    source.count("\n"), MAX_PASS_LINES)
+            for offset, parts in literal_parts(source):
+                if not any(part in corpus for part in parts):
+                    yield (path, source.count("\n", 0, offset) + 1,
+                           "no test expects this diagnostic: %r" % parts[0])
+
+
+def lint(root):
+    """All findings as text lines."""
+    findings, corpus = [], ""
+    for path in sorted((root / "test").rglob("*")):
+        if path.suffix in (".mlir", ".test", ".py", ".cpp"):
+            corpus += path.read_text()
+        if path.suffix not in (".mlir", ".test") or "Inputs" in path.parts:
+            continue
+        for line, message in lint_lit_file(path, path.read_text()):
+            findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
+    for path in sorted((root / "unittests").rglob("*.cpp")):
+        corpus += path.read_text()
+    for path, line, message in lint_diagnostics(root, corpus):
+        findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
+    return findings
+
+
+if __name__ == "__main__":
+    found = lint(pathlib.Path(sys.argv[1]))
+    print("\n".join(found) if found else "no findings")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,113 @@
+// RUN: aicf-opt %s --split-input-file --verify-diagnostics
+
+// Tests the constraints: the ids are those of the op descriptions.
+
+func.func @linear_c1(%x: tensor<4xf32>, %w: tensor<2x4xf32>) {
+  // expected-error @+1 {{C1: x is 'tensor<4xf32>' of rank 1, expected rank 2}}
+  %r = aicf.linear %x, %w : tensor<4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c2(%x: tensor<4x3xf32>, %w: tensor<2x4xf32>) {
+  // expected-error @+1 {{C2: W is 'tensor<2x4xf32>', expected shape [2, 3]}}
+  %r = aicf.linear %x, %w : tensor<4x3xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c3(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<3xf32>) {
+  // expected-error @+1 {{C3: b is 'tensor<3xf32>', expected shape [2]}}
+  %r = aicf.linear %x, %w, %b : tensor<4x3xf32>, tensor<2x3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c4(%x: tensor<4x3xf32>, %w: tensor<2x3xf16>) {
+  // expected-error @+1 {{C4: W has element type 'f16', expected 'f32'}}
+  %r = aicf.linear %x, %w : tensor<4x3xf32>, tensor<2x3xf16>
+  return
+}
+
+// -----
+
+func.func @linear_c4_bias(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2xf64>) {
+  // expected-error @+1 {{C4: b has element type 'f64', expected 'f32'}}
+  %r = aicf.linear %x, %w, %b : tensor<4x3xf32>, tensor<2x3xf32>, tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @linear_bwd_c1(%d: tensor<4xf32>, %x: tensor<4x3xf32>, %w: tensor<2x3xf32>) {
+  // expected-error @+1 {{C1: dy is 'tensor<4xf32>' of rank 1, expected rank 2}}
+  %r:3 = aicf.linear_bwd %d, %x, %w : tensor<4xf32>, tensor<4x3xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @linear_bwd_c2(%d: tensor<4x3xf32>, %x: tensor<4x3xf32>, %w: tensor<2x3xf32>) {
+  // expected-error @+1 {{C2: dy is 'tensor<4x3xf32>', expected shape [4, 2]}}
+  %r:3 = aicf.linear_bwd %d, %x, %w : tensor<4x3xf32>, tensor<4x3xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @linear_bwd_c3(%d: tensor<4x2xf64>, %x: tensor<4x3xf32>, %w: tensor<2x3xf32>) {
+  // expected-error @+1 {{C3: dy has element type 'f64', expected 'f32'}}
+  %r:3 = aicf.linear_bwd %d, %x, %w : tensor<4x2xf64>, tensor<4x3xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @cast_c1(%x: tensor<4xf32>) {
+  // expected-error @+1 {{C1: dtype is 'i32', expected f16, bf16, f32 or f64}}
+  %r = aicf.cast %x to i32 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @add_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
+  // expected-error @+1 {{C1: b is 'tensor<5xf32>', but a is 'tensor<4xf32>'}}
+  %r = aicf.add %a, %b : tensor<4xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @relu_bwd_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
+  // expected-error @+1 {{C1: saved is 'tensor<4xf64>', but dy is 'tensor<4xf32>'}}
+  %r = aicf.relu_bwd %a, %b : tensor<4xf32>, tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @relu_int(%a: tensor<4xi32>) {
+  // expected-error @+1 {{operand #0 must be tensor of f16, bf16, f32 or f64}}
+  %r = aicf.relu %a : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @relu_zero(%a: tensor<0x4xf32>) {
+  // expected-error @+1 {{static, non-zero dimensions}}
+  %r = aicf.relu %a : tensor<0x4xf32>
+  return
+}
+
+// -----
+
+func.func @relu_dynamic(%a: tensor<?x4xf32>) {
+  // expected-error @+1 {{give every dimension a number}}
+  %r = aicf.relu %a : tensor<?x4xf32>
+  return
+}

@@ -1,0 +1,113 @@
+// RUN: aicf-opt %s --split-input-file --verify-diagnostics
+
+// Tests the constraints: the ids are those of the op descriptions.
+
+func.func @mse_loss_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
+  // expected-error @+1 {{C1: target is 'tensor<4xf64>', but pred is 'tensor<4xf32>'}}
+  %r = aicf.mse_loss %a, %b : tensor<4xf32>, tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @mse_grad_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
+  // expected-error @+1 {{C1: target is 'tensor<5xf32>', but pred is 'tensor<4xf32>'}}
+  %r = aicf.mse_grad %a, %b : tensor<4xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @mse_grad_c2(%a: tensor<4xf32>, %s: tensor<1xf32>) {
+  // expected-error @+1 {{C2: loss_scale is 'tensor<1xf32>' of rank 1, expected rank 0}}
+  %r = aicf.mse_grad %a, %a, %s : tensor<4xf32>, tensor<4xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @mse_grad_c2_type(%a: tensor<4xf32>, %s: tensor<f64>) {
+  // expected-error @+1 {{C2: loss_scale has element type 'f64', expected 'f32'}}
+  %r = aicf.mse_grad %a, %a, %s : tensor<4xf32>, tensor<4xf32>, tensor<f64>
+  return
+}
+
+// -----
+
+func.func @reduce_sum_c1(%a: tensor<4x2xf32>) {
+  // expected-error @+1 {{C1: axis is 2, but x is 'tensor<4x2xf32>' of rank 2}}
+  %r = aicf.reduce_sum %a {axis = 2 : i64} : tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1(%x: tensor<f32>, %g: tensor<1xf32>) {
+  // expected-error @+1 {{C1: x is 'tensor<f32>' of rank 0, expected rank 1 or more}}
+  %r:3 = aicf.layer_norm %x, %g, %g : tensor<f32>, tensor<1xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2(%x: tensor<2x3xf32>, %g: tensor<2xf32>) {
+  // expected-error @+1 {{C2: gamma is 'tensor<2xf32>', expected shape [3]}}
+  %r:3 = aicf.layer_norm %x, %g, %g : tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c3(%x: tensor<2x3xf32>, %g: tensor<3xf64>) {
+  // expected-error @+1 {{C3: gamma has element type 'f64', expected 'f32'}}
+  %r:3 = aicf.layer_norm %x, %g, %g : tensor<2x3xf32>, tensor<3xf64>, tensor<3xf64>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c4(%x: tensor<2x3xf32>, %g: tensor<3xf32>) {
+  // expected-error @+1 {{C4: eps is -1}}
+  %r:3 = aicf.layer_norm %x, %g, %g {eps = -1.0} : tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_bwd_c1(%d: tensor<2x4xf32>, %x: tensor<2x3xf32>, %g: tensor<3xf32>, %m: tensor<2xf32>) {
+  // expected-error @+1 {{C1: dy is 'tensor<2x4xf32>', but x is 'tensor<2x3xf32>'}}
+  %r:3 = aicf.layer_norm_bwd %d, %x, %g, %m, %m : tensor<2x4xf32>, tensor<2x3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_bwd_c2(%x: tensor<2x3xf32>, %g: tensor<2xf32>, %m: tensor<2xf32>) {
+  // expected-error @+1 {{C2: gamma is 'tensor<2xf32>', expected shape [3]}}
+  %r:3 = aicf.layer_norm_bwd %x, %x, %g, %m, %m : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_bwd_c3(%x: tensor<2x3xf32>, %g: tensor<3xf32>, %m: tensor<3xf32>) {
+  // expected-error @+1 {{C3: mean is 'tensor<3xf32>', expected shape [2]}}
+  %r:3 = aicf.layer_norm_bwd %x, %x, %g, %m, %m : tensor<2x3xf32>, tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_bwd_c4(%x: tensor<2x3xf32>, %g: tensor<3xf32>, %m: tensor<2xf64>) {
+  // expected-error @+1 {{C4: mean has element type 'f64', expected 'f32'}}
+  %r:3 = aicf.layer_norm_bwd %x, %x, %g, %m, %m : tensor<2x3xf32>, tensor<2x3xf32>, tensor<3xf32>, tensor<2xf64>, tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @all_finite_c1() {
+  // expected-error @+1 {{C1: got 0 operands, expected 1 or more}}
+  %r = "aicf.all_finite"() : () -> tensor<i32>
+  return
+}

@@ -1,0 +1,83 @@
+// RUN: aicf-opt %s --verify-roundtrip | FileCheck %s
+
+// Tests that every op parses, prints and round-trips, with inferred types.
+
+// CHECK-LABEL: func.func @layers
+func.func @layers(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2xf32>,
+                  %dy: tensor<4x2xf32>) {
+  // CHECK: %[[Y:.*]] = aicf.linear %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x3xf32>, tensor<2x3xf32>, tensor<2xf32>
+  %y = aicf.linear %x, %w, %b : tensor<4x3xf32>, tensor<2x3xf32>, tensor<2xf32>
+  // CHECK: aicf.linear %{{.*}}, %{{.*}} : tensor<4x3xf32>, tensor<2x3xf32>
+  %y2 = aicf.linear %x, %w : tensor<4x3xf32>, tensor<2x3xf32>
+  // CHECK: aicf.relu %[[Y]] : tensor<4x2xf32>
+  %h = aicf.relu %y : tensor<4x2xf32>
+  // CHECK: aicf.save
+  %s = aicf.save %h : tensor<4x2xf32>
+  // CHECK: aicf.copy
+  %c = aicf.copy %h : tensor<4x2xf32>
+  // CHECK: aicf.add %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
+  %a = aicf.add %h, %c : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.cast %{{.*}} to bf16 : tensor<4x2xf32>
+  %k = aicf.cast %a to bf16 : tensor<4x2xf32>
+  // CHECK: aicf.relu_bwd
+  %dr = aicf.relu_bwd %dy, %s : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.linear_bwd
+  %dx, %dw, %db = aicf.linear_bwd %dy, %x, %w
+      : tensor<4x2xf32>, tensor<4x3xf32>, tensor<2x3xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} : tensor<4x2xf32>
+  %r0 = aicf.reduce_sum %dy : tensor<4x2xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} {axis = 1 : i64, keepdim = true} : tensor<4x2xf32>
+  %r1 = aicf.reduce_sum %dy {axis = 1 : i64, keepdim = true} : tensor<4x2xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @loss
+func.func @loss(%p: tensor<4x2xf64>, %t: tensor<4x2xf64>, %s: tensor<f64>) {
+  // CHECK: aicf.mse_loss
+  %l = aicf.mse_loss %p, %t : tensor<4x2xf64>, tensor<4x2xf64>
+  // CHECK: aicf.mse_grad %{{.*}}, %{{.*}} : tensor
+  %g0 = aicf.mse_grad %p, %t : tensor<4x2xf64>, tensor<4x2xf64>
+  // CHECK: aicf.mse_grad %{{.*}}, %{{.*}}, %{{.*}} {scale = 5.000000e-01 : f64}
+  %g1 = aicf.mse_grad %p, %t, %s {scale = 0.5}
+      : tensor<4x2xf64>, tensor<4x2xf64>, tensor<f64>
+  // CHECK: aicf.all_finite
+  %ok = aicf.all_finite %g0, %g1 : tensor<4x2xf64>, tensor<4x2xf64>
+  return
+}
+
+// CHECK-LABEL: func.func @norm
+func.func @norm(%x: tensor<2x3x5xf32>, %g: tensor<5xf32>, %b: tensor<5xf32>) {
+  // CHECK: aicf.layer_norm
+  %y, %mean, %rstd = aicf.layer_norm %x, %g, %b {eps = 1.0e-6}
+      : tensor<2x3x5xf32>, tensor<5xf32>, tensor<5xf32>
+  // CHECK: aicf.layer_norm_bwd {{.*}} tensor<2x3xf32>, tensor<2x3xf32>
+  %dx, %dg, %db = aicf.layer_norm_bwd %y, %x, %g, %mean, %rstd
+      : tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<5xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @optimizers
+func.func @optimizers(%p: tensor<3xf32>, %lr: tensor<f32>, %inv: tensor<f32>,
+                      %ok: tensor<i32>, %step: tensor<i64>, %streak: tensor<i32>) {
+  // CHECK: aicf.step_inc %{{.*}} : tensor<i64>
+  %t = aicf.step_inc %step : tensor<i64>
+  // CHECK: aicf.step_inc %{{.*}}, %{{.*}} : tensor<i64>, tensor<i32>
+  %t2 = aicf.step_inc %step, %ok : tensor<i64>, tensor<i32>
+  // CHECK: aicf.bias_corr %{{.*}} : tensor<i64>
+  %bc = aicf.bias_corr %t : tensor<i64>
+  // CHECK: aicf.bias_corr %{{.*}} {beta1 = 8.000000e-01 : f64, dtype = f64} : tensor<i64>
+  %bc64 = aicf.bias_corr %t {beta1 = 0.8, dtype = f64} : tensor<i64>
+  // CHECK: aicf.adam_step {{.*}} {weight_decay = 1.000000e-02 : f64}
+  %a:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr {weight_decay = 0.01}
+      : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32>
+  // CHECK: aicf.adam_step {{.*}} ok %{{.*}} : {{.*}} ok tensor<i32>
+  %b:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr ok %ok
+      : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32> ok tensor<i32>
+  // CHECK: aicf.sgd_step {{.*}} momentum %{{.*}} inv_scale %{{.*}} ok %{{.*}} {momentum = 9.000000e-01 : f64, nesterov = true}
+  %s:2 = aicf.sgd_step %p, %p, %lr momentum %p inv_scale %inv ok %ok {momentum = 0.9, nesterov = true}
+      : tensor<3xf32>, tensor<3xf32>, tensor<f32> momentum tensor<3xf32> inv_scale tensor<f32> ok tensor<i32>
+  // CHECK: aicf.loss_scale_update
+  %l:2 = aicf.loss_scale_update %inv, %streak, %ok {growth_interval = 10 : i64}
+      : tensor<f32>, tensor<i32>, tensor<i32>
+  return
+}

@@ -1,0 +1,35 @@
+// RUN: aicf-translate %s --aicf-to-plan --split-input-file --verify-diagnostics -o /dev/null
+
+// Tests a module without a plan.
+// expected-error @+1 {{expected one aicf_rt.plan in the module, got 0: run --lower-to-backend first}}
+module {
+}
+
+// -----
+
+// Tests an unknown op kind.
+aicf_rt.plan "cpu" persistent(0) {
+  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
+    // expected-error @+1 {{unknown op kind "conv"}}
+    aicf_rt.call "conv" "k" ins [] outs [] vids [] -> [] schema(0) attrs []
+  }
+}
+
+// -----
+
+// Tests an unknown initialiser.
+aicf_rt.plan "cpu" persistent(256) {
+  // expected-error @+1 {{unknown initialiser xavier}}
+  aicf_rt.tensor 0 "w" "param" "persistent"[0] vid(0) {init = "xavier"} : tensor<4xf32>
+}
+
+// -----
+
+// Tests that the loader's checks run: two params share bytes.
+// expected-error @+1 {{[SegmentOverlap] persistent: tensors }}
+aicf_rt.plan "cpu" persistent(256) {
+  aicf_rt.tensor 0 "v" "param" "persistent"[0] vid(0) : tensor<4xf32>
+  aicf_rt.tensor 1 "w" "param" "persistent"[0] vid(1) : tensor<4xf32>
+  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
+  }
+}

@@ -1,0 +1,32 @@
+// RUN: aicf-opt %s --lower-to-backend | aicf-translate --aicf-to-plan -o %t.a.plan
+// RUN: aicf-compile %s -o %t.b.plan
+// RUN: aicf-plan diff %t.a.plan %t.b.plan
+// RUN: aicf-plan dump %t.b.plan --lifetimes | FileCheck %s
+// RUN: aicf-plan dump %t.b.plan --json | %python -m json.tool > /dev/null
+// RUN: aicf-plan verify %t.a.plan %t.b.plan | FileCheck %s --check-prefix=OK
+// RUN: aicf-compile %s -o %t.c.plan --opt-level=0
+// RUN: not aicf-plan diff %t.a.plan %t.c.plan | FileCheck %s --check-prefix=DIFF
+
+// Tests that the two ways to a plan agree, and the tables of aicf-plan.
+// OK-COUNT-2: : ok
+//       DIFF: {{^}}- {{.*}}
+// CHECK: plan version 1.0, device cpu, persistent 512 bytes
+// CHECK: 0    w     param  3x4xf32  persistent  0       48     1    uniform_fan_in
+// CHECK: entry train: 5 calls, io 512 bytes, temp {{[0-9]+}} bytes (lower bound {{[0-9]+}}, gap 0.00 %)
+// CHECK: mse_grad  mse_grad_f32_v0  {{.*}} scale=0.3333333333333333 {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
+// CHECK: sgd_step  sgd_step_f32_v0  {{.*}} momentum=0, weight_decay=0, nesterov=0
+// CHECK: lifetimes in the temp segment
+// CHECK: calls 0..4 (1 a column)
+// CHECK: ##
+func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
+                 %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"},
+                 %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"},
+                 %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<3x4xf32> {aicf.updates = "w"}) {
+  %y = aicf.linear %x, %w : tensor<2x4xf32>, tensor<3x4xf32>
+  %s = aicf.save %y : tensor<2x3xf32>
+  %d = aicf.mse_grad %s, %t : tensor<2x3xf32>, tensor<2x3xf32>
+  %dx, %dw, %db = aicf.linear_bwd %d, %x, %w : tensor<2x3xf32>, tensor<2x4xf32>, tensor<3x4xf32>
+  %n, %m = aicf.sgd_step %w, %dw, %lr : tensor<3x4xf32>, tensor<3x4xf32>, tensor<f32>
+  return %n : tensor<3x4xf32>
+}

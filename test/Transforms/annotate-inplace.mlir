@@ -1,0 +1,78 @@
+// RUN: aicf-opt %s --aicf-rt-materialize-updates --aicf-rt-annotate-inplace --aicf-rt-verify=phase=inplace 2>/dev/null | FileCheck %s
+
+// Tests that a chain of temps shares one storage.
+// CHECK-LABEL: func.func @chain
+func.func @chain(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
+                 %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4x4xf32> {aicf.name = "y"}) {
+  // CHECK: aicf_rt.gemm %{{.*}}, %{{.*}} :
+  %0 = aicf_rt.gemm %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.bias_add {{.*}} {inplace = array<i64: 0>}
+  %1 = aicf_rt.bias_add %0, %b : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.relu {{.*}} {inplace = array<i64: 0>}
+  %2 = aicf_rt.relu %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// Tests the refusals: a value read later, an input, an output, a gemm.
+// CHECK-LABEL: func.func @refusals
+func.func @refusals(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "z"}) {
+  // CHECK-NOT: inplace
+  %0 = aicf_rt.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = aicf_rt.gemm %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = aicf_rt.relu %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.add %{{.*}}, %{{.*}} {inplace = array<i64: 0>}
+  %3 = aicf_rt.add %1, %2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NOT: inplace
+  %4 = aicf_rt.relu %3 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %3, %4 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// Tests that an optimizer writes straight into param and moment.
+// CHECK-LABEL: func.func @optimizer
+func.func @optimizer(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                     %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},
+                     %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+                     %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "m"}) {
+  // CHECK-NEXT: %[[N:.*]]:2 = aicf_rt.sgd_step {{.*}} {inplace = array<i64: 0, 3>, momentum
+  // CHECK-NEXT: return %[[N]]#0, %[[N]]#1
+  %n:2 = aicf_rt.sgd_step %p, %g, %lr, %m {momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %n#0, %n#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// Tests that a result without a tie is written into the param if nobody reads
+// the old value any more: no copy, no inplace.
+// CHECK-LABEL: func.func @direct
+func.func @direct(%p: tensor<4x4xf32> {aicf.role = "param", aicf.name = "p"},
+                  %x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x4xf32> {aicf.updates = "p"}) {
+  // CHECK-NEXT: %[[R:.*]] = aicf_rt.relu
+  %0 = aicf_rt.relu %p : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NEXT: %[[G:.*]] = aicf_rt.gemm %[[R]], %arg1 :
+  %1 = aicf_rt.gemm %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NEXT: return %[[G]]
+  return %1 : tensor<4x4xf32>
+}
+
+// Tests that a swap keeps one of its two staging copies, a rotation one of three.
+// CHECK-LABEL: func.func @swap
+// CHECK-COUNT-3: aicf_rt.copy
+// CHECK-NEXT:    return
+func.func @swap(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+                %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
+  return %b, %a : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @rotation
+// CHECK-COUNT-4: aicf_rt.copy
+// CHECK-NEXT:    return
+func.func @rotation(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+                    %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"},
+                    %c: tensor<4xf32> {aicf.role = "param", aicf.name = "c"})
+    -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"},
+        tensor<4xf32> {aicf.updates = "c"}) {
+  return %b, %c, %a : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,48 @@
+// RUN: aicf-opt %s --aicf-rt-select-kernels --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: not aicf-opt %s --aicf-rt-select-kernels=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: target is "tpu", expected cpu or cuda
+
+// Tests the choice by dtype, and that a legal kid stays.
+// CHECK-LABEL: func.func @choice
+// CHECK-SAME: aicf_rt.target = "cpu"
+func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+                  %y: tensor<4xf64> {aicf.role = "input", aicf.name = "y"},
+                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"}) {
+  // CHECK: aicf_rt.relu %{{.*}} {kid = "relu_f32_v0"}
+  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.relu %{{.*}} {kid = "relu_f64_v0"}
+  %1 = aicf_rt.relu %y : (tensor<4xf64>) -> tensor<4xf64>
+  // CHECK: aicf_rt.cast %{{.*}} {kid = "cast_f32_bf16_v0"}
+  %2 = aicf_rt.cast %x : (tensor<4xf32>) -> tensor<4xbf16>
+  // CHECK: aicf_rt.sgd_step {{.*}} {kid = "sgd_step_f32_hostlr_v0"}
+  %3 = aicf_rt.sgd_step %x, %x, %lr {kid = "sgd_step_f32_hostlr_v0"}
+      : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests an op without a kernel.
+func.func @none(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{has no kernel on target cpu for 'tensor<4xf16>' -> 'tensor<4xf16>'}}
+  %0 = aicf_rt.relu %x : (tensor<4xf16>) -> tensor<4xf16>
+  return
+}
+
+// -----
+
+// Tests a kid for other dtypes.
+func.func @wrong(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{kid "relu_f64_v0" is not a kernel of target cpu for 'tensor<4xf32>' -> 'tensor<4xf32>'}}
+  %0 = aicf_rt.relu %x {kid = "relu_f64_v0"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests an unknown kid.
+func.func @unknown(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{kid "relu_f32_v9" is not a kernel of target cpu}}
+  %0 = aicf_rt.relu %x {kid = "relu_f32_v9"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,99 @@
+// RUN: aicf-opt %s --aicf-verify-entries --split-input-file --verify-diagnostics
+
+// Tests what is refused about arguments.
+
+// expected-error @+1 {{argument 0 ("x") has no 'aicf.role': expected input, param, state or hyper}}
+func.func @f(%x: tensor<4xf32> {aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 has no 'aicf.name'}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 1 has no 'aicf.role'}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}, %y: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("x") is 'tensor<?x4xf32>' with a dynamic dimension; shapes are static: give every dimension a number, and compile one entry per batch size}}
+func.func @f(%x: tensor<?x4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("x") is 'tensor<0x4xf32>' with a dimension of size 0, expected 1 or more}}
+func.func @f(%x: tensor<0x4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is 'tensor<4xi8>', expected a ranked tensor of f16, bf16, f32, f64, i32 or i64}}
+func.func @f(%x: tensor<4xi8> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is 'f32', expected a ranked tensor}}
+func.func @f(%x: f32 {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a ranked tensor}}
+func.func @f(%x: tensor<*xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{of rank 9, the limit is 8}}
+func.func @f(%x: tensor<1x1x1x1x1x1x1x1x1xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{arguments 0 and 1 are both named "x"}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}, %y: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is a hyper of type 'tensor<1xf32>', expected a 0-d tensor}}
+func.func @f(%lr: tensor<1xf32> {aicf.role = "hyper", aicf.name = "lr"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 'aicf.init' but its role is input, expected param or state}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x", aicf.init = "zeros"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{uniform_fan_in needs rank 2 or more}}
+func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{random initial values need a float type}}
+func.func @f(%w: tensor<4xi32> {aicf.role = "state", aicf.name = "w", aicf.init = "normal"}) {
+  return
+}

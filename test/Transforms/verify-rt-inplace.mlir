@@ -1,0 +1,64 @@
+// RUN: aicf-opt %s --allow-unregistered-dialect --aicf-rt-verify=phase=inplace --split-input-file --verify-diagnostics
+
+// Tests that what the entry returns is not overwritten.
+func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
+    -> (tensor<4xf32> {aicf.updates = "p"}) {
+  %0 = aicf_rt.relu %p {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{overwrites a value that the entry returns}}
+  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that two outputs are two storages.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"}) {
+  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 is in place on operand 0, but they live in different storages}}
+  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests that a param is not overwritten while its old value is still read.
+func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.name = "y"}) {
+  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.add still reads}}
+  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @+1 {{read here}}
+  %1 = aicf_rt.add %0, %p : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests that a call may not overwrite a sibling's work on another stream.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.relu %x {stream = 1 : i64, signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 overwrites a value before it is written}}
+  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.relu %1 {waits = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that an entry has one block.
+// expected-error @+1 {{entry @f must have one block}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  "test.br"()[^bb1] : () -> ()
+^bb1:
+  return
+}
+
+// -----
+
+// Tests a foreign op.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{is left in an entry after lowering}}
+  "test.foreign"(%x) : (tensor<4xf32>) -> ()
+  return
+}

@@ -1,0 +1,94 @@
+// RUN: aicf-opt %s --aicf-rt-verify=phase=memory --split-input-file --verify-diagnostics
+// RUN: not aicf-opt %s --aicf-rt-verify=phase=later --split-input-file 2>&1 | FileCheck %s
+// CHECK: phase is "later", expected lowered, updates, inplace, kernels, streams, memory, plan
+
+// Tests `lowered`: an aicf op is left.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{'aicf.relu' op is left in an entry after lowering}}
+  %0 = aicf.relu %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests `updates`: an argument updates another without a copy.
+// expected-error @+1 {{result 0 returns argument 0 without a copy}}
+func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+             %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4xf32> {aicf.updates = "b"}) {
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{results 0 and 1 return the same value}}
+func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
+    -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"}) {
+  %0 = aicf_rt.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %0 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests `inplace`: relu overwrites what add still reads.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.add still reads}}
+  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @+1 {{read here}}
+  %2 = aicf_rt.add %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Tests `inplace` across streams: the reader is not ordered before the writer.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.relu %x {signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @+1 {{read here}}
+  %1 = aicf_rt.copy %0 {stream = 1 : i64, waits = array<i64: 0>, signals = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.copy still reads}}
+  %2 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = aicf_rt.add %1, %2 {waits = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// -----
+
+// Tests `kernels`: no target.
+// expected-error @+1 {{has no 'aicf_rt.target'}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
+// -----
+
+// Tests `kernels`: the third refusal of capture safety.
+func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+             %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    attributes {aicf_rt.target = "cpu"} {
+  // expected-error @+1 {{capture safety: kernel sgd_step_f32_hostlr_v0 reads operand 2 on the host, but it is hyper: a captured graph would freeze it}}
+  %0 = aicf_rt.sgd_step %p, %p, %lr {kid = "sgd_step_f32_hostlr_v0"} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests `streams`: an unjoined stream, and a wait without a signal.
+// expected-error @+1 {{stream 1: its last call, 0, is not joined into stream 0}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  %0 = aicf_rt.relu %x {stream = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{call 0: waits for event 5, which no earlier call signals (a cycle?)}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  %0 = aicf_rt.relu %x {waits = array<i64: 5>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.relu %x {signals = array<i64: 5>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

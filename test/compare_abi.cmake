@@ -1,0 +1,12 @@
+# The committed ABI files are what aicf-tblgen generates now.
+foreach(pair "Ops.h|include/aicf/ABI/Ops.h" "op_attrs.py|python/aicf/op_attrs.py")
+  string(REPLACE "|" ";" pair ${pair})
+  list(GET pair 0 generated)
+  list(GET pair 1 committed)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files
+    ${GENERATED}/${generated} ${SOURCE}/${committed} RESULT_VARIABLE differs)
+  if(differs)
+    message(FATAL_ERROR "${committed} is out of date: run "
+      "`cmake --build build --target update-abi`")
+  endif()
+endforeach()

@@ -35,9 +35,8 @@ private:
   void emitPersistent(func::FuncOp func);
   SmallVector<int64_t> emitTensors(func::FuncOp func,
                                    const StorageAnalysis &analysis);
-  LogicalResult emitCall(PrimitiveOpInterface call,
-                         const StorageAnalysis &analysis,
-                         ArrayRef<int64_t> tids);
+  void emitCall(PrimitiveOpInterface call, const StorageAnalysis &analysis,
+                ArrayRef<int64_t> tids);
   void emitTensor(Location loc, int64_t tid, StringRef name, ::aicf::Role role,
                   int64_t offset, int64_t vid, Type type,
                   mlir::aicf::Initializer init = {});
@@ -128,13 +127,9 @@ SmallVector<int64_t> Emitter::emitTensors(func::FuncOp func,
   return tids;
 }
 
-LogicalResult Emitter::emitCall(PrimitiveOpInterface call,
-                                const StorageAnalysis &analysis,
-                                ArrayRef<int64_t> tids) {
-  if (call.getKidOrEmpty().empty() || call.getSlots().empty())
-    return call->emitOpError()
-           << "has no " << (call.getKidOrEmpty().empty() ? "kid" : "slots")
-           << ": run the phases before --aicf-rt-emit-plan";
+void Emitter::emitCall(PrimitiveOpInterface call,
+                       const StorageAnalysis &analysis,
+                       ArrayRef<int64_t> tids) {
   SmallVector<uint8_t> blob;
   call.encodeAttrs(blob);
   SmallVector<int8_t> attrs(blob.begin(), blob.end());
@@ -153,7 +148,6 @@ LogicalResult Emitter::emitCall(PrimitiveOpInterface call,
                           outs, inVids, outVids, call.getStream(),
                           call.getWaits(), call.getSignals(),
                           call->hasAttr(kProtectiveAttr));
-  return success();
 }
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
@@ -164,6 +158,12 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
     return func.emitError() << "entry @" << func.getName()
                             << " has no memory plan: run "
                                "--aicf-rt-plan-memory first";
+  for (PrimitiveOpInterface call : list->calls)
+    if (call.getKidOrEmpty().empty() ||
+        call.getSlots().size() != call->getNumResults())
+      return call->emitOpError()
+             << "has no " << (call.getKidOrEmpty().empty() ? "kid" : "slots")
+             << ": run the phases before --aicf-rt-emit-plan";
   OpBuilder::InsertionGuard guard(builder);
   auto entry = mlir::aicf_rt::EntryOp::create(
       builder, func.getLoc(), func.getName(), getInt(func, kIoBytesAttr),
@@ -173,8 +173,7 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
   StorageAnalysis analysis(func, *list);
   SmallVector<int64_t> tids = emitTensors(func, analysis);
   for (PrimitiveOpInterface call : list->calls)
-    if (failed(emitCall(call, analysis, tids)))
-      return failure();
+    emitCall(call, analysis, tids);
   return success();
 }
 

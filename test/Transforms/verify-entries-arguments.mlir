@@ -86,7 +86,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x", aicf.init 
 
 // -----
 
-// expected-error @+1 {{uniform_fan_in needs rank 2 or more}}
+// expected-error @+1 {{uniform_fan_in needs rank 2 or more, to know the fan-in}}
 func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"}) {
   return
 }

@@ -2,6 +2,20 @@
 
 // Tests the checks of single aicf.* attributes.
 
+// expected-error @+1 {{'aicf.values' must be an integer, got "many"}}
+func.func @f() attributes {aicf.values = "many"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'aicf.vid' must be an integer, got "one"}}
+func.func @f(%x: tensor<4xf32> {aicf.vid = "one"}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'aicf.role' must be "input", "param", "state" or "hyper", got "weight"}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "weight"}) {
   return

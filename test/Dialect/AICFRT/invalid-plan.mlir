@@ -2,6 +2,15 @@
 
 // Tests what the plan's verifiers refuse.
 
+aicf_rt.plan "cpu" persistent(0) {
+  // expected-error @+1 {{is not legal in aicf_rt.plan}}
+  func.func @f() {
+    return
+  }
+}
+
+// -----
+
 // expected-error @+1 {{target is "tpu", expected "cpu" or "cuda"}}
 aicf_rt.plan "tpu" persistent(0) {
 }

@@ -54,7 +54,8 @@ StatusOr<Dataset> readIdx(const std::string &imagesPath,
   Dataset data;
   data.count = bigEndian(images, 4);
   data.width = size_t(bigEndian(images, 8)) * bigEndian(images, 12);
-  if (images.size() != 16 + data.count * data.width ||
+  if (data.width == 0 || data.width > 1 << 20 || images.size() < 16 ||
+      images.size() - 16 != data.count * data.width ||
       labels.size() != 8 + data.count || bigEndian(labels, 4) != data.count)
     return makeError(StatusCode::InvalidFile, "'", imagesPath, "' and '",
                      labelsPath, "' do not fit together");
@@ -79,7 +80,7 @@ StatusOr<Dataset> readCsv(const std::string &path, size_t width, float scale) {
       char *end = nullptr;
       double value = std::strtod(at, &end);
       bool isLast = column == width;
-      if (end == at || (*end != (isLast ? '\n' : ',')) || value < 0 ||
+      if (end == at || (*end != (isLast ? '\n' : ',')) || !(value >= 0) ||
           (isLast && value >= double(data.classes)))
         return makeError(StatusCode::InvalidFile, "'", path, "' row ",
                          data.count, " column ", column, " is malformed");

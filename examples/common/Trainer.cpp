@@ -53,6 +53,9 @@ Status writeFloats(Executor &executor, const char *name,
 /// The leading dimension of a tensor of the plan.
 StatusOr<size_t> batchSize(const Executor &executor, const char *name) {
   AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+  if (tensor.desc.rank != 2)
+    return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
+                     tensor.desc.toString(), ", expected [batch, width]");
   return static_cast<size_t>(tensor.desc.dims[0]);
 }
 

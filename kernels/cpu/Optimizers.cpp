@@ -13,13 +13,16 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace aicf::cpu {
 namespace {
 
 template <typename T> void stepInc(const LaunchArgs &args) {
   bool ok = args.ins.size() < 2 || *args.in<int32_t>(1) != 0;
-  *args.out<T>(0) = *args.in<T>(0) + (ok && !args.isWarmup ? 1 : 0);
+  T step = *args.in<T>(0);
+  bool counts = ok && !args.isWarmup && step < std::numeric_limits<T>::max();
+  *args.out<T>(0) = step + (counts ? 1 : 0);
 }
 
 /// 1/(1 - beta^t) without cancellation.

@@ -7,6 +7,7 @@
 
 #include "aicf/Analysis/Entry.h"
 #include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
 
 using namespace mlir;
 using namespace mlir::aicf;
@@ -31,12 +32,49 @@ bool mlir::aicf::isEntry(func::FuncOp func) {
          hasAicfAttr(func.getResAttrsAttr());
 }
 
+LogicalResult mlir::aicf::checkOneBlock(func::FuncOp func) {
+  if (llvm::hasSingleElement(func.getBody()) &&
+      isa<func::ReturnOp>(func.front().back()))
+    return success();
+  return func.emitError() << "entry @" << func.getName()
+                          << " must have one block that ends in func.return, "
+                             "got "
+                          << func.getBody().getBlocks().size() << " blocks";
+}
+
 SmallVector<func::FuncOp> mlir::aicf::getEntries(ModuleOp module) {
   SmallVector<func::FuncOp> entries;
   for (auto func : module.getOps<func::FuncOp>())
     if (isEntry(func))
       entries.push_back(func);
   return entries;
+}
+
+LogicalResult mlir::aicf::checkTensorType(Operation *op, const Twine &what,
+                                          Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getEncoding() ||
+      !aicf_rt::toDType(tensor.getElementType()))
+    return op->emitError() << what << " is " << type
+                           << ", expected a ranked tensor of f16, bf16, f32, "
+                              "f64, i32 or i64 without encoding";
+  if (!tensor.hasStaticShape())
+    return op->emitError()
+           << what << " is " << type
+           << " with a dynamic dimension; shapes are static: give every "
+              "dimension a number, and compile one entry per batch size";
+  if (llvm::is_contained(tensor.getShape(), 0))
+    return op->emitError() << what << " is " << type
+                           << " with a dimension of size 0, expected 1 or more";
+  if (tensor.getRank() > static_cast<int64_t>(::aicf::kMaxRank))
+    return op->emitError() << what << " is " << type << " of rank "
+                           << tensor.getRank() << ", the limit is "
+                           << ::aicf::kMaxRank;
+  if (!::aicf::checkedBytes(aicf_rt::toTensorDesc(type)))
+    return op->emitError() << what << " is " << type
+                           << ", above the limits of 2^31 a dimension or 64 "
+                              "TiB";
+  return success();
 }
 
 static StringRef getString(DictionaryAttr dictionary, StringRef name) {

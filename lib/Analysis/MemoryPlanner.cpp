@@ -62,6 +62,28 @@ uint64_t maxLive(const Problem &p, size_t numCalls) {
   return static_cast<uint64_t>(most);
 }
 
+/// The heaviest set of buffers that conflict pairwise: at least maxLive, and
+/// above it where streams leave buffers unordered that list order separates.
+uint64_t maxClique(const Problem &p) {
+  uint64_t heaviest = 0;
+  std::vector<uint32_t> conflictMask(p.size(), 0);
+  for (uint32_t i = 0; i < p.size(); ++i)
+    for (uint32_t j : p.conflicts[i])
+      conflictMask[i] |= 1u << j;
+  for (uint32_t set = 1; set < 1u << p.size(); ++set) {
+    uint64_t weight = 0;
+    bool isClique = true;
+    for (uint32_t i = 0; i < p.size() && isClique; ++i)
+      if (set >> i & 1) {
+        isClique = (set & ~conflictMask[i] & ~(1u << i)) == 0;
+        weight += p.sizes[i];
+      }
+    if (isClique)
+      heaviest = std::max(heaviest, weight);
+  }
+  return heaviest;
+}
+
 Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
                     const HappensBefore &order) {
   Problem p;
@@ -85,6 +107,8 @@ Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
         p.conflicts[i].push_back(j);
         p.conflicts[j].push_back(i);
       }
+  if (n <= kExactLimit)
+    p.lowerBound = maxClique(p);
   return p;
 }
 
@@ -226,12 +250,35 @@ void search(const Problem &p, Best &best) {
 /// Branch and bound. Any packing can be pushed down until every buffer rests on
 /// 0 or on a conflicting one; placing by rising offset, each at the top of the
 /// conflicting buffers placed before, reaches all such packings.
+/// Buffers that are alike in size and conflicts are placed in their own order.
 struct ExactSearch {
   const Problem &p;
   Best &best;
   Offsets offsets;
+  /// Guards against inputs that are symmetric in other ways; no test and no
+  /// single-stream input of kExactLimit buffers comes near it.
+  uint64_t budget = 20'000'000;
+
+  bool isAlike(uint32_t a, uint32_t b) const {
+    auto without = [&](uint32_t of, uint32_t other) {
+      std::vector<uint32_t> list = p.conflicts[of];
+      list.erase(std::remove(list.begin(), list.end(), other), list.end());
+      return list;
+    };
+    return p.sizes[a] == p.sizes[b] && without(a, b) == without(b, a);
+  }
+  /// An unplaced twin of `i` with a lower number goes first.
+  bool hasEarlierTwin(uint32_t i) const {
+    for (uint32_t j = 0; j < i; ++j)
+      if (offsets[j] == kUnplaced && isAlike(i, j))
+        return true;
+    return false;
+  }
 
   void run(size_t numPlaced, uint64_t floor, uint64_t top) {
+    if (budget == 0)
+      return;
+    --budget;
     if (numPlaced == p.size()) {
       best.bytes = top;
       best.offsets = offsets;
@@ -244,7 +291,7 @@ struct ExactSearch {
       for (uint32_t j : p.conflicts[i])
         if (offsets[j] != kUnplaced)
           at = std::max(at, offsets[j] + p.sizes[j]);
-      if (at < floor || at + p.sizes[i] >= best.bytes)
+      if (at < floor || at + p.sizes[i] >= best.bytes || hasEarlierTwin(i))
         continue; // another order reaches it, or no better
       offsets[i] = at;
       run(numPlaced + 1, at, std::max(top, at + p.sizes[i]));

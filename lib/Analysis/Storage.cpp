@@ -7,16 +7,51 @@
 
 #include "aicf/Analysis/Storage.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 using namespace mlir::aicf_rt;
 
+static LogicalResult checkUpdateTargets(func::FuncOp func) {
+  mlir::aicf::EntrySignature signature(func);
+  llvm::StringSet<> updated;
+  for (auto [i, result] : llvm::enumerate(signature.results)) {
+    if (result.updates.empty())
+      continue;
+    int64_t target = signature.findArgument(result.updates);
+    if (target < 0 ||
+        func.getArgumentTypes()[target] != func.getResultTypes()[i] ||
+        (signature.arguments[target].role != ::aicf::Role::Param &&
+         signature.arguments[target].role != ::aicf::Role::State) ||
+        !updated.insert(result.updates).second)
+      return func.emitError()
+             << "result " << i << " updates \"" << result.updates
+             << "\", which is no param or state of its type, or is updated "
+                "twice";
+  }
+  return success();
+}
+
+LogicalResult mlir::aicf_rt::checkEntryForm(func::FuncOp func) {
+  if (failed(mlir::aicf::checkOneBlock(func)))
+    return failure();
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (failed(mlir::aicf::checkTensorType(func, "argument " + Twine(i), type)))
+      return failure();
+  for (Operation &op : func.front().without_terminator())
+    if (!isa<PrimitiveOpInterface>(op))
+      return op.emitOpError() << "is no aicf_rt primitive: run "
+                                 "--aicf-lower-to-rt first";
+  return checkUpdateTargets(func);
+}
+
 FailureOr<CallList> CallList::create(func::FuncOp func) {
+  if (failed(checkEntryForm(func)))
+    return failure();
   CallList list;
   std::vector<::aicf::CallOrder> orders;
   for (Operation &op : func.front().without_terminator()) {
-    auto call = dyn_cast<PrimitiveOpInterface>(op);
-    if (!call)
-      return op.emitOpError() << "is not an aicf_rt primitive";
+    auto call = cast<PrimitiveOpInterface>(op);
     list.indexOf[call] = list.calls.size();
     list.calls.push_back(call);
     ArrayRef<int64_t> waits = call.getWaits(), signals = call.getSignals();
@@ -97,8 +132,54 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
     }
 }
 
+/// An argument is overwritten only by the value that updates it.
+LogicalResult StorageAnalysis::verifyArgument(const Storage &storage) const {
+  if (storage.kind != Storage::Kind::Argument || storage.values.size() < 2)
+    return success();
+  mlir::aicf::EntrySignature signature(func);
+  StringRef name = signature.arguments[storage.number].name;
+  Value last = storage.values.back();
+  for (OpOperand &use : last.getUses())
+    if (isa<func::ReturnOp>(use.getOwner()) &&
+        signature.results[use.getOperandNumber()].updates == name)
+      return success();
+  return last.getDefiningOp()->emitOpError()
+         << "overwrites argument " << storage.number << " (\"" << name
+         << "\"), but is not its update";
+}
+
+/// Each value is dead when the next one is written.
+LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
+  for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
+    Value before = storage.values[i], after = storage.values[i + 1];
+    auto writer = cast<PrimitiveOpInterface>(after.getDefiningOp());
+    uint32_t call = list.indexOf.at(writer);
+    unsigned result = cast<OpResult>(after).getResultNumber();
+    for (OpOperand &use : before.getUses()) {
+      Operation *user = use.getOwner();
+      if (user == writer &&
+          ::aicf::mayShareStorage(writer.getOpKind(), result,
+                                  use.getOperandNumber()))
+        continue;
+      auto it = list.indexOf.find(user);
+      if (it == list.indexOf.end())
+        return writer->emitOpError()
+               << "overwrites a value that the entry returns";
+      if (!list.order.before(it->second, call)) {
+        InFlightDiagnostic diag =
+            writer->emitOpError()
+            << "result " << result << " overwrites a value that "
+            << user->getName() << " still reads";
+        diag.attachNote(user->getLoc()) << "read here";
+        return diag;
+      }
+    }
+  }
+  return success();
+}
+
 LogicalResult StorageAnalysis::verify() const {
-  for (PrimitiveOpInterface call : list.calls)
+  for (PrimitiveOpInterface call : list.calls) {
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       if (operand >= 0 && storageOf.at(result) !=
@@ -108,39 +189,16 @@ LogicalResult StorageAnalysis::verify() const {
                << " is in place on operand " << operand
                << ", but they live in different storages";
     }
+    for (Value operand : call->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        if (!list.order.before(list.indexOf.at(producer),
+                               list.indexOf.at(call)))
+          return call->emitOpError()
+                 << "reads a result of " << producer->getName()
+                 << " that is not ordered before it";
+  }
   for (const Storage &storage : storages)
-    for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
-      Value before = storage.values[i], after = storage.values[i + 1];
-      auto writer = cast<PrimitiveOpInterface>(after.getDefiningOp());
-      uint32_t call = list.indexOf.at(writer);
-      unsigned result = cast<OpResult>(after).getResultNumber();
-      for (OpOperand &use : before.getUses()) {
-        Operation *user = use.getOwner();
-        if (user == writer &&
-            ::aicf::mayShareStorage(writer.getOpKind(), result,
-                                    use.getOperandNumber()))
-          continue;
-        auto it = list.indexOf.find(user);
-        if (it == list.indexOf.end()) {
-          if (isa<BlockArgument>(before))
-            continue; // returned unchanged into its own storage: see below
-          return writer->emitOpError()
-                 << "overwrites a value that the entry returns";
-        }
-        if (!list.order.before(it->second, call)) {
-          InFlightDiagnostic diag =
-              writer->emitOpError()
-              << "result " << result << " overwrites a value that "
-              << user->getName() << " still reads";
-          diag.attachNote(user->getLoc()) << "read here";
-          return diag;
-        }
-      }
-      if (auto *producer = before.getDefiningOp())
-        if (!list.order.before(list.indexOf.at(producer), call))
-          return writer->emitOpError()
-                 << "result " << result
-                 << " overwrites a value before it is written";
-    }
+    if (failed(verifyChain(storage)) || failed(verifyArgument(storage)))
+      return failure();
   return success();
 }

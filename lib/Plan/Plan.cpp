@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan/Plan.h"
+#include "aicf/Support/BadAlloc.h"
 #include "aicf/Support/File.h"
 
 #include "plan_generated.h"
@@ -70,18 +71,58 @@ StatusOr<Span<const uint8_t>> checkTrailer(Span<const uint8_t> bytes,
   return Span<const uint8_t>(bytes.data(), size);
 }
 
-template <typename To, typename From>
-std::vector<To> toVector(const flatbuffers::Vector<From> *v) {
-  return v ? std::vector<To>(v->begin(), v->end()) : std::vector<To>();
-}
+using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
 
-std::string toString(const flatbuffers::String *s) {
-  return s ? s->str() : std::string();
-}
+/// Copies tables into structs. FlatBuffers lets many offsets share one table, so
+/// that a small file could decode to any size: what is copied is counted, and
+/// may not exceed the file. Enums and ranks are checked on the way, because a
+/// struct cannot hold a wrong one.
+class Decoder {
+public:
+  explicit Decoder(uint64_t budget) : budget(budget) {}
 
-/// Enums and ranks are checked here: a struct cannot hold a wrong one.
-Status decodeTensor(const fb::Tensor &in, const std::string &where,
-                    PlanTensor &out) {
+  Status tensors(const FbTensors *in, const std::string &where,
+                 std::vector<PlanTensor> &out);
+  Status entry(const fb::Entry &in, const std::string &where, PlanEntry &out);
+  Status finish() const {
+    if (!isExhausted)
+      return {};
+    return refuse(PlanError::Oversized,
+                  "the tables share vectors or strings: they decode to more "
+                  "bytes than the file has");
+  }
+
+private:
+  /// True while the copies so far fit.
+  bool take(uint64_t bytes) {
+    isExhausted |= bytes > budget;
+    budget -= isExhausted ? 0 : bytes;
+    return !isExhausted;
+  }
+  template <typename To, typename From>
+  std::vector<To> vector(const flatbuffers::Vector<From> *v) {
+    if (!v || !take(uint64_t(v->size()) * sizeof(From)))
+      return {};
+    return std::vector<To>(v->begin(), v->end());
+  }
+  std::string string(const flatbuffers::String *s) {
+    return s && take(s->size()) ? s->str() : std::string();
+  }
+  /// KIDs and locations are shared on purpose; their length is capped instead.
+  std::string sharedString(const flatbuffers::String *s) {
+    isExhausted |= s && s->size() > 4096;
+    return s && !isExhausted ? s->str() : std::string();
+  }
+  Status tensor(const fb::Tensor &in, const std::string &where,
+                PlanTensor &out);
+  Status call(const fb::Call &in, const std::string &where, PlanCall &out);
+
+  uint64_t budget;
+  bool isExhausted = false;
+};
+
+Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
+                       PlanTensor &out) {
   if (in.dtype() >= kNumDTypes)
     return refuse(PlanError::TensorDType, where, ": dtype is ",
                   int(in.dtype()), ", expected less than ", int(kNumDTypes));
@@ -91,34 +132,33 @@ Status decodeTensor(const fb::Tensor &in, const std::string &where,
   if (in.init() >= kNumInitKinds)
     return refuse(PlanError::TensorInit, where, ": init is ", int(in.init()),
                   ", expected less than ", int(kNumInitKinds));
-  std::vector<int64_t> shape = toVector<int64_t>(in.shape());
-  if (shape.size() > kMaxRank)
+  if (in.shape() && in.shape()->size() > kMaxRank)
     return refuse(PlanError::TensorShape, where, ": shape has rank ",
-                  shape.size(), ", the limit is ", kMaxRank);
-  out.name = toString(in.name());
-  out.desc = TensorDesc(static_cast<DType>(in.dtype()), shape);
+                  in.shape()->size(), ", the limit is ", kMaxRank);
+  out.name = string(in.name());
+  out.desc = TensorDesc(static_cast<DType>(in.dtype()),
+                        vector<int64_t>(in.shape()));
   out.role = static_cast<Role>(in.role());
   out.offset = in.offset();
   out.vid = in.vid();
   out.init = static_cast<InitKind>(in.init());
   out.initValue = in.init_value();
-  return {};
+  return finish();
 }
 
-using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
-
-Status decodeTensors(const FbTensors *in, const std::string &where,
-                     std::vector<PlanTensor> &out) {
+Status Decoder::tensors(const FbTensors *in, const std::string &where,
+                        std::vector<PlanTensor> &out) {
   if (!in)
     return refuse(PlanError::MissingField, where, ": no tensors");
   out.resize(in->size());
   for (uint32_t i = 0; i < in->size(); ++i)
-    AICF_RETURN_IF_ERROR(decodeTensor(
-        *in->Get(i), where + ", tensor " + std::to_string(i), out[i]));
+    AICF_RETURN_IF_ERROR(
+        tensor(*in->Get(i), where + ", tensor " + std::to_string(i), out[i]));
   return {};
 }
 
-Status decodeCall(const fb::Call &in, const std::string &where, PlanCall &out) {
+Status Decoder::call(const fb::Call &in, const std::string &where,
+                     PlanCall &out) {
   if (in.kind() >= kNumOpKinds)
     return refuse(PlanError::CallKind, where, ": kind is ", in.kind(),
                   ", expected less than ", kNumOpKinds);
@@ -129,46 +169,70 @@ Status decodeCall(const fb::Call &in, const std::string &where, PlanCall &out) {
                   : !in.outs() ? "outs"
                                : "attrs");
   out.kind = static_cast<OpKind>(in.kind());
-  out.kid = in.kid()->str();
+  out.kid = sharedString(in.kid());
   out.schema = in.schema();
-  out.attrs = toVector<uint8_t>(in.attrs());
-  out.ins = toVector<uint32_t>(in.ins());
-  out.outs = toVector<uint32_t>(in.outs());
-  out.inVids = toVector<int32_t>(in.in_vids());
-  out.outVids = toVector<int32_t>(in.out_vids());
+  out.attrs = vector<uint8_t>(in.attrs());
+  out.ins = vector<uint32_t>(in.ins());
+  out.outs = vector<uint32_t>(in.outs());
+  out.inVids = vector<int32_t>(in.in_vids());
+  out.outVids = vector<int32_t>(in.out_vids());
   out.workspace = in.workspace();
   out.stream = in.stream();
-  out.waits = toVector<int64_t>(in.waits());
-  out.signals = toVector<int64_t>(in.signals());
-  out.location = toString(in.location());
+  out.waits = vector<int64_t>(in.waits());
+  out.signals = vector<int64_t>(in.signals());
+  out.location = sharedString(in.location());
   out.isProtective = in.protective();
-  return {};
+  return finish();
 }
 
-Status decodeEntry(const fb::Entry &in, const std::string &where,
-                   PlanEntry &out) {
-  out.name = toString(in.name());
+Status Decoder::entry(const fb::Entry &in, const std::string &where,
+                      PlanEntry &out) {
+  out.name = string(in.name());
   out.ioBytes = in.io_bytes();
   out.tempBytes = in.temp_bytes();
   out.tempLowerBound = in.temp_lower_bound();
   out.values = in.values();
   out.nodes = in.nodes();
-  AICF_RETURN_IF_ERROR(decodeTensors(in.tensors(), where, out.tensors));
+  AICF_RETURN_IF_ERROR(tensors(in.tensors(), where, out.tensors));
   if (!in.calls())
     return refuse(PlanError::MissingField, where, ": no calls");
   out.calls.resize(in.calls()->size());
   for (uint32_t i = 0; i < in.calls()->size(); ++i)
-    AICF_RETURN_IF_ERROR(decodeCall(*in.calls()->Get(i),
-                                    where + ", call " + std::to_string(i),
-                                    out.calls[i]));
-  return {};
+    AICF_RETURN_IF_ERROR(call(*in.calls()->Get(i),
+                              where + ", call " + std::to_string(i),
+                              out.calls[i]));
+  return finish();
 }
 
-} // namespace
+/// The tables of a FlatBuffer that FlatBuffers' verifier accepted.
+StatusOr<Plan> decodePlan(const fb::Plan &in, uint64_t fileBytes) {
+  if (in.major() != kPlanMajor || in.minor() > kPlanMinor)
+    return refuse(PlanError::BadVersion, "the plan has version ", in.major(),
+                  ".", in.minor(), ", this reader knows ", kPlanMajor, ".0 to ",
+                  kPlanMajor, ".", kPlanMinor);
+  if (in.device() >= kNumDeviceKinds)
+    return refuse(PlanError::BadDevice, "device is ", int(in.device()),
+                  ", expected less than ", int(kNumDeviceKinds));
+  Plan plan;
+  Decoder decoder(fileBytes);
+  plan.device = static_cast<DeviceKind>(in.device());
+  plan.persistentBytes = in.persistent_bytes();
+  AICF_RETURN_IF_ERROR(
+      decoder.tensors(in.persistent(), "persistent", plan.persistent));
+  if (!in.entries())
+    return refuse(PlanError::MissingField, "plan: no entries");
+  plan.entries.resize(in.entries()->size());
+  for (uint32_t i = 0; i < in.entries()->size(); ++i)
+    AICF_RETURN_IF_ERROR(decoder.entry(
+        *in.entries()->Get(i), "entry " + std::to_string(i), plan.entries[i]));
+  return plan;
+}
 
-StatusOr<Plan> Plan::parse(Span<const uint8_t> bytes, PlanParseOptions options) {
-  AICF_ASSIGN_OR_RETURN(Span<const uint8_t> body,
-                        checkTrailer(bytes, options.verifyChecksum));
+/// Everything but the trailer.
+StatusOr<Plan> parseBody(Span<const uint8_t> body) {
+  if (body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return refuse(PlanError::BadFlatBuffer, "a FlatBuffer of ", body.size(),
+                  " bytes is above the limit of 2 GiB");
   // A copy for alignment: FlatBuffers reads 8-byte scalars in place. Every table
   // takes at least 4 bytes, which bounds their number.
   std::vector<uint64_t> aligned((body.size() + 7) / 8);
@@ -177,32 +241,20 @@ StatusOr<Plan> Plan::parse(Span<const uint8_t> bytes, PlanParseOptions options) 
   flatbuffers::Verifier verifier(
       data, body.size(), /*max_depth=*/16,
       static_cast<flatbuffers::uoffset_t>(body.size() / 4 + 1));
-  if (body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE ||
-      !fb::VerifyPlanBuffer(verifier))
+  if (!fb::VerifyPlanBuffer(verifier))
     return refuse(PlanError::BadFlatBuffer, "the FlatBuffer of ", body.size(),
                   " bytes is malformed");
-  const fb::Plan *in = fb::GetPlan(data);
-  if (in->major() != kPlanMajor || in->minor() > kPlanMinor)
-    return refuse(PlanError::BadVersion, "the plan has version ", in->major(),
-                  ".", in->minor(), ", this reader knows ", kPlanMajor, ".0 to ",
-                  kPlanMajor, ".", kPlanMinor);
-  if (in->device() >= kNumDeviceKinds)
-    return refuse(PlanError::BadDevice, "device is ", int(in->device()),
-                  ", expected less than ", int(kNumDeviceKinds));
-  Plan plan;
-  plan.device = static_cast<DeviceKind>(in->device());
-  plan.persistentBytes = in->persistent_bytes();
-  AICF_RETURN_IF_ERROR(
-      decodeTensors(in->persistent(), "persistent", plan.persistent));
-  if (!in->entries())
-    return refuse(PlanError::MissingField, "plan: no entries");
-  plan.entries.resize(in->entries()->size());
-  for (uint32_t i = 0; i < in->entries()->size(); ++i)
-    AICF_RETURN_IF_ERROR(decodeEntry(*in->entries()->Get(i),
-                                     "entry " + std::to_string(i),
-                                     plan.entries[i]));
+  AICF_ASSIGN_OR_RETURN(Plan plan, decodePlan(*fb::GetPlan(data), body.size()));
   AICF_RETURN_IF_ERROR(verifyPlan(plan));
   return plan;
+}
+
+} // namespace
+
+StatusOr<Plan> Plan::parse(Span<const uint8_t> bytes, PlanParseOptions options) {
+  AICF_ASSIGN_OR_RETURN(Span<const uint8_t> body,
+                        checkTrailer(bytes, options.verifyChecksum));
+  return catchBadAlloc([&] { return parseBody(body); });
 }
 
 StatusOr<Plan> Plan::load(const std::string &path) {

@@ -183,6 +183,7 @@ Json toJson(const PlanCall &c) {
           {"schema", c.schema},     {"attrs", attrs},
           {"ins", c.ins},           {"outs", c.outs},
           {"in_vids", c.inVids},    {"out_vids", c.outVids},
+          {"workspace", c.workspace},
           {"stream", c.stream},     {"waits", c.waits},
           {"signals", c.signals},   {"location", c.location},
           {"protective", c.isProtective}};

@@ -27,15 +27,25 @@ template <typename... Args> Status refuse(PlanError error, const Args &...args) 
   return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
 }
 
-/// Bytes of a tensor, or nothing above the limit. Dimensions are at most 32 bits.
-std::optional<uint64_t> checkedBytes(const TensorDesc &desc) {
-  uint64_t bytes = sizeOf(desc.dtype);
-  for (int64_t d : desc.shape())
-    if (d <= 0 || d > INT32_MAX ||
-        __builtin_mul_overflow(bytes, static_cast<uint64_t>(d), &bytes) ||
-        bytes > kMaxSegmentBytes)
-      return std::nullopt;
-  return bytes;
+/// Names travel into file headers, messages and command lines: printable UTF-8
+/// of up to 1,024 bytes, and not the key that safetensors keeps for itself.
+bool isValidName(const std::string &name) {
+  if (name.size() > 1024 || name == "__metadata__")
+    return false;
+  for (size_t i = 0; i < name.size(); ++i) {
+    auto c = static_cast<unsigned char>(name[i]);
+    int continuations = c < 0x80             ? 0
+                        : c >= 0xc2 && c < 0xe0 ? 1
+                        : c >= 0xe0 && c < 0xf0 ? 2
+                        : c >= 0xf0 && c < 0xf5 ? 3
+                                                : -1;
+    if (continuations < 0 || c < 0x20 || c == 0x7f)
+      return false;
+    for (; continuations > 0; --continuations)
+      if (++i >= name.size() || (name[i] & 0xc0) != 0x80)
+        return false;
+  }
+  return true;
 }
 
 Status checkInit(const PlanTensor &t, const std::string &where) {
@@ -66,11 +76,15 @@ Status checkInit(const PlanTensor &t, const std::string &where) {
 
 Status checkTensor(const PlanTensor &t, const std::string &where,
                    uint64_t segmentBytes) {
+  if (!isValidName(t.name))
+    return refuse(PlanError::TensorName, where, ": a name of ", t.name.size(),
+                  " bytes is not printable UTF-8 of up to 1024 bytes, or is "
+                  "reserved");
   std::optional<uint64_t> bytes = checkedBytes(t.desc);
   if (!bytes)
     return refuse(PlanError::TensorShape, where, ": shape of ",
                   t.desc.toString(), " has a dimension outside 1 to ",
-                  INT32_MAX, " or takes more than ", kMaxSegmentBytes,
+                  INT32_MAX, " or takes more than ", kMaxTensorBytes,
                   " bytes");
   if (t.offset % kTensorAlignment != 0)
     return refuse(PlanError::TensorOffset, where, ": offset is ", t.offset,
@@ -85,10 +99,10 @@ Status checkTensor(const PlanTensor &t, const std::string &where,
 
 Status checkSegmentBytes(const std::string &where, const char *name,
                          uint64_t bytes) {
-  if (bytes <= kMaxSegmentBytes)
+  if (bytes <= kMaxTensorBytes)
     return {};
   return refuse(PlanError::SegmentBytes, where, ": ", name, " is ", bytes,
-                ", the limit is ", kMaxSegmentBytes);
+                ", the limit is ", kMaxTensorBytes);
 }
 
 /// Tensors that never share bytes: all persistent ones, all io of an entry.
@@ -317,7 +331,10 @@ Status EntryChecker::checkAccessOrder() const {
         return race(tid, s.lastWrite, i);
       s.readsSince.push_back(i);
     }
-    for (uint32_t tid : call.outs) {
+    std::vector<uint32_t> written = call.outs;
+    if (call.workspace >= 0)
+      written.push_back(static_cast<uint32_t>(call.workspace));
+    for (uint32_t tid : written) {
       Seen &s = seen[tid];
       if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
         return race(tid, s.lastWrite, i);
@@ -369,9 +386,9 @@ Status verifyPlan(const Plan &plan) {
   AICF_RETURN_IF_ERROR(checkPersistent(plan, persistentNames));
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const PlanEntry &entry = plan.entries[i];
-    if (entry.name.empty() || !entryNames.insert(entry.name).second)
+    if (entry.name.empty() || !isValidName(entry.name) || !entryNames.insert(entry.name).second)
       return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
-                    entry.name, "\" is empty or stands twice");
+                    entry.name, "\" is empty, malformed or stands twice");
     std::string where = "entry " + std::to_string(i) + " (" + entry.name + ")";
     AICF_RETURN_IF_ERROR(
         EntryChecker(plan, entry, where, persistentNames).run());

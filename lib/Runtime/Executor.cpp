@@ -11,6 +11,7 @@
 #include "aicf/Runtime/Executor.h"
 #include "Memory.h"
 #include "aicf/Runtime/Initializers.h"
+#include "aicf/Support/BadAlloc.h"
 
 #include <algorithm>
 #include <chrono>
@@ -34,6 +35,7 @@ struct PreparedEntry {
   /// Temps that are dead after each plan call (poison mode), by call.
   std::vector<std::vector<uint32_t>> diesAfter;
   std::vector<uint32_t> readTids; ///< tensors that must be written before a run
+  std::vector<uint32_t> writtenTids; ///< persistent tensors that a run writes
   bool hasRun = false;
 };
 
@@ -60,6 +62,7 @@ struct Executor::Impl {
   std::vector<TraceRecord> trace;
   std::chrono::steady_clock::time_point traceStart;
 
+  Status prepare();
   Status prepareEntry(size_t index);
   Status initialize();
   StatusOr<ResolvedCall> resolveCopy(const TensorView &from,
@@ -72,7 +75,14 @@ struct Executor::Impl {
   Status poison(size_t index, const std::vector<uint32_t> &tids);
   Status debugAfter(size_t index, const ResolvedCall &call);
   StatusOr<CachedGraph *> getGraph(const GraphKey &key, bool mayCapture);
+  Status enqueueSteps(size_t index, uint32_t steps);
   Status launch(CachedGraph &cached);
+  /// What a run has written can be read.
+  void markRun(PreparedEntry &prepared) {
+    prepared.hasRun = true;
+    for (uint32_t tid : prepared.writtenTids)
+      memory->setWritten(0, tid, true);
+  }
   double nowMicros() const {
     return std::chrono::duration<double, std::micro>(
                std::chrono::steady_clock::now() - traceStart)
@@ -184,8 +194,22 @@ Status Executor::Impl::prepareEntry(size_t index) {
       continue;
     if (segmentOf(role) == Segment::Temp)
       prepared.diesAfter[accesses[tid].lastCall()].push_back(tid);
-    else if (role != Role::Output)
-      prepared.readTids.push_back(tid);
+  }
+  std::vector<bool> isSeen(accesses.size());
+  for (const PlanCall &call : entry.calls) {
+    for (uint32_t tid : call.ins) {
+      Role role = plan->tensor(entry, tid).role;
+      bool isOutside =
+          role == Role::Input || segmentOf(role) == Segment::Persistent;
+      if (isOutside && !isSeen[tid])
+        prepared.readTids.push_back(tid);
+      isSeen[tid] = true;
+    }
+    for (uint32_t tid : call.outs) {
+      if (tid < plan->persistent.size())
+        prepared.writtenTids.push_back(tid);
+      isSeen[tid] = true;
+    }
   }
   return {};
 }
@@ -207,22 +231,29 @@ Status Executor::Impl::initialize() {
   return {};
 }
 
+Status Executor::Impl::prepare() {
+  AICF_RETURN_IF_ERROR(memory->allocate(*stream));
+  entries.clear();
+  entries.resize(plan->entries.size());
+  for (size_t i = 0; i < entries.size(); ++i)
+    AICF_RETURN_IF_ERROR(prepareEntry(i));
+  AICF_RETURN_IF_ERROR(initialize());
+  isPrepared = true;
+  return {};
+}
+
 Status Executor::prepare() {
   if (impl->isPrepared)
     return {};
-  AICF_RETURN_IF_ERROR(impl->memory->allocate(*impl->stream));
-  impl->entries.clear();
-  impl->entries.resize(impl->plan->entries.size());
-  for (size_t i = 0; i < impl->entries.size(); ++i)
-    AICF_RETURN_IF_ERROR(impl->prepareEntry(i));
-  AICF_RETURN_IF_ERROR(impl->initialize());
-  impl->isPrepared = true;
-  return {};
+  return catchBadAlloc([&] { return impl->prepare(); });
 }
 
 Status Executor::write(std::string_view name, const void *data,
                        uint64_t bytes) {
   AICF_RETURN_IF_ERROR(prepare());
+  if (!data)
+    return makeError(StatusCode::InvalidArgument, "\"", name,
+                     "\": the data pointer is null");
   AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
   AICF_RETURN_IF_ERROR(impl->memory->checkSize(ref, name, bytes));
   const PlanTensor &t = impl->memory->tensor(ref);
@@ -237,6 +268,9 @@ Status Executor::write(std::string_view name, const void *data,
 
 Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(prepare());
+  if (!data)
+    return makeError(StatusCode::InvalidArgument, "\"", name,
+                     "\": the data pointer is null");
   AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
   AICF_RETURN_IF_ERROR(impl->memory->checkSize(ref, name, bytes));
   bool isOutput = impl->memory->tensor(ref).role == Role::Output;
@@ -327,7 +361,7 @@ Status Executor::Impl::runEager(size_t index) {
     if (debug)
       AICF_RETURN_IF_ERROR(debugAfter(index, call));
   }
-  prepared.hasRun = true;
+  markRun(prepared);
   ++stats.runs;
   return {};
 }
@@ -336,6 +370,13 @@ Status Executor::run(std::string_view entry) {
   AICF_RETURN_IF_ERROR(prepare());
   AICF_ASSIGN_OR_RETURN(size_t index, impl->findEntry(entry));
   return impl->runEager(index);
+}
+
+Status Executor::Impl::enqueueSteps(size_t index, uint32_t steps) {
+  for (uint32_t step = 0; step < steps; ++step)
+    for (const ResolvedCall &call : entries[index].calls)
+      AICF_RETURN_IF_ERROR(aicf::launch(call, *stream));
+  return {};
 }
 
 /// The cached graph of `key`; captures it if it is missing and may be captured.
@@ -355,11 +396,8 @@ StatusOr<CachedGraph *> Executor::Impl::getGraph(const GraphKey &key,
     return makeError(StatusCode::InvalidArgument,
                      "steps of a graph key is 0, expected 1 or more");
   AICF_RETURN_IF_ERROR(graph_begin(*stream));
-  Status enqueued;
-  for (uint32_t step = 0; step < key.steps && enqueued.ok(); ++step)
-    for (const ResolvedCall &call : entries[index].calls)
-      if (enqueued = aicf::launch(call, *stream); !enqueued.ok())
-        break;
+  Status enqueued =
+      catchBadAlloc([&] { return enqueueSteps(index, key.steps); });
   // End the capture whatever happened, so that the stream stays usable.
   StatusOr<std::unique_ptr<Graph>> graph = graph_end(*stream);
   AICF_RETURN_IF_ERROR(enqueued);
@@ -387,14 +425,15 @@ Status Executor::Impl::launch(CachedGraph &cached) {
     for (size_t i = 0; i < cached.graph->numNodes(); ++i)
       record(index, cached.graph->node(i), true, start, micros);
   }
-  entries[index].hasRun = true;
+  markRun(entries[index]);
   ++stats.launches;
   return {};
 }
 
 Status Executor::capture(std::string_view entry) {
   AICF_RETURN_IF_ERROR(prepare());
-  return impl->getGraph({std::string(entry), 1}, true).status();
+  return catchBadAlloc(
+      [&] { return impl->getGraph({std::string(entry), 1}, true).status(); });
 }
 
 Status Executor::replay(std::string_view entry, uint64_t n) {
@@ -420,7 +459,7 @@ void Executor::reset_graphs() { impl->graphs.clear(); }
 
 Status Executor::reset_state() {
   AICF_RETURN_IF_ERROR(prepare());
-  return impl->initialize();
+  return catchBadAlloc([&] { return impl->initialize(); });
 }
 
 Status Executor::sync() { return impl->stream->synchronize(); }

@@ -93,6 +93,16 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
     return makeError(StatusCode::NotImplemented, "op kind ",
                      static_cast<int>(request.kind), " is unknown, there are ",
                      kNumOpKinds);
+  for (bool isResult : {false, true}) {
+    Span<const TensorView> views = isResult ? request.outs : request.ins;
+    for (size_t i = 0; i < views.size(); ++i)
+      if (!checkedBytes(views[i].desc))
+        return makeError(StatusCode::ShapeMismatch,
+                         nameOperand(request.kind, isResult, i),
+                         " has a rank above ", kMaxRank,
+                         ", a dimension outside 1 to ", INT32_MAX,
+                         ", or more than ", kMaxTensorBytes, " bytes");
+  }
   std::vector<TensorDesc> ins = descsOf(request.ins);
   std::vector<TensorDesc> outs = descsOf(request.outs);
   AICF_RETURN_IF_ERROR(

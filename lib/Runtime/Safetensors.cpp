@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Runtime/Safetensors.h"
+#include "aicf/Support/BadAlloc.h"
 #include "aicf/Support/File.h"
 
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <set>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace aicf {
 namespace {
@@ -112,8 +114,37 @@ StatusOr<std::pair<TensorDesc, Range>> parseEntry(const std::string &name,
 
 } // namespace
 
+namespace {
+
+struct Entry {
+  std::string name;
+  TensorDesc desc;
+  Range range;
+};
+
+/// Sorted by offset; every byte of the data belongs to one tensor. Checked
+/// before anything is copied, so that a file cannot ask for more than its size.
+Status checkLayout(std::vector<Entry> &entries, uint64_t dataBytes) {
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return a.range.begin < b.range.begin;
+  });
+  uint64_t end = 0;
+  for (const Entry &entry : entries) {
+    uint64_t begin = entry.range.begin;
+    if (begin != end)
+      return refuse("bytes ", std::min(end, begin), " to ",
+                    std::max(end, begin), " of the data belong to ",
+                    begin < end ? "two tensors" : "no tensor");
+    end = entry.range.end;
+  }
+  if (end != dataBytes)
+    return refuse("the last ", dataBytes - end,
+                  " bytes of the data belong to no tensor");
+  return {};
+}
+
 StatusOr<std::map<std::string, HostTensor>>
-parseSafetensors(Span<const uint8_t> bytes) {
+parseChecked(Span<const uint8_t> bytes) {
   if (bytes.size() < 8)
     return refuse("the file has ", bytes.size(), " bytes, expected 8 or more");
   uint64_t headerBytes = 0;
@@ -126,30 +157,25 @@ parseSafetensors(Span<const uint8_t> bytes) {
                         parseHeader({bytes.data() + 8, size_t(headerBytes)}));
   const uint8_t *data = bytes.data() + 8 + headerBytes;
   uint64_t dataBytes = bytes.size() - 8 - headerBytes;
-  std::map<std::string, HostTensor> tensors;
-  std::vector<Range> ranges;
-  for (const auto &[name, entry] : header.items()) {
+  std::vector<Entry> entries;
+  for (const auto &[name, value] : header.items()) {
     if (name == "__metadata__")
       continue;
-    AICF_ASSIGN_OR_RETURN(auto parsed, parseEntry(name, entry, dataBytes));
-    auto [desc, range] = parsed;
-    ranges.push_back(range);
-    tensors[name] = {desc, {data + range.begin, data + range.end}};
+    AICF_ASSIGN_OR_RETURN(auto parsed, parseEntry(name, value, dataBytes));
+    entries.push_back({name, parsed.first, parsed.second});
   }
-  std::sort(ranges.begin(), ranges.end(),
-            [](Range a, Range b) { return a.begin < b.begin; });
-  uint64_t end = 0;
-  for (Range range : ranges) {
-    if (range.begin != end)
-      return refuse("bytes ", std::min(end, range.begin), " to ",
-                    std::max(end, range.begin), " of the data belong to ",
-                    range.begin < end ? "two tensors" : "no tensor");
-    end = range.end;
-  }
-  if (end != dataBytes)
-    return refuse("the last ", dataBytes - end,
-                  " bytes of the data belong to no tensor");
+  AICF_RETURN_IF_ERROR(checkLayout(entries, dataBytes));
+  std::map<std::string, HostTensor> tensors;
+  for (const Entry &e : entries)
+    tensors[e.name] = {e.desc, {data + e.range.begin, data + e.range.end}};
   return tensors;
+}
+
+} // namespace
+
+StatusOr<std::map<std::string, HostTensor>>
+parseSafetensors(Span<const uint8_t> bytes) {
+  return catchBadAlloc([&] { return parseChecked(bytes); });
 }
 
 std::vector<uint8_t>
@@ -228,10 +254,17 @@ readWeights(const Executor &executor, const std::string &path) {
 
 } // namespace
 
-Status saveCheckpoint(Executor &executor, const std::string &directory) {
+Status checkCheckpointFolder(const std::string &directory) {
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
     return makeError(StatusCode::DeviceError, "cannot make folder '", directory,
                      "': ", std::strerror(errno));
+  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+    return makeError(StatusCode::DeviceError, "cannot write into '", directory,
+                     "': ", std::strerror(errno));
+  return {};
+}
+
+static Status saveState(Executor &executor, const std::string &path) {
   std::map<std::string, HostTensor> tensors;
   for (const PlanTensor &t : executor.plan().persistent) {
     if (!isTrained(t))
@@ -241,8 +274,13 @@ Status saveCheckpoint(Executor &executor, const std::string &directory) {
         executor.read(t.name, tensor.bytes.data(), tensor.bytes.size()));
     tensors[t.name] = std::move(tensor);
   }
-  return writeFileAtomically(checkpointPath(directory),
-                             serializeSafetensors(tensors));
+  return writeFileAtomically(path, serializeSafetensors(tensors));
+}
+
+Status saveCheckpoint(Executor &executor, const std::string &directory) {
+  AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
+  return catchBadAlloc(
+      [&] { return saveState(executor, checkpointPath(directory)); });
 }
 
 Status loadCheckpoint(Executor &executor, const std::string &directory) {

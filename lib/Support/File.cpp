@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Support/File.h"
+#include "aicf/Support/BadAlloc.h"
 
+#include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -33,7 +36,8 @@ Status systemError(const char *what, const std::string &path) {
                    "': ", std::strerror(errno));
 }
 
-Status writeAll(int fd, Span<const uint8_t> bytes, const std::string &path) {
+Status writeAll(int fd, Span<const uint8_t> bytes, const std::string &path,
+                bool sync) {
   size_t done = 0;
   while (done < bytes.size()) {
     ssize_t n = ::write(fd, bytes.data() + done, bytes.size() - done);
@@ -43,12 +47,12 @@ Status writeAll(int fd, Span<const uint8_t> bytes, const std::string &path) {
       return systemError("write", path);
     done += static_cast<size_t>(n);
   }
-  return ::fsync(fd) == 0 ? Status() : systemError("sync", path);
+  return !sync || ::fsync(fd) == 0 ? Status() : systemError("sync", path);
 }
 
 } // namespace
 
-StatusOr<std::vector<uint8_t>> readFile(const std::string &path) {
+static StatusOr<std::vector<uint8_t>> readAll(const std::string &path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info;
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0)
@@ -72,14 +76,29 @@ StatusOr<std::vector<uint8_t>> readFile(const std::string &path) {
   return bytes;
 }
 
-Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes) {
-  std::string temporary = path + ".tmp." + std::to_string(::getpid());
+StatusOr<std::vector<uint8_t>> readFile(const std::string &path) {
+  return catchBadAlloc([&] { return readAll(path); });
+}
+
+/// Writes into what is there: a pipe, a device.
+static Status writeThrough(const std::string &path, Span<const uint8_t> bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.fd < 0)
+    return systemError("open", path);
+  return writeAll(file.fd, bytes, path, /*sync=*/false);
+}
+
+static Status replaceFile(const std::string &path, Span<const uint8_t> bytes) {
+  static std::atomic<unsigned> counter{0};
+  std::string temporary = path + ".tmp." + std::to_string(::getpid()) + "." +
+                          std::to_string(counter++);
   Status written;
   {
     Descriptor file(::open(temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    written = file.fd < 0 ? systemError("create", temporary)
-                          : writeAll(file.fd, bytes, temporary);
+                           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (file.fd < 0)
+      return systemError("create", temporary);
+    written = writeAll(file.fd, bytes, temporary, /*sync=*/true);
   }
   if (written.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
     written = systemError("rename to", path);
@@ -88,11 +107,25 @@ Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes) {
     return written;
   }
   size_t slash = path.rfind('/');
-  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
   Descriptor directory(::open(folder.c_str(), O_RDONLY | O_CLOEXEC));
   if (directory.fd >= 0 && ::fsync(directory.fd) != 0)
     return systemError("sync", folder);
   return {};
+}
+
+Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    return replaceFile(path, bytes);
+  if (!S_ISREG(info.st_mode))
+    return writeThrough(path, bytes);
+  // The file behind a link is replaced, not the link.
+  char *real = ::realpath(path.c_str(), nullptr);
+  std::string target = real ? real : path;
+  std::free(real);
+  return replaceFile(target, bytes);
 }
 
 } // namespace aicf

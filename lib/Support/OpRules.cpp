@@ -223,8 +223,9 @@ Status checkLayerNormBwd(const Call &c) {
 }
 
 Status checkAllFinite(const Call &c) {
-  for (size_t i = 0; i < c.ins.size(); ++i)
-    AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(i), c.ins[i]));
+  AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(0), c.ins[0]));
+  for (size_t i = 1; i < c.ins.size(); ++i)
+    AICF_RETURN_IF_ERROR(c.dtype("C1", c.inName(i), c.ins[i], c.ins[0].dtype));
   return c.scalar("C2", c.outName(0), c.outs[0], DType::I32);
 }
 
@@ -405,6 +406,18 @@ std::optional<double> fieldDefault(OpKind kind, size_t field,
   if (kind == OpKind::MseGrad) // the gradient of mse_loss
     return 2.0 / static_cast<double>(operand0.numElements());
   return std::nullopt;
+}
+
+std::optional<uint64_t> checkedBytes(const TensorDesc &desc) {
+  uint64_t bytes = sizeOf(desc.dtype);
+  if (desc.rank > kMaxRank)
+    return std::nullopt;
+  for (int64_t d : desc.shape())
+    if (d <= 0 || d > INT32_MAX ||
+        __builtin_mul_overflow(bytes, static_cast<uint64_t>(d), &bytes) ||
+        bytes > kMaxTensorBytes)
+      return std::nullopt;
+  return bytes;
 }
 
 Status checkCall(OpKind kind, Span<const TensorDesc> ins,

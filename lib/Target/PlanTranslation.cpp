@@ -41,8 +41,24 @@ static std::string locationText(Location loc) {
   return text;
 }
 
+/// Emits an error when a number does not fit the plan's field.
+template <typename To>
+static LogicalResult convert(Operation *op, StringRef field,
+                             ArrayRef<int64_t> numbers, std::vector<To> &out) {
+  for (int64_t n : numbers) {
+    if (n < std::numeric_limits<To>::min() || n > std::numeric_limits<To>::max())
+      return op->emitOpError() << field << " holds " << n
+                               << ", which does not fit the plan's field";
+    out.push_back(static_cast<To>(n));
+  }
+  return success();
+}
+
 static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
                                      ::aicf::PlanTensor &out) {
+  std::vector<int32_t> vid;
+  if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)))
+    return failure();
   auto role = parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
   auto init = parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
   if (!role || !init)
@@ -53,32 +69,31 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
   out.desc = mlir::aicf_rt::toTensorDesc(op.getType());
   out.role = *role;
   out.offset = op.getOffset();
-  out.vid = static_cast<int32_t>(op.getVid());
+  out.vid = vid.front();
   out.init = *init;
   out.initValue = op.getInitValue().convertToDouble();
   return success();
 }
 
-template <typename To>
-static std::vector<To> convert(ArrayRef<int64_t> numbers) {
-  return std::vector<To>(numbers.begin(), numbers.end());
-}
-
 static LogicalResult translateCall(mlir::aicf_rt::CallOp op, ::aicf::PlanCall &out) {
-  auto kind = parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
-  if (!kind)
-    return op.emitOpError() << "unknown op kind \"" << op.getKind() << "\"";
-  out.kind = *kind;
+  // The verifier knows the kind.
+  out.kind = *parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
   out.kid = op.getKid().str();
   out.schema = static_cast<uint32_t>(op.getSchema());
   out.attrs.assign(op.getAttrs().begin(), op.getAttrs().end());
-  out.ins = convert<uint32_t>(op.getIns());
-  out.outs = convert<uint32_t>(op.getOuts());
-  out.inVids = convert<int32_t>(op.getInVids());
-  out.outVids = convert<int32_t>(op.getOutVids());
-  out.stream = static_cast<uint32_t>(op.getStream());
-  out.waits = convert<int64_t>(op.getWaits());
-  out.signals = convert<int64_t>(op.getSignals());
+  std::vector<uint32_t> stream, waits, signals;
+  if (failed(convert(op, "ins", op.getIns(), out.ins)) ||
+      failed(convert(op, "outs", op.getOuts(), out.outs)) ||
+      failed(convert(op, "vids", op.getInVids(), out.inVids)) ||
+      failed(convert(op, "vids", op.getOutVids(), out.outVids)) ||
+      failed(convert(op, "stream", static_cast<int64_t>(op.getStream()),
+                     stream)) ||
+      failed(convert(op, "waits", op.getWaits(), waits)) ||
+      failed(convert(op, "signals", op.getSignals(), signals)))
+    return failure();
+  out.stream = stream.front();
+  out.waits.assign(waits.begin(), waits.end());
+  out.signals.assign(signals.begin(), signals.end());
   out.location = locationText(op.getLoc());
   out.isProtective = op.getProtective();
   return success();

@@ -53,10 +53,14 @@ private:
 };
 } // namespace
 
-/// The copy if `value` is the result of a protective copy, else null.
+/// The copy if `value` is the result of a protective copy that orders nothing
+/// and has no other use, else null.
 static Operation *getProtectiveCopy(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasAttr(kProtectiveAttr) ? op : nullptr;
+  auto copy = value.getDefiningOp<mlir::aicf_rt::CopyOp>();
+  return copy && copy->hasAttr(kProtectiveAttr) && copy->hasOneUse() &&
+                 copy.getWaits().empty() && copy.getSignals().empty()
+             ? copy.getOperation()
+             : nullptr;
 }
 
 static void setInplace(PrimitiveOpInterface op, unsigned result,
@@ -144,7 +148,7 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
 void Annotator::dropStagingCopy(OpOperand &returned) {
   Operation *copy = getProtectiveCopy(returned.get());
   Operation *staging = copy ? getProtectiveCopy(copy->getOperand(0)) : nullptr;
-  if (!staging || !staging->hasOneUse())
+  if (!staging)
     return;
   auto arg = dyn_cast<BlockArgument>(staging->getOperand(0));
   if (!arg)
@@ -152,7 +156,7 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
   StringRef name = signature.arguments[arg.getArgNumber()].name;
   for (auto [result, value] :
        llvm::zip(signature.results, returned.getOwner()->getOperands())) {
-    if (result.updates != name || value == arg)
+    if (result.updates != name || isa<BlockArgument>(value))
       continue;
     if (!list.order.before(indexOf(copy), indexOf(value.getDefiningOp())))
       return;

@@ -68,7 +68,7 @@ static DumpedEntry readFunction(func::FuncOp func) {
     for (Value result : op->getResults())
       call.outs.push_back(labelOf(result));
     op.encodeAttrs(call.attrs);
-    call.operand0 = toTensorDesc(op->getOperand(0).getType());
+    call.operand0 = toTensorDesc(op->getOperand(0).getType()); // one or more
     entry.calls.push_back(std::move(call));
   }
   return entry;
@@ -93,8 +93,8 @@ static DumpedEntry readPlanEntry(mlir::aicf_rt::PlanOp plan, mlir::aicf_rt::Entr
     call.outs.assign(planCall.getOutVids().begin(),
                      planCall.getOutVids().end());
     call.attrs.assign(planCall.getAttrs().begin(), planCall.getAttrs().end());
-    if (Type type = types.lookup(planCall.getIns().front()))
-      call.operand0 = toTensorDesc(type);
+    if (!planCall.getIns().empty())
+      call.operand0 = toTensorDesc(types.lookup(planCall.getIns().front()));
     entry.calls.push_back(std::move(call));
   }
   return entry;
@@ -148,6 +148,8 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
   std::vector<DumpedEntry> entries;
   bool needsLowering = false;
   for (func::FuncOp func : getEntries(module)) {
+    if (failed(mlir::aicf::checkOneBlock(func)))
+      return failure();
     for (Operation &op : func.front().without_terminator())
       needsLowering |= isa<AICFDialect>(op.getDialect());
     needsLowering |= !func->hasAttr(mlir::aicf::kValuesAttr);
@@ -161,8 +163,11 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
     if (failed(lowerEntriesToRT(*lowered)))
       return failure();
   }
-  for (func::FuncOp func : getEntries(lowered ? *lowered : module))
+  for (func::FuncOp func : getEntries(lowered ? *lowered : module)) {
+    if (failed(checkEntryForm(func)))
+      return failure();
     entries.push_back(readFunction(func));
+  }
   for (auto plan : module.getOps<mlir::aicf_rt::PlanOp>())
     for (auto entry : plan.getBody().front().getOps<mlir::aicf_rt::EntryOp>())
       entries.push_back(readPlanEntry(plan, entry));

@@ -103,6 +103,8 @@ struct KeepValues : mlir::aicf::impl::KeepValuesBase<KeepValues> {
       return signalPassFailure();
     }
     for (func::FuncOp func : getEntries(getOperation())) {
+      if (failed(checkOneBlock(func)))
+        return signalPassFailure();
       EntrySignature signature(func);
       FailureOr<SmallVector<KeptValue>> kept =
           mode == "grad" ? findGradients(func, signature) : findAll(func);

@@ -81,8 +81,11 @@ namespace {
 struct MaterializeUpdates
     : mlir::aicf::impl::MaterializeUpdatesBase<MaterializeUpdates> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation()))
+    for (func::FuncOp func : getEntries(getOperation())) {
+      if (failed(checkEntryForm(func)))
+        return signalPassFailure();
       materialize(func);
+    }
   }
 };
 } // namespace

@@ -19,28 +19,6 @@ namespace mlir::aicf {
 using namespace mlir;
 using namespace mlir::aicf;
 
-/// A supported element type, static non-zero shape, rank within the ABI.
-static LogicalResult checkType(func::FuncOp func, Twine what, Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !mlir::aicf_rt::toDType(tensor.getElementType()))
-    return func.emitError() << what << " is " << type
-                            << ", expected a ranked tensor of f16, bf16, f32, "
-                               "f64, i32 or i64";
-  if (!tensor.hasStaticShape())
-    return func.emitError()
-           << what << " is " << type
-           << " with a dynamic dimension; shapes are static: give every "
-              "dimension a number, and compile one entry per batch size";
-  if (llvm::is_contained(tensor.getShape(), 0))
-    return func.emitError() << what << " is " << type
-                            << " with a dimension of size 0, expected 1 or more";
-  if (tensor.getRank() > static_cast<int64_t>(::aicf::kMaxRank))
-    return func.emitError() << what << " is " << type << " of rank "
-                            << tensor.getRank() << ", the limit is "
-                            << ::aicf::kMaxRank;
-  return success();
-}
-
 static LogicalResult checkInit(func::FuncOp func, Twine what,
                                const EntrySignature::Argument &arg, Type type) {
   if (!arg.initAttr)
@@ -75,7 +53,7 @@ static LogicalResult checkArguments(func::FuncOp func,
                                  "state or hyper";
     if (arg.name.empty())
       return func.emitError() << what << " has no 'aicf.name'";
-    if (failed(checkType(func, what, type)))
+    if (failed(checkTensorType(func, what, type)))
       return failure();
     auto [it, fresh] = seen.try_emplace(arg.name, i);
     if (!fresh)
@@ -125,7 +103,8 @@ static LogicalResult checkResults(func::FuncOp func,
                      ? " has neither 'aicf.name' nor 'aicf.updates'"
                      : " has both 'aicf.name' and 'aicf.updates'")
              << ", expected one of them";
-    if (failed(checkType(func, "result " + Twine(i), func.getResultTypes()[i])))
+    if (failed(checkTensorType(func, "result " + Twine(i),
+                               func.getResultTypes()[i])))
       return failure();
     if (!result.updates.empty()) {
       if (failed(checkUpdate(func, i, result.updates, signature, updatedBy)))
@@ -144,9 +123,8 @@ static LogicalResult checkResults(func::FuncOp func,
 }
 
 static LogicalResult checkBody(func::FuncOp func) {
-  if (!llvm::hasSingleElement(func.getBody()))
-    return func.emitError() << "an entry has one block, got "
-                            << func.getBody().getBlocks().size();
+  if (failed(checkOneBlock(func)))
+    return failure();
   for (Operation &op : func.front()) {
     if (isa<func::ReturnOp>(op))
       continue;
@@ -154,12 +132,9 @@ static LogicalResult checkBody(func::FuncOp func) {
       return op.emitError() << "'" << op.getName() << "' inside entry @"
                             << func.getName()
                             << ": only aicf ops are legal in an entry";
-    for (Type type : op.getResultTypes())
-      if (auto tensor = cast<RankedTensorType>(type);
-          tensor.getRank() > static_cast<int64_t>(::aicf::kMaxRank))
-        return op.emitOpError() << "result " << type << " has rank "
-                                << tensor.getRank() << ", the limit is "
-                                << ::aicf::kMaxRank;
+    for (auto [i, type] : llvm::enumerate(op.getResultTypes()))
+      if (failed(checkTensorType(&op, "result " + Twine(i), type)))
+        return failure();
   }
   return success();
 }

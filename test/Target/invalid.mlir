@@ -7,11 +7,11 @@ module {
 
 // -----
 
-// Tests an unknown op kind.
+// Tests numbers that do not fit.
 aicf_rt.plan "cpu" persistent(0) {
   aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{unknown op kind "conv"}}
-    aicf_rt.call "conv" "k" ins [] outs [] vids [] -> [] schema(0) attrs []
+    // expected-error @+1 {{stream holds 4294967296, which does not fit the plan's field}}
+    aicf_rt.call "relu" "k" ins [] outs [] vids [] -> [] schema(0) attrs [] {stream = 4294967296 : i64}
   }
 }
 

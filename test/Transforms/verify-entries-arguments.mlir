@@ -37,7 +37,7 @@ func.func @f(%x: tensor<0x4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // -----
 
-// expected-error @+1 {{is 'tensor<4xi8>', expected a ranked tensor of f16, bf16, f32, f64, i32 or i64}}
+// expected-error @+1 {{is 'tensor<4xi8>', expected a ranked tensor of f16, bf16, f32, f64, i32 or i64 without encoding}}
 func.func @f(%x: tensor<4xi8> {aicf.role = "input", aicf.name = "x"}) {
   return
 }

@@ -1,7 +1,7 @@
 // RUN: aicf-opt %s --allow-unregistered-dialect --aicf-verify-entries --split-input-file --verify-diagnostics
 
 // Tests that an entry has one block.
-// expected-error @+1 {{an entry has one block, got 2}}
+// expected-error @+1 {{entry @f must have one block that ends in func.return, got 2 blocks}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
   "test.br"()[^bb1] : () -> ()
 ^bb1:

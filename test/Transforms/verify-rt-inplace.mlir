@@ -38,7 +38,7 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
   %0 = aicf_rt.relu %x {stream = 1 : i64, signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{result 0 overwrites a value before it is written}}
+  // expected-error @+1 {{reads a result of aicf_rt.relu that is not ordered before it}}
   %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   %2 = aicf_rt.relu %1 {waits = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
@@ -46,11 +46,23 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests that an entry has one block.
-// expected-error @+1 {{entry @f must have one block}}
+// Tests that nothing but its update overwrites an argument.
+func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  // expected-error @+1 {{overwrites argument 0 ("w"), but is not its update}}
+  %0 = aicf_rt.add %w, %w {inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.copy %0 : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that a reader is ordered after its producer.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  "test.br"()[^bb1] : () -> ()
-^bb1:
+  %0 = aicf_rt.relu %x {stream = 1 : i64, signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{reads a result of aicf_rt.relu that is not ordered before it}}
+  %1 = aicf_rt.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.relu %1 {waits = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -58,7 +70,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // Tests a foreign op.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{is left in an entry after lowering}}
+  // expected-error @+1 {{is no aicf_rt primitive: run --aicf-lower-to-rt first}}
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
 }

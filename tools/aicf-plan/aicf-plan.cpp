@@ -80,7 +80,6 @@ int main(int argc, char **argv) {
   }
   if (*dumpCommand)
     return dump(path, json, lifetimes);
-  if (*verifyCommand)
-    return verify(paths);
-  return diff(path, other);
+  int code = *verifyCommand ? verify(paths) : diff(path, other);
+  return std::cout.flush() ? code : 2;
 }

@@ -10,6 +10,7 @@
 #include "aicf/Support/File.h"
 #include "aicf/Support/HalfFloat.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -54,7 +55,7 @@ Status store(double value, DType dtype, uint8_t *at) {
   };
   double limit = dtype == DType::I32 ? 0x1p31 : 0x1p53;
   if (!isFloat(dtype) &&
-      (std::trunc(value) != value || std::fabs(value) >= limit))
+      (std::trunc(value) != value || value >= limit || value < -limit))
     return refuse(value, " is no ", nameOf(dtype));
   switch (dtype) {
   case DType::F32:
@@ -164,6 +165,14 @@ StatusOr<NamedTensor> parseSetArgument(const Executor &executor,
   return NamedTensor{parts.first, std::move(host)};
 }
 
+std::string qualify(const Executor &executor, const std::string &entry,
+                    const std::string &name) {
+  for (const PlanTensor &t : executor.plan().findEntry(entry)->tensors)
+    if (t.name == name && segmentOf(t.role) == Segment::IO)
+      return entry + "/" + name;
+  return name;
+}
+
 Status writeTensor(Executor &executor, const NamedTensor &named) {
   AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(named.name));
   if (tensor.desc != named.tensor.desc)
@@ -209,18 +218,25 @@ StatusOr<double> relativeError(const HostTensor &actual,
   if (!actual.desc.sameShape(expected.desc))
     return refuse("the result is ", actual.desc.toString(),
                   ", what is expected is ", expected.desc.toString());
+  // Scaled by the largest element, so that squares neither vanish nor overflow.
+  size_t n = size_t(expected.desc.numElements());
+  double largest = 0;
+  for (size_t i = 0; i < n; ++i)
+    for (double x : {elementAsDouble(actual, i), elementAsDouble(expected, i)})
+      if (std::isfinite(x))
+        largest = std::max(largest, std::fabs(x));
+  if (largest == 0)
+    largest = 1;
   double difference = 0, norm = 0;
-  for (size_t i = 0; i < size_t(expected.desc.numElements()); ++i) {
+  for (size_t i = 0; i < n; ++i) {
     double a = elementAsDouble(actual, i), e = elementAsDouble(expected, i);
     bool bothNaN = std::isnan(a) && std::isnan(e);
-    if (bothNaN || a == e) {
-      norm += std::isfinite(e) ? e * e : 0;
-      continue;
+    if (!bothNaN && a != e) {
+      if (!std::isfinite(a) || !std::isfinite(e))
+        return std::numeric_limits<double>::infinity();
+      difference += std::pow(a / largest - e / largest, 2);
     }
-    if (!std::isfinite(a) || !std::isfinite(e))
-      return std::numeric_limits<double>::infinity();
-    difference += (a - e) * (a - e);
-    norm += e * e;
+    norm += std::isfinite(e) ? std::pow(e / largest, 2) : 0;
   }
   return std::sqrt(difference) / (norm > 0 ? std::sqrt(norm) : 1);
 }

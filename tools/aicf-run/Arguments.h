@@ -29,6 +29,10 @@ StatusOr<NamedFile> parseFileArgument(const std::string &argument);
 StatusOr<NamedTensor> parseSetArgument(const Executor &executor,
                                        const std::string &argument);
 
+/// "entry/name" if the entry has an input or output `name`, else `name`.
+std::string qualify(const Executor &executor, const std::string &entry,
+                    const std::string &name);
+
 /// Writes or reads a tensor by name; write checks dtype and shape.
 Status writeTensor(Executor &executor, const NamedTensor &tensor);
 StatusOr<HostTensor> readTensor(Executor &executor, const std::string &name);

@@ -12,6 +12,7 @@
 #include "aicf/Runtime/Executor.h"
 #include "aicf/Runtime/Npy.h"
 #include "aicf/Runtime/Safetensors.h"
+#include "aicf/Support/BadAlloc.h"
 #include "aicf/Support/File.h"
 
 #include <CLI/CLI.hpp>
@@ -20,6 +21,7 @@
 #include <csignal>
 #include <iomanip>
 #include <iostream>
+#include <optional>
 
 using namespace aicf;
 
@@ -61,9 +63,35 @@ void onInterrupt(int) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-Status writeInputs(Executor &executor, const Options &options) {
+/// Finds a wrong argument before the run, not after it.
+Status checkArguments(const Executor &executor, const Options &options,
+                      const std::string &entry) {
+  for (const std::string &argument : options.outputs) {
+    AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
+    AICF_ASSIGN_OR_RETURN(PlanTensor tensor,
+                          executor.find(qualify(executor, entry, file.name)));
+    AICF_RETURN_IF_ERROR(serializeNpy(tensor.desc, {}).status());
+  }
+  for (const std::string &argument : options.expected) {
+    AICF_ASSIGN_OR_RETURN(NamedTensor expected, parseTensorArgument(argument));
+    AICF_ASSIGN_OR_RETURN(
+        PlanTensor tensor,
+        executor.find(qualify(executor, entry, expected.name)));
+    if (!tensor.desc.sameShape(expected.tensor.desc))
+      return makeError(StatusCode::InvalidArgument, "--expected ",
+                       expected.name, " is ", expected.tensor.desc.toString(),
+                       ", the plan has ", tensor.desc.toString());
+  }
+  if (!options.saveCheckpoint.empty())
+    return asInputError(checkCheckpointFolder(options.saveCheckpoint));
+  return {};
+}
+
+Status writeInputs(Executor &executor, const Options &options,
+                   const std::string &entry) {
   for (const std::string &argument : options.inputs) {
     AICF_ASSIGN_OR_RETURN(NamedTensor input, parseTensorArgument(argument));
+    input.name = qualify(executor, entry, input.name);
     AICF_RETURN_IF_ERROR(writeTensor(executor, input));
   }
   for (const std::string &argument : options.sets) {
@@ -74,14 +102,15 @@ Status writeInputs(Executor &executor, const Options &options) {
   return {};
 }
 
-Status setUp(Executor &executor, const Options &options) {
+Status setUp(Executor &executor, const Options &options,
+             const std::string &entry) {
   AICF_RETURN_IF_ERROR(executor.prepare());
   if (!options.init.empty())
     AICF_RETURN_IF_ERROR(asInputError(loadWeights(executor, options.init)));
   if (!options.resume.empty())
     AICF_RETURN_IF_ERROR(
         asInputError(loadCheckpoint(executor, options.resume)));
-  return writeInputs(executor, options);
+  return writeInputs(executor, options, entry);
 }
 
 /// Runs the steps; stops early, between steps, on Ctrl-C.
@@ -95,7 +124,9 @@ Status runSteps(Executor &executor, const Options &options,
 }
 
 /// --check: the other executor, from the same start, must give the same bits.
-StatusOr<bool> checkOtherExecutor(Executor &executor, const Options &options,
+/// Nothing if Ctrl-C came in between.
+StatusOr<std::optional<bool>>
+checkOtherExecutor(Executor &executor, const Options &options,
                                   std::shared_ptr<const Plan> plan,
                                   std::shared_ptr<Device> device,
                                   const ExecutorOptions &executorOptions,
@@ -106,9 +137,11 @@ StatusOr<bool> checkOtherExecutor(Executor &executor, const Options &options,
   ExecutorOptions plain = executorOptions;
   plain.poison = plain.canary = false;
   AICF_ASSIGN_OR_RETURN(auto second, Executor::create(plan, device, plain));
-  AICF_RETURN_IF_ERROR(setUp(*second, other));
+  AICF_RETURN_IF_ERROR(setUp(*second, other, entry));
   uint64_t done = 0;
   AICF_RETURN_IF_ERROR(runSteps(*second, other, entry, done));
+  if (done < steps)
+    return std::optional<bool>();
   bool same = true;
   for (const std::string &name : comparableNames(*plan, entry)) {
     AICF_ASSIGN_OR_RETURN(HostTensor a, readTensor(executor, name));
@@ -119,22 +152,35 @@ StatusOr<bool> checkOtherExecutor(Executor &executor, const Options &options,
               << "\" differs between eager and graph\n";
     same = false;
   }
-  return same;
+  return std::optional<bool>(same);
 }
 
+Status writeOutput(Executor &executor, const std::string &argument,
+                   const std::string &entry) {
+  AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
+  AICF_ASSIGN_OR_RETURN(
+      HostTensor tensor,
+      readTensor(executor, qualify(executor, entry, file.name)));
+  AICF_ASSIGN_OR_RETURN(auto bytes, serializeNpy(tensor.desc, tensor.bytes));
+  return writeFileAtomically(file.path, bytes);
+}
+
+/// Writes everything that was asked for, the checkpoint first: one failure does
+/// not lose the rest. Returns the first error.
 Status writeOutputs(Executor &executor, const Options &options,
                     const std::string &entry) {
-  for (const std::string &argument : options.outputs) {
-    AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
-    AICF_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(executor, file.name));
-    AICF_ASSIGN_OR_RETURN(auto bytes, serializeNpy(tensor.desc, tensor.bytes));
-    AICF_RETURN_IF_ERROR(writeFileAtomically(file.path, bytes));
-  }
+  Status first;
+  auto keep = [&](Status status) {
+    if (first.ok())
+      first = status;
+  };
   if (!options.saveCheckpoint.empty())
-    AICF_RETURN_IF_ERROR(saveCheckpoint(executor, options.saveCheckpoint));
+    keep(saveCheckpoint(executor, options.saveCheckpoint));
+  for (const std::string &argument : options.outputs)
+    keep(writeOutput(executor, argument, entry));
   if (!options.trace.empty()) {
     std::string json = traceToChromeJson(executor.trace_get());
-    AICF_RETURN_IF_ERROR(writeFileAtomically(
+    keep(writeFileAtomically(
         options.trace,
         {reinterpret_cast<const uint8_t *>(json.data()), json.size()}));
   }
@@ -144,16 +190,18 @@ Status writeOutputs(Executor &executor, const Options &options,
     std::cout << name << " = " << std::setprecision(9)
               << elementAsDouble(tensor, 0) << "\n";
   }
-  return {};
+  return first;
 }
 
 /// Compares --expected files; prints what differs.
-StatusOr<bool> compareExpected(Executor &executor, const Options &options) {
+StatusOr<bool> compareExpected(Executor &executor, const Options &options,
+                               const std::string &entry) {
   bool same = true;
   for (const std::string &argument : options.expected) {
     AICF_ASSIGN_OR_RETURN(NamedTensor expected, parseTensorArgument(argument));
-    AICF_ASSIGN_OR_RETURN(HostTensor actual,
-                          readTensor(executor, expected.name));
+    AICF_ASSIGN_OR_RETURN(
+        HostTensor actual,
+        readTensor(executor, qualify(executor, entry, expected.name)));
     AICF_ASSIGN_OR_RETURN(double error,
                           relativeError(actual, expected.tensor));
     if (error <= options.tolerance)
@@ -208,7 +256,9 @@ StatusOr<int> runAll(const Options &options) {
   executorOptions.separateAllocations = options.separate;
   AICF_ASSIGN_OR_RETURN(auto executor,
                         Executor::create(plan, device, executorOptions));
-  AICF_RETURN_IF_ERROR(setUp(*executor, options));
+  AICF_RETURN_IF_ERROR(executor->prepare());
+  AICF_RETURN_IF_ERROR(checkArguments(*executor, options, entry));
+  AICF_RETURN_IF_ERROR(setUp(*executor, options, entry));
   executor->trace_enable(!options.trace.empty());
   uint64_t done = 0;
   AICF_RETURN_IF_ERROR(runSteps(*executor, options, entry, done));
@@ -223,12 +273,14 @@ StatusOr<int> runAll(const Options &options) {
     dumpSlots(*executor);
   if (interrupted)
     return 128 + SIGINT;
-  AICF_ASSIGN_OR_RETURN(bool same, compareExpected(*executor, options));
+  AICF_ASSIGN_OR_RETURN(bool same, compareExpected(*executor, options, entry));
   if (options.check) {
-    AICF_ASSIGN_OR_RETURN(bool agree,
+    AICF_ASSIGN_OR_RETURN(std::optional<bool> agree,
                           checkOtherExecutor(*executor, options, plan, device,
                                              executorOptions, entry, done));
-    same &= agree;
+    if (!agree)
+      return 128 + SIGINT;
+    same &= *agree;
   }
   return same ? kOk : kWrongResult;
 }
@@ -246,17 +298,19 @@ void addOptions(CLI::App &app, Options &o) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--input", o.inputs,
                  "NAME=@FILE.npy, or NAME=2x3xf32=1,2,3,4,5,6");
-  app.add_option("--init", o.init, "@FILE.safetensors with params and states");
+  CLI::Option *init = app.add_option(
+      "--init", o.init, "@FILE.safetensors with params and states");
   app.add_option("--seed", o.seed, "Seed of the plan's initialisers");
   app.add_option("--set", o.sets, "NAME=NUMBER for a hyper");
   app.add_option("--output", o.outputs, "NAME=@FILE.npy to write");
   app.add_option("--save-checkpoint", o.saveCheckpoint, "Folder to write");
-  app.add_option("--resume", o.resume, "Folder of a checkpoint");
+  app.add_option("--resume", o.resume, "Folder of a checkpoint")
+      ->excludes(init);
   app.add_option("--expected", o.expected,
                  "NAME=@FILE.npy or inline: compare after the run");
   app.add_option("--tolerance", o.tolerance,
                  "Largest ||a-e||/||e|| that --expected accepts")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e300));
   app.add_option("--trace", o.trace, "Chrome trace to write (JSON)");
   app.add_flag("--print-statistics", o.printStatistics, "Bytes and counts");
   app.add_flag("--dump-slots", o.dumpSlots, "Where every tensor lives");
@@ -282,7 +336,9 @@ int main(int argc, char **argv) {
   if (!options.init.empty() && options.init[0] == '@')
     options.init.erase(0, 1);
   std::signal(SIGINT, onInterrupt);
-  StatusOr<int> code = runAll(options);
+  StatusOr<int> code = catchBadAlloc([&] { return runAll(options); });
+  if (code.ok() && !std::cout.flush())
+    code = Status(StatusCode::DeviceError, "cannot write to standard output");
   if (code.ok())
     return *code;
   std::cerr << "aicf-run: " << code.status().toString() << "\n";

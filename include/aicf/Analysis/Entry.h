@@ -21,8 +21,16 @@ namespace mlir::aicf {
 /// arguments or its results.
 bool isEntry(func::FuncOp func);
 
+/// Emits an error unless the entry has one block that ends in func.return.
+LogicalResult checkOneBlock(func::FuncOp func);
+
 /// The entries of a module, in order.
 SmallVector<func::FuncOp> getEntries(ModuleOp module);
+
+/// Emits an error at `op` unless `type` is a tensor that a plan can hold: a
+/// supported element type, static dimensions of 1 or more, rank and size within
+/// the ABI. `what` names it in the message.
+LogicalResult checkTensorType(Operation *op, const Twine &what, Type type);
 
 /// How a persistent tensor starts.
 struct Initializer {

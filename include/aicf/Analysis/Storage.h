@@ -19,13 +19,19 @@
 
 namespace mlir::aicf_rt {
 
+/// What every aicf_rt pass relies on: one block of primitives that ends in a
+/// return, tensors that a plan can hold, and updates that name an argument once,
+/// of its type, with role param or state. Emits a diagnostic otherwise.
+LogicalResult checkEntryForm(func::FuncOp func);
+
 /// The calls of an entry in program order, with their happens-before.
 struct CallList {
   SmallVector<PrimitiveOpInterface> calls;
   llvm::DenseMap<Operation *, uint32_t> indexOf;
   ::aicf::HappensBefore order;
 
-  /// Emits a diagnostic at the function when the streams are malformed.
+  /// Emits a diagnostic when checkEntryForm() does, or at the function when its
+  /// streams are malformed.
   static FailureOr<CallList> create(func::FuncOp func);
 };
 
@@ -54,6 +60,8 @@ public:
   LogicalResult verify() const;
 
 private:
+  LogicalResult verifyArgument(const Storage &storage) const;
+  LogicalResult verifyChain(const Storage &storage) const;
   size_t makeStorage(Storage::Kind kind, int64_t number, Value value);
 
   func::FuncOp func;

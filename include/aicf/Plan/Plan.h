@@ -25,8 +25,6 @@ inline constexpr uint16_t kPlanMajor = 1;
 inline constexpr uint16_t kPlanMinor = 0;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
-/// Largest segment a plan may ask for: 64 TiB.
-inline constexpr uint64_t kMaxSegmentBytes = uint64_t(1) << 46;
 
 /// Why a plan was refused; the name stands in brackets at the start of the
 /// message ("[TensorOffset] entry 0 (train_step), tensor 3: ...").
@@ -35,6 +33,7 @@ inline constexpr uint64_t kMaxSegmentBytes = uint64_t(1) << 46;
   X(BadMagic)         /* no trailer: not a plan, or cut off */                 \
   X(BadChecksum)      /* the bytes changed */                                  \
   X(BadFlatBuffer)    /* FlatBuffers' verifier refuses the structure */        \
+  X(Oversized)        /* decodes to more than a file of its size can hold */    \
   X(BadVersion)                                                                \
   X(BadDevice)                                                                 \
   X(MissingField)     /* a vector or string that must be there is not */       \

@@ -94,7 +94,8 @@ public:
 
   /// Uses the caller's memory of exactly the tensor's size for it; the tensor
   /// takes no bytes of its own. Before prepare() only. The caller keeps the
-  /// memory alive, and has written it when an input, hyper or param is bound.
+  /// memory alive and has written it (outputs aside): initialisers and
+  /// reset_state() leave bound tensors alone.
   /// Errors: InvalidArgument, Misaligned, FailedState (prepared already).
   Status bind(std::string_view name, void *memory, uint64_t bytes);
   /// Allocates the segments, resolves every call, runs the initialisers. Done

@@ -15,6 +15,7 @@
 #include "aicf/Support/TensorDesc.h"
 
 #include <cstring>
+#include <optional>
 
 namespace aicf {
 
@@ -25,6 +26,14 @@ namespace aicf {
 Status checkCall(OpKind kind, Span<const TensorDesc> ins,
                  Span<const TensorDesc> outs, uint32_t schema,
                  Span<const uint8_t> attrs);
+
+/// Largest tensor, and largest segment of a plan: 64 TiB.
+inline constexpr uint64_t kMaxTensorBytes = uint64_t(1) << 46;
+
+/// Bytes of a tensor from an untrusted source; nothing if its rank is above
+/// kMaxRank, a dimension is not in 1 to INT32_MAX, or it is above
+/// kMaxTensorBytes.
+std::optional<uint64_t> checkedBytes(const TensorDesc &desc);
 
 /// The attr blob as its struct. The caller has checked the size.
 template <typename T> T decodeAttrs(Span<const uint8_t> attrs) {

@@ -123,6 +123,7 @@ def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
     return %2, %3 : ...
     ```
   }];
+  let dependentDialects = ["::mlir::aicf_rt::AICFRTDialect"];
 }
 
 def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {

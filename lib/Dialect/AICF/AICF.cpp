@@ -14,6 +14,8 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::aicf;
 
@@ -70,20 +72,26 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
 }
 
 static LogicalResult checkInit(Operation *op, NamedAttribute attr) {
-  if (isa<FloatAttr, IntegerAttr>(attr.getValue()))
-    return success();
+  if (auto value = dyn_cast<FloatAttr>(attr.getValue()))
+    if (value.getValue().isFinite())
+      return success();
+  if (auto value = dyn_cast<IntegerAttr>(attr.getValue()))
+    if (value.getType().isSignlessInteger(32) ||
+        value.getType().isSignlessInteger(64))
+      return success();
   if (auto text = dyn_cast<StringAttr>(attr.getValue())) {
     StringRef init = text.getValue();
     double deviation = 0;
     bool normal = init.consume_front("normal:");
-    if (normal && !init.getAsDouble(deviation) && deviation >= 0)
+    if (normal && !init.getAsDouble(deviation) && deviation >= 0 &&
+        std::isfinite(deviation))
       return success();
     if (!normal && (init == "zeros" || init == "ones" ||
                     init == "uniform_fan_in" || init == "normal"))
       return success();
   }
   return op->emitError()
-         << "'aicf.init' must be a number, \"zeros\", \"ones\", "
+         << "'aicf.init' must be a finite number, \"zeros\", \"ones\", "
             "\"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", got "
          << attr.getValue();
 }

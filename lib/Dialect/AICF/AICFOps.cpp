@@ -348,9 +348,13 @@ LogicalResult AllFiniteOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult AllFiniteOp::verify() {
-  if (!getGrads().empty())
-    return success();
-  return emitOpError() << "C1: got 0 operands, expected 1 or more";
+  if (getGrads().empty())
+    return emitOpError() << "C1: got 0 operands, expected 1 or more";
+  for (auto [i, grad] : llvm::enumerate(getGrads()))
+    if (failed(checkElement(*this, "C2", "operand " + std::to_string(i), grad,
+                            elementOf(getGrads()[0]))))
+      return failure();
+  return success();
 }
 
 LogicalResult

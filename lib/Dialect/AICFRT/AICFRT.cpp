@@ -57,15 +57,12 @@ static LogicalResult checkAbiShape(Operation *op, Type type) {
   if (tensor.getRank() > static_cast<int64_t>(::aicf::kMaxRank))
     return op->emitOpError() << type << " has rank " << tensor.getRank()
                              << ", the limit is " << ::aicf::kMaxRank;
-  uint64_t bytes = ::aicf::sizeOf(*toDType(tensor.getElementType()));
-  for (int64_t d : tensor.getShape()) {
+  for (int64_t d : tensor.getShape())
     if (d <= 0 || d > INT32_MAX)
       return op->emitOpError() << type << " has a dimension of " << d
                                << ", expected 1 to " << INT32_MAX;
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(d), &bytes) ||
-        bytes > (uint64_t(1) << 46))
-      return op->emitOpError() << type << " is larger than 64 TiB";
-  }
+  if (!::aicf::checkedBytes(toTensorDesc(type)))
+    return op->emitOpError() << type << " is larger than 64 TiB";
   return success();
 }
 
@@ -142,19 +139,49 @@ double MseGradOp::getScaleOrDefault() {
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Every op in `body` is one of the plan's ops.
-LogicalResult PlanOp::verify() {
+/// Tids count up from `next`, which they leave behind the last one.
+static LogicalResult checkTids(Block &block, int64_t &next) {
+  for (auto tensor : block.getOps<TensorOp>())
+    if (static_cast<int64_t>(tensor.getTid()) != next++)
+      return tensor.emitOpError() << "has tid " << tensor.getTid()
+                                  << ", expected " << next - 1;
+  return success();
+}
+
+static LogicalResult checkEntry(EntryOp entry, int64_t numPersistent) {
+  Block &body = entry.getBody().front();
+  int64_t count = numPersistent;
+  if (failed(checkTids(body, count)))
+    return failure();
+  for (Operation &op : body)
+    if (!isa<TensorOp, CallOp>(op))
+      return op.emitOpError() << "is not legal in aicf_rt.entry";
+  for (auto call : body.getOps<CallOp>())
+    for (ArrayRef<int64_t> tids : {call.getIns(), call.getOuts()})
+      for (int64_t tid : tids)
+        if (tid < 0 || tid >= count)
+          return call.emitOpError() << "refers to tid " << tid
+                                    << ", but there are " << count;
+  return success();
+}
+
+LogicalResult PlanOp::verifyRegions() {
   if (getTarget() != "cpu" && getTarget() != "cuda")
     return emitOpError() << "target is \"" << getTarget()
                          << "\", expected \"cpu\" or \"cuda\"";
+  int64_t numPersistent = 0;
+  if (failed(checkTids(getBody().front(), numPersistent)))
+    return failure();
   llvm::StringSet<> entries;
   for (Operation &op : getBody().front()) {
     if (!isa<TensorOp, EntryOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.plan";
-    if (auto entry = dyn_cast<EntryOp>(op))
-      if (!entries.insert(entry.getSymName()).second)
-        return op.emitOpError() << "entry \"" << entry.getSymName()
-                                << "\" stands twice in the plan";
+    auto entry = dyn_cast<EntryOp>(op);
+    if (entry && !entries.insert(entry.getSymName()).second)
+      return op.emitOpError() << "entry \"" << entry.getSymName()
+                              << "\" stands twice in the plan";
+    if (entry && failed(checkEntry(entry, numPersistent)))
+      return failure();
   }
   return success();
 }
@@ -174,6 +201,19 @@ LogicalResult TensorOp::verify() {
 }
 
 LogicalResult CallOp::verify() {
+  const ::aicf::OpInfo *info = nullptr;
+  for (const ::aicf::OpInfo &candidate : ::aicf::kOpInfos)
+    if (getKind() == StringRef(candidate.name))
+      info = &candidate;
+  if (!info)
+    return emitOpError() << "unknown op kind \"" << getKind() << "\"";
+  if (getSchema() != info->schema)
+    return emitOpError() << "attr schema of " << getKind() << " is "
+                         << getSchema() << ", expected " << info->schema;
+  if (getAttrs().size() != info->attrBytes)
+    return emitOpError() << "attr blob of " << getKind() << " has "
+                         << getAttrs().size() << " bytes, expected "
+                         << info->attrBytes;
   if (getInVids().size() != getIns().size())
     return emitOpError() << "has " << getInVids().size() << " labels for "
                          << getIns().size() << " operands";

@@ -11,6 +11,7 @@
 #include "aicf/Kernels/CPU.h"
 #include "aicf/Runtime/Device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -18,6 +19,9 @@
 
 namespace aicf {
 namespace {
+
+/// More would only cost; results do not depend on it.
+constexpr int kMaxThreads = 256;
 
 void runCall(const ResolvedCall &call, int numThreads) {
   LaunchArgs args;
@@ -135,6 +139,7 @@ std::shared_ptr<Device> createCPUDevice(CPUDeviceOptions options) {
   int numThreads = options.numThreads;
   if (numThreads <= 0)
     numThreads = std::max(1, int(std::thread::hardware_concurrency()));
+  numThreads = std::min(numThreads, kMaxThreads);
   return std::make_shared<CPUDevice>(numThreads);
 }
 

@@ -2,6 +2,20 @@
 
 // Tests the checks of single aicf.* attributes.
 
+// expected-error @+1 {{'aicf.init' must be a finite number, "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got true}}
+func.func @f(%x: tensor<4xf32> {aicf.init = true}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{must be a finite number}}
+func.func @f(%x: tensor<4xf32> {aicf.init = 0x7FC00000 : f32}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'aicf.values' must be an integer, got "many"}}
 func.func @f() attributes {aicf.values = "many"} {
   return
@@ -37,7 +51,7 @@ func.func @f(%x: tensor<4xf32> {aicf.name = 3}) {
 
 // -----
 
-// expected-error @+1 {{'aicf.init' must be a number, "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got "xavier"}}
+// expected-error @+1 {{'aicf.init' must be a finite number, "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got "xavier"}}
 func.func @f(%x: tensor<4xf32> {aicf.init = "xavier"}) {
   return
 }

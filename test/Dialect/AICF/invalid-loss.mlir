@@ -106,6 +106,14 @@ func.func @layer_norm_bwd_c4(%x: tensor<2x3xf32>, %g: tensor<3xf32>, %m: tensor<
 
 // -----
 
+func.func @all_finite_c2(%a: tensor<4xf32>, %b: tensor<4xf64>) {
+  // expected-error @+1 {{C2: operand 1 has element type 'f64', expected 'f32'}}
+  %r = aicf.all_finite %a, %b : tensor<4xf32>, tensor<4xf64>
+  return
+}
+
+// -----
+
 func.func @all_finite_c1() {
   // expected-error @+1 {{C1: got 0 operands, expected 1 or more}}
   %r = "aicf.all_finite"() : () -> tensor<i32>

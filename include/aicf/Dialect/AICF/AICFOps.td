@@ -176,6 +176,7 @@ def AICF_AllFiniteOp : AICF_Op<"all_finite"> {
   let summary = "ok = 1 when no element of any operand is Inf or NaN, else 0";
   let description = [{
     - C1: one operand or more.
+    - C2: all operands have the same element type.
   }];
   let arguments = (ins Variadic<AICF_Float>:$grads);
   let results = (outs AICF_I32:$ok);

@@ -165,7 +165,7 @@ def AICFRT_AllFiniteOp : AICFRT_Primitive<"all_finite", 13, "", [],
     Signature<["grad..."], ["ok"]>, []> {
   let summary = "ok = 1 when no element is Inf or NaN, else 0";
   let description = [{
-    - C1: one operand or more, all floats.
+    - C1: one operand or more, all of the same float element type.
     - C2: ok is a 0-d i32 tensor.
   }];
 }

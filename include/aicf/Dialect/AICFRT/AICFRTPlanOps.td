@@ -28,7 +28,7 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock,
   let assemblyFormat = [{
     $target `persistent` `(` $persistent_bytes `)` attr-dict-with-keyword $body
   }];
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock,

@@ -1,0 +1,32 @@
+//===- SamplePlans.h - small legal plans for tests ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Built by hand, so that tests of plan and runtime need no compiler.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_UNITTESTS_COMMON_SAMPLEPLANS_H
+#define AICF_UNITTESTS_COMMON_SAMPLEPLANS_H
+
+#include "aicf/Plan/Plan.h"
+
+namespace aicf::test {
+
+/// y = x·Wᵀ + b; loss = mse(y, t); SGD with momentum on W and b; a step counter.
+/// Entries: train and predict. Temps share bytes.
+Plan makeTrainPlan();
+/// One entry on two streams: relu and copy side by side, joined by an add.
+Plan makeTwoStreamPlan();
+/// Every initialiser and dtype in the persistent segment, one copy each.
+Plan makeInitPlan();
+
+/// A call whose labels are its tids.
+PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
+                  std::vector<uint32_t> outs, std::vector<uint8_t> attrs = {});
+PlanTensor makeTensor(std::string name, Role role, TensorDesc desc,
+                      uint64_t offset);
+
+} // namespace aicf::test
+
+#endif // AICF_UNITTESTS_COMMON_SAMPLEPLANS_H

@@ -1,0 +1,323 @@
+//===- Corpus.cpp - plans that must be refused, and why -----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/Plan/Corpus.h"
+#include "unittests/Common/SamplePlans.h"
+
+#include "plan_generated.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace aicf::test {
+
+std::vector<uint8_t> withTrailer(std::vector<uint8_t> body) {
+  uint64_t hash = XXH3_64bits(body.data(), body.size());
+  body.insert(body.end(), kPlanMagic, kPlanMagic + 8);
+  for (int i = 0; i < 8; ++i)
+    body.push_back(uint8_t(hash >> (8 * i)));
+  return body;
+}
+
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+
+/// A FlatBuffer that no Plan struct serializes to.
+std::vector<uint8_t>
+build(const std::function<flatbuffers::Offset<fb::Plan>(FlatBufferBuilder &)>
+          &make) {
+  FlatBufferBuilder b;
+  fb::FinishPlanBuffer(b, make(b));
+  return withTrailer(std::vector<uint8_t>(
+      b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()));
+}
+
+/// A plan of `calls`, without tensors.
+flatbuffers::Offset<fb::Plan>
+planOfCalls(FlatBufferBuilder &b,
+            const std::vector<flatbuffers::Offset<fb::Call>> &calls) {
+  auto none = b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
+  auto entry = fb::CreateEntry(b, b.CreateString("e"), 0, 0, 0, 0, 0, none,
+                               b.CreateVector(calls));
+  std::vector<flatbuffers::Offset<fb::Entry>> entries = {entry};
+  return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
+                        b.CreateVector(entries));
+}
+
+class CorpusBuilder {
+public:
+  std::vector<CorpusCase> cases;
+
+  /// The sample plan after `change`.
+  void add(PlanError expected, const char *what,
+           const std::function<void(Plan &)> &change) {
+    Plan plan = makeTrainPlan();
+    change(plan);
+    addBytes(expected, what, plan.serialize());
+  }
+  void addBytes(PlanError expected, const char *what,
+                std::vector<uint8_t> bytes) {
+    cases.push_back({expected,
+                     std::string(nameOf(expected)) + "-" + what,
+                     std::move(bytes)});
+  }
+
+  void addOuterForm();
+  void addTables();
+  void addTensors();
+  void addSegments();
+  void addCalls();
+  void addOrder();
+};
+
+void CorpusBuilder::addOuterForm() {
+  std::vector<uint8_t> good = makeTrainPlan().serialize();
+  addBytes(PlanError::TooSmall, "empty", {});
+  addBytes(PlanError::TooSmall, "trailer-only", {good.end() - 16, good.end()});
+  addBytes(PlanError::BadMagic, "cut-off", {good.begin(), good.end() - 1});
+  std::vector<uint8_t> flipped = good;
+  flipped[good.size() / 2] ^= 1;
+  addBytes(PlanError::BadChecksum, "one-bit", flipped);
+  std::vector<uint8_t> body(good.begin(), good.end() - 16);
+  std::vector<uint8_t> half(body.begin(), body.begin() + long(body.size() / 2));
+  addBytes(PlanError::BadFlatBuffer, "half", withTrailer(half));
+  std::vector<uint8_t> identifier = body;
+  identifier[4] = 'X';
+  addBytes(PlanError::BadFlatBuffer, "identifier", withTrailer(identifier));
+  addBytes(PlanError::BadVersion, "major", build([](FlatBufferBuilder &b) {
+             return fb::CreatePlan(b, kPlanMajor + 1, 0);
+           }));
+  addBytes(PlanError::BadVersion, "minor", build([](FlatBufferBuilder &b) {
+             return fb::CreatePlan(b, kPlanMajor, kPlanMinor + 1);
+           }));
+  addBytes(PlanError::BadDevice, "number", build([](FlatBufferBuilder &b) {
+             return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 200);
+           }));
+}
+
+void CorpusBuilder::addTables() {
+  addBytes(PlanError::MissingField, "persistent",
+           build([](FlatBufferBuilder &b) {
+             return fb::CreatePlan(b, kPlanMajor, kPlanMinor);
+           }));
+  addBytes(PlanError::MissingField, "calls", build([](FlatBufferBuilder &b) {
+             auto none =
+                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
+             std::vector<flatbuffers::Offset<fb::Entry>> entries = {
+                 fb::CreateEntry(b, 0, 0, 0, 0, 0, 0, none)};
+             return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
+                                   b.CreateVector(entries));
+           }));
+  addBytes(PlanError::MissingField, "kid", build([](FlatBufferBuilder &b) {
+             return planOfCalls(b, {fb::CreateCall(b)});
+           }));
+  // Many offsets to one call with a long blob: small file, huge plan.
+  addBytes(PlanError::Oversized, "shared-blob",
+           build([](FlatBufferBuilder &b) {
+             auto numbers = b.CreateVector(std::vector<uint32_t>());
+             auto call = fb::CreateCall(
+                 b, 0, b.CreateString("k"), 0,
+                 b.CreateVector(std::vector<uint8_t>(4096)), numbers, numbers);
+             return planOfCalls(
+                 b, std::vector<flatbuffers::Offset<fb::Call>>(1000, call));
+           }));
+  addBytes(PlanError::Oversized, "long-location",
+           build([](FlatBufferBuilder &b) {
+             auto numbers = b.CreateVector(std::vector<uint32_t>());
+             auto text = b.CreateString(std::string(5000, 'x'));
+             return planOfCalls(
+                 b, {fb::CreateCall(b, 0, b.CreateString("k"), 0,
+                                    b.CreateVector(std::vector<uint8_t>()),
+                                    numbers, numbers, 0, 0, -1, 0, 0, 0, text)});
+           }));
+  add(PlanError::NoEntries, "none", [](Plan &p) { p.entries.clear(); });
+  add(PlanError::EntryName, "empty", [](Plan &p) { p.entries[0].name = ""; });
+  add(PlanError::EntryName, "twice",
+      [](Plan &p) { p.entries[1].name = "train"; });
+}
+
+void CorpusBuilder::addTensors() {
+  auto first = [](Plan &p) -> PlanTensor & { return p.persistent[0]; };
+  add(PlanError::TensorName, "empty", [=](Plan &p) { first(p).name = ""; });
+  add(PlanError::TensorName, "twice", [=](Plan &p) { first(p).name = "b"; });
+  add(PlanError::TensorName, "reserved",
+      [=](Plan &p) { first(p).name = "__metadata__"; });
+  add(PlanError::TensorName, "not-utf8",
+      [=](Plan &p) { first(p).name = "w\xff"; });
+  add(PlanError::TensorName, "io-unnamed",
+      [](Plan &p) { p.entries[0].tensors[0].name = ""; });
+  add(PlanError::TensorName, "io-like-param",
+      [](Plan &p) { p.entries[0].tensors[0].name = "W"; });
+  add(PlanError::TensorDType, "number",
+      [=](Plan &p) { first(p).desc.dtype = static_cast<DType>(77); });
+  add(PlanError::TensorRole, "number",
+      [=](Plan &p) { first(p).role = static_cast<Role>(99); });
+  add(PlanError::TensorRole, "temp-as-persistent",
+      [=](Plan &p) { first(p).role = Role::Temp; });
+  add(PlanError::TensorRole, "param-in-entry",
+      [](Plan &p) { p.entries[0].tensors[0].role = Role::Param; });
+  add(PlanError::TensorShape, "zero", [=](Plan &p) { first(p).desc.dims[0] = 0; });
+  add(PlanError::TensorShape, "huge", [=](Plan &p) {
+    first(p).desc.dims[0] = first(p).desc.dims[1] = INT32_MAX;
+  });
+  add(PlanError::TensorShape, "above-int", [=](Plan &p) {
+    first(p).desc.dims[0] = int64_t(INT32_MAX) + 1;
+  });
+  addBytes(PlanError::TensorShape, "rank-9", build([](FlatBufferBuilder &b) {
+             std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
+                 fb::CreateTensor(b, b.CreateString("w"), 0, 0, 1,
+                                  b.CreateVector(std::vector<uint32_t>(9, 1)))};
+             return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
+                                   b.CreateVector(tensors));
+           }));
+  add(PlanError::TensorOffset, "unaligned",
+      [=](Plan &p) { first(p).offset = 4; });
+  add(PlanError::TensorRange, "beyond",
+      [=](Plan &p) { first(p).offset = p.persistentBytes; });
+  add(PlanError::TensorRange, "overflow", [=](Plan &p) {
+    first(p).offset = std::numeric_limits<uint64_t>::max() - 255;
+  });
+  add(PlanError::TensorInit, "number",
+      [=](Plan &p) { first(p).init = static_cast<InitKind>(50); });
+  add(PlanError::TensorInit, "of-input",
+      [](Plan &p) { p.entries[0].tensors[0].init = InitKind::Ones; });
+  add(PlanError::TensorInit, "fan-in-of-vector",
+      [](Plan &p) { p.persistent[1].init = InitKind::UniformFanIn; });
+  add(PlanError::TensorInit, "normal-of-integer",
+      [](Plan &p) { p.persistent[4].init = InitKind::Normal; });
+  add(PlanError::TensorInit, "nan", [=](Plan &p) {
+    first(p).init = InitKind::Constant;
+    first(p).initValue = NAN;
+  });
+}
+
+void CorpusBuilder::addSegments() {
+  add(PlanError::SegmentBytes, "persistent",
+      [](Plan &p) { p.persistentBytes = uint64_t(1) << 60; });
+  add(PlanError::SegmentBytes, "temp",
+      [](Plan &p) { p.entries[0].tempBytes = uint64_t(1) << 60; });
+  add(PlanError::SegmentBytes, "io",
+      [](Plan &p) { p.entries[0].ioBytes = uint64_t(1) << 60; });
+  add(PlanError::SegmentOverlap, "persistent",
+      [](Plan &p) { p.persistent[1].offset = 0; });
+  add(PlanError::SegmentOverlap, "io",
+      [](Plan &p) { p.entries[0].tensors[2].offset = 0; });
+}
+
+void CorpusBuilder::addCalls() {
+  auto call = [](Plan &p, size_t i) -> PlanCall & {
+    return p.entries[0].calls[i];
+  };
+  add(PlanError::CallKind, "number",
+      [=](Plan &p) { call(p, 0).kind = static_cast<OpKind>(999); });
+  add(PlanError::CallKid, "unknown",
+      [=](Plan &p) { call(p, 0).kid = "gemm_f32_magic_v0"; });
+  add(PlanError::CallKid, "of-another-op",
+      [=](Plan &p) { call(p, 0).kid = "relu_f32_v0"; });
+  add(PlanError::CallKid, "of-another-dtype",
+      [=](Plan &p) { call(p, 0).kid = "gemm_f64_blas_v0"; });
+  add(PlanError::CallKid, "of-another-device",
+      [](Plan &p) { p.device = DeviceKind::CUDA; });
+  add(PlanError::CallTensor, "operand", [=](Plan &p) { call(p, 0).ins[0] = 99; });
+  add(PlanError::CallTensor, "result", [=](Plan &p) { call(p, 0).outs[0] = 99; });
+  add(PlanError::CallTensor, "workspace",
+      [=](Plan &p) { call(p, 0).workspace = 99; });
+  add(PlanError::CallLabels, "operands",
+      [=](Plan &p) { call(p, 0).inVids.pop_back(); });
+  add(PlanError::CallLabels, "results",
+      [=](Plan &p) { call(p, 0).outVids.push_back(1); });
+  add(PlanError::CallRules, "shape",
+      [=](Plan &p) { call(p, 0).ins[0] = 7; });
+  add(PlanError::CallRules, "schema", [=](Plan &p) { call(p, 0).schema = 1; });
+  add(PlanError::CallRules, "blob", [=](Plan &p) { call(p, 0).attrs.pop_back(); });
+  add(PlanError::CallRules, "count", [=](Plan &p) {
+    call(p, 0).ins.pop_back();
+    call(p, 0).inVids.pop_back();
+  });
+  add(PlanError::CallWorkspace, "role", [=](Plan &p) { call(p, 0).workspace = 9; });
+  add(PlanError::CallWorkspace, "cap", [=](Plan &p) {
+    p.entries[0].tensors.push_back(makeTensor(
+        "", Role::Workspace, TensorDesc(DType::F32, {4}), 512));
+    call(p, 0).workspace = 13;
+  });
+  add(PlanError::CallWrites, "input", [=](Plan &p) {
+    p.entries[0].tensors[3].role = Role::Input;
+    p.entries[0].tensors[3].name = "y";
+    p.entries[0].ioBytes = 1024;
+    p.entries[0].tensors[3].offset = 768;
+  });
+  add(PlanError::CallWrites, "twice", [=](Plan &p) {
+    call(p, 7).outs[1] = 0;
+  });
+  add(PlanError::CallInplace, "gemm", [](Plan &p) {
+    // A square product into its own operand.
+    PlanEntry &e = p.entries[1];
+    e.tensors[0].desc = e.tensors[1].desc = TensorDesc(DType::F32, {4, 4});
+    e.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 6}, {7},
+                        std::vector<uint8_t>(8)),
+               makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 6}, {7},
+                        std::vector<uint8_t>(8))};
+  });
+  add(PlanError::HostScalar, "lr", [=](Plan &p) {
+    call(p, 7).kid = "sgd_step_f32_hostlr_v0";
+  });
+}
+
+void CorpusBuilder::addOrder() {
+  auto addFork = [&](PlanError expected, const char *what,
+                     const std::function<void(PlanEntry &)> &change) {
+    Plan plan = makeTwoStreamPlan();
+    change(plan.entries[0]);
+    addBytes(expected, what, plan.serialize());
+  };
+  addFork(PlanError::StreamOrder, "cycle",
+          [](PlanEntry &e) { std::swap(e.calls[1], e.calls[2]); });
+  addFork(PlanError::StreamOrder, "unjoined",
+          [](PlanEntry &e) { e.calls[2].waits.clear(); });
+  addFork(PlanError::StreamOrder, "event-twice",
+          [](PlanEntry &e) { e.calls[0].signals = {7}; });
+  addFork(PlanError::StreamOrder, "stream-number",
+          [](PlanEntry &e) { e.calls[1].stream = 64; });
+  addFork(PlanError::UnorderedAccess, "write-write", [](PlanEntry &e) {
+    e.calls[1].outs = {2}; // both branches write tensor 2
+    e.calls[2].ins = {2, 2};
+  });
+  addFork(PlanError::UnorderedAccess, "write-read", [](PlanEntry &e) {
+    e.calls[1].ins = {2}; // reads what the other stream writes
+  });
+  addFork(PlanError::LiveOverlap, "two-streams", [](PlanEntry &e) {
+    e.tensors[3].offset = 0; // branches run side by side
+  });
+  add(PlanError::ReadBeforeWrite, "swapped", [](Plan &p) {
+    std::swap(p.entries[0].calls[0], p.entries[0].calls[3]);
+  });
+  add(PlanError::ReadBeforeWrite, "output-never-written",
+      [](Plan &p) { p.entries[0].calls.erase(p.entries[0].calls.begin() + 2); });
+  add(PlanError::LiveOverlap, "dW-over-y", [](Plan &p) {
+    p.entries[0].tensors[4].offset = 0; // dy over y, which mse_grad reads
+  });
+}
+
+} // namespace
+
+std::vector<CorpusCase> makeCorpus() {
+  CorpusBuilder builder;
+  builder.addOuterForm();
+  builder.addTables();
+  builder.addTensors();
+  builder.addSegments();
+  builder.addCalls();
+  builder.addOrder();
+  return std::move(builder.cases);
+}
+
+} // namespace aicf::test

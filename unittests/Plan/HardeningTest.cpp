@@ -1,0 +1,178 @@
+//===- HardeningTest.cpp - damaged plans under the sanitizers -----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// HardeningTest mutants N   the corpus, then N seeded mutants of the samples
+// HardeningTest sweep       every truncation and every one-byte change
+// HardeningTest seeds DIR   writes the samples and the corpus for a fuzzer
+// With the checksum off, whatever the loader accepts is run: the sanitizers find
+// what the verifier missed. Exit code 1 on any finding of our own.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Executor.h"
+#include "aicf/Support/File.h"
+#include "unittests/Common/SamplePlans.h"
+#include "unittests/Plan/Corpus.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+std::vector<std::vector<uint8_t>> samples() {
+  return {makeTrainPlan().serialize(), makeTwoStreamPlan().serialize(),
+          makeInitPlan().serialize()};
+}
+
+int findings = 0;
+size_t accepted = 0, ran = 0;
+
+void report(const std::string &what) {
+  std::printf("FINDING: %s\n", what.c_str());
+  ++findings;
+}
+
+/// Writes every input and runs every entry, eagerly and as a graph.
+void runAccepted(Plan plan) {
+  ++accepted;
+  uint64_t bytes = plan.persistentBytes;
+  for (const PlanEntry &entry : plan.entries)
+    bytes += entry.ioBytes + entry.tempBytes;
+  if (bytes > 64 << 20)
+    return; // legal, but too large to run here
+  auto shared = std::make_shared<const Plan>(std::move(plan));
+  ExecutorOptions options;
+  options.separateAllocations = true; // so that ASan sees each tensor's end
+  auto executor = Executor::create(shared, createCPUDevice({1}), options);
+  if (!executor.ok() || !(*executor)->prepare().ok())
+    return;
+  auto fill = [&](const std::string &name, const PlanTensor &t) {
+    std::vector<uint8_t> data(t.desc.numBytes(), 0);
+    if (!(*executor)->write(name, data.data(), data.size()).ok())
+      report("cannot write " + name);
+  };
+  for (const PlanTensor &t : shared->persistent)
+    fill(t.name, t);
+  for (const PlanEntry &entry : shared->entries)
+    for (const PlanTensor &t : entry.tensors)
+      if (t.role == Role::Input)
+        fill(entry.name + "/" + t.name, t);
+  for (const PlanEntry &entry : shared->entries) {
+    Status eager = (*executor)->run(entry.name);
+    Status graph = (*executor)->run(GraphKey{entry.name, 2});
+    if (!eager.ok() || !graph.ok())
+      report("an accepted plan does not run: " + eager.toString());
+    ++ran;
+  }
+}
+
+/// With the checksum on it must be refused; with it off it may be accepted.
+void tryMutant(const std::vector<uint8_t> &bytes,
+               const std::vector<uint8_t> &original) {
+  if (bytes != original && Plan::parse(bytes).ok())
+    report("a damaged plan passes the checksum");
+  StatusOr<Plan> plan = Plan::parse(bytes, {/*verifyChecksum=*/false});
+  if (plan.ok())
+    runAccepted(std::move(*plan));
+}
+
+void mutate(std::vector<uint8_t> &bytes, std::mt19937 &random) {
+  size_t body = bytes.size() - kPlanTrailerBytes;
+  for (size_t n = 1 + random() % 3; n > 0; --n) {
+    size_t at = random() % body;
+    switch (random() % 5) {
+    case 0:
+      bytes[at] ^= uint8_t(1u << random() % 8);
+      break;
+    case 1:
+      bytes[at] = uint8_t(random());
+      break;
+    case 2: { // a whole aligned word, often small
+      uint32_t value = random() % 2 ? random() % 16 : uint32_t(random());
+      at &= ~size_t(3);
+      std::memcpy(&bytes[at], &value, std::min<size_t>(4, body - at));
+      break;
+    }
+    case 3: // copy a piece over another
+      std::memmove(&bytes[at], &bytes[random() % (body - 4)],
+                   std::min<size_t>(4, body - at));
+      break;
+    default:
+      bytes[at] = uint8_t(bytes[at] + 1);
+    }
+  }
+}
+
+void runMutants(size_t count) {
+  auto all = samples();
+  for (size_t i = 0; i < count; ++i) {
+    std::mt19937 random{uint32_t(i)};
+    const auto &original = all[i % all.size()];
+    std::vector<uint8_t> bytes = original;
+    mutate(bytes, random);
+    tryMutant(bytes, original);
+  }
+}
+
+void runSweep() {
+  for (const auto &original : samples()) {
+    for (size_t n = 0; n < original.size(); ++n)
+      if (Plan::parse({original.data(), n}).ok())
+        report("a plan cut off at " + std::to_string(n) + " is accepted");
+    std::vector<uint8_t> bytes = original;
+    for (size_t at = 0; at < bytes.size(); ++at) {
+      for (int delta = 1; delta < 256; ++delta) {
+        bytes[at] = uint8_t(original[at] + delta);
+        tryMutant(bytes, original);
+      }
+      bytes[at] = original[at];
+    }
+  }
+}
+
+void runCorpus() {
+  for (const CorpusCase &c : makeCorpus())
+    if (Plan::parse(c.bytes).ok())
+      report(c.name + " is accepted");
+  for (const auto &bytes : samples())
+    if (!Plan::parse(bytes).ok())
+      report("a sample is refused");
+}
+
+bool writeSeeds(const std::string &folder) {
+  size_t n = 0;
+  for (const auto &bytes : samples())
+    if (!writeFileAtomically(folder + "/sample-" + std::to_string(n++), bytes)
+             .ok())
+      return false;
+  for (const CorpusCase &c : makeCorpus())
+    if (!writeFileAtomically(folder + "/" + c.name, c.bytes).ok())
+      return false;
+  return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string mode = argc > 1 ? argv[1] : "";
+  runCorpus();
+  if (mode == "mutants" && argc == 3)
+    runMutants(size_t(std::atoll(argv[2])));
+  else if (mode == "sweep")
+    runSweep();
+  else if (mode == "seeds" && argc == 3)
+    return writeSeeds(argv[2]) ? 0 : 1;
+  else
+    return 2;
+  std::printf("%s: %zu plans accepted without checksum, %zu entry runs, "
+              "%d findings\n",
+              mode.c_str(), accepted, ran, findings);
+  return findings ? 1 : 0;
+}

@@ -143,7 +143,7 @@ std::vector<PlannedBuffer> makeDense(std::mt19937 &random,
 
 TEST(MemoryPlanner, UpToTwelveValuesAreOptimal) {
   int open = 0;
-  constexpr uint32_t kSeeds = 20000;
+  constexpr uint32_t kSeeds = 10000;
   auto order = HappensBefore::create(std::vector<CallOrder>(8));
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     std::mt19937 random(seed);

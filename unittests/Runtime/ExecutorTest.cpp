@@ -1,1 +1,373 @@
+//===- ExecutorTest.cpp - entries run as they should --------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Over plans built by hand. Against NumPy and finite differences: test/python.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Executor.h"
+#include "aicf/Runtime/Initializers.h"
+#include "unittests/Common/SamplePlans.h"
+
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+// Counts every allocation of this process, to show that running makes none.
+static std::atomic<uint64_t> allocationCount{0};
+void *operator new(size_t bytes) {
+  ++allocationCount;
+  if (void *memory = std::malloc(bytes))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+std::shared_ptr<const Plan> share(Plan plan) {
+  return std::make_shared<const Plan>(std::move(plan));
+}
+
+/// An executor of the train plan with its inputs and lr written.
+std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {},
+                                      int numThreads = 2) {
+  auto executor = Executor::create(share(makeTrainPlan()),
+                                   createCPUDevice({numThreads}), options);
+  EXPECT_TRUE(executor.ok()) << executor.status().toString();
+  float x[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1}, t[6] = {1, 0, 0, 0, 1, 0};
+  float lr = 0.1f;
+  EXPECT_TRUE((*executor)->write("train/x", x, sizeof(x)).ok());
+  EXPECT_TRUE((*executor)->write("t", t, sizeof(t)).ok());
+  EXPECT_TRUE((*executor)->write("lr", &lr, sizeof(lr)).ok());
+  return std::move(*executor);
+}
+
+/// All params, states and the loss, as bytes.
+std::vector<uint8_t> stateOf(Executor &executor) {
+  std::vector<uint8_t> all;
+  for (const char *name : {"W", "b", "mW", "mb", "step", "loss"}) {
+    std::vector<uint8_t> bytes(executor.find(name)->desc.numBytes());
+    EXPECT_TRUE(executor.read(name, bytes.data(), bytes.size()).ok()) << name;
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  return all;
+}
+
+template <typename T> T readScalar(Executor &executor, const char *name) {
+  T value{};
+  EXPECT_TRUE(executor.read(name, &value, sizeof(value)).ok());
+  return value;
+}
+
+TEST(Executor, Trains) {
+  auto executor = makeTrainer();
+  ASSERT_TRUE(executor->run("train").ok());
+  float first = readScalar<float>(*executor, "loss");
+  for (int i = 0; i < 50; ++i)
+    ASSERT_TRUE(executor->run("train").ok());
+  EXPECT_LT(readScalar<float>(*executor, "loss"), first / 10);
+  EXPECT_EQ(readScalar<int64_t>(*executor, "step"), 51);
+}
+
+TEST(Executor, EveryWayGivesTheSameBits) {
+  auto reference = makeTrainer();
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(reference->run("train").ok());
+  std::vector<uint8_t> expected = stateOf(*reference);
+
+  auto graph = makeTrainer();
+  ASSERT_TRUE(graph->capture("train").ok());
+  ASSERT_TRUE(graph->replay("train", 20).ok());
+  EXPECT_EQ(stateOf(*graph), expected) << "capture + replay";
+
+  auto keyed = makeTrainer();
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(keyed->run(GraphKey{"train", 5}).ok());
+  EXPECT_EQ(stateOf(*keyed), expected) << "five steps a launch";
+  EXPECT_EQ(keyed->statistics().captures, 1u);
+
+  for (bool poison : {false, true})
+    for (bool canary : {false, true}) {
+      ExecutorOptions options;
+      options.poison = poison;
+      options.canary = canary;
+      options.separateAllocations = !poison;
+      auto other = makeTrainer(options);
+      for (int i = 0; i < 20; ++i)
+        ASSERT_TRUE(other->run("train").ok());
+      EXPECT_EQ(stateOf(*other), expected) << poison << canary;
+    }
+  auto oneThread = makeTrainer({}, 1);
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(oneThread->run("train").ok());
+  EXPECT_EQ(stateOf(*oneThread), expected) << "one thread";
+}
+
+TEST(Executor, RunAndReplayAllocateNothing) {
+  auto executor = makeTrainer();
+  ASSERT_TRUE(executor->capture("train").ok());
+  ASSERT_TRUE(executor->run("train").ok());
+  GraphKey key{"train", 1};
+  ASSERT_TRUE(executor->run(key).ok());
+  DeviceCounters before = executor->device().counters();
+  uint64_t allocations = allocationCount;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(executor->run("train").ok());
+    ASSERT_TRUE(executor->replay("train", 2).ok());
+    ASSERT_TRUE(executor->run(key).ok());
+  }
+  EXPECT_EQ(allocationCount, allocations);
+  DeviceCounters after = executor->device().counters();
+  EXPECT_EQ(after.allocations, before.allocations);
+  EXPECT_EQ(after.lookups, before.lookups);
+}
+
+TEST(Executor, CaptureChangesNothing) {
+  auto executor = makeTrainer();
+  ASSERT_TRUE(executor->run("train").ok());
+  std::vector<uint8_t> before = stateOf(*executor);
+  ASSERT_TRUE(executor->capture("train").ok());
+  EXPECT_EQ(stateOf(*executor), before);
+}
+
+TEST(Executor, HyperChangesNeedNoRecapture) {
+  auto graph = makeTrainer(), eager = makeTrainer();
+  ASSERT_TRUE(graph->capture("train").ok());
+  for (float lr : {0.1f, 0.01f, 0.5f}) {
+    ASSERT_TRUE(graph->write("lr", &lr, sizeof(lr)).ok());
+    ASSERT_TRUE(eager->write("lr", &lr, sizeof(lr)).ok());
+    ASSERT_TRUE(graph->replay("train", 3).ok());
+    for (int i = 0; i < 3; ++i)
+      ASSERT_TRUE(eager->run("train").ok());
+  }
+  EXPECT_EQ(stateOf(*graph), stateOf(*eager));
+  EXPECT_EQ(graph->statistics().captures, 1u);
+}
+
+TEST(Executor, EntriesShareParameters) {
+  auto executor = makeTrainer();
+  float x[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1}, before[6], after[6];
+  ASSERT_TRUE(executor->write("predict/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(executor->run("predict").ok());
+  ASSERT_TRUE(executor->read("y", before, sizeof(before)).ok());
+  ASSERT_TRUE(executor->run("train").ok());
+  ASSERT_TRUE(executor->run("predict").ok());
+  ASSERT_TRUE(executor->read("y", after, sizeof(after)).ok());
+  EXPECT_NE(std::memcmp(before, after, sizeof(before)), 0);
+}
+
+TEST(Executor, WarmupKeepsEveryUpdatedTensor) {
+  ExecutorOptions options;
+  options.isWarmup = true;
+  auto executor = makeTrainer(options), trained = makeTrainer();
+  ASSERT_TRUE(executor->prepare().ok());
+  auto persistent = [](Executor &e) {
+    std::vector<uint8_t> all = stateOf(e);
+    all.resize(all.size() - sizeof(float)); // without the loss
+    return all;
+  };
+  ASSERT_TRUE(executor->run("train").ok());
+  std::vector<uint8_t> first = persistent(*executor);
+  ASSERT_TRUE(executor->run("train").ok());
+  ASSERT_TRUE(executor->run(GraphKey{"train", 3}).ok());
+  EXPECT_EQ(persistent(*executor), first);
+  EXPECT_EQ(readScalar<int64_t>(*executor, "step"), 0);
+  ASSERT_TRUE(trained->run("train").ok());
+  EXPECT_EQ(readScalar<float>(*trained, "loss"),
+            readScalar<float>(*executor, "loss"));
+  setenv("AICF_WARMUP", "1", 1);
+  EXPECT_TRUE(ExecutorOptions::fromEnvironment().isWarmup);
+  setenv("AICF_WARMUP", "0", 1);
+  EXPECT_FALSE(ExecutorOptions::fromEnvironment().isWarmup);
+}
+
+TEST(Executor, ErrorsNameWhatIsWrong) {
+  auto executor = Executor::create(share(makeTrainPlan()), createCPUDevice());
+  ASSERT_TRUE(executor.ok());
+  Executor &e = **executor;
+  float value = 0;
+  EXPECT_EQ(e.run("train").code(), StatusCode::NotInitialized);
+  EXPECT_NE(e.run("train").message().find("\"x\" was never written"),
+            std::string::npos);
+  EXPECT_EQ(e.run("nothing").code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.write("nothing", &value, 4).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.write("lr", &value, 8).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.write("lr", nullptr, 4).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.write("loss", &value, 4).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.write("x", &value, 4).code(), StatusCode::InvalidArgument)
+      << "two entries have an x";
+  EXPECT_EQ(e.read("loss", &value, 4).code(), StatusCode::NotInitialized);
+  EXPECT_EQ(e.read("lr", &value, 4).code(), StatusCode::NotInitialized);
+  EXPECT_EQ(e.replay("train").code(), StatusCode::FailedState);
+  EXPECT_EQ(e.bind("lr", &value, 4).code(), StatusCode::FailedState);
+  EXPECT_EQ(e.run(GraphKey{"train", 0}).code(), StatusCode::InvalidArgument);
+  Plan cuda = makeTrainPlan();
+  cuda.device = DeviceKind::CUDA;
+  EXPECT_EQ(Executor::create(share(cuda), createCPUDevice()).status().code(),
+            StatusCode::InvalidArgument);
+  ExecutorOptions options;
+  options.canary = true;
+  auto debug = makeTrainer(options);
+  EXPECT_EQ(debug->capture("train").code(), StatusCode::FailedState);
+  EXPECT_TRUE(debug->run("train").ok()) << "still usable";
+}
+
+TEST(Executor, BoundTensorsUseTheCallersMemory) {
+  auto made = Executor::create(share(makeTrainPlan()), createCPUDevice({1}));
+  ASSERT_TRUE(made.ok());
+  Executor &e = **made;
+  alignas(256) float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  alignas(256) float w[12] = {};
+  alignas(256) float y[6] = {};
+  EXPECT_EQ(e.bind("predict/x", x, 4).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.bind("W", reinterpret_cast<char *>(w) + 1, sizeof(w)).code(),
+            StatusCode::Misaligned);
+  EXPECT_EQ(e.bind("W", nullptr, sizeof(w)).code(),
+            StatusCode::InvalidArgument);
+  ASSERT_TRUE(e.bind("predict/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(e.bind("W", w, sizeof(w)).ok());
+  ASSERT_TRUE(e.bind("y", y, sizeof(y)).ok());
+  w[0] = 2; // y[:, 0] = 2 x[:, 0]
+  ASSERT_TRUE(e.run("predict").ok());
+  EXPECT_EQ(y[0], 2);
+  EXPECT_EQ(y[3], 10);
+  EXPECT_EQ(e.statistics().persistentBytes, 5u * 256) << "W takes no bytes";
+}
+
+TEST(Executor, ResetStateAndGraphs) {
+  auto executor = makeTrainer();
+  ASSERT_TRUE(executor->run("train").ok());
+  std::vector<uint8_t> first = stateOf(*executor);
+  ASSERT_TRUE(executor->run("train").ok());
+  ASSERT_TRUE(executor->reset_state().ok());
+  EXPECT_EQ(readScalar<int64_t>(*executor, "step"), 0);
+  ASSERT_TRUE(executor->run("train").ok());
+  EXPECT_EQ(stateOf(*executor), first);
+  ASSERT_TRUE(executor->capture("train").ok());
+  executor->reset_graphs();
+  EXPECT_EQ(executor->replay("train").code(), StatusCode::FailedState);
+}
+
+TEST(Executor, GraphCacheIsBounded) {
+  ExecutorOptions options;
+  options.maxCachedGraphs = 2;
+  auto executor = makeTrainer(options);
+  for (uint32_t steps : {1, 2, 3, 2, 3, 1})
+    ASSERT_TRUE(executor->run(GraphKey{"train", steps}).ok());
+  EXPECT_EQ(executor->statistics().captures, 4u);
+  EXPECT_EQ(readScalar<int64_t>(*executor, "step"), 12);
+}
+
+TEST(Executor, TracesWhatRan) {
+  auto executor = makeTrainer();
+  ASSERT_TRUE(executor->capture("train").ok());
+  executor->trace_enable(true);
+  ASSERT_TRUE(executor->run("train").ok());
+  std::vector<TraceRecord> eager = executor->trace_get();
+  executor->trace_enable(true);
+  ASSERT_TRUE(executor->replay("train").ok());
+  std::vector<TraceRecord> replay = executor->trace_get();
+  executor->trace_enable(false);
+  ASSERT_TRUE(executor->run("train").ok());
+  EXPECT_EQ(executor->trace_get().size(), replay.size());
+  const auto &calls = executor->plan().entries[0].calls;
+  ASSERT_EQ(eager.size(), calls.size());
+  ASSERT_EQ(replay.size(), calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(eager[i].kind, calls[i].kind);
+    EXPECT_EQ(eager[i].kid, replay[i].kid);
+    EXPECT_EQ(eager[i].inVids, replay[i].inVids);
+    EXPECT_EQ(eager[i].outVids, calls[i].outVids);
+    EXPECT_TRUE(replay[i].isReplay);
+    EXPECT_GE(eager[i].micros, 0);
+  }
+  EXPECT_NE(traceToChromeJson(eager).find("\"sgd_step\""), std::string::npos);
+  EXPECT_NE(traceToChromeJson(replay).find("graph launch"), std::string::npos);
+}
+
+TEST(Executor, SlotsFollowThePlan) {
+  auto executor = makeTrainer();
+  std::vector<SlotInfo> slots = executor->slots();
+  ASSERT_EQ(slots.size(), 6u + 7 + 2);
+  EXPECT_EQ(slots[0].name, "W");
+  EXPECT_EQ(slots[1].offset - slots[0].offset, 256u);
+  EXPECT_EQ(static_cast<const char *>(slots[1].pointer) -
+                static_cast<const char *>(slots[0].pointer),
+            256);
+  EXPECT_EQ(slots[9].pointer, slots[11].pointer) << "y and dW share bytes";
+}
+
+TEST(Executor, TwoStreams) {
+  for (bool poison : {false, true}) {
+    ExecutorOptions options;
+    options.poison = poison;
+    auto executor = Executor::create(share(makeTwoStreamPlan()),
+                                     createCPUDevice({2}), options);
+    ASSERT_TRUE(executor.ok());
+    float x[8] = {-1, 2, -3, 4, -5, 6, -7, 8}, y[8];
+    ASSERT_TRUE((*executor)->write("x", x, sizeof(x)).ok());
+    ASSERT_TRUE((*executor)->run("fork").ok());
+    ASSERT_TRUE((*executor)->read("y", y, sizeof(y)).ok());
+    for (int i = 0; i < 8; ++i)
+      EXPECT_EQ(y[i], std::max(x[i], 0.0f) + x[i]);
+  }
+}
+
+TEST(Executor, TwoExecutorsInTwoThreads) {
+  auto reference = makeTrainer();
+  for (int i = 0; i < 200; ++i)
+    ASSERT_TRUE(reference->run("train").ok());
+  std::vector<uint8_t> results[2];
+  auto work = [&](int which) {
+    auto executor = makeTrainer({}, 1);
+    for (int i = 0; i < 200; ++i)
+      if (!executor->run(GraphKey{"train", 1}).ok())
+        return;
+    results[which] = stateOf(*executor);
+  };
+  std::thread a(work, 0), b(work, 1);
+  a.join();
+  b.join();
+  EXPECT_EQ(results[0], stateOf(*reference));
+  EXPECT_EQ(results[1], results[0]);
+}
+
+TEST(Initializers, FollowTheirDistribution) {
+  Plan plan = makeInitPlan();
+  auto floats = [&](size_t i, uint64_t seed) {
+    std::vector<uint8_t> bytes = initialValue(plan.persistent[i], seed);
+    std::vector<float> values(bytes.size() / 4);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  };
+  std::vector<float> uniform = floats(3, 1), normal = floats(4, 1);
+  double mean = 0, square = 0;
+  for (float v : uniform)
+    EXPECT_LT(std::fabs(v), 0.25f) << "1/sqrt(16)";
+  for (float v : normal) {
+    mean += v / 256;
+    square += v * v / 256;
+  }
+  EXPECT_NEAR(mean, 0, 0.15);
+  EXPECT_NEAR(std::sqrt(square), 0.5, 0.1);
+  EXPECT_EQ(floats(3, 1), uniform);
+  EXPECT_NE(floats(3, 2), uniform);
+  std::vector<uint8_t> constant = initialValue(plan.persistent[2], 0);
+  int32_t first = 0;
+  std::memcpy(&first, constant.data(), 4);
+  EXPECT_EQ(first, -7);
+  EXPECT_EQ(initialValue(plan.persistent[1], 0)[1], 0x3c); // 1.0 as f16
+  EXPECT_EQ(initialValue(plan.persistent[5], 0)[1], 0x3f); // 1.5 as bf16
+}
+
+} // namespace

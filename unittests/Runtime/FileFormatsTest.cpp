@@ -1,1 +1,272 @@
+//===- FileFormatsTest.cpp - weights and arrays, strictly ---------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Npy.h"
+#include "aicf/Runtime/Safetensors.h"
+#include "aicf/Support/File.h"
+#include "unittests/Common/SamplePlans.h"
+
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+#include <sys/stat.h>
+
+using namespace aicf;
+using namespace aicf::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<uint8_t> safetensors(const std::string &header,
+                                 size_t dataBytes) {
+  std::vector<uint8_t> bytes;
+  for (int i = 0; i < 8; ++i)
+    bytes.push_back(uint8_t(uint64_t(header.size()) >> (8 * i)));
+  bytes.insert(bytes.end(), header.begin(), header.end());
+  bytes.resize(bytes.size() + dataBytes);
+  return bytes;
+}
+
+TEST(Safetensors, RoundTrips) {
+  std::map<std::string, HostTensor> tensors;
+  tensors["a \"quoted\" name"] = {TensorDesc(DType::F32, {2}),
+                                  {1, 2, 3, 4, 5, 6, 7, 8}};
+  tensors["scalar"] = {TensorDesc(DType::I64, {}), {9, 0, 0, 0, 0, 0, 0, 0}};
+  tensors["half"] = {TensorDesc(DType::BF16, {1, 3}), {1, 2, 3, 4, 5, 6}};
+  auto parsed = parseSafetensors(serializeSafetensors(tensors));
+  ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+  ASSERT_EQ(parsed->size(), 3u);
+  for (auto &[name, tensor] : tensors) {
+    EXPECT_EQ((*parsed)[name].desc, tensor.desc);
+    EXPECT_EQ((*parsed)[name].bytes, tensor.bytes);
+  }
+}
+
+TEST(Safetensors, RefusesMalformedFiles) {
+  const std::string a =
+      R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+  ASSERT_TRUE(parseSafetensors(safetensors("{" + a + "}", 8)).ok());
+  ASSERT_TRUE(parseSafetensors(
+                  safetensors(R"({"__metadata__":{"k":"v"},)" + a + "}", 8))
+                  .ok());
+  const std::pair<std::vector<uint8_t>, const char *> cases[] = {
+      {{1, 2, 3}, "expected 8 or more"},
+      {{255, 255, 255, 255, 255, 255, 255, 255, 0}, "does not fit"},
+      {safetensors("[]", 0), "JSON object"},
+      {safetensors("{", 0), "JSON object"},
+      {safetensors(std::string(5000, '['), 0), "JSON object"},
+      {safetensors("{" + a + "," + a + "}", 8), "twice"},
+      {safetensors(R"({"a":{"dtype":"F32","shape":[2]}})", 8), "exactly"},
+      {safetensors(R"({"a":3})", 8), "exactly"},
+      {safetensors(
+           R"({"a":{"dtype":"F8","shape":[2],"data_offsets":[0,8]}})", 8),
+       "unknown dtype"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})", 0),
+       "dimension"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8),
+       "dimension"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}})", 8),
+       "dimension"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,99]}})", 8),
+       "outside"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8),
+       "outside"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8),
+       "data_offsets hold 8"},
+      {safetensors("{" + a + "}", 9), "the last 1 bytes"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12),
+       "belong to no tensor"},
+      {safetensors("{" + a +
+                       R"(,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+                   12),
+       "belong to two tensors"},
+  };
+  for (const auto &[bytes, message] : cases) {
+    Status status = parseSafetensors(bytes).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidFile) << message;
+    EXPECT_NE(status.message().find(message), std::string::npos)
+        << status.message() << " does not say: " << message;
+  }
+}
+
+TEST(Npy, RoundTrips) {
+  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::I32, DType::I64})
+    for (std::vector<int64_t> shape :
+         {std::vector<int64_t>{}, {1}, {5}, {2, 3}, {1, 2, 3, 4}}) {
+      TensorDesc desc(dtype, shape);
+      std::vector<uint8_t> data(desc.numBytes(), 7);
+      auto bytes = serializeNpy(desc, data);
+      ASSERT_TRUE(bytes.ok());
+      EXPECT_EQ((bytes->size() - data.size()) % 64, 0u);
+      auto parsed = parseNpy(*bytes);
+      ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+      EXPECT_EQ(parsed->desc, desc);
+      EXPECT_EQ(parsed->bytes, data);
+    }
+  EXPECT_EQ(serializeNpy(TensorDesc(DType::BF16, {1}), {}).status().code(),
+            StatusCode::NotImplemented);
+}
+
+std::vector<uint8_t> npy(const std::string &header, size_t dataBytes,
+                         uint8_t major = 1) {
+  std::string text = std::string("\x93NUMPY") + char(major) + '\0';
+  text += char(header.size());
+  text += char(header.size() >> 8);
+  if (major == 2)
+    text += std::string(2, '\0');
+  text += header;
+  std::vector<uint8_t> bytes(text.begin(), text.end());
+  bytes.resize(bytes.size() + dataBytes);
+  return bytes;
+}
+
+TEST(Npy, RefusesMalformedFiles) {
+  const std::string good =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
+  ASSERT_TRUE(parseNpy(npy(good, 8)).ok());
+  ASSERT_TRUE(parseNpy(npy(good, 8, 2)).ok());
+  ASSERT_TRUE(parseNpy(npy("{'shape':(2,),'fortran_order':False,"
+                           "'descr':\"<f4\"}",
+                           8))
+                  .ok());
+  auto with = [&](const char *from, const char *to) {
+    std::string header = good;
+    header.replace(header.find(from), std::string(from).size(), to);
+    return npy(header, 8);
+  };
+  const std::pair<std::vector<uint8_t>, const char *> cases[] = {
+      {{'x'}, "magic"},
+      {npy(good, 8, 3), "version"},
+      {npy(good, 7), "the file holds 7"},
+      {npy(good, 9), "the file holds 9"},
+      {with("<f4", ">f4"), "dtype"},
+      {with("<f4", "|O"), "dtype"},
+      {with("False", "True"), "C order"},
+      {with("(2,)", "(0,)"), "dimension"},
+      {with("(2,)", "(-2,)"), "dimension"},
+      {with("(2,)", "(9999999999,)"), "dimension"},
+      {with("(2,)", "[2]"), "tuple"},
+      {with("(2,)", "(2 2)"), "','"},
+      {with("shape", "shade"), "unknown or repeated key"},
+      {with("fortran_order", "descr"), "unknown or repeated key"},
+      {with("(2,), }", "(2,), } x"), "text behind"},
+      {with("{", ""), "start with '{'"},
+      {with(", 'shape': (2,)", ""), "lacks a key"},
+  };
+  for (const auto &[bytes, message] : cases) {
+    Status status = parseNpy(bytes).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidFile) << message;
+    EXPECT_NE(status.message().find(message), std::string::npos)
+        << status.message() << " does not say: " << message;
+  }
+}
+
+TEST(Readers, SurviveRandomDamage) {
+  std::map<std::string, HostTensor> tensors;
+  tensors["w"] = {TensorDesc(DType::F32, {3, 4}), std::vector<uint8_t>(48)};
+  std::vector<uint8_t> weights = serializeSafetensors(tensors);
+  std::vector<uint8_t> array =
+      *serializeNpy(TensorDesc(DType::F32, {3, 4}), std::vector<uint8_t>(48));
+  for (uint32_t seed = 0; seed < 20000; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<uint8_t> bytes = seed % 2 ? weights : array;
+    for (int i = 0; i < 1 + int(random() % 4); ++i)
+      bytes[random() % bytes.size()] = uint8_t(random());
+    bytes.resize(random() % 4 ? bytes.size() : random() % bytes.size());
+    (void)(seed % 2 ? parseSafetensors(bytes).status()
+                    : parseNpy(bytes).status());
+  }
+}
+
+class CheckpointTest : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = fs::path(testing::TempDir()) / "aicf-checkpoint";
+    fs::remove_all(folder);
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  static std::unique_ptr<Executor> make() {
+    auto plan = std::make_shared<const Plan>(makeTrainPlan());
+    auto executor = Executor::create(plan, createCPUDevice({1}));
+    float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, t[6] = {}, lr = 0.01f;
+    EXPECT_TRUE((*executor)->write("train/x", x, sizeof(x)).ok());
+    EXPECT_TRUE((*executor)->write("t", t, sizeof(t)).ok());
+    EXPECT_TRUE((*executor)->write("lr", &lr, sizeof(lr)).ok());
+    return std::move(*executor);
+  }
+  static std::vector<float> weights(Executor &executor) {
+    std::vector<float> w(12);
+    EXPECT_TRUE(executor.read("W", w.data(), 48).ok());
+    return w;
+  }
+  fs::path folder;
+};
+
+TEST_F(CheckpointTest, ResumingGivesTheSameBits) {
+  auto whole = make(), first = make(), second = make();
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(whole->run("train").ok());
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(first->run("train").ok());
+  ASSERT_TRUE(saveCheckpoint(*first, folder.string()).ok());
+  ASSERT_TRUE(saveCheckpoint(*first, folder.string()).ok()) << "again";
+  ASSERT_TRUE(loadCheckpoint(*second, folder.string()).ok());
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(second->run("train").ok());
+  EXPECT_EQ(weights(*second), weights(*whole));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1)
+      << "no temporary file is left";
+}
+
+TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
+  auto executor = make();
+  std::vector<float> before = weights(*executor);
+  EXPECT_EQ(loadCheckpoint(*executor, folder.string()).code(),
+            StatusCode::DeviceError);
+  auto refuses = [&](auto change, const char *message) {
+    ASSERT_TRUE(saveCheckpoint(*executor, folder.string()).ok());
+    std::string path = (folder / "state.safetensors").string();
+    auto tensors = parseSafetensors(*readFile(path));
+    ASSERT_TRUE(tensors.ok());
+    change(*tensors);
+    ASSERT_TRUE(writeFileAtomically(path, serializeSafetensors(*tensors)).ok());
+    Status status = loadCheckpoint(*executor, folder.string());
+    EXPECT_EQ(status.code(), StatusCode::InvalidFile);
+    EXPECT_NE(status.message().find(message), std::string::npos)
+        << status.message();
+    EXPECT_EQ(weights(*executor), before) << "nothing was written";
+  };
+  using Tensors = std::map<std::string, HostTensor>;
+  refuses([](Tensors &t) { t.erase("mb"); }, "lacks state \"mb\"");
+  refuses([](Tensors &t) { t["extra"] = t["b"]; }, "no param or state");
+  refuses([](Tensors &t) { t["b"] = t["W"]; }, "3x4xf32 in the file but 3xf32");
+}
+
+TEST_F(CheckpointTest, WritingKeepsPipesAndFollowsLinks) {
+  fs::create_directories(folder);
+  std::string file = (folder / "file").string(), link = (folder / "link").string();
+  ASSERT_TRUE(writeFileAtomically(file, {1}).ok());
+  fs::create_symlink(file, link);
+  ASSERT_TRUE(writeFileAtomically(link, {1, 2}).ok());
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(readFile(file)->size(), 2u);
+  EXPECT_TRUE(writeFileAtomically("/dev/null", {1}).ok());
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_FALSE(writeFileAtomically((folder / "no/such").string(), {1}).ok());
+  EXPECT_FALSE(checkCheckpointFolder((folder / "no/such").string()).ok());
+}
+
+} // namespace

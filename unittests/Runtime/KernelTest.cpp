@@ -1,1 +1,563 @@
+//===- KernelTest.cpp - every kernel against the f64 reference ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// One table: a row a kind and variant, which makes calls of several sizes. Each
+// call runs through op_call in f32 and f64, is compared with the reference, with
+// 1 and 2 threads, and in place where the op allows it.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Device.h"
+#include "aicf/Support/HalfFloat.h"
+#include "kernels/reference/Reference.h"
+
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+
+using namespace aicf;
+
+namespace {
+
+/// One call without data. Float operands are described as F32 here and become
+/// the dtype under test.
+struct Sample {
+  std::vector<TensorDesc> ins, outs;
+  std::vector<uint8_t> attrs;
+};
+
+struct KindRow {
+  const char *name;
+  OpKind kind;
+  /// Makes the call for a leading size m and a width n.
+  std::function<Sample(int64_t m, int64_t n)> make;
+  /// Relative error ||a-ref||/||ref|| allowed in f32; f64 gets 1e-12.
+  double tolerance = 1e-5;
+};
+
+TensorDesc f(std::vector<int64_t> shape) { return {DType::F32, shape}; }
+TensorDesc i32() { return {DType::I32, {}}; }
+
+template <typename T> std::vector<uint8_t> blob(T attrs) {
+  return encodeAttrs(attrs);
+}
+
+Sample gemm(int64_t m, int64_t n, int transA, int transB) {
+  int64_t k = (m + n) / 2 + 1;
+  return {{transA ? f({k, m}) : f({m, k}), transB ? f({n, k}) : f({k, n})},
+          {f({m, n})},
+          blob(GemmAttrs{transA, transB})};
+}
+
+Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
+                 bool hasOptional) {
+  TensorDesc p = f({m, n});
+  Sample s;
+  if (kind == OpKind::AdamStep) {
+    s = {{p, p, p, p, f({2}), f({})},
+         {p, p, p},
+         blob(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
+  } else {
+    s = {{p, p, f({})}, {p}, blob(SgdStepAttrs{hasMoment ? 0.9 : 0, 0.1, 0})};
+    if (hasMoment) {
+      s.ins.push_back(p);
+      s.outs.push_back(p);
+      s.attrs = blob(SgdStepAttrs{0.9, 0.1, 1});
+    }
+  }
+  if (hasOptional) {
+    s.ins.push_back(f({}));
+    s.ins.push_back(i32());
+  }
+  return s;
+}
+
+const KindRow kRows[] = {
+    {"gemm NN", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 0, 0); }},
+    {"gemm NT", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 0, 1); }},
+    {"gemm TN", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 1, 0); }},
+    {"gemm TT", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 1, 1); }},
+    {"bias_add last", OpKind::BiasAdd,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({n})}, {f({m, n})}, blob(BiasAddAttrs{-1})};
+     }},
+    {"bias_add first", OpKind::BiasAdd,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({m})}, {f({m, n})}, blob(BiasAddAttrs{0})};
+     }},
+    {"bias_add middle", OpKind::BiasAdd,
+     [](auto m, auto n) {
+       return Sample{
+           {f({2, m, n}), f({m})}, {f({2, m, n})}, blob(BiasAddAttrs{1})};
+     }},
+    {"relu", OpKind::Relu,
+     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+    {"relu_bwd", OpKind::ReluBwd,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+     }},
+    {"add", OpKind::Add,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+     }},
+    {"copy", OpKind::Copy,
+     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+    {"copy_saved", OpKind::CopySaved,
+     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+    {"mse_loss", OpKind::MseLoss,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({m, n})}, {f({})}, {}};
+     }},
+    {"mse_grad", OpKind::MseGrad,
+     [](auto m, auto n) {
+       return Sample{
+           {f({m, n}), f({m, n})}, {f({m, n})}, blob(MseGradAttrs{0.25})};
+     }},
+    {"mse_grad scaled", OpKind::MseGrad,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({m, n}), f({})},
+                     {f({m, n})},
+                     blob(MseGradAttrs{2.0 / double(m * n)})};
+     }},
+    {"reduce_sum 0", OpKind::ReduceSum,
+     [](auto m, auto n) {
+       return Sample{{f({m, n})}, {f({n})}, blob(ReduceSumAttrs{0})};
+     }},
+    {"reduce_sum 1", OpKind::ReduceSum,
+     [](auto m, auto n) {
+       return Sample{{f({m, n})}, {f({m, 1})}, blob(ReduceSumAttrs{1})};
+     }},
+    {"reduce_sum middle", OpKind::ReduceSum,
+     [](auto m, auto n) {
+       return Sample{{f({3, m, n})}, {f({3, n})}, blob(ReduceSumAttrs{1})};
+     }},
+    {"layer_norm", OpKind::LayerNorm,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({n}), f({n})},
+                     {f({m, n}), f({m}), f({m})},
+                     blob(LayerNormAttrs{1e-5})};
+     },
+     1e-4},
+    {"layer_norm rank 1", OpKind::LayerNorm,
+     [](auto, auto n) {
+       return Sample{{f({n}), f({n}), f({n})},
+                     {f({n}), f({}), f({})},
+                     blob(LayerNormAttrs{1e-5})};
+     },
+     1e-4},
+    {"layer_norm_bwd", OpKind::LayerNormBwd,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({m, n}), f({n}), f({m}), f({m})},
+                     {f({m, n}), f({n}), f({n})},
+                     {}};
+     },
+     1e-4},
+    {"all_finite", OpKind::AllFinite,
+     [](auto m, auto n) {
+       return Sample{{f({m, n}), f({n})}, {i32()}, {}};
+     }},
+    {"loss_scale_update", OpKind::LossScaleUpdate,
+     [](auto m, auto) {
+       return Sample{{f({}), i32(), i32()},
+                     {f({}), i32()},
+                     blob(LossScaleUpdateAttrs{2, 0.5, m})};
+     }},
+    {"step_inc", OpKind::StepInc,
+     [](auto, auto) {
+       return Sample{{{DType::I64, {}}}, {{DType::I64, {}}}, {}};
+     }},
+    {"step_inc i32 ok", OpKind::StepInc,
+     [](auto, auto) { return Sample{{i32(), i32()}, {i32()}, {}}; }},
+    {"bias_corr", OpKind::BiasCorr,
+     [](auto, auto) {
+       return Sample{
+           {{DType::I64, {}}}, {f({2})}, blob(BiasCorrAttrs{0.9, 0.999})};
+     }},
+    {"bias_corr i32", OpKind::BiasCorr,
+     [](auto, auto) {
+       return Sample{{i32()}, {f({2})}, blob(BiasCorrAttrs{0.9, 0.999})};
+     }},
+    {"adam_step", OpKind::AdamStep,
+     [](auto m, auto n) {
+       return optimizer(OpKind::AdamStep, m, n, true, false);
+     }},
+    {"adam_step gated", OpKind::AdamStep,
+     [](auto m, auto n) {
+       return optimizer(OpKind::AdamStep, m, n, true, true);
+     }},
+    {"sgd_step", OpKind::SgdStep,
+     [](auto m, auto n) {
+       return optimizer(OpKind::SgdStep, m, n, false, false);
+     }},
+    {"sgd_step nesterov gated", OpKind::SgdStep,
+     [](auto m, auto n) {
+       return optimizer(OpKind::SgdStep, m, n, true, true);
+     }},
+};
+
+/// A tensor in memory and as reference values.
+struct Operand {
+  std::vector<uint8_t> bytes;
+  reference::Tensor reference;
+  TensorView view() { return {bytes.data(), reference.desc}; }
+};
+
+double load(const Operand &o, size_t i) {
+  const uint8_t *at = o.bytes.data() + i * sizeOf(o.reference.desc.dtype);
+  auto get = [&](auto v) {
+    std::memcpy(&v, at, sizeof(v));
+    return v;
+  };
+  switch (o.reference.desc.dtype) {
+  case DType::F32:
+    return get(float());
+  case DType::F64:
+    return get(double());
+  case DType::I32:
+    return get(int32_t());
+  case DType::I64:
+    return double(get(int64_t()));
+  case DType::F16:
+    return halfToFloat(get(uint16_t()));
+  case DType::BF16:
+    return bfloatToFloat(get(uint16_t()));
+  }
+  return 0;
+}
+
+void store(Operand &o, size_t i, double value) {
+  uint8_t *at = o.bytes.data() + i * sizeOf(o.reference.desc.dtype);
+  auto put = [&](auto v) { std::memcpy(at, &v, sizeof(v)); };
+  switch (o.reference.desc.dtype) {
+  case DType::F32:
+    return put(float(value));
+  case DType::F64:
+    return put(value);
+  case DType::I32:
+    return put(int32_t(value));
+  case DType::I64:
+    return put(int64_t(value));
+  case DType::F16:
+    return put(floatToHalf(float(value)));
+  case DType::BF16:
+    return put(floatToBFloat(float(value)));
+  }
+}
+
+/// Random values; second moments, rstd, steps and flags must not be negative.
+Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
+  Operand o;
+  o.reference.desc = desc;
+  o.bytes.resize(desc.numBytes(), 0xcd);
+  std::normal_distribution<double> normal;
+  for (size_t i = 0; i < size_t(desc.numElements()); ++i) {
+    double value = normal(random);
+    if (isPositive || !isFloat(desc.dtype))
+      value = std::fabs(value) + 0.1;
+    if (!isFloat(desc.dtype))
+      value = double(int(value * 3));
+    if (desc.dtype == DType::I64)
+      value += 1;
+    store(o, i, value);
+    o.reference.values.push_back(load(o, i)); // as rounded
+  }
+  return o;
+}
+
+struct Case {
+  std::vector<Operand> ins, outs;
+  std::vector<uint8_t> attrs;
+};
+
+Case makeCase(OpKind kind, const Sample &sample, DType dtype, uint32_t seed) {
+  std::mt19937 random(seed);
+  auto typed = [&](TensorDesc desc) {
+    if (isFloat(desc.dtype))
+      desc.dtype = dtype;
+    return desc;
+  };
+  Case c;
+  c.attrs = sample.attrs;
+  for (size_t i = 0; i < sample.ins.size(); ++i) {
+    bool isPositive = (kind == OpKind::AdamStep && i >= 3) ||
+                      (kind == OpKind::LayerNormBwd && i == 4);
+    c.ins.push_back(makeOperand(typed(sample.ins[i]), random, isPositive));
+  }
+  for (const TensorDesc &desc : sample.outs)
+    c.outs.push_back(makeOperand(typed(desc), random, false));
+  std::vector<reference::Tensor> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.reference);
+  for (Operand &o : c.outs)
+    outs.push_back(o.reference);
+  reference::run(kind, ins, outs, c.attrs);
+  for (size_t i = 0; i < outs.size(); ++i)
+    c.outs[i].reference = outs[i];
+  return c;
+}
+
+Status call(OpKind kind, Case &c, int numThreads) {
+  auto device = createCPUDevice({numThreads});
+  auto stream = device->createStream();
+  std::vector<TensorView> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.view());
+  for (Operand &o : c.outs)
+    outs.push_back(o.view());
+  return op_call(*device, kind, ins, outs, infoOf(kind).schema, c.attrs,
+                 **stream);
+}
+
+double relativeError(const Operand &o, const std::vector<uint8_t> &bytes) {
+  double difference = 0, norm = 0;
+  Operand actual{bytes, o.reference};
+  for (size_t i = 0; i < o.reference.values.size(); ++i) {
+    difference += std::pow(load(actual, i) - o.reference.values[i], 2);
+    norm += std::pow(o.reference.values[i], 2);
+  }
+  return std::sqrt(difference) / std::max(std::sqrt(norm), 1e-30);
+}
+
+class KernelTest : public testing::TestWithParam<size_t> {};
+
+TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
+  const KindRow &row = kRows[GetParam()];
+  const std::pair<int64_t, int64_t> shapes[] = {
+      {1, 1}, {1, 7}, {7, 1}, {3, 5}, {127, 33}, {128, 128}, {129, 65},
+      {300, 401}};
+  for (DType dtype : {DType::F32, DType::F64})
+    for (auto [m, n] : shapes) {
+      Case c = makeCase(row.kind, row.make(m, n), dtype, uint32_t(m * 1000 + n));
+      Status status = call(row.kind, c, 1);
+      ASSERT_TRUE(status.ok()) << status.toString();
+      double tolerance = dtype == DType::F32 ? row.tolerance : 1e-12;
+      for (Operand &o : c.outs)
+        EXPECT_LE(relativeError(o, o.bytes), tolerance)
+            << row.name << " " << nameOf(dtype) << " " << m << "x" << n;
+      Case two = makeCase(row.kind, row.make(m, n), dtype,
+                          uint32_t(m * 1000 + n));
+      ASSERT_TRUE(call(row.kind, two, 2).ok());
+      for (size_t i = 0; i < c.outs.size(); ++i)
+        EXPECT_EQ(c.outs[i].bytes, two.outs[i].bytes)
+            << row.name << ": 1 and 2 threads differ";
+    }
+}
+
+/// Every tie of the ABI: the result written over the operand has the same bits.
+TEST_P(KernelTest, WorksInPlace) {
+  const KindRow &row = kRows[GetParam()];
+  const OpInfo &info = infoOf(row.kind);
+  Sample sample = row.make(65, 130);
+  for (size_t t = 0; t < info.numTies; ++t) {
+    size_t result = info.ties[t].result, operand = info.ties[t].operand;
+    if (result >= sample.outs.size() || operand >= sample.ins.size())
+      continue;
+    Case apart = makeCase(row.kind, sample, DType::F32, 5);
+    ASSERT_TRUE(call(row.kind, apart, 2).ok());
+    Case c = makeCase(row.kind, sample, DType::F32, 5);
+    auto device = createCPUDevice({2});
+    auto stream = device->createStream();
+    std::vector<TensorView> ins, outs;
+    for (Operand &o : c.ins)
+      ins.push_back(o.view());
+    for (Operand &o : c.outs)
+      outs.push_back(o.view());
+    outs[result] = ins[operand];
+    ASSERT_TRUE(op_call(*device, row.kind, ins, outs, info.schema, c.attrs,
+                        **stream)
+                    .ok());
+    EXPECT_EQ(c.ins[operand].bytes, apart.outs[result].bytes)
+        << row.name << " result " << result << " on operand " << operand;
+  }
+}
+
+/// Every error code of op_call, from a legal call with one thing wrong.
+TEST_P(KernelTest, RefusesWrongCalls) {
+  const KindRow &row = kRows[GetParam()];
+  const OpInfo &info = infoOf(row.kind);
+  Case c = makeCase(row.kind, row.make(3, 5), DType::F32, 1);
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  std::vector<TensorView> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.view());
+  for (Operand &o : c.outs)
+    outs.push_back(o.view());
+  auto code = [&](std::vector<TensorView> i, std::vector<TensorView> o,
+                  uint32_t schema, std::vector<uint8_t> attrs,
+                  std::string_view kid = "auto") {
+    Status status =
+        op_call(*device, row.kind, i, o, schema, attrs, **stream, kid);
+    EXPECT_NE(status.message().find(info.name), std::string::npos)
+        << status.message();
+    return status.code();
+  };
+  EXPECT_EQ(code(ins, outs, info.schema + 1, c.attrs), StatusCode::BadSchema);
+  std::vector<uint8_t> longer = c.attrs;
+  longer.push_back(0);
+  EXPECT_EQ(code(ins, outs, info.schema, longer), StatusCode::BadAttrSize);
+  EXPECT_EQ(code({}, outs, info.schema, c.attrs), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(ins, {}, info.schema, c.attrs), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(ins, outs, info.schema, c.attrs, "relu_f99_v0"),
+            StatusCode::InvalidArgument);
+  auto changed = [&](auto change) {
+    std::vector<TensorView> views = outs;
+    change(views.back());
+    return code(ins, views, info.schema, c.attrs);
+  };
+  EXPECT_EQ(changed([](TensorView &v) { v.data = nullptr; }),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(changed([](TensorView &v) {
+              v.data = static_cast<char *>(v.data) + 1;
+            }),
+            StatusCode::Misaligned);
+  EXPECT_EQ(changed([](TensorView &v) { v.desc.dims[v.desc.rank++] = 2; }),
+            StatusCode::ShapeMismatch);
+  EXPECT_EQ(changed([](TensorView &v) {
+              v.desc.rank = 1;
+              v.desc.dims[0] = 0;
+            }),
+            StatusCode::ShapeMismatch);
+  DType wrong = isFloat(outs.back().desc.dtype) ? DType::I32 : DType::F64;
+  if (row.kind == OpKind::Copy || row.kind == OpKind::CopySaved ||
+      row.kind == OpKind::StepInc)
+    wrong = DType::BF16;
+  EXPECT_EQ(changed([&](TensorView &v) { v.desc.dtype = wrong; }),
+            StatusCode::DTypeMismatch);
+}
+
+std::string rowName(const testing::TestParamInfo<size_t> &info) {
+  std::string name = kRows[info.param].name;
+  for (char &ch : name)
+    if (!std::isalnum(static_cast<unsigned char>(ch)))
+      ch = '_';
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, KernelTest,
+                         testing::Range<size_t>(0, std::size(kRows)), rowName);
+
+TEST(Kernels, TableCoversEveryKind) {
+  std::set<OpKind> kinds = {OpKind::Cast}; // has its own test
+  for (const KindRow &row : kRows)
+    kinds.insert(row.kind);
+  EXPECT_EQ(kinds.size(), kNumOpKinds);
+}
+
+TEST(Kernels, EveryRowHasItsKernel) {
+  auto device = createCPUDevice({1});
+  for (const KernelRow &row : kernelTable())
+    if (row.device == DeviceKind::CPU) {
+      EXPECT_NE(device->findFunction(row), nullptr) << row.kid;
+    }
+}
+
+TEST(Kernels, CastsRoundToNearest) {
+  for (const KernelRow &row : kernelTable()) {
+    if (row.kind != OpKind::Cast)
+      continue;
+    std::mt19937 random(3);
+    Case c;
+    c.ins.push_back(makeOperand(TensorDesc(row.in0, {129, 7}), random, false));
+    c.outs.push_back(makeOperand(TensorDesc(row.out0, {129, 7}), random, false));
+    ASSERT_TRUE(call(OpKind::Cast, c, 2).ok()) << row.kid;
+    for (size_t i = 0; i < 129 * 7; ++i) {
+      Operand expected = c.outs[0];
+      store(expected, i, c.ins[0].reference.values[i]);
+      ASSERT_EQ(load(c.outs[0], i), load(expected, i)) << row.kid << " " << i;
+    }
+  }
+}
+
+TEST(Kernels, NoKernelForHalfGemm) {
+  std::mt19937 random(1);
+  Case c;
+  TensorDesc half(DType::F16, {4, 4});
+  for (int i = 0; i < 2; ++i)
+    c.ins.push_back(makeOperand(half, random, false));
+  c.outs.push_back(makeOperand(half, random, false));
+  c.attrs = blob(GemmAttrs{0, 0});
+  EXPECT_EQ(call(OpKind::Gemm, c, 1).code(), StatusCode::NotImplemented);
+}
+
+TEST(Kernels, NonFiniteValues) {
+  auto device = createCPUDevice({2});
+  auto stream = device->createStream();
+  float x[3] = {NAN, -INFINITY, INFINITY}, y[3];
+  TensorDesc desc(DType::F32, {3});
+  TensorView in{x, desc}, out{y, desc};
+  ASSERT_TRUE(op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 0);
+  EXPECT_EQ(y[2], INFINITY);
+  int32_t ok = 7;
+  TensorView flag{&ok, TensorDesc(DType::I32, {})};
+  ASSERT_TRUE(
+      op_call(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
+  EXPECT_EQ(ok, 0);
+  x[0] = x[1] = x[2] = 1;
+  ASSERT_TRUE(
+      op_call(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
+  EXPECT_EQ(ok, 1);
+}
+
+TEST(Kernels, RefusesIllegalAliasing) {
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  std::vector<float> m(64);
+  TensorDesc desc(DType::F32, {4, 4});
+  TensorView a{m.data(), desc}, shifted{m.data() + 4, desc};
+  auto attrs = blob(GemmAttrs{0, 0});
+  EXPECT_EQ(op_call(*device, OpKind::Gemm, {a, a}, {a}, 0, attrs, **stream)
+                .code(),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(op_call(*device, OpKind::Relu, {a}, {shifted}, 0, {}, **stream)
+                .code(),
+            StatusCode::InvalidArgument);
+}
+
+TEST(Kernels, HostScalarKernelReadsAtResolve) {
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  float p = 1, g = 1, lr = 0.5f, out = 0;
+  TensorDesc scalar(DType::F32, {});
+  std::vector<TensorView> ins = {{&p, scalar}, {&g, scalar}, {&lr, scalar}};
+  std::vector<TensorView> outs = {{&out, scalar}};
+  auto attrs = blob(SgdStepAttrs{0, 0, 0});
+  auto resolved = resolve(*device, {OpKind::SgdStep, ins, outs,
+                                    fourcc("SGDM"), attrs,
+                                    "sgd_step_f32_hostlr_v0"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status().toString();
+  lr = 100; // frozen: this is why plans may not use it
+  ASSERT_TRUE(launch(*resolved, **stream).ok());
+  EXPECT_EQ(out, 0.5f);
+}
+
+TEST(Graphs, CaptureUserCalls) {
+  auto device = createCPUDevice({1});
+  auto stream = graph_stream(*device);
+  ASSERT_TRUE(stream.ok());
+  float x = -3, y = 9;
+  TensorDesc scalar(DType::F32, {});
+  TensorView in{&x, scalar}, out{&y, scalar};
+  ASSERT_TRUE(graph_begin(**stream).ok());
+  EXPECT_EQ(graph_begin(**stream).code(), StatusCode::FailedState);
+  ASSERT_TRUE(op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  EXPECT_EQ(y, 9) << "captured, not run";
+  EXPECT_EQ((*stream)->synchronize().code(), StatusCode::FailedState);
+  auto graph = graph_end(**stream);
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(graph_end(**stream).status().code(), StatusCode::FailedState);
+  EXPECT_EQ((*graph)->numNodes(), 1u);
+  ASSERT_TRUE(graph_launch(**graph, **stream).ok());
+  EXPECT_EQ(y, 0);
+  graph_reset(*graph);
+  graph_reset(*graph);
+  EXPECT_EQ(graph->get(), nullptr);
+}
+
+} // namespace

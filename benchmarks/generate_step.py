@@ -12,6 +12,7 @@ optimizer op per parameter.
 """
 
 import argparse
+import re
 import sys
 
 
@@ -85,8 +86,11 @@ def optimizer(w, widths, kind, attrs):
     if kind == "adam":
         w.arg("step", "tensor<i64>", "state", "step")
         w.op("%t1 = aicf.step_inc %step : tensor<i64>")
-        dtype = "" if w.dtype == "f32" else " {dtype = %s}" % w.dtype
-        w.op("%%bc = aicf.bias_corr %%t1%s : tensor<i64>" % dtype)
+        # The bias correction needs the betas of the optimizer.
+        extra = re.findall(r"beta[12] = [^,}]+", attrs)
+        extra += ["dtype = %s" % w.dtype] if w.dtype != "f32" else []
+        w.op("%%bc = aicf.bias_corr %%t1%s : tensor<i64>"
+             % (" {%s}" % ", ".join(extra) if extra else ""))
         w.ret("t1", "tensor<i64>", "updates", "step")
     for i, (k, n) in enumerate(zip(widths, widths[1:])):
         for p, name, type_ in (("W", "weight", w.tensor(n, k)),

@@ -432,6 +432,13 @@ LogicalResult AdamStepOp::verify() {
       failed(checkBetas(*this, "C4", getBeta1().convertToDouble(),
                         getBeta2().convertToDouble())))
     return failure();
+  auto bc = getBc().getDefiningOp<BiasCorrOp>();
+  if (bc && (bc.getBeta1Attr() != getBeta1Attr() ||
+             bc.getBeta2Attr() != getBeta2Attr()))
+    return emitOpError() << "C5: beta1 and beta2 are " << getBeta1Attr()
+                         << " and " << getBeta2Attr()
+                         << ", but its bias_corr has " << bc.getBeta1Attr()
+                         << " and " << bc.getBeta2Attr();
   double eps = getEps().convertToDouble();
   double decay = getWeightDecay().convertToDouble();
   if (failed(checkValue(*this, "C4", "eps", eps, eps >= 0, "a number >= 0")))

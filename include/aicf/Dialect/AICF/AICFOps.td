@@ -242,6 +242,7 @@ def AICF_AdamStepOp : AICF_Op<"adam_step", [AttrSizedOperandSegments]> {
     - C2: bc is [2]; lr and inv_scale are 0-d; of p's element type.
     - C3: ok is 0-d.
     - C4: 0 ≤ beta1, beta2 < 1; eps ≥ 0; weight_decay ≥ 0.
+    - C5: a bias_corr that makes bc has the same beta1 and beta2.
   }];
   let arguments = (ins AICF_Float:$p, AICF_Float:$g, AICF_Float:$m,
                        AICF_Float:$v, AICF_Float:$bc, AICF_Float:$lr,

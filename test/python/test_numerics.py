@@ -1,0 +1,140 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps against NumPy and finite differences."""
+
+import numpy as np
+import pytest
+
+import reference
+from conftest import read_safetensors, write_safetensors
+
+WIDTHS = [7, 9, 5, 3]
+LAYERS = len(WIDTHS) - 1
+
+
+def make_data(seed, dtype, batch=6):
+    rng = np.random.default_rng(seed)
+    params = {}
+    for i, (k, n) in enumerate(zip(WIDTHS, WIDTHS[1:])):
+        params["fc%d.weight" % i] = rng.normal(size=(n, k), scale=0.5).astype(dtype)
+        params["fc%d.bias" % i] = rng.normal(size=n, scale=0.1).astype(dtype)
+    x = rng.normal(size=(batch, WIDTHS[0])).astype(dtype)
+    target = rng.normal(size=(batch, WIDTHS[-1])).astype(dtype)
+    return params, x, target
+
+
+def step_args(optimizer, dtype, attrs=""):
+    return ["--batch", "6", "--widths", ",".join(map(str, WIDTHS)),
+            "--optimizer", optimizer, "--dtype", dtype, "--attrs", attrs]
+
+
+def relative_error(a, b):
+    return np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-30)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients_equal_finite_differences(bench, seed):
+    """Of the whole step, in f64, central differences of the loss."""
+    params, x, target = make_data(seed, np.float64)
+    bench.generate(*step_args("sgd", "f64"))
+    plan = bench.compile("step", "--keep=grad")
+    write_safetensors(bench.folder / "init.safetensors", params)
+    names = ["grad:" + name for name in params]
+    got = bench.run(plan, "--init", "@%s" % (bench.folder / "init.safetensors"),
+                    inputs={"x": x, "target": target}, hypers={"lr": 0.1},
+                    outputs=names + ["loss"])
+    assert abs(got["loss"] - reference.loss(params, x, target, LAYERS)) < 1e-13
+    h = 1e-6
+    for name, value in params.items():
+        numeric = np.zeros_like(value)
+        for index in np.ndindex(value.shape):
+            for sign in (1, -1):
+                moved = {n: v.copy() for n, v in params.items()}
+                moved[name][index] += sign * h
+                numeric[index] += sign * reference.loss(moved, x, target, LAYERS)
+        numeric /= 2 * h
+        assert relative_error(got["grad:" + name], numeric) < 1e-7, name
+
+
+@pytest.mark.parametrize("dtype,tolerance", [("f64", 1e-12), ("f32", 2e-5)])
+@pytest.mark.parametrize("executor", ["eager", "graph"])
+@pytest.mark.parametrize("optimizer,attrs,kwargs", [
+    ("adam", "", {}),
+    ("adam", "{beta1 = 0.8, beta2 = 0.95, eps = 1.0e-6, weight_decay = 0.1}",
+     dict(beta1=0.8, beta2=0.95, eps=1e-6, decay=0.1)),
+    ("sgd", "", {}),
+    ("sgd", "{weight_decay = 0.05}", dict(decay=0.05)),
+    ("momentum", "{momentum = 0.9}", dict(momentum=0.9)),
+    ("momentum", "{momentum = 0.9, nesterov = true, weight_decay = 0.01}",
+     dict(momentum=0.9, nesterov=True, decay=0.01)),
+])
+def test_ten_steps_equal_numpy(bench, optimizer, attrs, kwargs, dtype, tolerance,
+                               executor):
+    numpy_dtype = {"f32": np.float32, "f64": np.float64}[dtype]
+    params, x, target = make_data(7, numpy_dtype)
+    bench.generate(*step_args(optimizer, dtype, attrs))
+    plan = bench.compile()
+    write_safetensors(bench.folder / "init.safetensors", params)
+    bench.run(plan, "--init", bench.folder / "init.safetensors", "--steps", 10,
+              "--executor", executor, "--save-checkpoint", bench.folder / "ck",
+              inputs={"x": x, "target": target}, hypers={"lr": 0.01})
+    got = read_safetensors(bench.folder / "ck" / "state.safetensors")
+
+    expected = {n: v.astype(np.float64) for n, v in params.items()}
+    state = {}
+    update = reference.adam if optimizer == "adam" else reference.sgd
+    for _ in range(10):
+        grads = reference.gradients(expected, x.astype(np.float64),
+                                    target.astype(np.float64), LAYERS)
+        update(expected, grads, state, 0.01, **kwargs)
+    for name, value in expected.items():
+        assert relative_error(got[name], value) < tolerance, name
+    if optimizer == "adam":
+        assert got["step"] == 10
+        for name in expected:
+            assert relative_error(got[name + ".exp_avg"],
+                                  state["m"][name]) < 10 * tolerance
+    if optimizer == "momentum":
+        for name in expected:
+            assert relative_error(got[name + ".momentum"],
+                                  state[name]) < 10 * tolerance
+
+
+LAYER_STEP = """
+func.func @f(%x: tensor<4x6xf64> {aicf.role = "input", aicf.name = "x"},
+             %g: tensor<6xf64> {aicf.role = "input", aicf.name = "gamma"},
+             %b: tensor<6xf64> {aicf.role = "input", aicf.name = "beta"},
+             %d: tensor<4x6xf64> {aicf.role = "input", aicf.name = "dy"})
+    -> (tensor<4x6xf64> {aicf.name = "y"}, tensor<4x6xf64> {aicf.name = "dx"},
+        tensor<6xf64> {aicf.name = "dgamma"}, tensor<6xf64> {aicf.name = "dbeta"}) {
+  %y, %m, %r = aicf.layer_norm %x, %g, %b : tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>
+  %dx, %dg, %db = aicf.layer_norm_bwd %d, %x, %g, %m, %r
+      : tensor<4x6xf64>, tensor<4x6xf64>, tensor<6xf64>, tensor<4xf64>, tensor<4xf64>
+  return %y, %dx, %dg, %db : tensor<4x6xf64>, tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>
+}
+"""
+
+
+def test_layer_norm_gradient_equals_finite_differences(bench):
+    rng = np.random.default_rng(5)
+    inputs = {"x": rng.normal(size=(4, 6)), "gamma": rng.normal(size=6),
+              "beta": rng.normal(size=6), "dy": rng.normal(size=(4, 6))}
+    (bench.folder / "norm.mlir").write_text(LAYER_STEP)
+    got = bench.run(bench.compile("norm"), inputs=inputs,
+                    outputs=["y", "dx", "dgamma", "dbeta"])
+
+    def norm(x, gamma, beta):
+        centred = x - x.mean(axis=1, keepdims=True)
+        return centred / np.sqrt((centred ** 2).mean(axis=1, keepdims=True)
+                                 + 1e-5) * gamma + beta
+
+    values = [inputs["x"], inputs["gamma"], inputs["beta"]]
+    assert relative_error(got["y"], norm(*values)) < 1e-13
+    for position, name in enumerate(["dx", "dgamma", "dbeta"]):
+        numeric = np.zeros_like(values[position])
+        for index in np.ndindex(numeric.shape):
+            for sign in (1, -1):
+                moved = [v.copy() for v in values]
+                moved[position][index] += sign * 1e-6
+                numeric[index] += sign * (norm(*moved) * inputs["dy"]).sum()
+        assert relative_error(got[name], numeric / 2e-6) < 1e-7, name

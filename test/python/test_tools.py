@@ -1,0 +1,265 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tools from outside: bits, files, exit codes, bad input."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from conftest import BIN, EXAMPLES, SOURCE, read_safetensors, run_tool
+
+STEP = ["--batch", "6", "--widths", "7,9,3"]
+FILL = ["--input", "x=6x7xf32=0.5", "--input", "target=6x3xf32=0.25",
+        "--set", "lr=0.01"]
+
+
+@pytest.fixture
+def plan(bench):
+    bench.generate(*STEP)
+    return bench.compile()
+
+
+def state(bench, plan, *flags, folder="ck", code=0, env=None):
+    done = run_tool("aicf-run", plan, *FILL, "--save-checkpoint",
+                    bench.folder / folder, *flags, env=env)
+    assert done.returncode == code, done.stderr
+    return (bench.folder / folder / "state.safetensors").read_bytes()
+
+
+def test_every_way_gives_the_same_bits(bench, plan):
+    """In place or not, one arena or many allocations, eager or graph, poisoned,
+    guarded, one thread or two, gradients kept or not."""
+    reference = state(bench, plan, "--steps", 20)
+    plain = bench.compile("step", "--opt-level=0", plan="plain")
+    kept = bench.compile("step", "--keep=grad", plan="kept")
+    every = bench.compile("step", "--keep=all", plan="every")
+    for which in (plan, plain, kept, every):
+        for flags in (["--executor", "graph"], ["--separate-allocations"],
+                      ["--poison", "--canary"], ["--threads", 1], ["--threads", 2],
+                      ["--check"]):
+            assert state(bench, which, "--steps", 20, *flags) == reference, flags
+
+
+@pytest.mark.parametrize("phases", range(8))
+def test_cleaning_up_after_any_phase_changes_nothing(bench, plan, phases):
+    names = ["check", "lower", "updates", "inplace", "kernels", "streams",
+             "memory", "plan"]
+    passes = []
+    for i, name in enumerate(names):
+        passes.append("--aicf-phase-" + name)
+        if i == phases:
+            passes += ["--cse", "--canonicalize"]
+    lowered = run_tool("aicf-opt", bench.folder / "step.mlir", *passes, "-o",
+                       bench.folder / "low.mlir")
+    assert lowered.returncode == 0, lowered.stderr
+    other = bench.folder / "other.plan"
+    done = run_tool("aicf-translate", bench.folder / "low.mlir", "--aicf-to-plan",
+                    "-o", other)
+    assert done.returncode == 0, done.stderr
+    assert run_tool("aicf-plan", "diff", plan, other).returncode == 0
+
+
+def test_swaps_and_rotations(bench):
+    (bench.folder / "swap.mlir").write_text("""
+func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a", aicf.init = 1.0},
+             %b: tensor<2xf32> {aicf.role = "param", aicf.name = "b", aicf.init = 2.0},
+             %c: tensor<2xf32> {aicf.role = "state", aicf.name = "c", aicf.init = 3.0},
+             %d: tensor<2xf32> {aicf.role = "state", aicf.name = "d", aicf.init = 4.0},
+             %e: tensor<2xf32> {aicf.role = "state", aicf.name = "e", aicf.init = 5.0})
+    -> (tensor<2xf32> {aicf.updates = "a"}, tensor<2xf32> {aicf.updates = "b"},
+        tensor<2xf32> {aicf.updates = "c"}, tensor<2xf32> {aicf.updates = "d"},
+        tensor<2xf32> {aicf.updates = "e"}, tensor<2xf32> {aicf.name = "old"},
+        tensor<2xf32> {aicf.name = "sum"}, tensor<2xf32> {aicf.name = "again"}) {
+  %s = aicf.add %a, %a : tensor<2xf32>, tensor<2xf32>
+  return %b, %a, %d, %e, %c, %c, %s, %s : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>,
+      tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+""")
+    for level in ("0", "1"):
+        plan = bench.compile("swap", "--opt-level=" + level)
+        got = bench.run(plan, "--steps", 4, "--check", "--save-checkpoint",
+                        bench.folder / "ck", outputs=["old", "sum", "again"])
+        after = read_safetensors(bench.folder / "ck" / "state.safetensors")
+        # Four swaps are none, four rotations of three are one.
+        assert [after[n][0] for n in "abcde"] == [1, 2, 4, 5, 3]
+        assert got["old"][0] == 3 and got["sum"][0] == 4 == got["again"][0]
+
+
+def test_resuming_gives_the_same_bits_as_not_stopping(bench, plan):
+    whole = state(bench, plan, "--steps", 12)
+    state(bench, plan, "--steps", 5, folder="half")
+    rest = state(bench, plan, "--steps", 7, "--resume", bench.folder / "half")
+    assert rest == whole
+
+
+def test_seed_chooses_the_initial_values(bench, plan):
+    first = state(bench, plan, "--seed", 1)
+    assert state(bench, plan, "--seed", 1) == first
+    assert state(bench, plan, "--seed", 2) != first
+
+
+def test_warmup_keeps_the_state(bench, plan):
+    before = state(bench, plan, "--steps", 3, folder="a")
+    after = state(bench, plan, "--steps", 4, "--resume", bench.folder / "a",
+                  env={"AICF_WARMUP": "1"})
+    assert after == before
+
+
+def test_expected_decides_the_exit_code(bench, plan):
+    got = bench.run(plan, inputs={"x": np.ones((6, 7), np.float32),
+                                  "target": np.zeros((6, 3), np.float32)},
+                    hypers={"lr": 0.01}, outputs=["loss"])
+    value = float(got["loss"])
+    args = [plan, "--input", "x=6x7xf32=1", "--input", "target=6x3xf32=0", "--set",
+            "lr=0.01"]
+    assert run_tool("aicf-run", *args, "--expected",
+                    "loss=f32=%r" % value).returncode == 0
+    wrong = run_tool("aicf-run", *args, "--expected", "loss=f32=%r" % (value + 1))
+    assert wrong.returncode == 1
+    assert "differs from what is expected" in wrong.stderr
+
+
+def test_trace_statistics_and_slots(bench, plan):
+    for executor in ("eager", "graph"):
+        path = bench.folder / "trace.json"
+        done = run_tool("aicf-run", plan, *FILL, "--executor", executor, "--steps",
+                        3, "--trace", path, "--print-statistics", "--dump-slots")
+        assert done.returncode == 0, done.stderr
+        events = json.loads(path.read_text())["traceEvents"]
+        assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
+        calls = [n["op"] for e in events for n in e["args"].get("nodes", [])] or \
+            [e["name"] for e in events]
+        assert len(calls) == 3 * 20 and calls.count("adam_step") == 12
+        assert "persistent" in done.stdout and "fc0.weight" in done.stdout
+
+
+BAD_RUNS = [
+    ([], 2, "plan is required"),
+    (["{plan}", "--no-such-flag"], 2, "--no-such-flag"),
+    (["{missing}"], 2, "No such file"),
+    (["{cut}"], 2, "[BadMagic]"),
+    (["{plan}", "--entry", "nothing"], 2, "no entry"),
+    (["{plan}", "--device", "tpu"], 2, "device \"tpu\""),
+    (["{plan}", "--executor", "fast"], 2, "fast"),
+    (["{plan}", "--steps", "0"], 2, "--steps"),
+    (["{plan}", "--steps", "many"], 2, "--steps"),
+    (["{plan}"], 2, "never written"),
+    (["{plan}", "--input", "x"], 2, "NAME="),
+    (["{plan}", "--input", "x=6x7xf32=1,2"], 2, "takes 42 numbers"),
+    (["{plan}", "--input", "x=6x7xf64=1"], 2, "6x7xf32 in the plan"),
+    (["{plan}", "--input", "x=7x6xf32=1"], 2, "6x7xf32 in the plan"),
+    (["{plan}", "--input", "x=6x7xf8=1"], 2, "not a dtype"),
+    (["{plan}", "--input", "x=@{missing}"], 2, "No such file"),
+    (["{plan}", "--input", "x=@{plan}"], 2, "npy"),
+    (["{plan}", "--input", "nothing=f32=1"], 2, "no tensor named"),
+    (["{plan}", "--set", "lr=fast"], 2, "not a number"),
+    (["{plan}", "--set", "fc0.weight=1"], 2, "expected hyper"),
+    (["{plan}", "--init", "@{missing}"], 2, "No such file"),
+    (["{plan}", "--init", "@{plan}"], 2, "safetensors"),
+    (["{plan}", "--resume", "{missing}"], 2, "No such file"),
+    (["{plan}", "--output", "loss"], 2, "NAME="),
+    (["{plan}", "--output", "typo=@o.npy"], 2, "no tensor named"),
+    (["{plan}", "--save-checkpoint", "{missing}/a/b"], 2, "cannot make folder"),
+    (["{plan}", "--expected", "loss=2xf32=1"], 2, "the plan has f32"),
+]
+
+
+@pytest.mark.parametrize("args,code,message", BAD_RUNS)
+def test_bad_runs_are_refused(bench, plan, args, code, message):
+    cut = bench.folder / "cut.plan"
+    cut.write_bytes(plan.read_bytes()[:-7])
+    names = {"plan": plan, "missing": bench.folder / "missing", "cut": cut}
+    done = run_tool("aicf-run", *[a.format(**names) for a in args])
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert not list(bench.folder.glob("*.npy"))
+
+
+def test_failed_compilation_keeps_the_old_plan(bench, plan):
+    before = plan.read_bytes()
+    (bench.folder / "step.mlir").write_text("func.func @f( {")
+    done = run_tool("aicf-compile", bench.folder / "step.mlir", "-o", plan)
+    assert done.returncode == 2 and "error" in done.stderr
+    assert plan.read_bytes() == before
+    assert run_tool("aicf-compile", bench.folder / "no.mlir", "-o",
+                    plan).returncode == 2
+    assert run_tool("aicf-plan", "verify", bench.folder / "step.mlir").returncode == 2
+    assert run_tool("aicf-plan", "paint").returncode == 2
+
+
+def test_interrupt_writes_what_was_asked_for(bench, plan):
+    process = subprocess.Popen(
+        [str(BIN / "aicf-run"), str(plan), *FILL, "--steps", "1000000000",
+         "--save-checkpoint", str(bench.folder / "ck")], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130 and "interrupted after" in errors
+    done = int(re.search(r"after (\d+) of", errors).group(1))
+    saved = read_safetensors(bench.folder / "ck" / "state.safetensors")
+    assert saved["step"] == done > 0
+
+
+def test_full_disk_is_an_error(bench, plan):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([str(BIN / "aicf-run"), str(plan), *FILL],
+                              stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 3 and "standard output" in done.stderr
+
+
+def test_the_digits_example_learns():
+    done = run_tool("train-digits", EXAMPLES / "digits.plan", "--data",
+                    SOURCE / "examples/digits/digits.csv.gz")
+    assert done.returncode == 0, done.stderr
+    accuracy = float(re.search(r"test accuracy: ([\d.]+) %", done.stdout).group(1))
+    assert accuracy > 90
+    assert "\r" not in done.stdout, "quiet when not a terminal"
+    again = run_tool("train-digits", EXAMPLES / "digits.plan", "--data",
+                     SOURCE / "examples/digits/digits.csv.gz", "--threads", "1")
+    assert done.stdout.splitlines()[0] == again.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("args", [
+    ["--batch", "64", "--widths", "64,128,64"],
+    ["--batch", "8", "--layers", "30", "--width", "48"],
+    ["--batch", "100", "--widths", "777,1031,513,10", "--optimizer", "momentum"],
+    ["--batch", "16", "--widths", "32,512,8,512,16", "--optimizer", "sgd"],
+])
+def test_generated_steps_pack_within_five_percent(bench, args):
+    bench.generate(*args)
+    plan = json.loads(run_tool("aicf-plan", "dump", "--json",
+                               bench.compile()).stdout)
+    for entry in plan["entries"]:
+        assert entry["temp_bytes"] <= 1.05 * entry["temp_lower_bound"]
+
+
+@pytest.mark.parametrize("name", ["fashion_mnist", "digits"])
+def test_examples_pack_within_five_percent(name):
+    plan = json.loads(run_tool("aicf-plan", "dump", "--json",
+                               EXAMPLES / (name + ".plan")).stdout)
+    for entry in plan["entries"]:
+        assert entry["temp_bytes"] <= 1.05 * entry["temp_lower_bound"]
+
+
+def test_op_attrs_table_matches_the_plan(bench, plan):
+    """The Python table's formats unpack the plan's blobs."""
+    import sys
+    sys.path.insert(0, str(SOURCE / "python/aicf"))
+    from op_attrs import OP_ATTRS
+    assert OP_ATTRS["gemm"] == (0, "", "<ii", ("transA", "transB"))
+    assert OP_ATTRS["sgd_step"][1:3] == ("SGDM", "<ddi")
+    calls = json.loads(run_tool("aicf-plan", "dump", "--json",
+                                plan).stdout)["entries"][0]["calls"]
+    for call in calls:
+        kind, fourcc, layout, fields = OP_ATTRS[call["op"]]
+        assert tuple(call["attrs"]) == fields
+        expected = int.from_bytes(fourcc.encode(), "little")
+        assert call["schema"] == expected
+        assert os.path.basename(call["location"]).startswith("step.mlir:")

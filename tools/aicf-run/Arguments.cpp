@@ -127,7 +127,7 @@ splitName(const std::string &argument) {
 StatusOr<NamedTensor> parseTensorArgument(const std::string &argument) {
   AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
   const auto &[name, rest] = parts;
-  if (rest.empty() || rest[0] != '@') {
+  if (rest.rfind("@", 0) != 0) {
     StatusOr<HostTensor> tensor = parseInline(rest);
     if (!tensor.ok())
       return tensor.status().withContext(name);
@@ -146,7 +146,7 @@ StatusOr<NamedTensor> parseTensorArgument(const std::string &argument) {
 StatusOr<NamedFile> parseFileArgument(const std::string &argument) {
   AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
   const auto &[name, rest] = parts;
-  if (rest.size() < 2 || rest[0] != '@')
+  if (rest.size() < 2 || rest.rfind("@", 0) != 0)
     return refuse("\"", argument, "\" is not NAME=@FILE.npy");
   return NamedFile{name, rest.substr(1)};
 }

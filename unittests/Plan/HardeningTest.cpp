@@ -11,10 +11,10 @@
 // what the verifier missed. Exit code 1 on any finding of our own.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Executor.h"
 #include "aicf/Support/File.h"
 #include "unittests/Common/SamplePlans.h"
 #include "unittests/Plan/Corpus.h"
+#include "unittests/Plan/RunAccepted.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -39,48 +39,20 @@ void report(const std::string &what) {
   ++findings;
 }
 
-/// Writes every input and runs every entry, eagerly and as a graph.
-void runAccepted(Plan plan) {
-  ++accepted;
-  uint64_t bytes = plan.persistentBytes;
-  for (const PlanEntry &entry : plan.entries)
-    bytes += entry.ioBytes + entry.tempBytes;
-  if (bytes > 64 << 20)
-    return; // legal, but too large to run here
-  auto shared = std::make_shared<const Plan>(std::move(plan));
-  ExecutorOptions options;
-  options.separateAllocations = true; // so that ASan sees each tensor's end
-  auto executor = Executor::create(shared, createCPUDevice({1}), options);
-  if (!executor.ok() || !(*executor)->prepare().ok())
-    return;
-  auto fill = [&](const std::string &name, const PlanTensor &t) {
-    std::vector<uint8_t> data(t.desc.numBytes(), 0);
-    if (!(*executor)->write(name, data.data(), data.size()).ok())
-      report("cannot write " + name);
-  };
-  for (const PlanTensor &t : shared->persistent)
-    fill(t.name, t);
-  for (const PlanEntry &entry : shared->entries)
-    for (const PlanTensor &t : entry.tensors)
-      if (t.role == Role::Input)
-        fill(entry.name + "/" + t.name, t);
-  for (const PlanEntry &entry : shared->entries) {
-    Status eager = (*executor)->run(entry.name);
-    Status graph = (*executor)->run(GraphKey{entry.name, 2});
-    if (!eager.ok() || !graph.ok())
-      report("an accepted plan does not run: " + eager.toString());
-    ++ran;
-  }
-}
-
 /// With the checksum on it must be refused; with it off it may be accepted.
 void tryMutant(const std::vector<uint8_t> &bytes,
                const std::vector<uint8_t> &original) {
   if (bytes != original && Plan::parse(bytes).ok())
     report("a damaged plan passes the checksum");
   StatusOr<Plan> plan = Plan::parse(bytes, {/*verifyChecksum=*/false});
-  if (plan.ok())
-    runAccepted(std::move(*plan));
+  if (!plan.ok())
+    return;
+  ++accepted;
+  StatusOr<size_t> entries = runAccepted(std::move(*plan));
+  if (entries.ok())
+    ran += *entries;
+  else
+    report("an accepted plan does not run: " + entries.status().toString());
 }
 
 void mutate(std::vector<uint8_t> &bytes, std::mt19937 &random) {

@@ -25,9 +25,16 @@ public:
   template <typename U = T, typename = std::enable_if_t<std::is_const_v<U>>>
   Span(const std::vector<Value> &v) : first(v.data()), count(v.size()) {}
   /// Only for arguments: the list dies at the end of the full expression.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
   template <typename U = T, typename = std::enable_if_t<std::is_const_v<U>>>
   constexpr Span(std::initializer_list<Value> list)
       : first(list.begin()), count(list.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   constexpr T *data() const { return first; }
   constexpr size_t size() const { return count; }

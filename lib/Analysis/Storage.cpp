@@ -133,10 +133,10 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
 }
 
 /// An argument is overwritten only by the value that updates it.
-LogicalResult StorageAnalysis::verifyArgument(const Storage &storage) const {
+LogicalResult StorageAnalysis::verifyArgument(
+    const Storage &storage, const mlir::aicf::EntrySignature &signature) const {
   if (storage.kind != Storage::Kind::Argument || storage.values.size() < 2)
     return success();
-  mlir::aicf::EntrySignature signature(func);
   StringRef name = signature.arguments[storage.number].name;
   Value last = storage.values.back();
   for (OpOperand &use : last.getUses())
@@ -197,8 +197,10 @@ LogicalResult StorageAnalysis::verify() const {
                  << "reads a result of " << producer->getName()
                  << " that is not ordered before it";
   }
+  mlir::aicf::EntrySignature signature(func);
   for (const Storage &storage : storages)
-    if (failed(verifyChain(storage)) || failed(verifyArgument(storage)))
+    if (failed(verifyChain(storage)) ||
+        failed(verifyArgument(storage, signature)))
       return failure();
   return success();
 }

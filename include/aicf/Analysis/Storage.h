@@ -60,7 +60,8 @@ public:
   LogicalResult verify() const;
 
 private:
-  LogicalResult verifyArgument(const Storage &storage) const;
+  LogicalResult verifyArgument(const Storage &storage,
+                               const aicf::EntrySignature &signature) const;
   LogicalResult verifyChain(const Storage &storage) const;
   size_t makeStorage(Storage::Kind kind, int64_t number, Value value);
 

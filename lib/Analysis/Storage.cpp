@@ -117,8 +117,10 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       auto it = fixed.find(result);
-      if (operand >= 0 && it != fixed.end())
-        fixed.try_emplace(call->getOperand(operand), it->second);
+      if (operand < 0 || it == fixed.end())
+        continue;
+      size_t storage = it->second; // inserting may move what `it` points at
+      fixed.try_emplace(call->getOperand(operand), storage);
     }
   for (PrimitiveOpInterface call : list.calls)
     for (OpResult result : call->getResults()) {

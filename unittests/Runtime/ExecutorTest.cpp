@@ -20,14 +20,17 @@
 
 // Counts every allocation of this process, to show that running makes none.
 static std::atomic<uint64_t> allocationCount{0};
-void *operator new(size_t bytes) {
+#define AICF_NOINLINE __attribute__((noinline))
+AICF_NOINLINE void *operator new(size_t bytes) {
   ++allocationCount;
   if (void *memory = std::malloc(bytes))
     return memory;
   throw std::bad_alloc();
 }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+AICF_NOINLINE void operator delete(void *memory) noexcept { std::free(memory); }
+AICF_NOINLINE void operator delete(void *memory, size_t) noexcept {
+  std::free(memory);
+}
 
 using namespace aicf;
 using namespace aicf::test;

@@ -1,4 +1,5 @@
-//===- Dataset.h - labelled images for the examples ---------------------------===//
+//===- Dataset.h - labelled images for the examples
+//---------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +16,8 @@
 
 namespace example {
 
-/// `count` images of `width` values in [0, 1], and a label below `classes` each.
+/// `count` images of `width` values in [0, 1], and a label below `classes`
+/// each.
 struct Dataset {
   size_t count = 0, width = 0, classes = 10;
   std::vector<float> images;   ///< [count, width]

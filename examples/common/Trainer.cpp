@@ -1,4 +1,5 @@
-//===- Trainer.cpp - trains and tests a classifier plan -----------------------===//
+//===- Trainer.cpp - trains and tests a classifier plan
+//-----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -77,8 +78,7 @@ Status trainEpochs(Executor &executor, const Dataset &data,
     double start = seconds();
     for (size_t s = 0; s < steps; ++s) {
       batch.fill(data, order, s * size, size);
-      AICF_RETURN_IF_ERROR(
-          writeFloats(executor, "train_step/x", batch.images));
+      AICF_RETURN_IF_ERROR(writeFloats(executor, "train_step/x", batch.images));
       AICF_RETURN_IF_ERROR(writeFloats(executor, "target", batch.targets));
       AICF_RETURN_IF_ERROR(executor.run(step));
       if (isTerminal && (s % 20 == 19 || s + 1 == steps)) {
@@ -109,8 +109,8 @@ StatusOr<double> testAccuracy(Executor &executor, const Dataset &data) {
                                         &data.images[first * data.width],
                                         size * data.width * sizeof(float)));
     AICF_RETURN_IF_ERROR(executor.run("predict"));
-    AICF_RETURN_IF_ERROR(executor.read("scores", scores.data(),
-                                       scores.size() * sizeof(float)));
+    AICF_RETURN_IF_ERROR(
+        executor.read("scores", scores.data(), scores.size() * sizeof(float)));
     for (size_t i = 0; i < size; ++i) {
       auto row = scores.begin() + long(i * data.classes);
       long best = std::max_element(row, row + long(data.classes)) - row;
@@ -143,10 +143,10 @@ Status trainAndTest(const std::string &planPath, const Dataset &train,
   return {};
 }
 
-int runExample(int argc, char **argv,
-               StatusOr<std::pair<Dataset, Dataset>> (*load)(
-                   const std::string &dataPath),
-               const std::string &defaultDataPath, TrainingOptions defaults) {
+int runExample(
+    int argc, char **argv,
+    StatusOr<std::pair<Dataset, Dataset>> (*load)(const std::string &dataPath),
+    const std::string &defaultDataPath, TrainingOptions defaults) {
   std::string plan, data = defaultDataPath;
   bool isUsage = argc < 2;
   for (int i = 1; i < argc && !isUsage; ++i) {
@@ -170,9 +170,9 @@ int runExample(int argc, char **argv,
     return 2;
   }
   auto sets = load(data);
-  Status status = sets.ok() ? trainAndTest(plan, sets->first, sets->second,
-                                           defaults)
-                            : sets.status();
+  Status status = sets.ok()
+                      ? trainAndTest(plan, sets->first, sets->second, defaults)
+                      : sets.status();
   if (!status.ok())
     std::fprintf(stderr, "%s: %s\n", argv[0], status.toString().c_str());
   return status.ok() ? 0 : 2;

@@ -1,4 +1,5 @@
-//===- Trainer.h - trains and tests a classifier plan -------------------------===//
+//===- Trainer.h - trains and tests a classifier plan
+//-------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

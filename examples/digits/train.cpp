@@ -1,4 +1,5 @@
-//===- train.cpp - trains on the 8x8 digits -----------------------------------===//
+//===- train.cpp - trains on the 8x8 digits
+//-----------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,6 +26,6 @@ static StatusOr<std::pair<Dataset, Dataset>> load(const std::string &path) {
 int main(int argc, char **argv) {
   example::TrainingOptions options;
   options.epochs = 30;
-  return example::runExample(argc, argv, load,
-                             "examples/digits/digits.csv.gz", options);
+  return example::runExample(argc, argv, load, "examples/digits/digits.csv.gz",
+                             options);
 }

@@ -1,4 +1,5 @@
-//===- Gemm.cpp - matrix products on the CPU ----------------------------------===//
+//===- Gemm.cpp - matrix products on the CPU
+//----------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,8 +32,13 @@ GemmShape shapeOf(const LaunchArgs &args) {
   auto attrs = args.attrsAs<GemmAttrs>();
   const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
   const int64_t *c = args.outs[0].desc.dims;
-  return {c[0], c[1], attrs.transA ? a[0] : a[1], attrs.transA != 0,
-          attrs.transB != 0, a[1], b[1]};
+  return {c[0],
+          c[1],
+          attrs.transA ? a[0] : a[1],
+          attrs.transA != 0,
+          attrs.transB != 0,
+          a[1],
+          b[1]};
 }
 
 #ifdef AICF_HAVE_OPENBLAS

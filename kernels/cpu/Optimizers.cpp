@@ -1,4 +1,5 @@
-//===- Optimizers.cpp - step count, loss scale, Adam, SGD ---------------------===//
+//===- Optimizers.cpp - step count, loss scale, Adam, SGD
+//---------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -101,19 +102,19 @@ template <typename T> void adamStep(const LaunchArgs &args) {
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = T(1 - double(lr) * attrs.weight_decay);
-  parallelElements(
-      args.numElements(0), args.numThreads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          T grad = g[i] * gate.invScale;
-          T newM = beta1 * m[i] + rest1 * grad;
-          T newV = beta2 * v[i] + rest2 * grad * grad;
-          T newP =
-              p[i] * keep - lr * (newM * bc1) / (std::sqrt(newV * bc2) + eps);
-          mOut[i] = newM;
-          vOut[i] = newV;
-          pOut[i] = newP;
-        }
-      });
+  parallelElements(args.numElements(0), args.numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       T grad = g[i] * gate.invScale;
+                       T newM = beta1 * m[i] + rest1 * grad;
+                       T newV = beta2 * v[i] + rest2 * grad * grad;
+                       T newP = p[i] * keep - lr * (newM * bc1) /
+                                                  (std::sqrt(newV * bc2) + eps);
+                       mOut[i] = newM;
+                       vOut[i] = newV;
+                       pOut[i] = newP;
+                     }
+                   });
 }
 
 template <typename T> void sgdStep(const LaunchArgs &args, T lr) {
@@ -130,19 +131,18 @@ template <typename T> void sgdStep(const LaunchArgs &args, T lr) {
   T *pOut = args.out<T>(0), *mOut = m ? args.out<T>(1) : nullptr;
   T decay = T(attrs.weight_decay), momentum = T(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
-  parallelElements(args.numElements(0), args.numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       T direction = g[i] * gate.invScale + decay * p[i];
-                       if (m) {
-                         T moment = momentum * m[i] + direction;
-                         mOut[i] = moment;
-                         direction = nesterov ? direction + momentum * moment
-                                              : moment;
-                       }
-                       pOut[i] = p[i] - lr * direction;
-                     }
-                   });
+  parallelElements(
+      args.numElements(0), args.numThreads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          T direction = g[i] * gate.invScale + decay * p[i];
+          if (m) {
+            T moment = momentum * m[i] + direction;
+            mOut[i] = moment;
+            direction = nesterov ? direction + momentum * moment : moment;
+          }
+          pOut[i] = p[i] - lr * direction;
+        }
+      });
 }
 
 template <typename T> void sgdStepOnDevice(const LaunchArgs &args) {

@@ -24,8 +24,9 @@ void parallelFor(int64_t n, int64_t blockSize, int numThreads,
                  [[maybe_unused]] int64_t totalElements, Body body) {
   int64_t numBlocks = (n + blockSize - 1) / blockSize;
   // `if`: a parallel region costs microseconds.
-#pragma omp parallel for schedule(static) num_threads(numThreads)              \
-    if (numThreads > 1 && numBlocks > 1 && totalElements >= kParallelElements)
+#pragma omp parallel for schedule(static)                                      \
+    num_threads(numThreads) if (numThreads > 1 && numBlocks > 1 &&             \
+                                    totalElements >= kParallelElements)
   for (int64_t block = 0; block < numBlocks; ++block) {
     int64_t begin = block * blockSize;
     body(begin, begin + blockSize < n ? begin + blockSize : n);

@@ -1,4 +1,5 @@
-//===- Reductions.cpp - sums, losses, layer norm ------------------------------===//
+//===- Reductions.cpp - sums, losses, layer norm
+//------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -61,15 +62,14 @@ template <typename T> void reduceSum(const LaunchArgs &args) {
 template <typename T> void mseLoss(const LaunchArgs &args) {
   const T *pred = args.in<T>(0), *target = args.in<T>(1);
   int64_t n = args.numElements(0);
-  double sum =
-      parallelSum(n, args.numThreads, [&](int64_t begin, int64_t end) {
-        double partial = 0;
-        for (int64_t i = begin; i < end; ++i) {
-          double d = double(pred[i]) - double(target[i]);
-          partial += d * d;
-        }
-        return partial;
-      });
+  double sum = parallelSum(n, args.numThreads, [&](int64_t begin, int64_t end) {
+    double partial = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      double d = double(pred[i]) - double(target[i]);
+      partial += d * d;
+    }
+    return partial;
+  });
   *args.out<T>(0) = T(sum / double(n));
 }
 
@@ -118,7 +118,8 @@ template <typename T> void layerNorm(const LaunchArgs &args) {
               });
 }
 
-/// dx = rstd·(g - mean(g) - h·mean(g·h)) with h = (x - mean)·rstd, g = dy·gamma.
+/// dx = rstd·(g - mean(g) - h·mean(g·h)) with h = (x - mean)·rstd, g =
+/// dy·gamma.
 template <typename T> void layerNormDx(const LaunchArgs &args, int64_t r) {
   int64_t width = args.ins[2].desc.dims[0];
   const T *dy = args.in<T>(0) + r * width, *x = args.in<T>(1) + r * width;

@@ -1,4 +1,5 @@
-//===- Reference.cpp - every primitive, plain and in f64 ----------------------===//
+//===- Reference.cpp - every primitive, plain and in f64
+//----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,8 +50,8 @@ void biasAdd(const Tensors &ins, Tensors &outs,
   if (axis < 0)
     axis = ins[0].desc.rank - 1;
   for (size_t i = 0; i < ins[0].values.size(); ++i)
-    outs[0].values[i] = ins[0].values[i] +
-                        ins[1].values[indexAlong(ins[0].desc, axis, i)];
+    outs[0].values[i] =
+        ins[0].values[i] + ins[1].values[indexAlong(ins[0].desc, axis, i)];
 }
 
 void reduceSum(const Tensors &ins, Tensors &outs,

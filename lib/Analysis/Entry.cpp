@@ -112,7 +112,8 @@ static DictionaryAttr dictionaryAt(ArrayAttr dictionaries, size_t i) {
 }
 
 EntrySignature::EntrySignature(func::FuncOp func) {
-  ArrayAttr argAttrs = func.getArgAttrsAttr(), resAttrs = func.getResAttrsAttr();
+  ArrayAttr argAttrs = func.getArgAttrsAttr(),
+            resAttrs = func.getResAttrsAttr();
   for (size_t i = 0, e = func.getNumArguments(); i < e; ++i) {
     DictionaryAttr attrs = dictionaryAt(argAttrs, i);
     Argument arg;

@@ -182,7 +182,9 @@ template <typename Key> Order sortedBy(const Problem &p, Key key) {
 }
 
 void tryHeuristics(const Problem &p, Best &best) {
-  auto length = [&](uint32_t i) { return uint64_t(p.last[i] - p.start[i] + 1); };
+  auto length = [&](uint32_t i) {
+    return uint64_t(p.last[i] - p.start[i] + 1);
+  };
   const Order orders[] = {
       sortedBy(p, [&](uint32_t i) { return p.sizes[i]; }),
       sortedBy(p, length),
@@ -208,8 +210,8 @@ void tryHeuristics(const Problem &p, Best &best) {
 constexpr size_t kSearchWork = 30'000'000;
 
 /// Random exchanges and moves to the front in the best order so far; accepts
-/// what is not worse, so that it drifts across plateaus. Stops within 0.5 % of the
-/// bound.
+/// what is not worse, so that it drifts across plateaus. Stops within 0.5 % of
+/// the bound.
 void search(const Problem &p, Best &best) {
   std::mt19937 random(static_cast<uint32_t>(p.size()) * 2654435761u + 1);
   const size_t n = p.size();

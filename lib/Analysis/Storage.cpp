@@ -6,11 +6,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Analysis/Storage.h"
+#include "aicf/Dialect/AICF/AICF.h"
 
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::aicf_rt;
+
+int64_t mlir::aicf_rt::labelOf(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
+    auto vid = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(),
+                                                  mlir::aicf::kVidAttr);
+    return vid ? vid.getInt() : -1;
+  }
+  ArrayRef<int64_t> vids =
+      value.getDefiningOp<PrimitiveOpInterface>().getVids();
+  return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
+}
 
 static LogicalResult checkUpdateTargets(func::FuncOp func) {
   mlir::aicf::EntrySignature signature(func);
@@ -159,19 +172,18 @@ LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
     unsigned result = cast<OpResult>(after).getResultNumber();
     for (OpOperand &use : before.getUses()) {
       Operation *user = use.getOwner();
-      if (user == writer &&
-          ::aicf::mayShareStorage(writer.getOpKind(), result,
-                                  use.getOperandNumber()))
+      if (user == writer && ::aicf::mayShareStorage(writer.getOpKind(), result,
+                                                    use.getOperandNumber()))
         continue;
       auto it = list.indexOf.find(user);
       if (it == list.indexOf.end())
         return writer->emitOpError()
                << "overwrites a value that the entry returns";
       if (!list.order.before(it->second, call)) {
-        InFlightDiagnostic diag =
-            writer->emitOpError()
-            << "result " << result << " overwrites a value that "
-            << user->getName() << " still reads";
+        InFlightDiagnostic diag = writer->emitOpError()
+                                  << "result " << result
+                                  << " overwrites a value that "
+                                  << user->getName() << " still reads";
         diag.attachNote(user->getLoc()) << "read here";
         return diag;
       }
@@ -184,12 +196,11 @@ LogicalResult StorageAnalysis::verify() const {
   for (PrimitiveOpInterface call : list.calls) {
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
-      if (operand >= 0 && storageOf.at(result) !=
-                              storageOf.at(call->getOperand(operand)))
-        return call->emitOpError()
-               << "result " << result.getResultNumber()
-               << " is in place on operand " << operand
-               << ", but they live in different storages";
+      if (operand >= 0 &&
+          storageOf.at(result) != storageOf.at(call->getOperand(operand)))
+        return call->emitOpError() << "result " << result.getResultNumber()
+                                   << " is in place on operand " << operand
+                                   << ", but they live in different storages";
     }
     for (Value operand : call->getOperands())
       if (Operation *producer = operand.getDefiningOp())

@@ -1,4 +1,5 @@
-//===- Plan.cpp - reading and writing plan files ------------------------------===//
+//===- Plan.cpp - reading and writing plan files
+//------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,7 +40,8 @@ Span<const PlanError> allPlanErrors() {
 
 namespace {
 
-template <typename... Args> Status refuse(PlanError error, const Args &...args) {
+template <typename... Args>
+Status refuse(PlanError error, const Args &...args) {
   return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
 }
 
@@ -73,10 +75,10 @@ StatusOr<Span<const uint8_t>> checkTrailer(Span<const uint8_t> bytes,
 
 using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
 
-/// Copies tables into structs. FlatBuffers lets many offsets share one table, so
-/// that a small file could decode to any size: what is copied is counted, and
-/// may not exceed the file. Enums and ranks are checked on the way, because a
-/// struct cannot hold a wrong one.
+/// Copies tables into structs. FlatBuffers lets many offsets share one table,
+/// so that a small file could decode to any size: what is copied is counted,
+/// and may not exceed the file. Enums and ranks are checked on the way, because
+/// a struct cannot hold a wrong one.
 class Decoder {
 public:
   explicit Decoder(uint64_t budget) : budget(budget) {}
@@ -124,8 +126,8 @@ private:
 Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
                        PlanTensor &out) {
   if (in.dtype() >= kNumDTypes)
-    return refuse(PlanError::TensorDType, where, ": dtype is ",
-                  int(in.dtype()), ", expected less than ", int(kNumDTypes));
+    return refuse(PlanError::TensorDType, where, ": dtype is ", int(in.dtype()),
+                  ", expected less than ", int(kNumDTypes));
   if (in.role() >= kNumRoles)
     return refuse(PlanError::TensorRole, where, ": role is ", int(in.role()),
                   ", expected less than ", int(kNumRoles));
@@ -136,8 +138,8 @@ Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
     return refuse(PlanError::TensorShape, where, ": shape has rank ",
                   in.shape()->size(), ", the limit is ", kMaxRank);
   out.name = string(in.name());
-  out.desc = TensorDesc(static_cast<DType>(in.dtype()),
-                        vector<int64_t>(in.shape()));
+  out.desc =
+      TensorDesc(static_cast<DType>(in.dtype()), vector<int64_t>(in.shape()));
   out.role = static_cast<Role>(in.role());
   out.offset = in.offset();
   out.vid = in.vid();
@@ -233,8 +235,8 @@ StatusOr<Plan> parseBody(Span<const uint8_t> body) {
   if (body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return refuse(PlanError::BadFlatBuffer, "a FlatBuffer of ", body.size(),
                   " bytes is above the limit of 2 GiB");
-  // A copy for alignment: FlatBuffers reads 8-byte scalars in place. Every table
-  // takes at least 4 bytes, which bounds their number.
+  // A copy for alignment: FlatBuffers reads 8-byte scalars in place. Every
+  // table takes at least 4 bytes, which bounds their number.
   std::vector<uint64_t> aligned((body.size() + 7) / 8);
   std::memcpy(aligned.data(), body.data(), body.size());
   const auto *data = reinterpret_cast<const uint8_t *>(aligned.data());
@@ -251,7 +253,8 @@ StatusOr<Plan> parseBody(Span<const uint8_t> body) {
 
 } // namespace
 
-StatusOr<Plan> Plan::parse(Span<const uint8_t> bytes, PlanParseOptions options) {
+StatusOr<Plan> Plan::parse(Span<const uint8_t> bytes,
+                           PlanParseOptions options) {
   AICF_ASSIGN_OR_RETURN(Span<const uint8_t> body,
                         checkTrailer(bytes, options.verifyChecksum));
   return catchBadAlloc([&] { return parseBody(body); });

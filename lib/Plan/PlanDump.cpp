@@ -1,4 +1,5 @@
-//===- PlanDump.cpp - plans as text and as JSON -------------------------------===//
+//===- PlanDump.cpp - plans as text and as JSON
+//-------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -123,11 +124,10 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
 std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
                       bool lifetimes) {
   std::ostringstream os;
-  double gap = entry.tempLowerBound
-                   ? 100.0 * (double(entry.tempBytes) /
-                                  double(entry.tempLowerBound) -
-                              1)
-                   : 0.0;
+  double gap =
+      entry.tempLowerBound
+          ? 100.0 * (double(entry.tempBytes) / double(entry.tempLowerBound) - 1)
+          : 0.0;
   os << "entry " << entry.name << ": " << entry.calls.size() << " calls, io "
      << entry.ioBytes << " bytes, temp " << entry.tempBytes
      << " bytes (lower bound " << entry.tempLowerBound << ", gap " << std::fixed
@@ -136,7 +136,8 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
   addTensorRows(tensors, entry.tensors, plan.persistent.size());
   os << tensors.toString("    ");
   Table calls;
-  calls.row({"call", "op", "kid", "ins", "outs", "attrs", "stream", "location"});
+  calls.row(
+      {"call", "op", "kid", "ins", "outs", "attrs", "stream", "location"});
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &c = entry.calls[i];
     std::string stream = std::to_string(c.stream);
@@ -179,13 +180,19 @@ Json toJson(const PlanCall &c) {
   for (size_t i = 0; i < info.numFields; ++i)
     attrs[std::string(info.fields[i].name)] =
         decodeField(info.fields[i], c.attrs);
-  return {{"op", nameOf(c.kind)},   {"kid", c.kid},
-          {"schema", c.schema},     {"attrs", attrs},
-          {"ins", c.ins},           {"outs", c.outs},
-          {"in_vids", c.inVids},    {"out_vids", c.outVids},
+  return {{"op", nameOf(c.kind)},
+          {"kid", c.kid},
+          {"schema", c.schema},
+          {"attrs", attrs},
+          {"ins", c.ins},
+          {"outs", c.outs},
+          {"in_vids", c.inVids},
+          {"out_vids", c.outVids},
           {"workspace", c.workspace},
-          {"stream", c.stream},     {"waits", c.waits},
-          {"signals", c.signals},   {"location", c.location},
+          {"stream", c.stream},
+          {"waits", c.waits},
+          {"signals", c.signals},
+          {"location", c.location},
           {"protective", c.isProtective}};
 }
 
@@ -247,8 +254,8 @@ void diffRows(const std::string &where, const std::vector<std::string> &a,
 std::vector<std::string> describe(const std::vector<PlanTensor> &tensors) {
   std::vector<std::string> rows;
   for (const PlanTensor &t : tensors)
-    rows.push_back(toJson(t, 0).dump(-1, ' ', false,
-                                     Json::error_handler_t::replace));
+    rows.push_back(
+        toJson(t, 0).dump(-1, ' ', false, Json::error_handler_t::replace));
   return rows;
 }
 

@@ -1,4 +1,5 @@
-//===- PlanVerifier.cpp - what a plan must satisfy ----------------------------===//
+//===- PlanVerifier.cpp - what a plan must satisfy
+//----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +24,8 @@
 namespace aicf {
 namespace {
 
-template <typename... Args> Status refuse(PlanError error, const Args &...args) {
+template <typename... Args>
+Status refuse(PlanError error, const Args &...args) {
   return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
 }
 
@@ -34,7 +36,7 @@ bool isValidName(const std::string &name) {
     return false;
   for (size_t i = 0; i < name.size(); ++i) {
     auto c = static_cast<unsigned char>(name[i]);
-    int continuations = c < 0x80             ? 0
+    int continuations = c < 0x80                ? 0
                         : c >= 0xc2 && c < 0xe0 ? 1
                         : c >= 0xe0 && c < 0xf0 ? 2
                         : c >= 0xf0 && c < 0xf5 ? 3
@@ -64,9 +66,9 @@ Status checkInit(const PlanTensor &t, const std::string &where) {
                   ": uniform_fan_in needs rank 2 or more, the tensor is ",
                   t.desc.toString());
   bool finite = std::isfinite(t.initValue);
-  bool integral = isFloat(t.desc.dtype) ||
-                  (std::trunc(t.initValue) == t.initValue &&
-                   std::fabs(t.initValue) <= 2147483647.0);
+  bool integral =
+      isFloat(t.desc.dtype) || (std::trunc(t.initValue) == t.initValue &&
+                                std::fabs(t.initValue) <= 2147483647.0);
   if (!finite || (t.init == InitKind::Normal && t.initValue < 0) ||
       (t.init == InitKind::Constant && !integral))
     return refuse(PlanError::TensorInit, where, ": init_value is ", t.initValue,
@@ -84,8 +86,7 @@ Status checkTensor(const PlanTensor &t, const std::string &where,
   if (!bytes)
     return refuse(PlanError::TensorShape, where, ": shape of ",
                   t.desc.toString(), " has a dimension outside 1 to ",
-                  INT32_MAX, " or takes more than ", kMaxTensorBytes,
-                  " bytes");
+                  INT32_MAX, " or takes more than ", kMaxTensorBytes, " bytes");
   if (t.offset % kTensorAlignment != 0)
     return refuse(PlanError::TensorOffset, where, ": offset is ", t.offset,
                   ", expected a multiple of ", kTensorAlignment);
@@ -153,8 +154,8 @@ public:
   Status run() {
     AICF_RETURN_IF_ERROR(checkTensors());
     for (size_t i = 0; i < entry.calls.size(); ++i)
-      AICF_RETURN_IF_ERROR(checkOneCall(
-          entry.calls[i], where + ", call " + std::to_string(i)));
+      AICF_RETURN_IF_ERROR(
+          checkOneCall(entry.calls[i], where + ", call " + std::to_string(i)));
     StatusOr<HappensBefore> made = Plan::orderOf(entry);
     if (!made.ok())
       return refuse(PlanError::StreamOrder, where, ", ",
@@ -211,7 +212,8 @@ Status EntryChecker::checkTensors() {
     if (segment == Segment::IO && !named)
       return refuse(PlanError::TensorName, at, ": an ", nameOf(t.role),
                     " without a name");
-    if (named && (persistentNames.count(t.name) || !names.insert(t.name).second))
+    if (named &&
+        (persistentNames.count(t.name) || !names.insert(t.name).second))
       return refuse(PlanError::TensorName, at, ": the name \"", t.name,
                     "\" stands twice");
     AICF_RETURN_IF_ERROR(checkTensor(
@@ -259,8 +261,8 @@ Status EntryChecker::checkWrites(const PlanCall &call,
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
     Role role = tensor(out).role;
-    bool writable = role != Role::Input && role != Role::Hyper &&
-                    role != Role::Workspace;
+    bool writable =
+        role != Role::Input && role != Role::Hyper && role != Role::Workspace;
     bool twice = false;
     for (size_t other = 0; other < r; ++other)
       twice |= call.outs[other] == out;
@@ -284,9 +286,8 @@ Status EntryChecker::checkWrites(const PlanCall &call,
 Status EntryChecker::checkOneCall(const PlanCall &call,
                                   const std::string &at) const {
   std::vector<TensorDesc> ins, outs;
-  for (auto [tids, descs, name] :
-       {std::tuple(&call.ins, &ins, "ins"),
-        std::tuple(&call.outs, &outs, "outs")})
+  for (auto [tids, descs, name] : {std::tuple(&call.ins, &ins, "ins"),
+                                   std::tuple(&call.outs, &outs, "outs")})
     for (uint32_t tid : *tids) {
       if (tid >= numTensors())
         return refuse(PlanError::CallTensor, at, ": ", name, " names tensor ",
@@ -326,7 +327,8 @@ Status EntryChecker::checkAccessOrder() const {
       bool produced = segmentOf(role) == Segment::Temp || role == Role::Output;
       if (produced && s.lastWrite < 0)
         return refuse(PlanError::ReadBeforeWrite, where, ", call ", i,
-                      ": reads ", describe(tid), ", which no earlier call writes");
+                      ": reads ", describe(tid),
+                      ", which no earlier call writes");
       if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
         return race(tid, s.lastWrite, i);
       s.readsSince.push_back(i);
@@ -347,8 +349,8 @@ Status EntryChecker::checkAccessOrder() const {
   }
   for (uint32_t tid = 0; tid < numTensors(); ++tid) {
     Role role = tensor(tid).role;
-    bool produced = role == Role::Temp || role == Role::Saved ||
-                    role == Role::Output;
+    bool produced =
+        role == Role::Temp || role == Role::Saved || role == Role::Output;
     if (produced && seen[tid].lastWrite < 0)
       return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(tid),
                     " of role ", nameOf(role), " is never written");
@@ -368,12 +370,11 @@ Status EntryChecker::checkLifetimes() const {
     tids.push_back(tid);
   }
   if (auto conflict = findConflict(ranges, order))
-    return refuse(PlanError::LiveOverlap, where, ": ",
-                  describe(tids[conflict->first]), " at offset ",
-                  ranges[conflict->first].begin, " and ",
-                  describe(tids[conflict->second]), " at offset ",
-                  ranges[conflict->second].begin,
-                  " share bytes while both are live");
+    return refuse(
+        PlanError::LiveOverlap, where, ": ", describe(tids[conflict->first]),
+        " at offset ", ranges[conflict->first].begin, " and ",
+        describe(tids[conflict->second]), " at offset ",
+        ranges[conflict->second].begin, " share bytes while both are live");
   return {};
 }
 
@@ -386,7 +387,8 @@ Status verifyPlan(const Plan &plan) {
   AICF_RETURN_IF_ERROR(checkPersistent(plan, persistentNames));
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const PlanEntry &entry = plan.entries[i];
-    if (entry.name.empty() || !isValidName(entry.name) || !entryNames.insert(entry.name).second)
+    if (entry.name.empty() || !isValidName(entry.name) ||
+        !entryNames.insert(entry.name).second)
       return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
                     entry.name, "\" is empty, malformed or stands twice");
     std::string where = "entry " + std::to_string(i) + " (" + entry.name + ")";

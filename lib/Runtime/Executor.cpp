@@ -1,4 +1,5 @@
-//===- Executor.cpp - runs the entries of a plan ------------------------------===//
+//===- Executor.cpp - runs the entries of a plan
+//------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -140,7 +141,8 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
       ins.push_back(memory->view(index, tid));
     for (uint32_t tid : call.outs)
       outs.push_back(memory->view(index, tid));
-    CallRequest request{call.kind, ins, outs, call.schema, call.attrs, call.kid};
+    CallRequest request{call.kind,   ins,        outs,
+                        call.schema, call.attrs, call.kid};
     if (call.workspace >= 0)
       request.workspace = memory->view(index, uint32_t(call.workspace));
     request.isWarmup = options.isWarmup;
@@ -313,8 +315,9 @@ Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
 
 void Executor::Impl::record(size_t index, const ResolvedCall &call,
                             bool isReplay, double start, double micros) {
-  TraceRecord entry{call.row->kind, std::string(call.row->kid), {}, {},
-                    isReplay, start, micros};
+  TraceRecord entry{
+      call.row->kind, std::string(call.row->kid), {}, {}, isReplay, start,
+      micros};
   if (call.tag >= 0) {
     const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
     entry.inVids = planCall.inVids;
@@ -404,10 +407,9 @@ StatusOr<CachedGraph *> Executor::Impl::getGraph(const GraphKey &key,
   if (!graph.ok())
     return graph.status();
   if (graphs.size() >= std::max<size_t>(options.maxCachedGraphs, 1))
-    graphs.erase(std::min_element(graphs.begin(), graphs.end(),
-                                  [](const auto &a, const auto &b) {
-                                    return a.lastUse < b.lastUse;
-                                  }));
+    graphs.erase(std::min_element(
+        graphs.begin(), graphs.end(),
+        [](const auto &a, const auto &b) { return a.lastUse < b.lastUse; }));
   graphs.push_back({key, std::move(*graph), ++clock});
   ++stats.captures;
   return &graphs.back();

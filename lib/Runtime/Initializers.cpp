@@ -1,4 +1,5 @@
-//===- Initializers.cpp - first values of persistent tensors ------------------===//
+//===- Initializers.cpp - first values of persistent tensors
+//------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Runtime/Initializers.h"
-#include "aicf/Support/HalfFloat.h"
+#include "aicf/Support/Element.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -39,24 +40,6 @@ struct Philox {
 /// In (0, 1).
 double toUnit(uint32_t word) { return (double(word) + 0.5) * 0x1p-32; }
 
-void store(DType dtype, uint8_t *at, double value) {
-  auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof(typed)); };
-  switch (dtype) {
-  case DType::F32:
-    return put(float(value));
-  case DType::F64:
-    return put(value);
-  case DType::F16:
-    return put(floatToHalf(float(value)));
-  case DType::BF16:
-    return put(floatToBFloat(float(value)));
-  case DType::I32:
-    return put(int32_t(value));
-  case DType::I64:
-    return put(int64_t(value));
-  }
-}
-
 } // namespace
 
 std::vector<uint8_t> initialValue(const PlanTensor &tensor, uint64_t seed) {
@@ -65,7 +48,7 @@ std::vector<uint8_t> initialValue(const PlanTensor &tensor, uint64_t seed) {
   const size_t n = bytes.size() / size;
   auto fill = [&](auto valueAt) {
     for (size_t i = 0; i < n; ++i)
-      store(tensor.desc.dtype, bytes.data() + i * size, valueAt(i));
+      storeElement(tensor.desc.dtype, bytes.data() + i * size, valueAt(i));
   };
   uint64_t hash =
       XXH3_64bits_withSeed(tensor.name.data(), tensor.name.size(), seed);

@@ -1,4 +1,5 @@
-//===- Memory.cpp - tensors of a plan in device memory ------------------------===//
+//===- Memory.cpp - tensors of a plan in device memory
+//------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -187,14 +188,12 @@ Status Memory::checkCanaries(const std::string &when) const {
         return false;
     return true;
   };
-  auto check = [&](const Slot &s, const PlanTensor &t,
-                   uint32_t tid) -> Status {
+  auto check = [&](const Slot &s, const PlanTensor &t, uint32_t tid) -> Status {
     if (s.isBound || isIntact(s, t.desc.numBytes()))
       return {};
-    return makeError(StatusCode::DeviceError, when,
-                     ": the guard bytes around tensor ", tid,
-                     t.name.empty() ? "" : " (" + t.name + ")",
-                     " were overwritten");
+    return makeError(
+        StatusCode::DeviceError, when, ": the guard bytes around tensor ", tid,
+        t.name.empty() ? "" : " (" + t.name + ")", " were overwritten");
   };
   for (uint32_t tid = 0; tid < persistent.size(); ++tid)
     AICF_RETURN_IF_ERROR(check(persistent[tid], plan.persistent[tid], tid));

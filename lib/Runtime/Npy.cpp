@@ -1,4 +1,5 @@
-//===- Npy.cpp - NumPy's array files ------------------------------------------===//
+//===- Npy.cpp - NumPy's array files
+//------------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,11 +36,13 @@ public:
       return refuse("the header does not start with '{'");
     while (!take('}')) {
       std::string_view key = quoted();
-      int index = key == "descr" ? 0 : key == "fortran_order" ? 1
-                                   : key == "shape"           ? 2
-                                                              : -1;
+      int index = key == "descr"           ? 0
+                  : key == "fortran_order" ? 1
+                  : key == "shape"         ? 2
+                                           : -1;
       if (index < 0 || seen[index] || !take(':'))
-        return refuse("the header has an unknown or repeated key \"", key, "\"");
+        return refuse("the header has an unknown or repeated key \"", key,
+                      "\"");
       seen[index] = true;
       AICF_RETURN_IF_ERROR(index == 0   ? parseDescr(desc)
                            : index == 1 ? parseOrder()
@@ -141,8 +144,8 @@ StatusOr<HostTensor> parseNpy(Span<const uint8_t> bytes) {
   if (headerBytes > bytes.size() - start)
     return refuse("the header of ", headerBytes,
                   " bytes does not fit in a file of ", bytes.size());
-  std::string_view header(
-      reinterpret_cast<const char *>(bytes.data()) + start, headerBytes);
+  std::string_view header(reinterpret_cast<const char *>(bytes.data()) + start,
+                          headerBytes);
   AICF_ASSIGN_OR_RETURN(TensorDesc desc, HeaderParser(header).parse());
   uint64_t expected = sizeOf(desc.dtype);
   for (int64_t d : desc.shape())

@@ -1,4 +1,5 @@
-//===- OpCall.cpp - one kernel call -------------------------------------------===//
+//===- OpCall.cpp - one kernel call
+//-------------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -97,11 +98,10 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i)
       if (!checkedBytes(views[i].desc))
-        return makeError(StatusCode::ShapeMismatch,
-                         nameOperand(request.kind, isResult, i),
-                         " has a rank above ", kMaxRank,
-                         ", a dimension outside 1 to ", INT32_MAX,
-                         ", or more than ", kMaxTensorBytes, " bytes");
+        return makeError(
+            StatusCode::ShapeMismatch, nameOperand(request.kind, isResult, i),
+            " has a rank above ", kMaxRank, ", a dimension outside 1 to ",
+            INT32_MAX, ", or more than ", kMaxTensorBytes, " bytes");
   }
   std::vector<TensorDesc> ins = descsOf(request.ins);
   std::vector<TensorDesc> outs = descsOf(request.outs);

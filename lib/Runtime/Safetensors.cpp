@@ -1,4 +1,5 @@
-//===- Safetensors.cpp - weight files -----------------------------------------===//
+//===- Safetensors.cpp - weight files
+//-----------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -69,9 +70,8 @@ struct Range {
   uint64_t begin, end;
 };
 
-StatusOr<std::pair<TensorDesc, Range>> parseEntry(const std::string &name,
-                                                  const Json &entry,
-                                                  uint64_t dataBytes) {
+StatusOr<std::pair<TensorDesc, Range>>
+parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
   if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") ||
       !entry.contains("shape") || !entry.contains("data_offsets"))
     return refuse("\"", name,
@@ -108,7 +108,8 @@ StatusOr<std::pair<TensorDesc, Range>> parseEntry(const std::string &name,
                   " bytes of data");
   if (range.end - range.begin != bytes)
     return refuse("\"", name, "\" is ", desc.toString(), " of ", bytes,
-                  " bytes, but its data_offsets hold ", range.end - range.begin);
+                  " bytes, but its data_offsets hold ",
+                  range.end - range.begin);
   return std::pair(desc, range);
 }
 
@@ -151,8 +152,10 @@ parseChecked(Span<const uint8_t> bytes) {
   for (int i = 7; i >= 0; --i)
     headerBytes = headerBytes << 8 | bytes[size_t(i)];
   if (headerBytes > bytes.size() - 8)
-    return refuse("the header of ", headerBytes, " bytes does not fit in a file "
-                  "of ", bytes.size());
+    return refuse("the header of ", headerBytes,
+                  " bytes does not fit in a file "
+                  "of ",
+                  bytes.size());
   AICF_ASSIGN_OR_RETURN(Json header,
                         parseHeader({bytes.data() + 8, size_t(headerBytes)}));
   const uint8_t *data = bytes.data() + 8 + headerBytes;
@@ -191,8 +194,8 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
                     {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }
-  std::string text = header.dump(-1, ' ', false,
-                                 nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = header.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' '); // the data is 8-byte aligned
   std::vector<uint8_t> bytes;
   for (int i = 0; i < 8; ++i)

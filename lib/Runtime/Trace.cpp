@@ -1,4 +1,5 @@
-//===- Trace.cpp - traces for Perfetto ----------------------------------------===//
+//===- Trace.cpp - traces for Perfetto
+//----------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

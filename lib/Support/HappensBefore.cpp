@@ -16,9 +16,8 @@ StatusOr<HappensBefore> HappensBefore::create(Span<const CallOrder> calls) {
   HappensBefore order;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls[i].stream >= kMaxStreams)
-      return makeError(StatusCode::InvalidArgument, "call ", i,
-                       ": stream is ", calls[i].stream, ", the limit is ",
-                       kMaxStreams - 1);
+      return makeError(StatusCode::InvalidArgument, "call ", i, ": stream is ",
+                       calls[i].stream, ", the limit is ", kMaxStreams - 1);
     order.numStreams = std::max(order.numStreams, calls[i].stream + 1);
   }
   const uint32_t n = order.numStreams;

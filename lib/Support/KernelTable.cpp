@@ -37,7 +37,8 @@ Span<const KernelRow> kernelTable() {
 
 const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
   static const auto byName = [] {
-    std::unordered_map<std::string_view, const KernelRow *> map[kNumDeviceKinds];
+    std::unordered_map<std::string_view, const KernelRow *>
+        map[kNumDeviceKinds];
     for (const KernelRow &row : kRows)
       map[static_cast<uint8_t>(row.device)].emplace(row.kid, &row);
     return std::pair(std::move(map[0]), std::move(map[1]));

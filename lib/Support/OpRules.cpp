@@ -232,8 +232,7 @@ Status checkAllFinite(const Call &c) {
 Status checkLossScaleUpdate(const Call &c) {
   AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(0), c.ins[0]));
   AICF_RETURN_IF_ERROR(c.rank("C1", c.inName(0), c.ins[0], 0));
-  AICF_RETURN_IF_ERROR(
-      c.scalar("C1", c.outName(0), c.outs[0], c.ins[0].dtype));
+  AICF_RETURN_IF_ERROR(c.scalar("C1", c.outName(0), c.outs[0], c.ins[0].dtype));
   AICF_RETURN_IF_ERROR(c.scalar("C2", c.inName(1), c.ins[1], DType::I32));
   AICF_RETURN_IF_ERROR(c.scalar("C2", c.inName(2), c.ins[2], DType::I32));
   AICF_RETURN_IF_ERROR(c.scalar("C2", c.outName(1), c.outs[1], DType::I32));
@@ -244,11 +243,10 @@ Status checkLossScaleUpdate(const Call &c) {
       c.value("C3", "backoff_factor", attrs.backoff_factor,
               attrs.backoff_factor > 0 && attrs.backoff_factor <= 1,
               "a number in (0, 1]"));
-  return c.value("C3", "growth_interval",
-                 static_cast<double>(attrs.growth_interval),
-                 attrs.growth_interval >= 1 &&
-                     attrs.growth_interval <= INT32_MAX,
-                 "a number in [1, 2^31)");
+  return c.value(
+      "C3", "growth_interval", static_cast<double>(attrs.growth_interval),
+      attrs.growth_interval >= 1 && attrs.growth_interval <= INT32_MAX,
+      "a number in [1, 2^31)");
 }
 
 Status checkCounter(const Call &c) {
@@ -262,8 +260,7 @@ Status checkCounter(const Call &c) {
 
 Status checkStepInc(const Call &c) {
   AICF_RETURN_IF_ERROR(checkCounter(c));
-  AICF_RETURN_IF_ERROR(
-      c.scalar("C1", c.outName(0), c.outs[0], c.ins[0].dtype));
+  AICF_RETURN_IF_ERROR(c.scalar("C1", c.outName(0), c.outs[0], c.ins[0].dtype));
   if (c.ins.size() > 1)
     return c.scalar("C2", c.inName(1), c.ins[1], DType::I32);
   return {};
@@ -278,8 +275,8 @@ Status checkBetas(const Call &c, const char *id, double beta1, double beta2) {
 Status checkBiasCorr(const Call &c) {
   AICF_RETURN_IF_ERROR(checkCounter(c));
   AICF_RETURN_IF_ERROR(c.floating("C2", c.outName(0), c.outs[0]));
-  AICF_RETURN_IF_ERROR(c.shape("C2", c.outName(0), c.outs[0],
-                               TensorDesc(c.outs[0].dtype, {2})));
+  AICF_RETURN_IF_ERROR(
+      c.shape("C2", c.outName(0), c.outs[0], TensorDesc(c.outs[0].dtype, {2})));
   auto attrs = decodeAttrs<BiasCorrAttrs>(c.attrs);
   return checkBetas(c, "C3", attrs.beta1, attrs.beta2);
 }
@@ -324,8 +321,8 @@ Status checkSgd(const Call &c) {
   bool hasMoment = c.outs.size() == 2;
   if (hasMoment && c.ins.size() < 4)
     return makeError(StatusCode::InvalidArgument, c.op(),
-                     ": C1: two results need operand 3 (m), got ",
-                     c.ins.size(), " operands");
+                     ": C1: two results need operand 3 (m), got ", c.ins.size(),
+                     " operands");
   if (hasMoment)
     AICF_RETURN_IF_ERROR(c.type("C1", c.inName(3), c.ins[3], c.ins[0]));
   for (size_t i = 0; i < c.outs.size(); ++i)

@@ -1,4 +1,5 @@
-//===- PlanTranslation.cpp - aicf_rt.plan to a plan file ----------------------===//
+//===- PlanTranslation.cpp - aicf_rt.plan to a plan file
+//----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,7 +47,8 @@ template <typename To>
 static LogicalResult convert(Operation *op, StringRef field,
                              ArrayRef<int64_t> numbers, std::vector<To> &out) {
   for (int64_t n : numbers) {
-    if (n < std::numeric_limits<To>::min() || n > std::numeric_limits<To>::max())
+    if (n < std::numeric_limits<To>::min() ||
+        n > std::numeric_limits<To>::max())
       return op->emitOpError() << field << " holds " << n
                                << ", which does not fit the plan's field";
     out.push_back(static_cast<To>(n));
@@ -62,9 +64,9 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
   auto role = parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
   auto init = parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
   if (!role || !init)
-    return op.emitOpError() << "unknown "
-                            << (role ? "initialiser " + op.getInit()
-                                     : "role " + op.getRole());
+    return op.emitOpError()
+           << "unknown "
+           << (role ? "initialiser " + op.getInit() : "role " + op.getRole());
   out.name = op.getTensorName().str();
   out.desc = mlir::aicf_rt::toTensorDesc(op.getType());
   out.role = *role;
@@ -75,7 +77,8 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
   return success();
 }
 
-static LogicalResult translateCall(mlir::aicf_rt::CallOp op, ::aicf::PlanCall &out) {
+static LogicalResult translateCall(mlir::aicf_rt::CallOp op,
+                                   ::aicf::PlanCall &out) {
   // The verifier knows the kind.
   out.kind = *parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
   out.kid = op.getKid().str();
@@ -120,7 +123,7 @@ static LogicalResult translateEntry(mlir::aicf_rt::EntryOp op,
   out.nodes = static_cast<uint32_t>(op.getNodes());
   Block &body = op.getBody().front();
   if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, out.tensors,
-                                             translateTensor)))
+                                                   translateTensor)))
     return failure();
   return translateAll<mlir::aicf_rt::CallOp>(body, out.calls, translateCall);
 }
@@ -135,14 +138,14 @@ FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
                              : "");
   mlir::aicf_rt::PlanOp op = plans.front();
   ::aicf::Plan plan;
-  plan.device = *parseEnum<::aicf::DeviceKind>(op.getTarget(),
-                                               ::aicf::kNumDeviceKinds);
+  plan.device =
+      *parseEnum<::aicf::DeviceKind>(op.getTarget(), ::aicf::kNumDeviceKinds);
   plan.persistentBytes = op.getPersistentBytes();
   Block &body = op.getBody().front();
   if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, plan.persistent,
-                                             translateTensor)) ||
+                                                   translateTensor)) ||
       failed(translateAll<mlir::aicf_rt::EntryOp>(body, plan.entries,
-                                            translateEntry)))
+                                                  translateEntry)))
     return failure();
   ::aicf::Status status = ::aicf::verifyPlan(plan);
   if (!status.ok())

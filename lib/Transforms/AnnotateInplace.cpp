@@ -1,4 +1,5 @@
-//===- AnnotateInplace.cpp - drop copies, share storage -----------------------===//
+//===- AnnotateInplace.cpp - drop copies, share storage
+//-----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -241,13 +242,13 @@ LogicalResult Annotator::run() {
 }
 
 namespace {
-struct AnnotateInplace : mlir::aicf::impl::AnnotateInplaceBase<AnnotateInplace> {
+struct AnnotateInplace
+    : mlir::aicf::impl::AnnotateInplaceBase<AnnotateInplace> {
   using AnnotateInplaceBase::AnnotateInplaceBase;
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       FailureOr<CallList> list = CallList::create(func);
-      if (failed(list) ||
-          failed(Annotator(func, *list, requireInplace).run()))
+      if (failed(list) || failed(Annotator(func, *list, requireInplace).run()))
         return signalPassFailure();
     }
   }

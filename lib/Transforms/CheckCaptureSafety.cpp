@@ -1,4 +1,5 @@
-//===- CheckCaptureSafety.cpp - optimizers must not be frozen -----------------===//
+//===- CheckCaptureSafety.cpp - optimizers must not be frozen
+//-----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,8 +30,8 @@ struct Checker {
   /// The name of the state that `value` is, or an empty string.
   StringRef stateName(Value value) const {
     auto arg = dyn_cast<BlockArgument>(value);
-    if (!arg || signature.arguments[arg.getArgNumber()].role !=
-                    ::aicf::Role::State)
+    if (!arg ||
+        signature.arguments[arg.getArgNumber()].role != ::aicf::Role::State)
       return {};
     return signature.arguments[arg.getArgNumber()].name;
   }
@@ -57,9 +58,9 @@ LogicalResult Checker::checkStep(Operation *op, Value step) const {
   }
   auto inc = step.getDefiningOp<StepIncOp>();
   if (!inc)
-    return op->emitOpError()
-           << "capture safety: its step does not come through aicf.step_inc, so "
-              "a captured graph would train on a frozen step";
+    return op->emitOpError() << "capture safety: its step does not come "
+                                "through aicf.step_inc, so "
+                                "a captured graph would train on a frozen step";
   StringRef state = stateName(inc.getStep());
   if (state.empty())
     return inc.emitOpError()

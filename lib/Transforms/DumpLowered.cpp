@@ -1,4 +1,5 @@
-//===- DumpLowered.cpp - the calls of each entry as text ----------------------===//
+//===- DumpLowered.cpp - the calls of each entry as text
+//----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,26 +39,16 @@ struct DumpedEntry {
 };
 } // namespace
 
-static int64_t labelOf(Value value) {
-  if (auto producer = value.getDefiningOp<PrimitiveOpInterface>()) {
-    ArrayRef<int64_t> vids = producer.getVids();
-    return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
-  }
-  auto arg = cast<BlockArgument>(value);
-  auto vid = cast<func::FuncOp>(arg.getOwner()->getParentOp())
-                 .getArgAttrOfType<IntegerAttr>(arg.getArgNumber(),
-                                                mlir::aicf::kVidAttr);
-  return vid ? vid.getInt() : -1;
-}
-
 static int64_t getCount(func::FuncOp func, StringRef name) {
   auto count = func->getAttrOfType<IntegerAttr>(name);
   return count ? count.getInt() : 0;
 }
 
 static DumpedEntry readFunction(func::FuncOp func) {
-  DumpedEntry entry{func.getName().str(), getCount(func, mlir::aicf::kValuesAttr),
-                    getCount(func, mlir::aicf::kNodesAttr), {}};
+  DumpedEntry entry{func.getName().str(),
+                    getCount(func, mlir::aicf::kValuesAttr),
+                    getCount(func, mlir::aicf::kNodesAttr),
+                    {}};
   for (auto op : func.getOps<PrimitiveOpInterface>()) {
     if (op->hasAttr(kProtectiveAttr))
       continue;
@@ -74,9 +65,12 @@ static DumpedEntry readFunction(func::FuncOp func) {
   return entry;
 }
 
-static DumpedEntry readPlanEntry(mlir::aicf_rt::PlanOp plan, mlir::aicf_rt::EntryOp op) {
-  DumpedEntry entry{op.getSymName().str(), int64_t(op.getValues()),
-                    int64_t(op.getNodes()), {}};
+static DumpedEntry readPlanEntry(mlir::aicf_rt::PlanOp plan,
+                                 mlir::aicf_rt::EntryOp op) {
+  DumpedEntry entry{op.getSymName().str(),
+                    int64_t(op.getValues()),
+                    int64_t(op.getNodes()),
+                    {}};
   llvm::DenseMap<int64_t, Type> types;
   for (Region *region : {&plan.getBody(), &op.getBody()})
     for (auto tensor : region->front().getOps<mlir::aicf_rt::TensorOp>())
@@ -115,8 +109,8 @@ static void printAttrs(const DumpedCall &call, raw_ostream &os) {
   StringRef separator = " {";
   for (size_t i = 0; i < info.numFields; ++i) {
     const ::aicf::FieldInfo &field = info.fields[i];
-    double value = ::aicf::decodeField(
-        field, {call.attrs.data(), call.attrs.size()});
+    double value =
+        ::aicf::decodeField(field, {call.attrs.data(), call.attrs.size()});
     if (value == ::aicf::fieldDefault(call.kind, i, call.operand0))
       continue;
     os << separator << field.name << " = ";

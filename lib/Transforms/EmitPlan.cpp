@@ -1,4 +1,5 @@
-//===- EmitPlan.cpp - entries to one aicf_rt.plan -----------------------------===//
+//===- EmitPlan.cpp - entries to one aicf_rt.plan
+//-----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -55,16 +56,6 @@ static int64_t getInt(DictionaryAttr attrs, StringRef name) {
 
 static int64_t getInt(func::FuncOp func, StringRef name) {
   return getInt(func->getDiscardableAttrDictionary(), name);
-}
-
-static int64_t labelOf(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value))
-    return getInt(cast<func::FuncOp>(arg.getOwner()->getParentOp())
-                      .getArgAttrDict(arg.getArgNumber()),
-                  mlir::aicf::kVidAttr);
-  ArrayRef<int64_t> vids =
-      value.getDefiningOp<PrimitiveOpInterface>().getVids();
-  return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
 }
 
 void Emitter::emitTensor(Location loc, int64_t tid, StringRef name,
@@ -142,12 +133,11 @@ void Emitter::emitCall(PrimitiveOpInterface call,
     outs.push_back(tids[analysis.getStorageOf(result)]);
     outVids.push_back(labelOf(result));
   }
-  mlir::aicf_rt::CallOp::create(builder, call->getLoc(),
-                          StringRef(::aicf::nameOf(call.getOpKind())),
-                          call.getKidOrEmpty(), call.getSchema(), attrs, ins,
-                          outs, inVids, outVids, call.getStream(),
-                          call.getWaits(), call.getSignals(),
-                          call->hasAttr(kProtectiveAttr));
+  mlir::aicf_rt::CallOp::create(
+      builder, call->getLoc(), StringRef(::aicf::nameOf(call.getOpKind())),
+      call.getKidOrEmpty(), call.getSchema(), attrs, ins, outs, inVids, outVids,
+      call.getStream(), call.getWaits(), call.getSignals(),
+      call->hasAttr(kProtectiveAttr));
 }
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
@@ -168,7 +158,8 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
   auto entry = mlir::aicf_rt::EntryOp::create(
       builder, func.getLoc(), func.getName(), getInt(func, kIoBytesAttr),
       getInt(func, kTempBytesAttr), getInt(func, kTempBoundAttr),
-      getInt(func, mlir::aicf::kValuesAttr), getInt(func, mlir::aicf::kNodesAttr));
+      getInt(func, mlir::aicf::kValuesAttr),
+      getInt(func, mlir::aicf::kNodesAttr));
   builder.createBlock(&entry.getBody());
   StorageAnalysis analysis(func, *list);
   SmallVector<int64_t> tids = emitTensors(func, analysis);

@@ -1,4 +1,5 @@
-//===- KeepValues.cpp - gradients or all values as outputs --------------------===//
+//===- KeepValues.cpp - gradients or all values as outputs
+//--------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -87,8 +88,7 @@ static LogicalResult addOutputs(func::FuncOp func,
         builder.getNamedAttr(kNameAttr, builder.getStringAttr(k.name))));
   }
   terminator.getOperandsMutable().assign(returned);
-  func.setFunctionType(
-      builder.getFunctionType(func.getArgumentTypes(), types));
+  func.setFunctionType(builder.getFunctionType(func.getArgumentTypes(), types));
   func.setAllResultAttrs(attrs);
   return success();
 }

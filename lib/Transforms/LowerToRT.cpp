@@ -1,4 +1,5 @@
-//===- LowerToRT.cpp - aicf ops to backend primitives -------------------------===//
+//===- LowerToRT.cpp - aicf ops to backend primitives
+//-------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -70,9 +71,8 @@ struct LowerOneToOne : OpConversionPattern<From> {
   LogicalResult
   matchAndRewrite(From op, typename From::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto lowered =
-        To::create(rewriter, op.getLoc(), op->getResultTypes(),
-                   adaptor.getOperands(), vidsOf(op));
+    auto lowered = To::create(rewriter, op.getLoc(), op->getResultTypes(),
+                              adaptor.getOperands(), vidsOf(op));
     copyAttrs(op, lowered);
     rewriter.replaceOp(op, lowered);
     return success();
@@ -92,8 +92,8 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
     Value y = gemm.getResult(0);
     if (adaptor.getBias())
       y = mlir::aicf_rt::BiasAddOp::create(rewriter, op.getLoc(), type,
-                                     ValueRange{y, adaptor.getBias()},
-                                     vidsOf(op))
+                                           ValueRange{y, adaptor.getBias()},
+                                           vidsOf(op))
               .getResult(0);
     rewriter.replaceOp(op, y);
     return success();
@@ -144,8 +144,8 @@ struct LowerSgdStep : OpConversionPattern<SgdStepOp> {
     lowered.setMomentumAttr(op.getMomentumAttr());
     lowered.setWeightDecayAttr(op.getWeightDecayAttr());
     lowered.setNesterovAttr(op.getNesterovAttr());
-    rewriter.replaceOp(op, {lowered.getResult(0),
-                            lowered->getResult(types.size() - 1)});
+    rewriter.replaceOp(
+        op, {lowered.getResult(0), lowered->getResult(types.size() - 1)});
     return success();
   }
 };
@@ -173,23 +173,24 @@ static LogicalResult checkMoments(func::FuncOp func) {
 LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
-  patterns.add<LowerLinear, LowerLinearBwd, LowerSgdStep,
-               LowerOneToOne<ReluOp, mlir::aicf_rt::ReluOp>,
-               LowerOneToOne<ReluBwdOp, mlir::aicf_rt::ReluBwdOp>,
-               LowerOneToOne<AddOp, mlir::aicf_rt::AddOp>,
-               LowerOneToOne<CopyOp, mlir::aicf_rt::CopyOp>,
-               LowerOneToOne<SaveOp, mlir::aicf_rt::CopySavedOp>,
-               LowerOneToOne<CastOp, mlir::aicf_rt::CastOp>,
-               LowerOneToOne<MseLossOp, mlir::aicf_rt::MseLossOp>,
-               LowerOneToOne<MseGradOp, mlir::aicf_rt::MseGradOp>,
-               LowerOneToOne<ReduceSumOp, mlir::aicf_rt::ReduceSumOp>,
-               LowerOneToOne<LayerNormOp, mlir::aicf_rt::LayerNormOp>,
-               LowerOneToOne<LayerNormBwdOp, mlir::aicf_rt::LayerNormBwdOp>,
-               LowerOneToOne<AllFiniteOp, mlir::aicf_rt::AllFiniteOp>,
-               LowerOneToOne<LossScaleUpdateOp, mlir::aicf_rt::LossScaleUpdateOp>,
-               LowerOneToOne<StepIncOp, mlir::aicf_rt::StepIncOp>,
-               LowerOneToOne<BiasCorrOp, mlir::aicf_rt::BiasCorrOp>,
-               LowerOneToOne<AdamStepOp, mlir::aicf_rt::AdamStepOp>>(context);
+  patterns
+      .add<LowerLinear, LowerLinearBwd, LowerSgdStep,
+           LowerOneToOne<ReluOp, mlir::aicf_rt::ReluOp>,
+           LowerOneToOne<ReluBwdOp, mlir::aicf_rt::ReluBwdOp>,
+           LowerOneToOne<AddOp, mlir::aicf_rt::AddOp>,
+           LowerOneToOne<CopyOp, mlir::aicf_rt::CopyOp>,
+           LowerOneToOne<SaveOp, mlir::aicf_rt::CopySavedOp>,
+           LowerOneToOne<CastOp, mlir::aicf_rt::CastOp>,
+           LowerOneToOne<MseLossOp, mlir::aicf_rt::MseLossOp>,
+           LowerOneToOne<MseGradOp, mlir::aicf_rt::MseGradOp>,
+           LowerOneToOne<ReduceSumOp, mlir::aicf_rt::ReduceSumOp>,
+           LowerOneToOne<LayerNormOp, mlir::aicf_rt::LayerNormOp>,
+           LowerOneToOne<LayerNormBwdOp, mlir::aicf_rt::LayerNormBwdOp>,
+           LowerOneToOne<AllFiniteOp, mlir::aicf_rt::AllFiniteOp>,
+           LowerOneToOne<LossScaleUpdateOp, mlir::aicf_rt::LossScaleUpdateOp>,
+           LowerOneToOne<StepIncOp, mlir::aicf_rt::StepIncOp>,
+           LowerOneToOne<BiasCorrOp, mlir::aicf_rt::BiasCorrOp>,
+           LowerOneToOne<AdamStepOp, mlir::aicf_rt::AdamStepOp>>(context);
   FrozenRewritePatternSet frozen(std::move(patterns));
   ConversionTarget target(*context);
   target.addIllegalDialect<AICFDialect>();

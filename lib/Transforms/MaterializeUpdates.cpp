@@ -1,4 +1,5 @@
-//===- MaterializeUpdates.cpp - updates as explicit copies --------------------===//
+//===- MaterializeUpdates.cpp - updates as explicit copies
+//--------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,21 +21,9 @@ using namespace mlir;
 using namespace mlir::aicf;
 using namespace mlir::aicf_rt;
 
-/// Label of `value`, or -1.
-static int64_t labelOf(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
-    auto vid = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kVidAttr);
-    return vid ? vid.getInt() : -1;
-  }
-  auto producer = value.getDefiningOp<PrimitiveOpInterface>();
-  ArrayRef<int64_t> vids = producer.getVids();
-  return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
-}
-
 static Value makeCopy(OpBuilder &builder, Location loc, Value value) {
-  auto copy = mlir::aicf_rt::CopyOp::create(builder, loc, value.getType(),
-                                      ValueRange{value}, {labelOf(value)});
+  auto copy = mlir::aicf_rt::CopyOp::create(
+      builder, loc, value.getType(), ValueRange{value}, {labelOf(value)});
   copy->setDiscardableAttr(kProtectiveAttr, builder.getUnitAttr());
   return copy.getResult(0);
 }
@@ -48,8 +37,8 @@ static void materialize(func::FuncOp func) {
   };
   auto isUnchanged = [&](OpOperand &returned) {
     auto arg = dyn_cast<BlockArgument>(returned.get());
-    return arg && updatesOf(returned) ==
-                      signature.arguments[arg.getArgNumber()].name;
+    return arg &&
+           updatesOf(returned) == signature.arguments[arg.getArgNumber()].name;
   };
   llvm::DenseSet<Value> updating;
   for (OpOperand &returned : terminator->getOpOperands())

@@ -1,4 +1,5 @@
-//===- Pipelines.cpp - the phases of --lower-to-backend -----------------------===//
+//===- Pipelines.cpp - the phases of --lower-to-backend
+//-----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -109,8 +110,8 @@ void mlir::aicf::registerAICFPipelines() {
                             buildLowerPhase);
   static Registration updates("aicf-phase-updates", "copies for updates",
                               buildUpdatesPhase);
-  static Registration inplace("aicf-phase-inplace", "drop copies, share storage",
-                              buildInplacePhase);
+  static Registration inplace("aicf-phase-inplace",
+                              "drop copies, share storage", buildInplacePhase);
   static Registration kernels("aicf-phase-kernels", "select kernels",
                               buildKernelsPhase);
   static Registration streams("aicf-phase-streams", "assign streams",

@@ -1,4 +1,5 @@
-//===- PlanMemory.cpp - a byte offset for every tensor ------------------------===//
+//===- PlanMemory.cpp - a byte offset for every tensor
+//------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -59,16 +60,17 @@ static EntryLayout layOutSignature(func::FuncOp func,
       it->second = persistent.add(bytesOf(type));
     layout.arguments.push_back(it->second);
   }
-  for (auto [result, type] : llvm::zip(signature.results, func.getResultTypes()))
+  for (auto [result, type] :
+       llvm::zip(signature.results, func.getResultTypes()))
     layout.results.push_back(
         result.updates.empty() ? layout.io.add(bytesOf(type)) : -1);
   return layout;
 }
 
 /// Adds `aicf_rt.offset` to every dictionary, all at once.
-static SmallVector<DictionaryAttr>
-withOffsets(MLIRContext *context, ArrayAttr dictionaries,
-            ArrayRef<int64_t> offsets) {
+static SmallVector<DictionaryAttr> withOffsets(MLIRContext *context,
+                                               ArrayAttr dictionaries,
+                                               ArrayRef<int64_t> offsets) {
   Builder builder(context);
   SmallVector<DictionaryAttr> all;
   for (auto [i, offset] : llvm::enumerate(offsets)) {

@@ -1,4 +1,5 @@
-//===- SelectKernels.cpp - a kernel id for every call -------------------------===//
+//===- SelectKernels.cpp - a kernel id for every call
+//-------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,8 +33,9 @@ static const ::aicf::KernelRow *findRow(PrimitiveOpInterface op,
   if (StringRef kid = op.getKidOrEmpty(); !kid.empty()) {
     const ::aicf::KernelRow *row =
         ::aicf::findKernel(device, std::string_view(kid));
-    bool accepted = row && row->accepts(op.getOpKind(), {ins.data(), ins.size()},
-                                        {outs.data(), outs.size()});
+    bool accepted =
+        row && row->accepts(op.getOpKind(), {ins.data(), ins.size()},
+                            {outs.data(), outs.size()});
     return accepted ? row : nullptr;
   }
   return ::aicf::selectKernel(device, op.getOpKind(), {ins.data(), ins.size()},

@@ -78,9 +78,9 @@ static LogicalResult checkUpdate(func::FuncOp func, size_t i, StringRef name,
                             << "\", but no argument has that name";
   const auto &arg = signature.arguments[target];
   if (arg.role != ::aicf::Role::Param && arg.role != ::aicf::Role::State)
-    return func.emitError() << "result " << i << " updates \"" << name
-                            << "\", which is of role " << arg.roleName
-                            << "; only params and states may be updated";
+    return func.emitError()
+           << "result " << i << " updates \"" << name << "\", which is of role "
+           << arg.roleName << "; only params and states may be updated";
   auto [it, fresh] = updatedBy.try_emplace(name, i);
   if (!fresh)
     return func.emitError() << "results " << it->second << " and " << i
@@ -129,9 +129,9 @@ static LogicalResult checkBody(func::FuncOp func) {
     if (isa<func::ReturnOp>(op))
       continue;
     if (!isa_and_present<AICFDialect>(op.getDialect()))
-      return op.emitError() << "'" << op.getName() << "' inside entry @"
-                            << func.getName()
-                            << ": only aicf ops are legal in an entry";
+      return op.emitError()
+             << "'" << op.getName() << "' inside entry @" << func.getName()
+             << ": only aicf ops are legal in an entry";
     for (auto [i, type] : llvm::enumerate(op.getResultTypes()))
       if (failed(checkTensorType(&op, "result " + Twine(i), type)))
         return failure();

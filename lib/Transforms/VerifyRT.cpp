@@ -1,4 +1,5 @@
-//===- VerifyRT.cpp - what holds after each phase -----------------------------===//
+//===- VerifyRT.cpp - what holds after each phase
+//-----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,9 +45,8 @@ static LogicalResult checkUpdates(func::FuncOp func) {
                               << " return the same value";
     auto arg = dyn_cast<BlockArgument>(returned.get());
     if (arg && signature.arguments[arg.getArgNumber()].name != result.updates)
-      return func.emitError()
-             << "result " << number << " returns argument "
-             << arg.getArgNumber() << " without a copy";
+      return func.emitError() << "result " << number << " returns argument "
+                              << arg.getArgNumber() << " without a copy";
   }
   return success();
 }
@@ -63,9 +63,9 @@ static LogicalResult checkKernels(func::FuncOp func) {
     const ::aicf::KernelRow *row =
         ::aicf::findKernel(device, std::string_view(op.getKidOrEmpty()));
     if (!row || row->kind != op.getOpKind())
-      return op->emitOpError() << "kid \"" << op.getKidOrEmpty()
-                               << "\" is no kernel of this op on target "
-                               << target.getValue();
+      return op->emitOpError()
+             << "kid \"" << op.getKidOrEmpty()
+             << "\" is no kernel of this op on target " << target.getValue();
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (i < 32 && (row->hostScalars >> i & 1) &&
           variance.get(operand) != Variance::Const)
@@ -102,8 +102,8 @@ static LogicalResult checkMemory(func::FuncOp func, const CallList &list,
              << "result " << result.getResultNumber() << " of " << bytes
              << " bytes at offset " << offset
              << " does not fit in a temp segment of " << tempBytes.getInt();
-    ranges.push_back({static_cast<uint64_t>(offset), offset + bytes,
-                      &storage.accesses});
+    ranges.push_back(
+        {static_cast<uint64_t>(offset), offset + bytes, &storage.accesses});
     owners.push_back(result);
   }
   if (auto conflict = ::aicf::findConflict(ranges, list.order)) {
@@ -121,8 +121,8 @@ static LogicalResult checkMemory(func::FuncOp func, const CallList &list,
 /// After `plan`: no entry is left; the plan's own verifier has done the rest.
 static LogicalResult checkPlan(ModuleOp module) {
   for (func::FuncOp func : getEntries(module))
-    return func.emitError() << "entry @" << func.getName()
-                            << " is left after plan emission";
+    return func.emitError()
+           << "entry @" << func.getName() << " is left after plan emission";
   return success();
 }
 

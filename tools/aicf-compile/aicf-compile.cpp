@@ -32,9 +32,10 @@ static cl::opt<std::string> target("target", cl::desc("cpu or cuda"),
 static cl::opt<int> optLevel("opt-level",
                              cl::desc("0: no sharing in place, 1: all"),
                              cl::init(1), cl::cat(category));
-static cl::opt<bool> requireInplace(
-    "require-inplace", cl::desc("An update that needs a copy is an error"),
-    cl::cat(category));
+static cl::opt<bool>
+    requireInplace("require-inplace",
+                   cl::desc("An update that needs a copy is an error"),
+                   cl::cat(category));
 static cl::opt<std::string> keep("keep",
                                  cl::desc("Outputs to add: none, grad or all"),
                                  cl::init("none"), cl::cat(category));
@@ -71,7 +72,8 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
 
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Compiles a training step to a plan\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Compiles a training step to a plan\n");
   std::string error;
   auto file = mlir::openInputFile(input, &error);
   if (!file) {

@@ -1,4 +1,5 @@
-//===- Arguments.cpp - tensors on the command line ----------------------------===//
+//===- Arguments.cpp - tensors on the command line
+//----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +8,8 @@
 
 #include "Arguments.h"
 #include "aicf/Runtime/Npy.h"
+#include "aicf/Support/Element.h"
 #include "aicf/Support/File.h"
-#include "aicf/Support/HalfFloat.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,28 +50,11 @@ std::vector<std::string> split(const std::string &text, char separator) {
 }
 
 Status store(double value, DType dtype, uint8_t *at) {
-  auto put = [&](auto typed) {
-    std::memcpy(at, &typed, sizeof(typed));
-    return Status();
-  };
   double limit = dtype == DType::I32 ? 0x1p31 : 0x1p53;
   if (!isFloat(dtype) &&
       (std::trunc(value) != value || value >= limit || value < -limit))
     return refuse(value, " is no ", nameOf(dtype));
-  switch (dtype) {
-  case DType::F32:
-    return put(float(value));
-  case DType::F64:
-    return put(value);
-  case DType::F16:
-    return put(floatToHalf(float(value)));
-  case DType::BF16:
-    return put(floatToBFloat(float(value)));
-  case DType::I32:
-    return put(int32_t(value));
-  case DType::I64:
-    return put(int64_t(value));
-  }
+  storeElement(dtype, at, value);
   return {};
 }
 
@@ -79,8 +63,8 @@ StatusOr<HostTensor> makeTensor(const TensorDesc &desc,
   HostTensor tensor{desc, std::vector<uint8_t>(desc.numBytes())};
   size_t n = size_t(desc.numElements()), size = sizeOf(desc.dtype);
   if (values.size() != n && values.size() != 1)
-    return refuse(desc.toString(), " takes ", n, " numbers or one for all, got ",
-                  values.size());
+    return refuse(desc.toString(), " takes ", n,
+                  " numbers or one for all, got ", values.size());
   for (size_t i = 0; i < n; ++i)
     AICF_RETURN_IF_ERROR(store(values[values.size() == 1 ? 0 : i], desc.dtype,
                                tensor.bytes.data() + i * size));
@@ -100,7 +84,8 @@ StatusOr<HostTensor> parseInline(const std::string &text) {
   for (const std::string &part : type) {
     AICF_ASSIGN_OR_RETURN(double d, parseNumber(part));
     elements *= d;
-    if (std::trunc(d) != d || d < 1 || elements > 1e8 || shape.size() == kMaxRank)
+    if (std::trunc(d) != d || d < 1 || elements > 1e8 ||
+        shape.size() == kMaxRank)
       return refuse("\"", text.substr(0, equals),
                     "\" is not a shape of up to 1e8 elements");
     shape.push_back(int64_t(d));
@@ -191,26 +176,8 @@ StatusOr<HostTensor> readTensor(Executor &executor, const std::string &name) {
 }
 
 double elementAsDouble(const HostTensor &tensor, size_t i) {
-  const uint8_t *at = tensor.bytes.data() + i * sizeOf(tensor.desc.dtype);
-  auto get = [&](auto value) {
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  };
-  switch (tensor.desc.dtype) {
-  case DType::F32:
-    return get(float());
-  case DType::F64:
-    return get(double());
-  case DType::F16:
-    return halfToFloat(get(uint16_t()));
-  case DType::BF16:
-    return bfloatToFloat(get(uint16_t()));
-  case DType::I32:
-    return get(int32_t());
-  case DType::I64:
-    return double(get(int64_t()));
-  }
-  return 0;
+  return loadElement(tensor.desc.dtype,
+                     tensor.bytes.data() + i * sizeOf(tensor.desc.dtype));
 }
 
 StatusOr<double> relativeError(const HostTensor &actual,

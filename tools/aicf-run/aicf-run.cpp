@@ -127,10 +127,10 @@ Status runSteps(Executor &executor, const Options &options,
 /// Nothing if Ctrl-C came in between.
 StatusOr<std::optional<bool>>
 checkOtherExecutor(Executor &executor, const Options &options,
-                                  std::shared_ptr<const Plan> plan,
-                                  std::shared_ptr<Device> device,
-                                  const ExecutorOptions &executorOptions,
-                                  const std::string &entry, uint64_t steps) {
+                   std::shared_ptr<const Plan> plan,
+                   std::shared_ptr<Device> device,
+                   const ExecutorOptions &executorOptions,
+                   const std::string &entry, uint64_t steps) {
   Options other = options;
   other.executor = options.executor == "graph" ? "eager" : "graph";
   other.steps = steps;
@@ -202,8 +202,7 @@ StatusOr<bool> compareExpected(Executor &executor, const Options &options,
     AICF_ASSIGN_OR_RETURN(
         HostTensor actual,
         readTensor(executor, qualify(executor, entry, expected.name)));
-    AICF_ASSIGN_OR_RETURN(double error,
-                          relativeError(actual, expected.tensor));
+    AICF_ASSIGN_OR_RETURN(double error, relativeError(actual, expected.tensor));
     if (error <= options.tolerance)
       continue;
     std::cerr << "aicf-run: \"" << expected.name

@@ -1,4 +1,5 @@
-//===- MemoryPlannerTest.cpp - packings are legal and tight -------------------===//
+//===- MemoryPlannerTest.cpp - packings are legal and tight
+//-------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +24,8 @@ uint64_t rounded(uint64_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-/// A program of `numCalls` calls on one stream: value i is written by call i and
-/// read by up to three later calls, most of them near, some far.
+/// A program of `numCalls` calls on one stream: value i is written by call i
+/// and read by up to three later calls, most of them near, some far.
 struct RandomDag {
   HappensBefore order;
   std::vector<PlannedBuffer> buffers;
@@ -39,8 +40,8 @@ struct RandomDag {
       buffer.accesses.add(order, i);
       for (uint32_t use = 0; use < 1 + random() % 3; ++use) {
         uint32_t reach = random() % 5 == 0 ? numValues : 6;
-        buffer.accesses.add(order,
-                            std::min(numValues, uint32_t(i + 1 + random() % reach)));
+        buffer.accesses.add(
+            order, std::min(numValues, uint32_t(i + 1 + random() % reach)));
       }
       buffers.push_back(std::move(buffer));
     }
@@ -178,8 +179,8 @@ TEST(MemoryPlanner, UpToTwelveValuesAreOptimal) {
 
 TEST(MemoryPlanner, TwoStreamsShareOnlyWhatIsOrdered) {
   std::vector<int64_t> zero = {0}, one = {1}, none;
-  std::vector<CallOrder> calls = {{0, none, zero}, {1, zero, one},
-                                  {0, none, none}, {0, one, none}};
+  std::vector<CallOrder> calls = {
+      {0, none, zero}, {1, zero, one}, {0, none, none}, {0, one, none}};
   auto order = HappensBefore::create(calls);
   ASSERT_TRUE(order.ok());
   std::vector<PlannedBuffer> buffers(3);

@@ -1,4 +1,5 @@
-//===- SamplePlans.cpp - small legal plans for tests --------------------------===//
+//===- SamplePlans.cpp - small legal plans for tests
+//--------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -51,12 +52,12 @@ Plan makeTrainPlan() {
   Plan plan;
   plan.persistentBytes = 6 * 256;
   plan.persistent = {
-      makeTensor("W", Role::Param, f32({3, 4}), 0),          // 0
-      makeTensor("b", Role::Param, f32({3}), 256),           // 1
-      makeTensor("mW", Role::State, f32({3, 4}), 512),       // 2
-      makeTensor("mb", Role::State, f32({3}), 768),          // 3
+      makeTensor("W", Role::Param, f32({3, 4}), 0),            // 0
+      makeTensor("b", Role::Param, f32({3}), 256),             // 1
+      makeTensor("mW", Role::State, f32({3, 4}), 512),         // 2
+      makeTensor("mb", Role::State, f32({3}), 768),            // 3
       makeTensor("step", Role::State, {DType::I64, {}}, 1024), // 4
-      makeTensor("lr", Role::Hyper, f32({}), 1280)};         // 5
+      makeTensor("lr", Role::Hyper, f32({}), 1280)};           // 5
   plan.persistent[0].init = InitKind::UniformFanIn;
   for (size_t i = 1; i < 5; ++i)
     plan.persistent[i].init = InitKind::Zeros;
@@ -65,31 +66,30 @@ Plan makeTrainPlan() {
   train.ioBytes = 3 * 256;
   train.tempBytes = 3 * 256;
   train.tempLowerBound = 3 * 256;
-  train.tensors = {makeTensor("x", Role::Input, f32({2, 4}), 0),     // 6
-                   makeTensor("t", Role::Input, f32({2, 3}), 256),   // 7
-                   makeTensor("loss", Role::Output, f32({}), 512),   // 8
-                   makeTensor("", Role::Temp, f32({2, 3}), 0),       // 9: y
-                   makeTensor("", Role::Temp, f32({2, 3}), 256),     // 10: dy
-                   makeTensor("", Role::Temp, f32({3, 4}), 0),       // 11: dW
-                   makeTensor("", Role::Temp, f32({3}), 512)};       // 12: db
+  train.tensors = {makeTensor("x", Role::Input, f32({2, 4}), 0),   // 6
+                   makeTensor("t", Role::Input, f32({2, 3}), 256), // 7
+                   makeTensor("loss", Role::Output, f32({}), 512), // 8
+                   makeTensor("", Role::Temp, f32({2, 3}), 0),     // 9: y
+                   makeTensor("", Role::Temp, f32({2, 3}), 256),   // 10: dy
+                   makeTensor("", Role::Temp, f32({3, 4}), 0),     // 11: dW
+                   makeTensor("", Role::Temp, f32({3}), 512)};     // 12: db
   SgdStepAttrs sgd{0.9, 0, 0};
-  train.calls = {
-      makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 0}, {9},
-               blob(GemmAttrs{0, 1})),
-      makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {9, 1}, {9},
-               blob(BiasAddAttrs{-1})),
-      makeCall(OpKind::MseLoss, "mse_loss_f32_v0", {9, 7}, {8}),
-      makeCall(OpKind::MseGrad, "mse_grad_f32_v0", {9, 7}, {10},
-               blob(MseGradAttrs{2.0 / 6})),
-      makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {10, 6}, {11},
-               blob(GemmAttrs{1, 0})),
-      makeCall(OpKind::ReduceSum, "reduce_sum_f32_v0", {10}, {12},
-               blob(ReduceSumAttrs{0})),
-      makeCall(OpKind::StepInc, "step_inc_i64_v0", {4}, {4}),
-      makeCall(OpKind::SgdStep, "sgd_step_f32_v0", {0, 11, 5, 2}, {0, 2},
-               blob(sgd)),
-      makeCall(OpKind::SgdStep, "sgd_step_f32_v0", {1, 12, 5, 3}, {1, 3},
-               blob(sgd))};
+  train.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 0}, {9},
+                          blob(GemmAttrs{0, 1})),
+                 makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {9, 1}, {9},
+                          blob(BiasAddAttrs{-1})),
+                 makeCall(OpKind::MseLoss, "mse_loss_f32_v0", {9, 7}, {8}),
+                 makeCall(OpKind::MseGrad, "mse_grad_f32_v0", {9, 7}, {10},
+                          blob(MseGradAttrs{2.0 / 6})),
+                 makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {10, 6}, {11},
+                          blob(GemmAttrs{1, 0})),
+                 makeCall(OpKind::ReduceSum, "reduce_sum_f32_v0", {10}, {12},
+                          blob(ReduceSumAttrs{0})),
+                 makeCall(OpKind::StepInc, "step_inc_i64_v0", {4}, {4}),
+                 makeCall(OpKind::SgdStep, "sgd_step_f32_v0", {0, 11, 5, 2},
+                          {0, 2}, blob(sgd)),
+                 makeCall(OpKind::SgdStep, "sgd_step_f32_v0", {1, 12, 5, 3},
+                          {1, 3}, blob(sgd))};
   PlanEntry predict;
   predict.name = "predict";
   predict.ioBytes = 2 * 256;
@@ -109,7 +109,7 @@ Plan makeTwoStreamPlan() {
   entry.name = "fork";
   entry.ioBytes = 512;
   entry.tempBytes = 512;
-  entry.tensors = {makeTensor("x", Role::Input, f32({8}), 0),   // 0
+  entry.tensors = {makeTensor("x", Role::Input, f32({8}), 0),    // 0
                    makeTensor("y", Role::Output, f32({8}), 256), // 1
                    makeTensor("", Role::Temp, f32({8}), 0),      // 2
                    makeTensor("", Role::Temp, f32({8}), 256)};   // 3
@@ -126,9 +126,9 @@ Plan makeTwoStreamPlan() {
 Plan makeInitPlan() {
   Plan plan;
   auto add = [&](std::string name, DType dtype, InitKind init, double value) {
-    PlanTensor t = makeTensor(std::move(name), Role::Param,
-                              TensorDesc(dtype, {16, 16}),
-                              plan.persistentBytes);
+    PlanTensor t =
+        makeTensor(std::move(name), Role::Param, TensorDesc(dtype, {16, 16}),
+                   plan.persistentBytes);
     t.init = init;
     t.initValue = value;
     plan.persistentBytes += 2048;

@@ -1,4 +1,5 @@
-//===- SamplePlans.h - small legal plans for tests ----------------------------===//
+//===- SamplePlans.h - small legal plans for tests
+//----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +14,8 @@
 
 namespace aicf::test {
 
-/// y = x·Wᵀ + b; loss = mse(y, t); SGD with momentum on W and b; a step counter.
-/// Entries: train and predict. Temps share bytes.
+/// y = x·Wᵀ + b; loss = mse(y, t); SGD with momentum on W and b; a step
+/// counter. Entries: train and predict. Temps share bytes.
 Plan makeTrainPlan();
 /// One entry on two streams: relu and copy side by side, joined by an add.
 Plan makeTwoStreamPlan();

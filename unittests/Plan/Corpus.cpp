@@ -1,4 +1,5 @@
-//===- Corpus.cpp - plans that must be refused, and why -----------------------===//
+//===- Corpus.cpp - plans that must be refused, and why
+//-----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,8 +38,8 @@ build(const std::function<flatbuffers::Offset<fb::Plan>(FlatBufferBuilder &)>
           &make) {
   FlatBufferBuilder b;
   fb::FinishPlanBuffer(b, make(b));
-  return withTrailer(std::vector<uint8_t>(
-      b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()));
+  return withTrailer(std::vector<uint8_t>(b.GetBufferPointer(),
+                                          b.GetBufferPointer() + b.GetSize()));
 }
 
 /// A plan of `calls`, without tensors.
@@ -66,8 +67,7 @@ public:
   }
   void addBytes(PlanError expected, const char *what,
                 std::vector<uint8_t> bytes) {
-    cases.push_back({expected,
-                     std::string(nameOf(expected)) + "-" + what,
+    cases.push_back({expected, std::string(nameOf(expected)) + "-" + what,
                      std::move(bytes)});
   }
 
@@ -121,8 +121,7 @@ void CorpusBuilder::addTables() {
              return planOfCalls(b, {fb::CreateCall(b)});
            }));
   // Many offsets to one call with a long blob: small file, huge plan.
-  addBytes(PlanError::Oversized, "shared-blob",
-           build([](FlatBufferBuilder &b) {
+  addBytes(PlanError::Oversized, "shared-blob", build([](FlatBufferBuilder &b) {
              auto numbers = b.CreateVector(std::vector<uint32_t>());
              auto call = fb::CreateCall(
                  b, 0, b.CreateString("k"), 0,
@@ -130,15 +129,15 @@ void CorpusBuilder::addTables() {
              return planOfCalls(
                  b, std::vector<flatbuffers::Offset<fb::Call>>(1000, call));
            }));
-  addBytes(PlanError::Oversized, "long-location",
-           build([](FlatBufferBuilder &b) {
-             auto numbers = b.CreateVector(std::vector<uint32_t>());
-             auto text = b.CreateString(std::string(5000, 'x'));
-             return planOfCalls(
-                 b, {fb::CreateCall(b, 0, b.CreateString("k"), 0,
-                                    b.CreateVector(std::vector<uint8_t>()),
-                                    numbers, numbers, 0, 0, -1, 0, 0, 0, text)});
-           }));
+  addBytes(
+      PlanError::Oversized, "long-location", build([](FlatBufferBuilder &b) {
+        auto numbers = b.CreateVector(std::vector<uint32_t>());
+        auto text = b.CreateString(std::string(5000, 'x'));
+        return planOfCalls(
+            b, {fb::CreateCall(b, 0, b.CreateString("k"), 0,
+                               b.CreateVector(std::vector<uint8_t>()), numbers,
+                               numbers, 0, 0, -1, 0, 0, 0, text)});
+      }));
   add(PlanError::NoEntries, "none", [](Plan &p) { p.entries.clear(); });
   add(PlanError::EntryName, "empty", [](Plan &p) { p.entries[0].name = ""; });
   add(PlanError::EntryName, "twice",
@@ -165,13 +164,13 @@ void CorpusBuilder::addTensors() {
       [=](Plan &p) { first(p).role = Role::Temp; });
   add(PlanError::TensorRole, "param-in-entry",
       [](Plan &p) { p.entries[0].tensors[0].role = Role::Param; });
-  add(PlanError::TensorShape, "zero", [=](Plan &p) { first(p).desc.dims[0] = 0; });
+  add(PlanError::TensorShape, "zero",
+      [=](Plan &p) { first(p).desc.dims[0] = 0; });
   add(PlanError::TensorShape, "huge", [=](Plan &p) {
     first(p).desc.dims[0] = first(p).desc.dims[1] = INT32_MAX;
   });
-  add(PlanError::TensorShape, "above-int", [=](Plan &p) {
-    first(p).desc.dims[0] = int64_t(INT32_MAX) + 1;
-  });
+  add(PlanError::TensorShape, "above-int",
+      [=](Plan &p) { first(p).desc.dims[0] = int64_t(INT32_MAX) + 1; });
   addBytes(PlanError::TensorShape, "rank-9", build([](FlatBufferBuilder &b) {
              std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
                  fb::CreateTensor(b, b.CreateString("w"), 0, 0, 1,
@@ -227,26 +226,29 @@ void CorpusBuilder::addCalls() {
       [=](Plan &p) { call(p, 0).kid = "gemm_f64_blas_v0"; });
   add(PlanError::CallKid, "of-another-device",
       [](Plan &p) { p.device = DeviceKind::CUDA; });
-  add(PlanError::CallTensor, "operand", [=](Plan &p) { call(p, 0).ins[0] = 99; });
-  add(PlanError::CallTensor, "result", [=](Plan &p) { call(p, 0).outs[0] = 99; });
+  add(PlanError::CallTensor, "operand",
+      [=](Plan &p) { call(p, 0).ins[0] = 99; });
+  add(PlanError::CallTensor, "result",
+      [=](Plan &p) { call(p, 0).outs[0] = 99; });
   add(PlanError::CallTensor, "workspace",
       [=](Plan &p) { call(p, 0).workspace = 99; });
   add(PlanError::CallLabels, "operands",
       [=](Plan &p) { call(p, 0).inVids.pop_back(); });
   add(PlanError::CallLabels, "results",
       [=](Plan &p) { call(p, 0).outVids.push_back(1); });
-  add(PlanError::CallRules, "shape",
-      [=](Plan &p) { call(p, 0).ins[0] = 7; });
+  add(PlanError::CallRules, "shape", [=](Plan &p) { call(p, 0).ins[0] = 7; });
   add(PlanError::CallRules, "schema", [=](Plan &p) { call(p, 0).schema = 1; });
-  add(PlanError::CallRules, "blob", [=](Plan &p) { call(p, 0).attrs.pop_back(); });
+  add(PlanError::CallRules, "blob",
+      [=](Plan &p) { call(p, 0).attrs.pop_back(); });
   add(PlanError::CallRules, "count", [=](Plan &p) {
     call(p, 0).ins.pop_back();
     call(p, 0).inVids.pop_back();
   });
-  add(PlanError::CallWorkspace, "role", [=](Plan &p) { call(p, 0).workspace = 9; });
+  add(PlanError::CallWorkspace, "role",
+      [=](Plan &p) { call(p, 0).workspace = 9; });
   add(PlanError::CallWorkspace, "cap", [=](Plan &p) {
-    p.entries[0].tensors.push_back(makeTensor(
-        "", Role::Workspace, TensorDesc(DType::F32, {4}), 512));
+    p.entries[0].tensors.push_back(
+        makeTensor("", Role::Workspace, TensorDesc(DType::F32, {4}), 512));
     call(p, 0).workspace = 13;
   });
   add(PlanError::CallWrites, "input", [=](Plan &p) {
@@ -255,9 +257,7 @@ void CorpusBuilder::addCalls() {
     p.entries[0].ioBytes = 1024;
     p.entries[0].tensors[3].offset = 768;
   });
-  add(PlanError::CallWrites, "twice", [=](Plan &p) {
-    call(p, 7).outs[1] = 0;
-  });
+  add(PlanError::CallWrites, "twice", [=](Plan &p) { call(p, 7).outs[1] = 0; });
   add(PlanError::CallInplace, "gemm", [](Plan &p) {
     // A square product into its own operand.
     PlanEntry &e = p.entries[1];
@@ -267,9 +267,8 @@ void CorpusBuilder::addCalls() {
                makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 6}, {7},
                         std::vector<uint8_t>(8))};
   });
-  add(PlanError::HostScalar, "lr", [=](Plan &p) {
-    call(p, 7).kid = "sgd_step_f32_hostlr_v0";
-  });
+  add(PlanError::HostScalar, "lr",
+      [=](Plan &p) { call(p, 7).kid = "sgd_step_f32_hostlr_v0"; });
 }
 
 void CorpusBuilder::addOrder() {
@@ -297,11 +296,11 @@ void CorpusBuilder::addOrder() {
   addFork(PlanError::LiveOverlap, "two-streams", [](PlanEntry &e) {
     e.tensors[3].offset = 0; // branches run side by side
   });
-  add(PlanError::ReadBeforeWrite, "swapped", [](Plan &p) {
-    std::swap(p.entries[0].calls[0], p.entries[0].calls[3]);
+  add(PlanError::ReadBeforeWrite, "swapped",
+      [](Plan &p) { std::swap(p.entries[0].calls[0], p.entries[0].calls[3]); });
+  add(PlanError::ReadBeforeWrite, "output-never-written", [](Plan &p) {
+    p.entries[0].calls.erase(p.entries[0].calls.begin() + 2);
   });
-  add(PlanError::ReadBeforeWrite, "output-never-written",
-      [](Plan &p) { p.entries[0].calls.erase(p.entries[0].calls.begin() + 2); });
   add(PlanError::LiveOverlap, "dW-over-y", [](Plan &p) {
     p.entries[0].tensors[4].offset = 0; // dy over y, which mse_grad reads
   });

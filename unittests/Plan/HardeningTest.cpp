@@ -1,4 +1,5 @@
-//===- HardeningTest.cpp - damaged plans under the sanitizers -----------------===//
+//===- HardeningTest.cpp - damaged plans under the sanitizers
+//-----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +8,8 @@
 // HardeningTest mutants N   the corpus, then N seeded mutants of the samples
 // HardeningTest sweep       every truncation and every one-byte change
 // HardeningTest seeds DIR   writes the samples and the corpus for a fuzzer
-// With the checksum off, whatever the loader accepts is run: the sanitizers find
-// what the verifier missed. Exit code 1 on any finding of our own.
+// With the checksum off, whatever the loader accepts is run: the sanitizers
+// find what the verifier missed. Exit code 1 on any finding of our own.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Support/File.h"

@@ -1,4 +1,5 @@
-//===- PlanTest.cpp - plan files in and out -----------------------------------===//
+//===- PlanTest.cpp - plan files in and out
+//-----------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -90,10 +91,11 @@ TEST(Plan, EveryTruncationIsRefused) {
 TEST(Plan, DumpsNameEverything) {
   Plan plan = makeTrainPlan();
   std::string text = dumpPlan(plan, true), json = dumpPlanAsJson(plan);
-  for (const char *word : {"train", "predict", "sgd_step_f32_v0", "uniform_fan_in",
-                           "momentum=0.9", "lifetimes"})
+  for (const char *word : {"train", "predict", "sgd_step_f32_v0",
+                           "uniform_fan_in", "momentum=0.9", "lifetimes"})
     EXPECT_NE(text.find(word), std::string::npos) << word;
-  for (const char *word : {"\"train\"", "\"momentum\": 0.9", "\"workspace\": -1"})
+  for (const char *word :
+       {"\"train\"", "\"momentum\": 0.9", "\"workspace\": -1"})
     EXPECT_NE(json.find(word), std::string::npos) << word;
 }
 

@@ -1,4 +1,5 @@
-//===- RunAccepted.h - runs whatever the loader accepts -----------------------===//
+//===- RunAccepted.h - runs whatever the loader accepts
+//-----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,5 @@
-//===- FileFormatsTest.cpp - weights and arrays, strictly ---------------------===//
+//===- FileFormatsTest.cpp - weights and arrays, strictly
+//---------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,8 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<uint8_t> safetensors(const std::string &header,
-                                 size_t dataBytes) {
+std::vector<uint8_t> safetensors(const std::string &header, size_t dataBytes) {
   std::vector<uint8_t> bytes;
   for (int i = 0; i < 8; ++i)
     bytes.push_back(uint8_t(uint64_t(header.size()) >> (8 * i)));
@@ -63,34 +63,35 @@ TEST(Safetensors, RefusesMalformedFiles) {
       {safetensors("{" + a + "," + a + "}", 8), "twice"},
       {safetensors(R"({"a":{"dtype":"F32","shape":[2]}})", 8), "exactly"},
       {safetensors(R"({"a":3})", 8), "exactly"},
-      {safetensors(
-           R"({"a":{"dtype":"F8","shape":[2],"data_offsets":[0,8]}})", 8),
+      {safetensors(R"({"a":{"dtype":"F8","shape":[2],"data_offsets":[0,8]}})",
+                   8),
        "unknown dtype"},
-      {safetensors(
-           R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})", 0),
+      {safetensors(R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})",
+                   0),
        "dimension"},
-      {safetensors(
-           R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8),
+      {safetensors(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})",
+                   8),
        "dimension"},
       {safetensors(
            R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}})", 8),
        "dimension"},
-      {safetensors(
-           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,99]}})", 8),
+      {safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,99]}})",
+                   8),
        "outside"},
-      {safetensors(
-           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8),
+      {safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})",
+                   8),
        "outside"},
-      {safetensors(
-           R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8),
+      {safetensors(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})",
+                   8),
        "data_offsets hold 8"},
       {safetensors("{" + a + "}", 9), "the last 1 bytes"},
-      {safetensors(
-           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12),
-       "belong to no tensor"},
-      {safetensors("{" + a +
-                       R"(,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+      {safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
                    12),
+       "belong to no tensor"},
+      {safetensors(
+           "{" + a +
+               R"(,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+           12),
        "belong to two tensors"},
   };
   for (const auto &[bytes, message] : cases) {
@@ -102,7 +103,8 @@ TEST(Safetensors, RefusesMalformedFiles) {
 }
 
 TEST(Npy, RoundTrips) {
-  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::I32, DType::I64})
+  for (DType dtype :
+       {DType::F32, DType::F64, DType::F16, DType::I32, DType::I64})
     for (std::vector<int64_t> shape :
          {std::vector<int64_t>{}, {1}, {5}, {2, 3}, {1, 2, 3, 4}}) {
       TensorDesc desc(dtype, shape);
@@ -257,7 +259,8 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
 
 TEST_F(CheckpointTest, WritingKeepsPipesAndFollowsLinks) {
   fs::create_directories(folder);
-  std::string file = (folder / "file").string(), link = (folder / "link").string();
+  std::string file = (folder / "file").string(),
+              link = (folder / "link").string();
   ASSERT_TRUE(writeFileAtomically(file, {1}).ok());
   fs::create_symlink(file, link);
   ASSERT_TRUE(writeFileAtomically(link, {1, 2}).ok());

@@ -57,9 +57,9 @@ enum class Role : uint8_t {
 };
 inline constexpr uint8_t kNumRoles = 8;
 constexpr std::string_view nameOf(Role role) {
-  constexpr std::string_view names[kNumRoles] = {
-      "input",  "param", "state", "hyper",
-      "output", "temp",  "saved", "workspace"};
+  constexpr std::string_view names[kNumRoles] = {"input", "param",    "state",
+                                                 "hyper", "output",   "temp",
+                                                 "saved", "workspace"};
   return names[static_cast<uint8_t>(role)];
 }
 

@@ -19,9 +19,12 @@
 
 namespace mlir::aicf_rt {
 
+/// The label (vid) of an argument or of a primitive's result; -1 without one.
+int64_t labelOf(Value value);
+
 /// What every aicf_rt pass relies on: one block of primitives that ends in a
-/// return, tensors that a plan can hold, and updates that name an argument once,
-/// of its type, with role param or state. Emits a diagnostic otherwise.
+/// return, tensors that a plan can hold, and updates that name an argument
+/// once, of its type, with role param or state. Emits a diagnostic otherwise.
 LogicalResult checkEntryForm(func::FuncOp func);
 
 /// The calls of an entry in program order, with their happens-before.
@@ -42,7 +45,7 @@ struct CallList {
 struct Storage {
   enum class Kind { Argument, Output, Temp };
   Kind kind = Kind::Temp;
-  int64_t number = -1; ///< argument or result position
+  int64_t number = -1;          ///< argument or result position
   SmallVector<Value, 2> values; ///< that live in it, in order of definition
   RankedTensorType type;
   ::aicf::AccessSet accesses;

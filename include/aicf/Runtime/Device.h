@@ -30,7 +30,8 @@ public:
 class Stream {
 public:
   virtual ~Stream() = default;
-  /// Runs a resolved call, or records it while capturing. Returns after enqueue.
+  /// Runs a resolved call, or records it while capturing. Returns after
+  /// enqueue.
   virtual Status enqueue(const ResolvedCall &call) = 0;
   /// Waits for everything enqueued; a device error surfaces here.
   virtual Status synchronize() = 0;

@@ -31,14 +31,14 @@ parseSafetensors(Span<const uint8_t> bytes);
 std::vector<uint8_t>
 serializeSafetensors(const std::map<std::string, HostTensor> &tensors);
 
-/// Makes DIR if it is missing and checks that files can be written there, so that
-/// a long run does not find out at its end. Errors: DeviceError.
+/// Makes DIR if it is missing and checks that files can be written there, so
+/// that a long run does not find out at its end. Errors: DeviceError.
 Status checkCheckpointFolder(const std::string &directory);
 /// Writes every param and state to DIR/state.safetensors: DIR is made if it is
 /// missing, an older file stays whole until the new one is complete.
 Status saveCheckpoint(Executor &executor, const std::string &directory);
-/// Reads it back; every param and state of the plan must be there with its type,
-/// and nothing else. Nothing is written when anything is wrong.
+/// Reads it back; every param and state of the plan must be there with its
+/// type, and nothing else. Nothing is written when anything is wrong.
 Status loadCheckpoint(Executor &executor, const std::string &directory);
 /// Sets the params and states that a weight file holds; names that the plan
 /// does not have are an error. Others keep their initialisers.

@@ -20,8 +20,8 @@ namespace aicf {
 StatusOr<std::vector<uint8_t>> readFile(const std::string &path);
 
 /// Writes `path` so that a crash leaves the old file or the new one: temporary
-/// file beside it, fsync, rename, fsync of the folder. A link is followed; what is
-/// no regular file (a pipe, a device) is written into. Errors: DeviceError.
+/// file beside it, fsync, rename, fsync of the folder. A link is followed; what
+/// is no regular file (a pipe, a device) is written into. Errors: DeviceError.
 Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes);
 
 } // namespace aicf

@@ -32,9 +32,9 @@ public:
 
   /// Builds the order of `calls`, which are listed so that every signal stands
   /// before its waits. Errors (InvalidArgument): a stream number of kMaxStreams
-  /// or more, an event signalled twice, a wait for an event that no earlier call
-  /// signals (which is how a cycle shows), a stream that is not joined into the
-  /// last call of stream 0.
+  /// or more, an event signalled twice, a wait for an event that no earlier
+  /// call signals (which is how a cycle shows), a stream that is not joined
+  /// into the last call of stream 0.
   static StatusOr<HappensBefore> create(Span<const CallOrder> calls);
 
   /// True when call `a` ends before call `b` starts on every schedule.

@@ -22,7 +22,8 @@ namespace aicf {
 /// Checks one call of `kind`. The numbered constraints (C1..) in messages are
 /// those of the op's description in AICFRTOps.td.
 /// Errors: BadSchema, BadAttrSize, InvalidArgument (counts, attr values),
-/// DTypeMismatch, ShapeMismatch. Each names the op, the operand and both values.
+/// DTypeMismatch, ShapeMismatch. Each names the op, the operand and both
+/// values.
 Status checkCall(OpKind kind, Span<const TensorDesc> ins,
                  Span<const TensorDesc> outs, uint32_t schema,
                  Span<const uint8_t> attrs);

@@ -35,15 +35,14 @@ struct LowerToBackendOptions
   Option<int> optLevel{
       *this, "opt-level",
       llvm::cl::desc("0: every value its own storage, explicit copies; "
-                     "1: in-place and copies dropped where safe"),
+                     "1 or more: in-place and copies dropped where safe"),
       llvm::cl::init(1)};
   Option<bool> requireInplace{
       *this, "require-inplace",
       llvm::cl::desc("An update that needs a copy is an error"),
       llvm::cl::init(false)};
   Option<std::string> keep{
-      *this, "keep",
-      llvm::cl::desc("Make values outputs: none, grad or all"),
+      *this, "keep", llvm::cl::desc("Make values outputs: none, grad or all"),
       llvm::cl::init("none")};
   Option<bool> report{*this, "report",
                       llvm::cl::desc("Remark with bytes and gap of the arena"),

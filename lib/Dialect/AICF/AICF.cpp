@@ -45,9 +45,9 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   if (name == kVidsAttr) {
     auto vids = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
     if (!vids || vids.size() != static_cast<int64_t>(op->getNumResults()))
-      return op->emitError() << "'aicf.vids' must be an array of "
-                             << op->getNumResults() << " labels, got "
-                             << attr.getValue();
+      return op->emitError()
+             << "'aicf.vids' must be an array of " << op->getNumResults()
+             << " labels, got " << attr.getValue();
     return success();
   }
   if (!isa<FunctionOpInterface>(op))

@@ -141,7 +141,8 @@ LogicalResult LinearOp::verify() {
   if (failed(checkRank(*this, "C1", "x", getX(), 2)) ||
       failed(checkRank(*this, "C1", "W", getWeight(), 2)))
     return failure();
-  int64_t k = typeOf(getX()).getDimSize(1), n = typeOf(getWeight()).getDimSize(0);
+  int64_t k = typeOf(getX()).getDimSize(1),
+          n = typeOf(getWeight()).getDimSize(0);
   if (failed(checkShape(*this, "C2", "W", getWeight(), {n, k})))
     return failure();
   if (getBias() && failed(checkShape(*this, "C3", "b", getBias(), {n})))
@@ -156,9 +157,9 @@ LogicalResult LinearOp::verify() {
 LogicalResult LinearBwdOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>, Adaptor a,
                                             SmallVectorImpl<Type> &types) {
-  types.assign({a.getX().getType(), a.getWeight().getType(),
-                RankedTensorType::get({dimOr(a.getDy(), 1)},
-                                      elementOf(a.getDy()))});
+  types.assign(
+      {a.getX().getType(), a.getWeight().getType(),
+       RankedTensorType::get({dimOr(a.getDy(), 1)}, elementOf(a.getDy()))});
   return success();
 }
 
@@ -312,9 +313,10 @@ LogicalResult LayerNormOp::verify() {
   return checkValue(*this, "C4", "eps", eps, eps >= 0, "a number >= 0");
 }
 
-LogicalResult
-LayerNormBwdOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                 Adaptor a, SmallVectorImpl<Type> &types) {
+LogicalResult LayerNormBwdOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor a,
+                                               SmallVectorImpl<Type> &types) {
   Type gamma = a.getGamma().getType();
   types.assign({a.getX().getType(), gamma, gamma});
   return success();
@@ -377,10 +379,9 @@ LogicalResult LossScaleUpdateOp::verify() {
       failed(checkValue(*this, "C2", "backoff_factor", backoff,
                         backoff > 0 && backoff <= 1, "a number in (0, 1]")))
     return failure();
-  return checkValue(*this, "C2", "growth_interval",
-                    static_cast<double>(interval),
-                    interval >= 1 && interval <= INT32_MAX,
-                    "a number in [1, 2^31)");
+  return checkValue(
+      *this, "C2", "growth_interval", static_cast<double>(interval),
+      interval >= 1 && interval <= INT32_MAX, "a number in [1, 2^31)");
 }
 
 LogicalResult StepIncOp::verify() {

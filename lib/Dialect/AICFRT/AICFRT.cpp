@@ -71,15 +71,15 @@ static LogicalResult checkDecisions(PrimitiveOpInterface op) {
   ArrayRef<int64_t> vids = op.getVids(), inplace = op.getInplace();
   size_t numResults = op->getNumResults();
   if (!vids.empty() && vids.size() != numResults)
-    return op->emitOpError() << "has " << vids.size() << " vids for "
-                             << numResults << " results";
+    return op->emitOpError()
+           << "has " << vids.size() << " vids for " << numResults << " results";
   if (!op.getSlots().empty() && op.getSlots().size() != numResults)
-    return op->emitOpError() << "has " << op.getSlots().size()
-                             << " slots for " << numResults << " results";
+    return op->emitOpError() << "has " << op.getSlots().size() << " slots for "
+                             << numResults << " results";
   if (!inplace.empty() && inplace.size() != numResults)
-    return op->emitOpError() << "has " << inplace.size()
-                             << " inplace entries for " << numResults
-                             << " results";
+    return op->emitOpError()
+           << "has " << inplace.size() << " inplace entries for " << numResults
+           << " results";
   for (auto [result, operand] : llvm::enumerate(inplace)) {
     if (operand == -1)
       continue;
@@ -88,23 +88,24 @@ static LogicalResult checkDecisions(PrimitiveOpInterface op) {
              << "inplace of result " << result << " is operand " << operand
              << ", but there are " << op->getNumOperands() << " operands";
     if (!::aicf::mayShareStorage(op.getOpKind(), result, operand))
-      return op->emitOpError() << "result " << result
-                               << " may not share storage with operand "
-                               << operand;
+      return op->emitOpError()
+             << "result " << result << " may not share storage with operand "
+             << operand;
     Type in = op->getOperand(operand).getType();
     Type out = op->getResult(result).getType();
     if (in != out)
-      return op->emitOpError() << "inplace of result " << result << ": it is "
-                               << out << ", but operand " << operand << " is "
-                               << in;
+      return op->emitOpError()
+             << "inplace of result " << result << ": it is " << out
+             << ", but operand " << operand << " is " << in;
   }
   return success();
 }
 
 static LogicalResult verifyPrimitive(PrimitiveOpInterface op) {
   SmallVector<::aicf::TensorDesc> ins, outs;
-  for (auto [types, descs] : {std::pair(TypeRange(op->getOperandTypes()), &ins),
-                              std::pair(TypeRange(op->getResultTypes()), &outs)})
+  for (auto [types, descs] :
+       {std::pair(TypeRange(op->getOperandTypes()), &ins),
+        std::pair(TypeRange(op->getResultTypes()), &outs)})
     for (Type type : types) {
       if (failed(checkAbiShape(op, type)))
         return failure();
@@ -112,10 +113,9 @@ static LogicalResult verifyPrimitive(PrimitiveOpInterface op) {
     }
   SmallVector<uint8_t> attrs;
   op.encodeAttrs(attrs);
-  ::aicf::Status status =
-      ::aicf::checkCall(op.getOpKind(), {ins.data(), ins.size()},
-                        {outs.data(), outs.size()}, op.getSchema(),
-                        {attrs.data(), attrs.size()});
+  ::aicf::Status status = ::aicf::checkCall(
+      op.getOpKind(), {ins.data(), ins.size()}, {outs.data(), outs.size()},
+      op.getSchema(), {attrs.data(), attrs.size()});
   if (!status.ok())
     return op->emitError() << status.message();
   return checkDecisions(op);
@@ -143,8 +143,8 @@ double MseGradOp::getScaleOrDefault() {
 static LogicalResult checkTids(Block &block, int64_t &next) {
   for (auto tensor : block.getOps<TensorOp>())
     if (static_cast<int64_t>(tensor.getTid()) != next++)
-      return tensor.emitOpError() << "has tid " << tensor.getTid()
-                                  << ", expected " << next - 1;
+      return tensor.emitOpError()
+             << "has tid " << tensor.getTid() << ", expected " << next - 1;
   return success();
 }
 
@@ -160,8 +160,8 @@ static LogicalResult checkEntry(EntryOp entry, int64_t numPersistent) {
     for (ArrayRef<int64_t> tids : {call.getIns(), call.getOuts()})
       for (int64_t tid : tids)
         if (tid < 0 || tid >= count)
-          return call.emitOpError() << "refers to tid " << tid
-                                    << ", but there are " << count;
+          return call.emitOpError()
+                 << "refers to tid " << tid << ", but there are " << count;
   return success();
 }
 

@@ -1,4 +1,5 @@
-//===- CPUDevice.cpp - the CPU as a device ------------------------------------===//
+//===- CPUDevice.cpp - the CPU as a device
+//------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -95,8 +96,8 @@ public:
     uint64_t rounded = 0;
     void *memory = nullptr;
     if (!__builtin_add_overflow(bytes, kTensorAlignment - 1, &rounded))
-      memory = std::aligned_alloc(kTensorAlignment,
-                                  rounded / kTensorAlignment * kTensorAlignment);
+      memory = std::aligned_alloc(kTensorAlignment, rounded / kTensorAlignment *
+                                                        kTensorAlignment);
     if (!memory)
       return makeError(StatusCode::DeviceError, "cannot allocate ", bytes,
                        " bytes of host memory");

@@ -28,6 +28,11 @@ AICF_NOINLINE void *operator new(size_t bytes) {
     return memory;
   throw std::bad_alloc();
 }
+AICF_NOINLINE void *operator new(size_t bytes,
+                                 const std::nothrow_t &) noexcept {
+  ++allocationCount;
+  return std::malloc(bytes);
+}
 AICF_NOINLINE void operator delete(void *memory) noexcept { std::free(memory); }
 AICF_NOINLINE void operator delete(void *memory, size_t) noexcept {
   std::free(memory);

@@ -100,41 +100,72 @@ def test_ten_steps_equal_numpy(bench, optimizer, attrs, kwargs, dtype, tolerance
                                   state[name]) < 10 * tolerance
 
 
-LAYER_STEP = """
-func.func @f(%x: tensor<4x6xf64> {aicf.role = "input", aicf.name = "x"},
-             %g: tensor<6xf64> {aicf.role = "input", aicf.name = "gamma"},
-             %b: tensor<6xf64> {aicf.role = "input", aicf.name = "beta"},
-             %d: tensor<4x6xf64> {aicf.role = "input", aicf.name = "dy"})
-    -> (tensor<4x6xf64> {aicf.name = "y"}, tensor<4x6xf64> {aicf.name = "dx"},
-        tensor<6xf64> {aicf.name = "dgamma"}, tensor<6xf64> {aicf.name = "dbeta"}) {
-  %y, %m, %r = aicf.layer_norm %x, %g, %b : tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>
-  %dx, %dg, %db = aicf.layer_norm_bwd %d, %x, %g, %m, %r
-      : tensor<4x6xf64>, tensor<4x6xf64>, tensor<6xf64>, tensor<4xf64>, tensor<4xf64>
-  return %y, %dx, %dg, %db : tensor<4x6xf64>, tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>
+def layer_norm(x, gamma, beta):
+    centred = x - x.mean(axis=1, keepdims=True)
+    return centred / np.sqrt((centred ** 2).mean(axis=1, keepdims=True)
+                             + 1e-5) * gamma + beta
+
+
+# Name: inputs with shapes, the aicf ops (dy is an input), forward result, the
+# gradients in the order of the inputs, and the forward function in NumPy.
+LAYERS_ALONE = {
+    "linear": (dict(x=(4, 6), w=(3, 6), b=(3,)), (4, 3), """
+  %y = aicf.linear %x, %w, %b : {x}, {w}, {b}
+  %dx, %dw, %db = aicf.linear_bwd %dy, %x, %w : {dy}, {x}, {w}""",
+               lambda x, w, b: x @ w.T + b),
+    "relu_saved_output": (dict(x=(5, 7)), (5, 7), """
+  %y = aicf.relu %x : {x}
+  %s = aicf.save %y : {x}
+  %dx = aicf.relu_bwd %dy, %s : {dy}, {x}""", lambda x: np.maximum(x, 0)),
+    "relu_saved_input": (dict(x=(5, 7)), (5, 7), """
+  %y = aicf.relu %x : {x}
+  %dx = aicf.relu_bwd %dy, %x : {dy}, {x}""", lambda x: np.maximum(x, 0)),
+    "add": (dict(x=(2, 3), w=(2, 3)), (2, 3), """
+  %y = aicf.add %x, %w : {x}, {w}
+  %dx = aicf.copy %dy : {dy}
+  %dw = aicf.copy %dy : {dy}""", lambda x, w: x + w),
+    "mse": (dict(x=(4, 3), w=(4, 3)), (), """
+  %y = aicf.mse_loss %x, %w : {x}, {w}
+  %dx = aicf.mse_grad %x, %w, %dy : {x}, {w}, {dy}
+  %dw = aicf.mse_grad %w, %x, %dy : {x}, {w}, {dy}""",
+            lambda x, w: np.mean((x - w) ** 2)),
+    "layer_norm": (dict(x=(4, 6), w=(6,), b=(6,)), (4, 6), """
+  %y, %m, %r = aicf.layer_norm %x, %w, %b : {x}, {w}, {b}
+  %dx, %dw, %db = aicf.layer_norm_bwd %dy, %x, %w, %m, %r
+      : {dy}, {x}, {w}, tensor<4xf64>, tensor<4xf64>""", layer_norm),
 }
-"""
 
 
-def test_layer_norm_gradient_equals_finite_differences(bench):
+def tensor_type(shape):
+    return "tensor<%s>" % "x".join([*map(str, shape), "f64"])
+
+
+@pytest.mark.parametrize("name", LAYERS_ALONE)
+def test_layer_gradients_equal_finite_differences(bench, name):
+    """Each layer alone, in f64: d(sum(y * dy)) by central differences."""
+    shapes, out_shape, body, function = LAYERS_ALONE[name]
+    types = {n: tensor_type(s) for n, s in {**shapes, "dy": out_shape}.items()}
+    arguments = ", ".join(
+        '%%%s: %s {aicf.role = "input", aicf.name = "%s"}' % (n, t, n)
+        for n, t in types.items())
+    returned = {"y": types["dy"], **{"d" + n: types[n] for n in shapes}}
+    results = ", ".join('%s {aicf.name = "out_%s"}' % (t, n)
+                        for n, t in returned.items())
+    (bench.folder / "layer.mlir").write_text(
+        "func.func @f(%s) -> (%s) {%s\n  return %s : %s\n}\n" % (
+            arguments, results, body.format(**types),
+            ", ".join("%" + n for n in returned), ", ".join(returned.values())))
     rng = np.random.default_rng(5)
-    inputs = {"x": rng.normal(size=(4, 6)), "gamma": rng.normal(size=6),
-              "beta": rng.normal(size=6), "dy": rng.normal(size=(4, 6))}
-    (bench.folder / "norm.mlir").write_text(LAYER_STEP)
-    got = bench.run(bench.compile("norm"), inputs=inputs,
-                    outputs=["y", "dx", "dgamma", "dbeta"])
-
-    def norm(x, gamma, beta):
-        centred = x - x.mean(axis=1, keepdims=True)
-        return centred / np.sqrt((centred ** 2).mean(axis=1, keepdims=True)
-                                 + 1e-5) * gamma + beta
-
-    values = [inputs["x"], inputs["gamma"], inputs["beta"]]
-    assert relative_error(got["y"], norm(*values)) < 1e-13
-    for position, name in enumerate(["dx", "dgamma", "dbeta"]):
-        numeric = np.zeros_like(values[position])
+    inputs = {n: np.asarray(rng.normal(size=s)) for n, s in shapes.items()}
+    dy = np.asarray(rng.normal(size=out_shape))
+    got = bench.run(bench.compile("layer"), inputs={**inputs, "dy": dy},
+                    outputs=["out_" + n for n in returned])
+    assert relative_error(got["out_y"], function(*inputs.values())) < 1e-13
+    for position, n in enumerate(shapes):
+        numeric = np.zeros_like(inputs[n])
         for index in np.ndindex(numeric.shape):
             for sign in (1, -1):
-                moved = [v.copy() for v in values]
+                moved = [v.copy() for v in inputs.values()]
                 moved[position][index] += sign * 1e-6
-                numeric[index] += sign * (norm(*moved) * inputs["dy"]).sum()
-        assert relative_error(got[name], numeric / 2e-6) < 1e-7, name
+                numeric[index] += sign * (function(*moved) * dy).sum()
+        assert relative_error(got["out_d" + n], numeric / 2e-6) < 1e-7, n

@@ -1,5 +1,4 @@
-//===- Dataset.cpp - labelled images for the examples
-//-------------------------===//
+//===- Dataset.cpp - labelled images for the examples ---------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Dataset.h - labelled images for the examples
-//---------------------------===//
+//===- Dataset.h - labelled images for the examples -------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

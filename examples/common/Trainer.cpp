@@ -1,5 +1,4 @@
-//===- Trainer.cpp - trains and tests a classifier plan
-//-----------------------===//
+//===- Trainer.cpp - trains and tests a classifier plan -------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Trainer.h - trains and tests a classifier plan
-//-------------------------===//
+//===- Trainer.h - trains and tests a classifier plan -----------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- train.cpp - trains on the 8x8 digits
-//-----------------------------------===//
+//===- train.cpp - trains on the 8x8 digits -------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

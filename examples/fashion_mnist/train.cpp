@@ -1,5 +1,4 @@
-//===- train.cpp - trains on Fashion-MNIST
-//------------------------------------===//
+//===- train.cpp - trains on Fashion-MNIST --------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

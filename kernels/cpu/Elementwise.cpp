@@ -1,5 +1,4 @@
-//===- Elementwise.cpp - one result element a time
-//----------------------------===//
+//===- Elementwise.cpp - one result element a time ------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

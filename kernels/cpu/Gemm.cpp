@@ -1,5 +1,4 @@
-//===- Gemm.cpp - matrix products on the CPU
-//----------------------------------===//
+//===- Gemm.cpp - matrix products on the CPU ------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

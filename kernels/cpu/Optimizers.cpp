@@ -1,5 +1,4 @@
-//===- Optimizers.cpp - step count, loss scale, Adam, SGD
-//---------------------===//
+//===- Optimizers.cpp - step count, loss scale, Adam, SGD -----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Reductions.cpp - sums, losses, layer norm
-//------------------------------===//
+//===- Reductions.cpp - sums, losses, layer norm --------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Registry.cpp - CPU kernels by KID
-//--------------------------------------===//
+//===- Registry.cpp - CPU kernels by KID ----------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Reference.cpp - every primitive, plain and in f64
-//----------------------===//
+//===- Reference.cpp - every primitive, plain and in f64 ------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Plan.cpp - reading and writing plan files
-//------------------------------===//
+//===- Plan.cpp - reading and writing plan files --------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PlanDump.cpp - plans as text and as JSON
-//-------------------------------===//
+//===- PlanDump.cpp - plans as text and as JSON ---------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

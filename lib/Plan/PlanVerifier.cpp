@@ -1,5 +1,4 @@
-//===- PlanVerifier.cpp - what a plan must satisfy
-//----------------------------===//
+//===- PlanVerifier.cpp - what a plan must satisfy ------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Executor.cpp - runs the entries of a plan
-//------------------------------===//
+//===- Executor.cpp - runs the entries of a plan --------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

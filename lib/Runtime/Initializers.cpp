@@ -1,5 +1,4 @@
-//===- Initializers.cpp - first values of persistent tensors
-//------------------===//
+//===- Initializers.cpp - first values of persistent tensors --------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

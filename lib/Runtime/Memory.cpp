@@ -1,5 +1,4 @@
-//===- Memory.cpp - tensors of a plan in device memory
-//------------------------===//
+//===- Memory.cpp - tensors of a plan in device memory --------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

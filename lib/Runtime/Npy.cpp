@@ -1,5 +1,4 @@
-//===- Npy.cpp - NumPy's array files
-//------------------------------------------===//
+//===- Npy.cpp - NumPy's array files --------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- OpCall.cpp - one kernel call
-//-------------------------------------------===//
+//===- OpCall.cpp - one kernel call ---------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Safetensors.cpp - weight files
-//-----------------------------------------===//
+//===- Safetensors.cpp - weight files -------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Trace.cpp - traces for Perfetto
-//----------------------------------------===//
+//===- Trace.cpp - traces for Perfetto ------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- File.cpp - whole files in and out
-//--------------------------------------===//
+//===- File.cpp - whole files in and out ----------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

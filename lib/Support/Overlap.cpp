@@ -1,5 +1,4 @@
-//===- Overlap.cpp - byte ranges against lifetimes
-//----------------------------===//
+//===- Overlap.cpp - byte ranges against lifetimes ------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

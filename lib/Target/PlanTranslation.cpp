@@ -1,5 +1,4 @@
-//===- PlanTranslation.cpp - aicf_rt.plan to a plan file
-//----------------------===//
+//===- PlanTranslation.cpp - aicf_rt.plan to a plan file ------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- AnnotateInplace.cpp - drop copies, share storage
-//-----------------------===//
+//===- AnnotateInplace.cpp - drop copies, share storage -------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- AssignStreams.cpp - one stream for now
-//---------------------------------===//
+//===- AssignStreams.cpp - one stream for now -----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

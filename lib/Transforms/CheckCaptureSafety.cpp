@@ -1,5 +1,4 @@
-//===- CheckCaptureSafety.cpp - optimizers must not be frozen
-//-----------------===//
+//===- CheckCaptureSafety.cpp - optimizers must not be frozen -------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

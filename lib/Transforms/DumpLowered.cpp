@@ -1,5 +1,4 @@
-//===- DumpLowered.cpp - the calls of each entry as text
-//----------------------===//
+//===- DumpLowered.cpp - the calls of each entry as text ------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

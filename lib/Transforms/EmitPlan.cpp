@@ -1,5 +1,4 @@
-//===- EmitPlan.cpp - entries to one aicf_rt.plan
-//-----------------------------===//
+//===- EmitPlan.cpp - entries to one aicf_rt.plan -------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

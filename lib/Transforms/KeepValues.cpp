@@ -1,5 +1,4 @@
-//===- KeepValues.cpp - gradients or all values as outputs
-//--------------------===//
+//===- KeepValues.cpp - gradients or all values as outputs ----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- LowerToRT.cpp - aicf ops to backend primitives
-//-------------------------===//
+//===- LowerToRT.cpp - aicf ops to backend primitives ---------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

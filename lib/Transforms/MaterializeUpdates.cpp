@@ -1,5 +1,4 @@
-//===- MaterializeUpdates.cpp - updates as explicit copies
-//--------------------===//
+//===- MaterializeUpdates.cpp - updates as explicit copies ----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

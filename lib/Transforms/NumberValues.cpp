@@ -1,5 +1,4 @@
-//===- NumberValues.cpp - labels in trace order
-//-------------------------------===//
+//===- NumberValues.cpp - labels in trace order ---------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

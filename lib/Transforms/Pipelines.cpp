@@ -1,5 +1,4 @@
-//===- Pipelines.cpp - the phases of --lower-to-backend
-//-----------------------===//
+//===- Pipelines.cpp - the phases of --lower-to-backend -------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PlanMemory.cpp - a byte offset for every tensor
-//------------------------===//
+//===- PlanMemory.cpp - a byte offset for every tensor --------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

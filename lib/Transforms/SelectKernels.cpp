@@ -1,5 +1,4 @@
-//===- SelectKernels.cpp - a kernel id for every call
-//-------------------------===//
+//===- SelectKernels.cpp - a kernel id for every call ---------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- VerifyRT.cpp - what holds after each phase
-//-----------------------------===//
+//===- VerifyRT.cpp - what holds after each phase -------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Arguments.cpp - tensors on the command line
-//----------------------------===//
+//===- Arguments.cpp - tensors on the command line ------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- MemoryPlannerTest.cpp - packings are legal and tight
-//-------------------===//
+//===- MemoryPlannerTest.cpp - packings are legal and tight ---------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

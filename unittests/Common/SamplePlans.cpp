@@ -1,5 +1,4 @@
-//===- SamplePlans.cpp - small legal plans for tests
-//--------------------------===//
+//===- SamplePlans.cpp - small legal plans for tests ----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

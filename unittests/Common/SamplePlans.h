@@ -1,5 +1,4 @@
-//===- SamplePlans.h - small legal plans for tests
-//----------------------------===//
+//===- SamplePlans.h - small legal plans for tests --------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

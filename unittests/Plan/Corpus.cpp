@@ -1,5 +1,4 @@
-//===- Corpus.cpp - plans that must be refused, and why
-//-----------------------===//
+//===- Corpus.cpp - plans that must be refused, and why -------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

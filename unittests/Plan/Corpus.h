@@ -1,5 +1,4 @@
-//===- Corpus.h - plans that must be refused, and why
-//-------------------------===//
+//===- Corpus.h - plans that must be refused, and why -----------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- HardeningTest.cpp - damaged plans under the sanitizers
-//-----------------===//
+//===- HardeningTest.cpp - damaged plans under the sanitizers -------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PlanFuzzer.cpp - libFuzzer on the plan loader
-//--------------------------===//
+//===- PlanFuzzer.cpp - libFuzzer on the plan loader ----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

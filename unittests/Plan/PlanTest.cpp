@@ -1,5 +1,4 @@
-//===- PlanTest.cpp - plan files in and out
-//-----------------------------------===//
+//===- PlanTest.cpp - plan files in and out -------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

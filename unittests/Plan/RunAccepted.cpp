@@ -1,5 +1,4 @@
-//===- RunAccepted.cpp - runs whatever the loader accepts
-//---------------------===//
+//===- RunAccepted.cpp - runs whatever the loader accepts -----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- RunAccepted.h - runs whatever the loader accepts
-//-----------------------===//
+//===- RunAccepted.h - runs whatever the loader accepts ---------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

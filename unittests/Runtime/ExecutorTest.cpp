@@ -1,5 +1,4 @@
-//===- ExecutorTest.cpp - entries run as they should
-//--------------------------===//
+//===- ExecutorTest.cpp - entries run as they should ----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

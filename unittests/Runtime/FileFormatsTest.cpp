@@ -1,5 +1,4 @@
-//===- FileFormatsTest.cpp - weights and arrays, strictly
-//---------------------===//
+//===- FileFormatsTest.cpp - weights and arrays, strictly -----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

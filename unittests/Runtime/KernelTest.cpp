@@ -1,5 +1,4 @@
-//===- KernelTest.cpp - every kernel against the f64 reference
-//----------------===//
+//===- KernelTest.cpp - every kernel against the f64 reference ------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- SupportTest.cpp - order, overlap, kernel table
-//-------------------------===//
+//===- SupportTest.cpp - order, overlap, kernel table ---------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,9 +1,4 @@
-//===- Storage.h - which values share storage, and when it is used -*- C++ -*-//
-//
-// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
+//===- Storage.h - values that share storage --------------------*- C++ -*-===//
 // Reads the decisions written on aicf_rt ops (`inplace`, `stream`, ...) and on
 // the entry's results (`aicf.updates`) and answers: which storages are there,
 // which values live in each, which calls access them. Decides nothing.

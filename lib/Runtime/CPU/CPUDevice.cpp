@@ -1,5 +1,4 @@
-//===- CPUDevice.cpp - the CPU as a device
-//------------------------------------===//
+//===- CPUDevice.cpp - the CPU as a device --------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -42,7 +42,6 @@ function(aicf_add_library name)
       PUBLIC -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g1
              -fno-omit-frame-pointer)
     target_link_options(${name}_asan PUBLIC -fsanitize=address,undefined)
-    get_target_property(deps ${name} MANUALLY_ADDED_DEPENDENCIES)
   endif()
 endfunction()
 

@@ -69,6 +69,9 @@ struct Executor::Impl {
                                      const TensorView &to);
   Status resolvePlanCalls(size_t index, PreparedEntry &prepared);
   Status addWarmupCopies(size_t index, PreparedEntry &prepared);
+  /// The tensor that `bytes` at `data` are copied to or from.
+  StatusOr<TensorRef> findForCopy(std::string_view name, const void *data,
+                                  uint64_t bytes) const;
   StatusOr<size_t> findEntry(std::string_view name) const;
   Status checkWritten(const PreparedEntry &prepared, size_t index) const;
   Status runEager(size_t index);
@@ -249,14 +252,21 @@ Status Executor::prepare() {
   return catchBadAlloc([&] { return impl->prepare(); });
 }
 
-Status Executor::write(std::string_view name, const void *data,
-                       uint64_t bytes) {
-  AICF_RETURN_IF_ERROR(prepare());
+StatusOr<TensorRef> Executor::Impl::findForCopy(std::string_view name,
+                                                const void *data,
+                                                uint64_t bytes) const {
   if (!data)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\": the data pointer is null");
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
-  AICF_RETURN_IF_ERROR(impl->memory->checkSize(ref, name, bytes));
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, memory->find(name));
+  AICF_RETURN_IF_ERROR(memory->checkSize(ref, name, bytes));
+  return ref;
+}
+
+Status Executor::write(std::string_view name, const void *data,
+                       uint64_t bytes) {
+  AICF_RETURN_IF_ERROR(prepare());
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->findForCopy(name, data, bytes));
   const PlanTensor &t = impl->memory->tensor(ref);
   if (t.role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
@@ -269,11 +279,7 @@ Status Executor::write(std::string_view name, const void *data,
 
 Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(prepare());
-  if (!data)
-    return makeError(StatusCode::InvalidArgument, "\"", name,
-                     "\": the data pointer is null");
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
-  AICF_RETURN_IF_ERROR(impl->memory->checkSize(ref, name, bytes));
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->findForCopy(name, data, bytes));
   bool isOutput = impl->memory->tensor(ref).role == Role::Output;
   if (isOutput ? !impl->entries[ref.entry].hasRun
                : !impl->memory->isWritten(ref.entry, ref.tid))

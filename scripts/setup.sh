@@ -15,6 +15,35 @@ if [ -z "${MLIR_DIR:-}" ]; then
   packages+=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22)
 fi
 
+# cuBLASLt's header, where nvcc comes without it: from NVIDIA's wheel.
+fetch_cublas_header() {
+  command -v nvcc >/dev/null || return 0
+  cd "$(dirname "$0")/.."
+  local toolkit
+  toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
+  [ -f "$toolkit/include/cublasLt.h" ] || [ -f .deps/cublas/cublasLt.h ] && return 0
+  echo "setup: fetching cublasLt.h"
+  local wheel
+  wheel="$(mktemp -d)"
+  if python3 -m pip download -q --no-deps --only-binary=:all: -d "$wheel" \
+      nvidia-cublas==13.0.2.14 >/dev/null 2>&1; then
+    mkdir -p .deps/cublas
+    python3 - "$wheel" <<'PYTHON'
+import pathlib, sys, zipfile
+wheel, = pathlib.Path(sys.argv[1]).glob("*.whl")
+with zipfile.ZipFile(wheel) as archive:
+    for name in archive.namelist():
+        if "/include/" in name and name.endswith(".h"):
+            target = pathlib.Path(".deps/cublas") / pathlib.Path(name).name
+            target.write_bytes(archive.read(name))
+PYTHON
+  else
+    echo "setup: no cublasLt.h: large matrix products will not run on a GPU" >&2
+  fi
+  rm -rf "$wheel"
+}
+fetch_cublas_header
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||

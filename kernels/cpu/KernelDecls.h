@@ -11,6 +11,7 @@
 #define AICF_KERNELS_CPU_KERNELDECLS_H
 
 #include "aicf/Kernels/CPU.h"
+#include "aicf/Support/HalfFloat.h"
 
 // Rows of other devices are left out.
 #define AICF_IF_CPU(...) __VA_ARGS__
@@ -20,6 +21,20 @@ namespace aicf::cpu {
 #define AICF_KERNEL(KID, KIND, DEVICE, ...)                                    \
   AICF_IF_##DEVICE(void KID(const LaunchArgs &args);)
 #include "aicf/ABI/Kernels.def"
+} // namespace aicf::cpu
+
+namespace aicf::cpu {
+/// What a kernel on T computes in.
+template <typename T> struct ComputeType {
+  using type = T;
+};
+template <> struct ComputeType<Half> {
+  using type = float;
+};
+template <> struct ComputeType<BFloat> {
+  using type = float;
+};
+template <typename T> using Compute = typename ComputeType<T>::type;
 } // namespace aicf::cpu
 
 /// Defines the kernel `KID` as the template `BODY`.

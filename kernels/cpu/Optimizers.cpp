@@ -61,7 +61,7 @@ template <typename T> void lossScaleUpdate(const LaunchArgs &args) {
 /// The optional scalars of an optimizer call.
 template <typename T> struct Gate {
   bool skip;
-  T invScale = T(1);
+  T invScale = T(1.0f);
   int moment;
 
   Gate(const LaunchArgs &args, OpKind kind) : skip(args.isWarmup) {
@@ -85,7 +85,7 @@ void keepOld(const LaunchArgs &args, size_t result, size_t operand) {
                 args.ins[operand].desc.numBytes());
 }
 
-template <typename T> void adamStep(const LaunchArgs &args) {
+template <typename T, typename Grad> void adamStepOf(const LaunchArgs &args) {
   auto attrs = args.attrsAs<AdamStepAttrs>();
   Gate<T> gate(args, OpKind::AdamStep);
   if (gate.skip) {
@@ -94,8 +94,9 @@ template <typename T> void adamStep(const LaunchArgs &args) {
     keepOld(args, 2, 3);
     return;
   }
-  const T *p = args.in<T>(0), *g = args.in<T>(1), *m = args.in<T>(2),
-          *v = args.in<T>(3), *bc = args.in<T>(4);
+  const T *p = args.in<T>(0), *m = args.in<T>(2), *v = args.in<T>(3);
+  const T *bc = args.in<T>(4);
+  const Grad *g = args.in<Grad>(1);
   T *pOut = args.out<T>(0), *mOut = args.out<T>(1), *vOut = args.out<T>(2);
   T lr = *args.in<T>(5), bc1 = bc[0], bc2 = bc[1];
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
@@ -104,7 +105,7 @@ template <typename T> void adamStep(const LaunchArgs &args) {
   parallelElements(args.numElements(0), args.numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i) {
-                       T grad = g[i] * gate.invScale;
+                       T grad = T(g[i]) * gate.invScale;
                        T newM = beta1 * m[i] + rest1 * grad;
                        T newV = beta2 * v[i] + rest2 * grad * grad;
                        T newP = p[i] * keep - lr * (newM * bc1) /
@@ -116,7 +117,24 @@ template <typename T> void adamStep(const LaunchArgs &args) {
                    });
 }
 
-template <typename T> void sgdStep(const LaunchArgs &args, T lr) {
+/// Calls `body` with a value of the gradient's type: T's own, or a 16-bit one.
+template <typename T, typename Body>
+void withGradType(const LaunchArgs &args, Body body) {
+  if (args.ins[1].desc.dtype == DType::F16)
+    body(Half());
+  else if (args.ins[1].desc.dtype == DType::BF16)
+    body(BFloat());
+  else
+    body(T());
+}
+
+template <typename T> void adamStep(const LaunchArgs &args) {
+  withGradType<T>(args, [&](auto grad) { adamStepOf<T, decltype(grad)>(args); });
+}
+
+template <typename T, typename Grad>
+void sgdStepOf(const LaunchArgs &args, Compute<T> lr) {
+  using C = Compute<T>;
   auto attrs = args.attrsAs<SgdStepAttrs>();
   Gate<T> gate(args, OpKind::SgdStep);
   if (gate.skip) {
@@ -125,31 +143,34 @@ template <typename T> void sgdStep(const LaunchArgs &args, T lr) {
       keepOld(args, 1, size_t(gate.moment));
     return;
   }
-  const T *p = args.in<T>(0), *g = args.in<T>(1);
+  const T *p = args.in<T>(0);
+  const Grad *g = args.in<Grad>(1);
   const T *m = gate.moment >= 0 ? args.in<T>(size_t(gate.moment)) : nullptr;
   T *pOut = args.out<T>(0), *mOut = m ? args.out<T>(1) : nullptr;
-  T decay = T(attrs.weight_decay), momentum = T(attrs.momentum);
+  C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
   parallelElements(
       args.numElements(0), args.numThreads, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-          T direction = g[i] * gate.invScale + decay * p[i];
+          C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
           if (m) {
-            T moment = momentum * m[i] + direction;
+            C moment = momentum * C(m[i]) + direction;
             mOut[i] = moment;
             direction = nesterov ? direction + momentum * moment : moment;
           }
-          pOut[i] = p[i] - lr * direction;
+          pOut[i] = C(p[i]) - lr * direction;
         }
       });
 }
 
 template <typename T> void sgdStepOnDevice(const LaunchArgs &args) {
-  sgdStep<T>(args, *args.in<T>(2));
+  Compute<T> lr = *args.in<T>(2);
+  withGradType<T>(args,
+                  [&](auto grad) { sgdStepOf<T, decltype(grad)>(args, lr); });
 }
 
 void sgdStepHostLr(const LaunchArgs &args) {
-  sgdStep<float>(args, float(args.hostScalar));
+  sgdStepOf<float, float>(args, float(args.hostScalar));
 }
 
 } // namespace
@@ -167,5 +188,7 @@ AICF_DEFINE_KERNEL(adam_step_f64_v0, adamStep<double>)
 AICF_DEFINE_KERNEL(sgd_step_f32_v0, sgdStepOnDevice<float>)
 AICF_DEFINE_KERNEL(sgd_step_f64_v0, sgdStepOnDevice<double>)
 AICF_DEFINE_KERNEL(sgd_step_f32_hostlr_v0, sgdStepHostLr)
+AICF_DEFINE_KERNEL(sgd_step_f16_v0, sgdStepOnDevice<Half>)
+AICF_DEFINE_KERNEL(sgd_step_bf16_v0, sgdStepOnDevice<BFloat>)
 
 } // namespace aicf::cpu

@@ -58,8 +58,9 @@ template <typename T> void reduceSum(const LaunchArgs &args) {
 }
 
 /// mean((pred - target)^2)
-template <typename T> void mseLoss(const LaunchArgs &args) {
-  const T *pred = args.in<T>(0), *target = args.in<T>(1);
+template <typename T, typename Target = T> void mseLoss(const LaunchArgs &args) {
+  const T *pred = args.in<T>(0);
+  const Target *target = args.in<Target>(1);
   int64_t n = args.numElements(0);
   double sum = parallelSum(n, args.numThreads, [&](int64_t begin, int64_t end) {
     double partial = 0;
@@ -69,22 +70,32 @@ template <typename T> void mseLoss(const LaunchArgs &args) {
     }
     return partial;
   });
-  *args.out<T>(0) = T(sum / double(n));
+  *args.out<Target>(0) = Target(sum / double(n));
 }
 
 /// scale · (pred - target) [· loss_scale]
-template <typename T> void mseGrad(const LaunchArgs &args) {
-  const T *pred = args.in<T>(0), *target = args.in<T>(1);
+template <typename T, typename Target = T> void mseGrad(const LaunchArgs &args) {
+  using C = Compute<T>;
+  const T *pred = args.in<T>(0);
+  const Target *target = args.in<Target>(1);
   T *grad = args.out<T>(0);
   double factor = args.attrsAs<MseGradAttrs>().scale;
   if (args.ins.size() > 2)
-    factor *= double(*args.in<T>(2));
-  T scale = T(factor);
+    factor *= double(*args.in<Target>(2));
+  C scale = C(factor);
   parallelElements(args.numElements(0), args.numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i)
-                       grad[i] = scale * (pred[i] - target[i]);
+                       grad[i] = scale * (C(pred[i]) - C(target[i]));
                    });
+}
+
+/// A 16-bit pred has a target of its own type or of f32.
+template <typename T> void mseGradHalf(const LaunchArgs &args) {
+  if (args.ins[1].desc.dtype == DType::F32)
+    mseGrad<T, float>(args);
+  else
+    mseGrad<T>(args);
 }
 
 /// y = (x - mean)·rstd·gamma + beta over rows of `width`.
@@ -176,7 +187,7 @@ template <typename T> void allFinite(const LaunchArgs &args) {
                              [&](int64_t begin, int64_t end) {
                                bool any = false;
                                for (int64_t j = begin; j < end; ++j)
-                                 any |= !std::isfinite(x[j]);
+                                 any |= !std::isfinite(Compute<T>(x[j]));
                                return any ? 1.0 : 0.0;
                              });
     finite = bad == 0;
@@ -198,5 +209,19 @@ AICF_DEFINE_KERNEL(layer_norm_bwd_f32_v0, layerNormBwd<float>)
 AICF_DEFINE_KERNEL(layer_norm_bwd_f64_v0, layerNormBwd<double>)
 AICF_DEFINE_KERNEL(all_finite_f32_v0, allFinite<float>)
 AICF_DEFINE_KERNEL(all_finite_f64_v0, allFinite<double>)
+AICF_DEFINE_KERNEL(reduce_sum_f16_v0, reduceSum<Half>)
+AICF_DEFINE_KERNEL(reduce_sum_bf16_v0, reduceSum<BFloat>)
+AICF_DEFINE_KERNEL(layer_norm_f16_v0, layerNorm<Half>)
+AICF_DEFINE_KERNEL(layer_norm_bf16_v0, layerNorm<BFloat>)
+AICF_DEFINE_KERNEL(layer_norm_bwd_f16_v0, layerNormBwd<Half>)
+AICF_DEFINE_KERNEL(layer_norm_bwd_bf16_v0, layerNormBwd<BFloat>)
+AICF_DEFINE_KERNEL(mse_loss_f16_v0, mseLoss<Half>)
+AICF_DEFINE_KERNEL(mse_loss_bf16_v0, mseLoss<BFloat>)
+AICF_DEFINE_KERNEL(all_finite_f16_v0, allFinite<Half>)
+AICF_DEFINE_KERNEL(all_finite_bf16_v0, allFinite<BFloat>)
+AICF_DEFINE_KERNEL(mse_grad_f16_v0, mseGradHalf<Half>)
+AICF_DEFINE_KERNEL(mse_grad_bf16_v0, mseGradHalf<BFloat>)
+AICF_DEFINE_KERNEL(mse_loss_f16_f32_v0, mseLoss<Half, float>)
+AICF_DEFINE_KERNEL(mse_loss_bf16_f32_v0, mseLoss<BFloat, float>)
 
 } // namespace aicf::cpu

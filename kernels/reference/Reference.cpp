@@ -7,7 +7,11 @@
 
 #include "kernels/reference/Reference.h"
 
+#include "aicf/Support/Shuffle.h"
+
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace aicf::reference {
 namespace {
@@ -53,18 +57,16 @@ void biasAdd(const Tensors &ins, Tensors &outs,
         ins[0].values[i] + ins[1].values[indexAlong(ins[0].desc, axis, i)];
 }
 
-void reduceSum(const Tensors &ins, Tensors &outs,
-               const std::vector<uint8_t> &blob) {
-  int64_t axis = attrsOf<ReduceSumAttrs>(blob).axis;
-  const TensorDesc &x = ins[0].desc;
+void reduceSum(const Tensor &from, Tensor &to, int64_t axis) {
+  const TensorDesc &x = from.desc;
   int64_t inner = 1;
   for (int64_t d = axis + 1; d < x.rank; ++d)
     inner *= x.dims[d];
-  for (double &y : outs[0].values)
+  for (double &y : to.values)
     y = 0;
   for (int64_t i = 0; i < x.numElements(); ++i)
-    outs[0].values[i / (inner * x.dims[axis]) * inner + i % inner] +=
-        ins[0].values[i];
+    to.values[i / (inner * x.dims[axis]) * inner + i % inner] +=
+        from.values[i];
 }
 
 void layerNorm(const Tensors &ins, Tensors &outs,
@@ -189,6 +191,86 @@ void biasCorr(const Tensors &ins, Tensors &outs,
   outs[0].values[1] = double(1 / (1 - std::pow((long double)attrs.beta2, t)));
 }
 
+template <typename T> std::vector<uint8_t> blobOf(const T &attrs) {
+  const auto *at = reinterpret_cast<const uint8_t *>(&attrs);
+  return std::vector<uint8_t>(at, at + sizeof(T));
+}
+
+/// Fused kinds are the kinds that they stand for, one after the other.
+void fusedGemm(OpKind kind, const Tensors &ins, Tensors &outs,
+               const std::vector<uint8_t> &blob) {
+  auto attrs = attrsOf<GemmAttrs>(blob); // every blob starts with these
+  gemm({ins[0], ins[1]}, outs, blob);
+  double *c = outs[0].values.data();
+  size_t n = size_t(outs[0].desc.dims[1]);
+  for (size_t i = 0; i < outs[0].values.size(); ++i) {
+    if (kind == OpKind::GemmReluBwd)
+      c[i] = ins[2].values[i] > 0 ? c[i] : 0;
+    if (kind == OpKind::GemmBias) {
+      c[i] += ins[2].values[i % n];
+      if (attrsOf<GemmBiasAttrs>(blob).relu && c[i] < 0)
+        c[i] = 0;
+    }
+  }
+  if (kind == OpKind::GemmReduce)
+    reduceSum(ins[0], outs[1], attrs.transA ? 0 : 1);
+}
+
+/// Groups of p, g, states..., then lr (and before it bc), inv_scale, ok.
+void update(OpKind kind, const Tensors &ins, Tensors &outs,
+            const std::vector<uint8_t> &blob) {
+  const OpInfo &info = infoOf(kind);
+  bool isAdam = kind == OpKind::AdamUpdate;
+  size_t perIn = info.groupOperands, perOut = info.groupResults;
+  int64_t count;
+  std::memcpy(&count, blob.data() + blob.size() - 8, 8);
+  SgdStepAttrs sgd{};
+  if (kind == OpKind::SgdUpdate)
+    sgd.weight_decay = attrsOf<SgdUpdateAttrs>(blob).weight_decay;
+  if (kind == OpKind::MomentumUpdate) {
+    auto attrs = attrsOf<MomentumUpdateAttrs>(blob);
+    sgd = {attrs.momentum, attrs.weight_decay, attrs.nesterov};
+  }
+  auto scalars = ins.begin() + int64_t(perIn) * count;
+  for (size_t i = 0; i < size_t(count); ++i) {
+    Tensors in(ins.begin() + int64_t(perIn * i), ins.begin() + int64_t(perIn * i) + (isAdam ? 4 : 2));
+    in.insert(in.end(), scalars, scalars + (isAdam ? 2 : 1));
+    if (kind == OpKind::MomentumUpdate)
+      in.push_back(ins[perIn * i + 2]);
+    in.insert(in.end(), scalars + (isAdam ? 2 : 1), ins.end());
+    Tensors out;
+    for (size_t r = 0; r < perOut; ++r)
+      out.push_back(outs[perOut * i + r]);
+    if (isAdam)
+      adamStep(in, out, std::vector<uint8_t>(blob.begin(), blob.end() - 8));
+    else
+      sgdStep(in, out, blobOf(sgd));
+    for (size_t r = 0; r < perOut; ++r)
+      outs[perOut * i + r] = out[r];
+    if (outs.size() > perOut * size_t(count))
+      outs[perOut * size_t(count) + i].values = out[0].values;
+  }
+}
+
+void gatherRows(const Tensors &ins, Tensors &outs) {
+  int64_t last = ins[0].desc.dims[0] - 1;
+  size_t width = ins[0].values.size() / size_t(last + 1);
+  for (size_t i = 0; i < ins[1].values.size(); ++i) {
+    auto row = size_t(std::min(std::max(ins[1].values[i], 0.0), double(last)));
+    for (size_t j = 0; j < width; ++j)
+      outs[0].values[i * width + j] = ins[0].values[row * width + j];
+  }
+}
+
+void record(const Tensors &ins, Tensors &outs) {
+  outs[0].values = ins[0].values;
+  size_t width = ins[1].values.size();
+  size_t step = size_t(std::max(ins[2].values[0], 0.0));
+  size_t row = step % size_t(ins[0].desc.dims[0]);
+  for (size_t j = 0; j < width; ++j)
+    outs[0].values[row * width + j] = ins[1].values[j];
+}
+
 } // namespace
 
 void run(OpKind kind, const Tensors &ins, Tensors &outs,
@@ -226,7 +308,7 @@ void run(OpKind kind, const Tensors &ins, Tensors &outs,
     return map([&](size_t i) { return scale * (x(0, i) - x(1, i)); });
   }
   case OpKind::ReduceSum:
-    return reduceSum(ins, outs, attrs);
+    return reduceSum(ins[0], outs[0], attrsOf<ReduceSumAttrs>(attrs).axis);
   case OpKind::LayerNorm:
     return layerNorm(ins, outs, attrs);
   case OpKind::LayerNormBwd:
@@ -250,6 +332,39 @@ void run(OpKind kind, const Tensors &ins, Tensors &outs,
     return adamStep(ins, outs, attrs);
   case OpKind::SgdStep:
     return sgdStep(ins, outs, attrs);
+  case OpKind::GemmBias:
+  case OpKind::GemmReluBwd:
+  case OpKind::GemmReduce:
+    return fusedGemm(kind, ins, outs, attrs);
+  case OpKind::ReluBwdReduce:
+    map([&](size_t i) { return x(1, i) > 0 ? x(0, i) : 0; });
+    return reduceSum(outs[0], outs[1], 0);
+  case OpKind::MseLossGrad: {
+    Tensors loss = {outs[0]}, grad = {outs[1]};
+    run(OpKind::MseLoss, {ins[0], ins[1]}, loss, {});
+    run(OpKind::MseGrad, ins, grad, attrs);
+    outs = {loss[0], grad[0]};
+    return;
+  }
+  case OpKind::AdamUpdate:
+  case OpKind::SgdUpdate:
+  case OpKind::MomentumUpdate:
+    return update(kind, ins, outs, attrs);
+  case OpKind::Reciprocal:
+    return map([&](size_t i) { return 1 / x(0, i); });
+  case OpKind::GatherRows:
+    return gatherRows(ins, outs);
+  case OpKind::Shuffle: {
+    auto shuffle = attrsOf<ShuffleAttrs>(attrs);
+    size_t batch = outs[0].values.size();
+    return map([&](size_t i) {
+      return double(shuffledRow(uint64_t(std::max(x(0, 0), 0.0)) * batch + i,
+                                uint32_t(shuffle.size),
+                                uint64_t(shuffle.seed)));
+    });
+  }
+  case OpKind::Record:
+    return record(ins, outs);
   }
 }
 

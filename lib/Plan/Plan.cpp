@@ -144,6 +144,7 @@ Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
   out.vid = in.vid();
   out.init = static_cast<InitKind>(in.init());
   out.initValue = in.init_value();
+  out.derivedFrom = in.derived_from();
   return finish();
 }
 
@@ -275,7 +276,8 @@ flatbuffers::Offset<fb::Tensor> encode(flatbuffers::FlatBufferBuilder &b,
   return fb::CreateTensor(b, b.CreateString(t.name), t.vid,
                           static_cast<uint8_t>(t.desc.dtype),
                           static_cast<uint8_t>(t.role), b.CreateVector(shape),
-                          t.offset, static_cast<uint8_t>(t.init), t.initValue);
+                          t.offset, static_cast<uint8_t>(t.init), t.initValue,
+                          t.derivedFrom);
 }
 
 flatbuffers::Offset<fb::Call> encode(flatbuffers::FlatBufferBuilder &b,

@@ -67,6 +67,8 @@ std::string attrsToString(const PlanCall &call) {
 
 std::string initToString(const PlanTensor &t) {
   std::string text(nameOf(t.init));
+  if (t.derivedFrom >= 0)
+    return "cast of " + std::to_string(t.derivedFrom);
   if (t.init == InitKind::None)
     return "";
   if (t.init == InitKind::Constant || t.init == InitKind::Normal)
@@ -170,7 +172,8 @@ Json toJson(const PlanTensor &t, size_t tid) {
           {"bytes", t.desc.numBytes()},
           {"vid", t.vid},
           {"init", nameOf(t.init)},
-          {"init_value", t.initValue}};
+          {"init_value", t.initValue},
+          {"derived_from", t.derivedFrom}};
 }
 
 Json toJson(const PlanCall &c) {

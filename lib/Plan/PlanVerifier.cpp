@@ -122,6 +122,31 @@ Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
   return {};
 }
 
+/// A derived state is the cast of a float param or state that is not derived.
+Status checkDerived(const Plan &plan, size_t i, const std::string &where) {
+  const PlanTensor &t = plan.persistent[i];
+  if (t.derivedFrom == -1)
+    return {};
+  auto refuseBecause = [&](const char *why) {
+    return refuse(PlanError::TensorDerived, where, ": derived_from is ",
+                  t.derivedFrom, ": ", why);
+  };
+  if (t.derivedFrom < 0 || size_t(t.derivedFrom) >= plan.persistent.size())
+    return refuseBecause("no such persistent tensor");
+  const PlanTensor &source = plan.persistent[size_t(t.derivedFrom)];
+  if (t.role != Role::State || source.role == Role::Hyper)
+    return refuseBecause("a state is derived from a param or state");
+  if (source.derivedFrom != -1)
+    return refuseBecause("that tensor is derived itself");
+  if (!source.desc.sameShape(t.desc) || !isFloat(t.desc.dtype) ||
+      !isFloat(source.desc.dtype) || t.desc.dtype == source.desc.dtype)
+    return refuseBecause("it must have the same shape and another float type");
+  TensorDesc from = source.desc, to = t.desc;
+  if (!selectKernel(plan.device, OpKind::Cast, {&from, 1}, {&to, 1}))
+    return refuseBecause("the device has no cast between the two types");
+  return {};
+}
+
 Status checkPersistent(const Plan &plan,
                        std::unordered_set<std::string> &names) {
   AICF_RETURN_IF_ERROR(
@@ -137,6 +162,7 @@ Status checkPersistent(const Plan &plan,
       return refuse(PlanError::TensorName, where, ": the name \"", t.name,
                     "\" is empty or stands twice");
     AICF_RETURN_IF_ERROR(checkTensor(t, where, plan.persistentBytes));
+    AICF_RETURN_IF_ERROR(checkDerived(plan, i, where));
     all.push_back(&t);
   }
   return checkDisjoint(all, "persistent");
@@ -217,6 +243,9 @@ Status EntryChecker::checkTensors() {
                     "\" stands twice");
     AICF_RETURN_IF_ERROR(checkTensor(
         t, at, segment == Segment::IO ? entry.ioBytes : entry.tempBytes));
+    if (t.derivedFrom != -1)
+      return refuse(PlanError::TensorDerived, at, ": derived_from is ",
+                    t.derivedFrom, ": only persistent tensors are derived");
     if (segment == Segment::IO)
       io.push_back(&t);
   }

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <unordered_map>
 
 namespace aicf {
 
@@ -32,6 +33,7 @@ namespace {
 struct PreparedEntry {
   const PlanEntry *entry = nullptr;
   std::vector<ResolvedCall> calls;
+  size_t firstPlanCall = 0; ///< warm-up's copies stand before
   /// Temps that are dead after each plan call (poison mode), by call.
   std::vector<std::vector<uint32_t>> diesAfter;
   std::vector<uint32_t> readTids; ///< tensors that must be written before a run
@@ -54,6 +56,7 @@ struct Executor::Impl {
   std::unique_ptr<Stream> stream;
   std::unique_ptr<Memory> memory;
   std::vector<PreparedEntry> entries;
+  std::vector<ResolvedCall> derivedCasts; ///< by persistent tid
   std::vector<CachedGraph> graphs;
   bool isPrepared = false;
   uint64_t clock = 0;
@@ -69,6 +72,10 @@ struct Executor::Impl {
                                      const TensorView &to);
   Status resolvePlanCalls(size_t index, PreparedEntry &prepared);
   Status addWarmupCopies(size_t index, PreparedEntry &prepared);
+  Status prepareEntries();
+  Status rebind(std::string_view name, void *pointer, uint64_t bytes);
+  /// Casts that recompute the states derived from a persistent tensor.
+  Status refreshDerived(uint32_t source);
   /// The tensor that `bytes` at `data` are copied to or from.
   StatusOr<TensorRef> findForCopy(std::string_view name, const void *data,
                                   uint64_t bytes) const;
@@ -78,6 +85,7 @@ struct Executor::Impl {
   Status poison(size_t index, const std::vector<uint32_t> &tids);
   Status debugAfter(size_t index, const ResolvedCall &call);
   StatusOr<CachedGraph *> getGraph(const GraphKey &key, bool mayCapture);
+  StatusOr<std::unique_ptr<Graph>> captureSteps(size_t index, uint32_t steps);
   Status enqueueSteps(size_t index, uint32_t steps);
   Status launch(CachedGraph &cached);
   /// What a run has written can be read.
@@ -98,7 +106,7 @@ struct Executor::Impl {
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 
 Executor::~Executor() {
-  if (impl->stream)
+  if (impl->stream) // before memory and graphs go
     (void)impl->stream->synchronize(); // nobody is left to hear of an error
 }
 
@@ -122,11 +130,34 @@ Executor::create(std::shared_ptr<const Plan> plan,
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
+/// After prepare(): new pointers mean new calls and no graphs. All or nothing.
+Status Executor::Impl::rebind(std::string_view name, void *pointer,
+                              uint64_t bytes) {
+  AICF_RETURN_IF_ERROR(stream->synchronize());
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, memory->find(name));
+  Memory::Binding old = memory->binding(ref);
+  AICF_RETURN_IF_ERROR(memory->bind(name, pointer, bytes));
+  std::vector<PreparedEntry> before = std::move(entries);
+  std::vector<ResolvedCall> casts = std::move(derivedCasts);
+  Status status = prepareEntries();
+  if (!status.ok()) {
+    memory->restore(ref, old);
+    entries = std::move(before);
+    derivedCasts = std::move(casts);
+    return status;
+  }
+  for (size_t i = 0; i < entries.size(); ++i)
+    entries[i].hasRun = before[i].hasRun;
+  if (plan->tensor(plan->entries[ref.entry], ref.tid).role == Role::Output)
+    entries[ref.entry].hasRun = false; // its value is not in the new memory
+  graphs.clear();
+  return ref.tid < plan->persistent.size() ? refreshDerived(ref.tid) : Status();
+}
+
 Status Executor::bind(std::string_view name, void *memory, uint64_t bytes) {
-  if (impl->isPrepared)
-    return makeError(StatusCode::FailedState, "cannot bind \"", name,
-                     "\" after prepare()");
-  return impl->memory->bind(name, memory, bytes);
+  if (!impl->isPrepared)
+    return impl->memory->bind(name, memory, bytes);
+  return catchBadAlloc([&] { return impl->rebind(name, memory, bytes); });
 }
 
 StatusOr<ResolvedCall> Executor::Impl::resolveCopy(const TensorView &from,
@@ -136,6 +167,15 @@ StatusOr<ResolvedCall> Executor::Impl::resolveCopy(const TensorView &from,
 
 Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
   const PlanEntry &entry = plan->entries[index];
+  std::unordered_map<int64_t, uint32_t> events; // numbered from 0
+  auto number = [&](const std::vector<int64_t> &names) {
+    std::vector<uint32_t> numbers;
+    for (int64_t name : names)
+      numbers.push_back(
+          events.try_emplace(name, uint32_t(events.size())).first->second);
+    return numbers;
+  };
+  uint32_t numStreams = 1;
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     std::vector<TensorView> ins, outs;
@@ -153,9 +193,13 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
       return resolved.status().withContext("entry " + entry.name + ", call " +
                                            std::to_string(i));
     resolved->tag = static_cast<int32_t>(i);
+    resolved->stream = call.stream;
+    resolved->waits = number(call.waits);
+    resolved->signals = number(call.signals);
+    numStreams = std::max(numStreams, call.stream + 1);
     prepared.calls.push_back(std::move(*resolved));
   }
-  return {};
+  return stream->reserve(numStreams, uint32_t(events.size()));
 }
 
 /// Warm-up: every updated tensor is copied away first and back last, so that
@@ -177,6 +221,7 @@ Status Executor::Impl::addWarmupCopies(size_t index, PreparedEntry &prepared) {
     save.push_back(std::move(out));
     restore.push_back(std::move(back));
   }
+  prepared.firstPlanCall = save.size();
   prepared.calls.insert(prepared.calls.begin(), save.begin(), save.end());
   prepared.calls.insert(prepared.calls.end(), restore.begin(), restore.end());
   return {};
@@ -222,7 +267,7 @@ Status Executor::Impl::initialize() {
   for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
     const PlanTensor &t = plan->persistent[tid];
     bool isTrained = t.role == Role::Param || t.role == Role::State;
-    if (!isTrained || memory->isBound(tid))
+    if (!isTrained || memory->isBound(tid) || t.derivedFrom >= 0)
       continue;
     memory->setWritten(0, tid,
                        options.useInitializers && t.init != InitKind::None);
@@ -232,15 +277,47 @@ Status Executor::Impl::initialize() {
     AICF_RETURN_IF_ERROR(device->copyToDevice(
         *stream, memory->view(0, tid).data, bytes.data(), bytes.size()));
   }
+  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid)
+    AICF_RETURN_IF_ERROR(refreshDerived(tid));
+  return {};
+}
+
+/// A state that is derived from another tensor is that tensor's cast; a step
+/// keeps both in step, and whatever else writes the source comes here.
+Status Executor::Impl::refreshDerived(uint32_t source) {
+  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
+    if (plan->persistent[tid].derivedFrom != int32_t(source))
+      continue;
+    memory->setWritten(0, tid, memory->isWritten(0, source));
+    if (memory->isWritten(0, source))
+      AICF_RETURN_IF_ERROR(aicf::launch(derivedCasts[tid], *stream));
+  }
+  return {};
+}
+
+Status Executor::Impl::prepareEntries() {
+  entries.clear();
+  entries.resize(plan->entries.size());
+  for (size_t i = 0; i < entries.size(); ++i)
+    AICF_RETURN_IF_ERROR(prepareEntry(i));
+  derivedCasts.clear();
+  derivedCasts.resize(plan->persistent.size());
+  for (uint32_t tid = 0; tid < derivedCasts.size(); ++tid) {
+    int32_t source = plan->persistent[tid].derivedFrom;
+    if (source < 0)
+      continue;
+    TensorView from = memory->view(0, uint32_t(source));
+    TensorView to = memory->view(0, tid);
+    AICF_ASSIGN_OR_RETURN(
+        derivedCasts[tid],
+        resolve(*device, {OpKind::Cast, {&from, 1}, {&to, 1}, 0, {}}));
+  }
   return {};
 }
 
 Status Executor::Impl::prepare() {
   AICF_RETURN_IF_ERROR(memory->allocate(*stream));
-  entries.clear();
-  entries.resize(plan->entries.size());
-  for (size_t i = 0; i < entries.size(); ++i)
-    AICF_RETURN_IF_ERROR(prepareEntry(i));
+  AICF_RETURN_IF_ERROR(prepareEntries());
   AICF_RETURN_IF_ERROR(initialize());
   isPrepared = true;
   return {};
@@ -271,10 +348,16 @@ Status Executor::write(std::string_view name, const void *data,
   if (t.role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
+  if (t.derivedFrom >= 0)
+    return makeError(StatusCode::InvalidArgument, "\"", name,
+                     "\" is derived from \"",
+                     impl->plan->persistent[size_t(t.derivedFrom)].name,
+                     "\": write that one");
   AICF_RETURN_IF_ERROR(impl->device->copyToDevice(
       *impl->stream, impl->memory->view(ref.entry, ref.tid).data, data, bytes));
   impl->memory->setWritten(ref.entry, ref.tid, true);
-  return {};
+  bool isPersistent = ref.tid < impl->plan->persistent.size();
+  return isPersistent ? impl->refreshDerived(ref.tid) : Status();
 }
 
 Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
@@ -322,12 +405,16 @@ void Executor::Impl::record(size_t index, const ResolvedCall &call,
                             bool isReplay, double start, double micros) {
   TraceRecord entry{
       call.row->kind, std::string(call.row->kid), {}, {}, isReplay, start,
-      micros};
+      micros, {}, {}};
   if (call.tag >= 0) {
     const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
     entry.inVids = planCall.inVids;
     entry.outVids = planCall.outVids;
   }
+  for (const TensorView &view : call.ins)
+    entry.inTypes.push_back(view.desc.toString());
+  for (const TensorView &view : call.outs)
+    entry.outTypes.push_back(view.desc.toString());
   trace.push_back(std::move(entry));
 }
 
@@ -343,13 +430,16 @@ Status Executor::Impl::poison(size_t index, const std::vector<uint32_t> &tids) {
 
 /// Poison and canary mode, after one call.
 Status Executor::Impl::debugAfter(size_t index, const ResolvedCall &call) {
+  // Other branches must not run into what is overwritten here.
+  AICF_RETURN_IF_ERROR(stream->synchronize());
   if (options.canary)
     AICF_RETURN_IF_ERROR(memory->checkCanaries(
-        "after " + std::string(call.row->kid) + " (call " +
+        *stream, "after " + std::string(call.row->kid) + " (call " +
         std::to_string(call.tag) + " of " + plan->entries[index].name + ")"));
   if (options.poison && call.tag >= 0)
-    return poison(index, entries[index].diesAfter[size_t(call.tag)]);
-  return {};
+    AICF_RETURN_IF_ERROR(
+        poison(index, entries[index].diesAfter[size_t(call.tag)]));
+  return stream->synchronize();
 }
 
 Status Executor::Impl::runEager(size_t index) {
@@ -359,12 +449,16 @@ Status Executor::Impl::runEager(size_t index) {
   if (options.poison) // what no call has written yet
     for (const auto &dying : prepared.diesAfter)
       AICF_RETURN_IF_ERROR(poison(index, dying));
-  for (const ResolvedCall &call : prepared.calls) {
-    double start = isTracing ? nowMicros() : 0;
-    AICF_RETURN_IF_ERROR(aicf::launch(call, *stream));
+  for (size_t i = 0; i < prepared.calls.size(); ++i) {
+    const ResolvedCall &call = prepared.calls[i];
+    if (i == prepared.firstPlanCall)
+      AICF_RETURN_IF_ERROR(stream->fork());
     if (isTracing) {
-      AICF_RETURN_IF_ERROR(stream->synchronize());
-      record(index, call, false, start, nowMicros() - start);
+      double start = nowMicros();
+      AICF_ASSIGN_OR_RETURN(double micros, stream->enqueueTimed(call));
+      record(index, call, false, start, micros);
+    } else {
+      AICF_RETURN_IF_ERROR(aicf::launch(call, *stream));
     }
     if (debug)
       AICF_RETURN_IF_ERROR(debugAfter(index, call));
@@ -377,14 +471,31 @@ Status Executor::Impl::runEager(size_t index) {
 Status Executor::run(std::string_view entry) {
   AICF_RETURN_IF_ERROR(prepare());
   AICF_ASSIGN_OR_RETURN(size_t index, impl->findEntry(entry));
-  return impl->runEager(index);
+  Status status = impl->runEager(index);
+  if (!status.ok()) // branches that nothing has joined must not run on
+    (void)impl->stream->synchronize();
+  return status;
 }
 
 Status Executor::Impl::enqueueSteps(size_t index, uint32_t steps) {
+  const PreparedEntry &prepared = entries[index];
   for (uint32_t step = 0; step < steps; ++step)
-    for (const ResolvedCall &call : entries[index].calls)
-      AICF_RETURN_IF_ERROR(aicf::launch(call, *stream));
+    for (size_t i = 0; i < prepared.calls.size(); ++i) {
+      if (i == prepared.firstPlanCall)
+        AICF_RETURN_IF_ERROR(stream->fork());
+      AICF_RETURN_IF_ERROR(aicf::launch(prepared.calls[i], *stream));
+    }
   return {};
+}
+
+StatusOr<std::unique_ptr<Graph>>
+Executor::Impl::captureSteps(size_t index, uint32_t steps) {
+  AICF_RETURN_IF_ERROR(graph_begin(*stream));
+  Status enqueued = catchBadAlloc([&] { return enqueueSteps(index, steps); });
+  // End the capture whatever happened, so that the stream stays usable.
+  StatusOr<std::unique_ptr<Graph>> graph = graph_end(*stream);
+  AICF_RETURN_IF_ERROR(enqueued);
+  return graph;
 }
 
 /// The cached graph of `key`; captures it if it is missing and may be captured.
@@ -403,18 +514,18 @@ StatusOr<CachedGraph *> Executor::Impl::getGraph(const GraphKey &key,
   if (key.steps == 0)
     return makeError(StatusCode::InvalidArgument,
                      "steps of a graph key is 0, expected 1 or more");
-  AICF_RETURN_IF_ERROR(graph_begin(*stream));
-  Status enqueued =
-      catchBadAlloc([&] { return enqueueSteps(index, key.steps); });
-  // End the capture whatever happened, so that the stream stays usable.
-  StatusOr<std::unique_ptr<Graph>> graph = graph_end(*stream);
-  AICF_RETURN_IF_ERROR(enqueued);
+  // Another thread can spoil a capture; a second one in a row is no accident.
+  StatusOr<std::unique_ptr<Graph>> graph = captureSteps(index, key.steps);
   if (!graph.ok())
-    return graph.status();
+    graph = captureSteps(index, key.steps);
+  if (!graph.ok())
+    return graph.status().withContext("capture of entry " + key.entry +
+                                      " failed twice; it still runs eagerly");
   if (graphs.size() >= std::max<size_t>(options.maxCachedGraphs, 1))
     graphs.erase(std::min_element(
         graphs.begin(), graphs.end(),
         [](const auto &a, const auto &b) { return a.lastUse < b.lastUse; }));
+  stats.graphNodes = (*graph)->numNodes();
   graphs.push_back({key, std::move(*graph), ++clock});
   ++stats.captures;
   return &graphs.back();
@@ -424,13 +535,13 @@ Status Executor::Impl::launch(CachedGraph &cached) {
   AICF_ASSIGN_OR_RETURN(size_t index, findEntry(cached.key.entry));
   AICF_RETURN_IF_ERROR(checkWritten(entries[index], index));
   cached.lastUse = ++clock;
-  double start = isTracing ? nowMicros() : 0;
-  AICF_RETURN_IF_ERROR(graph_launch(*cached.graph, *stream));
   if (isTracing) {
-    AICF_RETURN_IF_ERROR(stream->synchronize());
-    double micros = nowMicros() - start;
-    for (size_t i = 0; i < cached.graph->numNodes(); ++i)
-      record(index, cached.graph->node(i), true, start, micros);
+    double start = nowMicros();
+    AICF_ASSIGN_OR_RETURN(double micros, stream->launchTimed(*cached.graph));
+    for (size_t i = 0; i < cached.graph->numCalls(); ++i)
+      record(index, cached.graph->call(i), true, start, micros);
+  } else {
+    AICF_RETURN_IF_ERROR(graph_launch(*cached.graph, *stream));
   }
   markRun(entries[index]);
   ++stats.launches;

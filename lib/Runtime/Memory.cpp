@@ -179,16 +179,23 @@ StatusOr<TensorView> Memory::shadow(uint32_t tid) {
   return TensorView{memory, desc};
 }
 
-Status Memory::checkCanaries(const std::string &when) const {
-  auto isIntact = [](const Slot &s, uint64_t bytes) {
-    const auto *at = static_cast<const uint8_t *>(s.pointer);
-    for (uint64_t i = 0; i < kCanaryBytes; ++i)
-      if (at[-1 - int64_t(i)] != kCanary || at[bytes + i] != kCanary)
-        return false;
+Status Memory::checkCanaries(Stream &stream, const std::string &when) const {
+  auto isIntact = [&](const Slot &s, uint64_t bytes) -> StatusOr<bool> {
+    auto *at = static_cast<char *>(s.pointer);
+    for (char *guard : {at - kCanaryBytes, at + bytes}) {
+      uint8_t read[kCanaryBytes];
+      AICF_RETURN_IF_ERROR(device.copyToHost(stream, read, guard, kCanaryBytes));
+      for (uint8_t byte : read)
+        if (byte != kCanary)
+          return false;
+    }
     return true;
   };
   auto check = [&](const Slot &s, const PlanTensor &t, uint32_t tid) -> Status {
-    if (s.isBound || isIntact(s, t.desc.numBytes()))
+    if (s.isBound)
+      return {};
+    AICF_ASSIGN_OR_RETURN(bool intact, isIntact(s, t.desc.numBytes()));
+    if (intact)
       return {};
     return makeError(
         StatusCode::DeviceError, when, ": the guard bytes around tensor ", tid,

@@ -32,6 +32,21 @@ public:
   /// "name" or "entry/name". Errors: InvalidArgument (unknown, ambiguous).
   StatusOr<TensorRef> find(std::string_view name) const;
   Status bind(std::string_view name, void *memory, uint64_t bytes);
+  /// Where a tensor was before bind(), to undo it.
+  struct Binding {
+    void *pointer;
+    bool isBound, isWritten;
+  };
+  Binding binding(TensorRef ref) const {
+    const Slot &s = slot(ref.entry, ref.tid);
+    return {s.pointer, s.isBound, s.isWritten};
+  }
+  void restore(TensorRef ref, Binding old) {
+    Slot &s = slot(ref.entry, ref.tid);
+    s.pointer = old.pointer;
+    s.isBound = old.isBound;
+    s.isWritten = old.isWritten;
+  }
   /// Allocates everything that is not bound. May be tried again after an error.
   Status allocate(Stream &stream);
   /// Memory for a copy of a persistent tensor.
@@ -54,7 +69,7 @@ public:
   bool isBound(uint32_t persistentTid) const {
     return persistent[persistentTid].isBound;
   }
-  Status checkCanaries(const std::string &when) const;
+  Status checkCanaries(Stream &stream, const std::string &when) const;
   std::vector<SlotInfo> slots() const;
   void addBytes(ExecutorStatistics &stats) const;
 

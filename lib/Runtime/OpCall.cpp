@@ -8,6 +8,8 @@
 #include "aicf/Runtime/OpCall.h"
 #include "aicf/Runtime/Device.h"
 
+#include <algorithm>
+
 namespace aicf {
 namespace {
 
@@ -21,20 +23,25 @@ std::string nameOperand(OpKind kind, bool isResult, size_t i) {
          std::string(infos[std::min(i, last)].name) + ")";
 }
 
-Status checkPointers(const CallRequest &request, uint32_t alignment) {
+/// The row's alignment is that of its vectors: it holds for tensors of a main
+/// dtype that fill a vector. Everything has at least its element's alignment.
+size_t neededAlignment(const KernelRow &row, const TensorDesc &desc) {
+  size_t element = sizeOf(desc.dtype);
+  bool isMain = desc.dtype == row.in0 || desc.dtype == row.out0;
+  bool isVector = isMain && desc.numBytes() >= row.alignment;
+  return isVector ? std::max<size_t>(row.alignment, element) : element;
+}
+
+Status checkPointers(const CallRequest &request, const KernelRow &row) {
   for (bool isResult : {false, true}) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i) {
       auto address = reinterpret_cast<uintptr_t>(views[i].data);
-      size_t needed = std::max<size_t>(alignment, sizeOf(views[i].desc.dtype));
+      size_t needed = neededAlignment(row, views[i].desc);
       if (address == 0)
         return makeError(StatusCode::InvalidArgument,
                          nameOperand(request.kind, isResult, i),
                          " has a null pointer");
-      // The kernel's alignment is that of its main dtype; smaller side operands
-      // need their own.
-      if (sizeOf(views[i].desc.dtype) < alignment)
-        needed = sizeOf(views[i].desc.dtype);
       if (address % needed != 0)
         return makeError(StatusCode::Misaligned,
                          nameOperand(request.kind, isResult, i),
@@ -43,6 +50,17 @@ Status checkPointers(const CallRequest &request, uint32_t alignment) {
     }
   }
   return {};
+}
+
+/// The largest power of two, up to kTensorAlignment, that divides all addresses
+/// of tensors that fill a vector: what `auto` may choose by.
+uint64_t commonAlignment(const CallRequest &request) {
+  uintptr_t bits = kTensorAlignment;
+  for (Span<const TensorView> views : {request.ins, request.outs})
+    for (const TensorView &view : views)
+      if (view.desc.numBytes() >= 16)
+        bits |= reinterpret_cast<uintptr_t>(view.data);
+  return bits & (~bits + 1);
 }
 
 bool overlap(const TensorView &a, const TensorView &b) {
@@ -108,24 +126,23 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
       checkCall(request.kind, ins, outs, request.schema, request.attrs));
   bool isAuto = request.kid == "auto";
   const KernelRow *row =
-      isAuto ? selectKernel(device.kind(), request.kind, ins, outs)
+      isAuto ? selectKernel(device.kind(), request.kind, ins, outs,
+                            {false, commonAlignment(request)})
              : findKernel(device.kind(), request.kid);
   if (!isAuto && (!row || !row->accepts(request.kind, ins, outs)))
     return makeError(StatusCode::InvalidArgument, nameOf(request.kind),
                      ": kid \"", request.kid, "\" is ",
                      row ? "not a kernel for these operands" : "unknown",
                      " on ", nameOf(device.kind()));
-  CpuKernel function = row ? device.findFunction(*row) : nullptr;
-  if (!function)
+  if (!row)
     return makeError(StatusCode::NotImplemented, nameOf(request.kind),
                      ": no kernel on ", nameOf(device.kind()), " for ",
                      ins[0].toString(), " -> ", outs[0].toString());
-  AICF_RETURN_IF_ERROR(checkPointers(request, row->alignment));
+  AICF_RETURN_IF_ERROR(checkPointers(request, *row));
   AICF_RETURN_IF_ERROR(checkAliasing(request));
 
   ResolvedCall call;
   call.row = row;
-  call.function = function;
   call.ins.assign(request.ins.begin(), request.ins.end());
   call.outs.assign(request.outs.begin(), request.outs.end());
   call.attrs.assign(request.attrs.begin(), request.attrs.end());
@@ -135,6 +152,7 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   for (size_t i = 0; i < request.ins.size() && i < 32; ++i)
     if (row->hostScalars >> i & 1)
       call.hostScalar = *static_cast<const float *>(request.ins[i].data);
+  AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;
 }
 

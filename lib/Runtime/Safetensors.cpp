@@ -207,8 +207,9 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
 
 namespace {
 
+/// What a checkpoint holds: a derived state is recomputed from its source.
 bool isTrained(const PlanTensor &t) {
-  return t.role == Role::Param || t.role == Role::State;
+  return (t.role == Role::Param || t.role == Role::State) && t.derivedFrom < 0;
 }
 
 std::string checkpointPath(const std::string &directory) {

@@ -7,6 +7,7 @@
 
 #include "aicf/Support/KernelTable.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace aicf {
@@ -50,12 +51,127 @@ const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
 
 const KernelRow *selectKernel(DeviceKind device, OpKind kind,
                               Span<const TensorDesc> ins,
-                              Span<const TensorDesc> outs) {
-  for (const KernelRow &row : kRows)
-    if (row.device == device && row.selection == Selection::Auto &&
+                              Span<const TensorDesc> outs,
+                              SelectOptions options) {
+  for (const KernelRow &row : kRows) {
+    bool isChosen =
+        row.selection == Selection::Auto ||
+        (row.selection == Selection::AutoTF32 && options.allowTF32);
+    // Every tensor has its element's alignment; only more is a condition.
+    bool isAligned = row.alignment <= sizeOf(row.in0) ||
+                     options.alignment % row.alignment == 0;
+    if (row.device == device && isChosen && isAligned &&
         row.accepts(kind, ins, outs))
       return &row;
+  }
   return nullptr;
+}
+
+namespace {
+
+struct GemmSize {
+  int64_t m, n, k;
+  GemmSize(Span<const TensorDesc> ins, Span<const TensorDesc> outs)
+      : m(outs[0].dims[0]), n(outs[0].dims[1]),
+        k(ins[0].numElements() / std::max<int64_t>(m, 1)) {}
+};
+
+/// Up to two waves of 32x32 tiles on an H200, and few k steps: there the tile
+/// kernels took less time than cuBLASLt (benchmarks/results).
+bool isSmallGemm(const GemmSize &s) {
+  int64_t tiles = (s.m + 31) / 32 * ((s.n + 31) / 32);
+  return tiles <= 264 && s.k <= 1024 && tiles * s.k <= 64 * 1024;
+}
+
+bool isHalf(DType dtype) {
+  return dtype == DType::F16 || dtype == DType::BF16;
+}
+
+bool groupsFit(OpKind kind, Span<const TensorDesc> ins,
+               Span<const TensorDesc> outs) {
+  const OpInfo &info = infoOf(kind);
+  size_t perIn = info.groupOperands, perOut = info.groupResults;
+  // Behind the groups stand 1 to 4 scalars.
+  size_t count = ins.size() / perIn;
+  while (count > 0 && outs.size() != perOut * count &&
+         outs.size() != (perOut + 1) * count)
+    --count;
+  if (count == 0 || count > size_t(kMaxUpdateGroups) ||
+      ins.size() < perIn * count)
+    return false;
+  DType grad = ins[1].dtype;
+  for (size_t i = 0; i < count; ++i)
+    if (ins[i * perIn + 1].dtype != grad)
+      return false;
+  size_t firstCopy = perOut * count;
+  for (size_t i = firstCopy; i < outs.size(); ++i)
+    if (outs[i].dtype != outs[firstCopy].dtype ||
+        (isHalf(grad) && outs[i].dtype != grad))
+      return false;
+  return outs.size() == firstCopy || ins[0].dtype == DType::F32;
+}
+
+uint64_t roundUp(uint64_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
+
+} // namespace
+
+bool KernelRow::conditionHolds(Span<const TensorDesc> ins,
+                               Span<const TensorDesc> outs) const {
+  auto divides = [&](int64_t v) {
+    const TensorDesc &x = ins[0];
+    return x.rank > 0 && x.dims[x.rank - 1] % v == 0;
+  };
+  switch (condition) {
+  case KernelCondition::Any:
+    return true;
+  case KernelCondition::Vec2:
+    return divides(2);
+  case KernelCondition::Vec4:
+    return divides(4);
+  case KernelCondition::Vec8:
+    return divides(8);
+  case KernelCondition::SmallGemm:
+    return isSmallGemm(GemmSize(ins, outs));
+  case KernelCondition::FewOperands:
+    return ins.size() <= size_t(kMaxAllFiniteOperands);
+  case KernelCondition::Groups:
+    return groupsFit(kind, ins, outs);
+  }
+  return false;
+}
+
+uint64_t KernelRow::workspaceBytes(Span<const TensorDesc> ins,
+                                   Span<const TensorDesc> outs) const {
+  if (workspaceCap == 0)
+    return 0;
+  uint64_t elements = 0;
+  for (const TensorDesc &in : ins)
+    elements += uint64_t(in.numElements());
+  uint64_t wanted = 0;
+  switch (kind) {
+  case OpKind::Gemm:
+  case OpKind::GemmBias:
+  case OpKind::GemmReduce:
+    // Split-K wants a few f32 copies of c.
+    wanted = 16 * 4 * uint64_t(outs[0].numElements());
+    wanted = std::max<uint64_t>(wanted, 1 << 20);
+    break;
+  case OpKind::ReduceSum: // partial sums of up to 64 chunks of rows
+    wanted = 64 * 8 * uint64_t(outs[0].numElements());
+    break;
+  case OpKind::ReluBwdReduce:
+    wanted = 64 * 8 * uint64_t(outs[1].numElements());
+    break;
+  default: // a partial result a block
+    wanted = workspaceCap;
+  }
+  bool isGemm = kind == OpKind::Gemm || kind == OpKind::GemmBias ||
+                kind == OpKind::GemmReduce;
+  if (!isGemm && elements <= uint64_t(kSingleBlockElements))
+    return 0;
+  return roundUp(std::min(wanted, workspaceCap));
 }
 
 } // namespace aicf

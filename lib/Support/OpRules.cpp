@@ -10,6 +10,7 @@
 
 #include "aicf/Support/OpRules.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -104,6 +105,12 @@ struct Call {
   }
 };
 
+bool isHalf(DType dtype) {
+  return dtype == DType::F16 || dtype == DType::BF16;
+}
+
+/// The part that gemm and its fusions share: operands 0 and 1, result 0. Every
+/// attr struct of theirs starts with transA and transB.
 Status checkGemm(const Call &c) {
   auto attrs = decodeAttrs<GemmAttrs>(c.attrs);
   AICF_RETURN_IF_ERROR(c.value("attrs", "transA", attrs.transA,
@@ -115,7 +122,11 @@ Status checkGemm(const Call &c) {
   AICF_RETURN_IF_ERROR(c.rank("C1", c.inName(0), c.ins[0], 2));
   AICF_RETURN_IF_ERROR(c.rank("C1", c.inName(1), c.ins[1], 2));
   AICF_RETURN_IF_ERROR(c.rank("C1", c.outName(0), c.outs[0], 2));
-  AICF_RETURN_IF_ERROR(c.oneFloatType("C2"));
+  DType dtype = c.ins[0].dtype;
+  AICF_RETURN_IF_ERROR(c.floating("C2", c.inName(0), c.ins[0]));
+  AICF_RETURN_IF_ERROR(c.dtype("C2", c.inName(1), c.ins[1], dtype));
+  if (!isHalf(dtype) || c.outs[0].dtype != DType::F32)
+    AICF_RETURN_IF_ERROR(c.dtype("C2", c.outName(0), c.outs[0], dtype));
   const int64_t *a = c.ins[0].dims, *b = c.ins[1].dims;
   int64_t m = a[attrs.transA], ka = a[1 - attrs.transA];
   int64_t kb = b[attrs.transB], n = b[1 - attrs.transB];
@@ -125,6 +136,26 @@ Status checkGemm(const Call &c) {
                      " in operand 1 (b, ", c.ins[1].toString(), ")");
   return c.shape("C4", c.outName(0), c.outs[0],
                  TensorDesc(c.ins[0].dtype, {m, n}));
+}
+
+Status checkGemmBias(const Call &c) {
+  AICF_RETURN_IF_ERROR(checkGemm(c));
+  int32_t relu = decodeAttrs<GemmBiasAttrs>(c.attrs).relu;
+  AICF_RETURN_IF_ERROR(
+      c.value("attrs", "relu", relu, relu == 0 || relu == 1, "0 or 1"));
+  return c.type("C5", c.inName(2), c.ins[2],
+                TensorDesc(c.outs[0].dtype, {c.outs[0].dims[1]}));
+}
+
+Status checkGemmReluBwd(const Call &c) {
+  AICF_RETURN_IF_ERROR(checkGemm(c));
+  return c.type("C5", c.inName(2), c.ins[2], c.outs[0]);
+}
+
+Status checkGemmReduce(const Call &c) {
+  AICF_RETURN_IF_ERROR(checkGemm(c));
+  return c.type("C5", c.outName(1), c.outs[1],
+                TensorDesc(c.outs[0].dtype, {c.outs[0].dims[0]}));
 }
 
 Status checkBiasAdd(const Call &c) {
@@ -159,19 +190,40 @@ Status checkCast(const Call &c) {
   return c.shape("C1", c.outName(0), c.outs[0], c.ins[0]);
 }
 
-Status checkMseLoss(const Call &c) {
+/// Operands 0 and 1 of the mse kinds; pred may be narrower than target.
+Status checkPredAndTarget(const Call &c) {
   AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(0), c.ins[0]));
-  AICF_RETURN_IF_ERROR(c.type("C1", c.inName(1), c.ins[1], c.ins[0]));
-  return c.scalar("C2", c.outName(0), c.outs[0], c.ins[0].dtype);
+  AICF_RETURN_IF_ERROR(c.shape("C1", c.inName(1), c.ins[1], c.ins[0]));
+  if (isHalf(c.ins[0].dtype) && c.ins[1].dtype == DType::F32)
+    return {};
+  return c.dtype("C1", c.inName(1), c.ins[1], c.ins[0].dtype);
+}
+
+Status checkMseLoss(const Call &c) {
+  AICF_RETURN_IF_ERROR(checkPredAndTarget(c));
+  return c.scalar("C2", c.outName(0), c.outs[0], c.ins[1].dtype);
 }
 
 Status checkMseGrad(const Call &c) {
+  AICF_RETURN_IF_ERROR(checkPredAndTarget(c));
+  size_t dpred = c.kind == OpKind::MseLossGrad ? 1 : 0;
+  AICF_RETURN_IF_ERROR(
+      c.type("C1", c.outName(dpred), c.outs[dpred], c.ins[0]));
+  if (dpred)
+    AICF_RETURN_IF_ERROR(
+        c.scalar("C2", c.outName(0), c.outs[0], c.ins[1].dtype));
+  if (c.ins.size() > 2)
+    return c.scalar("C2", c.inName(2), c.ins[2], c.ins[1].dtype);
+  return {};
+}
+
+Status checkReluBwdReduce(const Call &c) {
   AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(0), c.ins[0]));
+  AICF_RETURN_IF_ERROR(c.rank("C1", c.inName(0), c.ins[0], 2));
   AICF_RETURN_IF_ERROR(c.type("C1", c.inName(1), c.ins[1], c.ins[0]));
   AICF_RETURN_IF_ERROR(c.type("C1", c.outName(0), c.outs[0], c.ins[0]));
-  if (c.ins.size() > 2)
-    return c.scalar("C2", c.inName(2), c.ins[2], c.ins[0].dtype);
-  return {};
+  return c.type("C2", c.outName(1), c.outs[1],
+                TensorDesc(c.ins[0].dtype, {c.ins[0].dims[1]}));
 }
 
 Status checkReduceSum(const Call &c) {
@@ -297,9 +349,17 @@ Status checkOptionalScalars(const Call &c, size_t numRequired) {
   return {};
 }
 
+/// g (operand 1) may be narrower than an f32 parameter.
+Status checkGrad(const Call &c) {
+  if (c.ins[0].dtype == DType::F32 && isHalf(c.ins[1].dtype))
+    return c.shape("C1", c.inName(1), c.ins[1], c.ins[0]);
+  return c.type("C1", c.inName(1), c.ins[1], c.ins[0]);
+}
+
 Status checkAdam(const Call &c) {
   AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(0), c.ins[0]));
-  for (size_t i = 1; i < 4; ++i)
+  AICF_RETURN_IF_ERROR(checkGrad(c));
+  for (size_t i = 2; i < 4; ++i)
     AICF_RETURN_IF_ERROR(c.type("C1", c.inName(i), c.ins[i], c.ins[0]));
   for (size_t i = 0; i < 3; ++i)
     AICF_RETURN_IF_ERROR(c.type("C1", c.outName(i), c.outs[i], c.ins[0]));
@@ -317,7 +377,7 @@ Status checkAdam(const Call &c) {
 
 Status checkSgd(const Call &c) {
   AICF_RETURN_IF_ERROR(c.floating("C1", c.inName(0), c.ins[0]));
-  AICF_RETURN_IF_ERROR(c.type("C1", c.inName(1), c.ins[1], c.ins[0]));
+  AICF_RETURN_IF_ERROR(checkGrad(c));
   bool hasMoment = c.outs.size() == 2;
   if (hasMoment && c.ins.size() < 4)
     return makeError(StatusCode::InvalidArgument, c.op(),
@@ -340,6 +400,117 @@ Status checkSgd(const Call &c) {
                                "0 or 1, and 0 without m"));
   return c.value("C4", "weight_decay", attrs.weight_decay,
                  attrs.weight_decay >= 0, ">= 0");
+}
+
+/// Takes a multi-tensor call apart and checks each group as the single kind.
+Status checkUpdate(const Call &c, OpKind single, int64_t count,
+                   Span<const uint8_t> singleAttrs, size_t numScalars) {
+  const OpInfo &info = infoOf(c.kind);
+  int64_t perIn = int64_t(info.groupOperands), perOut = int64_t(info.groupResults);
+  int64_t numIns = int64_t(c.ins.size()), numOuts = int64_t(c.outs.size());
+  int64_t scalars = numIns - perIn * std::min(count, numIns);
+  bool counts = count >= 1 && count <= numIns && scalars >= int64_t(numScalars) &&
+                scalars <= int64_t(numScalars) + 2 &&
+                (numOuts == perOut * count || numOuts == (perOut + 1) * count);
+  if (!counts)
+    return makeError(StatusCode::InvalidArgument, c.op(), ": C1: count is ",
+                     count, ", but there are ", numIns, " operands and ",
+                     numOuts, " results");
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<TensorDesc> ins(c.ins.begin() + perIn * i,
+                                c.ins.begin() + perIn * (i + 1));
+    auto moment = ins.end();
+    if (single == OpKind::SgdStep && perIn == 3)
+      moment = ins.begin() + 2; // its place is behind lr
+    std::vector<TensorDesc> late(moment, ins.end());
+    ins.erase(moment, ins.end());
+    const TensorDesc *scalar = c.ins.begin() + perIn * count;
+    ins.insert(ins.end(), scalar, scalar + numScalars);
+    ins.insert(ins.end(), late.begin(), late.end());
+    ins.insert(ins.end(), scalar + numScalars, c.ins.end());
+    Span<const TensorDesc> outs(c.outs.begin() + perOut * i, size_t(perOut));
+    Status status = checkCall(single, ins, outs, infoOf(single).schema, singleAttrs);
+    if (!status.ok())
+      return status.withContext(c.op() + ": C2: group " + std::to_string(i));
+    if (numOuts == perOut * count)
+      continue;
+    size_t copy = size_t(perOut * count + i);
+    if (!isHalf(c.outs[copy].dtype))
+      return makeError(StatusCode::DTypeMismatch, c.op(), ": C3: ", c.outName(copy),
+                       " has element type ", nameOf(c.outs[copy].dtype),
+                       ", expected f16 or bf16");
+    AICF_RETURN_IF_ERROR(c.shape("C3", c.outName(copy), c.outs[copy],
+                                 c.ins[size_t(perIn * i)]));
+  }
+  return {};
+}
+
+template <typename T> Span<const uint8_t> bytesOf(const T &attrs) {
+  return {reinterpret_cast<const uint8_t *>(&attrs), sizeof(T)};
+}
+
+Status checkAdamUpdate(const Call &c) {
+  auto attrs = decodeAttrs<AdamUpdateAttrs>(c.attrs);
+  AdamStepAttrs single{attrs.beta1, attrs.beta2, attrs.eps, attrs.weight_decay};
+  return checkUpdate(c, OpKind::AdamStep, attrs.count, bytesOf(single), 2);
+}
+
+Status checkSgdUpdate(const Call &c) {
+  auto attrs = decodeAttrs<SgdUpdateAttrs>(c.attrs);
+  SgdStepAttrs single{0, attrs.weight_decay, 0};
+  return checkUpdate(c, OpKind::SgdStep, attrs.count, bytesOf(single), 1);
+}
+
+Status checkMomentumUpdate(const Call &c) {
+  auto attrs = decodeAttrs<MomentumUpdateAttrs>(c.attrs);
+  SgdStepAttrs single{attrs.momentum, attrs.weight_decay, attrs.nesterov};
+  return checkUpdate(c, OpKind::SgdStep, attrs.count, bytesOf(single), 1);
+}
+
+/// An index operand or result: [B] of i32 or i64.
+Status checkIndex(const Call &c, const char *id, const std::string &name,
+                  const TensorDesc &desc) {
+  if (desc.dtype != DType::I32 && desc.dtype != DType::I64)
+    return makeError(StatusCode::DTypeMismatch, c.op(), ": ", id, ": ", name,
+                     " has element type ", nameOf(desc.dtype),
+                     ", expected i32 or i64");
+  return c.rank(id, name, desc, 1);
+}
+
+Status checkGatherRows(const Call &c) {
+  if (c.ins[0].rank == 0)
+    return makeError(StatusCode::ShapeMismatch, c.op(), ": C1: ", c.inName(0),
+                     " is ", c.ins[0].toString(),
+                     " of rank 0, expected rank 1 or more");
+  AICF_RETURN_IF_ERROR(checkIndex(c, "C1", c.inName(1), c.ins[1]));
+  TensorDesc rows = c.ins[0];
+  rows.dims[0] = c.ins[1].dims[0];
+  return c.type("C2", c.outName(0), c.outs[0], rows);
+}
+
+Status checkShuffle(const Call &c) {
+  AICF_RETURN_IF_ERROR(checkCounter(c));
+  AICF_RETURN_IF_ERROR(checkIndex(c, "C2", c.outName(0), c.outs[0]));
+  auto size = decodeAttrs<ShuffleAttrs>(c.attrs).size;
+  return c.value("C3", "size", double(size), size >= 1 && size <= INT32_MAX,
+                 "in [1, 2^31)");
+}
+
+Status checkRecord(const Call &c) {
+  TensorDesc row = c.ins[0];
+  if (row.rank == 0)
+    return makeError(StatusCode::ShapeMismatch, c.op(), ": C1: ", c.inName(0),
+                     " is ", row.toString(),
+                     " of rank 0, expected rank 1 or more");
+  row = TensorDesc(row.dtype, {row.dims + 1, size_t(row.rank) - 1});
+  AICF_RETURN_IF_ERROR(c.type("C1", c.inName(1), c.ins[1], row));
+  AICF_RETURN_IF_ERROR(c.type("C1", c.outName(0), c.outs[0], c.ins[0]));
+  DType dtype = c.ins[2].dtype;
+  if (dtype != DType::I32 && dtype != DType::I64)
+    return makeError(StatusCode::DTypeMismatch, c.op(), ": C2: ", c.inName(2),
+                     " has element type ", nameOf(dtype),
+                     ", expected i32 or i64");
+  return c.rank("C2", c.inName(2), c.ins[2], 0);
 }
 
 /// Checks a count against the op's signature: required, optional, variadic.
@@ -468,6 +639,30 @@ Status checkCall(OpKind kind, Span<const TensorDesc> ins,
     return checkAdam(c);
   case OpKind::SgdStep:
     return checkSgd(c);
+  case OpKind::GemmBias:
+    return checkGemmBias(c);
+  case OpKind::GemmReluBwd:
+    return checkGemmReluBwd(c);
+  case OpKind::GemmReduce:
+    return checkGemmReduce(c);
+  case OpKind::ReluBwdReduce:
+    return checkReluBwdReduce(c);
+  case OpKind::MseLossGrad:
+    return checkMseGrad(c);
+  case OpKind::AdamUpdate:
+    return checkAdamUpdate(c);
+  case OpKind::SgdUpdate:
+    return checkSgdUpdate(c);
+  case OpKind::MomentumUpdate:
+    return checkMomentumUpdate(c);
+  case OpKind::Reciprocal:
+    return checkSameFloats(c);
+  case OpKind::GatherRows:
+    return checkGatherRows(c);
+  case OpKind::Shuffle:
+    return checkShuffle(c);
+  case OpKind::Record:
+    return checkRecord(c);
   }
   return makeError(StatusCode::NotImplemented, "unknown op kind ",
                    static_cast<int>(kind));

@@ -58,7 +58,10 @@ static LogicalResult convert(Operation *op, StringRef field,
 static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
                                      ::aicf::PlanTensor &out) {
   std::vector<int32_t> vid;
-  if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)))
+  std::vector<int32_t> derivedFrom;
+  if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)) ||
+      failed(convert(op, "derived_from",
+                     static_cast<int64_t>(op.getDerivedFrom()), derivedFrom)))
     return failure();
   auto role = parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
   auto init = parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
@@ -73,6 +76,7 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
   out.vid = vid.front();
   out.init = *init;
   out.initValue = op.getInitValue().convertToDouble();
+  out.derivedFrom = derivedFrom.front();
   return success();
 }
 
@@ -84,16 +88,20 @@ static LogicalResult translateCall(mlir::aicf_rt::CallOp op,
   out.schema = static_cast<uint32_t>(op.getSchema());
   out.attrs.assign(op.getAttrs().begin(), op.getAttrs().end());
   std::vector<uint32_t> stream, waits, signals;
+  std::vector<int32_t> workspace;
   if (failed(convert(op, "ins", op.getIns(), out.ins)) ||
       failed(convert(op, "outs", op.getOuts(), out.outs)) ||
       failed(convert(op, "vids", op.getInVids(), out.inVids)) ||
       failed(convert(op, "vids", op.getOutVids(), out.outVids)) ||
       failed(convert(op, "stream", static_cast<int64_t>(op.getStream()),
                      stream)) ||
+      failed(convert(op, "workspace", static_cast<int64_t>(op.getWorkspace()),
+                     workspace)) ||
       failed(convert(op, "waits", op.getWaits(), waits)) ||
       failed(convert(op, "signals", op.getSignals(), signals)))
     return failure();
   out.stream = stream.front();
+  out.workspace = workspace.front();
   out.waits.assign(waits.begin(), waits.end());
   out.signals.assign(signals.begin(), signals.end());
   out.location = locationText(op.getLoc());

@@ -35,11 +35,13 @@ private:
   void emitPersistent(func::FuncOp func);
   SmallVector<int64_t> emitTensors(func::FuncOp func,
                                    const StorageAnalysis &analysis);
+  /// Emits the workspaces; returns their tids by stream.
+  llvm::DenseMap<int64_t, int64_t> emitWorkspaces(func::FuncOp func);
   void emitCall(PrimitiveOpInterface call, const StorageAnalysis &analysis,
-                ArrayRef<int64_t> tids);
+                ArrayRef<int64_t> tids, int64_t workspace);
   void emitTensor(Location loc, int64_t tid, StringRef name, ::aicf::Role role,
                   int64_t offset, int64_t vid, Type type,
-                  mlir::aicf::Initializer init = {});
+                  mlir::aicf::Initializer init = {}, int64_t derivedFrom = -1);
 
   OpBuilder builder;
   ArrayRef<func::FuncOp> entries;
@@ -59,14 +61,16 @@ static int64_t getInt(func::FuncOp func, StringRef name) {
 
 void Emitter::emitTensor(Location loc, int64_t tid, StringRef name,
                          ::aicf::Role role, int64_t offset, int64_t vid,
-                         Type type, mlir::aicf::Initializer init) {
+                         Type type, mlir::aicf::Initializer init,
+                         int64_t derivedFrom) {
   StringRef segment = ::aicf::nameOf(::aicf::segmentOf(role));
   auto number = [&](int64_t n) { return builder.getI64IntegerAttr(n); };
   auto text = [&](StringRef t) { return builder.getStringAttr(t); };
   mlir::aicf_rt::TensorOp::create(
       builder, loc, number(tid), text(name), text(::aicf::nameOf(role)),
       text(segment), number(offset), number(vid), TypeAttr::get(type),
-      text(::aicf::nameOf(init.kind)), builder.getF64FloatAttr(init.value));
+      text(::aicf::nameOf(init.kind)), builder.getF64FloatAttr(init.value),
+      number(derivedFrom));
 }
 
 void Emitter::emitPersistent(func::FuncOp func) {
@@ -117,9 +121,22 @@ SmallVector<int64_t> Emitter::emitTensors(func::FuncOp func,
   return tids;
 }
 
+llvm::DenseMap<int64_t, int64_t> Emitter::emitWorkspaces(func::FuncOp func) {
+  llvm::DenseMap<int64_t, int64_t> byStream;
+  auto placed = func->getAttrOfType<DenseI64ArrayAttr>(kWorkspacesAttr);
+  for (size_t i = 0; placed && i + 2 < size_t(placed.size()); i += 3) {
+    // Bytes as i32: a plan has no type of one byte.
+    Type type = RankedTensorType::get({placed[i + 1] / 4}, builder.getI32Type());
+    byStream[placed[i]] = nextTid;
+    emitTensor(func.getLoc(), nextTid++, "", ::aicf::Role::Workspace,
+               placed[i + 2], -1, type);
+  }
+  return byStream;
+}
+
 void Emitter::emitCall(PrimitiveOpInterface call,
                        const StorageAnalysis &analysis,
-                       ArrayRef<int64_t> tids) {
+                       ArrayRef<int64_t> tids, int64_t workspace) {
   SmallVector<uint8_t> blob;
   call.encodeAttrs(blob);
   SmallVector<int8_t> attrs(blob.begin(), blob.end());
@@ -135,7 +152,7 @@ void Emitter::emitCall(PrimitiveOpInterface call,
   mlir::aicf_rt::CallOp::create(
       builder, call->getLoc(), StringRef(::aicf::nameOf(call.getOpKind())),
       call.getKidOrEmpty(), call.getSchema(), attrs, ins, outs, inVids, outVids,
-      call.getStream(), call.getWaits(), call.getSignals(),
+      workspace, call.getStream(), call.getWaits(), call.getSignals(),
       call->hasAttr(kProtectiveAttr));
 }
 
@@ -162,8 +179,20 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
   builder.createBlock(&entry.getBody());
   StorageAnalysis analysis(func, *list);
   SmallVector<int64_t> tids = emitTensors(func, analysis);
-  for (PrimitiveOpInterface call : list->calls)
-    emitCall(call, analysis, tids);
+  llvm::DenseMap<int64_t, int64_t> workspaces = emitWorkspaces(func);
+  for (PrimitiveOpInterface call : list->calls) {
+    int64_t workspace = -1;
+    if (call.getWorkspace() > 0) {
+      auto it = workspaces.find(call.getStream());
+      if (it == workspaces.end())
+        return call->emitOpError() << "wants a workspace of "
+                                   << call.getWorkspace()
+                                   << " bytes, but stream " << call.getStream()
+                                   << " has none: run --aicf-rt-plan-memory";
+      workspace = it->second;
+    }
+    emitCall(call, analysis, tids, workspace);
+  }
   return success();
 }
 

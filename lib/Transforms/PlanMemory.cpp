@@ -14,6 +14,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <map>
+
 namespace mlir::aicf {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "aicf/Transforms/Passes.h.inc"
@@ -82,8 +84,24 @@ static SmallVector<DictionaryAttr> withOffsets(MLIRContext *context,
   return all;
 }
 
-/// Packs the temps and writes `slots`.
-static ::aicf::MemoryPlan packTemps(const CallList &list,
+/// The workspace of each stream: the calls of one stream share one, as large as
+/// the largest of them wants.
+static std::map<uint64_t, ::aicf::PlannedBuffer>
+collectWorkspaces(const CallList &list) {
+  std::map<uint64_t, ::aicf::PlannedBuffer> byStream;
+  for (PrimitiveOpInterface call : list.calls) {
+    if (call.getWorkspace() == 0)
+      continue;
+    ::aicf::PlannedBuffer &buffer = byStream[call.getStream()];
+    buffer.bytes = std::max(buffer.bytes, call.getWorkspace());
+    buffer.accesses.add(list.order, list.indexOf.at(call));
+  }
+  return byStream;
+}
+
+/// Packs the temps and writes `slots`, and the workspaces as (stream, bytes,
+/// offset) on the function.
+static ::aicf::MemoryPlan packTemps(func::FuncOp func, const CallList &list,
                                     const StorageAnalysis &analysis) {
   std::vector<::aicf::PlannedBuffer> buffers;
   llvm::DenseMap<size_t, size_t> bufferOf;
@@ -92,7 +110,18 @@ static ::aicf::MemoryPlan packTemps(const CallList &list,
       bufferOf[i] = buffers.size();
       buffers.push_back({bytesOf(storage.type), storage.accesses});
     }
+  std::map<uint64_t, ::aicf::PlannedBuffer> workspaces = collectWorkspaces(list);
+  size_t firstWorkspace = buffers.size();
+  for (auto &[stream, buffer] : workspaces)
+    buffers.push_back(buffer);
   ::aicf::MemoryPlan plan = ::aicf::planMemory(buffers, list.order);
+  SmallVector<int64_t> placed;
+  for (auto &[stream, buffer] : workspaces)
+    placed.append({static_cast<int64_t>(stream),
+                   static_cast<int64_t>(buffer.bytes),
+                   static_cast<int64_t>(plan.offsets[firstWorkspace++])});
+  func->setDiscardableAttr(kWorkspacesAttr,
+                           DenseI64ArrayAttr::get(func.getContext(), placed));
   for (PrimitiveOpInterface call : list.calls) {
     SmallVector<int64_t> slots;
     for (Value result : call->getResults()) {
@@ -121,7 +150,7 @@ struct PlanMemory : mlir::aicf::impl::PlanMemoryBase<PlanMemory> {
       EntrySignature signature(func);
       EntryLayout layout =
           layOutSignature(func, signature, persistentOffsets, persistent);
-      ::aicf::MemoryPlan plan = packTemps(*list, StorageAnalysis(func, *list));
+      ::aicf::MemoryPlan plan = packTemps(func, *list, StorageAnalysis(func, *list));
       func.setAllArgAttrs(
           withOffsets(&getContext(), func.getArgAttrsAttr(), layout.arguments));
       func.setAllResultAttrs(

@@ -21,25 +21,35 @@ using namespace mlir;
 using namespace mlir::aicf;
 using namespace mlir::aicf_rt;
 
-/// The row that the op names, or the first automatic one that takes it.
-static const ::aicf::KernelRow *findRow(PrimitiveOpInterface op,
-                                        ::aicf::DeviceKind device) {
+namespace {
+/// The row that an op names, or the first automatic one that takes it.
+struct Choice {
   SmallVector<::aicf::TensorDesc> ins, outs;
-  for (Type type : op->getOperandTypes())
-    ins.push_back(toTensorDesc(type));
-  for (Type type : op->getResultTypes())
-    outs.push_back(toTensorDesc(type));
-  if (StringRef kid = op.getKidOrEmpty(); !kid.empty()) {
-    const ::aicf::KernelRow *row =
-        ::aicf::findKernel(device, std::string_view(kid));
-    bool accepted =
-        row && row->accepts(op.getOpKind(), {ins.data(), ins.size()},
-                            {outs.data(), outs.size()});
-    return accepted ? row : nullptr;
+  const ::aicf::KernelRow *row = nullptr;
+
+  Choice(PrimitiveOpInterface op, ::aicf::DeviceKind device, bool allowTF32) {
+    for (Type type : op->getOperandTypes())
+      ins.push_back(toTensorDesc(type));
+    for (Type type : op->getResultTypes())
+      outs.push_back(toTensorDesc(type));
+    StringRef kid = op.getKidOrEmpty();
+    if (kid.empty()) {
+      row = ::aicf::selectKernel(device, op.getOpKind(), inSpan(), outSpan(),
+                                 {allowTF32});
+      return;
+    }
+    row = ::aicf::findKernel(device, std::string_view(kid));
+    if (row && !row->accepts(op.getOpKind(), inSpan(), outSpan()))
+      row = nullptr;
   }
-  return ::aicf::selectKernel(device, op.getOpKind(), {ins.data(), ins.size()},
-                              {outs.data(), outs.size()});
-}
+  ::aicf::Span<const ::aicf::TensorDesc> inSpan() const {
+    return {ins.data(), ins.size()};
+  }
+  ::aicf::Span<const ::aicf::TensorDesc> outSpan() const {
+    return {outs.data(), outs.size()};
+  }
+};
+} // namespace
 
 namespace {
 struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
@@ -55,9 +65,14 @@ struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
     for (func::FuncOp func : getEntries(getOperation())) {
       func->setDiscardableAttr(kTargetAttr,
                                StringAttr::get(&getContext(), target));
+      auto math = func->getAttrOfType<StringAttr>(kMathAttr);
+      bool allowTF32 = math && math.getValue() == "tf32";
       for (auto op : func.getOps<PrimitiveOpInterface>()) {
-        if (const ::aicf::KernelRow *row = findRow(op, device)) {
-          op.setKid(row->kid);
+        Choice choice(op, device, allowTF32);
+        if (choice.row) {
+          op.setKid(choice.row->kid);
+          op.setWorkspace(
+              choice.row->workspaceBytes(choice.inSpan(), choice.outSpan()));
           continue;
         }
         InFlightDiagnostic diag = op->emitOpError();

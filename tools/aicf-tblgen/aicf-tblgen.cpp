@@ -32,7 +32,7 @@ struct Field {
 struct Primitive {
   const Record *record;
   StringRef name, fourcc;
-  int64_t kind;
+  int64_t kind, groupOperands, groupResults;
   std::vector<Field> fields;
   std::vector<StringRef> operands, results;
   std::vector<std::pair<int64_t, int64_t>> ties;
@@ -50,6 +50,8 @@ Primitive parse(const Record *record) {
   p.name = record->getValueAsString("kindName");
   p.fourcc = record->getValueAsString("fourCC");
   p.kind = record->getValueAsInt("kind");
+  p.groupOperands = record->getValueAsInt("groupOperands");
+  p.groupResults = record->getValueAsInt("groupResults");
   for (const Record *f : record->getValueAsListOfDefs("layout"))
     p.fields.push_back(
         {f->getValueAsString("name"), f->getValueAsString("type"),
@@ -154,7 +156,7 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
   table("Results", p.results.size());
   os << ", ";
   table("Ties", p.ties.size());
-  os << "},\n";
+  os << ", " << p.groupOperands << ", " << p.groupResults << "},\n";
 }
 
 constexpr StringLiteral kHeaderTop =
@@ -215,6 +217,9 @@ struct OpInfo {
   size_t numResults;
   const TieInfo *ties;
   size_t numTies;
+  /// Multi-tensor kinds: operands and results of one group; ties hold within
+  /// each group. 0 for other kinds.
+  size_t groupOperands, groupResults;
 };
 
 // Attr blobs: little endian, without padding.
@@ -232,6 +237,12 @@ constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
 /// True when result `result` of `kind` may share storage with `operand`.
 constexpr bool mayShareStorage(OpKind kind, size_t result, size_t operand) {
   const OpInfo &info = infoOf(kind);
+  if (info.groupOperands) {
+    if (result / info.groupResults != operand / info.groupOperands)
+      return false;
+    result %= info.groupResults;
+    operand %= info.groupOperands;
+  }
   for (size_t i = 0; i < info.numTies; ++i)
     if (info.ties[i].result == result && info.ties[i].operand == operand)
       return true;

@@ -36,8 +36,20 @@ enum class OpKind : uint16_t {
   BiasCorr = 16,
   AdamStep = 17,
   SgdStep = 18,
+  GemmBias = 19,
+  GemmReluBwd = 20,
+  GemmReduce = 21,
+  ReluBwdReduce = 22,
+  MseLossGrad = 23,
+  AdamUpdate = 24,
+  SgdUpdate = 25,
+  MomentumUpdate = 26,
+  Reciprocal = 27,
+  GatherRows = 28,
+  Shuffle = 29,
+  Record = 30,
 };
-inline constexpr uint16_t kNumOpKinds = 19;
+inline constexpr uint16_t kNumOpKinds = 31;
 
 /// An operand or result by position.
 struct OperandInfo {
@@ -74,6 +86,9 @@ struct OpInfo {
   size_t numResults;
   const TieInfo *ties;
   size_t numTies;
+  /// Multi-tensor kinds: operands and results of one group; ties hold within
+  /// each group. 0 for other kinds.
+  size_t groupOperands, groupResults;
 };
 
 // Attr blobs: little endian, without padding.
@@ -142,6 +157,67 @@ struct SgdStepAttrs {
 };
 static_assert(sizeof(SgdStepAttrs) == 20);
 
+/// gemm_bias (fourcc GMBI): "<iii".
+struct GemmBiasAttrs {
+  int32_t transA;
+  int32_t transB;
+  int32_t relu;
+};
+static_assert(sizeof(GemmBiasAttrs) == 12);
+
+/// gemm_relu_bwd (fourcc GMRB): "<ii".
+struct GemmReluBwdAttrs {
+  int32_t transA;
+  int32_t transB;
+};
+static_assert(sizeof(GemmReluBwdAttrs) == 8);
+
+/// gemm_reduce (fourcc GMRS): "<ii".
+struct GemmReduceAttrs {
+  int32_t transA;
+  int32_t transB;
+};
+static_assert(sizeof(GemmReduceAttrs) == 8);
+
+/// mse_loss_grad (fourcc MSLG): "<d".
+struct MseLossGradAttrs {
+  double scale;
+};
+static_assert(sizeof(MseLossGradAttrs) == 8);
+
+/// adam_update (fourcc ADMU): "<ddddq".
+struct AdamUpdateAttrs {
+  double beta1;
+  double beta2;
+  double eps;
+  double weight_decay;
+  int64_t count;
+};
+static_assert(sizeof(AdamUpdateAttrs) == 40);
+
+/// sgd_update (fourcc SGDU): "<dq".
+struct SgdUpdateAttrs {
+  double weight_decay;
+  int64_t count;
+};
+static_assert(sizeof(SgdUpdateAttrs) == 16);
+
+/// momentum_update (fourcc MOMU): "<ddiq".
+struct MomentumUpdateAttrs {
+  double momentum;
+  double weight_decay;
+  int32_t nesterov;
+  int64_t count;
+};
+static_assert(sizeof(MomentumUpdateAttrs) == 28);
+
+/// shuffle (fourcc SHUF): "<qq".
+struct ShuffleAttrs {
+  int64_t size;
+  int64_t seed;
+};
+static_assert(sizeof(ShuffleAttrs) == 16);
+
 #pragma pack(pop)
 
 inline constexpr OperandInfo kGemmOperands[] = {{"a", false, false}, {"b", false, false}};
@@ -201,65 +277,141 @@ inline constexpr OperandInfo kSgdStepOperands[] = {{"p", false, false}, {"g", fa
 inline constexpr OperandInfo kSgdStepResults[] = {{"p_out", false, false}, {"m_out", true, false}};
 inline constexpr FieldInfo kSgdStepFields[] = {{"momentum", 'd', 0, true, 0}, {"weight_decay", 'd', 8, true, 0}, {"nesterov", 'i', 16, true, 0}};
 inline constexpr TieInfo kSgdStepTies[] = {{0, 0}, {1, 3}};
+inline constexpr OperandInfo kGemmBiasOperands[] = {{"a", false, false}, {"b", false, false}, {"bias", false, false}};
+inline constexpr OperandInfo kGemmBiasResults[] = {{"c", false, false}};
+inline constexpr FieldInfo kGemmBiasFields[] = {{"transA", 'i', 0, true, 0}, {"transB", 'i', 4, true, 0}, {"relu", 'i', 8, true, 0}};
+inline constexpr OperandInfo kGemmReluBwdOperands[] = {{"a", false, false}, {"b", false, false}, {"saved", false, false}};
+inline constexpr OperandInfo kGemmReluBwdResults[] = {{"c", false, false}};
+inline constexpr FieldInfo kGemmReluBwdFields[] = {{"transA", 'i', 0, true, 0}, {"transB", 'i', 4, true, 0}};
+inline constexpr TieInfo kGemmReluBwdTies[] = {{0, 2}};
+inline constexpr OperandInfo kGemmReduceOperands[] = {{"a", false, false}, {"b", false, false}};
+inline constexpr OperandInfo kGemmReduceResults[] = {{"c", false, false}, {"sums", false, false}};
+inline constexpr FieldInfo kGemmReduceFields[] = {{"transA", 'i', 0, true, 0}, {"transB", 'i', 4, true, 0}};
+inline constexpr OperandInfo kReluBwdReduceOperands[] = {{"dy", false, false}, {"saved", false, false}};
+inline constexpr OperandInfo kReluBwdReduceResults[] = {{"dx", false, false}, {"sums", false, false}};
+inline constexpr TieInfo kReluBwdReduceTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kMseLossGradOperands[] = {{"pred", false, false}, {"target", false, false}, {"loss_scale", true, false}};
+inline constexpr OperandInfo kMseLossGradResults[] = {{"loss", false, false}, {"dpred", false, false}};
+inline constexpr FieldInfo kMseLossGradFields[] = {{"scale", 'd', 0, false, 0}};
+inline constexpr TieInfo kMseLossGradTies[] = {{1, 0}, {1, 1}};
+inline constexpr OperandInfo kAdamUpdateOperands[] = {{"operand", false, true}};
+inline constexpr OperandInfo kAdamUpdateResults[] = {{"result", false, true}};
+inline constexpr FieldInfo kAdamUpdateFields[] = {{"beta1", 'd', 0, true, 0.9}, {"beta2", 'd', 8, true, 0.999}, {"eps", 'd', 16, true, 1e-8}, {"weight_decay", 'd', 24, true, 0}, {"count", 'q', 32, false, 0}};
+inline constexpr TieInfo kAdamUpdateTies[] = {{0, 0}, {1, 2}, {2, 3}};
+inline constexpr OperandInfo kSgdUpdateOperands[] = {{"operand", false, true}};
+inline constexpr OperandInfo kSgdUpdateResults[] = {{"result", false, true}};
+inline constexpr FieldInfo kSgdUpdateFields[] = {{"weight_decay", 'd', 0, true, 0}, {"count", 'q', 8, false, 0}};
+inline constexpr TieInfo kSgdUpdateTies[] = {{0, 0}};
+inline constexpr OperandInfo kMomentumUpdateOperands[] = {{"operand", false, true}};
+inline constexpr OperandInfo kMomentumUpdateResults[] = {{"result", false, true}};
+inline constexpr FieldInfo kMomentumUpdateFields[] = {{"momentum", 'd', 0, true, 0}, {"weight_decay", 'd', 8, true, 0}, {"nesterov", 'i', 16, true, 0}, {"count", 'q', 20, false, 0}};
+inline constexpr TieInfo kMomentumUpdateTies[] = {{0, 0}, {1, 2}};
+inline constexpr OperandInfo kReciprocalOperands[] = {{"x", false, false}};
+inline constexpr OperandInfo kReciprocalResults[] = {{"y", false, false}};
+inline constexpr TieInfo kReciprocalTies[] = {{0, 0}};
+inline constexpr OperandInfo kGatherRowsOperands[] = {{"data", false, false}, {"index", false, false}};
+inline constexpr OperandInfo kGatherRowsResults[] = {{"rows", false, false}};
+inline constexpr OperandInfo kShuffleOperands[] = {{"step", false, false}};
+inline constexpr OperandInfo kShuffleResults[] = {{"index", false, false}};
+inline constexpr FieldInfo kShuffleFields[] = {{"size", 'q', 0, false, 0}, {"seed", 'q', 8, true, 0}};
+inline constexpr OperandInfo kRecordOperands[] = {{"history", false, false}, {"value", false, false}, {"step", false, false}};
+inline constexpr OperandInfo kRecordResults[] = {{"history_out", false, false}};
+inline constexpr TieInfo kRecordTies[] = {{0, 0}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
      kGemmFields, 2, kGemmOperands, 2,
-     kGemmResults, 1, nullptr, 0},
+     kGemmResults, 1, nullptr, 0, 0, 0},
     {"bias_add", fourcc("BADD"), 8,
      kBiasAddFields, 1, kBiasAddOperands, 2,
-     kBiasAddResults, 1, kBiasAddTies, 1},
+     kBiasAddResults, 1, kBiasAddTies, 1, 0, 0},
     {"relu", fourcc(""), 0,
      nullptr, 0, kReluOperands, 1,
-     kReluResults, 1, kReluTies, 1},
+     kReluResults, 1, kReluTies, 1, 0, 0},
     {"relu_bwd", fourcc(""), 0,
      nullptr, 0, kReluBwdOperands, 2,
-     kReluBwdResults, 1, kReluBwdTies, 2},
+     kReluBwdResults, 1, kReluBwdTies, 2, 0, 0},
     {"add", fourcc(""), 0,
      nullptr, 0, kAddOperands, 2,
-     kAddResults, 1, kAddTies, 2},
+     kAddResults, 1, kAddTies, 2, 0, 0},
     {"copy", fourcc(""), 0,
      nullptr, 0, kCopyOperands, 1,
-     kCopyResults, 1, nullptr, 0},
+     kCopyResults, 1, nullptr, 0, 0, 0},
     {"copy_saved", fourcc(""), 0,
      nullptr, 0, kCopySavedOperands, 1,
-     kCopySavedResults, 1, nullptr, 0},
+     kCopySavedResults, 1, nullptr, 0, 0, 0},
     {"cast", fourcc(""), 0,
      nullptr, 0, kCastOperands, 1,
-     kCastResults, 1, nullptr, 0},
+     kCastResults, 1, nullptr, 0, 0, 0},
     {"mse_loss", fourcc(""), 0,
      nullptr, 0, kMseLossOperands, 2,
-     kMseLossResults, 1, nullptr, 0},
+     kMseLossResults, 1, nullptr, 0, 0, 0},
     {"mse_grad", fourcc("MSEG"), 8,
      kMseGradFields, 1, kMseGradOperands, 3,
-     kMseGradResults, 1, kMseGradTies, 2},
+     kMseGradResults, 1, kMseGradTies, 2, 0, 0},
     {"reduce_sum", fourcc("RSUM"), 8,
      kReduceSumFields, 1, kReduceSumOperands, 1,
-     kReduceSumResults, 1, nullptr, 0},
+     kReduceSumResults, 1, nullptr, 0, 0, 0},
     {"layer_norm", fourcc("LNRM"), 8,
      kLayerNormFields, 1, kLayerNormOperands, 3,
-     kLayerNormResults, 3, kLayerNormTies, 1},
+     kLayerNormResults, 3, kLayerNormTies, 1, 0, 0},
     {"layer_norm_bwd", fourcc(""), 0,
      nullptr, 0, kLayerNormBwdOperands, 5,
-     kLayerNormBwdResults, 3, nullptr, 0},
+     kLayerNormBwdResults, 3, nullptr, 0, 0, 0},
     {"all_finite", fourcc(""), 0,
      nullptr, 0, kAllFiniteOperands, 1,
-     kAllFiniteResults, 1, nullptr, 0},
+     kAllFiniteResults, 1, nullptr, 0, 0, 0},
     {"loss_scale_update", fourcc("LSUP"), 24,
      kLossScaleUpdateFields, 3, kLossScaleUpdateOperands, 3,
-     kLossScaleUpdateResults, 2, kLossScaleUpdateTies, 2},
+     kLossScaleUpdateResults, 2, kLossScaleUpdateTies, 2, 0, 0},
     {"step_inc", fourcc(""), 0,
      nullptr, 0, kStepIncOperands, 2,
-     kStepIncResults, 1, kStepIncTies, 1},
+     kStepIncResults, 1, kStepIncTies, 1, 0, 0},
     {"bias_corr", fourcc("BCOR"), 16,
      kBiasCorrFields, 2, kBiasCorrOperands, 1,
-     kBiasCorrResults, 1, nullptr, 0},
+     kBiasCorrResults, 1, nullptr, 0, 0, 0},
     {"adam_step", fourcc("ADAM"), 32,
      kAdamStepFields, 4, kAdamStepOperands, 8,
-     kAdamStepResults, 3, kAdamStepTies, 3},
+     kAdamStepResults, 3, kAdamStepTies, 3, 0, 0},
     {"sgd_step", fourcc("SGDM"), 20,
      kSgdStepFields, 3, kSgdStepOperands, 6,
-     kSgdStepResults, 2, kSgdStepTies, 2},
+     kSgdStepResults, 2, kSgdStepTies, 2, 0, 0},
+    {"gemm_bias", fourcc("GMBI"), 12,
+     kGemmBiasFields, 3, kGemmBiasOperands, 3,
+     kGemmBiasResults, 1, nullptr, 0, 0, 0},
+    {"gemm_relu_bwd", fourcc("GMRB"), 8,
+     kGemmReluBwdFields, 2, kGemmReluBwdOperands, 3,
+     kGemmReluBwdResults, 1, kGemmReluBwdTies, 1, 0, 0},
+    {"gemm_reduce", fourcc("GMRS"), 8,
+     kGemmReduceFields, 2, kGemmReduceOperands, 2,
+     kGemmReduceResults, 2, nullptr, 0, 0, 0},
+    {"relu_bwd_reduce", fourcc(""), 0,
+     nullptr, 0, kReluBwdReduceOperands, 2,
+     kReluBwdReduceResults, 2, kReluBwdReduceTies, 2, 0, 0},
+    {"mse_loss_grad", fourcc("MSLG"), 8,
+     kMseLossGradFields, 1, kMseLossGradOperands, 3,
+     kMseLossGradResults, 2, kMseLossGradTies, 2, 0, 0},
+    {"adam_update", fourcc("ADMU"), 40,
+     kAdamUpdateFields, 5, kAdamUpdateOperands, 1,
+     kAdamUpdateResults, 1, kAdamUpdateTies, 3, 4, 3},
+    {"sgd_update", fourcc("SGDU"), 16,
+     kSgdUpdateFields, 2, kSgdUpdateOperands, 1,
+     kSgdUpdateResults, 1, kSgdUpdateTies, 1, 2, 1},
+    {"momentum_update", fourcc("MOMU"), 28,
+     kMomentumUpdateFields, 4, kMomentumUpdateOperands, 1,
+     kMomentumUpdateResults, 1, kMomentumUpdateTies, 2, 3, 2},
+    {"reciprocal", fourcc(""), 0,
+     nullptr, 0, kReciprocalOperands, 1,
+     kReciprocalResults, 1, kReciprocalTies, 1, 0, 0},
+    {"gather_rows", fourcc(""), 0,
+     nullptr, 0, kGatherRowsOperands, 2,
+     kGatherRowsResults, 1, nullptr, 0, 0, 0},
+    {"shuffle", fourcc("SHUF"), 16,
+     kShuffleFields, 2, kShuffleOperands, 1,
+     kShuffleResults, 1, nullptr, 0, 0, 0},
+    {"record", fourcc(""), 0,
+     nullptr, 0, kRecordOperands, 3,
+     kRecordResults, 1, kRecordTies, 1, 0, 0},
 };
 
 constexpr const OpInfo &infoOf(OpKind kind) {
@@ -270,6 +422,12 @@ constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
 /// True when result `result` of `kind` may share storage with `operand`.
 constexpr bool mayShareStorage(OpKind kind, size_t result, size_t operand) {
   const OpInfo &info = infoOf(kind);
+  if (info.groupOperands) {
+    if (result / info.groupResults != operand / info.groupOperands)
+      return false;
+    result %= info.groupResults;
+    operand %= info.groupOperands;
+  }
   for (size_t i = 0; i < info.numTies; ++i)
     if (info.ties[i].result == result && info.ties[i].operand == operand)
       return true;

@@ -22,7 +22,7 @@
 namespace aicf {
 
 inline constexpr uint16_t kPlanMajor = 1;
-inline constexpr uint16_t kPlanMinor = 0;
+inline constexpr uint16_t kPlanMinor = 1;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
 
@@ -46,6 +46,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(TensorOffset)     /* not aligned */                                        \
   X(TensorRange)      /* outside its segment */                                \
   X(TensorInit)       /* unknown initialiser, or not legal for the tensor */   \
+  X(TensorDerived)    /* derived from no float param or state of its shape */  \
   X(SegmentBytes)     /* a segment above the limit */                          \
   X(SegmentOverlap)   /* persistent or io tensors share bytes */               \
   X(CallKind)                                                                  \
@@ -79,11 +80,14 @@ struct PlanTensor {
   int32_t vid = -1;    ///< label of the first value that lives here
   InitKind init = InitKind::None;
   double initValue = 0;
+  /// The persistent tensor that this state is a cast of, by tid, or -1. It is
+  /// recomputed whenever that one is written from outside, and never saved.
+  int32_t derivedFrom = -1;
 
   bool operator==(const PlanTensor &o) const {
     return name == o.name && desc == o.desc && role == o.role &&
            offset == o.offset && vid == o.vid && init == o.init &&
-           initValue == o.initValue;
+           initValue == o.initValue && derivedFrom == o.derivedFrom;
   }
 };
 

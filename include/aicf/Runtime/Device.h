@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 namespace aicf {
 
@@ -21,15 +22,23 @@ namespace aicf {
 class Graph {
 public:
   virtual ~Graph() = default;
-  /// What each node runs, in recorded order.
+  /// The calls whose nodes are in the graph, in recorded order.
+  virtual size_t numCalls() const = 0;
+  virtual const ResolvedCall &call(size_t i) const = 0;
+  /// What a launch schedules; a call has one node or more.
   virtual size_t numNodes() const = 0;
-  virtual const ResolvedCall &node(size_t i) const = 0;
 };
 
-/// An ordered queue of work on a device.
+/// An ordered queue of work on a device. It has branches, which the calls of one
+/// run name by ResolvedCall::stream; branch 0 is the queue itself, and a run's
+/// last call on it comes after all others (the plan loader checks that).
 class Stream {
 public:
   virtual ~Stream() = default;
+  /// Makes branches and events, so that no later call has to. Never shrinks.
+  virtual Status reserve(uint32_t numStreams, uint32_t numEvents) = 0;
+  /// Work on other branches from here on starts after what is enqueued so far.
+  virtual Status fork() = 0;
   /// Runs a resolved call, or records it while capturing. Returns after
   /// enqueue.
   virtual Status enqueue(const ResolvedCall &call) = 0;
@@ -39,6 +48,10 @@ public:
   virtual StatusOr<std::unique_ptr<Graph>> endCapture() = 0;
   virtual Status launch(Graph &graph) = 0;
   virtual bool isCapturing() const = 0;
+  /// enqueue or launch, then waits; the result is what it took on the device,
+  /// in microseconds.
+  virtual StatusOr<double> enqueueTimed(const ResolvedCall &call) = 0;
+  virtual StatusOr<double> launchTimed(Graph &graph) = 0;
 };
 
 /// Counts that tests compare before and after a run.
@@ -63,8 +76,15 @@ public:
   /// Sets every byte; ordered on `stream`.
   virtual Status fill(Stream &stream, void *at, uint8_t value,
                       uint64_t bytes) = 0;
-  /// The function of a row of Kernels.def, or nullptr.
-  virtual CpuKernel findFunction(const KernelRow &row) const = 0;
+  /// Everything that launching `call` needs. Errors: NotImplemented,
+  /// DeviceError.
+  virtual StatusOr<std::shared_ptr<const DeviceCall>>
+  prepareCall(const ResolvedCall &call) = 0;
+  /// The card or processor, its driver and libraries: what measured times and
+  /// tuning belong to.
+  virtual std::string description() const = 0;
+  /// Bytes that the device could still allocate; 0 where nobody counts.
+  virtual uint64_t freeBytes() const = 0;
   /// Threads a kernel may use.
   virtual int numThreads() const = 0;
 
@@ -85,6 +105,24 @@ struct CPUDeviceOptions {
   int numThreads = 0;
 };
 std::shared_ptr<Device> createCPUDevice(CPUDeviceOptions options = {});
+
+/// How library algorithms are chosen when a call is resolved.
+///   Off   the library's first deterministic choice
+///   Fast  the best of its first few, timed on scratch memory
+///   Full  the best of all it offers
+enum class Tuning : uint8_t { Off, Fast, Full };
+
+struct CUDADeviceOptions {
+  int ordinal = 0;
+  Tuning tuning = Tuning::Off;
+  /// Where timed choices are kept; empty: nowhere. Read if it is there.
+  std::string tuningFile;
+};
+/// Loads libaicf_cuda.so (from AICF_CUDA_LIBRARY, the program's folder, its
+/// ../lib, or the loader's path) and makes its device. Errors: NotImplemented
+/// (no such library), DeviceError (no GPU, no driver).
+StatusOr<std::shared_ptr<Device>>
+createCUDADevice(const CUDADeviceOptions &options = {});
 
 // Low-level graph calls, for op_calls of one's own.
 

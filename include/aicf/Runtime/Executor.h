@@ -57,9 +57,12 @@ struct TraceRecord {
   std::string kid;
   std::vector<int32_t> inVids, outVids; ///< empty for the executor's own calls
   bool isReplay = false;
-  double startMicros = 0; ///< since trace_enable(true)
-  /// Eager: the call. Replay: the whole launch, the same for all its nodes.
+  double startMicros = 0; ///< since trace_enable(true), on the host's clock
+  /// On the device. Eager: the call. Replay: the whole launch, the same for all
+  /// its calls.
   double micros = 0;
+  /// Shapes of operands and results, as "64x128xf32".
+  std::vector<std::string> inTypes, outTypes;
 };
 
 /// Where a tensor lives.
@@ -77,6 +80,7 @@ struct SlotInfo {
 struct ExecutorStatistics {
   uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;
   uint64_t runs = 0, captures = 0, launches = 0;
+  uint64_t graphNodes = 0; ///< of the graph captured last
 };
 
 class Executor {
@@ -92,11 +96,14 @@ public:
   // Names: a persistent tensor, or an input or output; "entry/name" where
   // several entries have one of that name.
 
-  /// Uses the caller's memory of exactly the tensor's size for it; the tensor
-  /// takes no bytes of its own. Before prepare() only. The caller keeps the
-  /// memory alive and has written it (outputs aside): initialisers and
-  /// reset_state() leave bound tensors alone.
-  /// Errors: InvalidArgument, Misaligned, FailedState (prepared already).
+  /// Uses the caller's device memory of exactly the tensor's size for it; bound
+  /// before prepare(), the tensor takes no bytes of its own. The caller keeps
+  /// the memory alive and has written it (outputs aside): initialisers and
+  /// reset_state() leave bound tensors alone. After prepare() it waits for what
+  /// is running and drops every graph, because a graph holds the old pointer:
+  /// run(GraphKey) captures anew, replay() is an error until capture().
+  /// Errors: InvalidArgument, Misaligned, DeviceError; what was bound before
+  /// stays bound then.
   Status bind(std::string_view name, void *memory, uint64_t bytes);
   /// Allocates the segments, resolves every call, runs the initialisers. Done
   /// by the first call that needs it. Errors: DeviceError, NotImplemented, ...
@@ -113,7 +120,9 @@ public:
   /// Runs an entry once, eagerly. Errors: InvalidArgument (no such entry),
   /// NotInitialized (an input, hyper or param was never written).
   Status run(std::string_view entry);
-  /// Records an entry as a graph; changes no param, state or output.
+  /// Records an entry as a graph; changes no param, state or output. Tried
+  /// twice, because other threads can spoil a capture; when both fail, the
+  /// entry still runs eagerly. Errors: DeviceError, FailedState.
   Status capture(std::string_view entry);
   /// Launches the captured graph of an entry `n` times. Errors: FailedState.
   Status replay(std::string_view entry, uint64_t n = 1);

@@ -14,15 +14,23 @@
 #include "aicf/Support/KernelTable.h"
 #include "aicf/Support/Status.h"
 
+#include <memory>
+
 namespace aicf {
 
 class Device;
 class Stream;
 
+/// What a device made of a call: a function, launches, a library's plan.
+class DeviceCall {
+public:
+  virtual ~DeviceCall() = default;
+};
+
 /// A checked call with its kernel; owns its lists, not the tensors' memory.
 struct ResolvedCall {
   const KernelRow *row = nullptr;
-  CpuKernel function = nullptr;
+  std::shared_ptr<const DeviceCall> deviceCall;
   std::vector<TensorView> ins, outs;
   std::vector<uint8_t> attrs;
   TensorView workspace;
@@ -30,6 +38,21 @@ struct ResolvedCall {
   double hostScalar = 0;
   /// Whose call this is, for traces; -1 for none.
   int32_t tag = -1;
+  /// Where it runs: see Stream::reserve. Events are numbered from 0.
+  uint32_t stream = 0;
+  std::vector<uint32_t> waits, signals;
+
+  /// What the kernel is called with.
+  LaunchArgs launchArgs() const {
+    LaunchArgs args;
+    args.ins = ins;
+    args.outs = outs;
+    args.attrs = attrs;
+    args.workspace = workspace;
+    args.isWarmup = isWarmup;
+    args.hostScalar = hostScalar;
+    return args;
+  }
 };
 
 /// Everything about a call but the stream.
@@ -46,7 +69,7 @@ struct CallRequest {
 /// Validates a call and finds its kernel. Errors: BadSchema, BadAttrSize,
 /// ShapeMismatch, DTypeMismatch, InvalidArgument (counts, attr values, null
 /// pointers, unknown KID, results that share memory with other tensors where
-/// the op may not), Misaligned, NotImplemented (no kernel).
+/// the op may not), Misaligned, NotImplemented (no kernel), DeviceError.
 StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request);
 
 /// Runs a resolved call on `stream`; returns after enqueue.

@@ -61,6 +61,21 @@ inline uint16_t floatToHalf(float x) {
   return sign | uint16_t((magnitude - 0x38000000 + 0xfff + odd) >> 13);
 }
 
+/// IEEE 754 binary16 and bfloat16 as stored. Arithmetic happens in float; what
+/// is assigned is rounded to nearest even.
+struct Half {
+  uint16_t bits;
+  Half() = default;
+  Half(float x) : bits(floatToHalf(x)) {}
+  operator float() const { return halfToFloat(bits); }
+};
+struct BFloat {
+  uint16_t bits;
+  BFloat() = default;
+  BFloat(float x) : bits(floatToBFloat(x)) {}
+  operator float() const { return bfloatToFloat(bits); }
+};
+
 } // namespace aicf
 
 #endif // AICF_SUPPORT_HALFFLOAT_H

@@ -15,9 +15,31 @@
 
 namespace aicf {
 
-enum class KernelCondition : uint8_t { Any };
+/// What a row asks of a call's shapes.
+///   Any          nothing
+///   VecN         V divides operand 0's last dimension (its size, for rank 0)
+///   SmallGemm    a product so small that a library's fixed cost is most of it
+///   FewOperands  at most kMaxAllFiniteOperands operands
+///   Groups       at most kMaxUpdateGroups parameters; gradients of one type;
+///                copies, if any, of one type, the gradients' if that is 16-bit
+enum class KernelCondition : uint8_t {
+  Any,
+  Vec2,
+  Vec4,
+  Vec8,
+  SmallGemm,
+  FewOperands,
+  Groups
+};
 enum class Determinism : uint8_t { Bitwise, SameLibrary };
-enum class Selection : uint8_t { Auto, Pinned };
+enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
+
+/// Operands of a CUDA all_finite, parameters of a CUDA multi-tensor update: they
+/// travel as kernel parameters, of which there are 32,764 bytes.
+inline constexpr int kMaxAllFiniteOperands = 256;
+inline constexpr int kMaxUpdateGroups = 256;
+/// A reduction of up to this many elements is one block's work.
+inline constexpr int64_t kSingleBlockElements = 32768;
 
 /// One row of Kernels.def; the columns are explained there.
 struct KernelRow {
@@ -36,17 +58,33 @@ struct KernelRow {
   bool accepts(OpKind callKind, Span<const TensorDesc> ins,
                Span<const TensorDesc> outs) const {
     return callKind == kind && !ins.empty() && !outs.empty() &&
-           ins[0].dtype == in0 && outs[0].dtype == out0;
+           ins[0].dtype == in0 && outs[0].dtype == out0 &&
+           conditionHolds(ins, outs);
   }
+  /// Bytes of workspace that a call should get: at most workspaceCap, and 0
+  /// where it would be of no use.
+  uint64_t workspaceBytes(Span<const TensorDesc> ins,
+                          Span<const TensorDesc> outs) const;
+
+private:
+  bool conditionHolds(Span<const TensorDesc> ins,
+                      Span<const TensorDesc> outs) const;
 };
 
 Span<const KernelRow> kernelTable();
 /// The row of `kid` on `device`, or nullptr.
 const KernelRow *findKernel(DeviceKind device, std::string_view kid);
-/// The first Auto row that accepts the call, or nullptr.
+struct SelectOptions {
+  bool allowTF32 = false;
+  /// Bytes that every address is a multiple of; rows that need more are passed
+  /// over. Tensors of a plan have kTensorAlignment.
+  uint64_t alignment = kTensorAlignment;
+};
+/// The first automatic row that accepts the call, or nullptr.
 const KernelRow *selectKernel(DeviceKind device, OpKind kind,
                               Span<const TensorDesc> ins,
-                              Span<const TensorDesc> outs);
+                              Span<const TensorDesc> outs,
+                              SelectOptions options = {});
 
 } // namespace aicf
 

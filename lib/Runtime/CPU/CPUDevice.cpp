@@ -12,6 +12,7 @@
 #include "aicf/Runtime/Device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -23,27 +24,31 @@ namespace {
 /// More would only cost; results do not depend on it.
 constexpr int kMaxThreads = 256;
 
+struct CPUCall : DeviceCall {
+  CpuKernel function = nullptr;
+};
+
 void runCall(const ResolvedCall &call, int numThreads) {
-  LaunchArgs args;
-  args.ins = call.ins;
-  args.outs = call.outs;
-  args.attrs = call.attrs;
-  args.workspace = call.workspace;
-  args.isWarmup = call.isWarmup;
+  LaunchArgs args = call.launchArgs();
   args.numThreads = numThreads;
-  args.hostScalar = call.hostScalar;
-  call.function(args);
+  static_cast<const CPUCall &>(*call.deviceCall).function(args);
 }
 
 struct CPUGraph : Graph {
   std::vector<ResolvedCall> calls;
+  size_t numCalls() const override { return calls.size(); }
+  const ResolvedCall &call(size_t i) const override { return calls[i]; }
   size_t numNodes() const override { return calls.size(); }
-  const ResolvedCall &node(size_t i) const override { return calls[i]; }
 };
 
 class CPUStream : public Stream {
 public:
   explicit CPUStream(int numThreads) : numThreads(numThreads) {}
+
+  // One branch after the other, in the order of the calls, which respects every
+  // event: a wait stands behind its signal.
+  Status reserve(uint32_t, uint32_t) override { return {}; }
+  Status fork() override { return {}; }
 
   Status enqueue(const ResolvedCall &call) override {
     if (recording)
@@ -79,8 +84,22 @@ public:
     return {};
   }
   bool isCapturing() const override { return recording != nullptr; }
+  StatusOr<double> enqueueTimed(const ResolvedCall &call) override {
+    return timed([&] { return enqueue(call); });
+  }
+  StatusOr<double> launchTimed(Graph &graph) override {
+    return timed([&] { return launch(graph); });
+  }
 
 private:
+  template <typename Work> StatusOr<double> timed(Work work) {
+    auto start = std::chrono::steady_clock::now();
+    AICF_RETURN_IF_ERROR(work());
+    return std::chrono::duration<double, std::micro>(
+               std::chrono::steady_clock::now() - start)
+        .count();
+  }
+
   int numThreads;
   std::unique_ptr<CPUGraph> recording;
 };
@@ -122,9 +141,19 @@ public:
     std::memset(at, value, bytes);
     return {};
   }
-  CpuKernel findFunction(const KernelRow &row) const override {
-    return cpu::findFunction(row.kid);
+  StatusOr<std::shared_ptr<const DeviceCall>>
+  prepareCall(const ResolvedCall &call) override {
+    auto prepared = std::make_shared<CPUCall>();
+    prepared->function = cpu::findFunction(call.row->kid);
+    if (!prepared->function)
+      return makeError(StatusCode::NotImplemented, nameOf(call.row->kind),
+                       ": kernel ", call.row->kid, " is not in this build");
+    return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
+  std::string description() const override {
+    return "cpu, " + std::string(cpu::gemmLibrary());
+  }
+  uint64_t freeBytes() const override { return 0; }
   int numThreads() const override { return threads; }
 
 private:

@@ -38,6 +38,7 @@ inline constexpr llvm::StringLiteral kOffsetAttr = "aicf_rt.offset";
 inline constexpr llvm::StringLiteral kIoBytesAttr = "aicf_rt.io_bytes";
 inline constexpr llvm::StringLiteral kTempBytesAttr = "aicf_rt.temp_bytes";
 inline constexpr llvm::StringLiteral kTempBoundAttr = "aicf_rt.temp_bound";
+inline constexpr llvm::StringLiteral kWorkspacesAttr = "aicf_rt.workspaces";
 inline constexpr llvm::StringLiteral kPersistentBytesAttr =
     "aicf_rt.persistent_bytes";
 

@@ -33,8 +33,9 @@ def AICFRT_Dialect : Dialect {
     generic CSE, DCE and code motion cannot undo what a pass has decided.
 
     Decisions are attributes, written by one pass each and printed:
-    `inplace` (which operand a result shares storage with), `kid`, `stream`,
-    `waits`, `signals`, `slots` (byte offsets in the temp segment).
+    `inplace` (which operand a result shares storage with), `kid`, `workspace`
+    (bytes), `stream`, `waits`, `signals`, `slots` (byte offsets in the temp
+    segment).
 
     ```mlir
     %y = aicf_rt.gemm %x, %W {transB = true, vids = array<i64: 3>}
@@ -93,11 +94,16 @@ class AICFRT_Primitive<string mnemonic, int number, string schema,
   list<LayoutField> layout = fields;
   Signature signature = sig;
   list<Tie> ties = may;
+  /// Operands and results a group, when the operands are groups that repeat
+  /// (multi-tensor optimizers): ties hold within each group. 0: no groups.
+  int groupOperands = 0;
+  int groupResults = 0;
 
   let arguments = !con((ins Variadic<AICFRT_Tensor>:$ins), attrs,
       (ins DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$vids,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$inplace,
            OptionalAttr<StrAttr>:$kid,
+           DefaultValuedAttr<I64Attr, "0">:$workspace,
            DefaultValuedAttr<I64Attr, "0">:$stream,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$signals,

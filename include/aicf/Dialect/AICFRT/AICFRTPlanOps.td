@@ -58,13 +58,15 @@ def AICFRT_TensorOp : AICFRT_Op<"tensor", [
     each entry on from there. A name may be empty for temps. Several values may
     live in one tensor, one after the other: a call that reads and writes the
     same tid works in place. `init` and `init_value` say how a persistent tensor
-    gets its first value.
+    gets its first value; `derived_from` is the tid of the tensor that a state is
+    the cast of.
   }];
   let arguments = (ins I64Attr:$tid, StrAttr:$tensor_name, StrAttr:$role,
                        StrAttr:$segment, I64Attr:$offset, I64Attr:$vid,
                        TypeAttrOf<AICFRT_Tensor>:$type,
                        DefaultValuedAttr<StrAttr, "\"none\"">:$init,
-                       DefaultValuedAttr<F64Attr, "0.0">:$init_value);
+                       DefaultValuedAttr<F64Attr, "0.0">:$init_value,
+                       DefaultValuedAttr<I64Attr, "-1">:$derived_from);
   let assemblyFormat = [{
     $tid $tensor_name $role $segment `[` $offset `]` `vid` `(` $vid `)`
     attr-dict `:` $type
@@ -76,13 +78,14 @@ def AICFRT_CallOp : AICFRT_Op<"call", [HasParent<"EntryOp">]> {
   let summary = "one kernel call of an entry";
   let description = [{
     `kind` and `attrs` are as in the plan file: the OpKind's name and the attr
-    blob that `schema` names. `in_vids` and `out_vids` are labels for dumps and
+    blob that `schema` names. `workspace` is a tid, or -1. `in_vids` and `out_vids` are labels for dumps and
     traces. A `protective` call is a copy that the compiler inserted.
   }];
   let arguments = (ins StrAttr:$kind, StrAttr:$kid, I64Attr:$schema,
                        DenseI8ArrayAttr:$attrs,
                        DenseI64ArrayAttr:$ins, DenseI64ArrayAttr:$outs,
                        DenseI64ArrayAttr:$in_vids, DenseI64ArrayAttr:$out_vids,
+                       DefaultValuedAttr<I64Attr, "-1">:$workspace,
                        DefaultValuedAttr<I64Attr, "0">:$stream,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$signals,

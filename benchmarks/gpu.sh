@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Builds, tests and measures on a machine with a GPU but without LLVM and
+# without network, in two halves:
+#   benchmarks/gpu.sh prepare [BUILD]   where the compiler is: compiles the plans
+#                                       and copies headers into carry/
+#   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
+# Parts: build, tests, sanitize, accuracy, steps, bench. Logs go to $OUT, or to
+# build-gpu/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+prepare() {
+  local build="${1:-build}"
+  rm -rf carry
+  mkdir -p carry/include carry/plans
+  cp -r /usr/include/flatbuffers /usr/include/nlohmann /usr/include/CLI carry/include/
+  cp /usr/include/xxhash.h /usr/include/xxh3.h carry/include/ 2>/dev/null || true
+  cp -r /usr/src/googletest carry/
+  rm -rf carry/googletest/google*/{test,samples,docs,scripts}
+  cp .deps/cublas/*.h carry/include/ 2>/dev/null || true
+  cp "$build"/lib/Plan/generated/plan_generated.h carry/include/
+  benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
+    --out carry/plans
+  du -sh carry
+}
+
+out="${OUT:-build-gpu}"
+build=build-gpu
+
+build() {
+  mkdir -p "$out"
+  # Whatever cuBLASLt the machine's Python packages bring.
+  cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DAICF_BUILD_COMPILER=OFF -DAICF_ENABLE_CUDA=ON \
+    -DAICF_PREGENERATED_DIR="$PWD/carry/include" \
+    -DCMAKE_PREFIX_PATH="$PWD/carry" \
+    -DCMAKE_CXX_FLAGS="-isystem $PWD/carry/include" \
+    -DAICF_GTEST_SOURCE="$PWD/carry/googletest" >"$out/configure.log" 2>&1 ||
+    { tail -30 "$out/configure.log"; return 1; }
+  cmake --build $build --target all tests >"$out/build.log" 2>&1 ||
+    { grep -E "error|FAILED" "$out/build.log" | head -30; return 1; }
+  echo "built"
+}
+
+find_cublas() {
+  local library
+  library="$(find / -name 'libcublasLt.so.13' -not -path '/proc/*' 2>/dev/null | head -1)"
+  export AICF_CUBLASLT_LIBRARY="$library"
+  export LD_LIBRARY_PATH="$(dirname "$library"):${LD_LIBRARY_PATH:-}"
+}
+
+tests() {
+  ctest --test-dir $build --output-on-failure -j 8 >"$out/ctest.log" 2>&1 ||
+    tail -40 "$out/ctest.log"
+  tail -4 "$out/ctest.log"
+  AICF_TEST_DEVICE=cuda $build/bin/KernelTest >"$out/kernels.log" 2>&1 ||
+    grep -vE '^\[ +(RUN|OK)|SKIPPED' "$out/kernels.log" | head -60
+  tail -3 "$out/kernels.log"
+}
+
+case "${1:-}" in
+prepare)
+  shift
+  prepare "$@"
+  exit
+  ;;
+esac
+find_cublas
+nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+for part in "$@"; do
+  echo "== $part"
+  case "$part" in
+  build | tests) "$part" ;;
+  sanitize | accuracy | steps | bench) source benchmarks/gpu_parts.sh && "$part" ;;
+  *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
+  esac
+done

@@ -1,0 +1,32 @@
+# The CUDA toolkit, if it is wanted and there: sets AICF_HAVE_CUDA. Machine code
+# for sm_90a, and PTX of compute_80 for every other card.
+set(AICF_HAVE_CUDA OFF)
+if(AICF_ENABLE_CUDA AND NOT AICF_ASAN AND NOT AICF_FUZZ)
+  include(CheckLanguage)
+  if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90a-real 80-virtual)
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(AICF_HAVE_CUDA ON)
+  elseif(NOT AICF_ENABLE_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "AICF_ENABLE_CUDA=${AICF_ENABLE_CUDA}, but no nvcc was found")
+  endif()
+endif()
+if(AICF_HAVE_CUDA)
+  # Only the header: the library is loaded at run time. scripts/setup.sh puts it
+  # into .deps/ where the toolkit has none.
+  find_path(CUBLASLT_INCLUDE_DIR NAMES cublasLt.h
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.deps/cublas
+          ${AICF_PREGENERATED_DIR})
+  message(STATUS "CUDA ${CUDAToolkit_VERSION}, cublasLt.h: ${CUBLASLT_INCLUDE_DIR}")
+else()
+  message(STATUS "CUDA: not built")
+endif()

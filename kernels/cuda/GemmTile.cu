@@ -1,0 +1,196 @@
+//===- GemmTile.cu - matrix products of small shapes ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// For shapes where a library call's fixed cost is most of its time. One block
+// computes a 32x32 tile of c; its 256 threads are 4 groups that each take a
+// quarter of every K chunk (latency, not throughput, is what small shapes pay),
+// and the four partial sums are added in a fixed order. f32 sums (f64 for f64),
+// no tensor cores. Right for every shape, fast for small ones.
+//===----------------------------------------------------------------------===//
+
+#include "Common.cuh"
+
+namespace aicf::cuda {
+namespace {
+
+constexpr int kTile = 32;     ///< rows and columns of c a block
+constexpr int kChunk = 64;    ///< k steps between barriers
+constexpr int kGroups = 4;    ///< share a chunk
+constexpr int kThreads = 256; ///< kGroups groups of 8x8, each thread 4x4 of c
+constexpr int kPitch = kTile + 4; ///< keeps vectors of 4 aligned
+
+enum class Epilogue { None, Bias, ReluBwd, Reduce };
+
+struct GemmParams {
+  const void *a, *b;
+  const void *extra; ///< Bias: bias [n]; ReluBwd: saved [m, n]
+  void *c;
+  void *sums; ///< Reduce: [m]
+  int32_t m, n, k, lda, ldb;
+  bool transA, transB, relu;
+};
+
+/// One operand's chunk on its way from global memory: registers, then shared
+/// memory as [k][row]. `alongK`: neighbours in memory are neighbours in k.
+template <typename T> struct ChunkLoader {
+  static constexpr int kEach = kTile * kChunk / kThreads;
+  using C = Compute<T>;
+  C values[kEach];
+
+  __device__ static void locate(int j, bool alongK, int &row, int &k) {
+    int linear = threadIdx.x + j * kThreads;
+    row = alongK ? linear / kChunk : linear % kTile;
+    k = alongK ? linear % kChunk : linear / kTile;
+  }
+  __device__ void load(const T *from, int ld, bool alongK, int firstRow,
+                       int rows, int firstK, int depth) {
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      int row, k;
+      locate(j, alongK, row, k);
+      row += firstRow;
+      k += firstK;
+      bool inside = row < rows && k < depth;
+      int64_t at = alongK ? int64_t(row) * ld + k : int64_t(k) * ld + row;
+      values[j] = inside ? widen(from[at]) : C(0);
+    }
+  }
+  __device__ void store(C (*to)[kPitch], bool alongK) const {
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      int row, k;
+      locate(j, alongK, row, k);
+      to[k][row] = values[j];
+    }
+  }
+};
+
+template <typename T, typename Out, Epilogue kEpilogue>
+__global__ void __launch_bounds__(kThreads)
+    gemmKernel(const __grid_constant__ GemmParams p) {
+  using C = Compute<T>;
+  __shared__ __align__(16) C chunks[2][kChunk][kPitch]; // a, b
+  __shared__ C rowSums[kGroups][kTile];
+  const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
+  int firstRow = blockIdx.y * kTile, firstColumn = blockIdx.x * kTile;
+  int group = threadIdx.x / 64, lane = threadIdx.x % 64;
+  int row = lane / 8 * 4, column = lane % 8 * 4;
+  C acc[4][4] = {}, sum[4] = {};
+  ChunkLoader<T> loadA, loadB;
+  auto load = [&](int k) {
+    loadA.load(a, p.lda, !p.transA, firstRow, p.m, k, p.k);
+    loadB.load(b, p.ldb, p.transB, firstColumn, p.n, k, p.k);
+  };
+  load(0);
+  for (int k = 0; k < p.k; k += kChunk) {
+    __syncthreads(); // everybody is done with the chunk before
+    loadA.store(chunks[0], !p.transA);
+    loadB.store(chunks[1], p.transB);
+    __syncthreads();
+    if (k + kChunk < p.k)
+      load(k + kChunk); // under way while this chunk is multiplied
+#pragma unroll
+    for (int s = 0; s < kChunk / kGroups; ++s) {
+      int at = group * (kChunk / kGroups) + s;
+      Vec<C, 4> x = loadVec<C, 4>(chunks[0][at], row / 4);
+      Vec<C, 4> y = loadVec<C, 4>(chunks[1][at], column / 4);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if constexpr (kEpilogue == Epilogue::Reduce)
+          sum[i] += x.at[i];
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          acc[i][j] += x.at[i] * y.at[j];
+      }
+    }
+  }
+  __syncthreads();
+  // The groups' sums side by side; the chunks' memory is free now.
+  C(*partial)[kTile][kTile + 1] =
+      reinterpret_cast<C(*)[kTile][kTile + 1]>(&chunks[0][0][0]);
+  static_assert(kGroups * kTile * (kTile + 1) <= 2 * kChunk * kPitch);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      partial[group][row + i][column + j] = acc[i][j];
+    if (kEpilogue == Epilogue::Reduce && column == 0)
+      rowSums[group][row + i] = sum[i];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int e = threadIdx.x; e < kTile * kTile; e += kThreads) {
+    int i = e / kTile, j = e % kTile;
+    int64_t m = firstRow + i, n = firstColumn + j;
+    if (m >= p.m || n >= p.n)
+      continue;
+    C value = 0;
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g)
+      value += partial[g][i][j];
+    if constexpr (kEpilogue == Epilogue::Bias) {
+      value += C(widen(static_cast<const Out *>(p.extra)[n]));
+      if (p.relu)
+        value = value < 0 ? C(0) : value;
+    }
+    if constexpr (kEpilogue == Epilogue::ReluBwd)
+      if (!(widen(static_cast<const Out *>(p.extra)[m * p.n + n]) > 0))
+        value = 0;
+    static_cast<Out *>(p.c)[m * p.n + n] = narrow<Out>(Compute<Out>(value));
+  }
+  int i = threadIdx.x;
+  if (kEpilogue == Epilogue::Reduce && blockIdx.x == 0 && i < kTile &&
+      firstRow + i < p.m) {
+    C value = 0;
+    for (int g = 0; g < kGroups; ++g)
+      value += rowSums[g][i];
+    static_cast<Out *>(p.sums)[firstRow + i] =
+        narrow<Out>(Compute<Out>(value));
+  }
+}
+
+template <typename T, typename Out, Epilogue kEpilogue>
+LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
+  GemmAttrs attrs; // every gemm kind's attrs start with these
+  std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
+  const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
+  GemmParams p{};
+  p.a = args.ins[0].data;
+  p.b = args.ins[1].data;
+  p.extra = args.ins.size() > 2 ? args.ins[2].data : nullptr;
+  p.c = args.outs[0].data;
+  p.sums = args.outs.size() > 1 ? args.outs[1].data : nullptr;
+  p.m = int32_t(args.outs[0].desc.dims[0]);
+  p.n = int32_t(args.outs[0].desc.dims[1]);
+  p.k = int32_t(attrs.transA ? a[0] : a[1]);
+  p.lda = int32_t(a[1]);
+  p.ldb = int32_t(b[1]);
+  p.transA = attrs.transA != 0;
+  p.transB = attrs.transB != 0;
+  if (kEpilogue == Epilogue::Bias)
+    p.relu = args.attrsAs<GemmBiasAttrs>().relu != 0;
+  PlannedLaunch launch = plan(gemmKernel<T, Out, kEpilogue>,
+                              (p.n + kTile - 1) / kTile, kThreads, p);
+  launch.grid[1] = uint32_t((p.m + kTile - 1) / kTile);
+  return {launch};
+}
+
+} // namespace
+
+#define AICF_TILE(T)                                                           \
+  AICF_DEFINE_PLANNER(gemm_##T##_tile_v0, gemm<T, T, Epilogue::None>)          \
+  AICF_DEFINE_PLANNER(gemm_bias_##T##_tile_v0, gemm<T, T, Epilogue::Bias>)     \
+  AICF_DEFINE_PLANNER(gemm_relu_bwd_##T##_tile_v0,                             \
+                      gemm<T, T, Epilogue::ReluBwd>)                           \
+  AICF_DEFINE_PLANNER(gemm_reduce_##T##_tile_v0, gemm<T, T, Epilogue::Reduce>)
+AICF_TILE(f32)
+AICF_TILE(f64)
+AICF_TILE(f16)
+AICF_TILE(bf16)
+AICF_DEFINE_PLANNER(gemm_f16_f32_tile_v0, gemm<f16, f32, Epilogue::None>)
+AICF_DEFINE_PLANNER(gemm_bf16_f32_tile_v0, gemm<bf16, f32, Epilogue::None>)
+
+} // namespace aicf::cuda

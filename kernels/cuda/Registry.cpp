@@ -1,0 +1,25 @@
+//===- Registry.cpp - CUDA kernels by KID ---------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelDecls.h"
+
+#include <unordered_map>
+
+namespace aicf::cuda {
+
+Planner findPlanner(std::string_view kid) {
+  static const std::unordered_map<std::string_view, Planner> planners = {
+#define AICF_KERNEL(KID, KIND, DEVICE, IN0, OUT0, ALIGNMENT, CONDITION,        \
+                    DETERMINISM, ...)                                          \
+  AICF_IF_OWN(DEVICE, DETERMINISM, {#KID, &KID}, )
+#include "aicf/ABI/Kernels.def"
+  };
+  auto it = planners.find(kid);
+  return it == planners.end() ? nullptr : it->second;
+}
+
+} // namespace aicf::cuda

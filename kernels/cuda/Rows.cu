@@ -1,0 +1,136 @@
+//===- Rows.cu - gather_rows, shuffle, record -----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Movers of rows: bits are copied, never interpreted.
+//===----------------------------------------------------------------------===//
+
+#include "Common.cuh"
+#include "aicf/Support/Shuffle.h"
+
+namespace aicf::cuda {
+namespace {
+
+struct RowsParams {
+  const void *data, *value, *index;
+  void *out;
+  int64_t rows;     ///< of data
+  int64_t width;    ///< units of a row
+  int64_t batch;    ///< rows of out
+  uint32_t size;    ///< shuffle
+  uint64_t seed;
+};
+
+template <typename Int>
+__device__ inline int64_t indexAt(const void *index, int64_t i) {
+  return int64_t(static_cast<const Int *>(index)[i]);
+}
+
+template <typename Unit, typename Int>
+__global__ void gatherKernel(const __grid_constant__ RowsParams p) {
+  gridStride(p.batch * p.width, [&](int64_t i) {
+    int64_t row = indexAt<Int>(p.index, i / p.width);
+    row = max(int64_t(0), min(row, p.rows - 1));
+    static_cast<Unit *>(p.out)[i] =
+        static_cast<const Unit *>(p.data)[row * p.width + i % p.width];
+  });
+}
+
+template <typename Unit, typename Int>
+__global__ void recordKernel(const __grid_constant__ RowsParams p) {
+  int64_t step = indexAt<Int>(p.index, 0);
+  int64_t row = step < 0 ? 0 : step % p.rows;
+  bool apart = p.out != p.data;
+  gridStride(p.rows * p.width, [&](int64_t i) {
+    if (i / p.width == row)
+      static_cast<Unit *>(p.out)[i] =
+          static_cast<const Unit *>(p.value)[i % p.width];
+    else if (apart)
+      static_cast<Unit *>(p.out)[i] = static_cast<const Unit *>(p.data)[i];
+  });
+}
+
+template <typename Int, typename Out>
+__global__ void shuffleKernel(const __grid_constant__ RowsParams p) {
+  int64_t step = max(int64_t(0), indexAt<Int>(p.index, 0));
+  gridStride(p.batch, [&](int64_t i) {
+    static_cast<Out *>(p.out)[i] = Out(shuffledRow(
+        uint64_t(step) * uint64_t(p.batch) + uint64_t(i), p.size, p.seed));
+  });
+}
+
+/// True when 16-byte units fit: row size and all addresses.
+bool fits16(int64_t rowBytes, std::initializer_list<const void *> pointers) {
+  bool fits = rowBytes % 16 == 0;
+  for (const void *at : pointers)
+    fits &= reinterpret_cast<uintptr_t>(at) % 16 == 0;
+  return fits;
+}
+
+template <typename T>
+LaunchPlan gatherRows(const LaunchArgs &args, const DeviceLimits &limits) {
+  const TensorDesc &data = args.ins[0].desc;
+  RowsParams p{};
+  p.data = args.ins[0].data;
+  p.index = args.ins[1].data;
+  p.out = args.outs[0].data;
+  p.rows = data.dims[0];
+  p.width = data.numElements() / p.rows;
+  p.batch = args.numElements(1);
+  bool isI32 = args.ins[1].desc.dtype == DType::I32;
+  int64_t bytes = p.width * int64_t(sizeof(T));
+  if (fits16(bytes, {p.data, p.out})) {
+    p.width = bytes / 16;
+    return {plan(isI32 ? gatherKernel<uint4, int32_t>
+                       : gatherKernel<uint4, int64_t>,
+                 gridFor(p.batch * p.width, limits), kBlock, p)};
+  }
+  return {plan(isI32 ? gatherKernel<T, int32_t> : gatherKernel<T, int64_t>,
+               gridFor(p.batch * p.width, limits), kBlock, p)};
+}
+
+template <typename T>
+LaunchPlan record(const LaunchArgs &args, const DeviceLimits &limits) {
+  RowsParams p{};
+  p.data = args.ins[0].data;
+  p.value = args.ins[1].data;
+  p.index = args.ins[2].data;
+  p.out = args.outs[0].data;
+  p.rows = args.ins[0].desc.dims[0];
+  p.width = args.numElements(1);
+  bool isI32 = args.ins[2].desc.dtype == DType::I32;
+  return {plan(isI32 ? recordKernel<T, int32_t> : recordKernel<T, int64_t>,
+               gridFor(p.rows * p.width, limits), kBlock, p)};
+}
+
+template <typename Int, typename Out>
+LaunchPlan shuffle(const LaunchArgs &args, const DeviceLimits &limits) {
+  auto attrs = args.attrsAs<ShuffleAttrs>();
+  RowsParams p{};
+  p.index = args.ins[0].data;
+  p.out = args.outs[0].data;
+  p.batch = args.outs[0].desc.numElements();
+  p.size = uint32_t(attrs.size);
+  p.seed = uint64_t(attrs.seed);
+  return {plan(shuffleKernel<Int, Out>, gridFor(p.batch, limits), kBlock, p)};
+}
+
+} // namespace
+
+#define AICF_ROWS(NAME, BITS)                                                  \
+  AICF_DEFINE_PLANNER(gather_rows_##NAME##_v0, gatherRows<BITS>)               \
+  AICF_DEFINE_PLANNER(record_##NAME##_v0, record<BITS>)
+AICF_ROWS(f32, uint32_t)
+AICF_ROWS(f64, uint64_t)
+AICF_ROWS(f16, uint16_t)
+AICF_ROWS(bf16, uint16_t)
+AICF_ROWS(i32, uint32_t)
+AICF_ROWS(i64, uint64_t)
+AICF_DEFINE_PLANNER(shuffle_i32_i32_v0, shuffle<int32_t, int32_t>)
+AICF_DEFINE_PLANNER(shuffle_i32_i64_v0, shuffle<int32_t, int64_t>)
+AICF_DEFINE_PLANNER(shuffle_i64_i32_v0, shuffle<int64_t, int32_t>)
+AICF_DEFINE_PLANNER(shuffle_i64_i64_v0, shuffle<int64_t, int64_t>)
+
+} // namespace aicf::cuda

@@ -1,0 +1,417 @@
+//===- CublasLt.cpp - matrix products by cuBLASLt -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// cuBLASLt is column-major: our c[M,N] is its D[N,M], so that its first operand
+// is our b and its second our a. The bias of a row of ours lies along its
+// columns (EPILOGUE_BIAS), and the sums over k of op(a) are its BGRADB.
+//===----------------------------------------------------------------------===//
+
+#include "CublasLt.h"
+#include "Tuning.h"
+#include "aicf/Support/File.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aicf {
+
+#ifndef AICF_HAVE_CUBLASLT
+
+struct CublasLt::Impl {};
+CublasLt::CublasLt(CUDADevice &, const CUDADeviceOptions &) {}
+CublasLt::~CublasLt() = default;
+Status CublasLt::initialize() { return {}; }
+StatusOr<std::shared_ptr<const DeviceCall>>
+CublasLt::prepareMatmul(const ResolvedCall &call) {
+  return makeError(StatusCode::NotImplemented, call.row->kid,
+                   ": this build was made without cublasLt.h");
+}
+
+#else
+
+namespace {
+
+using MatmulDesc =
+    CudaHandle<cublasLtMatmulDesc_t, &CudaApi::cublasLtMatmulDescDestroy>;
+using MatrixLayout =
+    CudaHandle<cublasLtMatrixLayout_t, &CudaApi::cublasLtMatrixLayoutDestroy>;
+using Preference = CudaHandle<cublasLtMatmulPreference_t,
+                              &CudaApi::cublasLtMatmulPreferenceDestroy>;
+
+cudaDataType_t cudaTypeOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return CUDA_R_16F;
+  case DType::BF16:
+    return CUDA_R_16BF;
+  case DType::F64:
+    return CUDA_R_64F;
+  default:
+    return CUDA_R_32F;
+  }
+}
+
+/// A problem in our terms, read off a call.
+struct Problem {
+  int64_t m, n, k, lda, ldb;
+  bool transA, transB, isTF32;
+  DType in, out;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  uint64_t workspaceBytes;
+  uint32_t alignments[3]; ///< bytes, of a, b and c
+
+  explicit Problem(const ResolvedCall &call);
+  /// What a tuned choice is kept under.
+  std::string key() const;
+};
+
+uint32_t alignmentOf(const void *at) {
+  auto bits = reinterpret_cast<uintptr_t>(at) | 256;
+  return uint32_t(bits & (~bits + 1));
+}
+
+Problem::Problem(const ResolvedCall &call) {
+  LaunchArgs args = call.launchArgs();
+  GemmAttrs attrs; // every gemm kind's attrs start with these
+  std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
+  transA = attrs.transA != 0;
+  transB = attrs.transB != 0;
+  const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
+  m = args.outs[0].desc.dims[0];
+  n = args.outs[0].desc.dims[1];
+  k = transA ? a[0] : a[1];
+  lda = a[1];
+  ldb = b[1];
+  in = args.ins[0].desc.dtype;
+  out = args.outs[0].desc.dtype;
+  isTF32 = call.row->selection == Selection::AutoTF32;
+  if (call.row->kind == OpKind::GemmBias)
+    epilogue = args.attrsAs<GemmBiasAttrs>().relu
+                   ? CUBLASLT_EPILOGUE_RELU_BIAS
+                   : CUBLASLT_EPILOGUE_BIAS;
+  if (call.row->kind == OpKind::GemmReduce)
+    epilogue = CUBLASLT_EPILOGUE_BGRADB;
+  workspaceBytes = args.workspace.data ? args.workspace.desc.numBytes() : 0;
+  alignments[0] = alignmentOf(args.ins[0].data);
+  alignments[1] = alignmentOf(args.ins[1].data);
+  alignments[2] = alignmentOf(args.outs[0].data);
+}
+
+std::string Problem::key() const {
+  std::string text = std::to_string(m) + "x" + std::to_string(n) + "x" +
+                     std::to_string(k) + (transA ? "_T" : "_N") +
+                     (transB ? "T_" : "N_") + std::string(nameOf(in)) +
+                     (isTF32 ? "tf32_" : "_") + std::string(nameOf(out)) +
+                     "_e" + std::to_string(int(epilogue)) + "_w" +
+                     std::to_string(workspaceBytes);
+  for (uint32_t alignment : alignments)
+    text += "_" + std::to_string(alignment);
+  return text;
+}
+
+/// The descriptors of a problem.
+struct Descriptors {
+  MatmulDesc operation;
+  MatrixLayout a, b, c; ///< ours
+
+  static StatusOr<Descriptors> create(const CudaApi &api, const Problem &p);
+  Status setPointer(const CudaApi &api, const void *pointer) const {
+    AICF_CUDA_TRY(api, cublasLtMatmulDescSetAttribute, operation.get(),
+                  CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer, sizeof(pointer));
+    return {};
+  }
+};
+
+StatusOr<MatrixLayout> makeLayout(const CudaApi &api, DType dtype,
+                                  int64_t columns, int64_t rows) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  // Our rows are its columns.
+  AICF_CUDA_TRY(api, cublasLtMatrixLayoutCreate, &layout, cudaTypeOf(dtype),
+                uint64_t(columns), uint64_t(rows), columns);
+  return MatrixLayout(api, layout);
+}
+
+StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
+                                          const Problem &p) {
+  Descriptors d;
+  bool isF64 = p.in == DType::F64;
+  cublasLtMatmulDesc_t operation = nullptr;
+  AICF_CUDA_TRY(api, cublasLtMatmulDescCreate, &operation,
+                isF64      ? CUBLAS_COMPUTE_64F
+                : p.isTF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                           : CUBLAS_COMPUTE_32F,
+                isF64 ? CUDA_R_64F : CUDA_R_32F);
+  d.operation = MatmulDesc(api, operation);
+  auto set = [&](cublasLtMatmulDescAttributes_t name, const auto &value) {
+    return checkCuda(api,
+                     api.cublasLtMatmulDescSetAttribute(operation, name, &value,
+                                                        sizeof(value)),
+                     "cublasLtMatmulDescSetAttribute");
+  };
+  cublasOperation_t first = p.transB ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasOperation_t second = p.transA ? CUBLAS_OP_T : CUBLAS_OP_N;
+  AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, first));
+  AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, second));
+  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue));
+    cudaDataType_t type = cudaTypeOf(p.out);
+    AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type));
+  }
+  int64_t rowsA = p.transA ? p.k : p.m, rowsB = p.transB ? p.n : p.k;
+  AICF_ASSIGN_OR_RETURN(d.a, makeLayout(api, p.in, p.lda, rowsA));
+  AICF_ASSIGN_OR_RETURN(d.b, makeLayout(api, p.in, p.ldb, rowsB));
+  AICF_ASSIGN_OR_RETURN(d.c, makeLayout(api, p.out, p.n, p.m));
+  return d;
+}
+
+/// Pointers of a product; `extra` is the bias or the sums.
+struct Pointers {
+  const void *a, *b;
+  void *c, *workspace;
+  uint64_t workspaceBytes;
+};
+
+class MatmulCall : public CUDACall {
+public:
+  MatmulCall(const CudaApi &api, cublasLtHandle_t handle, Descriptors d,
+             Pointers p, const cublasLtMatmulAlgo_t &algorithm, bool isF64)
+      : api(api), handle(handle), d(std::move(d)), p(p), algorithm(algorithm),
+        isF64(isF64) {}
+
+  Status launch(cudaStream_t stream) const override {
+    const float one = 1, zero = 0;
+    const double one64 = 1, zero64 = 0;
+    const void *alpha = isF64 ? static_cast<const void *>(&one64) : &one;
+    const void *beta = isF64 ? static_cast<const void *>(&zero64) : &zero;
+    AICF_CUDA_TRY(api, cublasLtMatmul, handle, d.operation.get(), alpha, p.b,
+                  d.b.get(), p.a, d.a.get(), beta, p.c, d.c.get(), p.c,
+                  d.c.get(), &algorithm, p.workspace, p.workspaceBytes, stream);
+    return {};
+  }
+  std::vector<const void *> functions() const override { return {}; }
+
+private:
+  const CudaApi &api;
+  cublasLtHandle_t handle;
+  Descriptors d;
+  Pointers p;
+  cublasLtMatmulAlgo_t algorithm;
+  bool isF64;
+};
+
+} // namespace
+
+struct CublasLt::Impl {
+  CUDADevice &device;
+  const CudaApi &api;
+  CUDADeviceOptions options;
+  cublasLtHandle_t handle = nullptr;
+  std::mutex mutex; ///< of tuning
+  TuningFile tuned;
+  std::map<std::string, cublasLtMatmulAlgo_t> chosen;
+
+  Impl(CUDADevice &device, const CUDADeviceOptions &options)
+      : device(device), api(device.cudaApi()), options(options) {}
+  ~Impl() {
+    if (handle)
+      (void)api.cublasLtDestroy(handle);
+  }
+
+  StatusOr<std::vector<cublasLtMatmulAlgo_t>>
+  candidates(const Problem &p, const Descriptors &d, int wanted);
+  StatusOr<cublasLtMatmulAlgo_t> choose(const Problem &p, const Descriptors &d);
+  StatusOr<size_t> fastest(const Problem &p,
+                           const std::vector<cublasLtMatmulAlgo_t> &all,
+                           double &micros);
+  StatusOr<double> timeAlgorithm(const MatmulCall &call, cudaStream_t stream);
+};
+
+CublasLt::CublasLt(CUDADevice &device, const CUDADeviceOptions &options)
+    : impl(std::make_unique<Impl>(device, options)) {}
+CublasLt::~CublasLt() = default;
+
+Status CublasLt::initialize() {
+  const CudaApi &api = impl->api;
+  if (api.cublasLtVersion == 0)
+    return {}; // kernels of our own still run
+  AICF_CUDA_TRY(api, cublasLtCreate, &impl->handle);
+  if (!impl->options.tuningFile.empty())
+    AICF_RETURN_IF_ERROR(impl->tuned.load(impl->options.tuningFile,
+                                          impl->device.description()));
+  return {};
+}
+
+/// Up to `wanted` algorithms within the cap, the library's favourite first.
+StatusOr<std::vector<cublasLtMatmulAlgo_t>>
+CublasLt::Impl::candidates(const Problem &p, const Descriptors &d, int wanted) {
+  cublasLtMatmulPreference_t raw = nullptr;
+  AICF_CUDA_TRY(api, cublasLtMatmulPreferenceCreate, &raw);
+  Preference preference(api, raw);
+  auto set = [&](cublasLtMatmulPreferenceAttributes_t name, const auto &value) {
+    return checkCuda(api,
+                     api.cublasLtMatmulPreferenceSetAttribute(
+                         raw, name, &value, sizeof(value)),
+                     "cublasLtMatmulPreferenceSetAttribute");
+  };
+  AICF_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, p.workspaceBytes));
+  uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_MASK &
+                     ~uint32_t(CUBLASLT_REDUCTION_SCHEME_INPLACE);
+  AICF_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes));
+  AICF_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.alignments[1]));
+  AICF_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.alignments[0]));
+  AICF_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.alignments[2]));
+  AICF_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.alignments[2]));
+  std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<size_t>(wanted));
+  int count = 0;
+  cublasStatus_t status = api.cublasLtMatmulAlgoGetHeuristic(
+      handle, d.operation.get(), d.b.get(), d.a.get(), d.c.get(), d.c.get(),
+      raw, wanted, found.data(), &count);
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED)
+    AICF_RETURN_IF_ERROR(
+        checkCuda(api, status, "cublasLtMatmulAlgoGetHeuristic"));
+  std::vector<cublasLtMatmulAlgo_t> all;
+  for (int i = 0; i < count; ++i)
+    if (found[size_t(i)].state == CUBLAS_STATUS_SUCCESS)
+      all.push_back(found[size_t(i)].algo);
+  if (all.empty())
+    return makeError(StatusCode::NotImplemented,
+                     "cuBLASLt has no algorithm for ", p.key());
+  return all;
+}
+
+StatusOr<double> CublasLt::Impl::timeAlgorithm(const MatmulCall &call,
+                                               cudaStream_t stream) {
+  AICF_ASSIGN_OR_RETURN(EventHandle start, makeEvent(api, true));
+  AICF_ASSIGN_OR_RETURN(EventHandle stop, makeEvent(api, true));
+  std::vector<double> times;
+  AICF_RETURN_IF_ERROR(call.launch(stream)); // loads the kernel
+  for (int i = 0; i < 7; ++i) {
+    AICF_CUDA_TRY(api, cudaEventRecord, start.get(), stream);
+    for (int repeat = 0; repeat < 3; ++repeat)
+      AICF_RETURN_IF_ERROR(call.launch(stream));
+    AICF_CUDA_TRY(api, cudaEventRecord, stop.get(), stream);
+    AICF_CUDA_TRY(api, cudaEventSynchronize, stop.get());
+    float milliseconds = 0;
+    AICF_CUDA_TRY(api, cudaEventElapsedTime, &milliseconds, start.get(),
+                  stop.get());
+    times.push_back(double(milliseconds) * 1000 / 3);
+  }
+  std::nth_element(times.begin(), times.begin() + 3, times.end());
+  return times[3];
+}
+
+/// Times all on scratch memory with random bits of small exponents; the user's
+/// tensors are never touched.
+StatusOr<size_t>
+CublasLt::Impl::fastest(const Problem &p,
+                        const std::vector<cublasLtMatmulAlgo_t> &all,
+                        double &micros) {
+  uint64_t bytesA = uint64_t(p.m * p.k) * sizeOf(p.in);
+  uint64_t bytesB = uint64_t(p.n * p.k) * sizeOf(p.in);
+  uint64_t bytesC = uint64_t(p.m * p.n) * sizeOf(p.out);
+  AICF_ASSIGN_OR_RETURN(DeviceMemory a, makeDeviceMemory(api, bytesA));
+  AICF_ASSIGN_OR_RETURN(DeviceMemory b, makeDeviceMemory(api, bytesB));
+  AICF_ASSIGN_OR_RETURN(DeviceMemory c, makeDeviceMemory(api, bytesC));
+  AICF_ASSIGN_OR_RETURN(
+      DeviceMemory extra,
+      makeDeviceMemory(api, uint64_t(std::max(p.m, p.n)) * sizeOf(p.out)));
+  AICF_ASSIGN_OR_RETURN(DeviceMemory workspace,
+                        makeDeviceMemory(api, p.workspaceBytes + 1));
+  AICF_ASSIGN_OR_RETURN(StreamHandle stream, makeStream(api));
+  for (auto [memory, bytes] :
+       {std::pair(a.get(), bytesA), std::pair(b.get(), bytesB)})
+    AICF_RETURN_IF_ERROR(
+        fillWithNoise(api, memory, bytes, p.in, stream.get()));
+  size_t best = all.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
+    if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+      AICF_RETURN_IF_ERROR(d.setPointer(api, extra.get()));
+    MatmulCall call(api, handle, std::move(d),
+                    {a.get(), b.get(), c.get(), workspace.get(),
+                     p.workspaceBytes},
+                    all[i], p.in == DType::F64);
+    StatusOr<double> time = timeAlgorithm(call, stream.get());
+    if (!time.ok())
+      continue; // some offers do not run; the others do
+    // A later candidate must be clearly faster: noise must not choose.
+    if (best == all.size() || *time < micros * 0.98) {
+      best = i;
+      micros = *time;
+    }
+  }
+  if (best == all.size())
+    return makeError(StatusCode::DeviceError, "no algorithm runs for ", p.key());
+  return best;
+}
+
+StatusOr<cublasLtMatmulAlgo_t> CublasLt::Impl::choose(const Problem &p,
+                                                      const Descriptors &d) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string key = p.key();
+  if (auto it = chosen.find(key); it != chosen.end())
+    return it->second;
+  cublasLtMatmulAlgo_t algorithm;
+  if (tuned.find(key, &algorithm, sizeof(algorithm))) {
+    cublasLtMatmulHeuristicResult_t result{};
+    cublasStatus_t status = api.cublasLtMatmulAlgoCheck(
+        handle, d.operation.get(), d.b.get(), d.a.get(), d.c.get(), d.c.get(),
+        &algorithm, &result);
+    if (status == CUBLAS_STATUS_SUCCESS &&
+        result.workspaceSize <= p.workspaceBytes) {
+      chosen[key] = algorithm;
+      return algorithm;
+    }
+  }
+  int wanted = options.tuning == Tuning::Off    ? 1
+               : options.tuning == Tuning::Fast ? 8
+                                                : 64;
+  AICF_ASSIGN_OR_RETURN(std::vector<cublasLtMatmulAlgo_t> all,
+                        candidates(p, d, wanted));
+  size_t best = 0;
+  if (options.tuning != Tuning::Off && all.size() > 1) {
+    double micros = 0;
+    AICF_ASSIGN_OR_RETURN(best, fastest(p, all, micros));
+    tuned.add(key, &all[best], sizeof(algorithm), micros);
+    if (!options.tuningFile.empty())
+      AICF_RETURN_IF_ERROR(
+          tuned.save(options.tuningFile, device.description()));
+  }
+  chosen[key] = all[best];
+  return all[best];
+}
+
+StatusOr<std::shared_ptr<const DeviceCall>>
+CublasLt::prepareMatmul(const ResolvedCall &call) {
+  const CudaApi &api = impl->api;
+  if (!impl->handle)
+    return makeError(StatusCode::NotImplemented, call.row->kid,
+                     " needs cuBLASLt: ", api.cublasLtProblem);
+  Problem p(call);
+  AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
+  bool isReduce = call.row->kind == OpKind::GemmReduce;
+  if (isReduce || call.row->kind == OpKind::GemmBias)
+    AICF_RETURN_IF_ERROR(
+        d.setPointer(api, isReduce ? call.outs[1].data : call.ins[2].data));
+  StatusOr<cublasLtMatmulAlgo_t> algorithm = impl->choose(p, d);
+  if (!algorithm.ok())
+    return algorithm.status().withContext(std::string(call.row->kid));
+  return std::shared_ptr<const DeviceCall>(std::make_shared<MatmulCall>(
+      api, impl->handle, std::move(d),
+      Pointers{call.ins[0].data, call.ins[1].data, call.outs[0].data,
+               call.workspace.data, p.workspaceBytes},
+      *algorithm, p.in == DType::F64));
+}
+
+#endif // AICF_HAVE_CUBLASLT
+
+} // namespace aicf

@@ -1,0 +1,82 @@
+//===- CudaApi.cpp - the real table of CUDA calls -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaApi.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace aicf {
+namespace {
+
+#ifdef AICF_HAVE_CUBLASLT
+/// Fills the table's cuBLASLt half from AICF_CUBLASLT_LIBRARY or the loader's
+/// path. The library stays open: its kernels live until the process ends.
+void loadCublasLt(CudaApi &api) {
+  const char *path = std::getenv("AICF_CUBLASLT_LIBRARY");
+  void *library = dlopen(path ? path : "libcublasLt.so.13", RTLD_NOW);
+  if (!library) {
+    const char *why = dlerror();
+    api.cublasLtProblem = why ? why : "cannot load libcublasLt.so.13";
+    return;
+  }
+  bool isComplete = true;
+#define AICF_CUBLASLT_CALL(NAME, PARAMETERS)                                   \
+  api.NAME = reinterpret_cast<decltype(api.NAME)>(dlsym(library, #NAME));      \
+  isComplete &= api.NAME != nullptr;
+  AICF_CUBLASLT_CALLS(AICF_CUBLASLT_CALL)
+#undef AICF_CUBLASLT_CALL
+  auto version =
+      reinterpret_cast<size_t (*)()>(dlsym(library, "cublasLtGetVersion"));
+  if (isComplete && version)
+    api.cublasLtVersion = version();
+  else
+    api.cublasLtProblem = "libcublasLt.so.13 lacks functions";
+}
+#endif
+
+CudaApi makeRealApi() {
+  CudaApi api;
+#define AICF_CUDA_CALL(NAME, PARAMETERS)                                       \
+  api.NAME = static_cast<cudaError_t(*) PARAMETERS>(&::NAME);
+  AICF_CUDA_CALLS(AICF_CUDA_CALL)
+#undef AICF_CUDA_CALL
+#ifdef AICF_HAVE_CUBLASLT
+  loadCublasLt(api);
+#else
+  api.cublasLtProblem = "this build was made without cublasLt.h";
+#endif
+  return api;
+}
+
+} // namespace
+
+const CudaApi &realCudaApi() {
+  static const CudaApi api = makeRealApi();
+  return api;
+}
+
+Status checkCuda(const CudaApi &api, cudaError_t error, const char *what) {
+  if (error == cudaSuccess)
+    return {};
+  (void)api.cudaGetLastError();
+  return makeError(StatusCode::DeviceError, what, ": ",
+                   cudaGetErrorString(error), " (", cudaGetErrorName(error),
+                   ")");
+}
+
+#ifdef AICF_HAVE_CUBLASLT
+Status checkCuda(const CudaApi &, cublasStatus_t status, const char *what) {
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return {};
+  return makeError(StatusCode::DeviceError, what, ": cuBLASLt status ",
+                   int(status));
+}
+#endif
+
+} // namespace aicf

@@ -47,7 +47,8 @@ build() {
 
 find_cublas() {
   local library
-  library="$(find / -name 'libcublasLt.so.13' -not -path '/proc/*' 2>/dev/null | head -1)"
+  library="$({ find /usr /opt -name 'libcublasLt.so.13' 2>/dev/null || true; } |
+    sort | head -1)"
   export AICF_CUBLASLT_LIBRARY="$library"
   export LD_LIBRARY_PATH="$(dirname "$library"):${LD_LIBRARY_PATH:-}"
 }

@@ -19,8 +19,8 @@ import sys
 class Writer:
     """Collects arguments, results and body of one entry."""
 
-    def __init__(self, dtype):
-        self.dtype = dtype
+    def __init__(self, dtype, math=None):
+        self.dtype, self.math = dtype, math
         self.args, self.results, self.returned, self.body = [], [], [], []
 
     def tensor(self, *shape, dtype=None):
@@ -40,9 +40,10 @@ class Writer:
         self.body.append("  " + text)
 
     def write(self, out, name):
-        out.write("func.func @%s(\n    %s)\n    -> (%s) {\n%s\n" % (
+        attrs = ' attributes {aicf.math = "%s"}' % self.math if self.math else ""
+        out.write("func.func @%s(\n    %s)\n    -> (%s)%s {\n%s\n" % (
             name, ",\n    ".join(self.args), ",\n        ".join(self.results),
-            "\n".join(self.body)))
+            attrs, "\n".join(self.body)))
         out.write("  return %s : %s\n}\n" % (
             ", ".join("%" + s for s, _ in self.returned),
             ", ".join(t for _, t in self.returned)))
@@ -126,21 +127,25 @@ def params(w, widths, bias_init="zeros"):
         w.arg("b%d" % i, w.tensor(n), "param", "fc%d.bias" % i, bias_init)
 
 
-def train_step(out, batch, widths, kind, dtype="f32", attrs=""):
-    w = Writer(dtype)
+def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
+               history=0):
+    w = Writer(dtype, math)
     w.arg("x", w.tensor(batch, widths[0]), "input", "x")
     w.arg("t", w.tensor(batch, widths[-1]), "input", "target")
     params(w, widths)
     w.arg("lr", w.tensor(), "hyper", "lr")
     w.ret("loss", w.tensor(), "name", "loss")
+    if history:
+        w.results[-1] = w.results[-1].replace(
+            "}", ", aicf.history = %d}" % history)
     inputs, pred = forward(w, batch, widths, save=True)
     backward(w, batch, widths, inputs, pred)
     optimizer(w, widths, kind, attrs)
     w.write(out, "train_step")
 
 
-def predict(out, batch, widths, dtype="f32"):
-    w = Writer(dtype)
+def predict(out, batch, widths, dtype="f32", math=None):
+    w = Writer(dtype, math)
     w.arg("x", w.tensor(batch, widths[0]), "input", "x")
     params(w, widths)
     _, pred = forward(w, batch, widths, save=False)
@@ -160,6 +165,9 @@ def main():
                         help="attributes of the optimizer ops, e.g. "
                              "'{momentum = 0.9}'")
     parser.add_argument("--dtype", default="f32", choices=["f32", "f64"])
+    parser.add_argument("--math", choices=["f32", "tf32"])
+    parser.add_argument("--history", type=int, default=0,
+                        help="keep the loss of the last so many steps")
     parser.add_argument("--predict-batch", type=int,
                         help="also write @predict for this batch size")
     args = parser.parse_args()
@@ -167,9 +175,9 @@ def main():
               else [args.width] * ((args.layers or 1) + 1))
     attrs = " " + args.attrs if args.attrs else ""
     train_step(sys.stdout, args.batch, widths, args.optimizer, args.dtype,
-               attrs)
+               attrs, args.math, args.history)
     if args.predict_batch:
-        predict(sys.stdout, args.predict_batch, widths, args.dtype)
+        predict(sys.stdout, args.predict_batch, widths, args.dtype, args.math)
 
 
 if __name__ == "__main__":

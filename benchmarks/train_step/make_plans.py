@@ -1,3 +1,79 @@
 #!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles the plans that benchmarks/gpu.sh runs: a plan a case and variant.
+
+    make_plans.py --compiler build/bin/aicf-compile --out carry/plans
+
+Writes OUT/compile.json with the seconds that each compilation took.
+"""
+
+import argparse
+import io
+import json
+import pathlib
+import subprocess
 import sys
-sys.exit(0)
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import generate_step  # noqa: E402
+from train_step.cases import CASES  # noqa: E402
+
+# What is tried for each case; the fastest is reported, all are listed.
+VARIANTS = {
+    "s1": ["--streams=1"],
+    "s2": ["--streams=2"],
+    "s3": ["--streams=3"],
+    "s2g2": ["--streams=2", "--max-groups=2"],
+}
+# For accuracy: small enough for five seeds and f64.
+ACCURACY = (256, [200, 384, 256, 10])
+
+
+def source(batch, widths, precision, **extra):
+    out = io.StringIO()
+    math = "tf32" if precision == "tf32" else None
+    generate_step.train_step(out, batch, widths, "adam", math=math, **extra)
+    return out.getvalue()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    seconds = {}
+
+    def compile_plan(name, text, precision, *flags):
+        path = args.out / (name + ".mlir")
+        path.write_text(text)
+        if precision in ("bf16", "f16"):
+            flags = ["--mixed-precision=" + precision, *flags]
+        start = time.perf_counter()
+        subprocess.run([args.compiler, path, "--target=cuda", *flags, "-o",
+                        args.out / (name + ".plan")], check=True)
+        seconds[name] = time.perf_counter() - start
+        path.unlink()
+
+    for case, (batch, widths, precision) in CASES.items():
+        for variant, flags in VARIANTS.items():
+            compile_plan("%s.%s" % (case, variant),
+                         source(batch, widths, precision), precision, *flags)
+    for precision in ("f32", "tf32", "bf16", "f16"):
+        text = source(*ACCURACY, precision)
+        compile_plan("accuracy.%s" % precision, text, precision, "--streams=2")
+        compile_plan("accuracy.%s.grad" % precision, text, precision,
+                     "--keep=grad", "--streams=2")
+        compile_plan("accuracy.%s.o0" % precision, text, precision,
+                     "--opt-level=0")
+    compile_plan("accuracy.split", source(*ACCURACY, "f32"), "f32",
+                 "--split-step")
+    compile_plan("accuracy.history", source(*ACCURACY, "f32", history=100),
+                 "f32")
+    (args.out / "compile.json").write_text(json.dumps(seconds, indent=1))
+
+
+if __name__ == "__main__":
+    main()

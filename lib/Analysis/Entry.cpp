@@ -124,7 +124,10 @@ EntrySignature::EntrySignature(func::FuncOp func) {
       if (arg.roleName == StringRef(::aicf::nameOf(role)))
         arg.role = role;
     arg.initAttr = attrs ? attrs.get(kInitAttr) : Attribute();
-    arg.init = parseInit(arg.initAttr, arg.role);
+    arg.derivedFrom = getString(attrs, kDerivedFromAttr);
+    // A derived state starts as its source does: it is cast from it.
+    arg.init = arg.derivedFrom.empty() ? parseInit(arg.initAttr, arg.role)
+                                       : Initializer();
     byName.try_emplace(arg.name, i);
     arguments.push_back(arg);
   }

@@ -274,12 +274,13 @@ Status EntryChecker::checkKernel(const PlanCall &call, const std::string &at,
     return refuse(PlanError::CallTensor, at, ": workspace is ", call.workspace,
                   ", there are ", numTensors(), " tensors");
   const PlanTensor &workspace = tensor(static_cast<uint32_t>(call.workspace));
-  if (workspace.role != Role::Workspace ||
-      workspace.desc.numBytes() > row->workspaceCap)
+  // Calls of one stream share one, as large as the largest wants: a kernel uses
+  // no more of it than its cap.
+  if (workspace.role != Role::Workspace || row->workspaceCap == 0)
     return refuse(PlanError::CallWorkspace, at, ": workspace ", call.workspace,
                   " is of role ", nameOf(workspace.role), " with ",
-                  workspace.desc.numBytes(), " bytes, the cap is ",
-                  row->workspaceCap);
+                  workspace.desc.numBytes(), " bytes, kernel ", call.kid,
+                  " takes up to ", row->workspaceCap);
   return {};
 }
 

@@ -11,6 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <map>
+
 namespace aicf {
 
 std::string traceToChromeJson(const std::vector<TraceRecord> &trace) {
@@ -48,6 +51,31 @@ std::string traceToChromeJson(const std::vector<TraceRecord> &trace) {
     i = end - 1;
   }
   return Json({{"displayTimeUnit", "ns"}, {"traceEvents", events}}).dump() +
+         "\n";
+}
+
+std::string traceToProfileJson(const std::vector<TraceRecord> &trace,
+                               const std::string &device) {
+  auto join = [](const std::vector<std::string> &types) {
+    std::string text;
+    for (const std::string &type : types)
+      text += (text.empty() ? "" : ",") + type;
+    return text;
+  };
+  std::map<std::string, std::map<std::string, std::vector<double>>> times;
+  for (const TraceRecord &r : trace)
+    if (!r.isReplay)
+      times[r.kid][join(r.inTypes) + "->" + join(r.outTypes)].push_back(
+          r.micros);
+  nlohmann::ordered_json kernels = nlohmann::ordered_json::object();
+  for (auto &[kid, problems] : times)
+    for (auto &[problem, micros] : problems) {
+      std::nth_element(micros.begin(), micros.begin() + long(micros.size() / 2),
+                       micros.end());
+      kernels[kid][problem] = micros[micros.size() / 2];
+    }
+  return nlohmann::ordered_json({{"device", device}, {"kernels", kernels}})
+             .dump(1) +
          "\n";
 }
 

@@ -91,13 +91,15 @@ bool groupsFit(OpKind kind, Span<const TensorDesc> ins,
                Span<const TensorDesc> outs) {
   const OpInfo &info = infoOf(kind);
   size_t perIn = info.groupOperands, perOut = info.groupResults;
-  // Behind the groups stand 1 to 4 scalars.
-  size_t count = ins.size() / perIn;
+  // Behind the groups stand 1 or 2 scalars and then inv_scale and ok, if any;
+  // with an ok (i32) there is at least one scalar more.
+  size_t scalars = kind == OpKind::AdamUpdate ? 2 : 1;
+  scalars += ins[ins.size() - 1].dtype == DType::I32;
+  size_t count = ins.size() < scalars ? 0 : (ins.size() - scalars) / perIn;
   while (count > 0 && outs.size() != perOut * count &&
          outs.size() != (perOut + 1) * count)
     --count;
-  if (count == 0 || count > size_t(kMaxUpdateGroups) ||
-      ins.size() < perIn * count)
+  if (count == 0 || count > size_t(kMaxUpdateGroups))
     return false;
   DType grad = ins[1].dtype;
   for (size_t i = 0; i < count; ++i)

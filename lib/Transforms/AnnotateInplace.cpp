@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/SideCalls.h"
 #include "aicf/Analysis/Storage.h"
 #include "aicf/Transforms/Passes.h"
 
@@ -25,9 +26,10 @@ using namespace mlir::aicf_rt;
 namespace {
 class Annotator {
 public:
-  Annotator(func::FuncOp func, CallList &list, bool requireInplace)
+  Annotator(func::FuncOp func, CallList &list, bool requireInplace,
+            bool isConcurrent)
       : func(func), list(list), signature(func),
-        requireInplace(requireInplace) {}
+        requireInplace(requireInplace), isConcurrent(isConcurrent) {}
 
   LogicalResult run();
 
@@ -50,6 +52,7 @@ private:
   CallList &list;
   mlir::aicf::EntrySignature signature;
   bool requireInplace;
+  bool isConcurrent; ///< several streams are to come
 };
 } // namespace
 
@@ -173,6 +176,11 @@ bool Annotator::mayTakeOver(const ::aicf::AccessSet &accesses, Value operand,
   if (operand.getType() != result.getType() ||
       !accesses.allBeforeCall(list.order, indexOf(op)))
     return false;
+  // Overwriting what a side call reads would make the main stream wait for it.
+  if (isConcurrent && !isSideCall(op))
+    for (Operation *user : operand.getUsers())
+      if (user != op && isSideCall(cast<PrimitiveOpInterface>(user)))
+        return false;
   for (OpOperand &use : operand.getUses())
     if (use.getOwner() == op &&
         !::aicf::mayShareStorage(op.getOpKind(), result.getResultNumber(),
@@ -247,7 +255,7 @@ struct AnnotateInplace
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       FailureOr<CallList> list = CallList::create(func);
-      if (failed(list) || failed(Annotator(func, *list, requireInplace).run()))
+      if (failed(list) || failed(Annotator(func, *list, requireInplace, numStreams > 1).run()))
         return signalPassFailure();
     }
   }

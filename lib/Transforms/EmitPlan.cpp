@@ -79,10 +79,12 @@ void Emitter::emitPersistent(func::FuncOp func) {
     if (::aicf::segmentOf(arg.role) != ::aicf::Segment::Persistent ||
         !persistentTid.try_emplace(arg.name, nextTid).second)
       continue;
+    auto source = persistentTid.find(arg.derivedFrom);
     DictionaryAttr attrs = func.getArgAttrDict(i);
     emitTensor(func.getArgument(i).getLoc(), nextTid++, arg.name, arg.role,
                getInt(attrs, kOffsetAttr), getInt(attrs, mlir::aicf::kVidAttr),
-               func.getArgumentTypes()[i], arg.init);
+               func.getArgumentTypes()[i], arg.init,
+               source == persistentTid.end() ? -1 : source->second);
   }
 }
 

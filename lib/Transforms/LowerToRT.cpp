@@ -63,6 +63,11 @@ void copyAttrs(AdamStepOp from, mlir::aicf_rt::AdamStepOp to) {
   to.setWeightDecayAttr(from.getWeightDecayAttr());
 }
 
+void copyAttrs(ShuffleOp from, mlir::aicf_rt::ShuffleOp to) {
+  to.setSizeAttr(from.getSizeAttr());
+  to.setSeedAttr(from.getSeedAttr());
+}
+
 /// Same operands, same results, same attributes.
 template <typename From, typename To>
 struct LowerOneToOne : OpConversionPattern<From> {
@@ -189,7 +194,11 @@ LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
            LowerOneToOne<LossScaleUpdateOp, mlir::aicf_rt::LossScaleUpdateOp>,
            LowerOneToOne<StepIncOp, mlir::aicf_rt::StepIncOp>,
            LowerOneToOne<BiasCorrOp, mlir::aicf_rt::BiasCorrOp>,
-           LowerOneToOne<AdamStepOp, mlir::aicf_rt::AdamStepOp>>(context);
+           LowerOneToOne<AdamStepOp, mlir::aicf_rt::AdamStepOp>,
+           LowerOneToOne<ReciprocalOp, mlir::aicf_rt::ReciprocalOp>,
+           LowerOneToOne<GatherRowsOp, mlir::aicf_rt::GatherRowsOp>,
+           LowerOneToOne<ShuffleOp, mlir::aicf_rt::ShuffleOp>,
+           LowerOneToOne<RecordOp, mlir::aicf_rt::RecordOp>>(context);
   FrozenRewritePatternSet frozen(std::move(patterns));
   ConversionTarget target(*context);
   target.addIllegalDialect<AICFDialect>();

@@ -7,7 +7,9 @@
 // Each phase ends with a verify pass and is registered on its own, so that a
 // test can start in the middle. The order matters:
 //   - labels before lowering, because a trace meets aicf ops;
+//   - history, mixed precision and splitting before labels: they make values;
 //   - keep before lowering, because it returns aicf values;
+//   - fusions before copies, while calls are tied by values alone;
 //   - copies before in-place: the first is always right, the second only drops;
 //   - kernels before streams, because a stream assignment may look at kernels;
 //   - memory last: lifetimes depend on everything before.
@@ -33,6 +35,14 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 
 static void buildLowerPhase(OpPassManager &pm,
                             const LowerToBackendOptions &options) {
+  pm.addPass(createExpandHistory());
+  if (options.mixedPrecision != "none") {
+    MixedPrecisionOptions mixed;
+    mixed.dtype = options.mixedPrecision;
+    pm.addPass(createMixedPrecision(mixed));
+  }
+  if (options.splitStep)
+    pm.addPass(createSplitStep());
   pm.addPass(createNumberValues());
   if (options.keep != "none") {
     KeepValuesOptions keep;
@@ -40,6 +50,21 @@ static void buildLowerPhase(OpPassManager &pm,
     pm.addPass(createKeepValues(keep));
   }
   pm.addPass(createLowerToRT());
+  addVerify(pm, "lowered");
+}
+
+static void buildFusePhase(OpPassManager &pm,
+                           const LowerToBackendOptions &options) {
+  if (options.optLevel > 1) {
+    pm.addPass(createEliminateSaves());
+    FuseEpiloguesOptions epilogues;
+    epilogues.target = options.target;
+    pm.addPass(createFuseEpilogues(epilogues));
+    FuseOptimizersOptions optimizers;
+    optimizers.target = options.target;
+    optimizers.maxGroups = options.maxGroups;
+    pm.addPass(createFuseOptimizers(optimizers));
+  }
   addVerify(pm, "lowered");
 }
 
@@ -54,6 +79,7 @@ static void buildInplacePhase(OpPassManager &pm,
   if (options.optLevel > 0 || options.requireInplace) {
     AnnotateInplaceOptions inplace;
     inplace.requireInplace = options.requireInplace;
+    inplace.numStreams = options.numStreams;
     pm.addPass(createAnnotateInplace(inplace));
   }
   addVerify(pm, "inplace");
@@ -68,8 +94,10 @@ static void buildKernelsPhase(OpPassManager &pm,
 }
 
 static void buildStreamsPhase(OpPassManager &pm,
-                              const LowerToBackendOptions &) {
-  pm.addPass(createAssignStreams());
+                              const LowerToBackendOptions &options) {
+  AssignStreamsOptions streams;
+  streams.numStreams = options.numStreams;
+  pm.addPass(createAssignStreams(streams));
   addVerify(pm, "streams");
 }
 
@@ -90,6 +118,7 @@ void mlir::aicf::buildLowerToBackendPipeline(
     OpPassManager &pm, const LowerToBackendOptions &options) {
   buildCheckPhase(pm, options);
   buildLowerPhase(pm, options);
+  buildFusePhase(pm, options);
   buildUpdatesPhase(pm, options);
   buildInplacePhase(pm, options);
   buildKernelsPhase(pm, options);
@@ -107,6 +136,8 @@ void mlir::aicf::registerAICFPipelines() {
                             buildCheckPhase);
   static Registration lower("aicf-phase-lower", "label, keep, lower",
                             buildLowerPhase);
+  static Registration fuse("aicf-phase-fuse", "eliminate saves, fuse calls",
+                           buildFusePhase);
   static Registration updates("aicf-phase-updates", "copies for updates",
                               buildUpdatesPhase);
   static Registration inplace("aicf-phase-inplace",

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/KernelChoice.h"
 #include "aicf/Analysis/Storage.h"
-#include "aicf/Support/KernelTable.h"
 #include "aicf/Transforms/Passes.h"
 
 namespace mlir::aicf {
@@ -22,57 +22,23 @@ using namespace mlir::aicf;
 using namespace mlir::aicf_rt;
 
 namespace {
-/// The row that an op names, or the first automatic one that takes it.
-struct Choice {
-  SmallVector<::aicf::TensorDesc> ins, outs;
-  const ::aicf::KernelRow *row = nullptr;
-
-  Choice(PrimitiveOpInterface op, ::aicf::DeviceKind device, bool allowTF32) {
-    for (Type type : op->getOperandTypes())
-      ins.push_back(toTensorDesc(type));
-    for (Type type : op->getResultTypes())
-      outs.push_back(toTensorDesc(type));
-    StringRef kid = op.getKidOrEmpty();
-    if (kid.empty()) {
-      row = ::aicf::selectKernel(device, op.getOpKind(), inSpan(), outSpan(),
-                                 {allowTF32});
-      return;
-    }
-    row = ::aicf::findKernel(device, std::string_view(kid));
-    if (row && !row->accepts(op.getOpKind(), inSpan(), outSpan()))
-      row = nullptr;
-  }
-  ::aicf::Span<const ::aicf::TensorDesc> inSpan() const {
-    return {ins.data(), ins.size()};
-  }
-  ::aicf::Span<const ::aicf::TensorDesc> outSpan() const {
-    return {outs.data(), outs.size()};
-  }
-};
-} // namespace
-
-namespace {
 struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
   void runOnOperation() override {
-    if (target != "cpu" && target != "cuda") {
-      getOperation().emitError()
-          << "target is \"" << target << "\", expected cpu or cuda";
+    FailureOr<::aicf::DeviceKind> device = parseTarget(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
-    auto device =
-        target == "cpu" ? ::aicf::DeviceKind::CPU : ::aicf::DeviceKind::CUDA;
     for (func::FuncOp func : getEntries(getOperation())) {
       func->setDiscardableAttr(kTargetAttr,
                                StringAttr::get(&getContext(), target));
-      auto math = func->getAttrOfType<StringAttr>(kMathAttr);
-      bool allowTF32 = math && math.getValue() == "tf32";
+      KernelChooser chooser(func, *device);
       for (auto op : func.getOps<PrimitiveOpInterface>()) {
-        Choice choice(op, device, allowTF32);
-        if (choice.row) {
-          op.setKid(choice.row->kid);
-          op.setWorkspace(
-              choice.row->workspaceBytes(choice.inSpan(), choice.outSpan()));
+        if (const ::aicf::KernelRow *row = chooser.choose(op)) {
+          auto ins = toTensorDescs(op->getOperandTypes());
+          auto outs = toTensorDescs(op->getResultTypes());
+          op.setKid(row->kid);
+          op.setWorkspace(row->workspaceBytes({ins.data(), ins.size()},
+                                              {outs.data(), outs.size()}));
           continue;
         }
         InFlightDiagnostic diag = op->emitOpError();

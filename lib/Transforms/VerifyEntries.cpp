@@ -69,6 +69,50 @@ static LogicalResult checkArguments(func::FuncOp func,
   return success();
 }
 
+/// A derived state is the cast of another argument, and updated with it.
+static LogicalResult checkDerived(func::FuncOp func,
+                                  const EntrySignature &signature) {
+  llvm::StringMap<Value> updates;
+  for (auto [result, value] :
+       llvm::zip(signature.results,
+                 func.front().getTerminator()->getOperands()))
+    if (!result.updates.empty())
+      updates[result.updates] = value;
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    if (arg.derivedFrom.empty())
+      continue;
+    auto refuse = [&](const Twine &why) -> LogicalResult {
+      return func.emitError() << "argument " << i << " (\"" << arg.name
+                              << "\") is derived from \"" << arg.derivedFrom
+                              << "\": " << why;
+    };
+    int64_t source = signature.findArgument(arg.derivedFrom);
+    if (source < 0 || source > static_cast<int64_t>(i))
+      return refuse("no argument before it has that name");
+    auto from = cast<RankedTensorType>(func.getArgumentTypes()[source]);
+    auto to = cast<RankedTensorType>(func.getArgumentTypes()[i]);
+    const auto &sourceArg = signature.arguments[source];
+    if (arg.role != ::aicf::Role::State || arg.initAttr ||
+        !sourceArg.derivedFrom.empty() ||
+        (sourceArg.role != ::aicf::Role::Param &&
+         sourceArg.role != ::aicf::Role::State))
+      return refuse("a state without 'aicf.init' may be derived from a param "
+                    "or state that is not derived itself");
+    if (from.getShape() != to.getShape() ||
+        from.getElementType() == to.getElementType() ||
+        !isa<FloatType>(from.getElementType()) ||
+        !isa<FloatType>(to.getElementType()))
+      return refuse("expected the same shape and another float type");
+    Value newSource = updates.lookup(arg.derivedFrom);
+    Value newValue = updates.lookup(arg.name);
+    auto cast = newValue ? newValue.getDefiningOp<CastOp>() : CastOp();
+    if (newSource ? !cast || cast.getX() != newSource : bool(newValue))
+      return refuse("its update must be the aicf.cast of the update of its "
+                    "source");
+  }
+  return success();
+}
+
 static LogicalResult checkUpdate(func::FuncOp func, size_t i, StringRef name,
                                  const EntrySignature &signature,
                                  llvm::StringMap<size_t> &updatedBy) {
@@ -177,6 +221,9 @@ static LogicalResult checkShared(func::FuncOp func,
       return disagree(arg.roleName, other.arg.roleName);
     if (!(arg.init == other.arg.init))
       return disagree(text(arg.initAttr), text(other.arg.initAttr));
+    if (arg.derivedFrom != other.arg.derivedFrom)
+      return disagree("derived from \"" + arg.derivedFrom + "\"",
+                      "derived from \"" + other.arg.derivedFrom + "\"");
   }
   return success();
 }
@@ -190,6 +237,7 @@ struct VerifyEntries : mlir::aicf::impl::VerifyEntriesBase<VerifyEntries> {
       EntrySignature signature(func);
       if (failed(checkArguments(func, signature)) ||
           failed(checkResults(func, signature)) || failed(checkBody(func)) ||
+          failed(checkDerived(func, signature)) ||
           failed(checkShared(func, signature, shared)))
         return signalPassFailure();
     }

@@ -30,8 +30,23 @@ static cl::opt<std::string> output("o", cl::desc("Plan file to write"),
 static cl::opt<std::string> target("target", cl::desc("cpu or cuda"),
                                    cl::init("cpu"), cl::cat(category));
 static cl::opt<int> optLevel("opt-level",
-                             cl::desc("0: no sharing in place, 1: all"),
-                             cl::init(1), cl::cat(category));
+                             cl::desc("0: no sharing in place, 1: all "
+                                      "sharing, 2: also fusions"),
+                             cl::init(2), cl::cat(category));
+static cl::opt<std::string>
+    mixedPrecision("mixed-precision",
+                   cl::desc("Forward and backward in bf16 or f16; none"),
+                   cl::init("none"), cl::cat(category));
+static cl::opt<int64_t> numStreams("streams",
+                                   cl::desc("Streams that calls may use"),
+                                   cl::init(1), cl::cat(category));
+static cl::opt<int64_t>
+    maxGroups("max-groups",
+              cl::desc("Params that one optimizer call may update"),
+              cl::init(256), cl::cat(category));
+static cl::opt<bool> splitStep("split-step",
+                               cl::desc("Gradients and update as two entries"),
+                               cl::cat(category));
 static cl::opt<bool>
     requireInplace("require-inplace",
                    cl::desc("An update that needs a copy is an error"),
@@ -54,6 +69,10 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   options.requireInplace = requireInplace;
   options.keep = keep;
   options.report = report;
+  options.mixedPrecision = mixedPrecision;
+  options.numStreams = numStreams;
+  options.maxGroups = maxGroups;
+  options.splitStep = splitStep;
   mlir::PassManager pm(&context);
   mlir::aicf::buildLowerToBackendPipeline(pm, options);
   if (failed(pm.run(*module)))

@@ -18,6 +18,7 @@
 #include <CLI/CLI.hpp>
 
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <iomanip>
 #include <iostream>
@@ -29,6 +30,7 @@ namespace {
 
 struct Options {
   std::string plan, device = "cpu", entry, executor = "eager";
+  std::string tune = "off", tuningFile, profile;
   uint64_t steps = 1, seed = 0;
   int threads = 0;
   std::vector<std::string> inputs, sets, outputs, expected;
@@ -184,6 +186,13 @@ Status writeOutputs(Executor &executor, const Options &options,
         options.trace,
         {reinterpret_cast<const uint8_t *>(json.data()), json.size()}));
   }
+  if (!options.profile.empty()) {
+    std::string json = traceToProfileJson(executor.trace_get(),
+                                          executor.device().description());
+    keep(writeFileAtomically(
+        options.profile,
+        {reinterpret_cast<const uint8_t *>(json.data()), json.size()}));
+  }
   // Scalars of the entry, so that a run shows something.
   for (const std::string &name : scalarOutputs(executor.plan(), entry)) {
     AICF_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(executor, name));
@@ -219,7 +228,8 @@ void printStatistics(const Executor &executor, uint64_t steps) {
   std::cout << "persistent " << s.persistentBytes << " bytes, io " << s.ioBytes
             << " bytes, temp " << s.tempBytes << " bytes\n"
             << "steps " << steps << ", eager runs " << s.runs << ", captures "
-            << s.captures << ", graph launches " << s.launches << "\n"
+            << s.captures << ", graph launches " << s.launches
+            << ", graph nodes " << s.graphNodes << "\n"
             << "device allocations " << c.allocations << ", kernel look-ups "
             << c.lookups << "\n";
 }
@@ -233,6 +243,28 @@ void dumpSlots(const Executor &executor) {
               << s.pointer << "\n";
 }
 
+/// "cpu", "cuda" or "cuda:N".
+StatusOr<std::shared_ptr<Device>> makeDevice(const Options &options) {
+  if (options.device == "cpu")
+    return createCPUDevice({options.threads});
+  CUDADeviceOptions cuda;
+  cuda.tuning = options.tune == "full"   ? Tuning::Full
+                : options.tune == "fast" ? Tuning::Fast
+                                         : Tuning::Off;
+  cuda.tuningFile = options.tuningFile;
+  std::string_view name = options.device;
+  if (name.substr(0, 5) == "cuda:" && name.size() > 5) {
+    auto [end, error] = std::from_chars(name.data() + 5,
+                                        name.data() + name.size(), cuda.ordinal);
+    if (error == std::errc() && end == name.data() + name.size())
+      return createCUDADevice(cuda);
+  }
+  if (name == "cuda")
+    return createCUDADevice(cuda);
+  return makeError(StatusCode::InvalidArgument, "device \"", name,
+                   "\" is not known; known: cpu, cuda, cuda:N");
+}
+
 /// Runs everything; the result is the exit code, or an error with its own.
 StatusOr<int> runAll(const Options &options) {
   StatusOr<Plan> loaded = Plan::load(options.plan);
@@ -244,10 +276,7 @@ StatusOr<int> runAll(const Options &options) {
   if (!plan->findEntry(entry))
     return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
                      entry, "\"");
-  if (options.device != "cpu")
-    return makeError(StatusCode::InvalidArgument, "device \"", options.device,
-                     "\" is not known; known: cpu");
-  std::shared_ptr<Device> device = createCPUDevice({options.threads});
+  AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
   ExecutorOptions executorOptions = ExecutorOptions::fromEnvironment();
   executorOptions.seed = options.seed;
   executorOptions.poison = options.poison;
@@ -258,7 +287,7 @@ StatusOr<int> runAll(const Options &options) {
   AICF_RETURN_IF_ERROR(executor->prepare());
   AICF_RETURN_IF_ERROR(checkArguments(*executor, options, entry));
   AICF_RETURN_IF_ERROR(setUp(*executor, options, entry));
-  executor->trace_enable(!options.trace.empty());
+  executor->trace_enable(!options.trace.empty() || !options.profile.empty());
   uint64_t done = 0;
   AICF_RETURN_IF_ERROR(runSteps(*executor, options, entry, done));
   if (interrupted)
@@ -286,7 +315,15 @@ StatusOr<int> runAll(const Options &options) {
 
 void addOptions(CLI::App &app, Options &o) {
   app.add_option("plan", o.plan, "The plan file")->required();
-  app.add_option("--device", o.device, "cpu");
+  app.add_option("--device", o.device, "cpu, cuda or cuda:N");
+  app.add_option("--tune", o.tune,
+                 "How library algorithms are chosen: off, fast or full")
+      ->check(CLI::IsMember({"off", "fast", "full"}));
+  app.add_option("--tuning-file", o.tuningFile,
+                 "Where timed choices are kept (JSON)");
+  app.add_option("--profile", o.profile,
+                 "Microseconds of every kernel and problem to write (JSON); "
+                 "runs eagerly, a call at a time");
   app.add_option("--entry", o.entry, "Entry to run; default: the first");
   app.add_option("--executor", o.executor, "eager or graph")
       ->check(CLI::IsMember({"eager", "graph"}));

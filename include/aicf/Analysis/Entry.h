@@ -49,6 +49,7 @@ struct EntrySignature {
     ::aicf::Role role = ::aicf::Role::Input; ///< only if roleName is set
     Initializer init;
     Attribute initAttr; ///< as written, null if absent
+    StringRef derivedFrom; ///< the argument that a derived state is a cast of
   };
   struct Result {
     StringRef name;    ///< an output

@@ -54,7 +54,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(CallTensor)       /* a tid that is not there */                            \
   X(CallLabels)       /* label counts differ from operand counts */            \
   X(CallRules)        /* the op's own constraints */                           \
-  X(CallWorkspace)    /* not a workspace, or above the kernel's cap */         \
+  X(CallWorkspace)    /* not a workspace, or the kernel takes none */          \
   X(CallWrites)       /* writes an input or hyper, or one tensor twice */      \
   X(CallInplace)      /* reads and writes a tensor where the op may not */     \
   X(HostScalar)       /* capture safety: a frozen scalar that varies */        \

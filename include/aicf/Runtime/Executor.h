@@ -153,6 +153,10 @@ private:
 
 /// The trace in Chrome's JSON trace format, which Perfetto opens.
 std::string traceToChromeJson(const std::vector<TraceRecord> &trace);
+/// What each kernel took for each problem, from the eager records: JSON
+/// {"device": ..., "kernels": {KID: {"in,in->out": median microseconds}}}.
+std::string traceToProfileJson(const std::vector<TraceRecord> &trace,
+                               const std::string &device);
 
 } // namespace aicf
 

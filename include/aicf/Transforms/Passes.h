@@ -34,9 +34,25 @@ struct LowerToBackendOptions
                              llvm::cl::init("cpu")};
   Option<int> optLevel{
       *this, "opt-level",
-      llvm::cl::desc("0: every value its own storage, explicit copies; "
-                     "1 or more: in-place and copies dropped where safe"),
+      llvm::cl::desc("0: every value its own storage, explicit copies; 1: "
+                     "in-place and copies dropped where safe; 2: also saves "
+                     "eliminated and calls fused where the target has kernels"),
       llvm::cl::init(1)};
+  Option<std::string> mixedPrecision{
+      *this, "mixed-precision",
+      llvm::cl::desc("Forward and backward in bf16 or f16; none"),
+      llvm::cl::init("none")};
+  Option<int64_t> numStreams{*this, "streams",
+                             llvm::cl::desc("Streams that calls may use"),
+                             llvm::cl::init(1)};
+  Option<int64_t> maxGroups{
+      *this, "max-groups",
+      llvm::cl::desc("Params that one optimizer call may update"),
+      llvm::cl::init(256)};
+  Option<bool> splitStep{
+      *this, "split-step",
+      llvm::cl::desc("Gradients and update as two entries"),
+      llvm::cl::init(false)};
   Option<bool> requireInplace{
       *this, "require-inplace",
       llvm::cl::desc("An update that needs a copy is an error"),

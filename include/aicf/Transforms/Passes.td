@@ -47,6 +47,75 @@ def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "ModuleOp"> {
   }];
 }
 
+def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
+  let summary = "forward and backward in 16 bits, masters and moments in f32";
+  let description = [{
+    Every compute op of every entry (linear, relu, add, layer_norm, reduce_sum,
+    their gradients, save, copy) runs on `dtype`. A param that one reads gets a
+    state NAME.DTYPE with `aicf.derived_from`, updated by the cast of the param's
+    new value: no step casts a param. Losses take the prediction in 16 bits and
+    the target in f32; optimizers take 16-bit gradients and f32 params and
+    moments; outputs keep their type.
+
+    With f16 an entry that trains gets a dynamic loss scale: states `loss_scale`
+    and `loss_scale.streak`, `all_finite` over the gradients, and its ok on every
+    optimizer and step_inc (counters of batches aside), so that a bad step skips
+    update and step count together. Refuses f16 without an `mse_grad` to scale,
+    and a step that has a loss scale or ok of its own.
+
+    ```mlir
+    %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
+    // becomes, with %W_bf16 derived from %W
+    %0 = aicf.cast %x to bf16 : tensor<4x8xf32>
+    %y = aicf.linear %0, %W_bf16 : tensor<4x8xbf16>, tensor<2x8xbf16>
+    ```
+  }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", "\"bf16\"", "bf16 or f16">,
+    Option<"initialScale", "initial-scale", "double", "65536",
+           "first loss scale of f16">
+  ];
+}
+
+def SplitStep : Pass<"aicf-split-step", "ModuleOp"> {
+  let summary = "split a step into a gradients-only and an update-only entry";
+  let description = [{
+    Replaces every entry @F that trains by @F.grads (everything but the
+    optimizers, step counters and what reads their results) and @F.update. What
+    the second needs of the first, the gradients above all, becomes states
+    (`grad:NAME` for the gradient of the param NAME): one entry updates them,
+    the other reads them, and nothing is copied. Running @F.grads and then
+    @F.update gives the bits of @F. Entries without an optimizer stay.
+
+    ```mlir
+    func.func @step(%x, %W, ...) { %dW = ...; %W2 = sgd_step %W, %dW, ...;
+                                   return %loss, %W2 }
+    // becomes
+    func.func @step.grads(%x, %W, ..., %g) { %dW = ...; return %loss, %dW }
+    func.func @step.update(%W, ..., %g) { %W2 = sgd_step %W, %g, ...;
+                                          return %W2 }
+    ```
+  }];
+}
+
+def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
+  let summary = "keep an output of the last K steps";
+  let description = [{
+    An output NAME with `aicf.history = K` keeps its values of the last K runs:
+    a state NAME.history of K rows, written by `record` at row (number of runs
+    mod K), counted by a state ENTRY.history_step. Refuses a history on a result
+    that is no output.
+
+    ```mlir
+    return %loss : tensor<f32> // {aicf.name = "loss", aicf.history = 8}
+    // becomes
+    %h2 = aicf.record %h, %loss, %n : tensor<8xf32>, tensor<f32>, tensor<i64>
+    %n2 = aicf.step_inc %n : tensor<i64>
+    return %loss, %n2, %h2 : ...
+    ```
+  }];
+}
+
 def NumberValues : Pass<"aicf-number-values", "ModuleOp"> {
   let summary = "label the values of entries in trace order";
   let description = [{
@@ -103,6 +172,71 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
   let dependentDialects = ["::mlir::aicf_rt::AICFRTDialect"];
 }
 
+def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "ModuleOp"> {
+  let summary = "read what was saved where it lies";
+  let description = [{
+    Replaces the result of every `copy_saved` by its operand. Always right: the
+    in-place pass runs later, and overwrites nothing that is still read. Leaves
+    `copy` alone.
+
+    ```mlir
+    %s = aicf_rt.copy_saved %h : ...
+    %dx = aicf_rt.relu_bwd %dy, %s : ...
+    // becomes
+    %dx = aicf_rt.relu_bwd %dy, %h : ...
+    ```
+  }];
+}
+
+def FuseEpilogues : Pass<"aicf-rt-fuse-epilogues", "ModuleOp"> {
+  let summary = "one call for a product and what follows it";
+  let description = [{
+    Where the target has a kernel, and it is one of our own or the library's
+    bias and relu epilogue (others measured slower than separate calls):
+    gemm + bias_add (+ relu) becomes gemm_bias; gemm + relu_bwd becomes
+    gemm_relu_bwd; gemm{transA} + reduce_sum of the same dy becomes gemm_reduce;
+    relu_bwd + reduce_sum becomes relu_bwd_reduce; mse_loss + mse_grad becomes
+    mse_loss_grad. A value between two fused calls must have no other reader and
+    not be returned. Refuses nothing but an unknown target.
+
+    ```mlir
+    %0 = aicf_rt.gemm %x, %W {transB = true} : ...
+    %1 = aicf_rt.bias_add %0, %b : ...
+    %y = aicf_rt.relu %1 : ...
+    // becomes
+    %y = aicf_rt.gemm_bias %x, %W, %b {relu = true, transB = true} : ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">
+  ];
+}
+
+def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
+  let summary = "all parameter updates in one call";
+  let description = [{
+    Where the target has a kernel: adam_step (or sgd_step) calls with the same
+    attributes, scalars and types become one adam_update (sgd_update,
+    momentum_update) at the place of the last, with the 16-bit cast of a new
+    param as a further result. An update whose results something reads before
+    that place keeps its group unfused. At most `max-groups` params a call:
+    fewer let an update start before the last gradient is there. Refuses an
+    unknown target and a limit outside 1 to 256.
+
+    ```mlir
+    %p, %m, %v = aicf_rt.adam_step %p0, %g0, %m0, %v0, %bc, %lr : ...
+    %q, %n, %w = aicf_rt.adam_step %p1, %g1, %m1, %v1, %bc, %lr : ...
+    // becomes
+    %p, %m, %v, %q, %n, %w = aicf_rt.adam_update %p0, %g0, %m0, %v0,
+        %p1, %g1, %m1, %v1, %bc, %lr {count = 2 : i64} : ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+    Option<"maxGroups", "max-groups", "int64_t", "256", "params a call">
+  ];
+}
+
 def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
   let summary = "make the parallel assignment of updates explicit with copies";
   let description = [{
@@ -145,7 +279,10 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
   }];
   let options = [
     Option<"requireInplace", "require-inplace", "bool", "false",
-           "an update that needs a copy is an error">
+           "an update that needs a copy is an error">,
+    Option<"numStreams", "streams", "int64_t", "1",
+           "streams to come: with more than one, a call of forward and backward "
+           "leaves alone what a side call reads">
   ];
 }
 
@@ -153,7 +290,9 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
   let summary = "pin a kernel id (KID) to every call";
   let description = [{
     Writes `kid` from the first automatic row of Kernels.def that takes the
-    call's kind, dtypes and target, and `aicf_rt.target` on the function. A kid
+    call's kind, dtypes, shapes and target (`aicf.math = "tf32"` on the function
+    admits tf32 products), the bytes of `workspace` that the kernel makes use
+    of, and `aicf_rt.target` on the function. A kid
     that is already there stays if its row takes the call. Diagnoses calls
     without a kernel.
 
@@ -171,15 +310,26 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
 def AssignStreams : Pass<"aicf-rt-assign-streams", "ModuleOp"> {
   let summary = "assign every call to a stream";
   let description = [{
-    Puts every call on stream 0 and removes waits and signals: program order is
-    the only order. Passes and loader already think in happens-before.
+    With `streams=1` every call runs on stream 0: program order is the only
+    order. With more, calls that nothing of forward and backward waits for (step
+    counters, optimizers, and the weight and bias gradients that only they read)
+    go to the other streams. Signals and waits keep every dependence of the
+    program order: operands, and storage that a later call overwrites, so that
+    an optimizer never runs before the backward pass has read its weights. The
+    last call joins all streams on stream 0. Replaces an older assignment;
+    refuses a number of streams outside the loader's limit.
 
     ```mlir
-    %y = aicf_rt.relu %x {stream = 1 : i64} : ...
-    // becomes
-    %y = aicf_rt.relu %x : ...
+    %dW = aicf_rt.gemm %dy, %x {transA = true} : ...
+    // becomes, with streams=2
+    %dW = aicf_rt.gemm %dy, %x {transA = true, stream = 1 : i64,
+                                waits = array<i64: 4>,
+                                signals = array<i64: 5>} : ...
     ```
   }];
+  let options = [
+    Option<"numStreams", "streams", "int64_t", "1", "how many streams to use">
+  ];
 }
 
 def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {

@@ -100,7 +100,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                     unsigned,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == kNameAttr)
+  if (name == kNameAttr || name == kDerivedFromAttr)
     return checkString(op, attr);
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(attr.getValue());
@@ -121,7 +121,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   }
   return op->emitError() << "unknown attribute '" << name
                          << "' on an argument; known are aicf.role, aicf.name, "
-                            "aicf.init and aicf.vid";
+                            "aicf.init, aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,
@@ -130,7 +130,15 @@ LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   StringRef name = attr.getName();
   if (name == kNameAttr || name == kUpdatesAttr)
     return checkString(op, attr);
+  if (name == kHistoryAttr) {
+    auto steps = dyn_cast<IntegerAttr>(attr.getValue());
+    if (!steps || steps.getInt() < 1 || steps.getInt() > INT32_MAX)
+      return op->emitError()
+             << "'aicf.history' must be a number of steps in [1, 2^31), got "
+             << attr.getValue();
+    return success();
+  }
   return op->emitError() << "unknown attribute '" << name
-                         << "' on a result; known are aicf.name and "
-                            "aicf.updates";
+                         << "' on a result; known are aicf.name, aicf.updates "
+                            "and aicf.history";
 }

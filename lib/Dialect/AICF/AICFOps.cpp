@@ -91,6 +91,18 @@ static LogicalResult checkBetas(Operation *op, StringRef id, double beta1,
                     "a number in [0, 1)");
 }
 
+/// `value` has the type of `main`, or its shape and 16 bits where main is f32.
+static LogicalResult checkTypeOrHalf(Operation *op, StringRef id,
+                                     StringRef name, Value value,
+                                     StringRef mainName, Value main) {
+  Type element = typeOf(value).getElementType();
+  if (typeOf(main).getElementType().isF32() &&
+      (element.isF16() || element.isBF16()) &&
+      typeOf(value).getShape() == typeOf(main).getShape())
+    return success();
+  return checkType(op, id, name, value, mainName, main);
+}
+
 static bool isFloatElement(Type t) {
   return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
 }
@@ -197,6 +209,8 @@ AICF_INFER_AS_FIRST_OPERAND(AddOp)
 AICF_INFER_AS_FIRST_OPERAND(ReluBwdOp)
 AICF_INFER_AS_FIRST_OPERAND(MseGradOp)
 AICF_INFER_AS_FIRST_OPERAND(StepIncOp)
+AICF_INFER_AS_FIRST_OPERAND(ReciprocalOp)
+AICF_INFER_AS_FIRST_OPERAND(RecordOp)
 #undef AICF_INFER_AS_FIRST_OPERAND
 
 /// relu(relu(x)) = relu(x), bit for bit.
@@ -239,19 +253,20 @@ LogicalResult ReluBwdOp::verify() {
 LogicalResult MseLossOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location>, Adaptor a,
                                           SmallVectorImpl<Type> &types) {
-  types.push_back(RankedTensorType::get({}, elementOf(a.getPred())));
+  types.push_back(RankedTensorType::get({}, elementOf(a.getTarget())));
   return success();
 }
 
 LogicalResult MseLossOp::verify() {
-  return checkType(*this, "C1", "target", getTarget(), "pred", getPred());
+  return checkTypeOrHalf(*this, "C1", "pred", getPred(), "target", getTarget());
 }
 
 LogicalResult MseGradOp::verify() {
-  if (failed(checkType(*this, "C1", "target", getTarget(), "pred", getPred())))
+  if (failed(checkTypeOrHalf(*this, "C1", "pred", getPred(), "target",
+                             getTarget())))
     return failure();
   return checkScalar(*this, "C2", "loss_scale", getLossScale(),
-                     elementOf(getPred()));
+                     elementOf(getTarget()));
 }
 
 LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
@@ -420,7 +435,7 @@ LogicalResult AdamStepOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult AdamStepOp::verify() {
-  if (failed(checkType(*this, "C1", "g", getG(), "p", getP())) ||
+  if (failed(checkTypeOrHalf(*this, "C1", "g", getG(), "p", getP())) ||
       failed(checkType(*this, "C1", "m", getM(), "p", getP())) ||
       failed(checkType(*this, "C1", "v", getV(), "p", getP())))
     return failure();
@@ -456,7 +471,7 @@ LogicalResult SgdStepOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult SgdStepOp::verify() {
-  if (failed(checkType(*this, "C1", "g", getG(), "p", getP())) ||
+  if (failed(checkTypeOrHalf(*this, "C1", "g", getG(), "p", getP())) ||
       (getM() && failed(checkType(*this, "C1", "m", getM(), "p", getP()))))
     return failure();
   Type element = elementOf(getP());
@@ -474,4 +489,60 @@ LogicalResult SgdStepOp::verify() {
     return failure();
   return checkValue(*this, "C4", "weight_decay", decay, decay >= 0,
                     "a number >= 0");
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>, Adaptor a,
+                                             SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getData().getType());
+  if (!type)
+    return failure();
+  SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
+  if (!shape.empty())
+    shape[0] = dimOr(a.getIndex(), 0);
+  types.push_back(type.clone(shape));
+  return success();
+}
+
+LogicalResult GatherRowsOp::verify() {
+  if (typeOf(getData()).getRank() == 0)
+    return emitOpError() << "C1: data is " << getData().getType()
+                         << " of rank 0, expected rank 1 or more";
+  return checkRank(*this, "C2", "index", getIndex(), 1);
+}
+
+LogicalResult ShuffleOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location>, Adaptor a,
+                                          SmallVectorImpl<Type> &types) {
+  auto batch = attrForInference(a, a.getBatchAttr(), "batch");
+  int64_t size = batch && batch.getInt() > 0 ? batch.getInt() : 1;
+  types.push_back(
+      RankedTensorType::get({size}, IntegerType::get(context, 32)));
+  return success();
+}
+
+LogicalResult ShuffleOp::verify() {
+  auto inRange = [](int64_t n) { return n >= 1 && n <= INT32_MAX; };
+  if (failed(checkScalar(*this, "C1", "step", getStep())) ||
+      failed(checkValue(*this, "C2", "size", static_cast<double>(getSize()),
+                        inRange(getSize()), "a number in [1, 2^31)")))
+    return failure();
+  return checkValue(*this, "C3", "batch", static_cast<double>(getBatch()),
+                    inRange(getBatch()), "a number in [1, 2^31)");
+}
+
+LogicalResult RecordOp::verify() {
+  auto history = typeOf(getHistory()), value = typeOf(getValue());
+  if (history.getRank() == 0 ||
+      history.getShape().drop_front() != value.getShape())
+    return emitOpError() << "C1: history is " << history
+                         << ", expected rows of value's type " << value;
+  if (failed(checkElement(*this, "C2", "value", getValue(),
+                          history.getElementType())))
+    return failure();
+  return checkScalar(*this, "C3", "step", getStep());
 }

@@ -60,7 +60,7 @@ struct Problem {
   bool transA, transB, isTF32;
   DType in, out;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  uint64_t workspaceBytes;
+  uint64_t workspaceBytes = 0;
   uint32_t alignments[3]; ///< bytes, of a, b and c
 
   explicit Problem(const ResolvedCall &call);
@@ -87,14 +87,17 @@ Problem::Problem(const ResolvedCall &call) {
   ldb = b[1];
   in = args.ins[0].desc.dtype;
   out = args.outs[0].desc.dtype;
-  isTF32 = call.row->selection == Selection::AutoTF32;
+  isTF32 = call.row->kid.find("tf32") != std::string_view::npos;
   if (call.row->kind == OpKind::GemmBias)
     epilogue = args.attrsAs<GemmBiasAttrs>().relu
                    ? CUBLASLT_EPILOGUE_RELU_BIAS
                    : CUBLASLT_EPILOGUE_BIAS;
   if (call.row->kind == OpKind::GemmReduce)
     epilogue = CUBLASLT_EPILOGUE_BGRADB;
-  workspaceBytes = args.workspace.data ? args.workspace.desc.numBytes() : 0;
+  // Shared with other calls, it may be larger than this one's cap.
+  if (args.workspace.data)
+    workspaceBytes =
+        std::min(args.workspace.desc.numBytes(), call.row->workspaceCap);
   alignments[0] = alignmentOf(args.ins[0].data);
   alignments[1] = alignmentOf(args.ins[1].data);
   alignments[2] = alignmentOf(args.outs[0].data);

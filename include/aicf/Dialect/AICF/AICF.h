@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral kRoleAttr = "aicf.role";
 inline constexpr llvm::StringLiteral kNameAttr = "aicf.name";
 inline constexpr llvm::StringLiteral kInitAttr = "aicf.init";
 inline constexpr llvm::StringLiteral kUpdatesAttr = "aicf.updates";
+inline constexpr llvm::StringLiteral kDerivedFromAttr = "aicf.derived_from";
+inline constexpr llvm::StringLiteral kHistoryAttr = "aicf.history";
 inline constexpr llvm::StringLiteral kMathAttr = "aicf.math";
 /// Labels written by --aicf-number-values: on ops (array of result labels), on
 /// arguments, and the counts on the function.

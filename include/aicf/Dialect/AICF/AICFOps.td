@@ -106,7 +106,9 @@ def AICF_ReluBwdOp : AICF_Op<"relu_bwd"> {
 def AICF_MseLossOp : AICF_Op<"mse_loss"> {
   let summary = "loss = mean((pred - target)²)";
   let description = [{
-    - C1: pred and target have the same type.
+    The loss has target's element type.
+    - C1: pred and target have the same type, or the same shape with pred of
+      f16 or bf16 and target of f32.
   }];
   let arguments = (ins AICF_Float:$pred, AICF_Float:$target);
   let results = (outs AICF_Float:$loss);
@@ -117,8 +119,9 @@ def AICF_MseGradOp : AICF_Op<"mse_grad"> {
   let summary = "dpred = scale·(pred - target) [·loss_scale]";
   let description = [{
     `scale` defaults to 2/numel(pred): the gradient of `mse_loss`.
-    - C1: pred and target have the same type.
-    - C2: loss_scale is 0-d of the same element type.
+    - C1: pred and target have the same type, or the same shape with pred of
+      f16 or bf16 and target of f32.
+    - C2: loss_scale is 0-d of target's element type.
   }];
   let arguments = (ins AICF_Float:$pred, AICF_Float:$target,
                        Optional<AICF_Float>:$loss_scale,
@@ -238,7 +241,8 @@ def AICF_AdamStepOp : AICF_Op<"adam_step", [AttrSizedOperandSegments]> {
     p' = p·(1 - lr·weight_decay) - lr·m'·bc[0] / (√(v'·bc[1]) + eps)
     (Kingma & Ba 2015; decoupled decay of Loshchilov & Hutter 2019). With ok = 0
     the results are the old values.
-    - C1: p, g, m and v have the same type.
+    - C1: p, m and v have the same type; g has it too, or p's shape with f16 or
+      bf16 where p is f32.
     - C2: bc is [2]; lr and inv_scale are 0-d; of p's element type.
     - C3: ok is 0-d.
     - C4: 0 ≤ beta1, beta2 < 1; eps ≥ 0; weight_decay ≥ 0.
@@ -277,7 +281,8 @@ def AICF_SgdStepOp : AICF_Op<"sgd_step", [AttrSizedOperandSegments]> {
     p' = p - lr·(nesterov ? d + momentum·m' : m') (PyTorch, dampening 0). With
     ok = 0 the results are the old values. Without m the second result may not
     be used.
-    - C1: p, g and m have the same type.
+    - C1: p and m have the same type; g has it too, or p's shape with f16 or
+      bf16 where p is f32.
     - C2: lr and inv_scale are 0-d of p's element type.
     - C3: ok is 0-d.
     - C4: momentum ≥ 0; weight_decay ≥ 0; momentum and nesterov need m.
@@ -305,6 +310,52 @@ def AICF_SgdStepOp : AICF_Op<"sgd_step", [AttrSizedOperandSegments]> {
       return std::make_pair(0u, 1u);
     }
   }];
+}
+
+def AICF_ReciprocalOp : AICF_UnaryOp<"reciprocal", AICF_Float> {
+  let summary = "y = 1/x";
+}
+
+def AICF_GatherRowsOp : AICF_Op<"gather_rows"> {
+  let summary = "rows[i] = data[index[i]]";
+  let description = [{
+    Makes a batch of a dataset that lives on the device. An index outside data
+    is clamped.
+    - C1: data has rank 1 or more.
+    - C2: index has rank 1.
+  }];
+  let arguments = (ins AICF_Any:$data, AICF_Int:$index);
+  let results = (outs AICF_Any:$rows);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+}
+
+def AICF_ShuffleOp : AICF_Op<"shuffle"> {
+  let summary = "the rows of batch `step` in an endless shuffled walk";
+  let description = [{
+    The indices [batch] (i32) of positions step·batch ... of a walk that visits
+    each of 0..size-1 once an epoch, in an order that depends on `seed` and the
+    epoch only. `step` is a state that a step_inc of its own advances.
+    - C1: step is 0-d.
+    - C2: 1 ≤ size < 2^31.
+    - C3: 1 ≤ batch < 2^31.
+  }];
+  let arguments = (ins AICF_Int:$step, I64Attr:$size, I64Attr:$batch,
+                       DefaultValuedAttr<I64Attr, "0">:$seed);
+  let results = (outs AICF_I32:$index);
+  let assemblyFormat = "$step attr-dict `:` type($step)";
+}
+
+def AICF_RecordOp : AICF_Op<"record"> {
+  let summary = "history with row (step mod K) replaced by value";
+  let description = [{
+    `--aicf-expand-history` makes these from `aicf.history`.
+    - C1: history has rank 1 or more and value's shape behind dimension 0.
+    - C2: history and value have the same element type.
+    - C3: step is 0-d.
+  }];
+  let arguments = (ins AICF_Any:$history, AICF_Any:$value, AICF_Int:$step);
+  let results = (outs AICF_Any:$new_history);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
 #endif // AICF_OPS_TD

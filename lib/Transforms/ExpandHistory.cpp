@@ -1,0 +1,75 @@
+//===- ExpandHistory.cpp - keep a result of every step -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/EntryBuilder.h"
+#include "aicf/Transforms/Passes.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_EXPANDHISTORY
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+
+static int64_t historyOf(func::FuncOp func, unsigned result) {
+  auto steps = func.getResultAttrOfType<IntegerAttr>(result, kHistoryAttr);
+  return steps ? steps.getInt() : 0;
+}
+
+/// One counter serves all histories of an entry.
+static LogicalResult expand(func::FuncOp func) {
+  EntrySignature signature(func);
+  EntryBuilder entry(func);
+  OpBuilder builder(func.front().getTerminator());
+  SmallVector<Value> returned(func.front().getTerminator()->getOperands());
+  BlockArgument counter;
+  for (auto [i, value] : llvm::enumerate(returned)) {
+    int64_t steps = historyOf(func, i);
+    if (steps == 0)
+      continue;
+    const auto &result = signature.results[i];
+    if (result.name.empty())
+      return func.emitError() << "result " << i << " has 'aicf.history' but "
+                              << "updates \"" << result.updates
+                              << "\"; only an output has a history";
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape = {steps};
+    llvm::append_range(shape, type.getShape());
+    Location loc = value.getLoc();
+    if (!counter) {
+      std::string name = (func.getName() + ".history_step").str();
+      counter = entry.addState(RankedTensorType::get({}, builder.getI64Type()),
+                               name);
+      Value next = StepIncOp::create(builder, loc, counter, Value());
+      entry.addUpdate(next, name);
+    }
+    std::string name = (result.name + ".history").str();
+    BlockArgument history = entry.addState(type.clone(shape), name);
+    Value recorded = RecordOp::create(builder, loc, history, value, counter);
+    entry.addUpdate(recorded, name);
+  }
+  if (!counter)
+    return success();
+  entry.finish();
+  for (unsigned i = 0, e = signature.results.size(); i < e; ++i)
+    if (historyOf(func, i))
+      func.removeResultAttr(i, builder.getStringAttr(kHistoryAttr));
+  return success();
+}
+
+namespace {
+struct ExpandHistory : mlir::aicf::impl::ExpandHistoryBase<ExpandHistory> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation()))
+      if (failed(checkOneBlock(func)) || failed(expand(func)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,233 @@
+//===- FuseOptimizers.cpp - all parameter updates in one call ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/KernelChoice.h"
+#include "aicf/Analysis/Storage.h"
+#include "aicf/Transforms/Passes.h"
+
+#include <map>
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_FUSEOPTIMIZERS
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+using namespace mlir::aicf_rt;
+
+using ::aicf::OpKind;
+
+namespace {
+/// One optimizer call taken apart.
+struct Update {
+  PrimitiveOpInterface op;
+  SmallVector<Value> group;   ///< p, g, states
+  SmallVector<Value> scalars; ///< bc?, lr, inv_scale?, ok?
+  mlir::aicf_rt::CastOp copy; ///< of p' to 16 bits, or null
+};
+
+/// What updates of one call have in common: kind, attributes, scalars, types.
+struct Key {
+  OpKind kind;
+  size_t groupSize;
+  SmallVector<uint8_t> attrs;
+  SmallVector<const void *> parts;
+  bool operator<(const Key &o) const {
+    return std::tie(kind, groupSize, attrs, parts) <
+           std::tie(o.kind, o.groupSize, o.attrs, o.parts);
+  }
+};
+} // namespace
+
+/// The cast of p' if it is the only one and p' has no further reader but the
+/// entry's return.
+static mlir::aicf_rt::CastOp findCopy(Value newParam) {
+  mlir::aicf_rt::CastOp copy;
+  for (Operation *user : newParam.getUsers()) {
+    if (isa<func::ReturnOp>(user))
+      continue;
+    auto cast = dyn_cast<mlir::aicf_rt::CastOp>(user);
+    if (!cast || copy)
+      return {};
+    copy = cast;
+  }
+  if (!copy)
+    return {};
+  Type element =
+      cast<RankedTensorType>(copy.getResult(0).getType()).getElementType();
+  return element.isF16() || element.isBF16() ? copy : mlir::aicf_rt::CastOp();
+}
+
+static std::optional<Update> takeApart(PrimitiveOpInterface op) {
+  if (op.getOpKind() != OpKind::AdamStep && op.getOpKind() != OpKind::SgdStep)
+    return std::nullopt;
+  Update update;
+  update.op = op;
+  bool isAdam = op.getOpKind() == OpKind::AdamStep;
+  bool hasMoment = !isAdam && op->getNumResults() == 2;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    bool isGroup = isAdam ? i < 4 : i < 2 || (hasMoment && i == 3);
+    (isGroup ? update.group : update.scalars).push_back(operand);
+  }
+  update.copy = findCopy(op->getResult(0));
+  return update;
+}
+
+static Key keyOf(Update &update) {
+  Key key{update.op.getOpKind(), update.group.size(), {}, {}};
+  update.op.encodeAttrs(key.attrs);
+  for (Value scalar : update.scalars)
+    key.parts.push_back(scalar.getAsOpaquePointer());
+  auto element = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType();
+  };
+  key.parts.push_back(element(update.group[0]).getAsOpaquePointer());
+  key.parts.push_back(element(update.group[1]).getAsOpaquePointer());
+  key.parts.push_back(
+      update.copy ? element(update.copy.getResult(0)).getAsOpaquePointer()
+                  : nullptr);
+  return key;
+}
+
+static OpKind fusedKind(const Update &update) {
+  if (isa<mlir::aicf_rt::AdamStepOp>(update.op))
+    return OpKind::AdamUpdate;
+  return update.group.size() == 3 ? OpKind::MomentumUpdate : OpKind::SgdUpdate;
+}
+
+/// True when every reader of an update's results may come after `last`, where
+/// the fused call will stand.
+static bool mayMoveTo(const Update &update, Operation *last) {
+  for (Value result : update.op->getResults())
+    for (Operation *user : result.getUsers())
+      if (user != update.copy && !isa<func::ReturnOp>(user) &&
+          (user == last || user->isBeforeInBlock(last)))
+        return false;
+  if (update.copy)
+    for (Operation *user : update.copy->getUsers())
+      if (!isa<func::ReturnOp>(user) &&
+          (user == last || user->isBeforeInBlock(last)))
+        return false;
+  return true;
+}
+
+static Operation *create(OpBuilder &builder, Location loc, Update &first,
+                         int64_t count, TypeRange types, ValueRange ins,
+                         ArrayRef<int64_t> vids) {
+  Operation *op = first.op;
+  if (auto adam = dyn_cast<mlir::aicf_rt::AdamStepOp>(op)) {
+    auto fused =
+        mlir::aicf_rt::AdamUpdateOp::create(builder, loc, types, ins, vids);
+    fused.setBeta1Attr(adam.getBeta1Attr());
+    fused.setBeta2Attr(adam.getBeta2Attr());
+    fused.setEpsAttr(adam.getEpsAttr());
+    fused.setWeightDecayAttr(adam.getWeightDecayAttr());
+    fused.setCount(count);
+    return fused;
+  }
+  auto sgd = cast<mlir::aicf_rt::SgdStepOp>(op);
+  if (first.group.size() == 2) {
+    auto fused =
+        mlir::aicf_rt::SgdUpdateOp::create(builder, loc, types, ins, vids);
+    fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
+    fused.setCount(count);
+    return fused;
+  }
+  auto fused =
+      mlir::aicf_rt::MomentumUpdateOp::create(builder, loc, types, ins, vids);
+  fused.setMomentumAttr(sgd.getMomentumAttr());
+  fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
+  fused.setNesterovAttr(sgd.getNesterovAttr());
+  fused.setCount(count);
+  return fused;
+}
+
+/// One call for `updates`, at the place of the last of them.
+static void fuse(MutableArrayRef<Update> updates, const KernelChooser &chooser) {
+  if (updates.size() < 2 && !updates.front().copy)
+    return;
+  Operation *last = updates.back().op;
+  SmallVector<Value> ins, results;
+  for (Update &update : updates) {
+    if (!mayMoveTo(update, last))
+      return;
+    llvm::append_range(ins, update.group);
+    llvm::append_range(results, update.op->getResults());
+  }
+  llvm::append_range(ins, updates.front().scalars);
+  for (Update &update : updates)
+    if (update.copy)
+      results.push_back(update.copy.getResult(0));
+  if (!chooser.choose(fusedKind(updates.front()), ValueRange(ins).getTypes(),
+                      ValueRange(results).getTypes()))
+    return;
+  SmallVector<int64_t> vids;
+  for (Value result : results)
+    vids.push_back(labelOf(result));
+  if (llvm::is_contained(vids, -1))
+    vids.clear();
+  OpBuilder builder(last);
+  Operation *fused =
+      create(builder, last->getLoc(), updates.front(),
+             static_cast<int64_t>(updates.size()),
+             ValueRange(results).getTypes(), ins, vids);
+  for (auto [before, after] : llvm::zip(results, fused->getResults()))
+    before.replaceAllUsesWith(after);
+  for (Update &update : updates) {
+    if (update.copy)
+      update.copy->erase();
+    update.op->erase();
+  }
+}
+
+static void fuseEntry(func::FuncOp func, ::aicf::DeviceKind device,
+                      int64_t maxGroups) {
+  KernelChooser chooser(func, device);
+  // In order of the first update of each, so that plans do not depend on
+  // addresses.
+  std::map<Key, size_t> numberOf;
+  SmallVector<SmallVector<Update>> calls;
+  for (auto op : func.getOps<PrimitiveOpInterface>()) {
+    std::optional<Update> update = takeApart(op);
+    if (!update)
+      continue;
+    auto [it, fresh] = numberOf.try_emplace(keyOf(*update), calls.size());
+    if (fresh || static_cast<int64_t>(calls[it->second].size()) >= maxGroups) {
+      it->second = calls.size();
+      calls.emplace_back();
+    }
+    calls[it->second].push_back(*update);
+  }
+  for (SmallVector<Update> &updates : calls)
+    fuse(updates, chooser);
+}
+
+namespace {
+struct FuseOptimizers : mlir::aicf::impl::FuseOptimizersBase<FuseOptimizers> {
+  using FuseOptimizersBase::FuseOptimizersBase;
+  void runOnOperation() override {
+    FailureOr<::aicf::DeviceKind> device = parseTarget(getOperation(), target);
+    if (failed(device))
+      return signalPassFailure();
+    int64_t limit = ::aicf::kMaxUpdateGroups;
+    if (maxGroups < 1 || maxGroups > limit) {
+      getOperation().emitError() << "max-groups is " << maxGroups
+                                 << ", expected 1 to " << limit;
+      return signalPassFailure();
+    }
+    for (func::FuncOp func : getEntries(getOperation())) {
+      if (failed(checkEntryForm(func)))
+        return signalPassFailure();
+      fuseEntry(func, *device, maxGroups);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,296 @@
+//===- MixedPrecision.cpp - 16-bit forward and backward ------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. The body is rebuilt in two sweeps: first forward
+// and backward, then, behind all_finite where there is a loss scale, the
+// optimizers and whatever depends on them.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/EntryBuilder.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_MIXEDPRECISION
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+
+/// Ops that run on 16-bit operands.
+static bool isCompute(Operation *op) {
+  return isa<LinearOp, LinearBwdOp, ReluOp, ReluBwdOp, SaveOp, CopyOp, AddOp,
+             LayerNormOp, LayerNormBwdOp, ReduceSumOp>(op);
+}
+
+/// Step counters, bias corrections and optimizers.
+static bool isTraining(Operation *op) {
+  auto training = dyn_cast<TrainingOpInterface>(op);
+  return isa<StepIncOp>(op) ||
+         (training &&
+          (training.getStepOperand() >= 0 || training.getParamAndGrad()));
+}
+
+/// A counter of batches goes on when a step is skipped.
+static bool countsBatches(StepIncOp inc) {
+  return llvm::any_of(inc.getStep().getUsers(), [](Operation *user) {
+    return isa<ShuffleOp, RecordOp>(user);
+  });
+}
+
+static bool isF32(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType().isF32();
+}
+
+namespace {
+/// Rewrites one entry.
+class Narrower {
+public:
+  Narrower(func::FuncOp func, FloatType narrow, double initialScale)
+      : func(func), narrow(narrow), initialScale(initialScale),
+        signature(func), entry(func),
+        builder(func.front().getTerminator()) {}
+  LogicalResult run();
+
+private:
+  std::string derivedName(StringRef param) const {
+    return (param + (narrow.isF16() ? ".f16" : ".bf16")).str();
+  }
+  RankedTensorType narrowed(Value value) const {
+    return cast<RankedTensorType>(value.getType()).clone(narrow);
+  }
+  /// The 16-bit form of a value of the old body: a derived state, the result of
+  /// a rewritten op, or a cast. Values that are no f32 stay as they are.
+  Value narrowOf(Value old);
+  /// The form that a value has outside of compute ops.
+  Value wideOf(Value old);
+  void addDerivedStates();
+  LogicalResult addLossScale(ArrayRef<Operation *> tail);
+  void rewriteCompute(Operation *op);
+  void rewriteOther(Operation *op);
+  LogicalResult rewriteTail(Operation *op);
+  LogicalResult gate(Operation *op, Operation *clone);
+  void finish(ArrayRef<Operation *> oldOps);
+
+  func::FuncOp func;
+  FloatType narrow;
+  double initialScale;
+  EntrySignature signature;
+  EntryBuilder entry;
+  OpBuilder builder;
+  IRMapping wide, thin; ///< values of the old body to their two forms
+  BlockArgument lossScale;
+  Value ok, invScale;
+};
+} // namespace
+
+Value Narrower::narrowOf(Value old) {
+  if (Value known = thin.lookupOrNull(old))
+    return known;
+  if (!isF32(old))
+    return wide.lookupOrDefault(old);
+  Value cast = CastOp::create(builder, old.getLoc(), wide.lookupOrDefault(old),
+                              TypeAttr::get(narrow));
+  thin.map(old, cast);
+  return cast;
+}
+
+Value Narrower::wideOf(Value old) {
+  Value value = thin.lookupOrNull(old);
+  if (wide.contains(old) || !value || isa<BlockArgument>(old))
+    return wide.lookupOrDefault(old);
+  Value cast = CastOp::create(builder, old.getLoc(), value,
+                              TypeAttr::get(builder.getF32Type()));
+  wide.map(old, cast);
+  return cast;
+}
+
+/// For every f32 param that a compute op reads.
+void Narrower::addDerivedStates() {
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    BlockArgument param = func.getArgument(i);
+    if (arg.role == ::aicf::Role::Param && isF32(param) &&
+        llvm::any_of(param.getUsers(), isCompute))
+      thin.map(param, entry.addState(narrowed(param), derivedName(arg.name), {},
+                                     arg.name));
+  }
+}
+
+void Narrower::rewriteCompute(Operation *op) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, narrowOf(operand));
+  Operation *clone = builder.clone(*op, mapping);
+  for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults())) {
+    if (isF32(before)) {
+      after.setType(narrowed(before));
+      thin.map(before, after);
+    } else {
+      wide.map(before, after);
+    }
+  }
+}
+
+/// Losses take the prediction in 16 bits; everything else stays as it is.
+void Narrower::rewriteOther(Operation *op) {
+  bool isLoss = isa<MseLossOp, MseGradOp>(op) && isF32(op->getOperand(0)) &&
+                thin.contains(op->getOperand(0));
+  IRMapping mapping;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    mapping.map(operand, isLoss && i == 0 ? narrowOf(operand) : wideOf(operand));
+  Operation *clone = builder.clone(*op, mapping);
+  auto grad = dyn_cast<MseGradOp>(clone);
+  if (grad && lossScale)
+    grad.getLossScaleMutable().assign(lossScale);
+  for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults())) {
+    bool isNarrow = grad && isLoss;
+    if (isNarrow)
+      after.setType(narrowed(before));
+    (isNarrow ? thin : wide).map(before, after);
+  }
+}
+
+/// ok = all_finite(gradients); 1/scale; the next scale.
+LogicalResult Narrower::addLossScale(ArrayRef<Operation *> tail) {
+  SmallVector<Value> grads;
+  for (Operation *op : tail)
+    if (auto training = dyn_cast<TrainingOpInterface>(op))
+      if (auto operands = training.getParamAndGrad())
+        grads.push_back(narrowOf(op->getOperand(operands->second)));
+  Location loc = func.getLoc();
+  ok = AllFiniteOp::create(builder, loc, grads);
+  invScale = ReciprocalOp::create(builder, loc, Value(lossScale));
+  BlockArgument streak = entry.addState(
+      RankedTensorType::get({}, builder.getI32Type()), "loss_scale.streak");
+  auto next =
+      LossScaleUpdateOp::create(builder, loc, Value(lossScale), Value(streak),
+                                ok, APFloat(2.0), APFloat(0.5), 2000);
+  entry.addUpdate(next.getNewScale(), "loss_scale");
+  entry.addUpdate(next.getNewStreak(), "loss_scale.streak");
+  return success();
+}
+
+/// Skips the clone of `op` together with the whole step when ok is 0.
+LogicalResult Narrower::gate(Operation *op, Operation *clone) {
+  auto assign = [&](MutableOperandRange place, Value value,
+                    StringRef name) -> LogicalResult {
+    if (!place.empty())
+      return op->emitOpError() << "has an operand " << name
+                               << ", but the loss scale of "
+                                  "--aicf-mixed-precision needs its place";
+    place.assign(value);
+    return success();
+  };
+  if (auto inc = dyn_cast<StepIncOp>(clone))
+    return countsBatches(cast<StepIncOp>(op))
+               ? success()
+               : assign(inc.getOkMutable(), ok, "ok");
+  auto both = [&](auto optimizer) -> LogicalResult {
+    if (failed(assign(optimizer.getInvScaleMutable(), invScale, "inv_scale")))
+      return failure();
+    return assign(optimizer.getOkMutable(), ok, "ok");
+  };
+  if (auto adam = dyn_cast<AdamStepOp>(clone))
+    return both(adam);
+  if (auto sgd = dyn_cast<SgdStepOp>(clone))
+    return both(sgd);
+  return success();
+}
+
+LogicalResult Narrower::rewriteTail(Operation *op) {
+  auto training = dyn_cast<TrainingOpInterface>(op);
+  auto operands = training ? training.getParamAndGrad() : std::nullopt;
+  IRMapping mapping;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    mapping.map(operand, operands && i == operands->second && isF32(operand)
+                             ? narrowOf(operand)
+                             : wideOf(operand));
+  Operation *clone = builder.clone(*op, mapping);
+  wide.map(op->getResults(), clone->getResults());
+  return lossScale ? gate(op, clone) : success();
+}
+
+/// Returns the new forms, and for each updated param its rounded copy.
+void Narrower::finish(ArrayRef<Operation *> oldOps) {
+  SmallVector<Value> before(func.front().getTerminator()->getOperands());
+  entry.mapResults([&](Value value) { return wideOf(value); });
+  for (auto [value, result] : llvm::zip(before, signature.results)) {
+    int64_t target =
+        result.updates.empty() ? -1 : signature.findArgument(result.updates);
+    if (target < 0 || !thin.contains(func.getArgument(target)))
+      continue;
+    Value cast = CastOp::create(builder, value.getLoc(), wideOf(value),
+                                TypeAttr::get(narrow));
+    entry.addUpdate(cast, derivedName(result.updates));
+  }
+  entry.finish();
+  for (Operation *op : llvm::reverse(oldOps))
+    op->erase();
+}
+
+LogicalResult Narrower::run() {
+  SmallVector<Operation *> all, head, tail;
+  llvm::DenseSet<Operation *> isTail;
+  for (Operation &op : func.front().without_terminator()) {
+    all.push_back(&op);
+    bool late = isTraining(&op) || llvm::any_of(op.getOperands(), [&](Value v) {
+                  return v.getDefiningOp() && isTail.count(v.getDefiningOp());
+                });
+    if (late)
+      isTail.insert(&op);
+    (late ? tail : head).push_back(&op);
+  }
+  bool trains = llvm::any_of(tail, [](Operation *op) {
+    auto training = dyn_cast<TrainingOpInterface>(op);
+    return training && training.getParamAndGrad();
+  });
+  addDerivedStates();
+  if (narrow.isF16() && trains) {
+    auto grads = llvm::to_vector(func.getOps<MseGradOp>());
+    if (grads.empty())
+      return func.emitError() << "f16 needs a loss scale, but entry @"
+                              << func.getName() << " has no aicf.mse_grad";
+    for (MseGradOp grad : grads)
+      if (grad.getLossScale())
+        return grad.emitOpError() << "has a loss_scale operand, but the loss "
+                                     "scale of --aicf-mixed-precision needs "
+                                     "its place";
+    lossScale = entry.addState(RankedTensorType::get({}, builder.getF32Type()),
+                               "loss_scale",
+                               builder.getF32FloatAttr(initialScale));
+  }
+  for (Operation *op : head)
+    isCompute(op) ? rewriteCompute(op) : rewriteOther(op);
+  if (lossScale && failed(addLossScale(tail)))
+    return failure();
+  for (Operation *op : tail)
+    if (failed(rewriteTail(op)))
+      return failure();
+  finish(all);
+  return success();
+}
+
+namespace {
+struct MixedPrecision : mlir::aicf::impl::MixedPrecisionBase<MixedPrecision> {
+  using MixedPrecisionBase::MixedPrecisionBase;
+  void runOnOperation() override {
+    if (dtype != "bf16" && dtype != "f16") {
+      getOperation().emitError()
+          << "dtype is \"" << dtype << "\", expected bf16 or f16";
+      return signalPassFailure();
+    }
+    FloatType narrow = dtype == "f16"
+                           ? FloatType(Float16Type::get(&getContext()))
+                           : FloatType(BFloat16Type::get(&getContext()));
+    for (func::FuncOp func : getEntries(getOperation()))
+      if (failed(checkOneBlock(func)) ||
+          failed(Narrower(func, narrow, initialScale).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

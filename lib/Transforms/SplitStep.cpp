@@ -1,0 +1,155 @@
+//===- SplitStep.cpp - gradients and update as two entries ---------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Both halves are clones of the whole; each keeps
+// the results that belong to it, and dead ops fall away. What crosses from one
+// to the other is a state, so that nothing is copied in between.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Analysis/EntryBuilder.h"
+#include "aicf/Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::aicf {
+#define GEN_PASS_DEF_SPLITSTEP
+#include "aicf/Transforms/Passes.h.inc"
+} // namespace mlir::aicf
+
+using namespace mlir;
+using namespace mlir::aicf;
+
+namespace {
+/// A value that crosses from the gradients to the update.
+struct Crossing {
+  Value value; ///< in the whole
+  std::string name;
+};
+} // namespace
+
+/// Ops of the update: optimizers, what they need beyond gradients (counters,
+/// bias corrections), and whatever reads their results.
+static llvm::DenseSet<Operation *> findUpdateOps(func::FuncOp func) {
+  llvm::DenseSet<Operation *> update;
+  for (Operation &op : func.front().without_terminator()) {
+    auto training = dyn_cast<TrainingOpInterface>(op);
+    bool trains = isa<StepIncOp, BiasCorrOp, LossScaleUpdateOp>(op) ||
+                  (training && training.getParamAndGrad());
+    bool reads = llvm::any_of(op.getOperands(), [&](Value v) {
+      return v.getDefiningOp() && update.count(v.getDefiningOp());
+    });
+    if (trains || reads)
+      update.insert(&op);
+  }
+  return update;
+}
+
+/// Values that the update ops read and the others make, in order.
+static SmallVector<Crossing>
+findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
+  EntrySignature signature(func);
+  SmallVector<Crossing> crossings;
+  llvm::DenseSet<Value> seen;
+  for (Operation &op : func.front().without_terminator()) {
+    if (!update.count(&op))
+      continue;
+    auto training = dyn_cast<TrainingOpInterface>(op);
+    auto operands = training ? training.getParamAndGrad() : std::nullopt;
+    for (OpOperand &use : op.getOpOperands()) {
+      Operation *maker = use.get().getDefiningOp();
+      if (!maker || update.count(maker) || !seen.insert(use.get()).second)
+        continue;
+      BlockArgument param;
+      if (operands && use.getOperandNumber() == operands->second)
+        param = dyn_cast<BlockArgument>(op.getOperand(operands->first));
+      crossings.push_back(
+          {use.get(),
+           param ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
+                 : "cross:" + std::to_string(crossings.size())});
+    }
+  }
+  return crossings;
+}
+
+/// Erases dead ops, then arguments that nothing reads or updates.
+static void shrink(func::FuncOp func) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(func.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  EntrySignature signature(func);
+  llvm::BitVector unused(func.getNumArguments());
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    bool isTarget = llvm::any_of(signature.results, [&](const auto &r) {
+      return r.updates == arg.name;
+    });
+    // A derived state keeps its source in the signature.
+    bool isSource = llvm::any_of(signature.arguments, [&](const auto &a) {
+      return a.derivedFrom == arg.name;
+    });
+    if (func.getArgument(i).use_empty() && !isTarget && !isSource)
+      unused.set(i);
+  }
+  (void)func.eraseArguments(unused);
+}
+
+static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
+                            IRMapping &mapping) {
+  auto clone = cast<func::FuncOp>(func->clone(mapping));
+  clone.setName((func.getName() + suffix).str());
+  func->getBlock()->getOperations().insert(func->getIterator(), clone);
+  return clone;
+}
+
+/// @F becomes @F.grads and @F.update.
+static LogicalResult split(func::FuncOp func) {
+  llvm::DenseSet<Operation *> update = findUpdateOps(func);
+  if (llvm::none_of(func.getOps<TrainingOpInterface>(), [](auto op) {
+        return op.getParamAndGrad().has_value();
+      }))
+    return success(); // nothing to split: @predict
+  SmallVector<Crossing> crossings = findCrossings(func, update);
+  Operation *terminator = func.front().getTerminator();
+  auto isUpdate = [&](unsigned i) {
+    Operation *maker = terminator->getOperand(i).getDefiningOp();
+    return maker && update.count(maker);
+  };
+
+  IRMapping toGrads;
+  func::FuncOp grads = cloneAs(func, ".grads", toGrads);
+  EntryBuilder first(grads);
+  unsigned numResults = func.getNumResults();
+  first.filterResults([&](unsigned i) { return i >= numResults || !isUpdate(i); });
+  for (const Crossing &c : crossings) {
+    first.addState(c.value.getType(), c.name);
+    first.addUpdate(toGrads.lookup(c.value), c.name);
+  }
+  first.finish();
+  shrink(grads);
+
+  IRMapping toUpdate;
+  func::FuncOp second = cloneAs(func, ".update", toUpdate);
+  EntryBuilder entry(second);
+  entry.filterResults(isUpdate);
+  for (const Crossing &c : crossings)
+    toUpdate.lookup(c.value).replaceAllUsesWith(
+        entry.addState(c.value.getType(), c.name));
+  entry.finish();
+  shrink(second);
+  func.erase();
+  return success();
+}
+
+namespace {
+struct SplitStep : mlir::aicf::impl::SplitStepBase<SplitStep> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation()))
+      if (failed(checkOneBlock(func)) || failed(split(func)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -29,6 +29,7 @@ static LogicalResult expand(func::FuncOp func) {
   EntryBuilder entry(func);
   OpBuilder builder(func.front().getTerminator());
   SmallVector<Value> returned(func.front().getTerminator()->getOperands());
+  std::string counterName = (func.getName() + ".history_step").str();
   BlockArgument counter;
   for (auto [i, value] : llvm::enumerate(returned)) {
     int64_t steps = historyOf(func, i);
@@ -44,11 +45,8 @@ static LogicalResult expand(func::FuncOp func) {
     llvm::append_range(shape, type.getShape());
     Location loc = value.getLoc();
     if (!counter) {
-      std::string name = (func.getName() + ".history_step").str();
       counter = entry.addState(RankedTensorType::get({}, builder.getI64Type()),
-                               name);
-      Value next = StepIncOp::create(builder, loc, counter, Value());
-      entry.addUpdate(next, name);
+                               counterName);
     }
     std::string name = (result.name + ".history").str();
     BlockArgument history = entry.addState(type.clone(shape), name);
@@ -57,6 +55,9 @@ static LogicalResult expand(func::FuncOp func) {
   }
   if (!counter)
     return success();
+  // Behind the last reader of the old count: it is updated in place.
+  Value next = StepIncOp::create(builder, func.getLoc(), counter, Value());
+  entry.addUpdate(next, counterName);
   entry.finish();
   for (unsigned i = 0, e = signature.results.size(); i < e; ++i)
     if (historyOf(func, i))

@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import generate_step  # noqa: E402
-from train_step.cases import CASES  # noqa: E402
+from cases import CASES  # noqa: E402
 
 # What is tried for each case; the fastest is reported, all are listed.
 VARIANTS = {

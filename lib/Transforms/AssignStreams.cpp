@@ -91,12 +91,12 @@ public:
     for (uint32_t i = 0; i < list.calls.size(); ++i) {
       if (last[streams[i]] >= 0)
         merge(i, last[streams[i]]);
-      for (uint32_t earlier : dependences[i])
-        require(i, earlier);
-      if (i + 1 == list.calls.size()) // the join
+      if (i + 1 == list.calls.size()) // the join, which implies the rest
         for (uint32_t s = 0; s < numStreams; ++s)
           if (last[s] >= 0)
             require(i, last[s]);
+      for (uint32_t earlier : dependences[i])
+        require(i, earlier);
       last[streams[i]] = i;
     }
     for (uint32_t i = 0; i < list.calls.size(); ++i)
@@ -135,7 +135,7 @@ struct AssignStreams : mlir::aicf::impl::AssignStreamsBase<AssignStreams> {
   void runOnOperation() override {
     int64_t limit = ::aicf::HappensBefore::kMaxStreams;
     if (numStreams < 1 || numStreams > limit) {
-      getOperation().emitError() << "streams is " << numStreams
+      getOperation().emitError() << "streams is " << int64_t(numStreams)
                                  << ", expected 1 to " << limit;
       return signalPassFailure();
     }

@@ -219,7 +219,7 @@ struct FuseOptimizers : mlir::aicf::impl::FuseOptimizersBase<FuseOptimizers> {
       return signalPassFailure();
     int64_t limit = ::aicf::kMaxUpdateGroups;
     if (maxGroups < 1 || maxGroups > limit) {
-      getOperation().emitError() << "max-groups is " << maxGroups
+      getOperation().emitError() << "max-groups is " << int64_t(maxGroups)
                                  << ", expected 1 to " << limit;
       return signalPassFailure();
     }

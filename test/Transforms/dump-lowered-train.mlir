@@ -1,5 +1,5 @@
 // RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer adam | aicf-opt --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefixes=CHECK,ADAM
-// RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer adam | aicf-opt --lower-to-backend --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefixes=CHECK,ADAM
+// RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer adam | aicf-opt --lower-to-backend=opt-level=1 --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefixes=CHECK,ADAM
 // RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer sgd | aicf-opt --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefixes=CHECK,SGD
 // RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer adam --attrs "{beta1 = 0.8, weight_decay = 0.01}" | aicf-opt --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefix=ATTRS
 // RUN: aicf-opt %examples/digits/model.mlir --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefix=TWO

@@ -34,3 +34,12 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
   %0 = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    attributes {aicf_rt.temp_bytes = 256 : i64} {
+  // expected-error @+1 {{wants a workspace of 512 bytes, but stream 0 has none: run --aicf-rt-plan-memory}}
+  %0 = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: 0>, workspace = 512 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --lower-to-backend | FileCheck %s
+// RUN: aicf-opt %s --lower-to-backend=opt-level=1 | FileCheck %s
 // RUN: not aicf-opt %s --aicf-number-values --aicf-lower-to-rt --aicf-rt-emit-plan 2>&1 | FileCheck %s --check-prefix=EARLY
 // EARLY: has no memory plan: run --aicf-rt-plan-memory first
 

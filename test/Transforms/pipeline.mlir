@@ -1,20 +1,24 @@
 // RUN: aicf-opt %s --lower-to-backend > %t.whole
-// RUN: aicf-opt %s --aicf-phase-check --aicf-phase-lower --aicf-phase-updates --aicf-phase-inplace --aicf-phase-kernels --aicf-phase-streams --aicf-phase-memory --aicf-phase-plan > %t.phases
+// RUN: aicf-opt %s --aicf-phase-check --aicf-phase-lower --aicf-phase-fuse --aicf-phase-updates --aicf-phase-inplace --aicf-phase-kernels --aicf-phase-streams --aicf-phase-memory --aicf-phase-plan > %t.phases
 // RUN: diff %t.whole %t.phases
-// RUN: aicf-opt %s --aicf-phase-check --cse --canonicalize --aicf-phase-lower --cse --canonicalize --aicf-phase-updates --cse --canonicalize --aicf-phase-inplace --cse --canonicalize --aicf-phase-kernels --cse --canonicalize --aicf-phase-streams --cse --canonicalize --aicf-phase-memory --cse --canonicalize --aicf-phase-plan --cse --canonicalize > %t.cleaned
+// RUN: aicf-opt %s --aicf-phase-check --cse --canonicalize --aicf-phase-lower --cse --canonicalize --aicf-phase-fuse --cse --canonicalize --aicf-phase-updates --cse --canonicalize --aicf-phase-inplace --cse --canonicalize --aicf-phase-kernels --cse --canonicalize --aicf-phase-streams --cse --canonicalize --aicf-phase-memory --cse --canonicalize --aicf-phase-plan --cse --canonicalize > %t.cleaned
 // RUN: diff %t.whole %t.cleaned
 // RUN: aicf-opt %s --lower-to-backend --lower-to-backend > %t.twice
 // RUN: diff %t.whole %t.twice
 // RUN: aicf-opt %s --lower-to-backend=keep=grad | FileCheck %s --check-prefix=GRAD
 // RUN: aicf-opt %s --lower-to-backend=keep=all | FileCheck %s --check-prefix=ALL
 // RUN: aicf-opt %s --lower-to-backend=require-inplace=true -o /dev/null
-// RUN: not aicf-opt %s --lower-to-backend=target=cuda 2>&1 | FileCheck %s --check-prefix=CUDA
+// RUN: aicf-opt %s --lower-to-backend=target=cuda | FileCheck %s --check-prefix=CUDA
+// RUN: not aicf-opt %s --lower-to-backend=target=tpu 2>&1 | FileCheck %s --check-prefix=TPU
+// RUN: not aicf-opt %s --lower-to-backend=mixed-precision=f8 2>&1 | FileCheck %s --check-prefix=F8
 // RUN: not aicf-opt %s --lower-to-backend=keep=most 2>&1 | FileCheck %s --check-prefix=KEEP
 
 // Tests that the phases one by one, with clean-ups after each, give the same.
 // GRAD: aicf_rt.tensor {{[0-9]+}} "grad:w" "output" "io"
 // ALL: "v004" "output" "io"
-// CUDA: has no kernel on target cuda
+// CUDA: aicf_rt.plan "cuda"
+// TPU: target is "tpu", expected cpu or cuda
+// F8: dtype is "f8", expected bf16 or f16
 // KEEP: mode is "most", expected grad or all
 func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w"},

@@ -24,8 +24,8 @@ func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 
 // Tests an op without a kernel.
 func.func @none(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{has no kernel on target cpu for 'tensor<4xf16>' -> 'tensor<4xf16>'}}
-  %0 = aicf_rt.relu %x : (tensor<4xf16>) -> tensor<4xf16>
+  // expected-error @+1 {{has no kernel on target cpu for 'tensor<4xf16>' -> 'tensor<4xbf16>'}}
+  %0 = aicf_rt.cast %x : (tensor<4xf16>) -> tensor<4xbf16>
   return
 }
 

@@ -46,9 +46,9 @@ def test_every_way_gives_the_same_bits(bench, plan):
             assert state(bench, which, "--steps", 20, *flags) == reference, flags
 
 
-@pytest.mark.parametrize("phases", range(8))
+@pytest.mark.parametrize("phases", range(9))
 def test_cleaning_up_after_any_phase_changes_nothing(bench, plan, phases):
-    names = ["check", "lower", "updates", "inplace", "kernels", "streams",
+    names = ["check", "lower", "fuse", "updates", "inplace", "kernels", "streams",
              "memory", "plan"]
     passes = []
     for i, name in enumerate(names):
@@ -135,7 +135,7 @@ def test_trace_statistics_and_slots(bench, plan):
         assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
         calls = [n["op"] for e in events for n in e["args"].get("nodes", [])] or \
             [e["name"] for e in events]
-        assert len(calls) == 3 * 20 and calls.count("adam_step") == 12
+        assert len(calls) == 3 * 19 and calls.count("adam_step") == 12
         assert "persistent" in done.stdout and "fc0.weight" in done.stdout
 
 

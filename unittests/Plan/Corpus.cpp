@@ -196,6 +196,25 @@ void CorpusBuilder::addTensors() {
     first(p).init = InitKind::Constant;
     first(p).initValue = NAN;
   });
+  // Tensor 2 is the moment of W (tensor 0); lr is a hyper.
+  auto derive = [](Plan &p, int32_t from, DType dtype) {
+    p.persistent[2].derivedFrom = from;
+    p.persistent[2].desc.dtype = dtype;
+  };
+  add(PlanError::TensorDerived, "nothing",
+      [=](Plan &p) { derive(p, 99, DType::F16); });
+  add(PlanError::TensorDerived, "negative",
+      [=](Plan &p) { derive(p, -2, DType::F16); });
+  add(PlanError::TensorDerived, "same-type",
+      [=](Plan &p) { derive(p, 0, DType::F32); });
+  add(PlanError::TensorDerived, "integer",
+      [=](Plan &p) { derive(p, 0, DType::I32); });
+  add(PlanError::TensorDerived, "itself",
+      [=](Plan &p) { derive(p, 2, DType::F16); });
+  add(PlanError::TensorDerived, "param",
+      [](Plan &p) { p.persistent[0].derivedFrom = 1; });
+  add(PlanError::TensorDerived, "io",
+      [](Plan &p) { p.entries[0].tensors[0].derivedFrom = 0; });
 }
 
 void CorpusBuilder::addSegments() {

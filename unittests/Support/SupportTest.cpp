@@ -10,6 +10,7 @@
 #include "aicf/Support/KernelTable.h"
 #include "aicf/Support/OpRules.h"
 #include "aicf/Support/Overlap.h"
+#include "aicf/Support/Shuffle.h"
 
 #include <gtest/gtest.h>
 
@@ -144,15 +145,75 @@ TEST(KernelTable, KidsAreUniqueAndWellFormed) {
   EXPECT_EQ(findKernel(DeviceKind::CPU, "nothing"), nullptr);
 }
 
-TEST(KernelTable, EveryKindHasCpuKernelsInBothPrecisions) {
-  for (uint16_t k = 0; k < kNumOpKinds; ++k) {
-    int rows = 0;
-    for (const KernelRow &row : kernelTable())
-      rows += row.device == DeviceKind::CPU &&
-              row.kind == static_cast<OpKind>(k) &&
-              row.selection == Selection::Auto;
-    EXPECT_GE(rows, 2) << nameOf(static_cast<OpKind>(k));
+/// Fused kinds have kernels on CUDA only.
+bool isFused(OpKind kind) {
+  return kind >= OpKind::GemmBias && kind <= OpKind::MomentumUpdate;
+}
+
+TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
+  for (uint16_t k = 0; k < kNumOpKinds; ++k)
+    for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+      OpKind kind = static_cast<OpKind>(k);
+      int rows = 0;
+      for (const KernelRow &row : kernelTable())
+        rows += row.device == device && row.kind == kind &&
+                row.selection == Selection::Auto;
+      if (device == DeviceKind::CPU && isFused(kind))
+        EXPECT_EQ(rows, 0) << nameOf(kind);
+      else
+        EXPECT_GE(rows, 2) << nameOf(kind);
+    }
+}
+
+TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
+  auto relu = [](int64_t width, uint64_t alignment) {
+    TensorDesc x(DType::F16, {3, width});
+    return selectKernel(DeviceKind::CUDA, OpKind::Relu, {&x, 1}, {&x, 1},
+                        {false, alignment})
+        ->kid;
+  };
+  EXPECT_EQ(relu(16, 256), "relu_f16_vec8_v0");
+  EXPECT_EQ(relu(16, 4), "relu_f16_vec2_v0");
+  EXPECT_EQ(relu(16, 2), "relu_f16_v0");
+  EXPECT_EQ(relu(6, 256), "relu_f16_vec2_v0");
+  EXPECT_EQ(relu(7, 256), "relu_f16_v0");
+  auto gemm = [](int64_t n, bool allowTF32) {
+    TensorDesc a(DType::F32, {n, n});
+    TensorDesc ins[] = {a, a};
+    return selectKernel(DeviceKind::CUDA, OpKind::Gemm, {ins, 2}, {&a, 1},
+                        {allowTF32})
+        ->kid;
+  };
+  EXPECT_EQ(gemm(64, false), "gemm_f32_tile_v0");
+  EXPECT_EQ(gemm(2048, false), "gemm_f32_lt_v0");
+  EXPECT_EQ(gemm(2048, true), "gemm_tf32_lt_v0");
+}
+
+TEST(KernelTable, WorkspaceIsCapped) {
+  for (const KernelRow &row : kernelTable()) {
+    TensorDesc wide(row.in0, {65536, 65536}), out(row.out0, {65536, 65536});
+    TensorDesc ins[] = {wide, wide}, outs[] = {out, out};
+    EXPECT_LE(row.workspaceBytes({ins, 2}, {outs, 2}), row.workspaceCap)
+        << row.kid;
+    EXPECT_EQ(row.workspaceBytes({ins, 2}, {outs, 2}) > 0, row.workspaceCap > 0)
+        << row.kid;
   }
+}
+
+TEST(Shuffle, IsAPermutationEachEpoch) {
+  for (uint32_t size : {1u, 2u, 3u, 10u, 255u, 256u, 257u, 1000u})
+    for (uint64_t seed : {0u, 7u}) {
+      std::vector<std::set<int64_t>> epochs(3);
+      bool differ = false;
+      for (uint64_t i = 0; i < 3 * size; ++i) {
+        int64_t row = shuffledRow(i, size, seed);
+        ASSERT_GE(row, 0);
+        ASSERT_LT(row, int64_t(size));
+        EXPECT_TRUE(epochs[i / size].insert(row).second) << size << " " << i;
+        differ |= i >= size && row != shuffledRow(i - size, size, seed);
+      }
+      EXPECT_TRUE(differ || size < 4) << "epochs have the same order";
+    }
 }
 
 TEST(HalfFloat, EveryHalfAndBFloatRoundTrips) {

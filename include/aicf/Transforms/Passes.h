@@ -37,7 +37,7 @@ struct LowerToBackendOptions
       llvm::cl::desc("0: every value its own storage, explicit copies; 1: "
                      "in-place and copies dropped where safe; 2: also saves "
                      "eliminated and calls fused where the target has kernels"),
-      llvm::cl::init(1)};
+      llvm::cl::init(2)};
   Option<std::string> mixedPrecision{
       *this, "mixed-precision",
       llvm::cl::desc("Forward and backward in bf16 or f16; none"),

@@ -401,8 +401,8 @@ def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
 def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
   let summary = "print the calls of each entry";
   let description = [{
-    Prints to standard output, one block an entry, the calls before fusions and
-    without protective copies. Works on `aicf` (lowers a copy), on primitives and
+    Prints to standard output, one block an entry, the calls without protective
+    copies; behind the fuse phase, the fused ones. Works on `aicf` (lowers a copy), on primitives and
     on the plan; changes nothing. Attributes at their default are left out.
 
     ```

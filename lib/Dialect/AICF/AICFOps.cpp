@@ -526,13 +526,15 @@ LogicalResult ShuffleOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult ShuffleOp::verify() {
-  auto inRange = [](int64_t n) { return n >= 1 && n <= INT32_MAX; };
+  auto check = [&](StringRef id, StringRef name, IntegerAttr attr) {
+    int64_t n = attr.getInt();
+    return checkValue(*this, id, name, static_cast<double>(n),
+                      n >= 1 && n <= INT32_MAX, "a number in [1, 2^31)");
+  };
   if (failed(checkScalar(*this, "C1", "step", getStep())) ||
-      failed(checkValue(*this, "C2", "size", static_cast<double>(getSize()),
-                        inRange(getSize()), "a number in [1, 2^31)")))
+      failed(check("C2", "size", getSizeAttr())))
     return failure();
-  return checkValue(*this, "C3", "batch", static_cast<double>(getBatch()),
-                    inRange(getBatch()), "a number in [1, 2^31)");
+  return check("C3", "batch", getBatchAttr());
 }
 
 LogicalResult RecordOp::verify() {

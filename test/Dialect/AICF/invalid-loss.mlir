@@ -3,7 +3,7 @@
 // Tests the constraints: the ids are those of the op descriptions.
 
 func.func @mse_loss_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
-  // expected-error @+1 {{C1: target is 'tensor<4xf64>', but pred is 'tensor<4xf32>'}}
+  // expected-error @+1 {{C1: pred is 'tensor<4xf32>', but target is 'tensor<4xf64>'}}
   %r = aicf.mse_loss %a, %b : tensor<4xf32>, tensor<4xf64>
   return
 }
@@ -11,7 +11,7 @@ func.func @mse_loss_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
 // -----
 
 func.func @mse_grad_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
-  // expected-error @+1 {{C1: target is 'tensor<5xf32>', but pred is 'tensor<4xf32>'}}
+  // expected-error @+1 {{C1: pred is 'tensor<4xf32>', but target is 'tensor<5xf32>'}}
   %r = aicf.mse_grad %a, %b : tensor<4xf32>, tensor<5xf32>
   return
 }

@@ -1,0 +1,50 @@
+// RUN: aicf-opt %s --aicf-rt-eliminate-saves --split-input-file --verify-diagnostics | FileCheck %s
+
+// Tests that a saved value is read where it lies, and that copies stay.
+// CHECK-LABEL: func.func @saved
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32> {{.*}}, %[[D:.*]]: tensor<4xf32>
+func.func @saved(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+                 %d: tensor<4xf32> {aicf.role = "input", aicf.name = "d"})
+    -> (tensor<4xf32> {aicf.name = "dx"}, tensor<4xf32> {aicf.name = "c"}) {
+  // CHECK-NOT: copy_saved
+  // CHECK: %[[H:.*]] = aicf_rt.relu %[[X]]
+  %h = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %s = aicf_rt.copy_saved %h : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.relu_bwd %[[D]], %[[H]]
+  %dx = aicf_rt.relu_bwd %d, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.copy %[[H]]
+  %c = aicf_rt.copy %h : (tensor<4xf32>) -> tensor<4xf32>
+  return %dx, %c : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests that a save of a save goes too, and that a returned one is its operand.
+// CHECK-LABEL: func.func @returned
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>
+// CHECK-NEXT: return %[[X]]
+func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.copy_saved %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.copy_saved %0 : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that functions that are no entries are left alone.
+// CHECK-LABEL: func.func private @other
+// CHECK-NEXT: aicf_rt.copy_saved
+func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = aicf_rt.copy_saved %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that the pass runs on primitives only.
+func.func @early(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  %0 = aicf.save %x : tensor<4xf32>
+  return
+}

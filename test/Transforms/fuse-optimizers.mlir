@@ -1,0 +1,74 @@
+// RUN: aicf-opt %s --aicf-rt-fuse-optimizers=target=cuda --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-optimizers --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=1" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: not aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not aicf-opt %s --aicf-rt-fuse-optimizers=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
+// ZERO: max-groups is 0, expected 1 to 256
+// TARGET: target is "tpu", expected cpu or cuda
+// CPU-NOT: aicf_rt.{{adam|sgd|momentum}}_update
+
+!s = tensor<f32>
+// Tests SGD of two parameters, and momentum apart from it.
+// CHECK-LABEL: func.func @sgd
+// CHECK-NEXT: %[[U:.*]]:2 = aicf_rt.sgd_update %[[P:.*]], %[[G:.*]], %[[Q:.*]], %[[H:.*]], %[[LR:.*]] {count = 2 : i64, weight_decay = 1.000000e-01 : f64}
+// CHECK-NEXT: aicf_rt.sgd_step {{.*}} {momentum
+// CHECK-NEXT: return %[[U]]#0, %[[U]]#1
+// ONE-LABEL: func.func @sgd
+// ONE-NOT: sgd_update
+func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+               %q: tensor<2x2xf32> {aicf.role = "param", aicf.name = "q"},
+               %r: tensor<4xf32> {aicf.role = "param", aicf.name = "r"},
+               %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},
+               %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+               %h: tensor<2x2xf32> {aicf.role = "input", aicf.name = "h"},
+               %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<2x2xf32> {aicf.updates = "q"},
+        tensor<4xf32> {aicf.updates = "r"}, tensor<4xf32> {aicf.updates = "m"}) {
+  %0 = aicf_rt.sgd_step %p, %g, %lr {weight_decay = 0.1 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %1 = aicf_rt.sgd_step %q, %h, %lr {weight_decay = 0.1 : f64} : (tensor<2x2xf32>, tensor<2x2xf32>, !s) -> tensor<2x2xf32>
+  %2:2 = aicf_rt.sgd_step %r, %g, %lr, %m {momentum = 0.9 : f64} : (tensor<4xf32>, tensor<4xf32>, !s, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0, %1, %2#0, %2#1 : tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+!s = tensor<f32>
+// Tests that the 16-bit copy joins, also of a single parameter.
+// CHECK-LABEL: func.func @copy
+// CHECK-NEXT: %[[U:.*]]:3 = aicf_rt.momentum_update %{{.*}} {count = 1 : i64{{.*}}} : ({{.*}}) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>)
+// CHECK-NEXT: return %[[U]]#0, %[[U]]#1, %[[U]]#2
+func.func @copy(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},
+                %c: tensor<4xbf16> {aicf.role = "state", aicf.name = "c", aicf.derived_from = "p"},
+                %g: tensor<4xbf16> {aicf.role = "input", aicf.name = "g"},
+                %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "m"}, tensor<4xbf16> {aicf.updates = "c"}) {
+  %0:2 = aicf_rt.sgd_step %p, %g, %lr, %m {momentum = 0.9 : f64} : (tensor<4xf32>, tensor<4xbf16>, !s, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %1 = aicf_rt.cast %0#0 : (tensor<4xf32>) -> tensor<4xbf16>
+  return %0#0, %0#1, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>
+}
+
+// -----
+
+!s = tensor<f32>
+// Tests the refusals: other attributes, another learning rate, another type, a
+// result that is read before the last update.
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT: sgd_update
+func.func @apart(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                 %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
+                 %d: tensor<4xf64> {aicf.role = "param", aicf.name = "d"},
+                 %lr: !s {aicf.role = "hyper", aicf.name = "lr"},
+                 %l2: !s {aicf.role = "hyper", aicf.name = "l2"},
+                 %l3: tensor<f64> {aicf.role = "hyper", aicf.name = "l3"})
+    -> (tensor<4xf32> {aicf.name = "a"}, tensor<4xf32> {aicf.name = "b"}, tensor<4xf32> {aicf.name = "c"},
+        tensor<4xf64> {aicf.name = "e"}, tensor<4xf32> {aicf.name = "f"}, tensor<4xf32> {aicf.name = "g"}) {
+  %0 = aicf_rt.sgd_step %p, %q, %lr {weight_decay = 0.1 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %1 = aicf_rt.sgd_step %p, %q, %lr {weight_decay = 0.2 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %2 = aicf_rt.sgd_step %p, %q, %l2 {weight_decay = 0.1 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %3 = aicf_rt.sgd_step %d, %d, %l3 {weight_decay = 0.1 : f64} : (tensor<4xf64>, tensor<4xf64>, tensor<f64>) -> tensor<4xf64>
+  %4 = aicf_rt.sgd_step %p, %p, %lr {weight_decay = 0.3 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %5 = aicf_rt.relu %4 : (tensor<4xf32>) -> tensor<4xf32>
+  %6 = aicf_rt.sgd_step %q, %5, %lr {weight_decay = 0.3 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  return %0, %1, %2, %3, %4, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf64>, tensor<4xf32>, tensor<4xf32>
+}

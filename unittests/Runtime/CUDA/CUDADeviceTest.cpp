@@ -1,0 +1,399 @@
+//===- CUDADeviceTest.cpp - the CUDA device over its table of calls -------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Over a fake table, which needs no GPU: what fails when, what is leaked, which
+// nodes belong to which call. With AICF_TEST_DEVICE=cuda over the real table,
+// where results are compared with the CPU too.
+//===----------------------------------------------------------------------===//
+
+#include "CUDADevice.h"
+#include "FakeCuda.h"
+#include "aicf/Runtime/Executor.h"
+#include "aicf/Support/KernelTable.h"
+#include "unittests/Common/SamplePlans.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+bool isReal() {
+  const char *name = std::getenv("AICF_TEST_DEVICE");
+  return name && std::string_view(name) == "cuda";
+}
+const CudaApi &baseApi() { return isReal() ? realCudaApi() : fakeCudaApi(); }
+
+/// A sample plan with the kernels of another device.
+std::shared_ptr<const Plan> toCuda(Plan plan) {
+  plan.device = DeviceKind::CUDA;
+  for (PlanEntry &entry : plan.entries)
+    for (PlanCall &call : entry.calls) {
+      std::vector<TensorDesc> ins, outs;
+      for (uint32_t tid : call.ins)
+        ins.push_back(plan.tensor(entry, tid).desc);
+      for (uint32_t tid : call.outs)
+        outs.push_back(plan.tensor(entry, tid).desc);
+      call.kid = selectKernel(DeviceKind::CUDA, call.kind, ins, outs)->kid;
+      // One product by the library.
+      if (call.kind == OpKind::Gemm && entry.name == "predict")
+        call.kid = "gemm_f32_lt_v0";
+    }
+  EXPECT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).message();
+  return std::make_shared<const Plan>(std::move(plan));
+}
+
+std::shared_ptr<Device> makeDevice(const CudaApi &api = baseApi(),
+                                   CUDADeviceOptions options = {}) {
+  auto device = CUDADevice::create(api, options);
+  EXPECT_TRUE(device.ok()) << device.status().toString();
+  return device.ok() ? *device : nullptr;
+}
+
+const float kX[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1};
+const float kT[6] = {1, 0, 0, 0, 1, 0};
+
+Status writeInputs(Executor &e) {
+  float lr = 0.1f;
+  AICF_RETURN_IF_ERROR(e.write("train/x", kX, sizeof(kX)));
+  AICF_RETURN_IF_ERROR(e.write("predict/x", kX, sizeof(kX)));
+  AICF_RETURN_IF_ERROR(e.write("t", kT, sizeof(kT)));
+  return e.write("lr", &lr, sizeof(lr));
+}
+
+std::unique_ptr<Executor> makeTrainer(std::shared_ptr<Device> device,
+                                      ExecutorOptions options = {}) {
+  auto executor = Executor::create(toCuda(makeTrainPlan()), device, options);
+  EXPECT_TRUE(executor.ok()) << executor.status().toString();
+  Status written = writeInputs(**executor);
+  EXPECT_TRUE(written.ok()) << written.toString();
+  return std::move(*executor);
+}
+
+std::vector<uint8_t> stateOf(Executor &executor) {
+  std::vector<uint8_t> all;
+  for (const char *name : {"W", "b", "mW", "mb", "step", "loss"}) {
+    std::vector<uint8_t> bytes(executor.find(name)->desc.numBytes());
+    Status read = executor.read(name, bytes.data(), bytes.size());
+    EXPECT_TRUE(read.ok()) << read.toString();
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  return all;
+}
+
+TEST(CUDADevice, EagerReplayAndSeveralStepsALaunchGiveTheSameBits) {
+  auto device = makeDevice();
+  auto eager = makeTrainer(device);
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(eager->run("train").ok());
+  std::vector<uint8_t> expected = stateOf(*eager);
+  for (bool separate : {false, true}) {
+    ExecutorOptions options;
+    options.separateAllocations = separate;
+    auto graph = makeTrainer(device, options);
+    ASSERT_TRUE(graph->capture("train").ok());
+    ASSERT_TRUE(graph->replay("train", 20).ok());
+    EXPECT_EQ(stateOf(*graph), expected);
+    auto keyed = makeTrainer(device, options);
+    for (int i = 0; i < 4; ++i)
+      ASSERT_TRUE(keyed->run(GraphKey{"train", 5}).ok());
+    EXPECT_EQ(stateOf(*keyed), expected);
+  }
+  for (bool poison : {false, true}) {
+    ExecutorOptions options;
+    options.poison = poison;
+    options.canary = !poison;
+    auto debug = makeTrainer(device, options);
+    for (int i = 0; i < 20; ++i) {
+      Status status = debug->run("train");
+      ASSERT_TRUE(status.ok()) << status.toString();
+    }
+    if (isReal()) {
+      EXPECT_EQ(stateOf(*debug), expected);
+    }
+  }
+}
+
+TEST(CUDADevice, AgreesWithTheCPU) {
+  if (!isReal())
+    GTEST_SKIP() << "the fake table runs no kernels";
+  auto cuda = makeTrainer(makeDevice());
+  auto cpu = Executor::create(
+      std::make_shared<const Plan>(makeTrainPlan()), createCPUDevice({1}), {});
+  ASSERT_TRUE(writeInputs(**cpu).ok());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(cuda->run("train").ok());
+    ASSERT_TRUE((*cpu)->run("train").ok());
+  }
+  float a[12], b[12];
+  ASSERT_TRUE(cuda->read("W", a, sizeof(a)).ok());
+  ASSERT_TRUE((*cpu)->read("W", b, sizeof(b)).ok());
+  for (int i = 0; i < 12; ++i)
+    EXPECT_NEAR(a[i], b[i], 1e-5);
+}
+
+TEST(CUDADevice, EveryNodeBelongsToACall) {
+  auto executor = makeTrainer(makeDevice());
+  executor->trace_enable(true);
+  ASSERT_TRUE(executor->run("train").ok());
+  std::vector<TraceRecord> eager = executor->trace_get();
+  executor->trace_enable(true);
+  ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
+  std::vector<TraceRecord> replay = executor->trace_get();
+  ASSERT_EQ(eager.size(), replay.size());
+  for (size_t i = 0; i < eager.size(); ++i) {
+    EXPECT_EQ(eager[i].kid, replay[i].kid);
+    EXPECT_EQ(eager[i].inVids, replay[i].inVids);
+    EXPECT_EQ(eager[i].outVids, replay[i].outVids);
+    EXPECT_GT(replay[i].micros, 0);
+  }
+  EXPECT_GE(executor->statistics().graphNodes, eager.size());
+}
+
+TEST(CUDADevice, BranchesForkAndJoin) {
+  auto made = Executor::create(toCuda(makeTwoStreamPlan()), makeDevice());
+  ASSERT_TRUE(made.ok()) << made.status().toString();
+  Executor &e = **made;
+  float x[8] = {1, -2, 3, -4, 5, -6, 7, -8}, y[8];
+  ASSERT_TRUE(e.write("x", x, sizeof(x)).ok());
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(e.run("fork").ok());
+  Status status = e.run(GraphKey{"fork", 3});
+  ASSERT_TRUE(status.ok()) << status.toString();
+  ASSERT_TRUE(e.run("fork").ok()) << "events of a capture must not stay";
+  ASSERT_TRUE(e.read("y", y, sizeof(y)).ok());
+  for (int i = 0; isReal() && i < 8; ++i)
+    EXPECT_EQ(y[i], x[i] + std::max(x[i], 0.0f));
+}
+
+/// Nodes that no plan explains end the capture; the entry still runs eagerly.
+TEST(CUDADevice, RefusesStrangeNodes) {
+  if (isReal())
+    GTEST_SKIP() << "needs the fake table";
+  for (int extra : {-1, int(cudaGraphNodeTypeHost),
+                    int(cudaGraphNodeTypeMemAlloc),
+                    int(cudaGraphNodeTypeMemcpy)}) {
+    auto executor = makeTrainer(makeDevice());
+    ASSERT_TRUE(executor->prepare().ok());
+    fakeSpoilNextKernel(extra < 0, extra);
+    ASSERT_TRUE(executor->capture("train").ok()) << "the second try is clean";
+    executor->reset_graphs();
+    auto device = makeDevice();
+    auto stream = device->createStream();
+    float zero = 0;
+    auto memory = device->allocate(4);
+    TensorView scalar{*memory, TensorDesc(DType::F32, {})};
+    ASSERT_TRUE(graph_begin(**stream).ok());
+    fakeSpoilNextKernel(extra < 0, extra);
+    Status status = op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {},
+                            **stream);
+    EXPECT_EQ(status.code(), StatusCode::DeviceError) << status.toString();
+    (void)graph_end(**stream);
+    EXPECT_TRUE(device->copyToDevice(**stream, *memory, &zero, 4).ok());
+    device->deallocate(*memory);
+  }
+}
+
+TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
+  auto device = makeDevice();
+  auto a = graph_stream(*device), b = graph_stream(*device);
+  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_TRUE(graph_begin(**a).ok());
+  EXPECT_EQ(graph_begin(**a).code(), StatusCode::FailedState);
+  EXPECT_EQ(graph_begin(**b).code(), StatusCode::FailedState)
+      << "one capture a thread";
+  EXPECT_EQ((*a)->synchronize().code(), StatusCode::FailedState);
+  float value = 1;
+  auto memory = device->allocate(4);
+  EXPECT_EQ(device->copyToDevice(**a, *memory, &value, 4).code(),
+            StatusCode::FailedState);
+  TensorView scalar{*memory, TensorDesc(DType::F32, {})};
+  ASSERT_TRUE(
+      op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **a).ok());
+  auto graph = graph_end(**a);
+  ASSERT_TRUE(graph.ok()) << graph.status().toString();
+  EXPECT_EQ((*graph)->numNodes(), 1u);
+  EXPECT_EQ(graph_end(**a).status().code(), StatusCode::FailedState);
+  EXPECT_TRUE(graph_launch(**graph, **b).ok());
+  ASSERT_TRUE((*b)->synchronize().ok());
+  graph_reset(*graph);
+  device->deallocate(*memory);
+}
+
+TEST(CUDADevice, RebindingDropsGraphs) {
+  auto device = makeDevice();
+  auto executor = makeTrainer(device);
+  ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
+  auto memory = device->allocate(sizeof(kX));
+  ASSERT_TRUE(memory.ok());
+  ASSERT_TRUE(executor->bind("train/x", *memory, sizeof(kX)).ok());
+  EXPECT_EQ(executor->replay("train").code(), StatusCode::FailedState);
+  ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
+  EXPECT_EQ(executor->statistics().captures, 2u);
+  executor.reset();
+  device->deallocate(*memory);
+}
+
+/// Two executors in two threads, while a third thread allocates, waits and
+/// destroys on the same device.
+TEST(CUDADevice, ThreadsDoNotDisturbEachOther) {
+  auto device = makeDevice();
+  auto reference = makeTrainer(device);
+  for (int i = 0; i < 200; ++i)
+    ASSERT_TRUE(reference->run("train").ok());
+  std::vector<uint8_t> expected = stateOf(*reference);
+  std::atomic<bool> stop{false};
+  std::thread neighbour([&] {
+    while (!stop) {
+      auto stream = device->createStream();
+      auto memory = device->allocate(4096);
+      if (stream.ok()) {
+        EXPECT_TRUE((*stream)->synchronize().ok());
+      }
+      if (memory.ok())
+        device->deallocate(*memory);
+    }
+  });
+  std::vector<std::vector<uint8_t>> results(2);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      auto executor = makeTrainer(device);
+      for (int i = 0; i < 20; ++i) {
+        executor->reset_graphs();
+        Status status = executor->run(GraphKey{"train", 10});
+        // A clean fallback.
+        for (int step = 0; step < 10 && !status.ok(); ++step) {
+          EXPECT_TRUE(executor->run("train").ok());
+        }
+      }
+      results[t] = stateOf(*executor);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  stop = true;
+  neighbour.join();
+  EXPECT_EQ(results[0], expected);
+  EXPECT_EQ(results[1], expected);
+}
+
+/// Everything from device to destruction; stops at the first error.
+Status wholeLife(const CudaApi &api, const std::string &tuningFile) {
+  CUDADeviceOptions options;
+  options.tuning = Tuning::Fast;
+  options.tuningFile = tuningFile;
+  AICF_ASSIGN_OR_RETURN(auto device, CUDADevice::create(api, options));
+  AICF_ASSIGN_OR_RETURN(
+      auto executor, Executor::create(toCuda(makeTrainPlan()), device, {}));
+  AICF_RETURN_IF_ERROR(writeInputs(*executor));
+  AICF_RETURN_IF_ERROR(executor->run("train"));
+  AICF_RETURN_IF_ERROR(executor->capture("train"));
+  AICF_RETURN_IF_ERROR(executor->replay("train", 2));
+  AICF_RETURN_IF_ERROR(executor->run(GraphKey{"predict", 2}));
+  float loss = 0;
+  AICF_RETURN_IF_ERROR(executor->read("loss", &loss, sizeof(loss)));
+  AICF_ASSIGN_OR_RETURN(
+      auto branches, Executor::create(toCuda(makeTwoStreamPlan()), device, {}));
+  AICF_RETURN_IF_ERROR(branches->write("x", kX, sizeof(kX)));
+  AICF_RETURN_IF_ERROR(branches->run("fork"));
+  AICF_RETURN_IF_ERROR(branches->run(GraphKey{"fork"}));
+  branches->trace_enable(true);
+  AICF_RETURN_IF_ERROR(branches->run("fork"));
+  return branches->sync();
+}
+
+/// Every call of a whole life fails once: an error, nothing leaked, no misuse,
+/// and the next life is untouched.
+TEST(CUDADevice, EveryFailingCallIsAnErrorWithoutALeak) {
+  CudaApi api = faultyCudaApi(baseApi());
+  std::string file = testing::TempDir() + "aicf-tuning-faults.json";
+  std::remove(file.c_str());
+  failCall(UINT64_MAX);
+  Status clean = wholeLife(api, file);
+  ASSERT_TRUE(clean.ok()) << clean.toString();
+  uint64_t calls = callsMade();
+  ASSERT_GT(calls, 200u);
+  size_t alive = isReal() ? 0 : fakeObjectsAlive();
+  uint64_t misuses = isReal() ? 0 : fakeMisuses();
+  size_t failures = 0;
+  for (uint64_t n = 0; n < calls; ++n) {
+    std::remove(file.c_str());
+    failCall(n);
+    Status status = wholeLife(api, file);
+    std::string name = failedCall();
+    failures += !status.ok();
+    if (!status.ok()) {
+      EXPECT_FALSE(status.message().empty()) << name;
+    } else {
+      // What frees has nobody to tell; a capture is tried again, and so is
+      // tuning with the next algorithm, which shows in the number of calls.
+      bool frees = name.find("Destroy") != std::string::npos ||
+                   name.find("Free") != std::string::npos ||
+                   name.find("Synchronize") != std::string::npos;
+      EXPECT_TRUE(frees || callsMade() != calls)
+          << "call " << n << ", " << name << ", failed without an error";
+    }
+    if (!isReal()) {
+      ASSERT_EQ(fakeObjectsAlive(), alive) << "leak after call " << n << ", "
+                                           << name << ": " << status.toString();
+      ASSERT_EQ(fakeMisuses(), misuses) << "call " << n << ", " << name;
+    }
+  }
+  failCall(UINT64_MAX);
+  EXPECT_GT(failures, calls / 2);
+  EXPECT_TRUE(wholeLife(api, file).ok()) << "the process goes on";
+  std::remove(file.c_str());
+}
+
+TEST(CUDADevice, TuningIsKeptAndBadFilesAreRefused) {
+  std::string file = testing::TempDir() + "aicf-tuning.json";
+  std::remove(file.c_str());
+  ASSERT_TRUE(wholeLife(baseApi(), file).ok());
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(text.find("\"choices\""), std::string::npos);
+  EXPECT_NE(text.find("micros"), std::string::npos);
+  ASSERT_TRUE(wholeLife(baseApi(), file).ok()) << "read back";
+  for (const char *bad : {"", "[]", "{\"device\": 3}",
+                          "{\"device\": \"fake, CUDA driver 13000, cuBLASLt 1\", "
+                          "\"choices\": {\"a\": 1}}"}) {
+    std::ofstream(file) << bad;
+    CUDADeviceOptions options;
+    options.tuningFile = file;
+    auto device = CUDADevice::create(fakeCudaApi(), options);
+    EXPECT_EQ(device.status().code(), StatusCode::InvalidFile) << bad;
+  }
+  std::remove(file.c_str());
+}
+
+TEST(CUDADevice, OrdinalsThatAreNotThere) {
+  for (int ordinal : {-1, 99}) {
+    CUDADeviceOptions options;
+    options.ordinal = ordinal;
+    EXPECT_EQ(CUDADevice::create(baseApi(), options).status().code(),
+              StatusCode::InvalidArgument);
+  }
+}
+
+/// The library beside the program; on a machine without a GPU it says so.
+TEST(CUDALoader, LoadsOrSaysWhyNot) {
+  auto device = createCUDADevice();
+  if (isReal()) {
+    EXPECT_TRUE(device.ok()) << device.status().toString();
+    return;
+  }
+  if (!device.ok()) {
+    EXPECT_FALSE(device.status().message().empty());
+  }
+}
+
+} // namespace

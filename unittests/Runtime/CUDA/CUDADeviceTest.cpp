@@ -206,14 +206,14 @@ TEST(CUDADevice, RefusesStrangeNodes) {
 TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   auto device = makeDevice();
   auto a = graph_stream(*device), b = graph_stream(*device);
-  ASSERT_TRUE(a.ok() && b.ok());
+  auto memory = device->allocate(4);
+  ASSERT_TRUE(a.ok() && b.ok() && memory.ok());
   ASSERT_TRUE(graph_begin(**a).ok());
   EXPECT_EQ(graph_begin(**a).code(), StatusCode::FailedState);
   EXPECT_EQ(graph_begin(**b).code(), StatusCode::FailedState)
       << "one capture a thread";
   EXPECT_EQ((*a)->synchronize().code(), StatusCode::FailedState);
   float value = 1;
-  auto memory = device->allocate(4);
   EXPECT_EQ(device->copyToDevice(**a, *memory, &value, 4).code(),
             StatusCode::FailedState);
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};

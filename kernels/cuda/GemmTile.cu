@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 // For shapes where a library call's fixed cost is most of its time. One block
-// computes a 32x32 tile of c; its 256 threads are 4 groups that each take a
-// quarter of every K chunk (latency, not throughput, is what small shapes pay),
-// and the four partial sums are added in a fixed order. f32 sums (f64 for f64),
-// no tensor cores. Right for every shape, fast for small ones.
+// computes a 32x32 tile of c; its threads are 8 groups (4 for f64) that each take
+// a part of every K chunk (latency, not throughput, is what small shapes pay),
+// and their partial sums are added in a fixed order. f32 sums (f64 for f64), no
+// tensor cores. Right for every shape, fast for small ones.
 //===----------------------------------------------------------------------===//
 
 #include "Common.cuh"
@@ -16,11 +16,15 @@
 namespace aicf::cuda {
 namespace {
 
-constexpr int kTile = 32;     ///< rows and columns of c a block
-constexpr int kChunk = 64;    ///< k steps between barriers
-constexpr int kGroups = 4;    ///< share a chunk
-constexpr int kThreads = 256; ///< kGroups groups of 8x8, each thread 4x4 of c
+constexpr int kTile = 32;         ///< rows and columns of c a block
 constexpr int kPitch = kTile + 4; ///< keeps vectors of 4 aligned
+
+/// f64 halves chunk and groups: shared memory holds as many bytes.
+template <typename C> struct Sizes {
+  static constexpr int kChunk = sizeof(C) == 8 ? 64 : 128; ///< k per barrier
+  static constexpr int kGroups = sizeof(C) == 8 ? 4 : 8;   ///< share a chunk
+  static constexpr int kThreads = kGroups * 64; ///< 8x8 a group, 4x4 of c each
+};
 
 enum class Epilogue { None, Bias, ReluBwd, Reduce };
 
@@ -31,47 +35,81 @@ struct GemmParams {
   void *sums; ///< Reduce: [m]
   int32_t m, n, k, lda, ldb;
   bool transA, transB, relu;
+  bool vectorA, vectorB; ///< see ChunkLoader::load
 };
 
 /// One operand's chunk on its way from global memory: registers, then shared
-/// memory as [k][row]. `alongK`: neighbours in memory are neighbours in k.
+/// memory as [k][row], in vectors of 4 along what lies together in memory.
+/// `alongK`: neighbours in memory are neighbours in k.
 template <typename T> struct ChunkLoader {
-  static constexpr int kEach = kTile * kChunk / kThreads;
   using C = Compute<T>;
-  C values[kEach];
+  using S = Sizes<C>;
+  static constexpr int kVectors = kTile * S::kChunk / 4 / S::kThreads;
+  Vec<C, 4> values[kVectors];
 
+  /// Row and k of the first element of vector `j`.
   __device__ static void locate(int j, bool alongK, int &row, int &k) {
-    int linear = threadIdx.x + j * kThreads;
-    row = alongK ? linear / kChunk : linear % kTile;
-    k = alongK ? linear % kChunk : linear / kTile;
+    if (alongK) { // a warp: 8 rows of 4 vectors, which spreads over the banks
+      int warp = threadIdx.x / 32 + j * (S::kThreads / 32);
+      int lane = threadIdx.x % 32;
+      row = warp % 4 * 8 + lane / 4;
+      k = warp / 4 * 16 + lane % 4 * 4;
+    } else {
+      int linear = threadIdx.x + j * S::kThreads;
+      row = linear % 8 * 4;
+      k = linear / 8;
+    }
   }
-  __device__ void load(const T *from, int ld, bool alongK, int firstRow,
-                       int rows, int firstK, int depth) {
+  /// `isVector`: the long side is a multiple of 4 and the address aligned, so
+  /// that a vector lies inside or outside as a whole.
+  __device__ void load(const T *from, int ld, bool alongK, bool isVector,
+                       int firstRow, int rows, int firstK, int depth) {
 #pragma unroll
-    for (int j = 0; j < kEach; ++j) {
+    for (int j = 0; j < kVectors; ++j) {
       int row, k;
       locate(j, alongK, row, k);
       row += firstRow;
       k += firstK;
-      bool inside = row < rows && k < depth;
-      int64_t at = alongK ? int64_t(row) * ld + k : int64_t(k) * ld + row;
-      values[j] = inside ? widen(from[at]) : C(0);
+      const T *at = from + (alongK ? int64_t(row) * ld + k
+                                   : int64_t(k) * ld + row);
+      bool isInside = row < rows && k < depth;
+      if (isVector) {
+        Vec<T, 4> v{};
+        if (isInside)
+          v = loadVec<T, 4>(at, 0);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          values[j].at[i] = isInside ? widen(v.at[i]) : C(0);
+        continue;
+      }
+      int left = alongK ? depth - k : rows - row;
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        values[j].at[i] = isInside && i < left ? widen(at[i]) : C(0);
     }
   }
   __device__ void store(C (*to)[kPitch], bool alongK) const {
 #pragma unroll
-    for (int j = 0; j < kEach; ++j) {
+    for (int j = 0; j < kVectors; ++j) {
       int row, k;
       locate(j, alongK, row, k);
-      to[k][row] = values[j];
+      if (alongK) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          to[k + i][row] = values[j].at[i];
+      } else {
+        storeVec<C, 4>(&to[k][row], 0, values[j]);
+      }
     }
   }
 };
 
 template <typename T, typename Out, Epilogue kEpilogue>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(Sizes<Compute<T>>::kThreads)
     gemmKernel(const __grid_constant__ GemmParams p) {
   using C = Compute<T>;
+  constexpr int kChunk = Sizes<C>::kChunk, kGroups = Sizes<C>::kGroups;
+  constexpr int kThreads = Sizes<C>::kThreads;
   __shared__ __align__(16) C chunks[2][kChunk][kPitch]; // a, b
   __shared__ C rowSums[kGroups][kTile];
   const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
@@ -81,8 +119,8 @@ __global__ void __launch_bounds__(kThreads)
   C acc[4][4] = {}, sum[4] = {};
   ChunkLoader<T> loadA, loadB;
   auto load = [&](int k) {
-    loadA.load(a, p.lda, !p.transA, firstRow, p.m, k, p.k);
-    loadB.load(b, p.ldb, p.transB, firstColumn, p.n, k, p.k);
+    loadA.load(a, p.lda, !p.transA, p.vectorA, firstRow, p.m, k, p.k);
+    loadB.load(b, p.ldb, p.transB, p.vectorB, firstColumn, p.n, k, p.k);
   };
   load(0);
   for (int k = 0; k < p.k; k += kChunk) {
@@ -170,10 +208,17 @@ LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
   p.ldb = int32_t(b[1]);
   p.transA = attrs.transA != 0;
   p.transB = attrs.transB != 0;
+  auto isVector = [](const TensorView &view) {
+    return view.desc.dims[1] % 4 == 0 &&
+           reinterpret_cast<uintptr_t>(view.data) % (4 * sizeof(T)) == 0;
+  };
+  p.vectorA = isVector(args.ins[0]);
+  p.vectorB = isVector(args.ins[1]);
   if (kEpilogue == Epilogue::Bias)
     p.relu = args.attrsAs<GemmBiasAttrs>().relu != 0;
   PlannedLaunch launch = plan(gemmKernel<T, Out, kEpilogue>,
-                              (p.n + kTile - 1) / kTile, kThreads, p);
+                              (p.n + kTile - 1) / kTile,
+                              Sizes<Compute<T>>::kThreads, p);
   launch.grid[1] = uint32_t((p.m + kTile - 1) / kTile);
   return {launch};
 }

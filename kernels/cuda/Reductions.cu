@@ -21,9 +21,9 @@ namespace {
 // Sums over a dimension
 //===----------------------------------------------------------------------===//
 
-/// Columns: sums over `size` of x[o, i, j] for each (o, j). A block is 32
-/// columns-of-V wide and kRowsPerBlock high; `chunks` blocks share a column.
-constexpr int kRowsPerBlock = 16;
+/// Columns: sums over `size` of x[o, i, j] for each (o, j). A block is X columns
+/// of V wide and kColumnThreads / X rows high; `chunks` blocks share a column.
+constexpr int kColumnThreads = 512;
 
 struct ColumnParams {
   const void *x, *saved; ///< saved: relu_bwd's mask, or null
@@ -33,19 +33,20 @@ struct ColumnParams {
   int64_t rowsPerChunk;
 };
 
-template <typename T, int V, bool kMask, bool kPartial>
-__global__ void __launch_bounds__(32 * kRowsPerBlock)
+template <typename T, int V, int X, bool kMask, bool kPartial>
+__global__ void __launch_bounds__(kColumnThreads)
     columnKernel(const __grid_constant__ ColumnParams p) {
   using C = Compute<T>;
-  __shared__ C sums[kRowsPerBlock][32 * V + 1];
-  int64_t column = (int64_t(blockIdx.x) * 32 + threadIdx.x) * V;
+  constexpr int kRows = kColumnThreads / X;
+  __shared__ C sums[kRows][X * V + 1];
+  int64_t column = (int64_t(blockIdx.x) * X + threadIdx.x) * V;
   int64_t outer = blockIdx.z, base = outer * p.size * p.inner + column;
   int64_t first = blockIdx.y * p.rowsPerChunk;
   int64_t last = min(p.size, first + p.rowsPerChunk);
   C mine[V] = {};
   if (column < p.inner)
 #pragma unroll 4
-    for (int64_t i = first + threadIdx.y; i < last; i += kRowsPerBlock) {
+    for (int64_t i = first + threadIdx.y; i < last; i += kRows) {
       int64_t vector = (base + i * p.inner) / V;
       Vec<T, V> x = loadVec<T, V>(static_cast<const T *>(p.x), vector);
       if constexpr (kMask) {
@@ -63,20 +64,27 @@ __global__ void __launch_bounds__(32 * kRowsPerBlock)
 #pragma unroll
   for (int k = 0; k < V; ++k)
     sums[threadIdx.y][threadIdx.x * V + k] = mine[k];
-  __syncthreads();
-  int linear = threadIdx.y * 32 + threadIdx.x;
-  if (linear >= 32 * V || int64_t(blockIdx.x) * 32 * V + linear >= p.inner)
-    return;
-  C total = 0;
+  // Halving in a fixed order.
+  for (int half = kRows / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (int(threadIdx.y) < half)
 #pragma unroll
-  for (int r = 0; r < kRowsPerBlock; ++r)
-    total += sums[r][linear];
-  int64_t at = outer * p.inner + int64_t(blockIdx.x) * 32 * V + linear;
-  if constexpr (kPartial)
-    static_cast<C *>(p.out)[int64_t(blockIdx.y) * gridDim.z * p.inner + at] =
-        total;
-  else
-    static_cast<T *>(p.out)[at] = narrow<T>(total);
+      for (int k = 0; k < V; ++k)
+        sums[threadIdx.y][threadIdx.x * V + k] +=
+            sums[threadIdx.y + half][threadIdx.x * V + k];
+  }
+  if (threadIdx.y != 0 || column >= p.inner)
+    return;
+#pragma unroll
+  for (int k = 0; k < V; ++k) {
+    C total = sums[0][threadIdx.x * V + k];
+    int64_t at = outer * p.inner + column + k;
+    if constexpr (kPartial)
+      static_cast<C *>(p.out)[int64_t(blockIdx.y) * gridDim.z * p.inner + at] =
+          total;
+    else
+      static_cast<T *>(p.out)[at] = narrow<T>(total);
+  }
 }
 
 struct CombineParams {
@@ -97,49 +105,56 @@ __global__ void combineKernel(const __grid_constant__ CombineParams p) {
 }
 
 /// The launches of a column sum; `p` comes with its pointers but out.
-template <typename T, int V, bool kMask>
+template <typename T, int V, int X, bool kMask>
 LaunchPlan planColumns(const LaunchArgs &args, const DeviceLimits &limits,
                        ColumnParams p, int64_t outer, void *result) {
   using C = Compute<T>;
-  int64_t strips = (p.inner + 32 * V - 1) / (32 * V);
+  constexpr int64_t kRows = kColumnThreads / X;
+  int64_t strips = (p.inner + X * V - 1) / (X * V);
   int64_t fits = args.workspace.data
                      ? int64_t(args.workspace.desc.numBytes() / sizeof(C)) /
                            (outer * p.inner)
                      : 0;
-  // A chunk of fewer rows than this does not pay for the second launch.
-  int64_t wanted = std::min<int64_t>(limits.numMultiprocessors * 4 / (strips * outer) + 1,
-                                     p.size / 256);
+  // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
+  // for the second launch.
+  int64_t wanted = std::min<int64_t>(
+      limits.numMultiprocessors * 4 / (strips * outer) + 1,
+      p.size / (kRows * 16));
   int64_t chunks = std::min<int64_t>({wanted, fits, 1024});
   auto launch = [&](auto kernel, int64_t numChunks) {
     p.rowsPerChunk = (p.size + numChunks - 1) / numChunks;
-    PlannedLaunch l = plan(kernel, strips, 32, p);
-    l.block[1] = kRowsPerBlock;
+    PlannedLaunch l = plan(kernel, strips, X, p);
+    l.block[1] = kRows;
     l.grid[1] = uint32_t(numChunks);
     l.grid[2] = uint32_t(outer);
     return l;
   };
   if (chunks < 2) {
     p.out = result;
-    return {launch(columnKernel<T, V, kMask, false>, 1)};
+    return {launch(columnKernel<T, V, X, kMask, false>, 1)};
   }
   p.out = args.workspace.data;
   CombineParams c{p.out, result, chunks, outer * p.inner};
-  return {launch(columnKernel<T, V, kMask, true>, chunks),
+  return {launch(columnKernel<T, V, X, kMask, true>, chunks),
           plan(combineKernel<T>, gridFor(c.n, limits), kBlock, c)};
 }
 
-/// V for columns: 4 bytes a thread where the width allows it.
+/// Large tensors: 16 bytes a thread. Small ones: narrow blocks, of which there
+/// are more; 4 bytes a thread where the width allows it.
 template <typename T, bool kMask>
 LaunchPlan planColumnsOfAnyWidth(const LaunchArgs &args,
                                  const DeviceLimits &limits, ColumnParams p,
                                  int64_t outer, void *result) {
-  bool aligned = true;
+  uintptr_t bits = 0;
   for (const void *at : {p.x, p.saved, static_cast<const void *>(p.dx)})
-    aligned &= reinterpret_cast<uintptr_t>(at) % 4 == 0;
-  if (sizeof(T) == 2 && p.inner % 2 == 0 && aligned)
-    return planColumns<T, sizeof(T) == 2 ? 2 : 1, kMask>(args, limits, p, outer,
-                                                         result);
-  return planColumns<T, 1, kMask>(args, limits, p, outer, result);
+    bits |= reinterpret_cast<uintptr_t>(at);
+  constexpr int kWide = 16 / sizeof(T), kPair = sizeof(T) == 2 ? 2 : 1;
+  bool isLarge = p.size * p.inner * outer >= int64_t(1) << 21;
+  if (isLarge && p.inner % kWide == 0 && bits % 16 == 0)
+    return planColumns<T, kWide, 32, kMask>(args, limits, p, outer, result);
+  if (p.inner % kPair == 0 && bits % 4 == 0)
+    return planColumns<T, kPair, 8, kMask>(args, limits, p, outer, result);
+  return planColumns<T, 1, 8, kMask>(args, limits, p, outer, result);
 }
 
 struct RowParams {

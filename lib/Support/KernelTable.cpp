@@ -80,7 +80,7 @@ struct GemmSize {
 /// kernels took less time than cuBLASLt (benchmarks/results).
 bool isSmallGemm(const GemmSize &s) {
   int64_t tiles = (s.m + 31) / 32 * ((s.n + 31) / 32);
-  return tiles <= 264 && s.k <= 1024 && tiles * s.k <= 64 * 1024;
+  return tiles <= 264 && s.k <= 256;
 }
 
 bool isHalf(DType dtype) {
@@ -136,6 +136,9 @@ bool KernelRow::conditionHolds(Span<const TensorDesc> ins,
     return divides(8);
   case KernelCondition::SmallGemm:
     return isSmallGemm(GemmSize(ins, outs));
+  case KernelCondition::UnalignedGemm:
+    return ins[0].dims[1] % 8 != 0 || ins[1].dims[1] % 8 != 0 ||
+           outs[0].dims[1] % 8 != 0;
   case KernelCondition::FewOperands:
     return ins.size() <= size_t(kMaxAllFiniteOperands);
   case KernelCondition::Groups:

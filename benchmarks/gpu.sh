@@ -22,8 +22,6 @@ prepare() {
   rm -rf carry/googletest/google*/{test,samples,docs,scripts}
   cp .deps/cublas/*.h carry/include/ 2>/dev/null || true
   cp "$build"/lib/Plan/generated/plan_generated.h carry/include/
-  cp /usr/include/zlib.h carry/include/
-  cp "$(find /usr/include -name zconf.h | head -1)" carry/include/
   cp "$build"/examples/*.plan carry/plans/
   cp -r /usr/share/datasets/fashion-mnist carry/
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
@@ -42,8 +40,6 @@ build() {
     -DAICF_PREGENERATED_DIR="$PWD/carry/include" \
     -DCMAKE_PREFIX_PATH="$PWD/carry" \
     -DCMAKE_CXX_FLAGS="-isystem $PWD/carry/include" \
-    -DZLIB_INCLUDE_DIR="$PWD/carry/include" \
-    -DZLIB_LIBRARY="$(ls /usr/lib/x86_64-linux-gnu/libz.so* | head -1)" \
     -DAICF_GTEST_SOURCE="$PWD/carry/googletest" >"$out/configure.log" 2>&1 ||
     { tail -30 "$out/configure.log"; return 1; }
   cmake --build $build --target all tests >"$out/build.log" 2>&1 ||

@@ -24,7 +24,8 @@ from session import Session, names  # noqa: E402
 
 SEEDS = range(5)
 BOUND = {"f32": 1e-5, "tf32": 1e-3, "bf16": 2e-2, "f16": 2e-2}
-LEARNING_RATE, SCALE = 1e-3, 1024.0
+# At this rate the loss is still far from rounding noise after 1,000 steps.
+LEARNING_RATE, SCALE = 1e-4, 1024.0
 failures = []
 
 
@@ -121,6 +122,9 @@ def check_gradients(args, precision):
             grad = session.read("grad:" + name, dtype) / scale
             ours = max(ours, error(grad, ref))
             theirs = max(theirs, error(other, ref))
+            if seed == SEEDS[0]:
+                print("      %-10s %-12s AICF %.3g PyTorch %.3g" % (
+                    precision, name, error(grad, ref), error(other, ref)))
         session.close()
     check(ours <= BOUND[precision] and ours <= 1.5 * theirs, precision,
           "gradients: error %.3g, bound %g, PyTorch %.3g, ratio %.2f"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // For shapes where a library call's fixed cost is most of its time. One block
-// computes a 32x32 tile of c; its threads are 8 groups (4 for f64) that each take
-// a part of every K chunk (latency, not throughput, is what small shapes pay),
+// computes a 16x16 or 32x32 tile of c; its threads are 4 groups that each take a
+// quarter of every K chunk (latency, not throughput, is what small shapes pay),
 // and their partial sums are added in a fixed order. f32 sums (f64 for f64), no
 // tensor cores. Right for every shape, fast for small ones.
 //===----------------------------------------------------------------------===//
@@ -16,14 +16,15 @@
 namespace aicf::cuda {
 namespace {
 
-constexpr int kTile = 32;         ///< rows and columns of c a block
-constexpr int kPitch = kTile + 4; ///< keeps vectors of 4 aligned
-
-/// f64 halves chunk and groups: shared memory holds as many bytes.
-template <typename C> struct Sizes {
-  static constexpr int kChunk = sizeof(C) == 8 ? 64 : 128; ///< k per barrier
-  static constexpr int kGroups = sizeof(C) == 8 ? 4 : 8;   ///< share a chunk
-  static constexpr int kThreads = kGroups * 64; ///< 8x8 a group, 4x4 of c each
+/// A tile of c of kTile x kTile. 16 gives a small c four times the blocks, each
+/// with a quarter of the work.
+template <typename C, int kTile> struct Sizes {
+  /// k steps between barriers; f64 takes twice the shared memory.
+  static constexpr int kChunk = kTile == 16 && sizeof(C) < 8 ? 128 : 64;
+  static constexpr int kGroups = 4; ///< share a chunk
+  static constexpr int kThreads = kGroups * 64; ///< 8x8 a group
+  static constexpr int kEach = kTile / 8;       ///< rows and columns a thread
+  static constexpr int kPitch = kTile + 4;      ///< keeps vectors of 4 aligned
 };
 
 enum class Epilogue { None, Bias, ReluBwd, Reduce };
@@ -41,9 +42,9 @@ struct GemmParams {
 /// One operand's chunk on its way from global memory: registers, then shared
 /// memory as [k][row], in vectors of 4 along what lies together in memory.
 /// `alongK`: neighbours in memory are neighbours in k.
-template <typename T> struct ChunkLoader {
+template <typename T, int kTile> struct ChunkLoader {
   using C = Compute<T>;
-  using S = Sizes<C>;
+  using S = Sizes<C, kTile>;
   static constexpr int kVectors = kTile * S::kChunk / 4 / S::kThreads;
   Vec<C, 4> values[kVectors];
 
@@ -52,12 +53,12 @@ template <typename T> struct ChunkLoader {
     if (alongK) { // a warp: 8 rows of 4 vectors, which spreads over the banks
       int warp = threadIdx.x / 32 + j * (S::kThreads / 32);
       int lane = threadIdx.x % 32;
-      row = warp % 4 * 8 + lane / 4;
-      k = warp / 4 * 16 + lane % 4 * 4;
+      row = warp % (kTile / 8) * 8 + lane / 4;
+      k = warp / (kTile / 8) * 16 + lane % 4 * 4;
     } else {
       int linear = threadIdx.x + j * S::kThreads;
-      row = linear % 8 * 4;
-      k = linear / 8;
+      row = linear % (kTile / 4) * 4;
+      k = linear / (kTile / 4);
     }
   }
   /// `isVector`: the long side is a multiple of 4 and the address aligned, so
@@ -88,7 +89,7 @@ template <typename T> struct ChunkLoader {
         values[j].at[i] = isInside && i < left ? widen(at[i]) : C(0);
     }
   }
-  __device__ void store(C (*to)[kPitch], bool alongK) const {
+  __device__ void store(C (*to)[S::kPitch], bool alongK) const {
 #pragma unroll
     for (int j = 0; j < kVectors; ++j) {
       int row, k;
@@ -104,20 +105,21 @@ template <typename T> struct ChunkLoader {
   }
 };
 
-template <typename T, typename Out, Epilogue kEpilogue>
-__global__ void __launch_bounds__(Sizes<Compute<T>>::kThreads)
+template <typename T, typename Out, Epilogue kEpilogue, int kTile>
+__global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
     gemmKernel(const __grid_constant__ GemmParams p) {
   using C = Compute<T>;
-  constexpr int kChunk = Sizes<C>::kChunk, kGroups = Sizes<C>::kGroups;
-  constexpr int kThreads = Sizes<C>::kThreads;
+  using S = Sizes<C, kTile>;
+  constexpr int kChunk = S::kChunk, kGroups = S::kGroups, kPitch = S::kPitch;
+  constexpr int kThreads = S::kThreads, kEach = S::kEach;
   __shared__ __align__(16) C chunks[2][kChunk][kPitch]; // a, b
   __shared__ C rowSums[kGroups][kTile];
   const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
   int firstRow = blockIdx.y * kTile, firstColumn = blockIdx.x * kTile;
   int group = threadIdx.x / 64, lane = threadIdx.x % 64;
-  int row = lane / 8 * 4, column = lane % 8 * 4;
-  C acc[4][4] = {}, sum[4] = {};
-  ChunkLoader<T> loadA, loadB;
+  int row = lane / 8 * kEach, column = lane % 8 * kEach;
+  C acc[kEach][kEach] = {}, sum[kEach] = {};
+  ChunkLoader<T, kTile> loadA, loadB;
   auto load = [&](int k) {
     loadA.load(a, p.lda, !p.transA, p.vectorA, firstRow, p.m, k, p.k);
     loadB.load(b, p.ldb, p.transB, p.vectorB, firstColumn, p.n, k, p.k);
@@ -133,14 +135,14 @@ __global__ void __launch_bounds__(Sizes<Compute<T>>::kThreads)
 #pragma unroll
     for (int s = 0; s < kChunk / kGroups; ++s) {
       int at = group * (kChunk / kGroups) + s;
-      Vec<C, 4> x = loadVec<C, 4>(chunks[0][at], row / 4);
-      Vec<C, 4> y = loadVec<C, 4>(chunks[1][at], column / 4);
+      Vec<C, kEach> x = loadVec<C, kEach>(&chunks[0][at][row], 0);
+      Vec<C, kEach> y = loadVec<C, kEach>(&chunks[1][at][column], 0);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < kEach; ++i) {
         if constexpr (kEpilogue == Epilogue::Reduce)
           sum[i] += x.at[i];
 #pragma unroll
-        for (int j = 0; j < 4; ++j)
+        for (int j = 0; j < kEach; ++j)
           acc[i][j] += x.at[i] * y.at[j];
       }
     }
@@ -151,9 +153,9 @@ __global__ void __launch_bounds__(Sizes<Compute<T>>::kThreads)
       reinterpret_cast<C(*)[kTile][kTile + 1]>(&chunks[0][0][0]);
   static_assert(kGroups * kTile * (kTile + 1) <= 2 * kChunk * kPitch);
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kEach; ++i) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
+    for (int j = 0; j < kEach; ++j)
       partial[group][row + i][column + j] = acc[i][j];
     if (kEpilogue == Epilogue::Reduce && column == 0)
       rowSums[group][row + i] = sum[i];
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(Sizes<Compute<T>>::kThreads)
 }
 
 template <typename T, typename Out, Epilogue kEpilogue>
-LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
+LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &limits) {
   GemmAttrs attrs; // every gemm kind's attrs start with these
   std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
   const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
@@ -216,11 +218,16 @@ LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
   p.vectorB = isVector(args.ins[1]);
   if (kEpilogue == Epilogue::Bias)
     p.relu = args.attrsAs<GemmBiasAttrs>().relu != 0;
-  PlannedLaunch launch = plan(gemmKernel<T, Out, kEpilogue>,
-                              (p.n + kTile - 1) / kTile,
-                              Sizes<Compute<T>>::kThreads, p);
-  launch.grid[1] = uint32_t((p.m + kTile - 1) / kTile);
-  return {launch};
+  auto launch = [&](auto kernel, int tile) -> LaunchPlan {
+    PlannedLaunch l = plan(kernel, (p.n + tile - 1) / tile,
+                           Sizes<Compute<T>, 32>::kThreads, p);
+    l.grid[1] = uint32_t((p.m + tile - 1) / tile);
+    return {l};
+  };
+  int64_t tiles = int64_t((p.m + 31) / 32) * ((p.n + 31) / 32);
+  if (tiles < limits.numMultiprocessors)
+    return launch(gemmKernel<T, Out, kEpilogue, 16>, 16);
+  return launch(gemmKernel<T, Out, kEpilogue, 32>, 32);
 }
 
 } // namespace

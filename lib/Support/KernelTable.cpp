@@ -136,9 +136,6 @@ bool KernelRow::conditionHolds(Span<const TensorDesc> ins,
     return divides(8);
   case KernelCondition::SmallGemm:
     return isSmallGemm(GemmSize(ins, outs));
-  case KernelCondition::UnalignedGemm:
-    return ins[0].dims[1] % 8 != 0 || ins[1].dims[1] % 8 != 0 ||
-           outs[0].dims[1] % 8 != 0;
   case KernelCondition::FewOperands:
     return ins.size() <= size_t(kMaxAllFiniteOperands);
   case KernelCondition::Groups:

@@ -19,7 +19,6 @@ namespace aicf {
 ///   Any          nothing
 ///   VecN         V divides operand 0's last dimension (its size, for rank 0)
 ///   SmallGemm    a product so small that a library's fixed cost is most of it
-///   UnalignedGemm  a 16-bit product with rows that are no multiple of 16 bytes
 ///   FewOperands  at most kMaxAllFiniteOperands operands
 ///   Groups       at most kMaxUpdateGroups parameters; gradients of one type;
 ///                copies, if any, of one type, the gradients' if that is 16-bit
@@ -29,7 +28,6 @@ enum class KernelCondition : uint8_t {
   Vec4,
   Vec8,
   SmallGemm,
-  UnalignedGemm,
   FewOperands,
   Groups
 };

@@ -10,6 +10,8 @@
 #include "CublasLt.h"
 #include "Entry.h"
 
+#include <algorithm>
+
 namespace aicf {
 namespace {
 
@@ -133,9 +135,26 @@ uint64_t CUDADevice::freeBytes() const {
   return available;
 }
 
+/// The workspace as the call asked for it. Shared with other calls, it may be
+/// larger; what the others are must not change how this one computes.
+static TensorView ownWorkspace(const ResolvedCall &call) {
+  if (!call.workspace.data)
+    return {};
+  std::vector<TensorDesc> ins, outs;
+  for (const TensorView &view : call.ins)
+    ins.push_back(view.desc);
+  for (const TensorView &view : call.outs)
+    outs.push_back(view.desc);
+  uint64_t bytes = std::min(call.workspace.desc.numBytes(),
+                            call.row->workspaceBytes(ins, outs));
+  return {call.workspace.data, TensorDesc(DType::I32, {int64_t(bytes / 4)})};
+}
+
 StatusOr<std::shared_ptr<const DeviceCall>>
-CUDADevice::prepareCall(const ResolvedCall &call) {
+CUDADevice::prepareCall(const ResolvedCall &shared) {
   AICF_RETURN_IF_ERROR(activate());
+  ResolvedCall call = shared;
+  call.workspace = ownWorkspace(shared);
   if (cuda::Planner planner = cuda::findPlanner(call.row->kid)) {
     cuda::LaunchPlan plan = planner(call.launchArgs(), limits);
     if (plan.empty())

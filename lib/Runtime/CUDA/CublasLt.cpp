@@ -94,10 +94,7 @@ Problem::Problem(const ResolvedCall &call) {
                    : CUBLASLT_EPILOGUE_BIAS;
   if (call.row->kind == OpKind::GemmReduce)
     epilogue = CUBLASLT_EPILOGUE_BGRADB;
-  // Shared with other calls, it may be larger than this one's cap.
-  if (args.workspace.data)
-    workspaceBytes =
-        std::min(args.workspace.desc.numBytes(), call.row->workspaceCap);
+  workspaceBytes = args.workspace.data ? args.workspace.desc.numBytes() : 0;
   alignments[0] = alignmentOf(args.ins[0].data);
   alignments[1] = alignmentOf(args.ins[1].data);
   alignments[2] = alignmentOf(args.outs[0].data);

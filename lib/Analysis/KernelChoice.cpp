@@ -8,6 +8,11 @@
 #include "aicf/Analysis/KernelChoice.h"
 #include "aicf/Dialect/AICF/AICF.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
 using namespace mlir;
 using namespace mlir::aicf_rt;
 
@@ -34,8 +39,55 @@ span(const SmallVector<::aicf::TensorDesc> &descs) {
   return {descs.data(), descs.size()};
 }
 
-KernelChooser::KernelChooser(func::FuncOp func, ::aicf::DeviceKind device)
-    : device(device) {
+FailureOr<KernelProfile> KernelProfile::load(Operation *op, StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return op->emitError() << "cannot read profile '" << path
+                           << "': " << file.getError().message();
+  auto json = llvm::json::parse((*file)->getBuffer());
+  const llvm::json::Object *top = json ? json->getAsObject() : nullptr;
+  const llvm::json::Object *kernels = top ? top->getObject("kernels") : nullptr;
+  if (!json)
+    llvm::consumeError(json.takeError());
+  KernelProfile profile;
+  for (const auto &[kid, problems] : kernels ? *kernels : llvm::json::Object())
+    if (const auto *all = problems.getAsObject())
+      for (const auto &[problem, micros] : *all)
+        if (std::optional<double> number = micros.getAsNumber())
+          profile.micros[kid.str()][problem.str()] = *number;
+  if (!kernels || profile.micros.empty())
+    return op->emitError() << "'" << path
+                           << "' is no profile: expected an object with "
+                              "\"kernels\", as aicf-run --profile writes it";
+  return profile;
+}
+
+std::optional<double> KernelProfile::find(StringRef kid,
+                                          StringRef problem) const {
+  auto it = micros.find(kid);
+  if (it == micros.end())
+    return std::nullopt;
+  auto found = it->second.find(problem);
+  return found == it->second.end() ? std::nullopt
+                                   : std::optional<double>(found->second);
+}
+
+/// "64x32xf32,8x32xf32->64x8xf32": the key that traces use.
+static std::string problemOf(const SmallVector<::aicf::TensorDesc> &ins,
+                             const SmallVector<::aicf::TensorDesc> &outs) {
+  auto join = [](const SmallVector<::aicf::TensorDesc> &descs) {
+    return llvm::join(llvm::map_range(descs,
+                                      [](const ::aicf::TensorDesc &d) {
+                                        return d.toString();
+                                      }),
+                      ",");
+  };
+  return join(ins) + "->" + join(outs);
+}
+
+KernelChooser::KernelChooser(func::FuncOp func, ::aicf::DeviceKind device,
+                             const KernelProfile *profile)
+    : device(device), profile(profile) {
   auto math = func->getAttrOfType<StringAttr>(mlir::aicf::kMathAttr);
   allowTF32 = math && math.getValue() == "tf32";
 }
@@ -43,8 +95,27 @@ KernelChooser::KernelChooser(func::FuncOp func, ::aicf::DeviceKind device)
 const ::aicf::KernelRow *KernelChooser::choose(::aicf::OpKind kind,
                                                TypeRange ins,
                                                TypeRange outs) const {
-  return ::aicf::selectKernel(device, kind, span(toTensorDescs(ins)),
-                              span(toTensorDescs(outs)), {allowTF32});
+  SmallVector<::aicf::TensorDesc> in = toTensorDescs(ins),
+                                  out = toTensorDescs(outs);
+  const ::aicf::KernelRow *best = nullptr;
+  double least = 0;
+  std::string problem = profile ? problemOf(in, out) : std::string();
+  for (const ::aicf::KernelRow &row : ::aicf::kernelTable()) {
+    bool isAutomatic =
+        row.selection == ::aicf::Selection::Auto ||
+        (row.selection == ::aicf::Selection::AutoTF32 && allowTF32);
+    if (!profile || !isAutomatic || row.device != device ||
+        !row.accepts(kind, span(in), span(out)))
+      continue;
+    auto micros = profile->find(row.kid, problem);
+    if (micros && (!best || *micros < least)) {
+      best = &row;
+      least = *micros;
+    }
+  }
+  return best ? best
+              : ::aicf::selectKernel(device, kind, span(in), span(out),
+                                     {allowTF32});
 }
 
 const ::aicf::KernelRow *KernelChooser::choose(PrimitiveOpInterface op) const {

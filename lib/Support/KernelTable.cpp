@@ -80,7 +80,7 @@ struct GemmSize {
 /// kernels took less time than cuBLASLt (benchmarks/results).
 bool isSmallGemm(const GemmSize &s) {
   int64_t tiles = (s.m + 31) / 32 * ((s.n + 31) / 32);
-  return tiles <= 264 && s.k <= 256;
+  return tiles <= 264 && s.k <= 512 && tiles * s.k <= 16384;
 }
 
 bool isHalf(DType dtype) {

@@ -89,6 +89,7 @@ static void buildKernelsPhase(OpPassManager &pm,
                               const LowerToBackendOptions &options) {
   SelectKernelsOptions select;
   select.target = options.target;
+  select.profile = options.profile;
   pm.addPass(createSelectKernels(select));
   addVerify(pm, "kernels");
 }

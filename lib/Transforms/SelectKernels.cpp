@@ -28,10 +28,16 @@ struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
     FailureOr<::aicf::DeviceKind> device = parseTarget(getOperation(), target);
     if (failed(device))
       return signalPassFailure();
+    FailureOr<KernelProfile> measured = KernelProfile();
+    if (!profile.empty())
+      measured = KernelProfile::load(getOperation(), profile);
+    if (failed(measured))
+      return signalPassFailure();
     for (func::FuncOp func : getEntries(getOperation())) {
       func->setDiscardableAttr(kTargetAttr,
                                StringAttr::get(&getContext(), target));
-      KernelChooser chooser(func, *device);
+      KernelChooser chooser(func, *device,
+                            profile.empty() ? nullptr : &*measured);
       for (auto op : func.getOps<PrimitiveOpInterface>()) {
         if (const ::aicf::KernelRow *row = chooser.choose(op)) {
           auto ins = toTensorDescs(op->getOperandTypes());

@@ -263,3 +263,38 @@ def test_op_attrs_table_matches_the_plan(bench, plan):
         expected = int.from_bytes(fourcc.encode(), "little")
         assert call["schema"] == expected
         assert os.path.basename(call["location"]).startswith("step.mlir:")
+
+
+def test_profile_names_every_kernel_and_is_read_back(bench, plan):
+    path = bench.folder / "profile.json"
+    done = run_tool("aicf-run", plan, *FILL, "--steps", 3, "--profile", path)
+    assert done.returncode == 0, done.stderr
+    profile = json.loads(path.read_text())
+    assert profile["device"].startswith("cpu")
+    problems = profile["kernels"]["gemm_f32_blas_v0"]
+    assert problems["6x7xf32,9x7xf32->6x9xf32"] > 0
+    again = bench.compile("step", "--profile=%s" % path, plan="again")
+    assert run_tool("aicf-plan", "diff", plan, again).returncode == 0
+    bad = run_tool("aicf-compile", bench.folder / "step.mlir", "-o",
+                   bench.folder / "x.plan", "--profile=nothing.json")
+    assert bad.returncode == 2 and "cannot read profile" in bad.stderr
+
+
+@pytest.mark.parametrize("device", ["tpu", "cuda:", "cuda:x", "cuda:1x", "CUDA"])
+def test_unknown_devices(plan, device):
+    done = run_tool("aicf-run", plan, *FILL, "--device", device)
+    assert done.returncode == 2
+    assert "known: cpu, cuda, cuda:N" in done.stderr
+
+
+def test_cuda_plans_are_verified_anywhere_and_run_on_cuda_only(bench):
+    bench.generate(*STEP)
+    plan = bench.compile("step", "--target=cuda", "--streams=2")
+    assert run_tool("aicf-plan", "verify", plan).returncode == 0
+    done = run_tool("aicf-run", plan, *FILL)
+    assert done.returncode == 2 and "the plan is for cuda" in done.stderr
+    gone = run_tool("aicf-run", plan, *FILL, "--device", "cuda",
+                    env={"AICF_CUDA_LIBRARY": "/nothing/libaicf_cuda.so"})
+    assert gone.returncode == 2 and "no CUDA device" in gone.stderr
+    bad = run_tool("aicf-run", plan, *FILL, "--tune", "most")
+    assert bad.returncode == 2

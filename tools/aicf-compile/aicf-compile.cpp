@@ -44,6 +44,11 @@ static cl::opt<int64_t>
     maxGroups("max-groups",
               cl::desc("Params that one optimizer call may update"),
               cl::init(256), cl::cat(category));
+static cl::opt<std::string>
+    profile("profile",
+            cl::desc("File of measured kernel times to choose by, as "
+                     "aicf-run --profile writes it"),
+            cl::cat(category));
 static cl::opt<bool> splitStep("split-step",
                                cl::desc("Gradients and update as two entries"),
                                cl::cat(category));
@@ -73,6 +78,7 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   options.numStreams = numStreams;
   options.maxGroups = maxGroups;
   options.splitStep = splitStep;
+  options.profile = profile;
   mlir::PassManager pm(&context);
   mlir::aicf::buildLowerToBackendPipeline(pm, options);
   if (failed(pm.run(*module)))

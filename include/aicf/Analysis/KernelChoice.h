@@ -11,19 +11,34 @@
 #include "aicf/Support/KernelTable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace mlir::aicf_rt {
 
 /// "cpu" or "cuda"; emits an error at `op` for anything else.
 FailureOr<::aicf::DeviceKind> parseTarget(Operation *op, StringRef target);
 
+/// Microseconds by KID and problem, as `aicf-run --profile` writes them.
+class KernelProfile {
+public:
+  /// Emits an error at `op` for a file that cannot be read or is no profile.
+  static FailureOr<KernelProfile> load(Operation *op, StringRef path);
+  /// What `kid` took for a problem, or nothing.
+  std::optional<double> find(StringRef kid, StringRef problem) const;
+
+private:
+  llvm::StringMap<llvm::StringMap<double>> micros;
+};
+
 /// Asks Kernels.def on behalf of the calls of one entry.
 class KernelChooser {
 public:
-  /// Reads `aicf.math` of the entry.
-  KernelChooser(func::FuncOp func, ::aicf::DeviceKind device);
+  /// Reads `aicf.math` of the entry. A profile (or null) must outlive this.
+  KernelChooser(func::FuncOp func, ::aicf::DeviceKind device,
+                const KernelProfile *profile = nullptr);
 
-  /// The row for a call of `kind` with these types, or nullptr.
+  /// The row for a call of `kind` with these types, or nullptr: the fastest of
+  /// those that the profile knows for the problem, else the first of the table.
   const ::aicf::KernelRow *choose(::aicf::OpKind kind, TypeRange ins,
                                   TypeRange outs) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
@@ -32,6 +47,7 @@ public:
 private:
   ::aicf::DeviceKind device;
   bool allowTF32;
+  const KernelProfile *profile;
 };
 
 SmallVector<::aicf::TensorDesc> toTensorDescs(TypeRange types);

@@ -49,6 +49,10 @@ struct LowerToBackendOptions
       *this, "max-groups",
       llvm::cl::desc("Params that one optimizer call may update"),
       llvm::cl::init(256)};
+  Option<std::string> profile{
+      *this, "profile",
+      llvm::cl::desc("File of measured kernel times to choose by"),
+      llvm::cl::init("")};
   Option<bool> splitStep{
       *this, "split-step",
       llvm::cl::desc("Gradients and update as two entries"),

@@ -303,7 +303,9 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+    Option<"profile", "profile", "std::string", "\"\"",
+           "file of measured microseconds to choose by (aicf-run --profile)">
   ];
 }
 

@@ -6,6 +6,7 @@ A worker answers setup(case, weights, x, t) -> {variant: seconds to set up},
 loss_and_weight(variant), time(variant, n) -> microseconds a step, memory().
 """
 
+import json
 import multiprocessing
 import os
 import pathlib
@@ -290,6 +291,18 @@ class AicfWorker:
 
     def time(self, variant, n):
         return float(self.ask(variant, "time %d" % n))
+
+    def kernels(self, variant):
+        """Microseconds of every kernel of an eager step, by KID and problem."""
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            path = os.path.join(folder, "trace")
+            self.ask(variant, "trace " + path)
+            with open(path) as file:
+                return json.load(file)["kernels"]
+
+    def time_unrolled(self, variant, n, steps):
+        """Microseconds a step where a launch holds several."""
+        return float(self.ask(variant, "time %d %d" % (n, steps)))
 
     def memory(self):
         """Bytes of each variant; ends their processes."""

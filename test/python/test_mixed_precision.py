@@ -23,7 +23,7 @@ def train(bench, plan, params, x, target, steps, *flags, sets=(), states=None):
     return read_safetensors(bench.folder / "ck" / "state.safetensors"), done
 
 
-@pytest.mark.parametrize("dtype,tolerance", [("bf16", 3e-2), ("f16", 4e-3)])
+@pytest.mark.parametrize("dtype,tolerance", [("bf16", 5e-2), ("f16", 4e-3)])
 @pytest.mark.parametrize("executor", ["eager", "graph"])
 def test_ten_steps_of_adam(bench, dtype, tolerance, executor):
     """Against NumPy in f64; the masters and moments are f32, the working copies

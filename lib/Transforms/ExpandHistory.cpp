@@ -23,6 +23,22 @@ static int64_t historyOf(func::FuncOp func, unsigned result) {
   return steps ? steps.getInt() : 0;
 }
 
+/// Histories are states, which entries share by name.
+static LogicalResult checkNames(func::FuncOp func,
+                                llvm::StringMap<func::FuncOp> &owners) {
+  EntrySignature signature(func);
+  for (auto [i, result] : llvm::enumerate(signature.results)) {
+    if (historyOf(func, i) == 0)
+      continue;
+    auto [it, fresh] = owners.try_emplace(result.name, func);
+    if (!fresh)
+      return func.emitError()
+             << "output \"" << result.name << "\" has a history in @"
+             << it->second.getName() << " too: give one of them another name";
+  }
+  return success();
+}
+
 /// One counter serves all histories of an entry.
 static LogicalResult expand(func::FuncOp func) {
   EntrySignature signature(func);
@@ -68,8 +84,10 @@ static LogicalResult expand(func::FuncOp func) {
 namespace {
 struct ExpandHistory : mlir::aicf::impl::ExpandHistoryBase<ExpandHistory> {
   void runOnOperation() override {
+    llvm::StringMap<func::FuncOp> owners;
     for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkOneBlock(func)) || failed(expand(func)))
+      if (failed(checkOneBlock(func)) || failed(checkNames(func, owners)) ||
+          failed(expand(func)))
         return signalPassFailure();
   }
 };

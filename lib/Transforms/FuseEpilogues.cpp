@@ -63,6 +63,7 @@ static mlir::aicf_rt::ReduceSumOp rowSum(Value value) {
   for (Operation *user : value.getUsers())
     if (auto sum = dyn_cast<mlir::aicf_rt::ReduceSumOp>(user))
       if (sum.getAxis() == 0 &&
+          cast<RankedTensorType>(value.getType()).getRank() == 2 &&
           cast<RankedTensorType>(sum.getResult(0).getType()).getRank() == 1)
         return sum;
   return {};
@@ -92,9 +93,9 @@ void Fuser::fuseBias(mlir::aicf_rt::BiasAddOp bias) {
                  last->getResultTypes()))
     return;
   rewriter.setInsertionPoint(last);
-  auto fused = mlir::aicf_rt::GemmBiasOp::create(
-      rewriter, gemm.getLoc(), last->getResultTypes(), ins,
-      labels(last->getResults()));
+  auto fused = mlir::aicf_rt::GemmBiasOp::create(rewriter, gemm.getLoc(),
+                                                 last->getResultTypes(), ins,
+                                                 labels(last->getResults()));
   fused.setTransA(gemm.getTransA());
   fused.setTransB(gemm.getTransB());
   fused.setRelu(relu != nullptr);
@@ -115,9 +116,9 @@ void Fuser::fuseReluBwd(mlir::aicf_rt::ReluBwdOp bwd) {
                  bwd->getResultTypes()))
     return;
   rewriter.setInsertionPoint(bwd);
-  auto fused = mlir::aicf_rt::GemmReluBwdOp::create(
-      rewriter, gemm.getLoc(), bwd->getResultTypes(), ins,
-      labels(bwd->getResults()));
+  auto fused = mlir::aicf_rt::GemmReluBwdOp::create(rewriter, gemm.getLoc(),
+                                                    bwd->getResultTypes(), ins,
+                                                    labels(bwd->getResults()));
   fused.setTransA(gemm.getTransA());
   fused.setTransB(gemm.getTransB());
   rewriter.replaceOp(bwd, fused);

@@ -13,6 +13,7 @@
 #include "aicf/Transforms/Passes.h"
 
 #include <map>
+#include <vector>
 
 namespace mlir::aicf {
 #define GEN_PASS_DEF_FUSEOPTIMIZERS
@@ -29,9 +30,9 @@ namespace {
 /// One optimizer call taken apart.
 struct Update {
   PrimitiveOpInterface op;
-  SmallVector<Value> group;   ///< p, g, states
-  SmallVector<Value> scalars; ///< bc?, lr, inv_scale?, ok?
-  mlir::aicf_rt::CastOp copy; ///< of p' to 16 bits, or null
+  SmallVector<Value> group;             ///< p, g, states
+  SmallVector<Value> scalars;           ///< bc?, lr, inv_scale?, ok?
+  mlir::aicf_rt::CastOp copy = nullptr; ///< of p' to 16 bits, or null
 };
 
 /// What updates of one call have in common: kind, attributes, scalars, types.
@@ -151,7 +152,13 @@ static Operation *create(OpBuilder &builder, Location loc, Update &first,
 }
 
 /// One call for `updates`, at the place of the last of them.
-static void fuse(MutableArrayRef<Update> updates, const KernelChooser &chooser) {
+static void fuse(ArrayRef<PrimitiveOpInterface> ops,
+                 const KernelChooser &chooser) {
+  // Taken apart again: a group before may have replaced operands of these.
+  std::vector<Update> updates;
+  for (PrimitiveOpInterface op : ops)
+    if (std::optional<Update> update = takeApart(op))
+      updates.push_back(std::move(*update));
   if (updates.size() < 2 && !updates.front().copy)
     return;
   Operation *last = updates.back().op;
@@ -175,10 +182,9 @@ static void fuse(MutableArrayRef<Update> updates, const KernelChooser &chooser) 
   if (llvm::is_contained(vids, -1))
     vids.clear();
   OpBuilder builder(last);
-  Operation *fused =
-      create(builder, last->getLoc(), updates.front(),
-             static_cast<int64_t>(updates.size()),
-             ValueRange(results).getTypes(), ins, vids);
+  Operation *fused = create(builder, last->getLoc(), updates.front(),
+                            static_cast<int64_t>(updates.size()),
+                            ValueRange(results).getTypes(), ins, vids);
   for (auto [before, after] : llvm::zip(results, fused->getResults()))
     before.replaceAllUsesWith(after);
   for (Update &update : updates) {
@@ -194,7 +200,7 @@ static void fuseEntry(func::FuncOp func, ::aicf::DeviceKind device,
   // In order of the first update of each, so that plans do not depend on
   // addresses.
   std::map<Key, size_t> numberOf;
-  SmallVector<SmallVector<Update>> calls;
+  SmallVector<SmallVector<PrimitiveOpInterface>> calls;
   for (auto op : func.getOps<PrimitiveOpInterface>()) {
     std::optional<Update> update = takeApart(op);
     if (!update)
@@ -204,10 +210,10 @@ static void fuseEntry(func::FuncOp func, ::aicf::DeviceKind device,
       it->second = calls.size();
       calls.emplace_back();
     }
-    calls[it->second].push_back(*update);
+    calls[it->second].push_back(op);
   }
-  for (SmallVector<Update> &updates : calls)
-    fuse(updates, chooser);
+  for (ArrayRef<PrimitiveOpInterface> ops : calls)
+    fuse(ops, chooser);
 }
 
 namespace {

@@ -35,10 +35,13 @@ static SmallVector<KeptValue> findGradients(func::FuncOp func,
     if (!operands)
       continue;
     auto param = dyn_cast<BlockArgument>(op->getOperand(operands->first));
-    if (param)
-      kept.push_back(
-          {"grad:" + signature.arguments[param.getArgNumber()].name.str(),
-           op->getOperand(operands->second)});
+    if (!param)
+      continue;
+    std::string name =
+        "grad:" + signature.arguments[param.getArgNumber()].name.str();
+    // In a split step the gradient is a state of that name already.
+    if (signature.findArgument(name) < 0)
+      kept.push_back({name, op->getOperand(operands->second)});
   }
   return kept;
 }

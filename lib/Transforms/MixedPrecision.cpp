@@ -10,9 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Analysis/EntryBuilder.h"
+#include "aicf/Analysis/LossScaling.h"
 #include "aicf/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::aicf {
 #define GEN_PASS_DEF_MIXEDPRECISION
@@ -31,16 +33,8 @@ static bool isCompute(Operation *op) {
 /// Step counters, bias corrections and optimizers.
 static bool isTraining(Operation *op) {
   auto training = dyn_cast<TrainingOpInterface>(op);
-  return isa<StepIncOp>(op) ||
-         (training &&
-          (training.getStepOperand() >= 0 || training.getParamAndGrad()));
-}
-
-/// A counter of batches goes on when a step is skipped.
-static bool countsBatches(StepIncOp inc) {
-  return llvm::any_of(inc.getStep().getUsers(), [](Operation *user) {
-    return isa<ShuffleOp, RecordOp>(user);
-  });
+  return isa<StepIncOp>(op) || (training && (training.getStepOperand() >= 0 ||
+                                             training.getParamAndGrad()));
 }
 
 static bool isF32(Value value) {
@@ -51,9 +45,10 @@ namespace {
 /// Rewrites one entry.
 class Narrower {
 public:
-  Narrower(func::FuncOp func, FloatType narrow, double initialScale)
+  Narrower(func::FuncOp func, FloatType narrow, double initialScale,
+           const llvm::StringSet<> &derived)
       : func(func), narrow(narrow), initialScale(initialScale),
-        signature(func), entry(func),
+        derived(derived), signature(func), entry(func),
         builder(func.front().getTerminator()) {}
   LogicalResult run();
 
@@ -70,20 +65,21 @@ private:
   /// The form that a value has outside of compute ops.
   Value wideOf(Value old);
   void addDerivedStates();
-  LogicalResult addLossScale(ArrayRef<Operation *> tail);
+  void addLossScale(ArrayRef<Operation *> tail);
   void rewriteCompute(Operation *op);
   void rewriteOther(Operation *op);
   LogicalResult rewriteTail(Operation *op);
-  LogicalResult gate(Operation *op, Operation *clone);
   void finish(ArrayRef<Operation *> oldOps);
 
   func::FuncOp func;
   FloatType narrow;
   double initialScale;
+  const llvm::StringSet<> &derived; ///< params with a 16-bit copy
   EntrySignature signature;
   EntryBuilder entry;
   OpBuilder builder;
-  IRMapping wide, thin; ///< values of the old body to their two forms
+  IRMapping wide, thin;         ///< values of the old body to their two forms
+  llvm::DenseSet<Value> copies; ///< params that have a derived state
   BlockArgument lossScale;
   Value ok, invScale;
 };
@@ -110,14 +106,19 @@ Value Narrower::wideOf(Value old) {
   return cast;
 }
 
-/// For every f32 param that a compute op reads.
+/// For every param whose copy this entry reads, or must keep up to date.
 void Narrower::addDerivedStates() {
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     BlockArgument param = func.getArgument(i);
-    if (arg.role == ::aicf::Role::Param && isF32(param) &&
-        llvm::any_of(param.getUsers(), isCompute))
+    bool isUpdated = llvm::any_of(signature.results, [&](const auto &result) {
+      return result.updates == arg.name;
+    });
+    if (arg.role == ::aicf::Role::Param && derived.contains(arg.name) &&
+        (isUpdated || llvm::any_of(param.getUsers(), isCompute))) {
+      copies.insert(param);
       thin.map(param, entry.addState(narrowed(param), derivedName(arg.name), {},
                                      arg.name));
+    }
   }
 }
 
@@ -126,7 +127,8 @@ void Narrower::rewriteCompute(Operation *op) {
   for (Value operand : op->getOperands())
     mapping.map(operand, narrowOf(operand));
   Operation *clone = builder.clone(*op, mapping);
-  for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults())) {
+  for (auto [before, after] :
+       llvm::zip(op->getResults(), clone->getResults())) {
     if (isF32(before)) {
       after.setType(narrowed(before));
       thin.map(before, after);
@@ -142,12 +144,14 @@ void Narrower::rewriteOther(Operation *op) {
                 thin.contains(op->getOperand(0));
   IRMapping mapping;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    mapping.map(operand, isLoss && i == 0 ? narrowOf(operand) : wideOf(operand));
+    mapping.map(operand,
+                isLoss && i == 0 ? narrowOf(operand) : wideOf(operand));
   Operation *clone = builder.clone(*op, mapping);
   auto grad = dyn_cast<MseGradOp>(clone);
   if (grad && lossScale)
     grad.getLossScaleMutable().assign(lossScale);
-  for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults())) {
+  for (auto [before, after] :
+       llvm::zip(op->getResults(), clone->getResults())) {
     bool isNarrow = grad && isLoss;
     if (isNarrow)
       after.setType(narrowed(before));
@@ -156,7 +160,7 @@ void Narrower::rewriteOther(Operation *op) {
 }
 
 /// ok = all_finite(gradients); 1/scale; the next scale.
-LogicalResult Narrower::addLossScale(ArrayRef<Operation *> tail) {
+void Narrower::addLossScale(ArrayRef<Operation *> tail) {
   SmallVector<Value> grads;
   for (Operation *op : tail)
     if (auto training = dyn_cast<TrainingOpInterface>(op))
@@ -172,34 +176,6 @@ LogicalResult Narrower::addLossScale(ArrayRef<Operation *> tail) {
                                 ok, APFloat(2.0), APFloat(0.5), 2000);
   entry.addUpdate(next.getNewScale(), "loss_scale");
   entry.addUpdate(next.getNewStreak(), "loss_scale.streak");
-  return success();
-}
-
-/// Skips the clone of `op` together with the whole step when ok is 0.
-LogicalResult Narrower::gate(Operation *op, Operation *clone) {
-  auto assign = [&](MutableOperandRange place, Value value,
-                    StringRef name) -> LogicalResult {
-    if (!place.empty())
-      return op->emitOpError() << "has an operand " << name
-                               << ", but the loss scale of "
-                                  "--aicf-mixed-precision needs its place";
-    place.assign(value);
-    return success();
-  };
-  if (auto inc = dyn_cast<StepIncOp>(clone))
-    return countsBatches(cast<StepIncOp>(op))
-               ? success()
-               : assign(inc.getOkMutable(), ok, "ok");
-  auto both = [&](auto optimizer) -> LogicalResult {
-    if (failed(assign(optimizer.getInvScaleMutable(), invScale, "inv_scale")))
-      return failure();
-    return assign(optimizer.getOkMutable(), ok, "ok");
-  };
-  if (auto adam = dyn_cast<AdamStepOp>(clone))
-    return both(adam);
-  if (auto sgd = dyn_cast<SgdStepOp>(clone))
-    return both(sgd);
-  return success();
 }
 
 LogicalResult Narrower::rewriteTail(Operation *op) {
@@ -212,7 +188,7 @@ LogicalResult Narrower::rewriteTail(Operation *op) {
                              : wideOf(operand));
   Operation *clone = builder.clone(*op, mapping);
   wide.map(op->getResults(), clone->getResults());
-  return lossScale ? gate(op, clone) : success();
+  return lossScale ? skipWithStep(op, clone, ok, invScale) : success();
 }
 
 /// Returns the new forms, and for each updated param its rounded copy.
@@ -222,7 +198,7 @@ void Narrower::finish(ArrayRef<Operation *> oldOps) {
   for (auto [value, result] : llvm::zip(before, signature.results)) {
     int64_t target =
         result.updates.empty() ? -1 : signature.findArgument(result.updates);
-    if (target < 0 || !thin.contains(func.getArgument(target)))
+    if (target < 0 || !copies.contains(func.getArgument(target)))
       continue;
     Value cast = CastOp::create(builder, value.getLoc(), wideOf(value),
                                 TypeAttr::get(narrow));
@@ -251,23 +227,16 @@ LogicalResult Narrower::run() {
   });
   addDerivedStates();
   if (narrow.isF16() && trains) {
-    auto grads = llvm::to_vector(func.getOps<MseGradOp>());
-    if (grads.empty())
-      return func.emitError() << "f16 needs a loss scale, but entry @"
-                              << func.getName() << " has no aicf.mse_grad";
-    for (MseGradOp grad : grads)
-      if (grad.getLossScale())
-        return grad.emitOpError() << "has a loss_scale operand, but the loss "
-                                     "scale of --aicf-mixed-precision needs "
-                                     "its place";
-    lossScale = entry.addState(RankedTensorType::get({}, builder.getF32Type()),
-                               "loss_scale",
-                               builder.getF32FloatAttr(initialScale));
+    if (failed(checkLossScaling(func, head, tail, isCompute)))
+      return failure();
+    lossScale =
+        entry.addState(RankedTensorType::get({}, builder.getF32Type()),
+                       "loss_scale", builder.getF32FloatAttr(initialScale));
   }
   for (Operation *op : head)
     isCompute(op) ? rewriteCompute(op) : rewriteOther(op);
-  if (lossScale && failed(addLossScale(tail)))
-    return failure();
+  if (lossScale)
+    addLossScale(tail);
   for (Operation *op : tail)
     if (failed(rewriteTail(op)))
       return failure();
@@ -287,9 +256,20 @@ struct MixedPrecision : mlir::aicf::impl::MixedPrecisionBase<MixedPrecision> {
     FloatType narrow = dtype == "f16"
                            ? FloatType(Float16Type::get(&getContext()))
                            : FloatType(BFloat16Type::get(&getContext()));
-    for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkOneBlock(func)) ||
-          failed(Narrower(func, narrow, initialScale).run()))
+    // Over all entries: one that only writes a param writes its copy too.
+    llvm::StringSet<> derived;
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    for (func::FuncOp func : entries) {
+      if (failed(checkOneBlock(func)))
+        return signalPassFailure();
+      EntrySignature signature(func);
+      for (auto [i, arg] : llvm::enumerate(signature.arguments))
+        if (arg.role == ::aicf::Role::Param && isF32(func.getArgument(i)) &&
+            llvm::any_of(func.getArgument(i).getUsers(), isCompute))
+          derived.insert(arg.name);
+    }
+    for (func::FuncOp func : entries)
+      if (failed(Narrower(func, narrow, initialScale, derived).run()))
         return signalPassFailure();
   }
 };

@@ -43,6 +43,7 @@ static void buildLowerPhase(OpPassManager &pm,
   }
   if (options.splitStep)
     pm.addPass(createSplitStep());
+  pm.addPass(createVerifyEntries()); // of what these made
   pm.addPass(createNumberValues());
   if (options.keep != "none") {
     KeepValuesOptions keep;

@@ -68,17 +68,40 @@ findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
         param = dyn_cast<BlockArgument>(op.getOperand(operands->first));
       crossings.push_back(
           {use.get(),
-           param ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
-                 : "cross:" + std::to_string(crossings.size())});
+           param
+               ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
+               : (func.getName() + ".cross:" + Twine(crossings.size())).str()});
     }
   }
   return crossings;
 }
 
+/// The gradients half updates its states before the update half runs, which
+/// must not read their old values any more.
+static LogicalResult
+checkOverwrites(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
+  EntrySignature signature(func);
+  for (auto [value, result] : llvm::zip(
+           func.front().getTerminator()->getOperands(), signature.results)) {
+    Operation *maker = value.getDefiningOp();
+    int64_t target =
+        result.updates.empty() ? -1 : signature.findArgument(result.updates);
+    if (target < 0 || (maker && update.count(maker)) ||
+        value == func.getArgument(target))
+      continue;
+    for (Operation *user : func.getArgument(target).getUsers())
+      if (update.count(user))
+        return func.emitError()
+               << "cannot split @" << func.getName() << ": its update reads \""
+               << result.updates << "\", which the gradients half would have "
+               << "updated already";
+  }
+  return success();
+}
+
 /// Erases dead ops, then arguments that nothing reads or updates.
 static void shrink(func::FuncOp func) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(func.front())))
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.front())))
     if (isOpTriviallyDead(&op))
       op.erase();
   EntrySignature signature(func);
@@ -108,10 +131,14 @@ static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
 /// @F becomes @F.grads and @F.update.
 static LogicalResult split(func::FuncOp func) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
-  if (llvm::none_of(func.getOps<TrainingOpInterface>(), [](auto op) {
-        return op.getParamAndGrad().has_value();
-      }))
+  if (llvm::none_of(func.getOps<TrainingOpInterface>(),
+                    [](auto op) { return op.getParamAndGrad().has_value(); }))
     return success(); // nothing to split: @predict
+  if (llvm::all_of(func.front().without_terminator(),
+                   [&](Operation &op) { return update.count(&op); }))
+    return success(); // all of it is the update
+  if (failed(checkOverwrites(func, update)))
+    return failure();
   SmallVector<Crossing> crossings = findCrossings(func, update);
   Operation *terminator = func.front().getTerminator();
   auto isUpdate = [&](unsigned i) {
@@ -123,7 +150,8 @@ static LogicalResult split(func::FuncOp func) {
   func::FuncOp grads = cloneAs(func, ".grads", toGrads);
   EntryBuilder first(grads);
   unsigned numResults = func.getNumResults();
-  first.filterResults([&](unsigned i) { return i >= numResults || !isUpdate(i); });
+  first.filterResults(
+      [&](unsigned i) { return i >= numResults || !isUpdate(i); });
   for (const Crossing &c : crossings) {
     first.addState(c.value.getType(), c.name);
     first.addUpdate(toGrads.lookup(c.value), c.name);

@@ -44,3 +44,16 @@ func.func @none(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y", aicf.history = 0}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// Tests two entries that would share a history.
+func.func @a(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y", aicf.history = 2}) {
+  return %x : tensor<4xf32>
+}
+// expected-error @+1 {{output "y" has a history in @a too: give one of them another name}}
+func.func @b(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y", aicf.history = 3}) {
+  return %x : tensor<4xf32>
+}

@@ -72,3 +72,24 @@ func.func @apart(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
   %6 = aicf_rt.sgd_step %q, %5, %lr {weight_decay = 0.3 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   return %0, %1, %2, %3, %4, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf64>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+!s = tensor<f32>
+// Tests two optimizers one behind the other: the second call reads the first's
+// results.
+// CHECK-LABEL: func.func @chained
+// CHECK-NEXT: %[[A:.*]]:2 = aicf_rt.sgd_update
+// CHECK-NEXT: %[[B:.*]]:2 = aicf_rt.sgd_update %[[A]]#0, %{{.*}}, %[[A]]#1
+// CHECK-NEXT: return %[[B]]#0, %[[B]]#1
+func.func @chained(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                   %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
+                   %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+                   %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "q"}) {
+  %0 = aicf_rt.sgd_step %p, %g, %lr : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %1 = aicf_rt.sgd_step %q, %g, %lr : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %2 = aicf_rt.sgd_step %0, %g, %lr {weight_decay = 0.5 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %3 = aicf_rt.sgd_step %1, %g, %lr {weight_decay = 0.5 : f64} : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  return %2, %3 : tensor<4xf32>, tensor<4xf32>
+}

@@ -1,11 +1,11 @@
 // RUN: aicf-opt %s --aicf-mixed-precision=dtype=f16 --split-input-file --verify-diagnostics
 
-// Tests a step without a gradient to scale.
-// expected-error @+1 {{f16 needs a loss scale, but entry @no_loss has no aicf.mse_grad}}
+// Tests a gradient that no loss makes.
 func.func @no_loss(%g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
                    %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
                    %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "w"}) {
+  // expected-error @+1 {{has a gradient that does not come from an aicf.mse_grad before the first optimizer: f16 needs a loss scale on it}}
   %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
 }
@@ -17,10 +17,37 @@ func.func @own_scale(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
                      %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
                      %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "w"}) {
-  // expected-error @+1 {{has a loss_scale operand, but the loss scale of --aicf-mixed-precision needs its place}}
+  // expected-error @+1 {{has a loss_scale operand or a target that is no f32: the loss scale of --aicf-mixed-precision needs the one free and the other f32}}
   %d = aicf.mse_grad %w, %t, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
+}
+
+// -----
+
+// Tests a sum of a scaled gradient and something else.
+func.func @sum(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+               %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+               %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}) {
+  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+  // expected-error @+1 {{adds a gradient that the loss scale of --aicf-mixed-precision multiplies, and a value that it does not}}
+  %g = aicf.add %d, %w : tensor<4xf32>, tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n : tensor<4xf32>
+}
+
+// -----
+
+// Tests a gradient that is an output.
+// expected-error @+1 {{result 0 is a gradient, which the loss scale of --aicf-mixed-precision would multiply; keep=grad keeps it, scaled}}
+func.func @output(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+                  %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.name = "d"}, tensor<4xf32> {aicf.updates = "w"}) {
+  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %d, %n : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----

@@ -57,3 +57,25 @@ func.func @predict(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
   %y = aicf.linear %x, %w : tensor<4x8xf32>, tensor<2x8xf32>
   return %y : tensor<4x2xf32>
 }
+
+// -----
+
+// Tests an entry that only writes a param: its copy is written too, because
+// another entry reads it. A state that a compute op reads is cast, not derived.
+// CHECK-LABEL: func.func @reader
+// CHECK-LABEL: func.func @writer
+// CHECK-SAME: tensor<2x8xbf16> {aicf.derived_from = "w", aicf.name = "w.bf16", aicf.role = "state"}
+// CHECK-SAME: tensor<2x8xbf16> {aicf.updates = "w.bf16"}
+// F16-LABEL: func.func @writer
+func.func @reader(%h: tensor<4x8xf32> {aicf.role = "state", aicf.name = "h"},
+                  %w: tensor<2x8xf32> {aicf.role = "param", aicf.name = "w"})
+    -> (tensor<4x2xf32> {aicf.name = "y"}, tensor<4x8xf32> {aicf.updates = "h"}) {
+  %y = aicf.linear %h, %w : tensor<4x8xf32>, tensor<2x8xf32>
+  %n = aicf.relu %h : tensor<4x8xf32>
+  return %y, %n : tensor<4x2xf32>, tensor<4x8xf32>
+}
+func.func @writer(%w: tensor<2x8xf32> {aicf.role = "param", aicf.name = "w"},
+                  %best: tensor<2x8xf32> {aicf.role = "state", aicf.name = "best"})
+    -> (tensor<2x8xf32> {aicf.updates = "w"}) {
+  return %best : tensor<2x8xf32>
+}

@@ -1,5 +1,6 @@
 // RUN: aicf-opt %s --aicf-split-step --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --lower-to-backend=split-step=true --split-input-file -o /dev/null
+// RUN: aicf-opt %s "--lower-to-backend=split-step=true keep=grad" --split-input-file -o /dev/null
 
 // Tests that gradients cross as states, that counters go with the update, and
 // that each half has only what it needs.

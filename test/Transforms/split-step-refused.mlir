@@ -1,0 +1,24 @@
+// RUN: aicf-opt %s --aicf-split-step --split-input-file --verify-diagnostics
+
+// Tests a state that the gradients half moves on before the update reads it.
+// expected-error @+1 {{cannot split @schedule: its update reads "lr", which the gradients half would have updated already}}
+func.func @schedule(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+                    %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                    %lr: tensor<f32> {aicf.role = "state", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}, tensor<f32> {aicf.updates = "lr"}) {
+  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  %l = aicf.add %lr, %lr : tensor<f32>, tensor<f32>
+  return %n, %l : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+
+// Tests that a step that is all update stays whole.
+func.func @whole(%g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+                 %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                 %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}) {
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n : tensor<4xf32>
+}

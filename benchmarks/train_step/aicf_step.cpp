@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 // Holds an executor on the GPU and obeys lines on standard input, so that a
 // script can interleave it with other programs:
-//   load FILE.plan TUNE       an executor; prints prepare seconds, bytes, device
-//   write NAME FILE           raw bytes of a tensor
-//   read NAME FILE
-//   run N | replay N          eager steps, graph launches (the first entry's)
-//   unroll K N                N launches of K steps each
-//   entries A B N             N times entry A then entry B, each a graph
-//   time N                    microseconds a step of N replays, sync at the end
+//   load FILE.plan TUNE       an executor; prints prepare seconds, bytes,
+//   device write NAME FILE           raw bytes of a tensor read NAME FILE run N
+//   | replay N          eager steps, graph launches (the first entry's) unroll
+//   K N                N launches of K steps each entries A B N             N
+//   times entry A then entry B, each a graph time N [K] microseconds a step of
+//   N launches of K steps (1),
+//                             waited for at the end
 //   trace FILE                microseconds a kernel of one eager step (JSON)
 //   stats                     graph nodes, bytes
 // Every answer is one line; an error starts with "error:".
@@ -94,10 +94,8 @@ struct Session {
     return executor->sync();
   }
   Status time(std::istream &in, std::ostream &out) {
-    uint64_t n = 0, k = 1;
-    in >> n;
-    if (in >> k) {
-    }
+    uint64_t n = 0, k = 0;
+    in >> n >> k; // k stays 0 where there is none
     GraphKey key{entry(), uint32_t(k ? k : 1)};
     AICF_RETURN_IF_ERROR(executor->run(key));
     AICF_RETURN_IF_ERROR(executor->sync());

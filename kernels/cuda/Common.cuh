@@ -34,7 +34,9 @@ template <typename T> __device__ inline Compute<T> widen(T x) {
   return static_cast<Compute<T>>(x);
 }
 template <> __device__ inline float widen(f16 x) { return __half2float(x); }
-template <> __device__ inline float widen(bf16 x) { return __bfloat162float(x); }
+template <> __device__ inline float widen(bf16 x) {
+  return __bfloat162float(x);
+}
 
 /// Rounds to nearest even.
 template <typename T> __device__ inline T narrow(Compute<T> x) {
@@ -82,7 +84,8 @@ template <typename C> __device__ inline C blockSum(C x, C *scratch) {
 }
 
 /// Calls body(i) for this thread's share of [0, n).
-template <typename Body> __device__ inline void gridStride(int64_t n, Body body) {
+template <typename Body>
+__device__ inline void gridStride(int64_t n, Body body) {
   int64_t stride = int64_t(gridDim.x) * blockDim.x;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
        i += stride)

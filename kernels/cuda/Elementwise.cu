@@ -18,8 +18,8 @@ namespace {
 struct MapParams {
   const void *a, *b;
   void *out;
-  const void *scalar; ///< mse_grad's loss scale, or null
-  int64_t vectors;    ///< elements / V
+  const void *scalar;  ///< mse_grad's loss scale, or null
+  int64_t vectors;     ///< elements / V
   int64_t size, inner; ///< bias_add: b's size, elements behind its axis
   double factor;       ///< mse_grad
 };
@@ -66,14 +66,14 @@ MapParams mapParams(const LaunchArgs &args, int v) {
 template <typename Op, typename T, int V>
 LaunchPlan unary(const LaunchArgs &args, const DeviceLimits &limits) {
   MapParams p = mapParams(args, V);
-  return {plan(mapKernel<Op, T, V, false>, gridFor(p.vectors, limits), kBlock,
-               p)};
+  return {
+      plan(mapKernel<Op, T, V, false>, gridFor(p.vectors, limits), kBlock, p)};
 }
 template <typename Op, typename T, int V>
 LaunchPlan binary(const LaunchArgs &args, const DeviceLimits &limits) {
   MapParams p = mapParams(args, V);
-  return {plan(mapKernel<Op, T, V, true>, gridFor(p.vectors, limits), kBlock,
-               p)};
+  return {
+      plan(mapKernel<Op, T, V, true>, gridFor(p.vectors, limits), kBlock, p)};
 }
 
 /// out[o,i,k] = y[o,i,k] + b[i]. With inner == 1 a vector lies along b (its

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 // For shapes where a library call's fixed cost is most of its time. One block
-// computes a 16x16 or 32x32 tile of c; its threads are 4 groups that each take a
-// quarter of every K chunk (latency, not throughput, is what small shapes pay),
-// and their partial sums are added in a fixed order. f32 sums (f64 for f64), no
-// tensor cores. Right for every shape, fast for small ones.
+// computes a 16x16 or 32x32 tile of c; its threads are 4 groups that each take
+// a quarter of every K chunk (latency, not throughput, is what small shapes
+// pay), and their partial sums are added in a fixed order. f32 sums (f64 for
+// f64), no tensor cores. Right for every shape, fast for small ones.
 //===----------------------------------------------------------------------===//
 
 #include "Common.cuh"
@@ -21,7 +21,7 @@ namespace {
 template <typename C, int kTile> struct Sizes {
   /// k steps between barriers; f64 takes twice the shared memory.
   static constexpr int kChunk = kTile == 16 && sizeof(C) < 8 ? 128 : 64;
-  static constexpr int kGroups = 4; ///< share a chunk
+  static constexpr int kGroups = 4;             ///< share a chunk
   static constexpr int kThreads = kGroups * 64; ///< 8x8 a group
   static constexpr int kEach = kTile / 8;       ///< rows and columns a thread
   static constexpr int kPitch = kTile + 4;      ///< keeps vectors of 4 aligned
@@ -64,15 +64,13 @@ template <typename T, int kTile> struct ChunkLoader {
   /// `isVector`: the long side is a multiple of 4 and the address aligned, so
   /// that a vector lies inside or outside as a whole.
   __device__ void load(const T *from, int ld, bool alongK, bool isVector,
-                       int firstRow, int rows, int firstK, int depth) {
+                       int64_t firstRow, int rows, int64_t firstK, int depth) {
 #pragma unroll
     for (int j = 0; j < kVectors; ++j) {
-      int row, k;
-      locate(j, alongK, row, k);
-      row += firstRow;
-      k += firstK;
-      const T *at = from + (alongK ? int64_t(row) * ld + k
-                                   : int64_t(k) * ld + row);
+      int localRow, localK;
+      locate(j, alongK, localRow, localK);
+      int64_t row = firstRow + localRow, k = firstK + localK;
+      const T *at = from + (alongK ? row * ld + k : k * ld + row);
       bool isInside = row < rows && k < depth;
       if (isVector) {
         Vec<T, 4> v{};
@@ -83,7 +81,7 @@ template <typename T, int kTile> struct ChunkLoader {
           values[j].at[i] = isInside ? widen(v.at[i]) : C(0);
         continue;
       }
-      int left = alongK ? depth - k : rows - row;
+      int64_t left = alongK ? depth - k : rows - row;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         values[j].at[i] = isInside && i < left ? widen(at[i]) : C(0);
@@ -115,17 +113,19 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
   __shared__ __align__(16) C chunks[2][kChunk][kPitch]; // a, b
   __shared__ C rowSums[kGroups][kTile];
   const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
-  int firstRow = blockIdx.y * kTile, firstColumn = blockIdx.x * kTile;
+  int64_t tilesN = (int64_t(p.n) + kTile - 1) / kTile;
+  int64_t firstRow = blockIdx.x / tilesN * kTile;
+  int64_t firstColumn = blockIdx.x % tilesN * kTile;
   int group = threadIdx.x / 64, lane = threadIdx.x % 64;
   int row = lane / 8 * kEach, column = lane % 8 * kEach;
   C acc[kEach][kEach] = {}, sum[kEach] = {};
   ChunkLoader<T, kTile> loadA, loadB;
-  auto load = [&](int k) {
+  auto load = [&](int64_t k) {
     loadA.load(a, p.lda, !p.transA, p.vectorA, firstRow, p.m, k, p.k);
     loadB.load(b, p.ldb, p.transB, p.vectorB, firstColumn, p.n, k, p.k);
   };
   load(0);
-  for (int k = 0; k < p.k; k += kChunk) {
+  for (int64_t k = 0; k < p.k; k += kChunk) {
     __syncthreads(); // everybody is done with the chunk before
     loadA.store(chunks[0], !p.transA);
     loadB.store(chunks[1], p.transB);
@@ -149,7 +149,8 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
   }
   __syncthreads();
   // The groups' sums side by side; the chunks' memory is free now.
-  C(*partial)[kTile][kTile + 1] =
+  C(*partial)
+  [kTile][kTile + 1] =
       reinterpret_cast<C(*)[kTile][kTile + 1]>(&chunks[0][0][0]);
   static_assert(kGroups * kTile * (kTile + 1) <= 2 * kChunk * kPitch);
 #pragma unroll
@@ -182,18 +183,19 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
     static_cast<Out *>(p.c)[m * p.n + n] = narrow<Out>(Compute<Out>(value));
   }
   int i = threadIdx.x;
-  if (kEpilogue == Epilogue::Reduce && blockIdx.x == 0 && i < kTile &&
+  if (kEpilogue == Epilogue::Reduce && firstColumn == 0 && i < kTile &&
       firstRow + i < p.m) {
     C value = 0;
     for (int g = 0; g < kGroups; ++g)
       value += rowSums[g][i];
-    static_cast<Out *>(p.sums)[firstRow + i] =
-        narrow<Out>(Compute<Out>(value));
+    static_cast<Out *>(p.sums)[firstRow + i] = narrow<Out>(Compute<Out>(value));
   }
 }
 
+int64_t tilesOf(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
+
 template <typename T, typename Out, Epilogue kEpilogue>
-LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &limits) {
+LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
   GemmAttrs attrs; // every gemm kind's attrs start with these
   std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
   const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
@@ -219,13 +221,11 @@ LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &limits) {
   if (kEpilogue == Epilogue::Bias)
     p.relu = args.attrsAs<GemmBiasAttrs>().relu != 0;
   auto launch = [&](auto kernel, int tile) -> LaunchPlan {
-    PlannedLaunch l = plan(kernel, (p.n + tile - 1) / tile,
-                           Sizes<Compute<T>, 32>::kThreads, p);
-    l.grid[1] = uint32_t((p.m + tile - 1) / tile);
-    return {l};
+    return {plan(kernel, tilesOf(p.m, tile) * tilesOf(p.n, tile),
+                 Sizes<Compute<T>, 32>::kThreads, p)};
   };
-  int64_t tiles = int64_t((p.m + 31) / 32) * ((p.n + 31) / 32);
-  if (tiles < limits.numMultiprocessors)
+  // The width decides the order of sums: the same for every card.
+  if (tilesOf(p.m, 32) * tilesOf(p.n, 32) < 132)
     return launch(gemmKernel<T, Out, kEpilogue, 16>, 16);
   return launch(gemmKernel<T, Out, kEpilogue, 32>, 32);
 }

@@ -21,17 +21,21 @@ namespace {
 // Sums over a dimension
 //===----------------------------------------------------------------------===//
 
-/// Columns: sums over `size` of x[o, i, j] for each (o, j). A block is X columns
-/// of V wide and kColumnThreads / X rows high; `chunks` blocks share a column.
+/// Columns: sums over `size` of x[o, i, j] for each (o, j). A block is X
+/// columns of V wide and kColumnThreads / X rows high; `chunks` blocks share a
+/// column.
 constexpr int kColumnThreads = 512;
 
 struct ColumnParams {
   const void *x, *saved; ///< saved: relu_bwd's mask, or null
   void *dx;              ///< relu_bwd's result
   void *out;             ///< y, or partial sums [chunks, outer, inner]
-  int64_t size, inner;
+  int64_t outer, size, inner;
   int64_t rowsPerChunk;
 };
+
+/// Decides orders of sums, so it is the same for every card.
+constexpr int64_t kMultiprocessors = 132;
 
 template <typename T, int V, int X, bool kMask, bool kPartial>
 __global__ void __launch_bounds__(kColumnThreads)
@@ -40,50 +44,53 @@ __global__ void __launch_bounds__(kColumnThreads)
   constexpr int kRows = kColumnThreads / X;
   __shared__ C sums[kRows][X * V + 1];
   int64_t column = (int64_t(blockIdx.x) * X + threadIdx.x) * V;
-  int64_t outer = blockIdx.z, base = outer * p.size * p.inner + column;
   int64_t first = blockIdx.y * p.rowsPerChunk;
   int64_t last = min(p.size, first + p.rowsPerChunk);
-  C mine[V] = {};
-  if (column < p.inner)
+  for (int64_t outer = blockIdx.z; outer < p.outer; outer += gridDim.z) {
+    int64_t base = outer * p.size * p.inner + column;
+    C mine[V] = {};
+    __syncthreads(); // the last use of sums is over
+    if (column < p.inner)
 #pragma unroll 4
-    for (int64_t i = first + threadIdx.y; i < last; i += kRows) {
-      int64_t vector = (base + i * p.inner) / V;
-      Vec<T, V> x = loadVec<T, V>(static_cast<const T *>(p.x), vector);
-      if constexpr (kMask) {
-        Vec<T, V> s = loadVec<T, V>(static_cast<const T *>(p.saved), vector);
+      for (int64_t i = first + threadIdx.y; i < last; i += kRows) {
+        int64_t vector = (base + i * p.inner) / V;
+        Vec<T, V> x = loadVec<T, V>(static_cast<const T *>(p.x), vector);
+        if constexpr (kMask) {
+          Vec<T, V> s = loadVec<T, V>(static_cast<const T *>(p.saved), vector);
+#pragma unroll
+          for (int k = 0; k < V; ++k)
+            if (!(widen(s.at[k]) > 0))
+              x.at[k] = narrow<T>(C(0));
+          storeVec<T, V>(static_cast<T *>(p.dx), vector, x);
+        }
 #pragma unroll
         for (int k = 0; k < V; ++k)
-          if (!(widen(s.at[k]) > 0))
-            x.at[k] = narrow<T>(C(0));
-        storeVec<T, V>(static_cast<T *>(p.dx), vector, x);
+          mine[k] += widen(x.at[k]);
       }
 #pragma unroll
-      for (int k = 0; k < V; ++k)
-        mine[k] += widen(x.at[k]);
+    for (int k = 0; k < V; ++k)
+      sums[threadIdx.y][threadIdx.x * V + k] = mine[k];
+    // Halving in a fixed order.
+    for (int half = kRows / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (int(threadIdx.y) < half)
+#pragma unroll
+        for (int k = 0; k < V; ++k)
+          sums[threadIdx.y][threadIdx.x * V + k] +=
+              sums[threadIdx.y + half][threadIdx.x * V + k];
     }
+    if (threadIdx.y != 0 || column >= p.inner)
+      continue;
 #pragma unroll
-  for (int k = 0; k < V; ++k)
-    sums[threadIdx.y][threadIdx.x * V + k] = mine[k];
-  // Halving in a fixed order.
-  for (int half = kRows / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (int(threadIdx.y) < half)
-#pragma unroll
-      for (int k = 0; k < V; ++k)
-        sums[threadIdx.y][threadIdx.x * V + k] +=
-            sums[threadIdx.y + half][threadIdx.x * V + k];
-  }
-  if (threadIdx.y != 0 || column >= p.inner)
-    return;
-#pragma unroll
-  for (int k = 0; k < V; ++k) {
-    C total = sums[0][threadIdx.x * V + k];
-    int64_t at = outer * p.inner + column + k;
-    if constexpr (kPartial)
-      static_cast<C *>(p.out)[int64_t(blockIdx.y) * gridDim.z * p.inner + at] =
-          total;
-    else
-      static_cast<T *>(p.out)[at] = narrow<T>(total);
+    for (int k = 0; k < V; ++k) {
+      C total = sums[0][threadIdx.x * V + k];
+      int64_t at = outer * p.inner + column + k;
+      if constexpr (kPartial)
+        static_cast<C *>(p.out)[int64_t(blockIdx.y) * p.outer * p.inner + at] =
+            total;
+      else
+        static_cast<T *>(p.out)[at] = narrow<T>(total);
+    }
   }
 }
 
@@ -110,6 +117,7 @@ LaunchPlan planColumns(const LaunchArgs &args, const DeviceLimits &limits,
                        ColumnParams p, int64_t outer, void *result) {
   using C = Compute<T>;
   constexpr int64_t kRows = kColumnThreads / X;
+  p.outer = outer;
   int64_t strips = (p.inner + X * V - 1) / (X * V);
   int64_t fits = args.workspace.data
                      ? int64_t(args.workspace.desc.numBytes() / sizeof(C)) /
@@ -118,15 +126,14 @@ LaunchPlan planColumns(const LaunchArgs &args, const DeviceLimits &limits,
   // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
   // for the second launch.
   int64_t wanted = std::min<int64_t>(
-      limits.numMultiprocessors * 4 / (strips * outer) + 1,
-      p.size / (kRows * 16));
+      kMultiprocessors * 4 / (strips * outer) + 1, p.size / (kRows * 16));
   int64_t chunks = std::min<int64_t>({wanted, fits, 1024});
   auto launch = [&](auto kernel, int64_t numChunks) {
     p.rowsPerChunk = (p.size + numChunks - 1) / numChunks;
     PlannedLaunch l = plan(kernel, strips, X, p);
     l.block[1] = kRows;
     l.grid[1] = uint32_t(numChunks);
-    l.grid[2] = uint32_t(outer);
+    l.grid[2] = uint32_t(std::min<int64_t>(outer, 65535));
     return l;
   };
   if (chunks < 2) {
@@ -160,21 +167,26 @@ LaunchPlan planColumnsOfAnyWidth(const LaunchArgs &args,
 struct RowParams {
   const void *x;
   void *y;
-  int64_t size;
+  int64_t size, rows;
 };
+
+/// Blocks for `rows`, which a block takes one after the other.
+int64_t rowGrid(int64_t rows) { return std::min<int64_t>(rows, 1 << 20); }
 
 /// Rows: a block a row.
 template <typename T>
 __global__ void rowKernel(const __grid_constant__ RowParams p) {
   using C = Compute<T>;
   __shared__ C scratch[32];
-  const T *x = static_cast<const T *>(p.x) + int64_t(blockIdx.x) * p.size;
-  C sum = 0;
-  for (int64_t i = threadIdx.x; i < p.size; i += blockDim.x)
-    sum += widen(x[i]);
-  sum = blockSum(sum, scratch);
-  if (threadIdx.x == 0)
-    static_cast<T *>(p.y)[blockIdx.x] = narrow<T>(sum);
+  for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
+    const T *x = static_cast<const T *>(p.x) + row * p.size;
+    C sum = 0;
+    for (int64_t i = threadIdx.x; i < p.size; i += blockDim.x)
+      sum += widen(x[i]);
+    sum = blockSum(sum, scratch);
+    if (threadIdx.x == 0)
+      static_cast<T *>(p.y)[row] = narrow<T>(sum);
+  }
 }
 
 template <typename T>
@@ -186,8 +198,8 @@ LaunchPlan reduceSum(const LaunchArgs &args, const DeviceLimits &limits) {
   int64_t size = desc.dims[axis];
   int64_t outer = desc.numElements() / (size * inner);
   if (inner == 1) {
-    RowParams p{args.ins[0].data, args.outs[0].data, size};
-    return {plan(rowKernel<T>, outer, size > 512 ? 256 : 32, p)};
+    RowParams p{args.ins[0].data, args.outs[0].data, size, outer};
+    return {plan(rowKernel<T>, rowGrid(outer), size > 512 ? 256 : 32, p)};
   }
   ColumnParams p{};
   p.x = args.ins[0].data;
@@ -221,7 +233,8 @@ struct MseParams {
   double factor;
 };
 
-template <typename T, typename Target, bool kGrad>
+/// V elements a thread and step, then one by one what is left.
+template <typename T, typename Target, bool kGrad, int V>
 __global__ void mseKernel(const __grid_constant__ MseParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
@@ -230,13 +243,26 @@ __global__ void mseKernel(const __grid_constant__ MseParams p) {
     factor *= double(widen(*static_cast<const Target *>(p.scale)));
   C scale = C(factor);
   C sum = 0;
-  gridStride(p.n, [&](int64_t i) {
-    C difference = widen(static_cast<const T *>(p.pred)[i]) -
-                   C(widen(static_cast<const Target *>(p.target)[i]));
-    sum += difference * difference;
+  auto work = [&](auto width, int64_t i) {
+    constexpr int kWidth = decltype(width)::value;
+    auto pred = loadVec<T, kWidth>(static_cast<const T *>(p.pred), i);
+    auto target =
+        loadVec<Target, kWidth>(static_cast<const Target *>(p.target), i);
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) {
+      C difference = widen(pred.at[k]) - C(widen(target.at[k]));
+      sum += difference * difference;
+      if constexpr (kGrad)
+        pred.at[k] = narrow<T>(scale * difference);
+    }
     if constexpr (kGrad)
-      static_cast<T *>(p.dpred)[i] = narrow<T>(scale * difference);
-  });
+      storeVec<T, kWidth>(static_cast<T *>(p.dpred), i, pred);
+  };
+  gridStride(p.n / V,
+             [&](int64_t i) { work(std::integral_constant<int, V>(), i); });
+  if (blockIdx.x == 0)
+    for (int64_t i = p.n / V * V + threadIdx.x; i < p.n; i += blockDim.x)
+      work(std::integral_constant<int, 1>(), i);
   double total = blockSum(double(sum), scratch);
   if (threadIdx.x != 0)
     return;
@@ -265,7 +291,9 @@ __global__ void meanKernel(const __grid_constant__ MeanParams p) {
 }
 
 template <typename T, typename Target, bool kGrad>
-LaunchPlan planMse(const LaunchArgs &args, const DeviceLimits &limits) {
+LaunchPlan planMse(const LaunchArgs &args, const DeviceLimits &) {
+  // The number of blocks decides the order of the sum.
+  const DeviceLimits limits{int(kMultiprocessors)};
   MseParams p{};
   p.pred = args.ins[0].data;
   p.target = args.ins[1].data;
@@ -278,13 +306,21 @@ LaunchPlan planMse(const LaunchArgs &args, const DeviceLimits &limits) {
   }
   int64_t fits =
       args.workspace.data ? int64_t(args.workspace.desc.numBytes() / 8) : 0;
-  int64_t blocks = std::min(gridFor(p.n, limits, 512, 2), fits);
-  if (blocks < 2 || p.n <= kSingleBlockElements)
-    return {plan(mseKernel<T, Target, kGrad>, 1, 1024, p)};
-  p.partials = static_cast<double *>(args.workspace.data);
-  MeanParams m{p.partials, p.loss, blocks, p.n};
-  return {plan(mseKernel<T, Target, kGrad>, blocks, 512, p),
-          plan(meanKernel<Target>, 1, 256, m)};
+  auto launches = [&](auto kernel, int64_t width) -> LaunchPlan {
+    int64_t blocks = std::min(gridFor(p.n / width, limits, 512, 1), fits);
+    if (blocks < 2 || p.n <= kSingleBlockElements)
+      return {plan(kernel, 1, 1024, p)};
+    p.partials = static_cast<double *>(args.workspace.data);
+    MeanParams m{p.partials, p.loss, blocks, p.n};
+    return {plan(kernel, blocks, 512, p), plan(meanKernel<Target>, 1, 256, m)};
+  };
+  uintptr_t bits = 0;
+  for (const void *at : {p.pred, p.target, static_cast<const void *>(p.dpred)})
+    bits |= reinterpret_cast<uintptr_t>(at);
+  constexpr int kWidth = 16 / sizeof(T);
+  if (bits % 16 == 0)
+    return launches(mseKernel<T, Target, kGrad, kWidth>, kWidth);
+  return launches(mseKernel<T, Target, kGrad, 1>, 1);
 }
 
 template <typename T, bool kGrad>
@@ -316,12 +352,12 @@ LayerNormParams layerNormParams(const LaunchArgs &args, size_t gamma) {
   return p;
 }
 
-/// A block a row: mean, then variance around it, then the row.
+/// Mean, then variance around it, then the row.
 template <typename T>
-__global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
+__device__ void layerNormRow(const LayerNormParams &p, int64_t row,
+                             Compute<T> *scratch) {
   using C = Compute<T>;
-  __shared__ C scratch[32];
-  int64_t row = blockIdx.x, base = row * p.width;
+  int64_t base = row * p.width;
   const T *x = static_cast<const T *>(p.in[0]) + base;
   C sum = 0, squares = 0;
   for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x)
@@ -345,18 +381,26 @@ __global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
 }
 
 template <typename T>
+__global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
+  __shared__ Compute<T> scratch[32];
+  for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
+    layerNormRow<T>(p, row, scratch);
+}
+
+template <typename T>
 LaunchPlan layerNorm(const LaunchArgs &args, const DeviceLimits &) {
   LayerNormParams p = layerNormParams(args, 1);
   p.eps = args.attrsAs<LayerNormAttrs>().eps;
-  return {plan(layerNormKernel<T>, p.rows, p.width > 512 ? 256 : 64, p)};
+  return {
+      plan(layerNormKernel<T>, rowGrid(p.rows), p.width > 512 ? 256 : 64, p)};
 }
 
-/// dx = rstd·(g - mean(g) - h·mean(g·h)); a block a row.
+/// dx = rstd·(g - mean(g) - h·mean(g·h)) of one row.
 template <typename T>
-__global__ void layerNormDxKernel(const __grid_constant__ LayerNormParams p) {
+__device__ void layerNormDxRow(const LayerNormParams &p, int64_t row,
+                               Compute<T> *scratch) {
   using C = Compute<T>;
-  __shared__ C scratch[32];
-  int64_t row = blockIdx.x, base = row * p.width;
+  int64_t base = row * p.width;
   const T *dy = static_cast<const T *>(p.in[0]) + base;
   const T *x = static_cast<const T *>(p.in[1]) + base;
   const T *gamma = static_cast<const T *>(p.in[2]);
@@ -377,9 +421,17 @@ __global__ void layerNormDxKernel(const __grid_constant__ LayerNormParams p) {
   }
 }
 
+template <typename T>
+__global__ void layerNormDxKernel(const __grid_constant__ LayerNormParams p) {
+  __shared__ Compute<T> scratch[32];
+  for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
+    layerNormDxRow<T>(p, row, scratch);
+}
+
 /// dgamma = Σ dy·h and dbeta = Σ dy: 32 columns a block.
 template <typename T>
-__global__ void layerNormParamsKernel(const __grid_constant__ LayerNormParams p) {
+__global__ void
+layerNormParamsKernel(const __grid_constant__ LayerNormParams p) {
   using C = Compute<T>;
   __shared__ C sums[2][32][33];
   int64_t column = int64_t(blockIdx.x) * 32 + threadIdx.x;
@@ -411,15 +463,16 @@ LaunchPlan layerNormBwd(const LaunchArgs &args, const DeviceLimits &) {
   PlannedLaunch columns =
       plan(layerNormParamsKernel<T>, (p.width + 31) / 32, 32, p);
   columns.block[1] = 32;
-  return {plan(layerNormDxKernel<T>, p.rows, p.width > 512 ? 256 : 64, p),
-          columns};
+  return {
+      plan(layerNormDxKernel<T>, rowGrid(p.rows), p.width > 512 ? 256 : 64, p),
+      columns};
 }
 
 //===----------------------------------------------------------------------===//
 // All finite
 //===----------------------------------------------------------------------===//
 
-/// The condition of its rows keeps the operands within this.
+/// A launch takes so many operands; more take further launches.
 struct FiniteParams {
   const void *in[kMaxAllFiniteOperands];
   int64_t n[kMaxAllFiniteOperands];
@@ -433,9 +486,7 @@ __global__ void finiteKernel(const __grid_constant__ FiniteParams p) {
   bool bad = false;
   for (int32_t t = 0; t < p.count; ++t) {
     const T *x = static_cast<const T *>(p.in[t]);
-    gridStride(p.n[t], [&](int64_t i) {
-      bad |= !isfinite(widen(x[i]));
-    });
+    gridStride(p.n[t], [&](int64_t i) { bad |= !isfinite(widen(x[i])); });
   }
   bool any = __syncthreads_or(bad);
   if (threadIdx.x == 0)
@@ -457,25 +508,47 @@ __global__ void andKernel(const __grid_constant__ AndParams p) {
     *p.ok = any ? 0 : 1;
 }
 
-template <typename T>
-LaunchPlan allFinite(const LaunchArgs &args, const DeviceLimits &limits) {
+/// Operands [first, last) of a call.
+FiniteParams finiteParams(const LaunchArgs &args, size_t first, size_t last) {
   FiniteParams p{};
-  p.count = int32_t(args.ins.size());
-  int64_t total = 0;
-  for (int32_t i = 0; i < p.count; ++i) {
-    p.in[i] = args.ins[size_t(i)].data;
-    p.n[i] = args.numElements(size_t(i));
-    total += p.n[i];
+  for (size_t i = first; i < last; ++i) {
+    p.in[p.count] = args.ins[i].data;
+    p.n[p.count++] = args.numElements(i);
   }
   p.ok = static_cast<int32_t *>(args.outs[0].data);
+  return p;
+}
+
+template <typename T>
+LaunchPlan allFinite(const LaunchArgs &args, const DeviceLimits &limits) {
+  int64_t total = 0;
+  for (size_t i = 0; i < args.ins.size(); ++i)
+    total += args.numElements(i);
   int64_t fits =
       args.workspace.data ? int64_t(args.workspace.desc.numBytes() / 4) : 0;
-  int64_t blocks = std::min(gridFor(total, limits, 512, 2), fits);
-  if (blocks < 2 || total <= kSingleBlockElements)
-    return {plan(finiteKernel<T>, 1, 1024, p)};
-  p.partials = static_cast<int32_t *>(args.workspace.data);
-  AndParams a{p.partials, p.ok, blocks};
-  return {plan(finiteKernel<T>, blocks, 512, p), plan(andKernel, 1, 256, a)};
+  size_t numLaunches =
+      (args.ins.size() + kMaxAllFiniteOperands - 1) / kMaxAllFiniteOperands;
+  int64_t blocks =
+      std::min(gridFor(total, limits, 512, 2), fits / int64_t(numLaunches));
+  if (numLaunches == 1 && (blocks < 2 || total <= kSingleBlockElements))
+    return {
+        plan(finiteKernel<T>, 1, 1024, finiteParams(args, 0, args.ins.size()))};
+  if (blocks < 1)
+    return {}; // so many operands need the workspace
+  LaunchPlan launches;
+  auto *partials = static_cast<int32_t *>(args.workspace.data);
+  for (size_t l = 0; l < numLaunches; ++l) {
+    size_t first = l * kMaxAllFiniteOperands;
+    FiniteParams p = finiteParams(
+        args, first,
+        std::min<size_t>(args.ins.size(), first + kMaxAllFiniteOperands));
+    p.partials = partials + int64_t(l) * blocks;
+    launches.push_back(plan(finiteKernel<T>, blocks, 512, p));
+  }
+  AndParams a{partials, static_cast<int32_t *>(args.outs[0].data),
+              blocks * int64_t(numLaunches)};
+  launches.push_back(plan(andKernel, 1, 256, a));
+  return launches;
 }
 
 } // namespace

@@ -16,10 +16,10 @@ namespace {
 struct RowsParams {
   const void *data, *value, *index;
   void *out;
-  int64_t rows;     ///< of data
-  int64_t width;    ///< units of a row
-  int64_t batch;    ///< rows of out
-  uint32_t size;    ///< shuffle
+  int64_t rows;  ///< of data
+  int64_t width; ///< units of a row
+  int64_t batch; ///< rows of out
+  uint32_t size; ///< shuffle
   uint64_t seed;
 };
 

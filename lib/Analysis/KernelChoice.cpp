@@ -26,8 +26,7 @@ FailureOr<::aicf::DeviceKind> mlir::aicf_rt::parseTarget(Operation *op,
                          << "\", expected cpu or cuda";
 }
 
-SmallVector<::aicf::TensorDesc>
-mlir::aicf_rt::toTensorDescs(TypeRange types) {
+SmallVector<::aicf::TensorDesc> mlir::aicf_rt::toTensorDescs(TypeRange types) {
   SmallVector<::aicf::TensorDesc> descs;
   for (Type type : types)
     descs.push_back(toTensorDesc(type));
@@ -76,11 +75,10 @@ std::optional<double> KernelProfile::find(StringRef kid,
 static std::string problemOf(const SmallVector<::aicf::TensorDesc> &ins,
                              const SmallVector<::aicf::TensorDesc> &outs) {
   auto join = [](const SmallVector<::aicf::TensorDesc> &descs) {
-    return llvm::join(llvm::map_range(descs,
-                                      [](const ::aicf::TensorDesc &d) {
-                                        return d.toString();
-                                      }),
-                      ",");
+    return llvm::join(
+        llvm::map_range(
+            descs, [](const ::aicf::TensorDesc &d) { return d.toString(); }),
+        ",");
   };
   return join(ins) + "->" + join(outs);
 }
@@ -115,7 +113,7 @@ const ::aicf::KernelRow *KernelChooser::choose(::aicf::OpKind kind,
   }
   return best ? best
               : ::aicf::selectKernel(device, kind, span(in), span(out),
-                                     {allowTF32});
+                                     {allowTF32, {}});
 }
 
 const ::aicf::KernelRow *KernelChooser::choose(PrimitiveOpInterface op) const {
@@ -124,8 +122,8 @@ const ::aicf::KernelRow *KernelChooser::choose(PrimitiveOpInterface op) const {
     return choose(op.getOpKind(), op->getOperandTypes(), op->getResultTypes());
   const auto *row = ::aicf::findKernel(device, std::string_view(kid));
   bool accepted =
-      row && row->accepts(op.getOpKind(),
-                          span(toTensorDescs(op->getOperandTypes())),
-                          span(toTensorDescs(op->getResultTypes())));
+      row &&
+      row->accepts(op.getOpKind(), span(toTensorDescs(op->getOperandTypes())),
+                   span(toTensorDescs(op->getResultTypes())));
   return accepted ? row : nullptr;
 }

@@ -188,6 +188,7 @@ public:
     order = std::move(*made);
     accesses = plan.accessesOf(entry, order);
     AICF_RETURN_IF_ERROR(checkAccessOrder());
+    AICF_RETURN_IF_ERROR(checkDerivedStates());
     return checkLifetimes();
   }
 
@@ -199,6 +200,7 @@ private:
                      Span<const TensorDesc> outs) const;
   Status checkWrites(const PlanCall &call, const std::string &at) const;
   Status checkAccessOrder() const;
+  Status checkDerivedStates() const;
   Status checkLifetimes() const;
 
   const PlanTensor &tensor(uint32_t tid) const {
@@ -383,6 +385,28 @@ Status EntryChecker::checkAccessOrder() const {
     if (produced && seen[tid].lastWrite < 0)
       return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(tid),
                     " of role ", nameOf(role), " is never written");
+  }
+  return {};
+}
+
+/// An entry that writes a tensor writes what is derived from it too: with the
+/// same call, or later.
+Status EntryChecker::checkDerivedStates() const {
+  for (uint32_t tid = 0; tid < plan.persistent.size(); ++tid) {
+    int32_t source = plan.persistent[tid].derivedFrom;
+    if (source < 0)
+      continue;
+    int64_t lastWrite[2] = {-1, -1}; // of the source, of the derived tensor
+    for (size_t i = 0; i < entry.calls.size(); ++i)
+      for (uint32_t out : entry.calls[i].outs)
+        if (out == uint32_t(source) || out == tid)
+          lastWrite[out == tid] = int64_t(i);
+    if (lastWrite[0] > lastWrite[1])
+      return refuse(PlanError::TensorDerived, where, ": call ", lastWrite[0],
+                    " writes ", describe(uint32_t(source)), ", but ",
+                    describe(tid),
+                    ", which is derived from it, is not "
+                    "written after that");
   }
   return {};
 }

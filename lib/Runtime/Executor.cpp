@@ -74,6 +74,7 @@ struct Executor::Impl {
   Status addWarmupCopies(size_t index, PreparedEntry &prepared);
   Status prepareEntries();
   Status rebind(std::string_view name, void *pointer, uint64_t bytes);
+  Status refuseDerived(TensorRef ref) const;
   /// Casts that recompute the states derived from a persistent tensor.
   Status refreshDerived(uint32_t source);
   /// The tensor that `bytes` at `data` are copied to or from.
@@ -106,7 +107,7 @@ struct Executor::Impl {
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 
 Executor::~Executor() {
-  if (impl->stream) // before memory and graphs go
+  if (impl->stream)                    // before memory and graphs go
     (void)impl->stream->synchronize(); // nobody is left to hear of an error
 }
 
@@ -130,6 +131,17 @@ Executor::create(std::shared_ptr<const Plan> plan,
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
+/// A derived state is the executor's to write.
+Status Executor::Impl::refuseDerived(TensorRef ref) const {
+  const PlanTensor &t = memory->tensor(ref);
+  if (t.derivedFrom < 0)
+    return {};
+  return makeError(StatusCode::InvalidArgument, "\"", t.name,
+                   "\" is derived from \"",
+                   plan->persistent[size_t(t.derivedFrom)].name,
+                   "\": write or bind that one");
+}
+
 /// After prepare(): new pointers mean new calls and no graphs. All or nothing.
 Status Executor::Impl::rebind(std::string_view name, void *pointer,
                               uint64_t bytes) {
@@ -139,7 +151,7 @@ Status Executor::Impl::rebind(std::string_view name, void *pointer,
   AICF_RETURN_IF_ERROR(memory->bind(name, pointer, bytes));
   std::vector<PreparedEntry> before = std::move(entries);
   std::vector<ResolvedCall> casts = std::move(derivedCasts);
-  Status status = prepareEntries();
+  Status status = catchBadAlloc([&] { return prepareEntries(); });
   if (!status.ok()) {
     memory->restore(ref, old);
     entries = std::move(before);
@@ -155,6 +167,8 @@ Status Executor::Impl::rebind(std::string_view name, void *pointer,
 }
 
 Status Executor::bind(std::string_view name, void *memory, uint64_t bytes) {
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
+  AICF_RETURN_IF_ERROR(impl->refuseDerived(ref));
   if (!impl->isPrepared)
     return impl->memory->bind(name, memory, bytes);
   return catchBadAlloc([&] { return impl->rebind(name, memory, bytes); });
@@ -348,11 +362,7 @@ Status Executor::write(std::string_view name, const void *data,
   if (t.role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
-  if (t.derivedFrom >= 0)
-    return makeError(StatusCode::InvalidArgument, "\"", name,
-                     "\" is derived from \"",
-                     impl->plan->persistent[size_t(t.derivedFrom)].name,
-                     "\": write that one");
+  AICF_RETURN_IF_ERROR(impl->refuseDerived(ref));
   AICF_RETURN_IF_ERROR(impl->device->copyToDevice(
       *impl->stream, impl->memory->view(ref.entry, ref.tid).data, data, bytes));
   impl->memory->setWritten(ref.entry, ref.tid, true);
@@ -403,9 +413,15 @@ Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
 
 void Executor::Impl::record(size_t index, const ResolvedCall &call,
                             bool isReplay, double start, double micros) {
-  TraceRecord entry{
-      call.row->kind, std::string(call.row->kid), {}, {}, isReplay, start,
-      micros, {}, {}};
+  TraceRecord entry{call.row->kind,
+                    std::string(call.row->kid),
+                    {},
+                    {},
+                    isReplay,
+                    start,
+                    micros,
+                    {},
+                    {}};
   if (call.tag >= 0) {
     const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
     entry.inVids = planCall.inVids;
@@ -435,7 +451,8 @@ Status Executor::Impl::debugAfter(size_t index, const ResolvedCall &call) {
   if (options.canary)
     AICF_RETURN_IF_ERROR(memory->checkCanaries(
         *stream, "after " + std::string(call.row->kid) + " (call " +
-        std::to_string(call.tag) + " of " + plan->entries[index].name + ")"));
+                     std::to_string(call.tag) + " of " +
+                     plan->entries[index].name + ")"));
   if (options.poison && call.tag >= 0)
     AICF_RETURN_IF_ERROR(
         poison(index, entries[index].diesAfter[size_t(call.tag)]));
@@ -488,8 +505,8 @@ Status Executor::Impl::enqueueSteps(size_t index, uint32_t steps) {
   return {};
 }
 
-StatusOr<std::unique_ptr<Graph>>
-Executor::Impl::captureSteps(size_t index, uint32_t steps) {
+StatusOr<std::unique_ptr<Graph>> Executor::Impl::captureSteps(size_t index,
+                                                              uint32_t steps) {
   AICF_RETURN_IF_ERROR(graph_begin(*stream));
   Status enqueued = catchBadAlloc([&] { return enqueueSteps(index, steps); });
   // End the capture whatever happened, so that the stream stays usable.

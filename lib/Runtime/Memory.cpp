@@ -48,6 +48,7 @@ void Memory::release() {
   for (void *memory : allocations)
     device.deallocate(memory);
   allocations.clear();
+  shadows.clear();
 }
 
 StatusOr<TensorRef> Memory::find(std::string_view name) const {
@@ -175,7 +176,10 @@ Status Memory::allocateSegments() {
 
 StatusOr<TensorView> Memory::shadow(uint32_t tid) {
   const TensorDesc &desc = plan.persistent[tid].desc;
-  AICF_ASSIGN_OR_RETURN(char *memory, allocateBytes(desc.numBytes()));
+  char *&memory = shadows[tid];
+  if (!memory) { // entries run one after the other: one serves them all
+    AICF_ASSIGN_OR_RETURN(memory, allocateBytes(desc.numBytes()));
+  }
   return TensorView{memory, desc};
 }
 
@@ -184,7 +188,8 @@ Status Memory::checkCanaries(Stream &stream, const std::string &when) const {
     auto *at = static_cast<char *>(s.pointer);
     for (char *guard : {at - kCanaryBytes, at + bytes}) {
       uint8_t read[kCanaryBytes];
-      AICF_RETURN_IF_ERROR(device.copyToHost(stream, read, guard, kCanaryBytes));
+      AICF_RETURN_IF_ERROR(
+          device.copyToHost(stream, read, guard, kCanaryBytes));
       for (uint8_t byte : read)
         if (byte != kCanary)
           return false;

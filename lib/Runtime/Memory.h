@@ -102,6 +102,7 @@ private:
   std::vector<std::vector<Slot>> local; ///< by entry
   std::unordered_map<std::string, std::vector<TensorRef>> byName;
   std::vector<void *> allocations;
+  std::unordered_map<uint32_t, char *> shadows; ///< by persistent tid
   uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;
 };
 

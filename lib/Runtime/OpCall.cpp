@@ -23,21 +23,12 @@ std::string nameOperand(OpKind kind, bool isResult, size_t i) {
          std::string(infos[std::min(i, last)].name) + ")";
 }
 
-/// The row's alignment is that of its vectors: it holds for tensors of a main
-/// dtype that fill a vector. Everything has at least its element's alignment.
-size_t neededAlignment(const KernelRow &row, const TensorDesc &desc) {
-  size_t element = sizeOf(desc.dtype);
-  bool isMain = desc.dtype == row.in0 || desc.dtype == row.out0;
-  bool isVector = isMain && desc.numBytes() >= row.alignment;
-  return isVector ? std::max<size_t>(row.alignment, element) : element;
-}
-
 Status checkPointers(const CallRequest &request, const KernelRow &row) {
   for (bool isResult : {false, true}) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i) {
       auto address = reinterpret_cast<uintptr_t>(views[i].data);
-      size_t needed = neededAlignment(row, views[i].desc);
+      uint64_t needed = row.neededAlignment(views[i].desc);
       if (address == 0)
         return makeError(StatusCode::InvalidArgument,
                          nameOperand(request.kind, isResult, i),
@@ -52,15 +43,12 @@ Status checkPointers(const CallRequest &request, const KernelRow &row) {
   return {};
 }
 
-/// The largest power of two, up to kTensorAlignment, that divides all addresses
-/// of tensors that fill a vector: what `auto` may choose by.
-uint64_t commonAlignment(const CallRequest &request) {
-  uintptr_t bits = kTensorAlignment;
+std::vector<uintptr_t> addressesOf(const CallRequest &request) {
+  std::vector<uintptr_t> addresses;
   for (Span<const TensorView> views : {request.ins, request.outs})
     for (const TensorView &view : views)
-      if (view.desc.numBytes() >= 16)
-        bits |= reinterpret_cast<uintptr_t>(view.data);
-  return bits & (~bits + 1);
+      addresses.push_back(reinterpret_cast<uintptr_t>(view.data));
+  return addresses;
 }
 
 bool overlap(const TensorView &a, const TensorView &b) {
@@ -96,6 +84,26 @@ Status checkAliasing(const CallRequest &request) {
   return {};
 }
 
+/// Scratch memory is aligned like a plan's, and apart from everything else.
+Status checkWorkspace(const CallRequest &request) {
+  const TensorView &w = request.workspace;
+  if (!w.data)
+    return {};
+  auto address = reinterpret_cast<uintptr_t>(w.data);
+  if (!checkedBytes(w.desc) || address % kTensorAlignment != 0)
+    return makeError(StatusCode::Misaligned, nameOf(request.kind),
+                     ": the workspace at ", address,
+                     " has no valid shape, or is no multiple of ",
+                     kTensorAlignment, " bytes");
+  for (Span<const TensorView> views : {request.ins, request.outs})
+    for (const TensorView &view : views)
+      if (overlap(view, w))
+        return makeError(StatusCode::InvalidArgument, nameOf(request.kind),
+                         ": the workspace shares memory with an operand or "
+                         "result");
+  return {};
+}
+
 std::vector<TensorDesc> descsOf(Span<const TensorView> views) {
   std::vector<TensorDesc> descs;
   for (const TensorView &view : views)
@@ -124,11 +132,11 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   std::vector<TensorDesc> outs = descsOf(request.outs);
   AICF_RETURN_IF_ERROR(
       checkCall(request.kind, ins, outs, request.schema, request.attrs));
+  std::vector<uintptr_t> addresses = addressesOf(request);
   bool isAuto = request.kid == "auto";
-  const KernelRow *row =
-      isAuto ? selectKernel(device.kind(), request.kind, ins, outs,
-                            {false, commonAlignment(request)})
-             : findKernel(device.kind(), request.kid);
+  const KernelRow *row = isAuto ? selectKernel(device.kind(), request.kind, ins,
+                                               outs, {false, addresses})
+                                : findKernel(device.kind(), request.kid);
   if (!isAuto && (!row || !row->accepts(request.kind, ins, outs)))
     return makeError(StatusCode::InvalidArgument, nameOf(request.kind),
                      ": kid \"", request.kid, "\" is ",
@@ -140,6 +148,7 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
                      ins[0].toString(), " -> ", outs[0].toString());
   AICF_RETURN_IF_ERROR(checkPointers(request, *row));
   AICF_RETURN_IF_ERROR(checkAliasing(request));
+  AICF_RETURN_IF_ERROR(checkWorkspace(request));
 
   ResolvedCall call;
   call.row = row;

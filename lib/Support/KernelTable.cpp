@@ -53,18 +53,39 @@ const KernelRow *selectKernel(DeviceKind device, OpKind kind,
                               Span<const TensorDesc> ins,
                               Span<const TensorDesc> outs,
                               SelectOptions options) {
+  const KernelRow *misaligned = nullptr;
   for (const KernelRow &row : kRows) {
-    bool isChosen =
-        row.selection == Selection::Auto ||
-        (row.selection == Selection::AutoTF32 && options.allowTF32);
-    // Every tensor has its element's alignment; only more is a condition.
-    bool isAligned = row.alignment <= sizeOf(row.in0) ||
-                     options.alignment % row.alignment == 0;
-    if (row.device == device && isChosen && isAligned &&
-        row.accepts(kind, ins, outs))
+    bool isChosen = row.selection == Selection::Auto ||
+                    (row.selection == Selection::AutoTF32 && options.allowTF32);
+    if (row.device != device || !isChosen || !row.accepts(kind, ins, outs))
+      continue;
+    bool isAligned = true;
+    for (size_t i = 0; i < options.addresses.size(); ++i) {
+      const TensorDesc &desc = i < ins.size() ? ins[i] : outs[i - ins.size()];
+      uint64_t needed = row.neededAlignment(desc);
+      isAligned &= options.addresses[i] % needed == 0;
+    }
+    if (isAligned)
       return &row;
+    misaligned = &row;
   }
-  return nullptr;
+  return misaligned;
+}
+
+uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
+  uint64_t element = sizeOf(desc.dtype);
+  uint64_t width = condition == KernelCondition::Vec2   ? 2
+                   : condition == KernelCondition::Vec4 ? 4
+                   : condition == KernelCondition::Vec8 ? 8
+                                                        : 1;
+  if (width > 1) // every operand, of whatever type, is accessed in vectors
+    return uint64_t(desc.numElements()) < width
+               ? element
+               : std::max(element, std::min<uint64_t>(16, width * element));
+  bool isMain = desc.dtype == in0 || desc.dtype == out0;
+  return isMain && desc.numBytes() >= alignment
+             ? std::max<uint64_t>(alignment, element)
+             : element;
 }
 
 namespace {
@@ -83,9 +104,7 @@ bool isSmallGemm(const GemmSize &s) {
   return tiles <= 264 && s.k <= 512 && tiles * s.k <= 16384;
 }
 
-bool isHalf(DType dtype) {
-  return dtype == DType::F16 || dtype == DType::BF16;
-}
+bool isHalf(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
 
 bool groupsFit(OpKind kind, Span<const TensorDesc> ins,
                Span<const TensorDesc> outs) {
@@ -136,8 +155,6 @@ bool KernelRow::conditionHolds(Span<const TensorDesc> ins,
     return divides(8);
   case KernelCondition::SmallGemm:
     return isSmallGemm(GemmSize(ins, outs));
-  case KernelCondition::FewOperands:
-    return ins.size() <= size_t(kMaxAllFiniteOperands);
   case KernelCondition::Groups:
     return groupsFit(kind, ins, outs);
   }
@@ -171,7 +188,9 @@ uint64_t KernelRow::workspaceBytes(Span<const TensorDesc> ins,
   }
   bool isGemm = kind == OpKind::Gemm || kind == OpKind::GemmBias ||
                 kind == OpKind::GemmReduce;
-  if (!isGemm && elements <= uint64_t(kSingleBlockElements))
+  bool isOneBlock = elements <= uint64_t(kSingleBlockElements) &&
+                    ins.size() <= size_t(kMaxAllFiniteOperands);
+  if (!isGemm && isOneBlock)
     return 0;
   return roundUp(std::min(wanted, workspaceCap));
 }

@@ -105,9 +105,7 @@ struct Call {
   }
 };
 
-bool isHalf(DType dtype) {
-  return dtype == DType::F16 || dtype == DType::BF16;
-}
+bool isHalf(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
 
 /// The part that gemm and its fusions share: operands 0 and 1, result 0. Every
 /// attr struct of theirs starts with transA and transB.
@@ -207,8 +205,7 @@ Status checkMseLoss(const Call &c) {
 Status checkMseGrad(const Call &c) {
   AICF_RETURN_IF_ERROR(checkPredAndTarget(c));
   size_t dpred = c.kind == OpKind::MseLossGrad ? 1 : 0;
-  AICF_RETURN_IF_ERROR(
-      c.type("C1", c.outName(dpred), c.outs[dpred], c.ins[0]));
+  AICF_RETURN_IF_ERROR(c.type("C1", c.outName(dpred), c.outs[dpred], c.ins[0]));
   if (dpred)
     AICF_RETURN_IF_ERROR(
         c.scalar("C2", c.outName(0), c.outs[0], c.ins[1].dtype));
@@ -406,10 +403,12 @@ Status checkSgd(const Call &c) {
 Status checkUpdate(const Call &c, OpKind single, int64_t count,
                    Span<const uint8_t> singleAttrs, size_t numScalars) {
   const OpInfo &info = infoOf(c.kind);
-  int64_t perIn = int64_t(info.groupOperands), perOut = int64_t(info.groupResults);
+  int64_t perIn = int64_t(info.groupOperands),
+          perOut = int64_t(info.groupResults);
   int64_t numIns = int64_t(c.ins.size()), numOuts = int64_t(c.outs.size());
-  int64_t scalars = numIns - perIn * std::min(count, numIns);
-  bool counts = count >= 1 && count <= numIns && scalars >= int64_t(numScalars) &&
+  int64_t scalars = numIns - perIn * std::clamp<int64_t>(count, 0, numIns);
+  bool counts = count >= 1 && count <= numIns &&
+                scalars >= int64_t(numScalars) &&
                 scalars <= int64_t(numScalars) + 2 &&
                 (numOuts == perOut * count || numOuts == (perOut + 1) * count);
   if (!counts)
@@ -429,18 +428,19 @@ Status checkUpdate(const Call &c, OpKind single, int64_t count,
     ins.insert(ins.end(), late.begin(), late.end());
     ins.insert(ins.end(), scalar + numScalars, c.ins.end());
     Span<const TensorDesc> outs(c.outs.begin() + perOut * i, size_t(perOut));
-    Status status = checkCall(single, ins, outs, infoOf(single).schema, singleAttrs);
+    Status status =
+        checkCall(single, ins, outs, infoOf(single).schema, singleAttrs);
     if (!status.ok())
       return status.withContext(c.op() + ": C2: group " + std::to_string(i));
     if (numOuts == perOut * count)
       continue;
     size_t copy = size_t(perOut * count + i);
     if (!isHalf(c.outs[copy].dtype))
-      return makeError(StatusCode::DTypeMismatch, c.op(), ": C3: ", c.outName(copy),
-                       " has element type ", nameOf(c.outs[copy].dtype),
-                       ", expected f16 or bf16");
-    AICF_RETURN_IF_ERROR(c.shape("C3", c.outName(copy), c.outs[copy],
-                                 c.ins[size_t(perIn * i)]));
+      return makeError(StatusCode::DTypeMismatch, c.op(),
+                       ": C3: ", c.outName(copy), " has element type ",
+                       nameOf(c.outs[copy].dtype), ", expected f16 or bf16");
+    AICF_RETURN_IF_ERROR(
+        c.shape("C3", c.outName(copy), c.outs[copy], c.ins[size_t(perIn * i)]));
   }
   return {};
 }

@@ -211,6 +211,26 @@ void CorpusBuilder::addTensors() {
       [=](Plan &p) { derive(p, 0, DType::I32); });
   add(PlanError::TensorDerived, "itself",
       [=](Plan &p) { derive(p, 2, DType::F16); });
+  add(PlanError::TensorDerived, "stale", [](Plan &p) {
+    // predict never writes; train writes W, and nothing its copy.
+    PlanTensor copy = p.persistent[0];
+    copy.name = "W.f16";
+    copy.role = Role::State;
+    copy.desc.dtype = DType::F16;
+    copy.init = InitKind::None;
+    copy.derivedFrom = 0;
+    p.persistent[5] = copy; // in place of lr, which no check needs before
+    p.persistent[5].offset = 1280;
+    for (PlanEntry &entry : p.entries)
+      entry.calls.erase(std::remove_if(entry.calls.begin(), entry.calls.end(),
+                                       [](const PlanCall &c) {
+                                         return c.kind == OpKind::SgdStep;
+                                       }),
+                        entry.calls.end());
+    PlanCall write = p.entries[0].calls[4]; // dW, straight into W
+    write.outs = {0};
+    p.entries[0].calls.push_back(write);
+  });
   add(PlanError::TensorDerived, "param",
       [](Plan &p) { p.persistent[0].derivedFrom = 1; });
   add(PlanError::TensorDerived, "io",

@@ -166,10 +166,11 @@ TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
 }
 
 TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
-  auto relu = [](int64_t width, uint64_t alignment) {
+  auto relu = [](int64_t width, uintptr_t address) {
     TensorDesc x(DType::F16, {3, width});
+    uintptr_t addresses[] = {address, 256};
     return selectKernel(DeviceKind::CUDA, OpKind::Relu, {&x, 1}, {&x, 1},
-                        {false, alignment})
+                        {false, {addresses, 2}})
         ->kid;
   };
   EXPECT_EQ(relu(16, 256), "relu_f16_vec8_v0");
@@ -177,11 +178,23 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
   EXPECT_EQ(relu(16, 2), "relu_f16_v0");
   EXPECT_EQ(relu(6, 256), "relu_f16_vec2_v0");
   EXPECT_EQ(relu(7, 256), "relu_f16_v0");
+  // Vectors of a wider operand need a better address than those of the first.
+  TensorDesc half(DType::BF16, {8}), single(DType::F32, {8});
+  TensorDesc mse[] = {half, single};
+  auto mseGrad = [&](uintptr_t target) {
+    uintptr_t addresses[] = {256, target, 256};
+    return selectKernel(DeviceKind::CUDA, OpKind::MseGrad, {mse, 2}, {&half, 1},
+                        {false, {addresses, 3}})
+        ->kid;
+  };
+  EXPECT_EQ(mseGrad(16), "mse_grad_bf16_vec8_v0");
+  EXPECT_EQ(mseGrad(8), "mse_grad_bf16_vec2_v0");
+  EXPECT_EQ(mseGrad(4), "mse_grad_bf16_v0");
   auto gemm = [](int64_t n, bool allowTF32) {
     TensorDesc a(DType::F32, {n, n});
     TensorDesc ins[] = {a, a};
     return selectKernel(DeviceKind::CUDA, OpKind::Gemm, {ins, 2}, {&a, 1},
-                        {allowTF32})
+                        {allowTF32, {}})
         ->kid;
   };
   EXPECT_EQ(gemm(64, false), "gemm_f32_tile_v0");

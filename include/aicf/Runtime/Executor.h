@@ -102,6 +102,8 @@ public:
   /// reset_state() leave bound tensors alone. After prepare() it waits for what
   /// is running and drops every graph, because a graph holds the old pointer:
   /// run(GraphKey) captures anew, replay() is an error until capture().
+  /// Tensors that an entry writes may not share bound memory with others: the
+  /// plan's order knows nothing of it.
   /// Errors: InvalidArgument, Misaligned, DeviceError; what was bound before
   /// stays bound then.
   Status bind(std::string_view name, void *memory, uint64_t bytes);

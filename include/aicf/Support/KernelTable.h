@@ -19,7 +19,6 @@ namespace aicf {
 ///   Any          nothing
 ///   VecN         V divides operand 0's last dimension (its size, for rank 0)
 ///   SmallGemm    a product so small that a library's fixed cost is most of it
-///   FewOperands  at most kMaxAllFiniteOperands operands
 ///   Groups       at most kMaxUpdateGroups parameters; gradients of one type;
 ///                copies, if any, of one type, the gradients' if that is 16-bit
 enum class KernelCondition : uint8_t {
@@ -28,14 +27,13 @@ enum class KernelCondition : uint8_t {
   Vec4,
   Vec8,
   SmallGemm,
-  FewOperands,
   Groups
 };
 enum class Determinism : uint8_t { Bitwise, SameLibrary };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
 
-/// Operands of a CUDA all_finite, parameters of a CUDA multi-tensor update: they
-/// travel as kernel parameters, of which there are 32,764 bytes.
+/// Operands of one launch of all_finite, parameters of a CUDA multi-tensor
+/// update: they travel as kernel parameters, of which there are 32,764 bytes.
 inline constexpr int kMaxAllFiniteOperands = 256;
 inline constexpr int kMaxUpdateGroups = 256;
 /// A reduction of up to this many elements is one block's work.
@@ -61,6 +59,9 @@ struct KernelRow {
            ins[0].dtype == in0 && outs[0].dtype == out0 &&
            conditionHolds(ins, outs);
   }
+  /// What the address of a tensor of such a call must be a multiple of, in
+  /// bytes: its element's size, or that of the vectors the kernel accesses.
+  uint64_t neededAlignment(const TensorDesc &desc) const;
   /// Bytes of workspace that a call should get: at most workspaceCap, and 0
   /// where it would be of no use.
   uint64_t workspaceBytes(Span<const TensorDesc> ins,
@@ -76,11 +77,13 @@ Span<const KernelRow> kernelTable();
 const KernelRow *findKernel(DeviceKind device, std::string_view kid);
 struct SelectOptions {
   bool allowTF32 = false;
-  /// Bytes that every address is a multiple of; rows that need more are passed
-  /// over. Tensors of a plan have kTensorAlignment.
-  uint64_t alignment = kTensorAlignment;
+  /// Addresses of operands, then of results: rows that need better ones are
+  /// passed over. Empty: every address is aligned, as in a plan.
+  Span<const uintptr_t> addresses;
 };
-/// The first automatic row that accepts the call, or nullptr.
+/// The first automatic row that accepts the call and suits its addresses; where
+/// none suits them, the last that accepts it, so that the call can be refused
+/// by name; or nullptr.
 const KernelRow *selectKernel(DeviceKind device, OpKind kind,
                               Span<const TensorDesc> ins,
                               Span<const TensorDesc> outs,

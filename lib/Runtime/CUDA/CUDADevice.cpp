@@ -130,7 +130,7 @@ Status CUDADevice::fill(Stream &stream, void *at, uint8_t value,
 
 uint64_t CUDADevice::freeBytes() const {
   size_t available = 0, total = 0;
-  if (api.cudaMemGetInfo(&available, &total) != cudaSuccess)
+  if (!activate().ok() || api.cudaMemGetInfo(&available, &total) != cudaSuccess)
     return 0;
   return available;
 }

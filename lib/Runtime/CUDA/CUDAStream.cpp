@@ -34,6 +34,10 @@ public:
     owner = std::this_thread::get_id();
     return true;
   }
+  bool isHeldByThisThread() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return isHeld && owner == std::this_thread::get_id();
+  }
   void release() {
     std::lock_guard<std::mutex> lock(mutex);
     isHeld = false;
@@ -57,6 +61,8 @@ const CUDACall &cudaCall(const ResolvedCall &call) {
 }
 
 } // namespace
+
+bool isCapturingThread() { return captureLock().isHeldByThisThread(); }
 
 StatusOr<std::unique_ptr<CUDAStream>> CUDAStream::create(CUDADevice &device) {
   std::unique_ptr<CUDAStream> stream(new CUDAStream(device));
@@ -187,14 +193,15 @@ Status CUDAStream::beginCapture() {
     return status;
   }
   recording = std::move(graph);
+  recorder = std::this_thread::get_id();
   knownNodes.clear();
   cudaStreamCaptureStatus state;
   unsigned long long id;
-  status = checkCuda(api,
-                     api.cudaStreamGetCaptureInfo(queue, &state, &id,
-                                                  &capturing, nullptr, nullptr,
-                                                  nullptr),
-                     "cudaStreamGetCaptureInfo");
+  status =
+      checkCuda(api,
+                api.cudaStreamGetCaptureInfo(queue, &state, &id, &capturing,
+                                             nullptr, nullptr, nullptr),
+                "cudaStreamGetCaptureInfo");
   if (!status.ok())
     (void)endCapture();
   return status;
@@ -234,8 +241,7 @@ Status CUDAStream::recordNodes(const ResolvedCall &call) {
     if (knownNodes.insert(node).second)
       added.push_back(node);
   std::vector<const void *> functions = cudaCall(call).functions();
-  if (added.empty() ||
-      (!functions.empty() && added.size() != functions.size()))
+  if (added.empty() || (!functions.empty() && added.size() != functions.size()))
     return makeError(StatusCode::DeviceError, call.row->kid, ": captured ",
                      added.size(), " nodes, expected ",
                      functions.empty() ? "one or more"
@@ -254,6 +260,9 @@ Status CUDAStream::recordNodes(const ResolvedCall &call) {
 StatusOr<std::unique_ptr<Graph>> CUDAStream::endCapture() {
   if (!recording)
     return makeError(StatusCode::FailedState, "the stream is not capturing");
+  if (recorder != std::this_thread::get_id())
+    return makeError(StatusCode::FailedState,
+                     "another thread began this capture: it must end it");
   std::unique_ptr<CUDAGraph> graph = std::move(recording);
   capturing = nullptr;
   cudaGraph_t raw = nullptr;
@@ -324,8 +333,8 @@ Status CUDAStream::uploadPart(char *to, const char *from, uint64_t bytes) {
   nextSlot = (nextSlot + 1) % 2;
   if (slot.isUsed) {
     AICF_CUDA_TRY(api, cudaEventSynchronize, slot.transferred.get());
-    AICF_CUDA_TRY(api, cudaStreamWaitEvent, copyStream.get(),
-                  slot.placed.get(), 0);
+    AICF_CUDA_TRY(api, cudaStreamWaitEvent, copyStream.get(), slot.placed.get(),
+                  0);
   }
   std::memcpy(slot.host.get(), from, bytes);
   cudaStream_t queue = branches[0].get(), copies = copyStream.get();

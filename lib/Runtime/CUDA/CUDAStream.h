@@ -14,6 +14,9 @@
 
 namespace aicf {
 
+/// True while the calling thread captures.
+bool isCapturingThread();
+
 class CUDAGraph : public Graph {
 public:
   size_t numCalls() const override { return calls.size(); }
@@ -82,6 +85,7 @@ private:
   StagingSlot staging[2];
   size_t nextSlot = 0;
   std::unique_ptr<CUDAGraph> recording;
+  std::thread::id recorder;        ///< the thread that began the capture
   cudaGraph_t capturing = nullptr; ///< owned by CUDA until the capture ends
   std::unordered_set<cudaGraphNode_t> knownNodes;
 };

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CublasLt.h"
+#include "CUDAStream.h"
 #include "Tuning.h"
 #include "aicf/Support/File.h"
 
@@ -89,9 +90,8 @@ Problem::Problem(const ResolvedCall &call) {
   out = args.outs[0].desc.dtype;
   isTF32 = call.row->kid.find("tf32") != std::string_view::npos;
   if (call.row->kind == OpKind::GemmBias)
-    epilogue = args.attrsAs<GemmBiasAttrs>().relu
-                   ? CUBLASLT_EPILOGUE_RELU_BIAS
-                   : CUBLASLT_EPILOGUE_BIAS;
+    epilogue = args.attrsAs<GemmBiasAttrs>().relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                                  : CUBLASLT_EPILOGUE_BIAS;
   if (call.row->kind == OpKind::GemmReduce)
     epilogue = CUBLASLT_EPILOGUE_BGRADB;
   workspaceBytes = args.workspace.data ? args.workspace.desc.numBytes() : 0;
@@ -239,8 +239,8 @@ Status CublasLt::initialize() {
     return {}; // kernels of our own still run
   AICF_CUDA_TRY(api, cublasLtCreate, &impl->handle);
   if (!impl->options.tuningFile.empty())
-    AICF_RETURN_IF_ERROR(impl->tuned.load(impl->options.tuningFile,
-                                          impl->device.description()));
+    AICF_RETURN_IF_ERROR(
+        impl->tuned.load(impl->options.tuningFile, impl->device.description()));
   return {};
 }
 
@@ -252,8 +252,8 @@ CublasLt::Impl::candidates(const Problem &p, const Descriptors &d, int wanted) {
   Preference preference(api, raw);
   auto set = [&](cublasLtMatmulPreferenceAttributes_t name, const auto &value) {
     return checkCuda(api,
-                     api.cublasLtMatmulPreferenceSetAttribute(
-                         raw, name, &value, sizeof(value)),
+                     api.cublasLtMatmulPreferenceSetAttribute(raw, name, &value,
+                                                              sizeof(value)),
                      "cublasLtMatmulPreferenceSetAttribute");
   };
   AICF_RETURN_IF_ERROR(
@@ -270,7 +270,8 @@ CublasLt::Impl::candidates(const Problem &p, const Descriptors &d, int wanted) {
       set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.alignments[2]));
   AICF_RETURN_IF_ERROR(
       set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.alignments[2]));
-  std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<size_t>(wanted));
+  std::vector<cublasLtMatmulHeuristicResult_t> found(
+      static_cast<size_t>(wanted));
   int count = 0;
   cublasStatus_t status = api.cublasLtMatmulAlgoGetHeuristic(
       handle, d.operation.get(), d.b.get(), d.a.get(), d.c.get(), d.c.get(),
@@ -329,17 +330,16 @@ CublasLt::Impl::fastest(const Problem &p,
   AICF_ASSIGN_OR_RETURN(StreamHandle stream, makeStream(api));
   for (auto [memory, bytes] :
        {std::pair(a.get(), bytesA), std::pair(b.get(), bytesB)})
-    AICF_RETURN_IF_ERROR(
-        fillWithNoise(api, memory, bytes, p.in, stream.get()));
+    AICF_RETURN_IF_ERROR(fillWithNoise(api, memory, bytes, p.in, stream.get()));
   size_t best = all.size();
   for (size_t i = 0; i < all.size(); ++i) {
     AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
     if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
       AICF_RETURN_IF_ERROR(d.setPointer(api, extra.get()));
-    MatmulCall call(api, handle, std::move(d),
-                    {a.get(), b.get(), c.get(), workspace.get(),
-                     p.workspaceBytes},
-                    all[i], p.in == DType::F64);
+    MatmulCall call(
+        api, handle, std::move(d),
+        {a.get(), b.get(), c.get(), workspace.get(), p.workspaceBytes}, all[i],
+        p.in == DType::F64);
     StatusOr<double> time = timeAlgorithm(call, stream.get());
     if (!time.ok())
       continue; // some offers do not run; the others do
@@ -350,7 +350,8 @@ CublasLt::Impl::fastest(const Problem &p,
     }
   }
   if (best == all.size())
-    return makeError(StatusCode::DeviceError, "no algorithm runs for ", p.key());
+    return makeError(StatusCode::DeviceError, "no algorithm runs for ",
+                     p.key());
   return best;
 }
 
@@ -372,13 +373,15 @@ StatusOr<cublasLtMatmulAlgo_t> CublasLt::Impl::choose(const Problem &p,
       return algorithm;
     }
   }
-  int wanted = options.tuning == Tuning::Off    ? 1
-               : options.tuning == Tuning::Fast ? 8
-                                                : 64;
+  // Timing waits and allocates, which would spoil a capture.
+  bool isCapturing = isCapturingThread();
+  int wanted = options.tuning == Tuning::Off || isCapturing ? 1
+               : options.tuning == Tuning::Fast             ? 8
+                                                            : 64;
   AICF_ASSIGN_OR_RETURN(std::vector<cublasLtMatmulAlgo_t> all,
                         candidates(p, d, wanted));
   size_t best = 0;
-  if (options.tuning != Tuning::Off && all.size() > 1) {
+  if (wanted > 1 && all.size() > 1) {
     double micros = 0;
     AICF_ASSIGN_OR_RETURN(best, fastest(p, all, micros));
     tuned.add(key, &all[best], sizeof(algorithm), micros);
@@ -386,7 +389,8 @@ StatusOr<cublasLtMatmulAlgo_t> CublasLt::Impl::choose(const Problem &p,
       AICF_RETURN_IF_ERROR(
           tuned.save(options.tuningFile, device.description()));
   }
-  chosen[key] = all[best];
+  if (!isCapturing)
+    chosen[key] = all[best];
   return all[best];
 }
 
@@ -399,9 +403,16 @@ CublasLt::prepareMatmul(const ResolvedCall &call) {
   Problem p(call);
   AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
   bool isReduce = call.row->kind == OpKind::GemmReduce;
-  if (isReduce || call.row->kind == OpKind::GemmBias)
-    AICF_RETURN_IF_ERROR(
-        d.setPointer(api, isReduce ? call.outs[1].data : call.ins[2].data));
+  if (isReduce || call.row->kind == OpKind::GemmBias) {
+    const void *extra = isReduce ? call.outs[1].data : call.ins[2].data;
+    // The library is not told, and may load 16 bytes at a time.
+    if (reinterpret_cast<uintptr_t>(extra) % 16 != 0)
+      return makeError(StatusCode::Misaligned, call.row->kid, ": ",
+                       isReduce ? "result 1 (sums)" : "operand 2 (bias)",
+                       " has address ", extra,
+                       ", which is no multiple of 16 bytes");
+    AICF_RETURN_IF_ERROR(d.setPointer(api, extra));
+  }
   StatusOr<cublasLtMatmulAlgo_t> algorithm = impl->choose(p, d);
   if (!algorithm.ok())
     return algorithm.status().withContext(std::string(call.row->kid));

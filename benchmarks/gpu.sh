@@ -7,8 +7,8 @@
 #   benchmarks/gpu.sh prepare [BUILD]   where the compiler is: compiles the plans
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
-# Parts: build, tests, train, sanitize, accuracy, steps, bench. Logs go to $OUT, or to
-# build-gpu/.
+# Parts: build, tests, train, sanitize, accuracy, steps, bench, while_node. Logs
+# go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -87,7 +87,7 @@ for part in "$@"; do
   echo "== $part"
   case "$part" in
   build | tests | train) "$part" ;;
-  sanitize | accuracy | steps | bench) source benchmarks/gpu_parts.sh && "$part" ;;
+  sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac
 done

@@ -20,6 +20,13 @@ steps() {
     --plans carry/plans 2>&1 | tee "$out/steps.txt"
 }
 
+# What CUDA charges for steps unrolled in a graph and for a while node.
+while_node() {
+  nvcc -O3 -std=c++17 -arch=sm_90a benchmarks/while_node.cu -o $build/bin/while-node
+  for kernels in 9 21; do $build/bin/while-node $kernels; done |
+    tee "$out/while-node.txt"
+}
+
 # One allocation per tensor, and the arena: KernelTest allocates every tensor by
 # itself, CudaDeviceTest and the plans run in the arena.
 sanitize() {

@@ -72,6 +72,9 @@ def main():
                  "--split-step")
     compile_plan("accuracy.history", source(*ACCURACY, "f32", history=100),
                  "f32")
+    examples = pathlib.Path(__file__).resolve().parents[2] / "examples"
+    compile_plan("digits_cuda", (examples / "digits/model.mlir").read_text(),
+                 "f32", "--streams=2")
     (args.out / "compile.json").write_text(json.dumps(seconds, indent=1))
 
 

@@ -5,13 +5,15 @@
 
     steps.py --program build-gpu/bin/aicf-step --plans carry/plans
 
-10,000 steps of several plans both ways; 1,000,000 replays of a small one with
+10,000 steps of several plans and of every example both ways; 1,000,000 replays of a small one with
 probes against the eager chain, and the free device memory before and after.
 """
 
 import argparse
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -55,6 +57,23 @@ def free(session):
     return int(dict(zip(words[::2], words[1::2]))["free"])
 
 
+def check_example(args, plan, inputs, steps):
+    """aicf-run --check runs both executors and compares all bits."""
+    random = np.random.default_rng(2)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [pathlib.Path(args.program).parent / "aicf-run",
+                   "%s/%s.plan" % (args.plans, plan), "--device=cuda",
+                   "--executor=graph", "--steps=%d" % steps, "--check",
+                   "--set", "lr=0.001"]
+        for name, shape in inputs.items():
+            path = "%s/%s.npy" % (folder, name)
+            np.save(path, random.uniform(0, 1, shape).astype(np.float32))
+            command += ["--input", "%s=@%s" % (name, path)]
+        done = subprocess.run(command, capture_output=True, text=True)
+    check(done.returncode == 0, plan, "aicf-run --check, %d launches:" % steps,
+          (done.stderr or done.stdout).strip().split("\n")[-1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
@@ -73,6 +92,11 @@ def main():
               "10,000 steps: eager = replay, loss %.6g" % graph.read("loss")[0])
         eager.close()
         graph.close()
+    for precision in ("f32", "bf16"):  # ten steps a launch, gathered inputs
+        check_example(args, "fashion_mnist_cuda_" + precision,
+                      {"images": (60000, 784), "targets": (60000, 10)}, 1000)
+    check_example(args, "digits_cuda", {"x": (32, 64), "target": (32, 10)},
+                  10000)
     eager, tensors = start(args, "seed.s2", *CASES["seed"][:2])
     graph, _ = start(args, "seed.s2", *CASES["seed"][:2])
     graph.ask("replay 1")

@@ -321,7 +321,10 @@ class AicfWorker:
 def serve(connection, kind):
     worker = kind()
     while True:
-        message = connection.recv()
+        try:
+            message = connection.recv()
+        except EOFError:  # the parent has ended
+            return
         if message is None:
             return
         name, args = message

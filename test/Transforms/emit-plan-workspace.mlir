@@ -1,9 +1,9 @@
 // RUN: aicf-opt %s --lower-to-backend=target=cuda | FileCheck %s
 
 // Tests that calls that make use of scratch memory name one tensor for it, as
-// large as the largest wants (1 MiB at least), and that others name none.
+// large as the largest wants, and that others name none.
 // CHECK: aicf_rt.tensor 3 "" "temp"
-// CHECK: aicf_rt.tensor 4 "" "workspace" "temp"[{{[0-9]+}}] vid(-1) : tensor<4194304xi32>
+// CHECK: aicf_rt.tensor 4 "" "workspace" "temp"[{{[0-9]+}}] vid(-1) : tensor<8388608xi32>
 // CHECK: aicf_rt.call "gemm" "gemm_bf16_lt_v0" {{.*}} {workspace = 4 : i64}
 // CHECK: aicf_rt.call "relu" "relu_bf16_vec8_v0"
 // CHECK-NOT: workspace

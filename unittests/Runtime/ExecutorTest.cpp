@@ -284,6 +284,27 @@ TEST(Executor, BoundTensorsUseTheCallersMemory) {
   EXPECT_EQ(e.statistics().persistentBytes, 5u * 256) << "W takes no bytes";
 }
 
+TEST(Executor, DerivedStatesAreNotTheCallersToSet) {
+  Plan plan = makeTrainPlan();
+  plan.entries.erase(plan.entries.begin()); // only @predict, which writes none
+  PlanTensor &copy = plan.persistent[2];
+  copy.desc = TensorDesc(DType::F16, {});
+  copy.desc.rank = plan.persistent[0].desc.rank;
+  std::copy_n(plan.persistent[0].desc.dims, copy.desc.rank, copy.desc.dims);
+  copy.derivedFrom = 0;
+  auto executor = Executor::create(std::make_shared<const Plan>(plan),
+                                   createCPUDevice({1}));
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  std::vector<uint8_t> bytes(copy.desc.numBytes());
+  for (Status status :
+       {(*executor)->write(copy.name, bytes.data(), bytes.size()),
+        (*executor)->bind(copy.name, bytes.data(), bytes.size())}) {
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find("is derived from"), std::string::npos)
+        << status.message();
+  }
+}
+
 TEST(Executor, ResetStateAndGraphs) {
   auto executor = makeTrainer();
   ASSERT_TRUE(executor->run("train").ok());

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 // One table: a row a kind and variant, which makes calls of several sizes. Each
-// call runs through op_call in every float type and with every kernel that takes
-// it, is compared with the reference, runs twice with the same bits (on the CPU
-// with 1 and 2 threads), and in place where the op allows it. The device is the
-// CPU, or with AICF_TEST_DEVICE=cuda the GPU.
+// call runs through op_call in every float type and with every kernel that
+// takes it, is compared with the reference, runs twice with the same bits (on
+// the CPU with 1 and 2 threads), and in place where the op allows it. The
+// device is the CPU, or with AICF_TEST_DEVICE=cuda the GPU.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Runtime/Device.h"
@@ -108,15 +108,13 @@ Sample update(OpKind kind, int64_t m, int64_t n, bool hasOptional,
       p.dtype = DType::F16;
       s.outs.push_back(p);
     }
-  s.attrs = isAdam ? blob(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01, 3})
-            : states
-                ? blob(MomentumUpdateAttrs{0.9, 0.1, 1, 3})
-                : blob(SgdUpdateAttrs{0.1, 3});
+  s.attrs = isAdam   ? blob(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01, 3})
+            : states ? blob(MomentumUpdateAttrs{0.9, 0.1, 1, 3})
+                     : blob(SgdUpdateAttrs{0.1, 3});
   return s;
 }
 
-template <typename Attrs>
-Sample fusedGemm(int64_t m, int64_t n, Attrs attrs) {
+template <typename Attrs> Sample fusedGemm(int64_t m, int64_t n, Attrs attrs) {
   Sample s = gemm(m, n, attrs.transA, attrs.transB);
   s.attrs = blob(attrs);
   return s;
@@ -364,7 +362,8 @@ const KindRow kRows[] = {
      }},
     {"shuffle i32", OpKind::Shuffle,
      [](auto m, auto n) {
-       return Sample{{i32()}, {{DType::I64, {m}}}, blob(ShuffleAttrs{m * n, 0})};
+       return Sample{
+           {i32()}, {{DType::I64, {m}}}, blob(ShuffleAttrs{m * n, 0})};
      }},
     {"record", OpKind::Record,
      [](auto m, auto n) {
@@ -440,8 +439,8 @@ Case makeCase(const KindRow &row, const Sample &sample, DType dtype,
   Case c;
   c.attrs = sample.attrs;
   for (size_t i = 0; i < sample.ins.size(); ++i)
-    c.ins.push_back(makeOperand(typed(sample.ins[i]), random,
-                                isPositive(kind, i)));
+    c.ins.push_back(
+        makeOperand(typed(sample.ins[i]), random, isPositive(kind, i)));
   for (const TensorDesc &desc : sample.outs)
     c.outs.push_back(makeOperand(typed(desc), random, false));
   std::vector<reference::Tensor> ins, outs;
@@ -494,9 +493,8 @@ public:
     if (uint64_t bytes = row ? row->workspaceBytes(in, out) : 0)
       workspace = {upload(std::vector<uint8_t>(bytes, 0xff)),
                    TensorDesc(DType::I32, {int64_t(bytes / 4)})};
-    Status status =
-        op_call(device, kind, ins, outs, infoOf(kind).schema, c.attrs, *stream,
-                kid, workspace);
+    Status status = op_call(device, kind, ins, outs, infoOf(kind).schema,
+                            c.attrs, *stream, kid, workspace);
     return status.ok() ? stream->synchronize() : status;
   }
   void *upload(const std::vector<uint8_t> &bytes) {
@@ -616,7 +614,8 @@ TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
       }
     }
   }
-  // Fused kinds have kernels on CUDA only: the compiler does not fuse elsewhere.
+  // Fused kinds have kernels on CUDA only: the compiler does not fuse
+  // elsewhere.
   if (kernels == 0) {
     EXPECT_EQ(makeDevice()->kind(), DeviceKind::CPU);
     GTEST_SKIP() << "no kernel on this device";
@@ -653,8 +652,8 @@ TEST_P(KernelTest, WorksInPlace) {
 TEST_P(KernelTest, RefusesWrongCalls) {
   const KindRow &row = kRows[GetParam()];
   const OpInfo &info = infoOf(row.kind);
-  Case c = makeCase(row, row.make(3, 5), row.isMixed ? DType::F16 : DType::F32,
-                    1);
+  Case c =
+      makeCase(row, row.make(3, 5), row.isMixed ? DType::F16 : DType::F32, 1);
   if (kernelsFor(row.kind, c).empty())
     GTEST_SKIP() << "no kernel on this device";
   auto device = makeDevice();
@@ -773,6 +772,23 @@ TEST(Kernels, RefusesIllegalAliasing) {
   EXPECT_EQ(
       op_call(*device, OpKind::Relu, {a}, {shifted}, 0, {}, **stream).code(),
       StatusCode::InvalidArgument);
+}
+
+TEST(Kernels, RefusesBadWorkspaces) {
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  alignas(kTensorAlignment) float m[256] = {};
+  TensorDesc desc(DType::F32, {4});
+  TensorView in{m, desc}, out{m + 64, desc};
+  auto code = [&](float *workspace) {
+    return op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream, "auto",
+                   {workspace, desc})
+        .code();
+  };
+  EXPECT_EQ(code(m + 128), StatusCode::Ok);
+  EXPECT_EQ(code(m + 129), StatusCode::Misaligned);
+  EXPECT_EQ(code(m), StatusCode::InvalidArgument) << "operand 0";
+  EXPECT_EQ(code(m + 64), StatusCode::InvalidArgument) << "result 0";
 }
 
 TEST(Kernels, HostScalarKernelReadsAtResolve) {

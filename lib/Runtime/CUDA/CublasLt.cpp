@@ -167,7 +167,7 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
   return d;
 }
 
-/// Pointers of a product; `extra` is the bias or the sums.
+/// Pointers of a product; that of a bias or of sums is the descriptor's.
 struct Pointers {
   const void *a, *b;
   void *c, *workspace;

@@ -127,8 +127,8 @@ TEST(CUDADevice, AgreesWithTheCPU) {
   if (!isReal())
     GTEST_SKIP() << "the fake table runs no kernels";
   auto cuda = makeTrainer(makeDevice());
-  auto cpu = Executor::create(
-      std::make_shared<const Plan>(makeTrainPlan()), createCPUDevice({1}), {});
+  auto cpu = Executor::create(std::make_shared<const Plan>(makeTrainPlan()),
+                              createCPUDevice({1}), {});
   ASSERT_TRUE(writeInputs(**cpu).ok());
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(cuda->run("train").ok());
@@ -179,9 +179,9 @@ TEST(CUDADevice, BranchesForkAndJoin) {
 TEST(CUDADevice, RefusesStrangeNodes) {
   if (isReal())
     GTEST_SKIP() << "needs the fake table";
-  for (int extra : {-1, int(cudaGraphNodeTypeHost),
-                    int(cudaGraphNodeTypeMemAlloc),
-                    int(cudaGraphNodeTypeMemcpy)}) {
+  for (int extra :
+       {-1, int(cudaGraphNodeTypeHost), int(cudaGraphNodeTypeMemAlloc),
+        int(cudaGraphNodeTypeMemcpy)}) {
     auto executor = makeTrainer(makeDevice());
     ASSERT_TRUE(executor->prepare().ok());
     fakeSpoilNextKernel(extra < 0, extra);
@@ -194,8 +194,8 @@ TEST(CUDADevice, RefusesStrangeNodes) {
     TensorView scalar{*memory, TensorDesc(DType::F32, {})};
     ASSERT_TRUE(graph_begin(**stream).ok());
     fakeSpoilNextKernel(extra < 0, extra);
-    Status status = op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {},
-                            **stream);
+    Status status =
+        op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **stream);
     EXPECT_EQ(status.code(), StatusCode::DeviceError) << status.toString();
     (void)graph_end(**stream);
     EXPECT_TRUE(device->copyToDevice(**stream, *memory, &zero, 4).ok());
@@ -219,6 +219,10 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};
   ASSERT_TRUE(
       op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **a).ok());
+  std::thread([&] {
+    EXPECT_EQ(graph_end(**a).status().code(), StatusCode::FailedState)
+        << "another thread's capture";
+  }).join();
   auto graph = graph_end(**a);
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
   EXPECT_EQ((*graph)->numNodes(), 1u);
@@ -292,8 +296,8 @@ Status wholeLife(const CudaApi &api, const std::string &tuningFile) {
   options.tuning = Tuning::Fast;
   options.tuningFile = tuningFile;
   AICF_ASSIGN_OR_RETURN(auto device, CUDADevice::create(api, options));
-  AICF_ASSIGN_OR_RETURN(
-      auto executor, Executor::create(toCuda(makeTrainPlan()), device, {}));
+  AICF_ASSIGN_OR_RETURN(auto executor,
+                        Executor::create(toCuda(makeTrainPlan()), device, {}));
   AICF_RETURN_IF_ERROR(writeInputs(*executor));
   AICF_RETURN_IF_ERROR(executor->run("train"));
   AICF_RETURN_IF_ERROR(executor->capture("train"));
@@ -364,9 +368,10 @@ TEST(CUDADevice, TuningIsKeptAndBadFilesAreRefused) {
   EXPECT_NE(text.find("\"choices\""), std::string::npos);
   EXPECT_NE(text.find("micros"), std::string::npos);
   ASSERT_TRUE(wholeLife(baseApi(), file).ok()) << "read back";
-  for (const char *bad : {"", "[]", "{\"device\": 3}",
-                          "{\"device\": \"fake, CUDA driver 13000, cuBLASLt 1\", "
-                          "\"choices\": {\"a\": 1}}"}) {
+  for (const char *bad :
+       {"", "[]", "{\"device\": 3}",
+        "{\"device\": \"fake, CUDA driver 13000, cuBLASLt 1\", "
+        "\"choices\": {\"a\": 1}}"}) {
     std::ofstream(file) << bad;
     CUDADeviceOptions options;
     options.tuningFile = file;

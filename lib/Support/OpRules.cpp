@@ -95,6 +95,11 @@ struct Call {
     return makeError(StatusCode::InvalidArgument, op(), ": ", id, ": ", name,
                      " is ", v, ", expected ", expected);
   }
+  /// A finite number of at least `least`.
+  Status atLeast(const char *id, const char *name, double v, double least,
+                 const char *expected) const {
+    return value(id, name, v, v >= least && std::isfinite(v), expected);
+  }
   /// Operand 0's shape with its last dimension dropped (\`last\` false) or only
   /// that dimension (\`last\` true).
   TensorDesc part(bool last) const {
@@ -203,6 +208,9 @@ Status checkMseLoss(const Call &c) {
 }
 
 Status checkMseGrad(const Call &c) {
+  double scale = decodeAttrs<MseGradAttrs>(c.attrs).scale;
+  AICF_RETURN_IF_ERROR(c.value("attrs", "scale", scale, std::isfinite(scale),
+                               "a finite number"));
   AICF_RETURN_IF_ERROR(checkPredAndTarget(c));
   size_t dpred = c.kind == OpKind::MseLossGrad ? 1 : 0;
   AICF_RETURN_IF_ERROR(c.type("C1", c.outName(dpred), c.outs[dpred], c.ins[0]));
@@ -252,8 +260,7 @@ Status checkLayerNorm(const Call &c) {
   AICF_RETURN_IF_ERROR(c.shape("C3", c.outName(1), c.outs[1], c.part(false)));
   AICF_RETURN_IF_ERROR(c.shape("C3", c.outName(2), c.outs[2], c.part(false)));
   double eps = decodeAttrs<LayerNormAttrs>(c.attrs).eps;
-  return c.value("attrs", "eps", eps, eps >= 0 && std::isfinite(eps),
-                 "a finite number >= 0");
+  return c.atLeast("attrs", "eps", eps, 0, "a finite number >= 0");
 }
 
 Status checkLayerNormBwd(const Call &c) {
@@ -286,8 +293,8 @@ Status checkLossScaleUpdate(const Call &c) {
   AICF_RETURN_IF_ERROR(c.scalar("C2", c.inName(2), c.ins[2], DType::I32));
   AICF_RETURN_IF_ERROR(c.scalar("C2", c.outName(1), c.outs[1], DType::I32));
   auto attrs = decodeAttrs<LossScaleUpdateAttrs>(c.attrs);
-  AICF_RETURN_IF_ERROR(c.value("C3", "growth_factor", attrs.growth_factor,
-                               attrs.growth_factor >= 1, "a number >= 1"));
+  AICF_RETURN_IF_ERROR(c.atLeast("C3", "growth_factor", attrs.growth_factor, 1,
+                                 "a finite number >= 1"));
   AICF_RETURN_IF_ERROR(
       c.value("C3", "backoff_factor", attrs.backoff_factor,
               attrs.backoff_factor > 0 && attrs.backoff_factor <= 1,
@@ -367,9 +374,10 @@ Status checkAdam(const Call &c) {
   AICF_RETURN_IF_ERROR(checkOptionalScalars(c, 6));
   auto attrs = decodeAttrs<AdamStepAttrs>(c.attrs);
   AICF_RETURN_IF_ERROR(checkBetas(c, "C4", attrs.beta1, attrs.beta2));
-  AICF_RETURN_IF_ERROR(c.value("C4", "eps", attrs.eps, attrs.eps >= 0, ">= 0"));
-  return c.value("C4", "weight_decay", attrs.weight_decay,
-                 attrs.weight_decay >= 0, ">= 0");
+  AICF_RETURN_IF_ERROR(
+      c.atLeast("C4", "eps", attrs.eps, 0, "a finite number >= 0"));
+  return c.atLeast("C4", "weight_decay", attrs.weight_decay, 0,
+                   "a finite number >= 0");
 }
 
 Status checkSgd(const Call &c) {
@@ -389,14 +397,16 @@ Status checkSgd(const Call &c) {
   auto attrs = decodeAttrs<SgdStepAttrs>(c.attrs);
   bool plain = attrs.momentum == 0 && attrs.nesterov == 0;
   AICF_RETURN_IF_ERROR(c.value("C4", "momentum", attrs.momentum,
-                               attrs.momentum >= 0 && (hasMoment || plain),
-                               ">= 0, and 0 without m"));
+                               attrs.momentum >= 0 &&
+                                   std::isfinite(attrs.momentum) &&
+                                   (hasMoment || plain),
+                               "finite and >= 0, and 0 without m"));
   AICF_RETURN_IF_ERROR(c.value("C4", "nesterov", attrs.nesterov,
                                (attrs.nesterov == 0 || attrs.nesterov == 1) &&
                                    (hasMoment || plain),
                                "0 or 1, and 0 without m"));
-  return c.value("C4", "weight_decay", attrs.weight_decay,
-                 attrs.weight_decay >= 0, ">= 0");
+  return c.atLeast("C4", "weight_decay", attrs.weight_decay, 0,
+                   "a finite number >= 0");
 }
 
 /// Takes a multi-tensor call apart and checks each group as the single kind.

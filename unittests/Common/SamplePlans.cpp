@@ -7,7 +7,9 @@
 
 #include "SamplePlans.h"
 
-#include "aicf/Support/OpRules.h"
+#include "aicf/Support/KernelTable.h"
+
+#include <algorithm>
 
 namespace aicf::test {
 namespace {
@@ -146,6 +148,94 @@ Plan makeInitPlan() {
   entry.calls = {makeCall(OpKind::Copy, "copy_f32_v0", {3}, {6})};
   plan.entries = {entry};
   return plan;
+}
+
+/// The operand that result `result` of a call of `kind` overwrites in its sample
+/// plan, or -1.
+static int overwrittenOperand(OpKind kind, const Sample &sample,
+                              size_t result) {
+  for (size_t i = 0; i < sample.ins.size(); ++i)
+    if (mayShareStorage(kind, result, i) &&
+        sample.ins[i] == sample.outs[result])
+      return int(i);
+  return -1;
+}
+
+/// Puts `tensor` at the end of a segment of `bytes` bytes.
+static void place(PlanTensor &tensor, uint64_t &bytes) {
+  tensor.offset = bytes;
+  bytes += (std::max<uint64_t>(tensor.desc.numBytes(), 1) + kTensorAlignment -
+            1) /
+           kTensorAlignment * kTensorAlignment;
+}
+
+Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
+  Plan plan;
+  plan.device = device;
+  PlanEntry entry;
+  entry.name = std::string(nameOf(kind));
+  constexpr uint32_t kUnset = UINT32_MAX;
+  std::vector<uint32_t> ins(sample.ins.size(), kUnset), outs;
+  for (size_t r = 0; r < sample.outs.size(); ++r) {
+    int operand = overwrittenOperand(kind, sample, r);
+    if (operand < 0 || ins[size_t(operand)] != kUnset)
+      continue;
+    ins[size_t(operand)] = uint32_t(plan.persistent.size());
+    plan.persistent.push_back(makeTensor("state" + std::to_string(operand),
+                                         Role::State, sample.outs[r], 0));
+    plan.persistent.back().init = InitKind::Ones;
+    place(plan.persistent.back(), plan.persistentBytes);
+  }
+  auto addIO = [&](const std::string &name, Role role, const TensorDesc &desc) {
+    entry.tensors.push_back(makeTensor(name, role, desc, 0));
+    place(entry.tensors.back(), entry.ioBytes);
+    return uint32_t(plan.persistent.size() + entry.tensors.size() - 1);
+  };
+  std::vector<bool> isOverwritten(ins.size());
+  for (size_t r = 0; r < sample.outs.size(); ++r) {
+    int operand = overwrittenOperand(kind, sample, r);
+    bool isState = operand >= 0 && !isOverwritten[size_t(operand)];
+    if (isState)
+      isOverwritten[size_t(operand)] = true;
+    outs.push_back(isState ? ins[size_t(operand)]
+                           : addIO("out" + std::to_string(r), Role::Output,
+                                   sample.outs[r]));
+  }
+  for (size_t i = 0; i < ins.size(); ++i)
+    if (ins[i] == kUnset)
+      ins[i] = addIO("in" + std::to_string(i), Role::Input, sample.ins[i]);
+  const KernelRow *row =
+      selectKernel(device, kind, sample.ins, sample.outs);
+  entry.calls = {makeCall(kind, row ? std::string(row->kid) : "none", ins, outs,
+                          sample.attrs)};
+  if (uint64_t bytes =
+          row ? row->workspaceBytes(sample.ins, sample.outs) : 0) {
+    entry.tensors.push_back(
+        makeTensor("", Role::Workspace,
+                   TensorDesc(DType::I32, {int64_t(bytes / 4)}), 0));
+    place(entry.tensors.back(), entry.tempBytes);
+    entry.calls[0].workspace =
+        int32_t(plan.persistent.size() + entry.tensors.size() - 1);
+  }
+  plan.entries = {entry};
+  return plan;
+}
+
+std::vector<NamedPlan> samplePlans() {
+  std::vector<NamedPlan> plans = {{"train", makeTrainPlan()},
+                                  {"two-streams", makeTwoStreamPlan()},
+                                  {"inits", makeInitPlan()}};
+  for (const KindRow &row : sampleCallRows())
+    for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+      Sample sample =
+          makeSample(row, 3, 4, row.isMixed ? DType::BF16 : DType::F32);
+      if (!selectKernel(device, row.kind, sample.ins, sample.outs))
+        continue;
+      std::string name = std::string(nameOf(device)) + "-" + row.name;
+      std::replace(name.begin(), name.end(), ' ', '-');
+      plans.push_back({name, makeCallPlan(row.kind, sample, device)});
+    }
+  return plans;
 }
 
 } // namespace aicf::test

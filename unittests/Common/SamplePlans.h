@@ -10,6 +10,7 @@
 #define AICF_UNITTESTS_COMMON_SAMPLEPLANS_H
 
 #include "aicf/Plan/Plan.h"
+#include "unittests/Common/SampleCalls.h"
 
 namespace aicf::test {
 
@@ -26,6 +27,20 @@ PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
                   std::vector<uint32_t> outs, std::vector<uint8_t> attrs = {});
 PlanTensor makeTensor(std::string name, Role role, TensorDesc desc,
                       uint64_t offset);
+
+/// A plan of one call, `sample` of `kind`: operands that a result may overwrite
+/// are states and are overwritten, the others inputs; results are outputs.
+/// Legal where `sample` is and `device` has a kernel for it.
+Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device);
+
+struct NamedPlan {
+  std::string name;
+  Plan plan;
+};
+/// The plans above, and a plan of one call for every row of sampleCallRows() on
+/// every device that has a kernel for it: every kind is in it. Corpus, mutants,
+/// fuzzer and goldens start from these.
+std::vector<NamedPlan> samplePlans();
 
 } // namespace aicf::test
 

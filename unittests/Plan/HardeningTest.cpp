@@ -27,8 +27,10 @@ using namespace aicf::test;
 namespace {
 
 std::vector<std::vector<uint8_t>> samples() {
-  return {makeTrainPlan().serialize(), makeTwoStreamPlan().serialize(),
-          makeInitPlan().serialize()};
+  std::vector<std::vector<uint8_t>> files;
+  for (const NamedPlan &sample : samplePlans())
+    files.push_back(sample.plan.serialize());
+  return files;
 }
 
 int findings = 0;
@@ -113,15 +115,17 @@ void runCorpus() {
   for (const CorpusCase &c : makeCorpus())
     if (Plan::parse(c.bytes).ok())
       report(c.name + " is accepted");
-  for (const auto &bytes : samples())
-    if (!Plan::parse(bytes).ok())
-      report("a sample is refused");
+  for (const NamedPlan &sample : samplePlans()) {
+    Status status = Plan::parse(sample.plan.serialize()).status();
+    if (!status.ok())
+      report("sample " + sample.name + " is refused: " + status.toString());
+  }
 }
 
 bool writeSeeds(const std::string &folder) {
-  size_t n = 0;
-  for (const auto &bytes : samples())
-    if (!writeFileAtomically(folder + "/sample-" + std::to_string(n++), bytes)
+  for (const NamedPlan &sample : samplePlans())
+    if (!writeFileAtomically(folder + "/sample-" + sample.name,
+                             sample.plan.serialize())
              .ok())
       return false;
   for (const CorpusCase &c : makeCorpus())

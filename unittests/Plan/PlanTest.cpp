@@ -20,18 +20,42 @@ using namespace aicf::test;
 
 namespace {
 
-std::vector<Plan> samples() {
-  return {makeTrainPlan(), makeTwoStreamPlan(), makeInitPlan()};
-}
-
 TEST(Plan, RoundTrips) {
-  for (const Plan &plan : samples()) {
+  std::set<OpKind> kinds;
+  for (const auto &[name, plan] : samplePlans()) {
     std::vector<uint8_t> bytes = plan.serialize();
     StatusOr<Plan> parsed = Plan::parse(bytes);
-    ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
-    EXPECT_EQ(diffPlans(plan, *parsed), "");
-    EXPECT_EQ(parsed->serialize(), bytes);
+    ASSERT_TRUE(parsed.ok()) << name << ": " << parsed.status().toString();
+    EXPECT_EQ(diffPlans(plan, *parsed), "") << name;
+    EXPECT_EQ(parsed->serialize(), bytes) << name;
+    for (const PlanEntry &entry : plan.entries)
+      for (const PlanCall &call : entry.calls)
+        kinds.insert(call.kind);
   }
+  EXPECT_EQ(kinds.size(), kNumOpKinds) << "a kind without a sample plan";
+}
+
+/// Where an op has no tie, reading and writing one tensor is refused.
+TEST(Plan, OnlyTiesWorkInPlace) {
+  size_t refused = 0;
+  for (const auto &[name, plan] : samplePlans()) {
+    const PlanEntry &entry = plan.entries[0];
+    const PlanCall &call = entry.calls[0];
+    for (size_t r = 0; r < call.outs.size(); ++r)
+      for (size_t i = 0; i < call.ins.size(); ++i) {
+        if (mayShareStorage(call.kind, r, i) ||
+            plan.tensor(entry, call.outs[r]).desc !=
+                plan.tensor(entry, call.ins[i]).desc)
+          continue;
+        Plan bad = plan;
+        bad.entries[0].calls[0].ins[i] = call.outs[r];
+        Status status = Plan::parse(bad.serialize()).status();
+        EXPECT_NE(status.message().find("[CallInplace]"), std::string::npos)
+            << name << ": " << status.toString();
+        ++refused;
+      }
+  }
+  EXPECT_GT(refused, 30u);
 }
 
 /// The code in brackets at the start of a refusal.
@@ -80,10 +104,10 @@ TEST(Plan, LoadReportsFiles) {
 }
 
 TEST(Plan, EveryTruncationIsRefused) {
-  for (const Plan &plan : samples()) {
+  for (const auto &[name, plan] : samplePlans()) {
     std::vector<uint8_t> bytes = plan.serialize();
     for (size_t n = 0; n < bytes.size(); ++n)
-      ASSERT_FALSE(Plan::parse({bytes.data(), n}).ok()) << n;
+      ASSERT_FALSE(Plan::parse({bytes.data(), n}).ok()) << name << " " << n;
   }
 }
 

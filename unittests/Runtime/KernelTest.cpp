@@ -14,6 +14,7 @@
 #include "aicf/Runtime/Device.h"
 #include "aicf/Support/Element.h"
 #include "kernels/reference/Reference.h"
+#include "unittests/Common/SampleCalls.h"
 
 #include <gtest/gtest.h>
 
@@ -23,357 +24,15 @@
 #include <set>
 
 using namespace aicf;
+using namespace aicf::test;
 
 namespace {
 
-/// One call without data. Float operands are described as F32 here and become
-/// the dtype under test.
-struct Sample {
-  std::vector<TensorDesc> ins, outs;
-  std::vector<uint8_t> attrs;
-};
-
-struct KindRow {
-  const char *name;
-  OpKind kind;
-  /// Makes the call for a leading size m and a width n.
-  std::function<Sample(int64_t m, int64_t n)> make;
-  /// Relative error ||a-ref||/||ref|| allowed in f32; other types: toleranceOf.
-  double tolerance = 1e-5;
-  /// Operands described as F16 become the 16-bit type under test, those
-  /// described as F32 stay.
-  bool isMixed = false;
-};
-
-TensorDesc f(std::vector<int64_t> shape) { return {DType::F32, shape}; }
-TensorDesc half(std::vector<int64_t> shape) { return {DType::F16, shape}; }
-TensorDesc i32() { return {DType::I32, {}}; }
+const Span<const KindRow> kRows = sampleCallRows();
 
 template <typename T> std::vector<uint8_t> blob(T attrs) {
   return encodeAttrs(attrs);
 }
-
-Sample gemm(int64_t m, int64_t n, int transA, int transB) {
-  int64_t k = (m + n) / 2 + 1;
-  return {{transA ? f({k, m}) : f({m, k}), transB ? f({n, k}) : f({k, n})},
-          {f({m, n})},
-          blob(GemmAttrs{transA, transB})};
-}
-
-Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
-                 bool hasOptional) {
-  TensorDesc p = f({m, n});
-  Sample s;
-  if (kind == OpKind::AdamStep) {
-    s = {{p, p, p, p, f({2}), f({})},
-         {p, p, p},
-         blob(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
-  } else {
-    s = {{p, p, f({})}, {p}, blob(SgdStepAttrs{hasMoment ? 0.9 : 0, 0.1, 0})};
-    if (hasMoment) {
-      s.ins.push_back(p);
-      s.outs.push_back(p);
-      s.attrs = blob(SgdStepAttrs{0.9, 0.1, 1});
-    }
-  }
-  if (hasOptional) {
-    s.ins.push_back(f({}));
-    s.ins.push_back(i32());
-  }
-  return s;
-}
-
-/// A multi-tensor update of three parameters of different shapes.
-Sample update(OpKind kind, int64_t m, int64_t n, bool hasOptional,
-              bool isMixed) {
-  const TensorDesc shapes[3] = {f({m, n}), f({n}), f({3, m, n})};
-  Sample s;
-  bool isAdam = kind == OpKind::AdamUpdate;
-  size_t states = isAdam ? 2 : kind == OpKind::MomentumUpdate ? 1 : 0;
-  for (const TensorDesc &p : shapes) {
-    TensorDesc g = p;
-    if (isMixed)
-      g.dtype = DType::F16;
-    s.ins.insert(s.ins.end(), {p, g});
-    s.ins.insert(s.ins.end(), states, p);
-    s.outs.insert(s.outs.end(), 1 + states, p);
-  }
-  if (isAdam)
-    s.ins.push_back(f({2}));
-  s.ins.push_back(f({}));
-  if (hasOptional)
-    s.ins.insert(s.ins.end(), {f({}), i32()});
-  if (isMixed)
-    for (TensorDesc p : shapes) {
-      p.dtype = DType::F16;
-      s.outs.push_back(p);
-    }
-  s.attrs = isAdam   ? blob(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01, 3})
-            : states ? blob(MomentumUpdateAttrs{0.9, 0.1, 1, 3})
-                     : blob(SgdUpdateAttrs{0.1, 3});
-  return s;
-}
-
-template <typename Attrs> Sample fusedGemm(int64_t m, int64_t n, Attrs attrs) {
-  Sample s = gemm(m, n, attrs.transA, attrs.transB);
-  s.attrs = blob(attrs);
-  return s;
-}
-Sample gemmBias(int64_t m, int64_t n, int transA, int transB, int relu) {
-  Sample s = fusedGemm(m, n, GemmBiasAttrs{transA, transB, relu});
-  s.ins.push_back(f({n}));
-  return s;
-}
-Sample gemmReluBwd(int64_t m, int64_t n, int transA, int transB) {
-  Sample s = fusedGemm(m, n, GemmReluBwdAttrs{transA, transB});
-  s.ins.push_back(f({m, n}));
-  return s;
-}
-Sample gemmReduce(int64_t m, int64_t n, int transA, int transB) {
-  Sample s = fusedGemm(m, n, GemmReduceAttrs{transA, transB});
-  s.outs.push_back(f({m}));
-  return s;
-}
-
-const KindRow kRows[] = {
-    {"gemm NN", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 0, 0); }},
-    {"gemm NT", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 0, 1); }},
-    {"gemm TN", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 1, 0); }},
-    {"gemm TT", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 1, 1); }},
-    {"bias_add last", OpKind::BiasAdd,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({n})}, {f({m, n})}, blob(BiasAddAttrs{-1})};
-     }},
-    {"bias_add first", OpKind::BiasAdd,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m})}, {f({m, n})}, blob(BiasAddAttrs{0})};
-     }},
-    {"bias_add middle", OpKind::BiasAdd,
-     [](auto m, auto n) {
-       return Sample{
-           {f({2, m, n}), f({m})}, {f({2, m, n})}, blob(BiasAddAttrs{1})};
-     }},
-    {"relu", OpKind::Relu,
-     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-    {"relu_bwd", OpKind::ReluBwd,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-     }},
-    {"add", OpKind::Add,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-     }},
-    {"copy", OpKind::Copy,
-     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-    {"copy_saved", OpKind::CopySaved,
-     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-    {"mse_loss", OpKind::MseLoss,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n})}, {f({})}, {}};
-     }},
-    {"mse_grad", OpKind::MseGrad,
-     [](auto m, auto n) {
-       return Sample{
-           {f({m, n}), f({m, n})}, {f({m, n})}, blob(MseGradAttrs{0.25})};
-     }},
-    {"mse_grad scaled", OpKind::MseGrad,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n}), f({})},
-                     {f({m, n})},
-                     blob(MseGradAttrs{2.0 / double(m * n)})};
-     }},
-    {"reduce_sum 0", OpKind::ReduceSum,
-     [](auto m, auto n) {
-       return Sample{{f({m, n})}, {f({n})}, blob(ReduceSumAttrs{0})};
-     }},
-    {"reduce_sum 1", OpKind::ReduceSum,
-     [](auto m, auto n) {
-       return Sample{{f({m, n})}, {f({m, 1})}, blob(ReduceSumAttrs{1})};
-     }},
-    {"reduce_sum middle", OpKind::ReduceSum,
-     [](auto m, auto n) {
-       return Sample{{f({3, m, n})}, {f({3, n})}, blob(ReduceSumAttrs{1})};
-     }},
-    {"layer_norm", OpKind::LayerNorm,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({n}), f({n})},
-                     {f({m, n}), f({m}), f({m})},
-                     blob(LayerNormAttrs{1e-5})};
-     },
-     1e-4},
-    {"layer_norm rank 1", OpKind::LayerNorm,
-     [](auto, auto n) {
-       return Sample{{f({n}), f({n}), f({n})},
-                     {f({n}), f({}), f({})},
-                     blob(LayerNormAttrs{1e-5})};
-     },
-     1e-4},
-    {"layer_norm_bwd", OpKind::LayerNormBwd,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n}), f({n}), f({m}), f({m})},
-                     {f({m, n}), f({n}), f({n})},
-                     {}};
-     },
-     1e-4},
-    {"all_finite", OpKind::AllFinite,
-     [](auto m, auto n) { return Sample{{f({m, n}), f({n})}, {i32()}, {}}; }},
-    {"loss_scale_update", OpKind::LossScaleUpdate,
-     [](auto m, auto) {
-       return Sample{{f({}), i32(), i32()},
-                     {f({}), i32()},
-                     blob(LossScaleUpdateAttrs{2, 0.5, m})};
-     }},
-    {"step_inc", OpKind::StepInc,
-     [](auto, auto) {
-       return Sample{{{DType::I64, {}}}, {{DType::I64, {}}}, {}};
-     }},
-    {"step_inc i32 ok", OpKind::StepInc,
-     [](auto, auto) { return Sample{{i32(), i32()}, {i32()}, {}}; }},
-    {"bias_corr", OpKind::BiasCorr,
-     [](auto, auto) {
-       return Sample{
-           {{DType::I64, {}}}, {f({2})}, blob(BiasCorrAttrs{0.9, 0.999})};
-     }},
-    {"bias_corr i32", OpKind::BiasCorr,
-     [](auto, auto) {
-       return Sample{{i32()}, {f({2})}, blob(BiasCorrAttrs{0.9, 0.999})};
-     }},
-    {"adam_step", OpKind::AdamStep,
-     [](auto m, auto n) {
-       return optimizer(OpKind::AdamStep, m, n, true, false);
-     }},
-    {"adam_step gated", OpKind::AdamStep,
-     [](auto m, auto n) {
-       return optimizer(OpKind::AdamStep, m, n, true, true);
-     }},
-    {"sgd_step", OpKind::SgdStep,
-     [](auto m, auto n) {
-       return optimizer(OpKind::SgdStep, m, n, false, false);
-     }},
-    {"sgd_step nesterov gated", OpKind::SgdStep,
-     [](auto m, auto n) {
-       return optimizer(OpKind::SgdStep, m, n, true, true);
-     }},
-    {"gemm to f32", OpKind::Gemm,
-     [](auto m, auto n) {
-       Sample s = gemm(m, n, 1, 0);
-       s.ins[0].dtype = s.ins[1].dtype = DType::F16;
-       return s;
-     },
-     1e-5, true},
-    {"gemm_bias NT", OpKind::GemmBias,
-     [](auto m, auto n) { return gemmBias(m, n, 0, 1, 0); }},
-    {"gemm_bias relu NT", OpKind::GemmBias,
-     [](auto m, auto n) { return gemmBias(m, n, 0, 1, 1); }},
-    {"gemm_bias relu TN", OpKind::GemmBias,
-     [](auto m, auto n) { return gemmBias(m, n, 1, 0, 1); }},
-    {"gemm_relu_bwd NN", OpKind::GemmReluBwd,
-     [](auto m, auto n) { return gemmReluBwd(m, n, 0, 0); }},
-    {"gemm_relu_bwd TT", OpKind::GemmReluBwd,
-     [](auto m, auto n) { return gemmReluBwd(m, n, 1, 1); }},
-    {"gemm_reduce TN", OpKind::GemmReduce,
-     [](auto m, auto n) { return gemmReduce(m, n, 1, 0); }},
-    {"gemm_reduce NT", OpKind::GemmReduce,
-     [](auto m, auto n) { return gemmReduce(m, n, 0, 1); }},
-    {"relu_bwd_reduce", OpKind::ReluBwdReduce,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n})}, {f({m, n}), f({n})}, {}};
-     }},
-    {"mse_loss_grad", OpKind::MseLossGrad,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m, n})},
-                     {f({}), f({m, n})},
-                     blob(MseLossGradAttrs{0.25})};
-     }},
-    {"mse_loss_grad scaled", OpKind::MseLossGrad,
-     [](auto m, auto n) {
-       return Sample{{half({m, n}), f({m, n}), f({})},
-                     {f({}), half({m, n})},
-                     blob(MseLossGradAttrs{2.0 / double(m * n)})};
-     },
-     1e-5, true},
-    {"mse_loss mixed", OpKind::MseLoss,
-     [](auto m, auto n) {
-       return Sample{{half({m, n}), f({m, n})}, {f({})}, {}};
-     },
-     1e-5, true},
-    {"mse_grad mixed", OpKind::MseGrad,
-     [](auto m, auto n) {
-       return Sample{{half({m, n}), f({m, n}), f({})},
-                     {half({m, n})},
-                     blob(MseGradAttrs{0.25})};
-     },
-     1e-5, true},
-    {"adam_step mixed", OpKind::AdamStep,
-     [](auto m, auto n) {
-       Sample s = optimizer(OpKind::AdamStep, m, n, true, true);
-       s.ins[1].dtype = DType::F16;
-       return s;
-     },
-     1e-5, true},
-    {"sgd_step mixed", OpKind::SgdStep,
-     [](auto m, auto n) {
-       Sample s = optimizer(OpKind::SgdStep, m, n, true, false);
-       s.ins[1].dtype = DType::F16;
-       return s;
-     },
-     1e-5, true},
-    {"adam_update", OpKind::AdamUpdate,
-     [](auto m, auto n) {
-       return update(OpKind::AdamUpdate, m, n, false, false);
-     }},
-    {"adam_update mixed gated", OpKind::AdamUpdate,
-     [](auto m, auto n) {
-       return update(OpKind::AdamUpdate, m, n, true, true);
-     },
-     1e-5, true},
-    {"sgd_update", OpKind::SgdUpdate,
-     [](auto m, auto n) {
-       return update(OpKind::SgdUpdate, m, n, true, false);
-     }},
-    {"sgd_update mixed", OpKind::SgdUpdate,
-     [](auto m, auto n) {
-       return update(OpKind::SgdUpdate, m, n, false, true);
-     },
-     1e-5, true},
-    {"momentum_update", OpKind::MomentumUpdate,
-     [](auto m, auto n) {
-       return update(OpKind::MomentumUpdate, m, n, false, false);
-     }},
-    {"momentum_update mixed gated", OpKind::MomentumUpdate,
-     [](auto m, auto n) {
-       return update(OpKind::MomentumUpdate, m, n, true, true);
-     },
-     1e-5, true},
-    {"reciprocal", OpKind::Reciprocal,
-     [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-    {"gather_rows", OpKind::GatherRows,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), {DType::I32, {2 * m}}}, {f({2 * m, n})}, {}};
-     }},
-    {"gather_rows i64", OpKind::GatherRows,
-     [](auto m, auto n) {
-       return Sample{{f({m, 3, n}), {DType::I64, {5}}}, {f({5, 3, n})}, {}};
-     }},
-    {"shuffle", OpKind::Shuffle,
-     [](auto m, auto n) {
-       return Sample{
-           {{DType::I64, {}}}, {{DType::I32, {m}}}, blob(ShuffleAttrs{n, 7})};
-     }},
-    {"shuffle i32", OpKind::Shuffle,
-     [](auto m, auto n) {
-       return Sample{
-           {i32()}, {{DType::I64, {m}}}, blob(ShuffleAttrs{m * n, 0})};
-     }},
-    {"record", OpKind::Record,
-     [](auto m, auto n) {
-       return Sample{{f({m, n}), f({n}), i32()}, {f({m, n})}, {}};
-     }},
-    {"record scalar", OpKind::Record,
-     [](auto m, auto) {
-       return Sample{{f({m}), f({}), {DType::I64, {}}}, {f({m})}, {}};
-     }},
-};
 
 /// A tensor in memory and as reference values.
 struct Operand {
@@ -427,22 +86,16 @@ bool isPositive(OpKind kind, size_t operand) {
          kind == OpKind::Reciprocal;
 }
 
-Case makeCase(const KindRow &row, const Sample &sample, DType dtype,
-              uint32_t seed) {
+/// `sample` is what makeSample() gave for `row`.
+Case makeCase(const KindRow &row, const Sample &sample, uint32_t seed) {
   OpKind kind = row.kind;
   std::mt19937 random(seed);
-  auto typed = [&](TensorDesc desc) {
-    if (isFloat(desc.dtype) && (!row.isMixed || desc.dtype == DType::F16))
-      desc.dtype = dtype;
-    return desc;
-  };
   Case c;
   c.attrs = sample.attrs;
   for (size_t i = 0; i < sample.ins.size(); ++i)
-    c.ins.push_back(
-        makeOperand(typed(sample.ins[i]), random, isPositive(kind, i)));
+    c.ins.push_back(makeOperand(sample.ins[i], random, isPositive(kind, i)));
   for (const TensorDesc &desc : sample.outs)
-    c.outs.push_back(makeOperand(typed(desc), random, false));
+    c.outs.push_back(makeOperand(desc, random, false));
   std::vector<reference::Tensor> ins, outs;
   for (Operand &o : c.ins)
     ins.push_back(o.reference);
@@ -591,7 +244,7 @@ TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
       continue;
     for (auto [m, n] : shapes) {
       const Case fresh =
-          makeCase(row, row.make(m, n), dtype, uint32_t(m * 1000 + n));
+          makeCase(row, makeSample(row, m, n, dtype), uint32_t(m * 1000 + n));
       Case c = fresh;
       for (const KernelRow *kernel : kernelsFor(row.kind, c)) {
         ++kernels;
@@ -626,7 +279,7 @@ TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
 TEST_P(KernelTest, WorksInPlace) {
   const KindRow &row = kRows[GetParam()];
   DType dtype = row.isMixed ? DType::BF16 : DType::F32;
-  const Case fresh = makeCase(row, row.make(65, 130), dtype, 5);
+  const Case fresh = makeCase(row, makeSample(row, 65, 130, dtype), 5);
   Case apart = fresh;
   if (kernelsFor(row.kind, apart).empty())
     GTEST_SKIP() << "no kernel on this device";
@@ -652,8 +305,8 @@ TEST_P(KernelTest, WorksInPlace) {
 TEST_P(KernelTest, RefusesWrongCalls) {
   const KindRow &row = kRows[GetParam()];
   const OpInfo &info = infoOf(row.kind);
-  Case c =
-      makeCase(row, row.make(3, 5), row.isMixed ? DType::F16 : DType::F32, 1);
+  DType dtype = row.isMixed ? DType::F16 : DType::F32;
+  Case c = makeCase(row, makeSample(row, 3, 5, dtype), 1);
   if (kernelsFor(row.kind, c).empty())
     GTEST_SKIP() << "no kernel on this device";
   auto device = makeDevice();
@@ -710,10 +363,10 @@ std::string rowName(const testing::TestParamInfo<size_t> &info) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(All, KernelTest,
-                         testing::Range<size_t>(0, std::size(kRows)), rowName);
+                         testing::Range<size_t>(0, kRows.size()), rowName);
 
 TEST(Kernels, TableCoversEveryKind) {
-  std::set<OpKind> kinds = {OpKind::Cast}; // has its own test
+  std::set<OpKind> kinds;
   for (const KindRow &row : kRows)
     kinds.insert(row.kind);
   EXPECT_EQ(kinds.size(), kNumOpKinds);

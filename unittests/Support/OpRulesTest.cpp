@@ -1,0 +1,608 @@
+//===- OpRulesTest.cpp - every rule of every primitive, violated once -----===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// One table: a legal call (SampleCalls), one thing wrong with it, and the rule
+// that must say so. Each row is asked of checkCall, of the plan loader on both
+// devices (CUDA's rows need no CUDA build), and of op_call where the CPU has a
+// kernel. scripts/lint_tests.py demands a row for every numbered constraint of
+// docs/AICFRTDialect.md; `make mutants` shows that no single check goes
+// untested.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Runtime/Device.h"
+#include "aicf/Support/KernelTable.h"
+#include "unittests/Common/SamplePlans.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+using Change = std::function<void(Sample &)>;
+using Code = StatusCode;
+
+/// Operand (or with `out`, result) `i` gets another dtype or shape.
+Change in(size_t i, DType dtype) {
+  return [=](Sample &s) { s.ins[i].dtype = dtype; };
+}
+Change out(size_t i, DType dtype) {
+  return [=](Sample &s) { s.outs[i].dtype = dtype; };
+}
+Change in(size_t i, std::vector<int64_t> shape) {
+  return [=](Sample &s) { s.ins[i] = TensorDesc(s.ins[i].dtype, shape); };
+}
+Change out(size_t i, std::vector<int64_t> shape) {
+  return [=](Sample &s) { s.outs[i] = TensorDesc(s.outs[i].dtype, shape); };
+}
+/// Every operand and result gets one dtype.
+Change all(DType dtype) {
+  return [=](Sample &s) {
+    for (auto *descs : {&s.ins, &s.outs})
+      for (TensorDesc &desc : *descs)
+        desc.dtype = dtype;
+  };
+}
+Change both(Change a, Change b) {
+  return [=](Sample &s) {
+    a(s);
+    b(s);
+  };
+}
+Change dropIn() {
+  return [](Sample &s) { s.ins.pop_back(); };
+}
+Change dropOut() {
+  return [](Sample &s) { s.outs.pop_back(); };
+}
+Change addIn(TensorDesc desc) {
+  return [=](Sample &s) { s.ins.push_back(desc); };
+}
+/// One field of the attr blob.
+template <typename Attrs, typename Field, typename Value>
+Change attr(Field Attrs::*field, Value value) {
+  return [=](Sample &s) {
+    Attrs attrs;
+    std::memcpy(&attrs, s.attrs.data(), sizeof(attrs));
+    // By bytes: a packed struct's field may be misaligned.
+    Field changed = static_cast<Field>(value);
+    std::memcpy(&(attrs.*field), &changed, sizeof(changed));
+    std::memcpy(s.attrs.data(), &attrs, sizeof(attrs));
+  };
+}
+
+struct RuleCase {
+  const char *row; ///< of sampleCallRows(), with m = 3 and n = 6 (K = 5)
+  const char *id;  ///< the constraint, or "attrs" or "count"
+  StatusCode code;
+  Change change;
+};
+
+constexpr DType F16 = DType::F16, F32 = DType::F32, F64 = DType::F64,
+                BF16 = DType::BF16, I32 = DType::I32, I64 = DType::I64;
+const TensorDesc kFlag(I32, {}), kScalar(F32, {});
+
+const RuleCase kProducts[] = {
+    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transA, 2)},
+    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transA, -1)},
+    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transB, 2)},
+    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transB, -1)},
+    {"gemm NN", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm NN", "C1", Code::ShapeMismatch, in(1, {5, 6, 1})},
+    {"gemm NN", "C1", Code::ShapeMismatch, out(0, {3, 6, 1})},
+    {"gemm NN", "C2", Code::DTypeMismatch, all(I32)},
+    {"gemm NN", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm NN", "C2", Code::DTypeMismatch, out(0, F16)},
+    {"gemm to f32", "C2", Code::DTypeMismatch, out(0, F64)},
+    {"gemm to f32", "C2", Code::DTypeMismatch, in(1, F16)},
+    {"gemm NN", "C3", Code::ShapeMismatch, in(0, {3, 4})},
+    {"gemm NT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
+    {"gemm TN", "C3", Code::ShapeMismatch, in(0, {4, 3})},
+    {"gemm TT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
+    {"gemm NN", "C4", Code::ShapeMismatch, out(0, {4, 6})},
+    {"gemm NT", "C4", Code::ShapeMismatch, out(0, {3, 5})},
+    {"gemm TN", "C4", Code::ShapeMismatch, out(0, {5, 6})},
+    {"gemm TT", "C4", Code::ShapeMismatch, out(0, {6, 3})},
+    {"gemm_bias NT", "attrs", Code::InvalidArgument,
+     attr(&GemmBiasAttrs::relu, 2)},
+    {"gemm_bias NT", "attrs", Code::InvalidArgument,
+     attr(&GemmBiasAttrs::relu, -1)},
+    {"gemm_bias NT", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm_bias NT", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm_bias NT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
+    {"gemm_bias NT", "C4", Code::ShapeMismatch, out(0, {6, 6})},
+    {"gemm_bias NT", "C5", Code::ShapeMismatch, in(2, {3})},
+    {"gemm_bias NT", "C5", Code::DTypeMismatch, in(2, F16)},
+    {"gemm_relu_bwd NN", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm_relu_bwd NN", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm_relu_bwd NN", "C3", Code::ShapeMismatch, in(0, {3, 4})},
+    {"gemm_relu_bwd NN", "C4", Code::ShapeMismatch, out(0, {6, 6})},
+    {"gemm_relu_bwd NN", "C5", Code::ShapeMismatch, in(2, {6, 3})},
+    {"gemm_relu_bwd NN", "C5", Code::DTypeMismatch, in(2, F64)},
+    {"gemm_reduce TN", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm_reduce TN", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm_reduce TN", "C3", Code::ShapeMismatch, in(0, {4, 3})},
+    {"gemm_reduce TN", "C4", Code::ShapeMismatch, out(0, {6, 6})},
+    {"gemm_reduce TN", "C5", Code::ShapeMismatch, out(1, {6})},
+    {"gemm_reduce TN", "C5", Code::DTypeMismatch, out(1, F64)},
+};
+
+const RuleCase kElementwise[] = {
+    {"bias_add last", "C1", Code::ShapeMismatch, in(1, {6, 1})},
+    {"bias_add last", "C1", Code::DTypeMismatch, all(I32)},
+    {"bias_add last", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"bias_add last", "C1", Code::DTypeMismatch, out(0, F64)},
+    {"bias_add last", "C2", Code::InvalidArgument,
+     attr(&BiasAddAttrs::axis, -2)},
+    {"bias_add last", "C2", Code::InvalidArgument,
+     attr(&BiasAddAttrs::axis, 2)},
+    {"bias_add last", "C2", Code::InvalidArgument,
+     both(in(0, std::vector<int64_t>{}), out(0, std::vector<int64_t>{}))},
+    {"bias_add last", "C3", Code::ShapeMismatch, in(1, {3})},
+    {"bias_add first", "C3", Code::ShapeMismatch, in(1, {6})},
+    {"bias_add middle", "C3", Code::ShapeMismatch, in(1, {6})},
+    {"bias_add last", "C4", Code::ShapeMismatch, out(0, {6, 3})},
+    {"relu", "C1", Code::DTypeMismatch, all(I32)},
+    {"relu", "C1", Code::DTypeMismatch, out(0, F64)},
+    {"relu", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"relu_bwd", "C1", Code::DTypeMismatch, all(I64)},
+    {"relu_bwd", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"relu_bwd", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"relu_bwd", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"add", "C1", Code::DTypeMismatch, all(I32)},
+    {"add", "C1", Code::DTypeMismatch, in(1, F16)},
+    {"add", "C1", Code::ShapeMismatch, in(1, {6})},
+    {"add", "C1", Code::DTypeMismatch, out(0, F16)},
+    {"reciprocal", "C1", Code::DTypeMismatch, all(I32)},
+    {"reciprocal", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"copy", "C1", Code::DTypeMismatch, out(0, I32)},
+    {"copy", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"copy_saved", "C1", Code::DTypeMismatch, out(0, I32)},
+    {"copy_saved", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"cast", "C1", Code::DTypeMismatch, in(0, I32)},
+    {"cast", "C1", Code::DTypeMismatch, out(0, I32)},
+    {"cast", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"relu_bwd_reduce", "C1", Code::DTypeMismatch, all(I32)},
+    {"relu_bwd_reduce", "C1", Code::ShapeMismatch,
+     both(in(0, {18}), both(in(1, {18}), out(0, {18})))},
+    {"relu_bwd_reduce", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"relu_bwd_reduce", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"relu_bwd_reduce", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"relu_bwd_reduce", "C2", Code::ShapeMismatch, out(1, {3})},
+    {"relu_bwd_reduce", "C2", Code::DTypeMismatch, out(1, F64)},
+};
+
+const RuleCase kLossAndNorm[] = {
+    {"mse_loss", "C1", Code::DTypeMismatch, all(I32)},
+    {"mse_loss", "C1", Code::ShapeMismatch, in(1, {18})},
+    {"mse_loss", "C1", Code::DTypeMismatch, in(1, F16)},
+    {"mse_loss", "C1", Code::DTypeMismatch, in(0, F64)},
+    {"mse_loss mixed", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"mse_loss", "C2", Code::DTypeMismatch, out(0, F64)},
+    {"mse_loss", "C2", Code::ShapeMismatch, out(0, {1})},
+    {"mse_grad", "C1", Code::DTypeMismatch, all(I32)},
+    {"mse_grad", "C1", Code::ShapeMismatch, in(1, {18})},
+    {"mse_grad", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"mse_grad mixed", "C1", Code::DTypeMismatch, out(0, F32)},
+    {"mse_grad", "attrs", Code::InvalidArgument,
+     attr(&MseGradAttrs::scale, NAN)},
+    {"mse_grad", "attrs", Code::InvalidArgument,
+     attr(&MseGradAttrs::scale, -INFINITY)},
+    {"mse_loss_grad", "attrs", Code::InvalidArgument,
+     attr(&MseLossGradAttrs::scale, INFINITY)},
+    {"mse_grad scaled", "C2", Code::DTypeMismatch, in(2, F64)},
+    {"mse_grad scaled", "C2", Code::ShapeMismatch, in(2, {1})},
+    {"mse_loss_grad", "C1", Code::DTypeMismatch, all(I32)},
+    {"mse_loss_grad", "C1", Code::ShapeMismatch, in(1, {18})},
+    {"mse_loss_grad", "C1", Code::ShapeMismatch, out(1, {18})},
+    {"mse_loss_grad scaled", "C1", Code::DTypeMismatch, out(1, F32)},
+    {"mse_loss_grad", "C2", Code::ShapeMismatch, out(0, {1})},
+    {"mse_loss_grad scaled", "C2", Code::DTypeMismatch, out(0, BF16)},
+    {"mse_loss_grad scaled", "C2", Code::DTypeMismatch, in(2, BF16)},
+    {"reduce_sum 0", "C1", Code::InvalidArgument,
+     attr(&ReduceSumAttrs::axis, -1)},
+    {"reduce_sum 0", "C1", Code::InvalidArgument,
+     attr(&ReduceSumAttrs::axis, 2)},
+    {"reduce_sum 0", "C2", Code::DTypeMismatch, all(I32)},
+    {"reduce_sum 0", "C2", Code::DTypeMismatch, out(0, F64)},
+    {"reduce_sum 0", "C3", Code::ShapeMismatch, out(0, {3})},
+    {"reduce_sum 1", "C3", Code::ShapeMismatch, out(0, {1, 6})},
+    {"reduce_sum middle", "C3", Code::ShapeMismatch, out(0, {6, 3})},
+    {"layer_norm", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
+    {"layer_norm", "C1", Code::ShapeMismatch, in(1, {3})},
+    {"layer_norm", "C1", Code::ShapeMismatch, in(2, {6, 1})},
+    {"layer_norm", "C2", Code::DTypeMismatch, all(I32)},
+    {"layer_norm", "C2", Code::DTypeMismatch, in(2, F64)},
+    {"layer_norm", "C2", Code::DTypeMismatch, out(1, F64)},
+    {"layer_norm", "C3", Code::ShapeMismatch, out(0, {6, 3})},
+    {"layer_norm", "C3", Code::ShapeMismatch, out(1, {6})},
+    {"layer_norm", "C3", Code::ShapeMismatch, out(2, {3, 1})},
+    {"layer_norm", "attrs", Code::InvalidArgument,
+     attr(&LayerNormAttrs::eps, -1e-9)},
+    {"layer_norm", "attrs", Code::InvalidArgument,
+     attr(&LayerNormAttrs::eps, INFINITY)},
+    {"layer_norm", "attrs", Code::InvalidArgument,
+     attr(&LayerNormAttrs::eps, NAN)},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(2, {3})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(3, {6})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(4, {6})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, out(1, {3})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, out(2, {3})},
+    {"layer_norm_bwd", "C2", Code::DTypeMismatch, all(I32)},
+    {"layer_norm_bwd", "C2", Code::DTypeMismatch, in(4, F64)},
+    {"layer_norm_bwd", "C2", Code::DTypeMismatch, out(2, F64)},
+};
+
+const RuleCase kCounters[] = {
+    {"all_finite", "count", Code::InvalidArgument,
+     [](Sample &s) { s.ins.clear(); }},
+    {"all_finite", "C1", Code::DTypeMismatch, in(0, I32)},
+    {"all_finite", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"all_finite", "C2", Code::DTypeMismatch, out(0, I64)},
+    {"all_finite", "C2", Code::ShapeMismatch, out(0, {1})},
+    {"loss_scale_update", "C1", Code::DTypeMismatch, in(0, I32)},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"loss_scale_update", "C1", Code::DTypeMismatch, out(0, F64)},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, out(0, {1})},
+    {"loss_scale_update", "C2", Code::DTypeMismatch, in(1, I64)},
+    {"loss_scale_update", "C2", Code::ShapeMismatch, in(1, {1})},
+    {"loss_scale_update", "C2", Code::DTypeMismatch, in(2, F32)},
+    {"loss_scale_update", "C2", Code::ShapeMismatch, in(2, {1})},
+    {"loss_scale_update", "C2", Code::DTypeMismatch, out(1, I64)},
+    {"loss_scale_update", "C2", Code::ShapeMismatch, out(1, {1})},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, 0.999)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, NAN)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, INFINITY)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, 0)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, 1.001)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, NAN)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_interval, 0)},
+    {"loss_scale_update", "C3", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_interval, int64_t(1) << 31)},
+    {"step_inc", "C1", Code::DTypeMismatch, all(F32)},
+    {"step_inc", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"step_inc", "C1", Code::DTypeMismatch, out(0, I32)},
+    {"step_inc", "C1", Code::ShapeMismatch, out(0, {1})},
+    {"step_inc i32 ok", "C2", Code::DTypeMismatch, in(1, I64)},
+    {"step_inc i32 ok", "C2", Code::ShapeMismatch, in(1, {1})},
+    {"bias_corr", "C1", Code::DTypeMismatch, in(0, F32)},
+    {"bias_corr", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"bias_corr", "C2", Code::DTypeMismatch, out(0, I32)},
+    {"bias_corr", "C2", Code::ShapeMismatch, out(0, {3})},
+    {"bias_corr", "C3", Code::InvalidArgument,
+     attr(&BiasCorrAttrs::beta1, -0.1)},
+    {"bias_corr", "C3", Code::InvalidArgument, attr(&BiasCorrAttrs::beta1, 1)},
+    {"bias_corr", "C3", Code::InvalidArgument,
+     attr(&BiasCorrAttrs::beta2, -0.1)},
+    {"bias_corr", "C3", Code::InvalidArgument,
+     attr(&BiasCorrAttrs::beta2, NAN)},
+    {"bias_corr", "C3", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, 1)},
+};
+
+const RuleCase kOptimizers[] = {
+    {"adam_step", "C1", Code::DTypeMismatch, all(I32)},
+    {"adam_step", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"adam_step", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"adam_step mixed", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"adam_step", "C1", Code::DTypeMismatch, in(2, F64)},
+    {"adam_step", "C1", Code::ShapeMismatch, in(3, {6, 3})},
+    {"adam_step", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"adam_step", "C1", Code::ShapeMismatch, out(1, {6, 3})},
+    {"adam_step", "C1", Code::DTypeMismatch, out(2, F64)},
+    {"adam_step", "C2", Code::ShapeMismatch, in(4, {3})},
+    {"adam_step", "C2", Code::DTypeMismatch, in(4, F64)},
+    {"adam_step", "C2", Code::DTypeMismatch, in(5, F64)},
+    {"adam_step", "C2", Code::ShapeMismatch, in(5, {1})},
+    {"adam_step gated", "C2", Code::DTypeMismatch, in(6, F64)},
+    {"adam_step gated", "C2", Code::ShapeMismatch, in(6, {1})},
+    {"adam_step gated", "C3", Code::ShapeMismatch, in(7, {1})},
+    {"adam_step gated", "count", Code::InvalidArgument, in(7, I64)},
+    {"adam_step gated", "count", Code::InvalidArgument, addIn(kFlag)},
+    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::beta1, 1)},
+    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::beta2, 1)},
+    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::eps, -1)},
+    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::eps, NAN)},
+    {"adam_step", "C4", Code::InvalidArgument,
+     attr(&AdamStepAttrs::eps, INFINITY)},
+    {"adam_step", "C4", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, INFINITY)},
+    {"adam_step", "C4", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, -1)},
+    {"adam_step", "C4", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, NAN)},
+    {"sgd_step", "C1", Code::DTypeMismatch, all(I32)},
+    {"sgd_step", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"sgd_step", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"sgd_step mixed", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"sgd_step", "C1", Code::InvalidArgument,
+     [](Sample &s) { s.outs.push_back(s.outs[0]); }},
+    {"sgd_step nesterov gated", "C1", Code::ShapeMismatch, in(3, {6, 3})},
+    {"sgd_step nesterov gated", "C1", Code::DTypeMismatch, in(3, F64)},
+    {"sgd_step", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"sgd_step nesterov gated", "C1", Code::DTypeMismatch, out(1, F64)},
+    {"sgd_step", "C2", Code::DTypeMismatch, in(2, F64)},
+    {"sgd_step", "C2", Code::ShapeMismatch, in(2, {1})},
+    {"sgd_step nesterov gated", "C2", Code::ShapeMismatch, in(4, {1})},
+    {"sgd_step nesterov gated", "C3", Code::ShapeMismatch, in(5, {1})},
+    {"sgd_step nesterov gated", "count", Code::InvalidArgument, in(5, I64)},
+    {"sgd_step", "C4", Code::InvalidArgument, attr(&SgdStepAttrs::momentum, .9)},
+    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, -1)},
+    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, NAN)},
+    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, INFINITY)},
+    {"sgd_step", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, INFINITY)},
+    {"sgd_step", "C4", Code::InvalidArgument, attr(&SgdStepAttrs::nesterov, 1)},
+    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::nesterov, 2)},
+    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::nesterov, -1)},
+    {"sgd_step", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, -1)},
+    {"sgd_step", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, NAN)},
+};
+
+const RuleCase kUpdates[] = {
+    {"adam_update", "C1", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::count, 0)},
+    {"adam_update", "C1", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::count, -1)},
+    {"adam_update", "C1", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::count, 2)},
+    {"adam_update", "C1", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::count, int64_t(1) << 62)},
+    {"adam_update", "C1", Code::InvalidArgument, dropIn()},
+    {"adam_update", "C1", Code::InvalidArgument, dropOut()},
+    {"adam_update mixed gated", "C1", Code::InvalidArgument, addIn(kFlag)},
+    {"adam_update", "C2", Code::ShapeMismatch, in(4 + 2, {7})},
+    {"adam_update", "C2", Code::ShapeMismatch, in(12, {3})},
+    {"adam_update", "C2", Code::ShapeMismatch, in(13, {1})},
+    {"adam_update", "C2", Code::ShapeMismatch, out(8, {7})},
+    {"adam_update mixed gated", "C2", Code::ShapeMismatch, in(14, {1})},
+    {"adam_update mixed gated", "C2", Code::ShapeMismatch, in(15, {1})},
+    {"adam_update", "C2", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::beta1, 1)},
+    {"adam_update", "C2", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::beta2, 1)},
+    {"adam_update", "C2", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::eps, -1)},
+    {"adam_update", "C2", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::weight_decay, -1)},
+    {"adam_update mixed gated", "C3", Code::DTypeMismatch, out(9, F32)},
+    {"adam_update mixed gated", "C3", Code::ShapeMismatch, out(11, {6})},
+    {"sgd_update", "C1", Code::InvalidArgument,
+     attr(&SgdUpdateAttrs::count, 0)},
+    {"sgd_update", "C1", Code::InvalidArgument, dropOut()},
+    {"sgd_update", "C2", Code::ShapeMismatch, in(3, {7})},
+    {"sgd_update", "C2", Code::InvalidArgument,
+     attr(&SgdUpdateAttrs::weight_decay, -1)},
+    {"sgd_update mixed", "C3", Code::DTypeMismatch, out(3, F32)},
+    {"sgd_update mixed", "C3", Code::ShapeMismatch, out(5, {6})},
+    {"momentum_update", "C1", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::count, 0)},
+    {"momentum_update", "C1", Code::InvalidArgument, dropOut()},
+    {"momentum_update", "C2", Code::ShapeMismatch, in(5, {7})},
+    {"momentum_update", "C2", Code::ShapeMismatch, out(1, {7})},
+    {"momentum_update", "C2", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::momentum, -1)},
+    {"momentum_update", "C2", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::weight_decay, -1)},
+    {"momentum_update", "C2", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::nesterov, 2)},
+    {"momentum_update mixed gated", "C3", Code::DTypeMismatch, out(6, F32)},
+    {"momentum_update mixed gated", "C3", Code::ShapeMismatch, out(8, {6})},
+};
+
+const RuleCase kMovers[] = {
+    {"gather_rows", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
+    {"gather_rows", "C1", Code::DTypeMismatch, in(1, F32)},
+    {"gather_rows", "C1", Code::ShapeMismatch, in(1, {6, 1})},
+    {"gather_rows", "C2", Code::ShapeMismatch, out(0, {5, 6})},
+    {"gather_rows", "C2", Code::ShapeMismatch, out(0, {6, 5})},
+    {"gather_rows", "C2", Code::DTypeMismatch, out(0, F64)},
+    {"shuffle", "C1", Code::DTypeMismatch, in(0, F32)},
+    {"shuffle", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"shuffle", "C2", Code::DTypeMismatch, out(0, F32)},
+    {"shuffle", "C2", Code::ShapeMismatch, out(0, {3, 1})},
+    {"shuffle", "C3", Code::InvalidArgument, attr(&ShuffleAttrs::size, 0)},
+    {"shuffle", "C3", Code::InvalidArgument, attr(&ShuffleAttrs::size, -7)},
+    {"shuffle", "C3", Code::InvalidArgument,
+     attr(&ShuffleAttrs::size, int64_t(1) << 31)},
+    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
+    {"record", "C1", Code::ShapeMismatch, in(1, {3})},
+    {"record", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"record", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"record", "C1", Code::DTypeMismatch, out(0, F64)},
+    {"record", "C2", Code::DTypeMismatch, in(2, F32)},
+    {"record", "C2", Code::ShapeMismatch, in(2, {1})},
+};
+
+std::vector<RuleCase> makeCases() {
+  std::vector<RuleCase> cases;
+  auto add = [&](auto &table) {
+    cases.insert(cases.end(), std::begin(table), std::end(table));
+  };
+  add(kProducts);
+  add(kElementwise);
+  add(kLossAndNorm);
+  add(kCounters);
+  add(kOptimizers);
+  add(kUpdates);
+  add(kMovers);
+  return cases;
+}
+const std::vector<RuleCase> kCases = makeCases();
+
+Sample goodSample(const KindRow &row) {
+  return makeSample(row, 3, 6, row.isMixed ? BF16 : F32);
+}
+
+Status check(OpKind kind, const Sample &s) {
+  return checkCall(kind, s.ins, s.outs, infoOf(kind).schema, s.attrs);
+}
+
+/// "gemm: C1", or for what has no number the op's name alone.
+std::string expectedText(OpKind kind, std::string_view id) {
+  std::string op(nameOf(kind));
+  return id == "count" ? op + ": " : op + ": " + std::string(id) + ": ";
+}
+
+class OpRules : public testing::TestWithParam<size_t> {};
+
+TEST_P(OpRules, CheckCallRefuses) {
+  const RuleCase &c = kCases[GetParam()];
+  const KindRow &row = sampleCallRow(c.row);
+  Sample sample = goodSample(row);
+  ASSERT_TRUE(check(row.kind, sample).ok());
+  c.change(sample);
+  Status status = check(row.kind, sample);
+  EXPECT_EQ(status.code(), c.code) << status.toString();
+  EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
+            std::string::npos)
+      << status.toString();
+}
+
+/// A plan with the broken call is refused for that rule, whatever the device:
+/// the loader knows CUDA's kernels on machines without CUDA.
+TEST_P(OpRules, LoaderRefuses) {
+  const RuleCase &c = kCases[GetParam()];
+  const KindRow &row = sampleCallRow(c.row);
+  size_t devices = 0;
+  for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+    Sample sample = goodSample(row);
+    const KernelRow *kernel =
+        selectKernel(device, row.kind, sample.ins, sample.outs);
+    if (!kernel)
+      continue;
+    ++devices;
+    Plan good = makeCallPlan(row.kind, sample, device);
+    ASSERT_TRUE(Plan::parse(good.serialize()).ok());
+    c.change(sample);
+    Plan bad = makeCallPlan(row.kind, sample, device);
+    bad.entries[0].calls[0].kid = std::string(kernel->kid);
+    Status status = Plan::parse(bad.serialize()).status();
+    EXPECT_NE(status.message().find("[CallRules]"), std::string::npos)
+        << status.toString();
+    EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
+              std::string::npos)
+        << status.toString();
+  }
+  EXPECT_GT(devices, 0u);
+}
+
+TEST_P(OpRules, OpCallRefuses) {
+  const RuleCase &c = kCases[GetParam()];
+  const KindRow &row = sampleCallRow(c.row);
+  Sample sample = goodSample(row);
+  if (!selectKernel(DeviceKind::CPU, row.kind, sample.ins, sample.outs))
+    return; // a fused kind: CUDA only
+  c.change(sample);
+  // Never touched: the rules come first.
+  std::vector<uint8_t> memory(kTensorAlignment * 16);
+  auto views = [&](const std::vector<TensorDesc> &descs) {
+    std::vector<TensorView> made;
+    for (const TensorDesc &desc : descs)
+      made.push_back({memory.data(), desc});
+    return made;
+  };
+  auto device = createCPUDevice({1});
+  std::vector<TensorView> ins = views(sample.ins), outs = views(sample.outs);
+  Status status = resolve(*device, {row.kind, ins, outs,
+                                    infoOf(row.kind).schema, sample.attrs})
+                      .status();
+  EXPECT_EQ(status.code(), c.code) << status.toString();
+  EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
+            std::string::npos)
+      << status.toString();
+}
+
+std::string caseName(const testing::TestParamInfo<size_t> &info) {
+  std::string name =
+      std::to_string(info.param) + "_" + kCases[info.param].row + "_" +
+      kCases[info.param].id;
+  for (char &ch : name)
+    if (!std::isalnum(static_cast<unsigned char>(ch)))
+      ch = '_';
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, OpRules,
+                         testing::Range<size_t>(0, kCases.size()), caseName);
+
+/// What every kind has: schema, blob size, the number of operands and results.
+TEST(OpRulesOfEveryKind, OuterForm) {
+  for (const KindRow &row : sampleCallRows()) {
+    const OpInfo &info = infoOf(row.kind);
+    Sample s = goodSample(row);
+    EXPECT_EQ(checkCall(row.kind, s.ins, s.outs, info.schema + 1, s.attrs)
+                  .code(),
+              Code::BadSchema)
+        << row.name;
+    s.attrs.push_back(0);
+    EXPECT_EQ(check(row.kind, s).code(), Code::BadAttrSize) << row.name;
+    s = goodSample(row);
+    s.ins.clear();
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+    s = goodSample(row);
+    s.outs.clear();
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+    if (info.operands[info.numOperands - 1].variadic)
+      continue;
+    s = goodSample(row);
+    s.ins.resize(info.numOperands + 1, kScalar);
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+    s = goodSample(row);
+    s.outs.resize(info.numResults + 1, kScalar);
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+  }
+}
+
+/// The borders of the ranges are legal.
+TEST(OpRulesOfEveryKind, BordersAreLegal) {
+  auto isLegal = [](const char *name, const Change &change) {
+    const KindRow &row = sampleCallRow(name);
+    Sample s = goodSample(row);
+    change(s);
+    Status status = check(row.kind, s);
+    EXPECT_TRUE(status.ok()) << name << ": " << status.toString();
+  };
+  isLegal("bias_add last", attr(&BiasAddAttrs::axis, 1));
+  isLegal("layer_norm", attr(&LayerNormAttrs::eps, 0));
+  isLegal("loss_scale_update", attr(&LossScaleUpdateAttrs::growth_factor, 1));
+  isLegal("loss_scale_update", attr(&LossScaleUpdateAttrs::backoff_factor, 1));
+  isLegal("loss_scale_update", attr(&LossScaleUpdateAttrs::growth_interval, 1));
+  isLegal("loss_scale_update",
+          attr(&LossScaleUpdateAttrs::growth_interval, INT32_MAX));
+  isLegal("bias_corr", attr(&BiasCorrAttrs::beta1, 0));
+  isLegal("adam_step", attr(&AdamStepAttrs::eps, 0));
+  isLegal("shuffle", attr(&ShuffleAttrs::size, 1));
+  isLegal("shuffle", attr(&ShuffleAttrs::size, INT32_MAX));
+  isLegal("reduce_sum 1", out(0, {3}));
+  isLegal("gemm to f32", out(0, BF16));
+  isLegal("mse_loss mixed", both(in(1, BF16), out(0, BF16)));
+}
+
+} // namespace

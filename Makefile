@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz bench docs clean
+.PHONY: train test build setup fuzz goldens update-goldens bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -39,6 +39,12 @@ setup:
 SECONDS ?= 60
 fuzz: setup
 	scripts/fuzz.sh $(SECONDS)
+
+# What every case compiles to and computes: compare, or show what changed and
+# write it down. Look before you commit what update-goldens writes.
+goldens update-goldens: build
+	cmake --build $(BUILD) --target aicf-sample-plans -j $(JOBS)
+	scripts/goldens.py $(if $(filter update-%,$@),update,check) --build $(BUILD)
 
 bench: build
 	benchmarks/cpu.sh $(BUILD)

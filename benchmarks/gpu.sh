@@ -7,8 +7,8 @@
 #   benchmarks/gpu.sh prepare [BUILD]   where the compiler is: compiles the plans
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
-# Parts: build, tests, train, sanitize, accuracy, steps, bench, while_node. Logs
-# go to $OUT, or to build-gpu/.
+# Parts: build, tests, goldens, update_goldens, train, sanitize, accuracy, steps,
+# bench, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,7 @@ prepare() {
   cp -r /usr/share/datasets/fashion-mnist carry/
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
     --out carry/plans
+  scripts/goldens.py plans --build "$build" --out carry/goldens
   du -sh carry
 }
 
@@ -67,6 +68,20 @@ tests() {
   tail -3 "$out/kernels.log"
 }
 
+# Bits of the CUDA goldens against test/goldens/cuda-<card>.json; update_goldens
+# writes that file to $OUT, to be looked at and committed.
+goldens() {
+  local card file
+  card="$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 |
+    tr '[:upper:] ' '[:lower:]-')"
+  file="test/goldens/cuda-$card.json"
+  cp "$file" "$out/" 2>/dev/null || true
+  scripts/goldens.py bits --bin $build/bin --plans carry/goldens \
+    --file "$out/cuda-$card.json" "$@" | tee "$out/goldens.txt"
+}
+
+update_goldens() { goldens --update; }
+
 train() {
   for precision in f32 bf16; do
     $build/bin/train-fashion-mnist carry/plans/fashion_mnist_cuda_$precision.plan \
@@ -86,7 +101,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | train) "$part" ;;
+  build | tests | goldens | update_goldens | train) "$part" ;;
   sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Goldens: what every sample plan, example and benchmark case compiles to and
+computes. A change that says it keeps behaviour shows it here.
+
+    goldens.py check  --build build      compare; exit code 1 on a difference
+    goldens.py update --build build      show the differences, then write them
+    goldens.py plans  --build build --out DIR      the CUDA plans, for a GPU
+    goldens.py bits   --bin BIN --plans DIR --file FILE [--update]   there
+
+Kept for each case, target, opt level (0 to 2) and number of streams (1 to 3):
+the KID and stream of every call, the temp bytes, and on the CPU a hash of every
+output, param and state after 3 steps. Nothing else of IR or plan is kept, so that
+both may change. CUDA's bits are in a file a card (cuda-*.json), written on it.
+
+Bits of matrix products belong to a library and a CPU model: OpenBLAS is told to
+use its Haswell kernels, which every CPU with AVX2 has.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import io
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+GOLDENS = ROOT / "test" / "goldens"
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "train_step")]
+import cases  # noqa: E402
+import generate_step  # noqa: E402
+
+STEPS = 3
+VARIANTS = list(itertools.product(("cpu", "cuda"), (0, 1, 2), (1, 2, 3)))
+# The CPU's 16-bit kernels are references and slow: its bits are those of smaller
+# steps with the layers, the odd widths and the precision of the large ones.
+CPU_CASES = {
+    "deep-small": (4, [48] * 33, "bf16"),
+    "large-small": (16, [64] * 5, "bf16"),
+    "mid-small": (64, [98, 128, 128, 128, 16], "tf32"),
+    "odd-small": (25, [97, 103, 51, 10], "bf16"),
+    "odd-f16": (25, [97, 103, 51, 10], "f16"),
+}
+# A step of these is too much for this CPU, or for what travels to a GPU.
+NO_CPU_BITS = ("mid", "deep", "large", "xl", "odd", "fashion_mnist_resident")
+NO_CUDA_BITS = ("xl", "fashion_mnist_resident")
+DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16,
+          "i32": np.int32, "i64": np.int64}
+
+
+def sources():
+    """case: (IR, flags of aicf-compile)."""
+    examples = ROOT / "examples"
+    found = {
+        "digits_example": ((examples / "digits/model.mlir").read_text(), []),
+        "fashion_mnist":
+            ((examples / "fashion_mnist/model.mlir").read_text(), []),
+        "fashion_mnist_resident":
+            ((examples / "fashion_mnist/resident.mlir").read_text(), []),
+    }
+    for name, (batch, widths, precision) in {**cases.CASES, **CPU_CASES}.items():
+        out = io.StringIO()
+        generate_step.train_step(out, batch, widths, "adam",
+                                 math="tf32" if precision == "tf32" else None)
+        is_half = precision in ("bf16", "f16")
+        found[name] = (out.getvalue(),
+                       ["--mixed-precision=" + precision] if is_half else [])
+    return found
+
+
+def run(*command, env=None):
+    done = subprocess.run([str(c) for c in command], text=True,
+                          capture_output=True, env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        sys.exit("goldens: %s\n%s" % (" ".join(map(str, command)), done.stderr))
+    return done.stdout
+
+
+def describe(tools, plan):
+    """What is kept of a plan: temp bytes and calls of each entry. The only
+    function that knows what a plan looks like, with inputs_of()."""
+    dump = json.loads(run(tools / "aicf-plan", "dump", "--json", plan))
+    return {
+        "temp": {e["name"]: e["temp_bytes"] for e in dump["entries"]},
+        "calls": {e["name"]: ["%s@%d" % (c["kid"], c["stream"])
+                              for c in e["calls"]] for e in dump["entries"]},
+    }, dump
+
+
+def values(shape, dtype, seed):
+    """Numbers in [-1, 1), or of 0 to 7, that depend on nothing but these."""
+    n = int(np.prod(shape, dtype=np.int64))
+    x = (np.arange(n, dtype=np.uint64) + np.uint64(seed * 7919)) \
+        * np.uint64(0x9E3779B97F4A7C15)
+    x ^= x >> np.uint64(29)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(32)
+    if dtype in ("i32", "i64"):
+        return (x % np.uint64(8)).astype(DTYPES[dtype]).reshape(shape)
+    unit = (x >> np.uint64(40)).astype(np.float64) / 2 ** 23 - 1
+    return unit.astype(DTYPES[dtype]).reshape(shape)
+
+
+def inline(shape, dtype, seed):
+    """For bf16, which .npy has no name for."""
+    numbers = values(shape, "f32", seed).reshape(-1)
+    return "x".join([*map(str, shape), dtype]) + "=" + ",".join(
+        repr(float(v)) for v in numbers)
+
+
+def inputs_of(dump, entry, folder):
+    """Flags that give every input and hyper of an entry a value."""
+    flags = []
+    for seed, t in enumerate(entry["tensors"], 1):
+        if t["role"] != "input":
+            continue
+        if t["dtype"] == "bf16":
+            flags += ["--input", "%s=%s" % (t["name"],
+                                            inline(t["shape"], "bf16", seed))]
+            continue
+        key = "-".join([t["dtype"], *map(str, t["shape"]), str(seed)])
+        path = folder / (key + ".npy")
+        if not path.exists():
+            part = folder / ("%s.%s.npy" % (key, os.urandom(4).hex()))
+            np.save(part, values(t["shape"], t["dtype"], seed))
+            part.rename(path)
+        flags += ["--input", "%s=@%s" % (t["name"], path)]
+    for t in dump["persistent"]:
+        if t["role"] == "hyper":
+            flags += ["--set", "%s=0.01" % t["name"]]
+    return flags
+
+
+def bits(tools, plan, dump, folder, device):
+    """Hashes of all results: 3 steps of the first entry, then each other entry
+    once from the state that it left."""
+    found = {}
+    env = {"OPENBLAS_CORETYPE": "Haswell", "AICF_WARMUP": "0"}
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        work = pathlib.Path(work)
+        for number, entry in enumerate(dump["entries"]):
+            flags = ["--entry", entry["name"], "--device", device,
+                     *inputs_of(dump, entry, folder)]
+            if device == "cpu":
+                flags += ["--threads", 2]
+            if number == 0:
+                flags += ["--steps", STEPS, "--save-checkpoint", work / "ck"]
+            else:
+                flags += ["--resume", work / "ck"]
+            outputs = [t["name"] for t in entry["tensors"]
+                       if t["role"] == "output" and t["dtype"] != "bf16"]
+            for i, name in enumerate(outputs):
+                flags += ["--output", "%s=@%s" % (name, work / ("%d.npy" % i))]
+            run(tools / "aicf-run", plan, *flags, env=env)
+            for i, name in enumerate(outputs):
+                array = np.load(work / ("%d.npy" % i))
+                found[entry["name"] + "/" + name] = short_hash(array.tobytes())
+        found.update(checkpoint_hashes(work / "ck" / "state.safetensors"))
+    return found
+
+
+def short_hash(data):
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def checkpoint_hashes(path):
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    return {name: short_hash(data[8 + size:][slice(*info["data_offsets"])])
+            for name, info in header.items() if name != "__metadata__"}
+
+
+def compile_case(tools, folder, name, source, flags, target, level, streams):
+    model, plan = folder / (name + ".mlir"), folder / (
+        "%s.%s-O%d-s%d.plan" % (name, target, level, streams))
+    if not model.exists():
+        model.write_text(source)
+    run(tools / "aicf-compile", model, "-o", plan, "--target=" + target,
+        "--opt-level=%d" % level, "--streams=%d" % streams, *flags)
+    return plan
+
+
+def measure(tools, folder):
+    """{file: {variant: {"temp", "calls", "bits"}}} of everything."""
+    def one(job):
+        name, (source, flags), (target, level, streams) = job
+        plan = compile_case(tools, folder, name, source, flags, target, level,
+                            streams)
+        record, dump = describe(tools, plan)
+        if target == "cpu" and name not in NO_CPU_BITS:
+            record["bits"] = bits(tools, plan, dump, folder, "cpu")
+        return name, "%s-O%d-s%d" % (target, level, streams), record
+
+    def sample(plan):
+        record, dump = describe(tools, plan)
+        if dump["device"] == "cpu":
+            record["bits"] = bits(tools, plan, dump, folder, "cpu")
+        return "samples", plan.stem, record
+
+    samples = folder / "samples"
+    samples.mkdir()
+    run(tools / "aicf-sample-plans", samples)
+    jobs = [(name, case, variant) for name, case in sources().items()
+            for variant in VARIANTS]
+    for name, (source, _) in sources().items():
+        (folder / (name + ".mlir")).write_text(source)
+    result = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, variant, record in itertools.chain(
+                pool.map(sample, sorted(samples.glob("*.plan"))),
+                pool.map(one, jobs)):
+            result.setdefault(name, {})[variant] = record
+    return result
+
+
+def encode(variants):
+    """As a file: what several variants share stands once."""
+    kids, lists, hashes, rows = [], [], [], {}
+    for variant, record in variants.items():
+        text = {}
+        for entry, calls in record["calls"].items():
+            words = []
+            for call in calls:
+                kid, stream = call.split("@")
+                if kid not in kids:
+                    kids.append(kid)
+                words.append("%d%s" % (kids.index(kid),
+                                       "" if stream == "0" else "@" + stream))
+            text[entry] = " ".join(words)
+        rows[variant] = {"temp": record["temp"], "calls": place(lists, text)}
+        if "bits" in record:
+            rows[variant]["bits"] = place(hashes, record["bits"])
+    blocks = [("kids", kids), ("calls", lists), ("bits", hashes)]
+    lines = ['"%s": [\n%s]' % (key, ",\n".join(json.dumps(v) for v in value))
+             for key, value in blocks]
+    lines.append('"variants": {\n%s}' % ",\n".join(
+        "%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in rows.items()))
+    return "{%s}\n" % ",\n".join(lines)
+
+
+def place(table, value):
+    if value not in table:
+        table.append(value)
+    return table.index(value)
+
+
+def decode(text):
+    data = json.loads(text)
+    result = {}
+    for variant, row in data["variants"].items():
+        calls = {}
+        for entry, words in data["calls"][row["calls"]].items():
+            calls[entry] = []
+            for word in words.split():
+                kid, _, stream = word.partition("@")
+                calls[entry].append("%s@%s" % (data["kids"][int(kid)],
+                                               stream or "0"))
+        result[variant] = {"temp": row["temp"], "calls": calls}
+        if "bits" in row:
+            result[variant]["bits"] = data["bits"][row["bits"]]
+    return result
+
+
+def compare(name, old, new):
+    """One line a difference."""
+    for variant in sorted(set(old) | set(new)):
+        where = "%s %s" % (name, variant)
+        if variant not in old or variant not in new:
+            yield "%s: %s" % (where, "new" if variant in new else "gone")
+            continue
+        a, b = old[variant], new[variant]
+        for entry in sorted(set(a["calls"]) | set(b["calls"])):
+            x, y = a["calls"].get(entry, []), b["calls"].get(entry, [])
+            if x != y:
+                at = next((i for i, (p, q) in enumerate(zip(x, y)) if p != q),
+                          min(len(x), len(y)))
+                show = lambda c: c[at] if at < len(c) else "nothing"  # noqa: E731
+                yield "%s: %s: %d calls, golden %d; call %d is %s, golden %s" % (
+                    where, entry, len(y), len(x), at, show(y), show(x))
+        for key in ("temp", "bits"):
+            x, y = a.get(key, {}), b.get(key, {})
+            for item in sorted(set(x) | set(y)):
+                if x.get(item) != y.get(item):
+                    yield "%s: %s of %s: %s, golden %s" % (
+                        where, key, item, y.get(item), x.get(item))
+
+
+def check(args, update):
+    with tempfile.TemporaryDirectory() as folder:
+        now = measure(args.build / "bin", pathlib.Path(folder))
+    differences = []
+    for name in sorted(set(now) | {p.stem for p in GOLDENS.glob("*.json")
+                                   if not p.stem.startswith("cuda-")}):
+        path = GOLDENS / (name + ".json")
+        old = decode(path.read_text()) if path.exists() else {}
+        differences += compare(name, old, now.get(name, {}))
+        if update and name in now:
+            GOLDENS.mkdir(exist_ok=True)
+            path.write_text(encode(now[name]))
+        elif update:
+            path.unlink()
+    report(differences, sum(map(len, now.values())), update)
+
+
+def report(differences, count, update):
+    for line in differences[:60]:
+        print(line)
+    if len(differences) > 60:
+        print("... and %d more" % (len(differences) - 60))
+    print("goldens: %d variants, %d differences%s" % (
+        count, len(differences), ", written" if update else ""))
+    sys.exit(1 if differences and not update else 0)
+
+
+def write_plans(args):
+    """CUDA plans that a GPU runs: cases whose data can travel."""
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, (source, flags) in sources().items():
+        if name in NO_CUDA_BITS:
+            continue
+        for target, level, streams in VARIANTS:
+            if target == "cuda":
+                compile_case(args.build / "bin", args.out, name, source, flags,
+                             target, level, streams)
+        (args.out / (name + ".mlir")).unlink()
+    samples = args.out / "samples"
+    samples.mkdir(exist_ok=True)
+    run(args.build / "bin" / "aicf-sample-plans", samples)
+    for plan in samples.glob("*.plan"):
+        if plan.name.startswith("cuda-"):
+            plan.rename(args.out / plan.name)
+        else:
+            plan.unlink()
+    samples.rmdir()
+
+
+def cuda_bits(args):
+    now = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for plan in sorted(args.plans.glob("*.plan")):
+            _, dump = describe(args.bin, plan)
+            now[plan.name[:-5]] = bits(args.bin, plan, dump,
+                                       pathlib.Path(folder), "cuda")
+    old = json.loads(args.file.read_text()) if args.file.exists() else {}
+    # One hash a plan: the file stays small, a difference names the plan.
+    now = {name: short_hash(json.dumps(v, sort_keys=True).encode())
+           for name, v in now.items()}
+    differences = ["%s: %s, golden %s" % (n, now.get(n), old.get(n))
+                   for n in sorted(set(now) | set(old))
+                   if now.get(n) != old.get(n)]
+    if args.update:
+        args.file.write_text(json.dumps(now, indent=0, sort_keys=True) + "\n")
+    report(differences, len(now), args.update)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["check", "update", "plans", "bits"])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--bin", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--plans", type=pathlib.Path)
+    parser.add_argument("--file", type=pathlib.Path)
+    parser.add_argument("--update", action="store_true")
+    args = parser.parse_args()
+    if args.what == "plans":
+        write_plans(args)
+    elif args.what == "bits":
+        cuda_bits(args)
+    else:
+        check(args, args.what == "update")
+
+
+if __name__ == "__main__":
+    main()

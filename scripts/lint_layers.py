@@ -16,7 +16,8 @@ import sys
 
 # Rooms that may not see a prefix. A room is a folder name under include/aicf
 # and lib; `kernels` is the folder at the top.
-RUNTIME_SIDE = ["ABI", "Support", "Plan", "Runtime", "Kernels", "kernels"]
+RUNTIME_SIDE = ["ABI", "Support", "Plan", "Runtime", "Interpreter",
+                "Kernels", "kernels"]
 COMPILER_SIDE = ["Dialect", "Analysis", "Transforms", "Target"]
 FORBIDDEN = [(room, r"(mlir|llvm)(-c)?/") for room in RUNTIME_SIDE]
 FORBIDDEN += [(room, r"cu(da|blas|dnn)\w*") for room in COMPILER_SIDE]

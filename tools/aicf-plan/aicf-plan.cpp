@@ -7,12 +7,13 @@
 //   aicf-plan dump [--json] [--lifetimes] FILE
 //   aicf-plan verify FILE...
 //   aicf-plan diff A B
+//   aicf-plan interpret [--input ...] [--output ...] FILE
 // Exit codes: 0 ok (for diff: equal), 1 different, 2 bad usage or plan.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan/Plan.h"
-
-#include <CLI/CLI.hpp>
+#include "aicf/Support/BadAlloc.h"
+#include "tools/aicf-plan/Interpret.h"
 
 #include <iostream>
 
@@ -55,6 +56,15 @@ int diff(const std::string &a, const std::string &b) {
   return text.empty() ? 0 : 1;
 }
 
+int runInterpreter(const aicf::InterpretArguments &arguments) {
+  aicf::Status status =
+      aicf::catchBadAlloc([&] { return aicf::interpret(arguments); });
+  if (status.ok())
+    return 0;
+  std::cerr << "aicf-plan: " << status.toString() << "\n";
+  return 2;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -73,6 +83,8 @@ int main(int argc, char **argv) {
   CLI::App *diffCommand = app.add_subcommand("diff", "Compare two plans");
   diffCommand->add_option("a", path, "The old plan")->required();
   diffCommand->add_option("b", other, "The new plan")->required();
+  aicf::InterpretArguments arguments;
+  CLI::App *interpretCommand = aicf::addInterpret(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -80,6 +92,8 @@ int main(int argc, char **argv) {
   }
   if (*dumpCommand)
     return dump(path, json, lifetimes);
-  int code = *verifyCommand ? verify(paths) : diff(path, other);
+  int code = *verifyCommand      ? verify(paths)
+             : *interpretCommand ? runInterpreter(arguments)
+                                 : diff(path, other);
   return std::cout.flush() ? code : 2;
 }

@@ -52,8 +52,10 @@ Status store(double value, DType dtype, uint8_t *at) {
   double limit = dtype == DType::I32 ? 0x1p31 : 0x1p53;
   if (!isFloat(dtype) &&
       (std::trunc(value) != value || value >= limit || value < -limit))
-    return refuse(value, " is no ", nameOf(dtype));
+    return refuse(value, " is not an ", nameOf(dtype));
   storeElement(dtype, at, value);
+  if (std::isfinite(value) && !std::isfinite(loadElement(dtype, at)))
+    return refuse(value, " is too large for ", nameOf(dtype));
   return {};
 }
 
@@ -135,18 +137,27 @@ StatusOr<NamedFile> parseFileArgument(const std::string &argument) {
   return NamedFile{name, rest.substr(1)};
 }
 
-StatusOr<NamedTensor> parseSetArgument(const Executor &executor,
+StatusOr<NamedTensor> parseSetArgument(const Plan &plan,
                                        const std::string &argument) {
   AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(parts.first));
-  if (tensor.role != Role::Hyper)
-    return refuse("--set ", parts.first, ": it is of role ",
-                  nameOf(tensor.role), ", expected hyper");
-  StatusOr<double> value = parseNumber(parts.second);
-  if (!value.ok())
-    return value.status().withContext("--set " + parts.first);
-  AICF_ASSIGN_OR_RETURN(HostTensor host, makeTensor(tensor.desc, {*value}));
-  return NamedTensor{parts.first, std::move(host)};
+  const auto &[name, text] = parts;
+  for (const PlanTensor &t : plan.persistent) {
+    if (t.name != name)
+      continue;
+    if (t.role != Role::Hyper)
+      return refuse("--set ", name, ": it is of role ", nameOf(t.role),
+                    ", expected hyper");
+    StatusOr<double> value = parseNumber(text);
+    if (!value.ok())
+      return value.status().withContext("--set " + name);
+    if (!std::isfinite(*value))
+      return refuse("--set ", name, ": ", text, " is not a finite number");
+    StatusOr<HostTensor> host = makeTensor(t.desc, {*value});
+    if (!host.ok())
+      return host.status().withContext("--set " + name);
+    return NamedTensor{name, std::move(*host)};
+  }
+  return refuse("--set ", name, ": the plan has no hyper of that name");
 }
 
 std::string qualify(const Executor &executor, const std::string &entry,

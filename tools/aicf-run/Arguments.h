@@ -25,8 +25,8 @@ struct NamedFile {
 StatusOr<NamedTensor> parseTensorArgument(const std::string &argument);
 /// "name=@file".
 StatusOr<NamedFile> parseFileArgument(const std::string &argument);
-/// "name=number" for a hyper of the executor's plan, converted to its dtype.
-StatusOr<NamedTensor> parseSetArgument(const Executor &executor,
+/// "name=number" for a hyper of the plan: a finite number in its dtype.
+StatusOr<NamedTensor> parseSetArgument(const Plan &plan,
                                        const std::string &argument);
 
 /// "entry/name" if the entry has an input or output `name`, else `name`.

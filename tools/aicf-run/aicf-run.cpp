@@ -98,7 +98,7 @@ Status writeInputs(Executor &executor, const Options &options,
   }
   for (const std::string &argument : options.sets) {
     AICF_ASSIGN_OR_RETURN(NamedTensor hyper,
-                          parseSetArgument(executor, argument));
+                          parseSetArgument(executor.plan(), argument));
     AICF_RETURN_IF_ERROR(writeTensor(executor, hyper));
   }
   return {};

@@ -1,0 +1,57 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs random programs; prints a reduced one for each failure."""
+
+import argparse
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+
+from .generate import generate
+from .judge import Failure, judge
+from .reduce import reduce
+
+
+def failure_of(program, bin_dir, folder):
+    try:
+        judge(program, bin_dir, folder)
+    except Failure as failure:
+        return failure
+    except subprocess.TimeoutExpired as error:
+        return Failure("timeout", str(error))
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--bin", required=True, help="folder with the tools")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="of the first program")
+    parser.add_argument("--no-reduce", action="store_true")
+    args = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        def one(seed):
+            return seed, failure_of(generate(seed), args.bin, folder)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for seed, failure in pool.map(
+                    one, range(args.seed, args.seed + args.count)):
+                if failure is None:
+                    continue
+                failed += 1
+                print("program %d: %s" % (seed, failure), flush=True)
+                if args.no_reduce or failed > 3:
+                    continue
+
+                def fails(p):
+                    found = failure_of(p, args.bin, folder)
+                    return found is not None and found.kind == failure.kind
+                print("reduced:\n%s" % reduce(generate(seed), fails).text())
+    print("%d programs, %d failed" % (args.count, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Judges a plan from `aicf-plan dump --json` alone, by brute force: order by
+transitive closure, overlap by comparing all pairs. Yields one line a fault."""
+
+ALIGNMENT = 256
+SEGMENTS = {"input": "io", "output": "io", "param": "persistent",
+            "state": "persistent", "hyper": "persistent", "temp": "temp",
+            "saved": "temp", "workspace": "temp"}
+# A result may be written over these operands: element i needs only element i.
+IN_PLACE = {
+    "bias_add": {(0, 0)}, "relu": {(0, 0)}, "relu_bwd": {(0, 0), (0, 1)},
+    "add": {(0, 0), (0, 1)}, "mse_grad": {(0, 0), (0, 1)},
+    "layer_norm": {(0, 0)}, "loss_scale_update": {(0, 0), (1, 1)},
+    "step_inc": {(0, 0)}, "adam_step": {(0, 0), (1, 2), (2, 3)},
+    "sgd_step": {(0, 0), (1, 3)}, "reciprocal": {(0, 0)}, "record": {(0, 0)},
+    "gemm_relu_bwd": {(0, 2)}, "relu_bwd_reduce": {(0, 0), (0, 1)},
+    "mse_loss_grad": {(1, 0), (1, 1)},
+}
+GROUPS = {"adam_update": (4, 3, {(0, 0), (1, 2), (2, 3)}),
+          "sgd_update": (2, 1, {(0, 0)}),
+          "momentum_update": (3, 2, {(0, 0), (1, 2)})}
+
+
+def may_overwrite(op, result, operand):
+    if op in GROUPS:
+        per_in, per_out, ties = GROUPS[op]
+        return result // per_out == operand // per_in and \
+            (result % per_out, operand % per_in) in ties
+    return (result, operand) in IN_PLACE.get(op, ())
+
+
+def happens_before(calls):
+    """before[b] = set of calls that end before call b starts."""
+    before, last, signalled = [], {}, {}
+    for i, call in enumerate(calls):
+        earlier = set()
+        parents = [signalled[e] for e in call["waits"] if e in signalled]
+        if call["stream"] in last:
+            parents.append(last[call["stream"]])
+        for p in parents:
+            earlier |= before[p] | {p}
+        before.append(earlier)
+        last[call["stream"]] = i
+        for e in call["signals"]:
+            signalled[e] = i
+    return before
+
+
+def check_places(tensors, segment_bytes, where):
+    for t in tensors:
+        end = t["offset"] + t["bytes"]
+        if t["offset"] % ALIGNMENT:
+            yield "%s: tensor %d at offset %d" % (where, t["tid"], t["offset"])
+        if SEGMENTS[t["role"]] != t["segment"] or end > segment_bytes[t["segment"]]:
+            yield "%s: tensor %d outside its segment" % (where, t["tid"])
+
+
+def overlap(a, b):
+    return a["segment"] == b["segment"] and a["offset"] < b["offset"] + b["bytes"] \
+        and b["offset"] < a["offset"] + a["bytes"]
+
+
+def check_entry(entry, persistent):
+    where = entry["name"]
+    tensors = {t["tid"]: t for t in persistent + entry["tensors"]}
+    calls = entry["calls"]
+    before = happens_before(calls)
+    yield from check_places(entry["tensors"],
+                            {"io": entry["io_bytes"], "temp": entry["temp_bytes"]},
+                            where)
+    for i, call in enumerate(calls):
+        for e in call["waits"]:
+            if not any(e in c["signals"] for c in calls[:i]):
+                yield "%s: call %d waits for %d" % (where, i, e)
+    if calls:
+        at_end = max(i for i, c in enumerate(calls)
+                     if c["stream"] == 0) if any(
+                         c["stream"] == 0 for c in calls) else -1
+        if at_end < 0 or before[at_end] | {at_end} != set(range(at_end + 1)) or \
+                at_end != len(calls) - 1 and any(
+                    c["stream"] for c in calls[at_end + 1:]):
+            yield "%s: not everything ends before the last call of stream 0" % where
+    accesses, writes = {}, {}
+    for i, call in enumerate(calls):
+        outs = call["outs"] + ([call["workspace"]] if call["workspace"] >= 0 else [])
+        for tid in call["ins"]:
+            if tensors[tid]["segment"] == "temp" or tensors[tid]["role"] == "output":
+                if not any(w in before[i] for w in writes.get(tid, ())):
+                    yield "%s: call %d reads tensor %d before it is written" % (
+                        where, i, tid)
+        for r, tid in enumerate(call["outs"]):
+            if tensors[tid]["role"] in ("input", "hyper", "workspace"):
+                yield "%s: call %d writes %s %d" % (where, i,
+                                                   tensors[tid]["role"], tid)
+            for o, other in enumerate(call["ins"]):
+                if other == tid and not may_overwrite(call["op"], r, o):
+                    yield "%s: call %d (%s) overwrites operand %d with result %d" % (
+                        where, i, call["op"], o, r)
+        for tid in call["ins"] + outs:
+            accesses.setdefault(tid, set()).add(i)
+        for tid in outs:
+            writes.setdefault(tid, []).append(i)
+    for tid, written in writes.items():
+        for w in written:
+            for a in accesses[tid]:
+                if a != w and a not in before[w] and w not in before[a]:
+                    yield "%s: calls %d and %d race on tensor %d" % (where, w, a, tid)
+    yield from check_sharing(entry, tensors, accesses, before)
+    yield from check_derived(entry, persistent, writes)
+
+
+def check_sharing(entry, tensors, accesses, before):
+    """Tensors that share bytes are never alive at the same time."""
+    used = [t for t in entry["tensors"] if t["tid"] in accesses]
+    for i, a in enumerate(used):
+        for b in used[i + 1:]:
+            if not overlap(a, b):
+                continue
+            if a["segment"] != "temp":
+                yield "%s: tensors %d and %d share io bytes" % (
+                    entry["name"], a["tid"], b["tid"])
+                continue
+            x, y = accesses[a["tid"]], accesses[b["tid"]]
+            if not all(p in before[q] for p in x for q in y) and \
+                    not all(q in before[p] for p in x for q in y):
+                yield "%s: tensors %d and %d share bytes while both live" % (
+                    entry["name"], a["tid"], b["tid"])
+
+
+def check_derived(entry, persistent, writes):
+    for t in persistent:
+        source = t["derived_from"]
+        if source >= 0 and source in writes and (
+                t["tid"] not in writes
+                or max(writes[source]) > max(writes[t["tid"]])):
+            yield "%s: derived state %s is stale" % (entry["name"], t["name"])
+
+
+def check_plan(dump):
+    persistent = dump["persistent"]
+    yield from check_places(persistent, {"persistent": dump["persistent_bytes"]},
+                            "persistent")
+    for i, a in enumerate(persistent):
+        for b in persistent[i + 1:]:
+            if overlap(a, b):
+                yield "persistent: %s and %s share bytes" % (a["name"], b["name"])
+    for entry in dump["entries"]:
+        yield from check_entry(entry, persistent)

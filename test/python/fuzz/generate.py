@@ -1,0 +1,381 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random programs: layers with their backward pass, ops on whatever is there, every
+kind of update, sizes of 1 and odd ones."""
+
+import random
+
+import numpy as np
+
+from .program import Argument, Entry, Op, Program, Result, Value
+
+SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
+INTEGERS = ("i32", "i64")
+
+
+class Builder:
+    """An entry under construction. Shapes are inferred here, from the dialect's
+    description, not by the compiler."""
+
+    def __init__(self, rng, program, name, prefix=""):
+        self.rng, self.program, self.prefix = rng, program, prefix
+        self.entry = Entry(name, [], [], [])
+        self.count = 0
+        self.pool = []          # float values of any shape
+
+    def value(self, shape, dtype):
+        self.count += 1
+        return Value("%sv%d" % (self.prefix, self.count), tuple(shape), dtype)
+
+    def argument(self, role, name, shape, dtype, number=None):
+        """A new argument; its value is `number`, or random."""
+        v = self.value(shape, dtype)
+        self.entry.arguments.append(Argument(v, role, name))
+        if number is None:
+            number = np.random.default_rng(
+                self.rng.getrandbits(32)).normal(size=shape)
+        kind = {"i32": np.int32, "i64": np.int64}.get(dtype, np.float64)
+        self.program.values.setdefault(name, np.asarray(number, dtype=kind))
+        if dtype not in INTEGERS and role != "hyper":
+            self.pool.append(v)
+        return v
+
+    def op(self, kind, operands, results, **attrs):
+        """`results`: (shape, dtype) each."""
+        made = [self.value(*r) for r in results]
+        self.entry.ops.append(Op(kind, list(operands), attrs, made))
+        self.pool += [v for v in made if v.dtype not in INTEGERS]
+        return made if len(made) > 1 else made[0]
+
+    def pick(self, test=lambda v: True):
+        found = [v for v in self.pool if test(v)]
+        return self.rng.choice(found) if found else None
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    # Ops with their result shapes.
+    def linear(self, x, w, b=None):
+        return self.op("linear", [x, w, b], [((x.shape[0], w.shape[0]), x.dtype)])
+
+    def linear_bwd(self, dy, x, w):
+        return self.op("linear_bwd", [dy, x, w],
+                       [(x.shape, x.dtype), (w.shape, w.dtype),
+                        ((dy.shape[1],), dy.dtype)])
+
+    def same(self, kind, *operands, **attrs):
+        return self.op(kind, operands, [(operands[0].shape, operands[0].dtype)],
+                       **attrs)
+
+    def cast(self, x, dtype):
+        return self.op("cast", [x], [(x.shape, dtype)], to=dtype)
+
+    def layer_norm(self, x, gamma, beta):
+        attrs = {"eps": 0.1} if self.chance(0.3) else {}
+        rows = x.shape[:-1]
+        return self.op("layer_norm", [x, gamma, beta],
+                       [(x.shape, x.dtype), (rows, x.dtype), (rows, x.dtype)],
+                       **attrs)
+
+    def layer_norm_bwd(self, dy, x, gamma, mean, rstd):
+        return self.op("layer_norm_bwd", [dy, x, gamma, mean, rstd],
+                       [(x.shape, x.dtype), (gamma.shape, x.dtype),
+                        (gamma.shape, x.dtype)])
+
+
+class Network:
+    """Layers with the ops that carry a gradient back through them."""
+
+    def __init__(self, b, names):
+        self.b, self.names, self.backward, self.params = b, names, [], []
+
+    def param(self, shape):
+        name = "w%d" % next(self.names)
+        v = self.b.argument("param", name, shape, self.b.program.dtype)
+        self.params.append((name, v))
+        return v
+
+    def layer(self, x):
+        b = self.b
+        kind = b.rng.choice(["linear", "linear", "relu", "norm", "residual"])
+        if kind == "linear":
+            n = b.rng.choice(SIZES)
+            w = self.param((n, x.shape[1]))
+            bias = self.param((n,)) if b.chance(0.7) else None
+
+            def back(dy, grads):
+                dx, dw, db = b.linear_bwd(dy, x, w)
+                grads[w] = dw
+                if bias is not None:
+                    grads[bias] = db
+                return dx
+            y = b.linear(x, w, bias)
+        elif kind == "relu":
+            y = b.same("relu", x)
+            kept = b.same("save", y) if b.chance(0.7) else x
+
+            def back(dy, grads):
+                return b.same("relu_bwd", dy, kept)
+        elif kind == "norm":
+            gamma, beta = self.param((x.shape[1],)), self.param((x.shape[1],))
+            y, mean, rstd = b.layer_norm(x, gamma, beta)
+
+            def back(dy, grads):
+                dx, dg, dbeta = b.layer_norm_bwd(dy, x, gamma, mean, rstd)
+                grads[gamma], grads[beta] = dg, dbeta
+                return dx
+        else:
+            h = b.same("relu", x)
+            y = b.same("add", x, h)
+
+            def back(dy, grads):
+                return b.same("add", dy, b.same("relu_bwd", dy, h))
+        self.backward.append(back)
+        return y
+
+    def train(self, x, depth, loss_scale):
+        """Forward, loss, backward: the gradients by parameter value."""
+        b = self.b
+        for _ in range(depth):
+            x = self.layer(x)
+        target = b.argument("input", "target%d" % next(self.names), x.shape, x.dtype)
+        loss = b.op("mse_loss", [x, target], [((), x.dtype)])
+        dy = b.op("mse_grad", [x, target, loss_scale], [(x.shape, x.dtype)])
+        grads = {}
+        for back in reversed(self.backward):
+            dy = back(dy, grads)
+        return loss, grads
+
+
+def anything(b):
+    """One op on values that are there; what it computes need not make sense."""
+    kind = b.rng.choice(["relu", "add", "save", "copy", "mse_loss", "mse_grad",
+                         "reduce_sum", "linear", "linear_bwd", "relu_bwd",
+                         "layer_norm", "gather_rows", "reciprocal"])
+    x = b.pick(lambda v: v.dtype == b.program.dtype)
+    if x is None:
+        return
+    twin = b.pick(lambda v: v.type == x.type)
+    if kind in ("relu", "save", "copy"):
+        b.same(kind, x)
+    elif kind in ("add", "relu_bwd"):
+        b.same(kind, x, twin)
+    elif kind == "mse_loss":
+        b.op(kind, [x, twin], [((), x.dtype)])
+    elif kind == "mse_grad":
+        attrs = {"scale": 0.5} if b.chance(0.3) else {}
+        b.op(kind, [x, twin, None], [(x.shape, x.dtype)], **attrs)
+    elif kind == "reduce_sum" and x.shape:
+        axis = b.rng.randrange(len(x.shape))
+        keep = b.chance(0.5)
+        shape = [d for i, d in enumerate(x.shape) if i != axis or keep]
+        if keep:
+            shape[axis] = 1
+        b.op(kind, [x], [(shape, x.dtype)], axis=axis, keepdim=keep)
+    elif kind == "linear" and len(x.shape) == 2:
+        w = b.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2
+                   and v.shape[1] == x.shape[1])
+        bias = b.pick(lambda v: v.dtype == x.dtype and v.shape == (w.shape[0],))
+        b.linear(x, w, bias if b.chance(0.5) else None)
+    elif kind == "linear_bwd" and len(x.shape) == 2:
+        w = b.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2
+                   and v.shape[1] == x.shape[1])
+        dy = b.pick(lambda v: v.dtype == x.dtype
+                    and v.shape == (x.shape[0], w.shape[0]))
+        if dy is not None:
+            b.linear_bwd(dy, x, w)
+    elif kind == "layer_norm" and x.shape:
+        gamma = b.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape[-1:])
+        if gamma is not None:
+            b.layer_norm(x, gamma, gamma)
+    elif kind == "gather_rows" and x.shape and b.chance(0.5):
+        n, dtype = b.rng.choice(SIZES), b.rng.choice(INTEGERS)
+        index = b.argument(
+            "input", "index%d" % b.count, (n,), dtype,
+            [b.rng.randrange(-1, x.shape[0] + 1) for _ in range(n)])
+        b.op(kind, [x, index], [((n, *x.shape[1:]), x.dtype)])
+    elif kind == "reciprocal" and b.program.dtype in ("f32", "f64"):
+        # Of something that is far from zero.
+        b.same(kind, b.same("add", b.argument(
+            "input", "far%d" % b.count, x.shape, x.dtype,
+            np.full(x.shape, 3.0)), b.argument(
+                "input", "near%d" % b.count, x.shape, x.dtype,
+                np.full(x.shape, 0.25))))
+
+
+class Updates:
+    """Gives states and params their new values, in every way there is."""
+
+    def __init__(self, b, loss_scale):
+        self.b, self.scale = b, loss_scale
+        self.lr = self.ok = self.inv = self.step = self.bc = None
+        self.taken = set()
+
+    def result(self, value, name):
+        assert name not in self.taken
+        self.taken.add(name)
+        self.b.entry.results.append(Result(value, updates=name))
+
+    def hyper(self):
+        if self.lr is None:
+            dtype = self.b.program.dtype
+            self.lr = self.b.argument("hyper", "lr", (), dtype, 0.05)
+        return self.lr
+
+    def gate(self, grads):
+        """ok and inv_scale from a loss scale, as for f16 by hand."""
+        b = self.b
+        if self.scale is None or not grads:
+            return
+        self.inv = b.same("reciprocal", self.scale)
+        self.ok = b.op("all_finite", grads, [((), "i32")])
+        streak = b.argument("state", "streak", (), "i32", 0)
+        made = b.op("loss_scale_update", [self.scale, streak, self.ok],
+                    [((), self.scale.dtype), ((), "i32")],
+                    growth_interval=b.rng.choice([1, 2, 2000]))
+        self.result(made[0], "scale")
+        self.result(made[1], "streak")
+
+    def correction(self):
+        if self.bc is None:
+            b = self.b
+            dtype = b.rng.choice(INTEGERS)
+            step = b.argument("state", "step", (), dtype, 0)
+            self.step = b.op("step_inc", [step, self.ok], [((), dtype)])
+            self.result(self.step, "step")
+            extra = {} if b.program.dtype == "f32" else {"dtype": b.program.dtype}
+            self.betas = b.rng.choice([{}, {"beta1": 0.8, "beta2": 0.95}])
+            self.bc = b.op("bias_corr", [self.step], [((2,), b.program.dtype)],
+                           **extra, **self.betas)
+        return self.bc
+
+    def state(self, name, like, zero=True):
+        return self.b.argument("state", name, like.shape, like.dtype,
+                               np.zeros(like.shape) if zero else None)
+
+    def train(self, name, p, g):
+        b = self.b
+        kinds = ["sgd", "momentum", "nesterov"]
+        if b.program.dtype in ("f32", "f64"):
+            kinds += ["adam", "adam"]
+        kind = b.rng.choice(kinds)
+        attrs = {"weight_decay": 0.01} if b.chance(0.3) else {}
+        lr = self.hyper()
+        if kind == "adam":
+            bc = self.correction()
+            m = self.state(name + ".m", p)
+            v = self.state(name + ".v", p)
+            new = b.op("adam_step", [p, g, m, v, bc, lr, self.inv, self.ok],
+                       [(p.shape, p.dtype)] * 3, **attrs, **self.betas)
+            self.result(new[1], name + ".m")
+            self.result(new[2], name + ".v")
+        else:
+            m = None
+            if kind != "sgd":
+                m = self.state(name + ".m", p)
+                attrs.update(momentum=0.9, nesterov=kind == "nesterov")
+            inv = self.inv if b.program.dtype in ("f32", "f64") else None
+            new = b.op("sgd_step", [p, g, lr, m, inv, self.ok],
+                       [(p.shape, p.dtype)] * 2, **attrs)
+            if m is not None:
+                self.result(new[1], name + ".m")
+            else:
+                b.pool.remove(new[1])  # may not be used
+        self.result(new[0], name)
+
+    def other(self, name, p):
+        """Not trained: swapped, kept, assigned or left alone."""
+        b = self.b
+        kind = b.rng.choice(["swap", "keep", "assign", "assign", "alone"])
+        twins = [a for a in b.entry.arguments
+                 if a.role in ("param", "state") and a.name not in self.taken
+                 and a.name != name and a.value.type == p.type]
+        if kind == "swap" and twins:
+            other = b.rng.choice(twins)
+            self.result(other.value, name)
+            self.result(p, other.name)
+        elif kind == "keep":
+            self.result(p, name)
+        elif kind == "assign":
+            self.result(b.pick(lambda v: v.type == p.type), name)
+
+
+def add_outputs(b, first):
+    """Results by name: some values twice, arguments too; some with a history."""
+    chosen = list(first)
+    for _ in range(b.rng.randrange(3)):
+        chosen.append(b.pick())
+    if b.chance(0.2):
+        chosen.append(chosen[0])
+    for i, v in enumerate(chosen):
+        if v.dtype == "bf16":  # .npy has no name for it
+            v = b.cast(v, "f32")
+        history = b.rng.choice([1, 2, 5]) if b.chance(0.15) and \
+            v.dtype in ("f32", "f64") else 0
+        b.entry.results.append(
+            Result(v, name="%sout%d" % (b.prefix, i), history=history))
+
+
+def generate(seed):
+    rng = random.Random(seed)
+    dtype = rng.choice(["f32", "f32", "f32", "f64", "f64", "f16", "bf16"])
+    program = Program(seed, dtype, [], {})
+    b = Builder(rng, program, "train")
+    if dtype == "f32" and rng.random() < 0.2:
+        b.entry.math = "tf32"
+    counter = iter(range(10 ** 6))
+    loss_scale = None
+    if dtype in ("f32", "f64") and b.chance(0.2):
+        loss_scale = b.argument("state", "scale", (), dtype, 4.0)
+        b.pool.remove(loss_scale)
+    net = Network(b, counter)
+    x = b.argument("input", "x", (rng.choice(SIZES), rng.choice(SIZES)), dtype)
+    loss, grads = net.train(x, rng.randrange(1, 5), loss_scale)
+    for _ in range(rng.randrange(6)):
+        anything(b)
+    for i in range(rng.randrange(3)):
+        shape = rng.choice(b.pool).shape
+        name = "s%d" % i
+        net.params.append((name, b.argument(
+            rng.choice(["param", "state"]), name, shape, dtype)))
+    updates = Updates(b, loss_scale)
+    updates.gate(list(grads.values()))
+    if loss_scale is not None and "scale" not in updates.taken:
+        updates.result(loss_scale, "scale")
+    for name, p in net.params:
+        if name in updates.taken:
+            continue
+        g = grads.get(p) or b.pick(lambda v: v.type == p.type)
+        if (p in grads and b.chance(0.85)) or b.chance(0.3):
+            updates.train(name, p, g)
+        else:
+            updates.other(name, p)
+    if b.chance(0.15) and dtype in ("f32", "f64"):
+        rows = b.argument("state", "log", (rng.choice([1, 2, 3]),), dtype,
+                          None)
+        count = b.argument("state", "log.count", (), "i64", 0)
+        updates.result(b.op("record", [rows, loss, count],
+                            [(rows.shape, dtype)]), "log")
+        updates.result(b.op("step_inc", [count, None], [((), "i64")]), "log.count")
+    add_outputs(b, [loss])
+    program.entries.append(b.entry)
+    if rng.random() < 0.3:
+        program.entries.append(predict(rng, program, net))
+    return program
+
+
+def predict(rng, program, net):
+    """A second entry that reads some of the first one's params."""
+    b = Builder(rng, program, "predict", "p")
+    b.argument("input", "px", (rng.choice(SIZES), 3), program.dtype)
+    for name, p in net.params:
+        if rng.random() < 0.7:
+            role = next(a.role for a in program.entries[0].arguments
+                        if a.name == name)
+            b.argument(role, name, p.shape, p.dtype)
+    for _ in range(rng.randrange(5)):
+        anything(b)
+    for i, v in enumerate([b.pick() for _ in range(2)]):
+        b.entry.results.append(Result(
+            b.cast(v, "f32") if v.dtype == "bf16" else v, name="pout%d" % i))
+    return b.entry

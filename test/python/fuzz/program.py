@@ -1,0 +1,143 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A program: entries of ops on values, and its text as aicf IR."""
+
+import copy
+import dataclasses
+
+
+@dataclasses.dataclass(eq=False)
+class Value:
+    ssa: str
+    shape: tuple
+    dtype: str
+
+    @property
+    def type(self):
+        return "tensor<%s>" % "x".join([*map(str, self.shape), self.dtype])
+
+
+@dataclasses.dataclass(eq=False)
+class Op:
+    kind: str
+    operands: list  # None where an optional operand is absent
+    attrs: dict
+    results: list
+
+
+@dataclasses.dataclass(eq=False)
+class Argument:
+    value: Value
+    role: str
+    name: str
+
+
+@dataclasses.dataclass(eq=False)
+class Result:
+    value: Value
+    name: str = ""      # an output,
+    updates: str = ""   # or an update
+    history: int = 0    # of an output
+
+
+@dataclasses.dataclass(eq=False)
+class Entry:
+    name: str
+    arguments: list
+    ops: list
+    results: list
+    math: str = ""
+
+    def drop_dead_code(self):
+        """Ops without a used result go, and arguments that nothing uses."""
+        alive = {r.value for r in self.results}
+        kept = []
+        for op in reversed(self.ops):
+            if any(r in alive for r in op.results):
+                alive.update(v for v in op.operands if v is not None)
+                kept.append(op)
+        self.ops = kept[::-1]
+        updated = {r.updates for r in self.results}
+        self.arguments = [a for a in self.arguments
+                          if a.value in alive or a.name in updated]
+
+
+@dataclasses.dataclass(eq=False)
+class Program:
+    seed: int
+    dtype: str
+    entries: list
+    values: dict        # initial params, states, hypers and inputs, by name
+
+    def clone(self):
+        return copy.deepcopy(self)
+
+    def text(self):
+        return "".join(entry_text(e) for e in self.entries)
+
+    def persistent(self):
+        """Arguments that outlive a run, each name once."""
+        found = {}
+        for entry in self.entries:
+            for a in entry.arguments:
+                if a.role != "input":
+                    found.setdefault(a.name, a)
+        return found
+
+
+# Operands behind a keyword: (position, keyword).
+KEYWORDS = {
+    "sgd_step": [(3, "momentum"), (4, "inv_scale"), (5, "ok")],
+    "adam_step": [(6, "inv_scale"), (7, "ok")],
+}
+
+
+def attr_text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return "%d : i64" % value
+    if isinstance(value, float):
+        return "%r" % value if "e" in repr(value) or "." in repr(value) \
+            else "%r.0" % value
+    return value
+
+
+def op_text(op):
+    keywords = dict(KEYWORDS.get(op.kind, ()))
+    plain = [v for i, v in enumerate(op.operands)
+             if i not in keywords and v is not None]
+    named = [(keywords[i], v) for i, v in enumerate(op.operands)
+             if i in keywords and v is not None]
+    attrs = {k: v for k, v in op.attrs.items() if k != "to"}
+    body = ", ".join("%" + v.ssa for v in plain)
+    if op.kind == "cast":
+        body += " to " + op.attrs["to"]
+    body += "".join(" %s %%%s" % (k, v.ssa) for k, v in named)
+    if attrs:
+        body += " {%s}" % ", ".join("%s = %s" % (k, attr_text(v))
+                                    for k, v in attrs.items())
+    types = ", ".join(v.type for v in plain)
+    types += "".join(" %s %s" % (k, v.type) for k, v in named)
+    return "  %s = aicf.%s %s : %s" % (
+        ", ".join("%" + r.ssa for r in op.results), op.kind, body, types)
+
+
+def result_text(r):
+    if r.updates:
+        return '%s {aicf.updates = "%s"}' % (r.value.type, r.updates)
+    history = ", aicf.history = %d" % r.history if r.history else ""
+    return '%s {aicf.name = "%s"%s}' % (r.value.type, r.name, history)
+
+
+def entry_text(entry):
+    arguments = ",\n    ".join(
+        '%%%s: %s {aicf.role = "%s", aicf.name = "%s"}' % (
+            a.value.ssa, a.value.type, a.role, a.name) for a in entry.arguments)
+    math = ' attributes {aicf.math = "%s"}' % entry.math if entry.math else ""
+    return "func.func @%s(\n    %s)\n    -> (%s)%s {\n%s\n  return %s : %s\n}\n" % (
+        entry.name, arguments,
+        ",\n        ".join(result_text(r) for r in entry.results), math,
+        "\n".join(op_text(op) for op in entry.ops),
+        ", ".join("%" + r.value.ssa for r in entry.results),
+        ", ".join(r.value.type for r in entry.results))

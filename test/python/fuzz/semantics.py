@@ -1,0 +1,226 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What each op means, in NumPy and f64, from the papers' formulas: Kingma & Ba 2015
+(Adam), Loshchilov & Hutter 2019 (decoupled decay), Sutskever et al. 2013 (momentum),
+Ba, Kiros & Hinton 2016 (layer_norm), PyTorch's GradScaler (loss scale).
+
+How far a result may be from these is measured, not guessed: with noise > 0 every
+operand and result is moved by up to that relative distance (Monte Carlo arithmetic:
+Parker 1997), and what then comes out differently is what rounding may change.
+"""
+
+import numpy as np
+
+EPS = {"f64": 2.0 ** -53, "f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}
+LARGEST = {"f64": 1e300, "f32": 1e37, "f16": 6e4, "bf16": 1e37}
+SMALLEST = {"f64": 1e-300, "f32": 1e-38, "f16": 6e-8, "bf16": 1e-38}
+
+
+class Evaluator:
+    """Runs entries on a state {name: array}; `overflowed` says that a value left
+    the range of its dtype, where nothing is promised."""
+
+    def __init__(self, noise=0.0, seed=0, precision=None):
+        self.noise, self.rng = noise, np.random.default_rng(seed)
+        self.precision = precision  # noise as of this dtype, whatever the value's
+        self.overflowed = False
+
+    def moved(self, array, dtype):
+        if not self.noise or array.dtype.kind != "f":
+            return array
+        size = EPS[self.precision or dtype] * self.noise
+        u = self.rng.uniform(-1, 1, array.shape)
+        v = self.rng.uniform(-1, 1, array.shape)
+        return array * (1 + size * u) + SMALLEST[self.precision or dtype] * v * (
+            array != 0)
+
+    def run(self, entry, state):
+        """Outputs by name; `state` gets its updates."""
+        env = {a.value: state[a.name] for a in entry.arguments}
+        for op in entry.ops:
+            operands = [None if v is None else self.moved(env[v], v.dtype)
+                        for v in op.operands]
+            with np.errstate(all="ignore"):
+                values = OPS[op.kind](operands, op)
+            for result, value in zip(op.results, values):
+                value = np.asarray(value)
+                if result.dtype in EPS:
+                    value = self.moved(value.astype(np.float64), result.dtype)
+                    largest = LARGEST[self.precision or result.dtype]
+                    self.overflowed |= not (np.abs(value) < largest / 16).all()
+                env[result] = value
+        updates = {r.updates: env[r.value] for r in entry.results if r.updates}
+        outputs = {r.name: env[r.value] for r in entry.results if r.name}
+        for r in entry.results:
+            if r.history:
+                self.record(entry, r, env[r.value], state)
+        if any(r.history for r in entry.results):
+            counter = entry.name + ".history_step"
+            state[counter] = state.get(counter, np.int64(0)) + 1
+        state.update(updates)
+        return outputs
+
+    @staticmethod
+    def record(entry, result, value, state):
+        name = result.name + ".history"
+        rows = state.get(name)
+        if rows is None:
+            rows = np.zeros((result.history, *result.value.shape))
+        rows = rows.copy()
+        step = int(state.get(entry.name + ".history_step", 0))
+        rows[step % result.history] = value
+        state[name] = rows
+
+
+OPS = {}
+
+
+def op(function):
+    OPS[function.__name__.rstrip("_")] = function
+    return function
+
+
+@op
+def linear(o, _):
+    y = o[0] @ o[1].T
+    return [y if o[2] is None else y + o[2]]
+
+
+@op
+def linear_bwd(o, _):
+    dy, x, w = o
+    return [dy @ w, dy.T @ x, dy.sum(axis=0)]
+
+
+@op
+def relu(o, _):
+    return [np.maximum(o[0], 0)]
+
+
+@op
+def relu_bwd(o, _):
+    return [np.where(o[1] > 0, o[0], 0.0)]
+
+
+@op
+def save(o, _):
+    return [o[0]]
+
+
+copy_ = OPS["copy"] = OPS["cast"] = save
+
+
+@op
+def add(o, _):
+    return [o[0] + o[1]]
+
+
+@op
+def reciprocal(o, _):
+    return [1 / o[0]]
+
+
+@op
+def mse_loss(o, _):
+    return [np.mean((o[0] - o[1]) ** 2)]
+
+
+@op
+def mse_grad(o, node):
+    scale = node.attrs.get("scale", 2.0 / o[0].size)
+    return [scale * (o[0] - o[1]) * (1 if o[2] is None else o[2])]
+
+
+@op
+def reduce_sum(o, node):
+    return [o[0].sum(axis=node.attrs.get("axis", 0),
+                     keepdims=node.attrs.get("keepdim", False))]
+
+
+@op
+def layer_norm(o, node):
+    x, gamma, beta = o
+    mean = x.mean(axis=-1)
+    variance = ((x - mean[..., None]) ** 2).mean(axis=-1)
+    rstd = 1 / np.sqrt(variance + node.attrs.get("eps", 1e-5))
+    return [(x - mean[..., None]) * rstd[..., None] * gamma + beta, mean, rstd]
+
+
+@op
+def layer_norm_bwd(o, _):
+    dy, x, gamma, mean, rstd = o
+    h = (x - mean[..., None]) * rstd[..., None]
+    g = dy * gamma
+    rows = tuple(range(x.ndim - 1))
+    dx = rstd[..., None] * (g - g.mean(axis=-1, keepdims=True)
+                            - h * (g * h).mean(axis=-1, keepdims=True))
+    return [dx, (dy * h).sum(axis=rows), dy.sum(axis=rows)]
+
+
+@op
+def all_finite(o, _):
+    return [np.int32(all(np.isfinite(g).all() for g in o))]
+
+
+@op
+def loss_scale_update(o, node):
+    scale, streak, ok = o
+    growth = node.attrs.get("growth_factor", 2.0)
+    backoff = node.attrs.get("backoff_factor", 0.5)
+    if not ok:
+        return [scale * backoff, np.int32(0)]
+    if streak + 1 == node.attrs.get("growth_interval", 2000):
+        return [scale * growth, np.int32(0)]
+    return [scale, np.int32(streak + 1)]
+
+
+@op
+def step_inc(o, _):
+    return [o[0] + (1 if o[1] is None or o[1] else 0)]
+
+
+@op
+def bias_corr(o, node):
+    t = float(o[0])
+    return [np.array([1 / (1 - node.attrs.get("beta1", 0.9) ** t),
+                      1 / (1 - node.attrs.get("beta2", 0.999) ** t)])]
+
+
+@op
+def adam_step(o, node):
+    p, g, m, v, bc, lr, inv_scale, ok = o
+    if ok is not None and not ok:
+        return [p, m, v]
+    b1, b2 = node.attrs.get("beta1", 0.9), node.attrs.get("beta2", 0.999)
+    g = g if inv_scale is None else g * inv_scale
+    m = b1 * m + (1 - b1) * g
+    v = b2 * v + (1 - b2) * g * g
+    p = p * (1 - lr * node.attrs.get("weight_decay", 0.0))
+    return [p - lr * (m * bc[0]) / (np.sqrt(v * bc[1])
+                                    + node.attrs.get("eps", 1e-8)), m, v]
+
+
+@op
+def sgd_step(o, node):
+    p, g, lr, m, inv_scale, ok = o
+    old = p if m is None else m
+    if ok is not None and not ok:
+        return [p, old]
+    momentum = node.attrs.get("momentum", 0.0)
+    d = (g if inv_scale is None else g * inv_scale) \
+        + node.attrs.get("weight_decay", 0.0) * p
+    new = d if m is None else momentum * m + d
+    return [p - lr * (d + momentum * new if node.attrs.get("nesterov") else new),
+            new]
+
+
+@op
+def gather_rows(o, _):
+    return [o[0][np.clip(o[1], 0, o[0].shape[0] - 1)]]
+
+
+@op
+def record(o, _):
+    history = o[0].copy()
+    history[max(int(o[2]), 0) % len(history)] = o[1]
+    return [history]

@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz goldens update-goldens bench docs clean
+.PHONY: train test build setup fuzz fuzz-programs goldens update-goldens bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -39,6 +39,14 @@ setup:
 SECONDS ?= 60
 fuzz: setup
 	scripts/fuzz.sh $(SECONDS)
+
+# PROGRAMS random training steps from SEED on, against NumPy and themselves; a
+# failing one is reduced. make test runs 200.
+PROGRAMS ?= 1000
+SEED ?= 0
+fuzz-programs: build
+	cd test/python && python3 -m fuzz --bin $(abspath $(BUILD))/bin \
+	  --count $(PROGRAMS) --seed $(SEED)
 
 # What every case compiles to and computes: compare, or show what changed and
 # write it down. Look before you commit what update-goldens writes.

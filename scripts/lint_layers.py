@@ -31,7 +31,7 @@ FORBIDDEN += [
     ("Dialect", r"aicf/(?!ABI/|Support/|Dialect/)"),
     ("Analysis", r"aicf/(?!ABI/|Support/|Dialect/|Analysis/)"),
     ("Transforms", r"aicf/(?!ABI/|Support/|Dialect/|Analysis/|Transforms/)"),
-    ("Target", r"aicf/(?!ABI/|Support/|Dialect/|Plan/|Target/|Transforms/)"),
+    ("Target", r"aicf/(?!ABI/|Support/|Dialect/|Analysis/|Plan/|Target/)"),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc"}

@@ -109,10 +109,10 @@ struct Session {
   Status trace(std::istream &in) {
     std::string path;
     in >> path;
-    executor->trace_enable(true);
+    AICF_RETURN_IF_ERROR(executor->trace_enable(true));
     for (int i = 0; i < 5; ++i)
       AICF_RETURN_IF_ERROR(executor->run(entry()));
-    executor->trace_enable(false);
+    AICF_RETURN_IF_ERROR(executor->trace_enable(false));
     std::string json =
         traceToProfileJson(executor->trace_get(), device->description());
     return writeFileAtomically(

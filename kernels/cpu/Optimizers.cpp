@@ -10,6 +10,7 @@
 
 #include "KernelDecls.h"
 #include "Parallel.h"
+#include "aicf/Support/LossScale.h"
 
 #include <cmath>
 #include <cstring>
@@ -53,6 +54,7 @@ template <typename T> void lossScaleUpdate(const LaunchArgs &args) {
     } else {
       ++streak;
     }
+    scale = clampLossScale(scale);
   }
   *args.out<T>(0) = scale;
   *args.out<int32_t>(1) = streak;
@@ -129,7 +131,8 @@ void withGradType(const LaunchArgs &args, Body body) {
 }
 
 template <typename T> void adamStep(const LaunchArgs &args) {
-  withGradType<T>(args, [&](auto grad) { adamStepOf<T, decltype(grad)>(args); });
+  withGradType<T>(args,
+                  [&](auto grad) { adamStepOf<T, decltype(grad)>(args); });
 }
 
 template <typename T, typename Grad>
@@ -181,8 +184,8 @@ AICF_DEFINE_KERNEL(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
 AICF_DEFINE_KERNEL(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
 AICF_DEFINE_KERNEL(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
 AICF_DEFINE_KERNEL(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
-AICF_DEFINE_KERNEL(loss_scale_update_f32_v0, lossScaleUpdate<float>)
-AICF_DEFINE_KERNEL(loss_scale_update_f64_v0, lossScaleUpdate<double>)
+AICF_DEFINE_KERNEL(loss_scale_update_f32_v1, lossScaleUpdate<float>)
+AICF_DEFINE_KERNEL(loss_scale_update_f64_v1, lossScaleUpdate<double>)
 AICF_DEFINE_KERNEL(adam_step_f32_v0, adamStep<float>)
 AICF_DEFINE_KERNEL(adam_step_f64_v0, adamStep<double>)
 AICF_DEFINE_KERNEL(sgd_step_f32_v0, sgdStepOnDevice<float>)

@@ -11,6 +11,7 @@
 
 #include "Common.cuh"
 #include "aicf/Support/KernelTable.h"
+#include "aicf/Support/LossScale.h"
 
 namespace aicf::cuda {
 namespace {
@@ -83,6 +84,7 @@ __global__ void lossScaleKernel(const __grid_constant__ ScalarParams p) {
     } else {
       ++streak;
     }
+    scale = clampLossScale(scale);
   }
   *static_cast<T *>(p.out) = scale;
   *p.streakOut = streak;
@@ -454,8 +456,8 @@ AICF_DEFINE_PLANNER(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
 AICF_DEFINE_PLANNER(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
 AICF_DEFINE_PLANNER(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
 AICF_DEFINE_PLANNER(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
-AICF_DEFINE_PLANNER(loss_scale_update_f32_v0, lossScaleUpdate<float>)
-AICF_DEFINE_PLANNER(loss_scale_update_f64_v0, lossScaleUpdate<double>)
+AICF_DEFINE_PLANNER(loss_scale_update_f32_v1, lossScaleUpdate<float>)
+AICF_DEFINE_PLANNER(loss_scale_update_f64_v1, lossScaleUpdate<double>)
 AICF_DEFINE_PLANNER(adam_step_f32_v0, adam<f32>)
 AICF_DEFINE_PLANNER(adam_step_f64_v0, adam<f64>)
 AICF_DEFINE_PLANNER(adam_update_f32_v0, adam<f32>)

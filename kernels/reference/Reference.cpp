@@ -65,8 +65,7 @@ void reduceSum(const Tensor &from, Tensor &to, int64_t axis) {
   for (double &y : to.values)
     y = 0;
   for (int64_t i = 0; i < x.numElements(); ++i)
-    to.values[i / (inner * x.dims[axis]) * inner + i % inner] +=
-        from.values[i];
+    to.values[i / (inner * x.dims[axis]) * inner + i % inner] += from.values[i];
 }
 
 void layerNorm(const Tensors &ins, Tensors &outs,
@@ -125,7 +124,8 @@ void lossScaleUpdate(const Tensors &ins, Tensors &outs,
     scale *= attrs.growth_factor;
     streak = 0;
   }
-  outs[0].values[0] = scale;
+  // From 2^-24 to 2^126; NaN is brought back, too.
+  outs[0].values[0] = scale > 0x1p-24 ? std::min(scale, 0x1p126) : 0x1p-24;
   outs[1].values[0] = streak;
 }
 
@@ -233,7 +233,8 @@ void update(OpKind kind, const Tensors &ins, Tensors &outs,
   }
   auto scalars = ins.begin() + int64_t(perIn) * count;
   for (size_t i = 0; i < size_t(count); ++i) {
-    Tensors in(ins.begin() + int64_t(perIn * i), ins.begin() + int64_t(perIn * i) + (isAdam ? 4 : 2));
+    Tensors in(ins.begin() + int64_t(perIn * i),
+               ins.begin() + int64_t(perIn * i) + (isAdam ? 4 : 2));
     in.insert(in.end(), scalars, scalars + (isAdam ? 2 : 1));
     if (kind == OpKind::MomentumUpdate)
       in.push_back(ins[perIn * i + 2]);

@@ -16,16 +16,6 @@
 using namespace mlir;
 using namespace mlir::aicf_rt;
 
-FailureOr<::aicf::DeviceKind> mlir::aicf_rt::parseTarget(Operation *op,
-                                                         StringRef target) {
-  if (target == "cpu")
-    return ::aicf::DeviceKind::CPU;
-  if (target == "cuda")
-    return ::aicf::DeviceKind::CUDA;
-  return op->emitError() << "target is \"" << target
-                         << "\", expected cpu or cuda";
-}
-
 SmallVector<::aicf::TensorDesc> mlir::aicf_rt::toTensorDescs(TypeRange types) {
   SmallVector<::aicf::TensorDesc> descs;
   for (Type type : types)

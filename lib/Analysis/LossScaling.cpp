@@ -7,6 +7,8 @@
 #include "aicf/Analysis/LossScaling.h"
 #include "aicf/Dialect/AICF/AICF.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace mlir::aicf;
 
@@ -50,13 +52,25 @@ mlir::aicf::checkLossScaling(func::FuncOp func, ArrayRef<Operation *> head,
                               << " is a gradient, which the loss scale of "
                                  "--aicf-mixed-precision "
                                  "would multiply; keep=grad keeps it, scaled";
-  for (Operation *op : tail)
-    if (auto training = dyn_cast<TrainingOpInterface>(op))
-      if (auto operands = training.getParamAndGrad())
-        if (!scaled.contains(op->getOperand(operands->second)))
-          return op->emitOpError()
-                 << "has a gradient that does not come from an aicf.mse_grad "
-                    "before the first optimizer: f16 needs a loss scale on it";
+  for (Operation *op : tail) {
+    auto training = dyn_cast<TrainingOpInterface>(op);
+    auto operands = training ? training.getParamAndGrad() : std::nullopt;
+    if (!operands)
+      continue;
+    Value param = op->getOperand(operands->first);
+    Value grad = op->getOperand(operands->second);
+    if (!scaled.contains(grad))
+      return op->emitOpError()
+             << "has a gradient that does not come from an aicf.mse_grad "
+                "before the first optimizer: f16 needs a loss scale on it";
+    if (!getElementTypeOrSelf(param).isF32() ||
+        getElementTypeOrSelf(grad).isBF16())
+      return op->emitOpError()
+             << "updates " << param.getType() << " with a gradient "
+             << grad.getType()
+             << ": the loss scale of --aicf-mixed-precision needs a parameter "
+                "of f32 and a gradient of f32 or f16";
+  }
   return success();
 }
 

@@ -72,6 +72,17 @@ StatusOr<Span<const uint8_t>> checkTrailer(Span<const uint8_t> bytes,
   return Span<const uint8_t>(bytes.data(), size);
 }
 
+constexpr const char *kFromNewer = ": a newer AICF made the plan";
+
+/// Enumerators are append-only.
+Status checkEnum(PlanError error, const std::string &where, const char *field,
+                 int value, int numKnown) {
+  if (value < numKnown)
+    return {};
+  return refuse(error, where, ": ", field, " is ", value,
+                ", this reader knows 0 to ", numKnown - 1, kFromNewer);
+}
+
 using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
 
 /// Copies tables into structs. FlatBuffers lets many offsets share one table,
@@ -124,15 +135,12 @@ private:
 
 Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
                        PlanTensor &out) {
-  if (in.dtype() >= kNumDTypes)
-    return refuse(PlanError::TensorDType, where, ": dtype is ", int(in.dtype()),
-                  ", expected less than ", int(kNumDTypes));
-  if (in.role() >= kNumRoles)
-    return refuse(PlanError::TensorRole, where, ": role is ", int(in.role()),
-                  ", expected less than ", int(kNumRoles));
-  if (in.init() >= kNumInitKinds)
-    return refuse(PlanError::TensorInit, where, ": init is ", int(in.init()),
-                  ", expected less than ", int(kNumInitKinds));
+  AICF_RETURN_IF_ERROR(checkEnum(PlanError::TensorDType, where, "dtype",
+                                 in.dtype(), kNumDTypes));
+  AICF_RETURN_IF_ERROR(
+      checkEnum(PlanError::TensorRole, where, "role", in.role(), kNumRoles));
+  AICF_RETURN_IF_ERROR(checkEnum(PlanError::TensorInit, where, "init",
+                                 in.init(), kNumInitKinds));
   if (in.shape() && in.shape()->size() > kMaxRank)
     return refuse(PlanError::TensorShape, where, ": shape has rank ",
                   in.shape()->size(), ", the limit is ", kMaxRank);
@@ -161,9 +169,8 @@ Status Decoder::tensors(const FbTensors *in, const std::string &where,
 
 Status Decoder::call(const fb::Call &in, const std::string &where,
                      PlanCall &out) {
-  if (in.kind() >= kNumOpKinds)
-    return refuse(PlanError::CallKind, where, ": kind is ", in.kind(),
-                  ", expected less than ", kNumOpKinds);
+  AICF_RETURN_IF_ERROR(
+      checkEnum(PlanError::CallKind, where, "kind", in.kind(), kNumOpKinds));
   if (!in.kid() || !in.ins() || !in.outs() || !in.attrs())
     return refuse(PlanError::MissingField, where, ": no ",
                   !in.kid()    ? "kid"
@@ -211,11 +218,12 @@ StatusOr<Plan> decodePlan(const fb::Plan &in, uint64_t fileBytes) {
   if (in.major() != kPlanMajor || in.minor() > kPlanMinor)
     return refuse(PlanError::BadVersion, "the plan has version ", in.major(),
                   ".", in.minor(), ", this reader knows ", kPlanMajor, ".0 to ",
-                  kPlanMajor, ".", kPlanMinor);
-  if (in.device() >= kNumDeviceKinds)
-    return refuse(PlanError::BadDevice, "device is ", int(in.device()),
-                  ", expected less than ", int(kNumDeviceKinds));
+                  kPlanMajor, ".", kPlanMinor,
+                  in.major() < kPlanMajor ? "" : kFromNewer);
+  AICF_RETURN_IF_ERROR(checkEnum(PlanError::BadDevice, "plan", "device",
+                                 in.device(), kNumDeviceKinds));
   Plan plan;
+  plan.minor = in.minor();
   Decoder decoder(fileBytes);
   plan.device = static_cast<DeviceKind>(in.device());
   plan.persistentBytes = in.persistent_bytes();
@@ -273,11 +281,10 @@ namespace {
 flatbuffers::Offset<fb::Tensor> encode(flatbuffers::FlatBufferBuilder &b,
                                        const PlanTensor &t) {
   std::vector<uint32_t> shape(t.desc.shape().begin(), t.desc.shape().end());
-  return fb::CreateTensor(b, b.CreateString(t.name), t.vid,
-                          static_cast<uint8_t>(t.desc.dtype),
-                          static_cast<uint8_t>(t.role), b.CreateVector(shape),
-                          t.offset, static_cast<uint8_t>(t.init), t.initValue,
-                          t.derivedFrom);
+  return fb::CreateTensor(
+      b, b.CreateString(t.name), t.vid, static_cast<uint8_t>(t.desc.dtype),
+      static_cast<uint8_t>(t.role), b.CreateVector(shape), t.offset,
+      static_cast<uint8_t>(t.init), t.initValue, t.derivedFrom);
 }
 
 flatbuffers::Offset<fb::Call> encode(flatbuffers::FlatBufferBuilder &b,

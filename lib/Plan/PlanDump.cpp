@@ -202,7 +202,7 @@ Json toJson(const PlanCall &c) {
 
 std::string dumpPlan(const Plan &plan, bool lifetimes) {
   std::ostringstream os;
-  os << "plan version " << kPlanMajor << "." << kPlanMinor << ", device "
+  os << "plan version " << kPlanMajor << "." << plan.minor << ", device "
      << nameOf(plan.device) << ", persistent " << plan.persistentBytes
      << " bytes\n";
   Table persistent;
@@ -214,7 +214,7 @@ std::string dumpPlan(const Plan &plan, bool lifetimes) {
 }
 
 std::string dumpPlanAsJson(const Plan &plan) {
-  Json root = {{"version", {kPlanMajor, kPlanMinor}},
+  Json root = {{"version", {kPlanMajor, plan.minor}},
                {"device", nameOf(plan.device)},
                {"persistent_bytes", plan.persistentBytes},
                {"persistent", Json::array()},

@@ -29,7 +29,8 @@ Status refuse(PlanError error, const Args &...args) {
 }
 
 /// Names travel into file headers, messages and command lines: printable UTF-8
-/// of up to 1,024 bytes, and not the key that safetensors keeps for itself.
+/// (RFC 3629: no overlong forms, surrogates or code points above U+10FFFF) of
+/// up to 1,024 bytes, and not the key that safetensors keeps for itself.
 bool isValidName(const std::string &name) {
   if (name.size() > 1024 || name == "__metadata__")
     return false;
@@ -42,9 +43,16 @@ bool isValidName(const std::string &name) {
                                                 : -1;
     if (continuations < 0 || c < 0x20 || c == 0x7f)
       return false;
-    for (; continuations > 0; --continuations)
-      if (++i >= name.size() || (name[i] & 0xc0) != 0x80)
+    // The range of the second byte; with c2 it leaves out control characters.
+    int low = c == 0xc2 || c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    int high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    for (; continuations > 0; --continuations) {
+      int next = ++i < name.size() ? static_cast<unsigned char>(name[i]) : 0;
+      if (next < low || next > high)
         return false;
+      low = 0x80;
+      high = 0xbf;
+    }
   }
   return true;
 }
@@ -259,9 +267,11 @@ Status EntryChecker::checkKernel(const PlanCall &call, const std::string &at,
                                  Span<const TensorDesc> outs) const {
   const KernelRow *row = findKernel(plan.device, call.kid);
   if (!row || !row->accepts(call.kind, ins, outs))
-    return refuse(PlanError::CallKid, at, ": kid \"", call.kid, "\" is ",
-                  row ? "not a kernel for this call" : "unknown", " (",
-                  nameOf(call.kind), " on ", nameOf(plan.device), ")");
+    return refuse(
+        PlanError::CallKid, at, ": kid \"", call.kid, "\" is ",
+        row ? "not a kernel for this call"
+            : "unknown: another version of AICF may have made the plan",
+        " (", nameOf(call.kind), " on ", nameOf(plan.device), ")");
   for (size_t i = 0; i < call.ins.size() && i < 32; ++i)
     if (row->hostScalars >> i & 1)
       // Every tensor of a plan is at least `hyper`: constants have no tensor.
@@ -389,24 +399,21 @@ Status EntryChecker::checkAccessOrder() const {
   return {};
 }
 
-/// An entry that writes a tensor writes what is derived from it too: with the
-/// same call, or later.
+/// An entry that writes a tensor writes what is derived from it too, in
+/// whatever order: its updates are one parallel assignment.
 Status EntryChecker::checkDerivedStates() const {
-  for (uint32_t tid = 0; tid < plan.persistent.size(); ++tid) {
+  std::vector<int64_t> writer(plan.persistent.size(), -1);
+  for (size_t i = 0; i < entry.calls.size(); ++i)
+    for (uint32_t out : entry.calls[i].outs)
+      if (out < writer.size())
+        writer[out] = int64_t(i);
+  for (uint32_t tid = 0; tid < writer.size(); ++tid) {
     int32_t source = plan.persistent[tid].derivedFrom;
-    if (source < 0)
-      continue;
-    int64_t lastWrite[2] = {-1, -1}; // of the source, of the derived tensor
-    for (size_t i = 0; i < entry.calls.size(); ++i)
-      for (uint32_t out : entry.calls[i].outs)
-        if (out == uint32_t(source) || out == tid)
-          lastWrite[out == tid] = int64_t(i);
-    if (lastWrite[0] > lastWrite[1])
-      return refuse(PlanError::TensorDerived, where, ": call ", lastWrite[0],
-                    " writes ", describe(uint32_t(source)), ", but ",
-                    describe(tid),
-                    ", which is derived from it, is not "
-                    "written after that");
+    if (source >= 0 && writer[size_t(source)] >= 0 && writer[tid] < 0)
+      return refuse(PlanError::TensorDerived, where, ": call ",
+                    writer[size_t(source)], " writes ",
+                    describe(uint32_t(source)), ", but no call writes ",
+                    describe(tid), ", which is derived from it");
   }
   return {};
 }
@@ -431,6 +438,29 @@ Status EntryChecker::checkLifetimes() const {
   return {};
 }
 
+/// Users say "entry/name" for an input or output: nothing else may have that
+/// name, or be reached by it.
+Status checkQualifiedNames(const Plan &plan) {
+  auto isIO = [](const PlanTensor &t) {
+    return segmentOf(t.role) == Segment::IO;
+  };
+  std::unordered_set<std::string> names, qualified;
+  for (const PlanTensor &t : plan.persistent)
+    names.insert(t.name);
+  for (const PlanEntry &entry : plan.entries)
+    for (const PlanTensor &t : entry.tensors)
+      if (isIO(t))
+        names.insert(t.name);
+  for (const PlanEntry &entry : plan.entries)
+    for (const PlanTensor &t : entry.tensors) {
+      std::string full = entry.name + "/" + t.name;
+      if (isIO(t) && (names.count(full) || !qualified.insert(full).second))
+        return refuse(PlanError::TensorName, "entry ", entry.name, ": \"", full,
+                      "\" would name two tensors");
+    }
+  return {};
+}
+
 } // namespace
 
 Status verifyPlan(const Plan &plan) {
@@ -448,7 +478,7 @@ Status verifyPlan(const Plan &plan) {
     AICF_RETURN_IF_ERROR(
         EntryChecker(plan, entry, where, persistentNames).run());
   }
-  return {};
+  return checkQualifiedNames(plan);
 }
 
 } // namespace aicf

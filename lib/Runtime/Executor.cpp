@@ -14,6 +14,7 @@
 #include "aicf/Support/BadAlloc.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <unordered_map>
@@ -64,8 +65,41 @@ struct Executor::Impl {
   bool isTracing = false;
   std::vector<TraceRecord> trace;
   std::chrono::steady_clock::time_point traceStart;
+  std::atomic<bool> isInUse{false};
+
+  /// Held by every public call that changes something: a second thread gets an
+  /// error, not a race.
+  class Use {
+  public:
+    explicit Use(Impl &impl)
+        : flag(impl.isInUse),
+          isOurs(!flag.exchange(true, std::memory_order_acquire)) {}
+    ~Use() {
+      if (isOurs)
+        flag.store(false, std::memory_order_release);
+    }
+    Use(const Use &) = delete;
+    Use &operator=(const Use &) = delete;
+    Status status() const {
+      return isOurs ? Status()
+                    : makeError(StatusCode::FailedState,
+                                "another thread is using this executor");
+    }
+
+  private:
+    std::atomic<bool> &flag;
+    bool isOurs;
+  };
 
   Status prepare();
+  Status bind(std::string_view name, void *pointer, uint64_t bytes);
+  Status write(std::string_view name, const void *data, uint64_t bytes);
+  Status read(std::string_view name, void *data, uint64_t bytes);
+  /// Ok if `ref` has a value, or with `after` will have one after that entry.
+  Status checkHasValue(TensorRef ref, std::string_view name,
+                       const PreparedEntry *after) const;
+  Status run(std::string_view entry);
+  Status replay(std::string_view entry, uint64_t n);
   Status prepareEntry(size_t index);
   Status initialize();
   StatusOr<ResolvedCall> resolveCopy(const TensorView &from,
@@ -166,12 +200,13 @@ Status Executor::Impl::rebind(std::string_view name, void *pointer,
   return ref.tid < plan->persistent.size() ? refreshDerived(ref.tid) : Status();
 }
 
-Status Executor::bind(std::string_view name, void *memory, uint64_t bytes) {
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
-  AICF_RETURN_IF_ERROR(impl->refuseDerived(ref));
-  if (!impl->isPrepared)
-    return impl->memory->bind(name, memory, bytes);
-  return catchBadAlloc([&] { return impl->rebind(name, memory, bytes); });
+Status Executor::Impl::bind(std::string_view name, void *pointer,
+                            uint64_t bytes) {
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, memory->find(name));
+  AICF_RETURN_IF_ERROR(refuseDerived(ref));
+  if (!isPrepared)
+    return memory->bind(name, pointer, bytes);
+  return catchBadAlloc([&] { return rebind(name, pointer, bytes); });
 }
 
 StatusOr<ResolvedCall> Executor::Impl::resolveCopy(const TensorView &from,
@@ -330,17 +365,15 @@ Status Executor::Impl::prepareEntries() {
 }
 
 Status Executor::Impl::prepare() {
-  AICF_RETURN_IF_ERROR(memory->allocate(*stream));
-  AICF_RETURN_IF_ERROR(prepareEntries());
-  AICF_RETURN_IF_ERROR(initialize());
-  isPrepared = true;
-  return {};
-}
-
-Status Executor::prepare() {
-  if (impl->isPrepared)
+  if (isPrepared)
     return {};
-  return catchBadAlloc([&] { return impl->prepare(); });
+  return catchBadAlloc([&]() -> Status {
+    AICF_RETURN_IF_ERROR(memory->allocate(*stream));
+    AICF_RETURN_IF_ERROR(prepareEntries());
+    AICF_RETURN_IF_ERROR(initialize());
+    isPrepared = true;
+    return {};
+  });
 }
 
 StatusOr<TensorRef> Executor::Impl::findForCopy(std::string_view name,
@@ -354,33 +387,43 @@ StatusOr<TensorRef> Executor::Impl::findForCopy(std::string_view name,
   return ref;
 }
 
-Status Executor::write(std::string_view name, const void *data,
-                       uint64_t bytes) {
-  AICF_RETURN_IF_ERROR(prepare());
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->findForCopy(name, data, bytes));
-  const PlanTensor &t = impl->memory->tensor(ref);
+Status Executor::Impl::write(std::string_view name, const void *data,
+                             uint64_t bytes) {
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
+  const PlanTensor &t = memory->tensor(ref);
   if (t.role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
-  AICF_RETURN_IF_ERROR(impl->refuseDerived(ref));
-  AICF_RETURN_IF_ERROR(impl->device->copyToDevice(
-      *impl->stream, impl->memory->view(ref.entry, ref.tid).data, data, bytes));
-  impl->memory->setWritten(ref.entry, ref.tid, true);
-  bool isPersistent = ref.tid < impl->plan->persistent.size();
-  return isPersistent ? impl->refreshDerived(ref.tid) : Status();
+  AICF_RETURN_IF_ERROR(refuseDerived(ref));
+  AICF_RETURN_IF_ERROR(device->copyToDevice(
+      *stream, memory->view(ref.entry, ref.tid).data, data, bytes));
+  memory->setWritten(ref.entry, ref.tid, true);
+  bool isPersistent = ref.tid < plan->persistent.size();
+  return isPersistent ? refreshDerived(ref.tid) : Status();
 }
 
-Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
-  AICF_RETURN_IF_ERROR(prepare());
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->findForCopy(name, data, bytes));
-  bool isOutput = impl->memory->tensor(ref).role == Role::Output;
-  if (isOutput ? !impl->entries[ref.entry].hasRun
-               : !impl->memory->isWritten(ref.entry, ref.tid))
-    return makeError(StatusCode::NotInitialized, "\"", name,
-                     isOutput ? "\" has no value: its entry has not run"
-                              : "\" was never written");
-  return impl->device->copyToHost(
-      *impl->stream, data, impl->memory->view(ref.entry, ref.tid).data, bytes);
+Status Executor::Impl::checkHasValue(TensorRef ref, std::string_view name,
+                                     const PreparedEntry *after) const {
+  bool isOutput = memory->tensor(ref).role == Role::Output;
+  bool has = isOutput
+                 ? entries[ref.entry].hasRun || after == &entries[ref.entry]
+                 : memory->isWritten(ref.entry, ref.tid);
+  if (after && ref.tid < plan->persistent.size()) {
+    const std::vector<uint32_t> &written = after->writtenTids;
+    has |= std::find(written.begin(), written.end(), ref.tid) != written.end();
+  }
+  if (has)
+    return {};
+  return makeError(StatusCode::NotInitialized, "\"", name,
+                   isOutput ? "\" has no value: its entry has not run"
+                            : "\" was never written");
+}
+
+Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes) {
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
+  AICF_RETURN_IF_ERROR(checkHasValue(ref, name, nullptr));
+  return device->copyToHost(*stream, data,
+                            memory->view(ref.entry, ref.tid).data, bytes);
 }
 
 StatusOr<PlanTensor> Executor::find(std::string_view name) const {
@@ -485,12 +528,11 @@ Status Executor::Impl::runEager(size_t index) {
   return {};
 }
 
-Status Executor::run(std::string_view entry) {
-  AICF_RETURN_IF_ERROR(prepare());
-  AICF_ASSIGN_OR_RETURN(size_t index, impl->findEntry(entry));
-  Status status = impl->runEager(index);
+Status Executor::Impl::run(std::string_view entry) {
+  AICF_ASSIGN_OR_RETURN(size_t index, findEntry(entry));
+  Status status = runEager(index);
   if (!status.ok()) // branches that nothing has joined must not run on
-    (void)impl->stream->synchronize();
+    (void)stream->synchronize();
   return status;
 }
 
@@ -565,47 +607,108 @@ Status Executor::Impl::launch(CachedGraph &cached) {
   return {};
 }
 
+Status Executor::Impl::replay(std::string_view entry, uint64_t n) {
+  CachedGraph *cached = nullptr;
+  for (CachedGraph &candidate : graphs)
+    if (candidate.key.steps == 1 && candidate.key.entry == entry)
+      cached = &candidate;
+  if (!cached) // for the message
+    return getGraph({std::string(entry), 1}, false).status();
+  for (uint64_t i = 0; i < n; ++i)
+    AICF_RETURN_IF_ERROR(launch(*cached));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// The public calls: one at a time, on a prepared executor
+//===----------------------------------------------------------------------===//
+
+/// Returns from the caller unless this thread may go on.
+#define AICF_USE_EXECUTOR()                                                    \
+  Impl::Use use(*impl);                                                        \
+  AICF_RETURN_IF_ERROR(use.status())
+#define AICF_USE_PREPARED_EXECUTOR()                                           \
+  AICF_USE_EXECUTOR();                                                         \
+  AICF_RETURN_IF_ERROR(impl->prepare())
+
+Status Executor::bind(std::string_view name, void *memory, uint64_t bytes) {
+  AICF_USE_EXECUTOR();
+  return impl->bind(name, memory, bytes);
+}
+
+Status Executor::prepare() {
+  AICF_USE_PREPARED_EXECUTOR();
+  return {};
+}
+
+Status Executor::write(std::string_view name, const void *data,
+                       uint64_t bytes) {
+  AICF_USE_PREPARED_EXECUTOR();
+  return impl->write(name, data, bytes);
+}
+
+Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
+  AICF_USE_PREPARED_EXECUTOR();
+  return impl->read(name, data, bytes);
+}
+
+Status Executor::check_read(std::string_view name, std::string_view entry) {
+  AICF_USE_PREPARED_EXECUTOR();
+  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
+  AICF_ASSIGN_OR_RETURN(size_t index, impl->findEntry(entry));
+  return impl->checkHasValue(ref, name, &impl->entries[index]);
+}
+
+Status Executor::run(std::string_view entry) {
+  AICF_USE_PREPARED_EXECUTOR();
+  return impl->run(entry);
+}
+
 Status Executor::capture(std::string_view entry) {
-  AICF_RETURN_IF_ERROR(prepare());
+  AICF_USE_PREPARED_EXECUTOR();
   return catchBadAlloc(
       [&] { return impl->getGraph({std::string(entry), 1}, true).status(); });
 }
 
 Status Executor::replay(std::string_view entry, uint64_t n) {
-  AICF_RETURN_IF_ERROR(prepare());
-  CachedGraph *cached = nullptr;
-  for (CachedGraph &candidate : impl->graphs)
-    if (candidate.key.steps == 1 && candidate.key.entry == entry)
-      cached = &candidate;
-  if (!cached) // for the message
-    return impl->getGraph({std::string(entry), 1}, false).status();
-  for (uint64_t i = 0; i < n; ++i)
-    AICF_RETURN_IF_ERROR(impl->launch(*cached));
-  return {};
+  AICF_USE_PREPARED_EXECUTOR();
+  return impl->replay(entry, n);
 }
 
 Status Executor::run(const GraphKey &key) {
-  AICF_RETURN_IF_ERROR(prepare());
+  AICF_USE_PREPARED_EXECUTOR();
   AICF_ASSIGN_OR_RETURN(CachedGraph * cached, impl->getGraph(key, true));
   return impl->launch(*cached);
 }
 
-void Executor::reset_graphs() { impl->graphs.clear(); }
+Status Executor::reset_graphs() {
+  AICF_USE_EXECUTOR();
+  impl->graphs.clear();
+  return {};
+}
 
 Status Executor::reset_state() {
-  AICF_RETURN_IF_ERROR(prepare());
+  AICF_USE_PREPARED_EXECUTOR();
   return catchBadAlloc([&] { return impl->initialize(); });
 }
 
-Status Executor::sync() { return impl->stream->synchronize(); }
+Status Executor::sync() {
+  AICF_USE_EXECUTOR();
+  return impl->stream->synchronize();
+}
 
-void Executor::trace_enable(bool enabled) {
+Status Executor::trace_enable(bool enabled) {
+  AICF_USE_EXECUTOR();
   impl->isTracing = enabled;
   if (!enabled)
-    return;
+    return {};
   impl->trace.clear();
   impl->traceStart = std::chrono::steady_clock::now();
+  return {};
 }
+
+#undef AICF_USE_PREPARED_EXECUTOR
+#undef AICF_USE_EXECUTOR
 
 const std::vector<TraceRecord> &Executor::trace_get() const {
   return impl->trace;

@@ -36,8 +36,7 @@ Memory::Memory(const Plan &plan, Device &device, const ExecutorOptions &options)
         continue;
       TensorRef ref{e, static_cast<uint32_t>(persistent.size()) + i};
       byName[t.name].push_back(ref);
-      // A persistent tensor that happens to have this name keeps it.
-      byName.try_emplace(entry.name + "/" + t.name, 1, ref);
+      byName[entry.name + "/" + t.name].push_back(ref); // the only one
     }
   }
 }

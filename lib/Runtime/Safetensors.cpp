@@ -180,11 +180,14 @@ parseSafetensors(Span<const uint8_t> bytes) {
   return catchBadAlloc([&] { return parseChecked(bytes); });
 }
 
-std::vector<uint8_t>
+StatusOr<std::vector<uint8_t>>
 serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t offset = 0;
   for (const auto &[name, tensor] : tensors) {
+    if (name == "__metadata__")
+      return makeError(StatusCode::InvalidArgument, "\"", name,
+                       "\" is the format's own name, not a tensor's");
     nlohmann::ordered_json shape = nlohmann::ordered_json::array();
     for (int64_t d : tensor.desc.shape())
       shape.push_back(d);
@@ -193,8 +196,13 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
                     {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }
-  std::string text = header.dump(
-      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const nlohmann::ordered_json::type_error &error) {
+    return makeError(StatusCode::InvalidArgument,
+                     "a tensor's name is not UTF-8: ", error.what());
+  }
   text.append((8 - text.size() % 8) % 8, ' '); // the data is 8-byte aligned
   std::vector<uint8_t> bytes;
   for (int i = 0; i < 8; ++i)
@@ -261,9 +269,26 @@ Status checkCheckpointFolder(const std::string &directory) {
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
     return makeError(StatusCode::DeviceError, "cannot make folder '", directory,
                      "': ", std::strerror(errno));
-  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+  struct stat info;
+  bool isFolder =
+      ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  if (!isFolder)
+    errno = ENOTDIR;
+  if (!isFolder || ::access(directory.c_str(), W_OK | X_OK) != 0)
     return makeError(StatusCode::DeviceError, "cannot write into '", directory,
                      "': ", std::strerror(errno));
+  return {};
+}
+
+Status checkCheckpoint(Executor &executor, const std::string &directory,
+                       std::string_view entry) {
+  AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
+  AICF_RETURN_IF_ERROR(checkWritable(checkpointPath(directory)));
+  for (const PlanTensor &t : executor.plan().persistent) {
+    Status known = isTrained(t) ? executor.check_read(t.name, entry) : Status();
+    if (!known.ok())
+      return known.withContext("checkpoint '" + directory + "'");
+  }
   return {};
 }
 
@@ -277,7 +302,9 @@ static Status saveState(Executor &executor, const std::string &path) {
         executor.read(t.name, tensor.bytes.data(), tensor.bytes.size()));
     tensors[t.name] = std::move(tensor);
   }
-  return writeFileAtomically(path, serializeSafetensors(tensors));
+  AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
+                        serializeSafetensors(tensors));
+  return writeFileAtomically(path, bytes);
 }
 
 Status saveCheckpoint(Executor &executor, const std::string &directory) {

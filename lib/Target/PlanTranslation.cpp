@@ -9,13 +9,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Target/PlanTranslation.h"
+#include "aicf/Analysis/Entry.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "aicf/Transforms/Passes.h"
+#include "aicf/Support/File.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Tools/mlir-translate/Translation.h"
 
 using namespace mlir;
+using namespace mlir::aicf;
 
 /// The enumerator called `name`; the dialect's verifier knows the names too.
 template <typename Enum>
@@ -137,12 +138,18 @@ static LogicalResult translateEntry(mlir::aicf_rt::EntryOp op,
 
 FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
   auto plans = llvm::to_vector(module.getOps<mlir::aicf_rt::PlanOp>());
+  if (plans.empty() && getEntries(module).empty()) {
+    auto funcs = llvm::to_vector(module.getOps<func::FuncOp>());
+    Operation *at = funcs.empty() ? module.getOperation() : funcs.front();
+    return at->emitError()
+           << "nothing to compile: an entry is a public function with "
+              "'aicf.role' and 'aicf.name' on its arguments, and none of the "
+           << funcs.size() << " functions of the module is one";
+  }
   if (plans.size() != 1)
     return module.emitError()
            << "expected one aicf_rt.plan in the module, got " << plans.size()
-           << (plans.empty() ? ": run --lower-to-backend first, on a module "
-                               "with an entry"
-                             : "");
+           << (plans.empty() ? ": run --lower-to-backend first" : "");
   mlir::aicf_rt::PlanOp op = plans.front();
   ::aicf::Plan plan;
   plan.device =
@@ -160,19 +167,21 @@ FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
   return plan;
 }
 
-void mlir::aicf::registerToPlanTranslation() {
-  static TranslateFromMLIRRegistration registration(
-      "aicf-to-plan", "write the aicf_rt.plan of a module as a plan file",
-      [](ModuleOp module, raw_ostream &os) -> LogicalResult {
-        FailureOr<::aicf::Plan> plan = translateToPlan(module);
-        if (failed(plan))
-          return failure();
-        std::vector<uint8_t> bytes = plan->serialize();
-        os.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-        return success();
-      },
-      [](DialectRegistry &registry) {
-        registry.insert<AICFDialect, mlir::aicf_rt::AICFRTDialect,
-                        func::FuncDialect>();
-      });
+LogicalResult mlir::aicf::writeToolOutput(StringRef path,
+                                          ArrayRef<uint8_t> bytes,
+                                          std::string &error) {
+  if (path != "-") {
+    ::aicf::Status written =
+        ::aicf::writeFileAtomically(path.str(), {bytes.data(), bytes.size()});
+    error = written.ok() ? "" : written.toString();
+    return success(written.ok());
+  }
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  out.flush();
+  if (!out.has_error())
+    return success();
+  error = "cannot write to standard output: " + out.error().message();
+  out.clear_error(); // or it aborts at exit
+  return failure();
 }

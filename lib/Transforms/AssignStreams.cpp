@@ -132,13 +132,15 @@ private:
 
 struct AssignStreams : mlir::aicf::impl::AssignStreamsBase<AssignStreams> {
   using AssignStreamsBase::AssignStreamsBase;
-  void runOnOperation() override {
+  LogicalResult initialize(MLIRContext *context) override {
     int64_t limit = ::aicf::HappensBefore::kMaxStreams;
-    if (numStreams < 1 || numStreams > limit) {
-      getOperation().emitError() << "streams is " << int64_t(numStreams)
-                                 << ", expected 1 to " << limit;
-      return signalPassFailure();
-    }
+    if (numStreams >= 1 && numStreams <= limit)
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "streams is " << int64_t(numStreams) << ", expected 1 to "
+           << limit;
+  }
+  void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       // From one stream: the serial order is what every schedule must keep.
       for (auto op : func.getOps<PrimitiveOpInterface>())

@@ -218,13 +218,10 @@ namespace {
 struct FuseEpilogues : mlir::aicf::impl::FuseEpiloguesBase<FuseEpilogues> {
   using FuseEpiloguesBase::FuseEpiloguesBase;
   void runOnOperation() override {
-    FailureOr<::aicf::DeviceKind> device = parseTarget(getOperation(), target);
-    if (failed(device))
-      return signalPassFailure();
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-      Fuser(func, *device).run();
+      Fuser(func, target).run();
     }
   }
 };

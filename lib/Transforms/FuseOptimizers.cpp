@@ -219,20 +219,19 @@ static void fuseEntry(func::FuncOp func, ::aicf::DeviceKind device,
 namespace {
 struct FuseOptimizers : mlir::aicf::impl::FuseOptimizersBase<FuseOptimizers> {
   using FuseOptimizersBase::FuseOptimizersBase;
-  void runOnOperation() override {
-    FailureOr<::aicf::DeviceKind> device = parseTarget(getOperation(), target);
-    if (failed(device))
-      return signalPassFailure();
+  LogicalResult initialize(MLIRContext *context) override {
     int64_t limit = ::aicf::kMaxUpdateGroups;
-    if (maxGroups < 1 || maxGroups > limit) {
-      getOperation().emitError() << "max-groups is " << int64_t(maxGroups)
-                                 << ", expected 1 to " << limit;
-      return signalPassFailure();
-    }
+    if (maxGroups >= 1 && maxGroups <= limit)
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "max-groups is " << int64_t(maxGroups) << ", expected 1 to "
+           << limit;
+  }
+  void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-      fuseEntry(func, *device, maxGroups);
+      fuseEntry(func, target, maxGroups);
     }
   }
 };

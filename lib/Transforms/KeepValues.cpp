@@ -99,17 +99,14 @@ namespace {
 struct KeepValues : mlir::aicf::impl::KeepValuesBase<KeepValues> {
   using KeepValuesBase::KeepValuesBase;
   void runOnOperation() override {
-    if (mode != "grad" && mode != "all") {
-      getOperation().emitError()
-          << "mode is \"" << mode << "\", expected grad or all";
-      return signalPassFailure();
-    }
+    if (mode == Keep::None)
+      return;
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkOneBlock(func)))
         return signalPassFailure();
       EntrySignature signature(func);
       FailureOr<SmallVector<KeptValue>> kept =
-          mode == "grad" ? findGradients(func, signature) : findAll(func);
+          mode == Keep::Grad ? findGradients(func, signature) : findAll(func);
       if (failed(kept) || failed(addOutputs(func, signature, *kept)))
         return signalPassFailure();
     }

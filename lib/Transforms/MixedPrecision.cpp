@@ -11,6 +11,8 @@
 
 #include "aicf/Analysis/EntryBuilder.h"
 #include "aicf/Analysis/LossScaling.h"
+#include "aicf/Support/LossScale.h"
+#include "aicf/Support/OpRules.h"
 #include "aicf/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -64,6 +66,10 @@ private:
   Value narrowOf(Value old);
   /// The form that a value has outside of compute ops.
   Value wideOf(Value old);
+  /// A clone of `op` whose operands are form(operand): by place, since one
+  /// value may stand in two places that want two forms.
+  Operation *cloneWith(Operation *op,
+                       llvm::function_ref<Value(OpOperand &)> form);
   void addDerivedStates();
   void addLossScale(ArrayRef<Operation *> tail);
   void rewriteCompute(Operation *op);
@@ -122,11 +128,19 @@ void Narrower::addDerivedStates() {
   }
 }
 
+Operation *Narrower::cloneWith(Operation *op,
+                               llvm::function_ref<Value(OpOperand &)> form) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(form(operand));
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  return clone;
+}
+
 void Narrower::rewriteCompute(Operation *op) {
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, narrowOf(operand));
-  Operation *clone = builder.clone(*op, mapping);
+  Operation *clone =
+      cloneWith(op, [&](OpOperand &use) { return narrowOf(use.get()); });
   for (auto [before, after] :
        llvm::zip(op->getResults(), clone->getResults())) {
     if (isF32(before)) {
@@ -142,11 +156,10 @@ void Narrower::rewriteCompute(Operation *op) {
 void Narrower::rewriteOther(Operation *op) {
   bool isLoss = isa<MseLossOp, MseGradOp>(op) && isF32(op->getOperand(0)) &&
                 thin.contains(op->getOperand(0));
-  IRMapping mapping;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    mapping.map(operand,
-                isLoss && i == 0 ? narrowOf(operand) : wideOf(operand));
-  Operation *clone = builder.clone(*op, mapping);
+  Operation *clone = cloneWith(op, [&](OpOperand &use) {
+    return isLoss && use.getOperandNumber() == 0 ? narrowOf(use.get())
+                                                 : wideOf(use.get());
+  });
   auto grad = dyn_cast<MseGradOp>(clone);
   if (grad && lossScale)
     grad.getLossScaleMutable().assign(lossScale);
@@ -181,12 +194,10 @@ void Narrower::addLossScale(ArrayRef<Operation *> tail) {
 LogicalResult Narrower::rewriteTail(Operation *op) {
   auto training = dyn_cast<TrainingOpInterface>(op);
   auto operands = training ? training.getParamAndGrad() : std::nullopt;
-  IRMapping mapping;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    mapping.map(operand, operands && i == operands->second && isF32(operand)
-                             ? narrowOf(operand)
-                             : wideOf(operand));
-  Operation *clone = builder.clone(*op, mapping);
+  Operation *clone = cloneWith(op, [&](OpOperand &use) {
+    bool isGrad = operands && use.getOperandNumber() == operands->second;
+    return isGrad && isF32(use.get()) ? narrowOf(use.get()) : wideOf(use.get());
+  });
   wide.map(op->getResults(), clone->getResults());
   return lossScale ? skipWithStep(op, clone, ok, invScale) : success();
 }
@@ -247,13 +258,18 @@ LogicalResult Narrower::run() {
 namespace {
 struct MixedPrecision : mlir::aicf::impl::MixedPrecisionBase<MixedPrecision> {
   using MixedPrecisionBase::MixedPrecisionBase;
+  LogicalResult initialize(MLIRContext *context) override {
+    if (initialScale >= ::aicf::kLeastLossScale &&
+        initialScale <= ::aicf::kMostLossScale)
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "initial-scale is " << ::aicf::formatNumber(initialScale)
+           << ", expected a number in [2^-24, 2^126]";
+  }
   void runOnOperation() override {
-    if (dtype != "bf16" && dtype != "f16") {
-      getOperation().emitError()
-          << "dtype is \"" << dtype << "\", expected bf16 or f16";
-      return signalPassFailure();
-    }
-    FloatType narrow = dtype == "f16"
+    if (dtype == Precision::None)
+      return;
+    FloatType narrow = dtype == Precision::F16
                            ? FloatType(Float16Type::get(&getContext()))
                            : FloatType(BFloat16Type::get(&getContext()));
     // Over all entries: one that only writes a param writes its copy too.

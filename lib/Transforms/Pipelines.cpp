@@ -36,7 +36,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 static void buildLowerPhase(OpPassManager &pm,
                             const LowerToBackendOptions &options) {
   pm.addPass(createExpandHistory());
-  if (options.mixedPrecision != "none") {
+  if (options.mixedPrecision != Precision::None) {
     MixedPrecisionOptions mixed;
     mixed.dtype = options.mixedPrecision;
     pm.addPass(createMixedPrecision(mixed));
@@ -45,7 +45,7 @@ static void buildLowerPhase(OpPassManager &pm,
     pm.addPass(createSplitStep());
   pm.addPass(createVerifyEntries()); // of what these made
   pm.addPass(createNumberValues());
-  if (options.keep != "none") {
+  if (options.keep != Keep::None) {
     KeepValuesOptions keep;
     keep.mode = options.keep;
     pm.addPass(createKeepValues(keep));
@@ -56,7 +56,7 @@ static void buildLowerPhase(OpPassManager &pm,
 
 static void buildFusePhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
-  if (options.optLevel > 1) {
+  if (options.optLevel > OptLevel::O1) {
     pm.addPass(createEliminateSaves());
     FuseEpiloguesOptions epilogues;
     epilogues.target = options.target;
@@ -77,7 +77,7 @@ static void buildUpdatesPhase(OpPassManager &pm,
 
 static void buildInplacePhase(OpPassManager &pm,
                               const LowerToBackendOptions &options) {
-  if (options.optLevel > 0 || options.requireInplace) {
+  if (options.optLevel > OptLevel::O0 || options.requireInplace) {
     AnnotateInplaceOptions inplace;
     inplace.requireInplace = options.requireInplace;
     inplace.numStreams = options.numStreams;

@@ -25,9 +25,7 @@ namespace {
 struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
   void runOnOperation() override {
-    FailureOr<::aicf::DeviceKind> device = parseTarget(getOperation(), target);
-    if (failed(device))
-      return signalPassFailure();
+    StringRef name = ::aicf::nameOf(target);
     FailureOr<KernelProfile> measured = KernelProfile();
     if (!profile.empty())
       measured = KernelProfile::load(getOperation(), profile);
@@ -35,8 +33,8 @@ struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
       return signalPassFailure();
     for (func::FuncOp func : getEntries(getOperation())) {
       func->setDiscardableAttr(kTargetAttr,
-                               StringAttr::get(&getContext(), target));
-      KernelChooser chooser(func, *device,
+                               StringAttr::get(&getContext(), name));
+      KernelChooser chooser(func, target,
                             profile.empty() ? nullptr : &*measured);
       for (auto op : func.getOps<PrimitiveOpInterface>()) {
         if (const ::aicf::KernelRow *row = chooser.choose(op)) {
@@ -49,11 +47,11 @@ struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
         }
         InFlightDiagnostic diag = op->emitOpError();
         if (op.getKidOrEmpty().empty())
-          diag << "has no kernel on target " << target << " for "
+          diag << "has no kernel on target " << name << " for "
                << op->getOperandTypes() << " -> " << op->getResultTypes();
         else
           diag << "kid \"" << op.getKidOrEmpty()
-               << "\" is not a kernel of target " << target << " for "
+               << "\" is not a kernel of target " << name << " for "
                << op->getOperandTypes() << " -> " << op->getResultTypes();
         return signalPassFailure();
       }

@@ -14,6 +14,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::aicf {
 #define GEN_PASS_DEF_SPLITSTEP
@@ -54,6 +55,7 @@ findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   EntrySignature signature(func);
   SmallVector<Crossing> crossings;
   llvm::DenseSet<Value> seen;
+  llvm::StringSet<> named;
   for (Operation &op : func.front().without_terminator()) {
     if (!update.count(&op))
       continue;
@@ -66,11 +68,14 @@ findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
       BlockArgument param;
       if (operands && use.getOperandNumber() == operands->second)
         param = dyn_cast<BlockArgument>(op.getOperand(operands->first));
-      crossings.push_back(
-          {use.get(),
-           param
-               ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
-               : (func.getName() + ".cross:" + Twine(crossings.size())).str()});
+      std::string name =
+          param ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
+                : std::string();
+      // Of two optimizers on one parameter the first one's gradient has the
+      // name.
+      if (!param || !named.insert(name).second)
+        name = (func.getName() + ".cross:" + Twine(crossings.size())).str();
+      crossings.push_back({use.get(), name});
     }
   }
   return crossings;
@@ -99,8 +104,10 @@ checkOverwrites(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   return success();
 }
 
-/// Erases dead ops, then arguments that nothing reads or updates.
-static void shrink(func::FuncOp func) {
+/// Erases dead ops, then arguments that nothing reads or updates, but for those
+/// that must stay.
+static void shrink(func::FuncOp func,
+                   llvm::function_ref<bool(StringRef)> mustStay) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.front())))
     if (isOpTriviallyDead(&op))
       op.erase();
@@ -114,7 +121,8 @@ static void shrink(func::FuncOp func) {
     bool isSource = llvm::any_of(signature.arguments, [&](const auto &a) {
       return a.derivedFrom == arg.name;
     });
-    if (func.getArgument(i).use_empty() && !isTarget && !isSource)
+    if (func.getArgument(i).use_empty() && !isTarget && !isSource &&
+        !mustStay(arg.name))
       unused.set(i);
   }
   (void)func.eraseArguments(unused);
@@ -157,7 +165,6 @@ static LogicalResult split(func::FuncOp func) {
     first.addUpdate(toGrads.lookup(c.value), c.name);
   }
   first.finish();
-  shrink(grads);
 
   IRMapping toUpdate;
   func::FuncOp second = cloneAs(func, ".update", toUpdate);
@@ -167,7 +174,10 @@ static LogicalResult split(func::FuncOp func) {
     toUpdate.lookup(c.value).replaceAllUsesWith(
         entry.addState(c.value.getType(), c.name));
   entry.finish();
-  shrink(second);
+  shrink(second, [](StringRef) { return false; });
+  // What no half uses stays with the first: both plans have the same tensors.
+  EntrySignature kept(second);
+  shrink(grads, [&](StringRef name) { return kept.findArgument(name) < 0; });
   func.erase();
   return success();
 }

@@ -3,6 +3,22 @@
 // Tests a module without a plan.
 // expected-error @+1 {{expected one aicf_rt.plan in the module, got 0: run --lower-to-backend first}}
 module {
+  func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+      -> (tensor<4xf32> {aicf.name = "y"}) {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Tests a module without entries: private functions are none.
+// expected-error @+1 {{nothing to compile: an entry is a public function with 'aicf.role' and 'aicf.name' on its arguments, and none of the 2 functions of the module is one}}
+func.func @forgotten(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @helper(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  return %x : tensor<4xf32>
 }
 
 // -----

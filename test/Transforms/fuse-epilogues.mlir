@@ -1,7 +1,7 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-epilogues=target=cuda --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-fuse-epilogues --split-input-file | FileCheck %s --check-prefix=CPU
 // RUN: not aicf-opt %s --aicf-rt-fuse-epilogues=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: target is "tpu", expected cpu or cuda
+// TARGET: --target option: Cannot find option named 'tpu'!
 
 // Tests that nothing is fused where the target has no kernel for it.
 // CPU-NOT: aicf_rt.{{gemm_bias|gemm_relu_bwd|gemm_reduce|relu_bwd_reduce|mse_loss_grad}}

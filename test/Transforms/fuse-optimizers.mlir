@@ -4,7 +4,7 @@
 // RUN: not aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not aicf-opt %s --aicf-rt-fuse-optimizers=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
 // ZERO: max-groups is 0, expected 1 to 256
-// TARGET: target is "tpu", expected cpu or cuda
+// TARGET: --target option: Cannot find option named 'tpu'!
 // CPU-NOT: aicf_rt.{{adam|sgd|momentum}}_update
 
 !s = tensor<f32>

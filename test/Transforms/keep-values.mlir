@@ -5,7 +5,7 @@
 // RUN: not aicf-opt %s --aicf-number-values --aicf-keep-values --aicf-keep-values 2>&1 | FileCheck %s --check-prefix=TAKEN
 
 // NOLABEL: 'aicf.relu' op has no 'aicf.vids': run --aicf-number-values first
-// MODE: mode is "some", expected grad or all
+// MODE: --mode option: Cannot find option named 'some'!
 // TAKEN: cannot keep a value as output "grad:w": the name is taken
 
 // Tests the added outputs; an unused result is not kept.

@@ -1,4 +1,10 @@
 // RUN: aicf-opt %s --aicf-mixed-precision=dtype=f16 --split-input-file --verify-diagnostics
+// RUN: not aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=0" 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=-1" 2>&1 | FileCheck %s --check-prefix=MINUS
+// RUN: not aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=1e39" 2>&1 | FileCheck %s --check-prefix=HUGE
+// ZERO: initial-scale is 0, expected a number in [2^-24, 2^126]
+// MINUS: initial-scale is -1, expected a number in [2^-24, 2^126]
+// HUGE: initial-scale is 1e+39, expected a number in [2^-24, 2^126]
 
 // Tests a gradient that no loss makes.
 func.func @no_loss(%g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
@@ -62,4 +68,19 @@ func.func @own_ok(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
   // expected-error @+1 {{has an operand ok, but the loss scale of --aicf-mixed-precision needs its place}}
   %n, %m = aicf.sgd_step %w, %d, %lr ok %ok : tensor<4xf32>, tensor<4xf32>, tensor<f32> ok tensor<i32>
   return %n : tensor<4xf32>
+}
+
+// -----
+
+// Tests a parameter that the scale of f32 does not fit.
+func.func @wide(%t: tensor<4x2xf32> {aicf.role = "input", aicf.name = "t"},
+                %y: tensor<4x2xf32> {aicf.role = "input", aicf.name = "y"},
+                %w: tensor<4x2xf64> {aicf.role = "param", aicf.name = "w"},
+                %lr: tensor<f64> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4x2xf64> {aicf.updates = "w"}) {
+  %d = aicf.mse_grad %y, %t : tensor<4x2xf32>, tensor<4x2xf32>
+  %g = aicf.cast %d to f64 : tensor<4x2xf32>
+  // expected-error @+1 {{updates 'tensor<4x2xf64>' with a gradient 'tensor<4x2xf64>': the loss scale of --aicf-mixed-precision needs a parameter of f32 and a gradient of f32 or f16}}
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4x2xf64>, tensor<4x2xf64>, tensor<f64>
+  return %n : tensor<4x2xf64>
 }

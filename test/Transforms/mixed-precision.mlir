@@ -2,7 +2,7 @@
 // RUN: aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=1024" --split-input-file | FileCheck %s --check-prefix=F16
 // RUN: aicf-opt %s --aicf-mixed-precision=dtype=f16 --aicf-verify-entries --aicf-check-capture-safety --split-input-file -o /dev/null
 // RUN: not aicf-opt %s --aicf-mixed-precision=dtype=f8 --split-input-file 2>&1 | FileCheck %s --check-prefix=F8
-// F8: dtype is "f8", expected bf16 or f16
+// F8: --dtype option: Cannot find option named 'f8'!
 
 // Tests a whole step: the input is cast, the param is not; the loss and the
 // outputs keep their type; the update of the param updates its derived state.

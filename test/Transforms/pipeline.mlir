@@ -12,14 +12,18 @@
 // RUN: not aicf-opt %s --lower-to-backend=target=tpu 2>&1 | FileCheck %s --check-prefix=TPU
 // RUN: not aicf-opt %s --lower-to-backend=mixed-precision=f8 2>&1 | FileCheck %s --check-prefix=F8
 // RUN: not aicf-opt %s --lower-to-backend=keep=most 2>&1 | FileCheck %s --check-prefix=KEEP
+// RUN: not aicf-opt %s --lower-to-backend=opt-level=3 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not aicf-compile %s -o %t.plan --opt-level=-1 2>&1 | FileCheck %s --check-prefix=MINUS
 
 // Tests that the phases one by one, with clean-ups after each, give the same.
 // GRAD: aicf_rt.tensor {{[0-9]+}} "grad:w" "output" "io"
 // ALL: "v004" "output" "io"
 // CUDA: aicf_rt.plan "cuda"
-// TPU: target is "tpu", expected cpu or cuda
-// F8: dtype is "f8", expected bf16 or f16
-// KEEP: mode is "most", expected grad or all
+// TPU: --target option: Cannot find option named 'tpu'!
+// F8: --mixed-precision option: Cannot find option named 'f8'!
+// LEVEL: --opt-level option: Cannot find option named '3'!
+// MINUS: --opt-level option: Cannot find option named '-1'!
+// KEEP: --keep option: Cannot find option named 'most'!
 func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w"},
                  %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"},

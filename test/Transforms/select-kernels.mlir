@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --aicf-rt-select-kernels --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: not aicf-opt %s --aicf-rt-select-kernels=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: target is "tpu", expected cpu or cuda
+// TARGET: --target option: Cannot find option named 'tpu'!
 
 // Tests the choice by dtype, and that a legal kid stays.
 // CHECK-LABEL: func.func @choice

@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 // --lower-to-backend and --aicf-to-plan. The output is written atomically: a
 // failed compilation leaves an older plan as it was. Exit codes: 0 ok, 2 bad
-// input or output.
+// flags, input or output.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/File.h"
 #include "aicf/Target/PlanTranslation.h"
 #include "aicf/Transforms/Passes.h"
 
@@ -25,18 +24,22 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("aicf-compile options");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<step.mlir>"),
                                   cl::Required, cl::cat(category));
-static cl::opt<std::string> output("o", cl::desc("Plan file to write"),
-                                   cl::Required, cl::cat(category));
-static cl::opt<std::string> target("target", cl::desc("cpu or cuda"),
-                                   cl::init("cpu"), cl::cat(category));
-static cl::opt<int> optLevel("opt-level",
-                             cl::desc("0: no sharing in place, 1: all "
-                                      "sharing, 2: also fusions"),
-                             cl::init(2), cl::cat(category));
 static cl::opt<std::string>
-    mixedPrecision("mixed-precision",
-                   cl::desc("Forward and backward in bf16 or f16; none"),
-                   cl::init("none"), cl::cat(category));
+    output("o", cl::desc("Plan file to write, - for standard output"),
+           cl::Required, cl::cat(category));
+static cl::opt<::aicf::DeviceKind> target("target",
+                                          cl::desc("Device of the plan"),
+                                          cl::init(::aicf::DeviceKind::CPU),
+                                          mlir::aicf::targetValues(),
+                                          cl::cat(category));
+static cl::opt<mlir::aicf::OptLevel>
+    optLevel("opt-level", cl::desc("What is done for speed"),
+             cl::init(mlir::aicf::OptLevel::O2), mlir::aicf::optLevelValues(),
+             cl::cat(category));
+static cl::opt<mlir::aicf::Precision>
+    mixedPrecision("mixed-precision", cl::desc("Forward and backward in it"),
+                   cl::init(mlir::aicf::Precision::None),
+                   mlir::aicf::precisionValues(), cl::cat(category));
 static cl::opt<int64_t> numStreams("streams",
                                    cl::desc("Streams that calls may use"),
                                    cl::init(1), cl::cat(category));
@@ -56,9 +59,11 @@ static cl::opt<bool>
     requireInplace("require-inplace",
                    cl::desc("An update that needs a copy is an error"),
                    cl::cat(category));
-static cl::opt<std::string> keep("keep",
-                                 cl::desc("Outputs to add: none, grad or all"),
-                                 cl::init("none"), cl::cat(category));
+static cl::opt<mlir::aicf::Keep> keep("keep",
+                                      cl::desc("Values to make outputs"),
+                                      cl::init(mlir::aicf::Keep::None),
+                                      mlir::aicf::keepValues(),
+                                      cl::cat(category));
 static cl::opt<bool> report("report",
                             cl::desc("Remark with bytes and gap of the arena"),
                             cl::cat(category));
@@ -69,12 +74,12 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   if (!module)
     return mlir::failure();
   mlir::aicf::LowerToBackendOptions options;
-  options.target = target;
-  options.optLevel = optLevel;
+  options.target = target.getValue();
+  options.optLevel = optLevel.getValue();
   options.requireInplace = requireInplace;
-  options.keep = keep;
+  options.keep = keep.getValue();
   options.report = report;
-  options.mixedPrecision = mixedPrecision;
+  options.mixedPrecision = mixedPrecision.getValue();
   options.numStreams = numStreams;
   options.maxGroups = maxGroups;
   options.splitStep = splitStep;
@@ -86,19 +91,23 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   mlir::FailureOr<::aicf::Plan> plan = mlir::aicf::translateToPlan(*module);
   if (failed(plan))
     return mlir::failure();
-  ::aicf::Status written =
-      ::aicf::writeFileAtomically(output, plan->serialize());
-  if (!written.ok()) {
-    llvm::errs() << "aicf-compile: " << written.toString() << "\n";
-    return mlir::failure();
-  }
-  return mlir::success();
+  std::string error;
+  if (succeeded(mlir::aicf::writeToolOutput(output, plan->serialize(), error)))
+    return mlir::success();
+  llvm::errs() << "aicf-compile: " << error << "\n";
+  return mlir::failure();
 }
 
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv,
-                              "Compiles a training step to a plan\n");
+  // With a stream for its errors it returns instead of exiting with 1.
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "Compiles a training step to a plan\n", &llvm::errs()))
+    return 2;
+  if (profile.getNumOccurrences() > 0 && profile.empty()) {
+    llvm::errs() << "aicf-compile: --profile: the value is empty\n";
+    return 2;
+  }
   std::string error;
   auto file = mlir::openInputFile(input, &error);
   if (!file) {

@@ -11,6 +11,7 @@
 #include "aicf/Support/File.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -25,9 +26,12 @@ template <typename... Args> Status refuse(const Args &...args) {
 
 StatusOr<double> parseNumber(const std::string &text) {
   char *end = nullptr;
+  errno = 0;
   double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end)
     return refuse("\"", text, "\" is not a number");
+  if (errno == ERANGE && std::isinf(value))
+    return refuse("\"", text, "\" is too large for a number");
   return value;
 }
 
@@ -49,9 +53,11 @@ std::vector<std::string> split(const std::string &text, char separator) {
 }
 
 Status store(double value, DType dtype, uint8_t *at) {
+  // Beyond 2^53 a double is not the number that was written.
   double limit = dtype == DType::I32 ? 0x1p31 : 0x1p53;
+  double least = dtype == DType::I32 ? -limit : 1 - limit;
   if (!isFloat(dtype) &&
-      (std::trunc(value) != value || value >= limit || value < -limit))
+      (std::trunc(value) != value || value >= limit || value < least))
     return refuse(value, " is not an ", nameOf(dtype));
   storeElement(dtype, at, value);
   if (std::isfinite(value) && !std::isfinite(loadElement(dtype, at)))
@@ -99,7 +105,8 @@ StatusOr<HostTensor> parseInline(const std::string &text) {
   return makeTensor(TensorDesc(dtype, shape), values);
 }
 
-/// Splits "name=rest"; tensor names hold no '='.
+/// Splits "name=rest" at the first '=': a tensor whose name holds one cannot be
+/// said here.
 StatusOr<std::pair<std::string, std::string>>
 splitName(const std::string &argument) {
   size_t equals = argument.find('=');

@@ -4,8 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Exit codes: 0 ok, 1 wrong result (--expected, --check), 2 bad input or plan,
-// 3 device error. Needs no LLVM.
+// Exit codes: 0 ok; 1 wrong result: --expected, --check, or a 0-d output that
+// is not finite; 2 bad input or plan, said before the first step; 3 device
+// error; 128
+// + the signal after Ctrl-C or SIGTERM. Needs no LLVM.
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
@@ -19,10 +21,12 @@
 
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <iomanip>
 #include <iostream>
 #include <optional>
+#include <set>
 
 using namespace aicf;
 
@@ -56,37 +60,60 @@ Status asInputError(const Status &status) {
   return Status(StatusCode::InvalidFile, status.message());
 }
 
-// Set by Ctrl-C: the step in flight ends, then outputs and checkpoint are
-// written as if --steps had been reached. A second Ctrl-C kills.
-std::atomic<bool> interrupted{false};
+// The signal that asked to stop: the step in flight ends, then outputs and
+// checkpoint are written as if --steps had been reached. A second one kills.
+std::atomic<int> interruptedBy{0};
 
-void onInterrupt(int) {
-  interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
+void onInterrupt(int signal) {
+  interruptedBy = signal;
+  std::signal(signal, SIG_DFL);
 }
 
-/// Finds a wrong argument before the run, not after it.
-Status checkArguments(const Executor &executor, const Options &options,
-                      const std::string &entry) {
+/// Every path that will be written, each once and writable.
+Status checkPaths(const Options &options) {
+  std::vector<std::string> paths;
   for (const std::string &argument : options.outputs) {
     AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
-    AICF_ASSIGN_OR_RETURN(PlanTensor tensor,
-                          executor.find(qualify(executor, entry, file.name)));
-    AICF_RETURN_IF_ERROR(serializeNpy(tensor.desc, {}).status());
+    paths.push_back(file.path);
   }
-  for (const std::string &argument : options.expected) {
-    AICF_ASSIGN_OR_RETURN(NamedTensor expected, parseTensorArgument(argument));
-    AICF_ASSIGN_OR_RETURN(
-        PlanTensor tensor,
-        executor.find(qualify(executor, entry, expected.name)));
-    if (!tensor.desc.sameShape(expected.tensor.desc))
-      return makeError(StatusCode::InvalidArgument, "--expected ",
-                       expected.name, " is ", expected.tensor.desc.toString(),
-                       ", the plan has ", tensor.desc.toString());
+  for (const std::string &path : {options.trace, options.profile})
+    if (!path.empty())
+      paths.push_back(path);
+  std::set<std::string> seen;
+  for (const std::string &path : paths) {
+    if (!seen.insert(path).second)
+      return makeError(StatusCode::InvalidArgument, "'", path,
+                       "' would be written twice");
+    AICF_RETURN_IF_ERROR(asInputError(checkWritable(path)));
+  }
+  return {};
+}
+
+/// Finds out before the run what would otherwise fail after it. The executor is
+/// set up: what has a value, or will have one after the entry, is known.
+Status checkArguments(Executor &executor, const Options &options,
+                      const std::string &entry,
+                      const std::vector<NamedTensor> &expected) {
+  for (const std::string &argument : options.outputs) {
+    AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
+    std::string name = qualify(executor, entry, file.name);
+    AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+    AICF_RETURN_IF_ERROR(serializeNpy(tensor.desc, {}).status());
+    AICF_RETURN_IF_ERROR(executor.check_read(name, entry));
+  }
+  for (const NamedTensor &e : expected) {
+    std::string name = qualify(executor, entry, e.name);
+    AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+    if (!tensor.desc.sameShape(e.tensor.desc))
+      return makeError(StatusCode::InvalidArgument, "--expected ", e.name,
+                       " is ", e.tensor.desc.toString(), ", the plan has ",
+                       tensor.desc.toString());
+    AICF_RETURN_IF_ERROR(executor.check_read(name, entry));
   }
   if (!options.saveCheckpoint.empty())
-    return asInputError(checkCheckpointFolder(options.saveCheckpoint));
-  return {};
+    AICF_RETURN_IF_ERROR(
+        asInputError(checkCheckpoint(executor, options.saveCheckpoint, entry)));
+  return checkPaths(options);
 }
 
 Status writeInputs(Executor &executor, const Options &options,
@@ -115,39 +142,56 @@ Status setUp(Executor &executor, const Options &options,
   return writeInputs(executor, options, entry);
 }
 
-/// Runs the steps; stops early, between steps, on Ctrl-C.
+/// Runs the steps; stops early, between steps, when asked to. A profile needs
+/// every call timed alone: those steps run eagerly.
 Status runSteps(Executor &executor, const Options &options,
-                const std::string &entry, uint64_t &done) {
+                const std::string &entry, uint64_t steps, uint64_t &done) {
   GraphKey key{entry, 1};
-  for (done = 0; done < options.steps && !interrupted; ++done)
-    AICF_RETURN_IF_ERROR(options.executor == "graph" ? executor.run(key)
-                                                     : executor.run(entry));
+  bool isGraph = options.executor == "graph" && options.profile.empty();
+  for (done = 0; done < steps && !interruptedBy; ++done)
+    AICF_RETURN_IF_ERROR(isGraph ? executor.run(key) : executor.run(entry));
   return executor.sync();
 }
 
-/// --check: the other executor, from the same start, must give the same bits.
-/// Nothing if Ctrl-C came in between.
-StatusOr<std::optional<bool>>
-checkOtherExecutor(Executor &executor, const Options &options,
-                   std::shared_ptr<const Plan> plan,
-                   std::shared_ptr<Device> device,
-                   const ExecutorOptions &executorOptions,
-                   const std::string &entry, uint64_t steps) {
-  Options other = options;
-  other.executor = options.executor == "graph" ? "eager" : "graph";
-  other.steps = steps;
-  ExecutorOptions plain = executorOptions;
-  plain.poison = plain.canary = false;
-  AICF_ASSIGN_OR_RETURN(auto second, Executor::create(plan, device, plain));
-  AICF_RETURN_IF_ERROR(setUp(*second, other, entry));
+/// For --check: an executor of the other kind with the same start.
+struct OtherExecutor {
+  Options options;
+  std::unique_ptr<Executor> executor;
+};
+
+StatusOr<OtherExecutor> makeOther(const Options &options,
+                                  std::shared_ptr<const Plan> plan,
+                                  std::shared_ptr<Device> device,
+                                  ExecutorOptions executorOptions,
+                                  const std::string &entry) {
+  OtherExecutor other{options, nullptr};
+  other.options.executor = options.executor == "graph" ? "eager" : "graph";
+  other.options.profile.clear();
+  executorOptions.poison = executorOptions.canary = false;
+  AICF_ASSIGN_OR_RETURN(other.executor,
+                        Executor::create(plan, device, executorOptions));
+  AICF_RETURN_IF_ERROR(setUp(*other.executor, options, entry));
+  return other;
+}
+
+/// --check: the other executor must give the same bits. Nothing if a signal
+/// came in between.
+StatusOr<std::optional<bool>> checkOther(Executor &executor,
+                                         OtherExecutor &other,
+                                         const std::string &entry,
+                                         uint64_t steps) {
   uint64_t done = 0;
-  AICF_RETURN_IF_ERROR(runSteps(*second, other, entry, done));
+  AICF_RETURN_IF_ERROR(
+      runSteps(*other.executor, other.options, entry, steps, done));
   if (done < steps)
     return std::optional<bool>();
   bool same = true;
-  for (const std::string &name : comparableNames(*plan, entry)) {
+  for (const std::string &name : comparableNames(executor.plan(), entry)) {
+    // What has no value has none on both sides.
+    if (!executor.check_read(name, entry).ok())
+      continue;
     AICF_ASSIGN_OR_RETURN(HostTensor a, readTensor(executor, name));
-    AICF_ASSIGN_OR_RETURN(HostTensor b, readTensor(*second, name));
+    AICF_ASSIGN_OR_RETURN(HostTensor b, readTensor(*other.executor, name));
     if (a.bytes == b.bytes)
       continue;
     std::cerr << "aicf-run: --check: \"" << name
@@ -167,6 +211,11 @@ Status writeOutput(Executor &executor, const std::string &argument,
   return writeFileAtomically(file.path, bytes);
 }
 
+Status writeText(const std::string &path, const std::string &text) {
+  return writeFileAtomically(
+      path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+}
+
 /// Writes everything that was asked for, the checkpoint first: one failure does
 /// not lose the rest. Returns the first error.
 Status writeOutputs(Executor &executor, const Options &options,
@@ -180,41 +229,53 @@ Status writeOutputs(Executor &executor, const Options &options,
     keep(saveCheckpoint(executor, options.saveCheckpoint));
   for (const std::string &argument : options.outputs)
     keep(writeOutput(executor, argument, entry));
-  if (!options.trace.empty()) {
-    std::string json = traceToChromeJson(executor.trace_get());
-    keep(writeFileAtomically(
-        options.trace,
-        {reinterpret_cast<const uint8_t *>(json.data()), json.size()}));
-  }
-  if (!options.profile.empty()) {
-    std::string json = traceToProfileJson(executor.trace_get(),
-                                          executor.device().description());
-    keep(writeFileAtomically(
-        options.profile,
-        {reinterpret_cast<const uint8_t *>(json.data()), json.size()}));
-  }
-  // Scalars of the entry, so that a run shows something.
-  for (const std::string &name : scalarOutputs(executor.plan(), entry)) {
-    AICF_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(executor, name));
-    std::cout << name << " = " << std::setprecision(9)
-              << elementAsDouble(tensor, 0) << "\n";
-  }
+  if (!options.trace.empty())
+    keep(writeText(options.trace, traceToChromeJson(executor.trace_get())));
+  if (!options.profile.empty())
+    keep(writeText(options.profile,
+                   traceToProfileJson(executor.trace_get(),
+                                      executor.device().description())));
   return first;
 }
 
-/// Compares --expected files; prints what differs.
+/// Prints the 0-d outputs of the entry, so that a run shows something. One that
+/// is not finite is a wrong result, unless --expected speaks of it.
+StatusOr<bool> showScalars(Executor &executor, const std::string &entry,
+                           const std::vector<NamedTensor> &expected) {
+  bool areFinite = true;
+  for (const std::string &name : scalarOutputs(executor.plan(), entry)) {
+    AICF_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(executor, name));
+    double value = elementAsDouble(tensor, 0);
+    std::cout << name << " = ";
+    if (isFloat(tensor.desc.dtype))
+      std::cout << std::setprecision(9) << value << "\n";
+    else
+      std::cout << static_cast<int64_t>(value) << "\n";
+    bool isExpected = false;
+    for (const NamedTensor &e : expected)
+      isExpected |= qualify(executor, entry, e.name) == name;
+    if (std::isfinite(value) || isExpected)
+      continue;
+    std::cerr << "aicf-run: \"" << name << "\" is " << value
+              << ", not a finite number\n";
+    areFinite = false;
+  }
+  return areFinite;
+}
+
+/// Compares with --expected; prints what differs.
 StatusOr<bool> compareExpected(Executor &executor, const Options &options,
-                               const std::string &entry) {
+                               const std::string &entry,
+                               const std::vector<NamedTensor> &expected) {
   bool same = true;
-  for (const std::string &argument : options.expected) {
-    AICF_ASSIGN_OR_RETURN(NamedTensor expected, parseTensorArgument(argument));
+  for (const NamedTensor &e : expected) {
     AICF_ASSIGN_OR_RETURN(
         HostTensor actual,
-        readTensor(executor, qualify(executor, entry, expected.name)));
-    AICF_ASSIGN_OR_RETURN(double error, relativeError(actual, expected.tensor));
+        readTensor(executor, qualify(executor, entry, e.name)));
+    AICF_ASSIGN_OR_RETURN(double error, relativeError(actual, e.tensor));
     if (error <= options.tolerance)
       continue;
-    std::cerr << "aicf-run: \"" << expected.name
+    std::cerr << "aicf-run: \"" << e.name
               << "\" differs from what is expected: relative error " << error
               << " is above " << options.tolerance << "\n";
     same = false;
@@ -243,26 +304,43 @@ void dumpSlots(const Executor &executor) {
               << s.pointer << "\n";
 }
 
-/// "cpu", "cuda" or "cuda:N".
+/// "cpu", "cuda" or "cuda:N", and only with the flags that are for it.
 StatusOr<std::shared_ptr<Device>> makeDevice(const Options &options) {
-  if (options.device == "cpu")
+  if (options.device == "cpu") {
+    if (options.tune != "off" || !options.tuningFile.empty())
+      return makeError(StatusCode::InvalidArgument,
+                       "--tune and --tuning-file are for cuda, the device is "
+                       "cpu");
     return createCPUDevice({options.threads});
+  }
   CUDADeviceOptions cuda;
   cuda.tuning = options.tune == "full"   ? Tuning::Full
                 : options.tune == "fast" ? Tuning::Fast
                                          : Tuning::Off;
   cuda.tuningFile = options.tuningFile;
   std::string_view name = options.device;
+  bool isKnown = name == "cuda";
   if (name.substr(0, 5) == "cuda:" && name.size() > 5) {
-    auto [end, error] = std::from_chars(name.data() + 5,
-                                        name.data() + name.size(), cuda.ordinal);
-    if (error == std::errc() && end == name.data() + name.size())
-      return createCUDADevice(cuda);
+    auto [end, error] = std::from_chars(
+        name.data() + 5, name.data() + name.size(), cuda.ordinal);
+    isKnown = error == std::errc() && end == name.data() + name.size();
   }
-  if (name == "cuda")
-    return createCUDADevice(cuda);
-  return makeError(StatusCode::InvalidArgument, "device \"", name,
-                   "\" is not known; known: cpu, cuda, cuda:N");
+  if (!isKnown)
+    return makeError(StatusCode::InvalidArgument, "device \"", name,
+                     "\" is not known; known: cpu, cuda, cuda:N");
+  if (options.threads != 0)
+    return makeError(StatusCode::InvalidArgument,
+                     "--threads is for cpu, the device is ", name);
+  return createCUDADevice(cuda);
+}
+
+StatusOr<std::vector<NamedTensor>> parseExpected(const Options &options) {
+  std::vector<NamedTensor> expected;
+  for (const std::string &argument : options.expected) {
+    AICF_ASSIGN_OR_RETURN(NamedTensor tensor, parseTensorArgument(argument));
+    expected.push_back(std::move(tensor));
+  }
+  return expected;
 }
 
 /// Runs everything; the result is the exit code, or an error with its own.
@@ -284,70 +362,124 @@ StatusOr<int> runAll(const Options &options) {
   executorOptions.separateAllocations = options.separate;
   AICF_ASSIGN_OR_RETURN(auto executor,
                         Executor::create(plan, device, executorOptions));
-  AICF_RETURN_IF_ERROR(executor->prepare());
-  AICF_RETURN_IF_ERROR(checkArguments(*executor, options, entry));
+  // Everything is read before anything is written: outputs may have the names
+  // of inputs.
   AICF_RETURN_IF_ERROR(setUp(*executor, options, entry));
-  executor->trace_enable(!options.trace.empty() || !options.profile.empty());
+  AICF_ASSIGN_OR_RETURN(auto expected, parseExpected(options));
+  AICF_RETURN_IF_ERROR(checkArguments(*executor, options, entry, expected));
+  OtherExecutor other;
+  if (options.check) {
+    AICF_ASSIGN_OR_RETURN(
+        other, makeOther(options, plan, device, executorOptions, entry));
+  }
+  AICF_RETURN_IF_ERROR(executor->trace_enable(!options.trace.empty() ||
+                                              !options.profile.empty()));
   uint64_t done = 0;
-  AICF_RETURN_IF_ERROR(runSteps(*executor, options, entry, done));
-  if (interrupted)
+  AICF_RETURN_IF_ERROR(
+      runSteps(*executor, options, entry, options.steps, done));
+  if (interruptedBy)
     std::cerr << "aicf-run: interrupted after " << done << " of "
               << options.steps << " steps\n";
-  if (done > 0)
-    AICF_RETURN_IF_ERROR(writeOutputs(*executor, options, entry));
+  bool isRight = true;
+  if (done > 0) {
+    Status written = writeOutputs(*executor, options, entry);
+    AICF_ASSIGN_OR_RETURN(isRight, showScalars(*executor, entry, expected));
+    AICF_RETURN_IF_ERROR(written);
+  }
   if (options.printStatistics)
     printStatistics(*executor, done);
   if (options.dumpSlots)
     dumpSlots(*executor);
-  if (interrupted)
-    return 128 + SIGINT;
-  AICF_ASSIGN_OR_RETURN(bool same, compareExpected(*executor, options, entry));
+  if (interruptedBy)
+    return 128 + interruptedBy;
+  AICF_ASSIGN_OR_RETURN(bool isExpected,
+                        compareExpected(*executor, options, entry, expected));
   if (options.check) {
     AICF_ASSIGN_OR_RETURN(std::optional<bool> agree,
-                          checkOtherExecutor(*executor, options, plan, device,
-                                             executorOptions, entry, done));
+                          checkOther(*executor, other, entry, done));
     if (!agree)
-      return 128 + SIGINT;
-    same &= *agree;
+      return 128 + interruptedBy;
+    isRight &= *agree;
   }
-  return same ? kOk : kWrongResult;
+  return isRight && isExpected ? kOk : kWrongResult;
 }
+
+/// CLI11 would saturate 2^64 and read "010" as octal.
+CLI::Validator wholeNumber(uint64_t least, uint64_t most) {
+  return CLI::Validator(
+      [=](std::string &text) -> std::string {
+        uint64_t n = 0;
+        const char *last = text.data() + text.size();
+        auto [end, error] = std::from_chars(text.data(), last, n);
+        if (error != std::errc() || end != last || n < least || n > most)
+          return "\"" + text + "\" is not a whole number from " +
+                 std::to_string(least) + " to " + std::to_string(most);
+        text = std::to_string(n);
+        return "";
+      },
+      "UINT");
+}
+
+/// An empty value is a mistake, not a flag that was left out.
+const CLI::Validator kNotEmpty(
+    [](std::string &text) {
+      return std::string(text.empty() || text == "@" ? "the value is empty"
+                                                     : "");
+    },
+    "");
+const CLI::Validator kTolerance(
+    [](std::string &text) {
+      char *end = nullptr;
+      double value = std::strtod(text.c_str(), &end);
+      bool isLegal = !*end && !text.empty() && value >= 0 && value < INFINITY;
+      return isLegal ? std::string()
+                     : "\"" + text + "\" is not a finite number >= 0";
+    },
+    "NUMBER");
 
 void addOptions(CLI::App &app, Options &o) {
   app.add_option("plan", o.plan, "The plan file")->required();
   app.add_option("--device", o.device, "cpu, cuda or cuda:N");
   app.add_option("--tune", o.tune,
-                 "How library algorithms are chosen: off, fast or full")
+                 "How CUDA's library algorithms are chosen: off, fast or full")
       ->check(CLI::IsMember({"off", "fast", "full"}));
   app.add_option("--tuning-file", o.tuningFile,
-                 "Where timed choices are kept (JSON)");
+                 "Where timed choices are kept (JSON)")
+      ->check(kNotEmpty);
   app.add_option("--profile", o.profile,
                  "Microseconds of every kernel and problem to write (JSON); "
-                 "runs eagerly, a call at a time");
-  app.add_option("--entry", o.entry, "Entry to run; default: the first");
+                 "runs eagerly, a call at a time")
+      ->check(kNotEmpty);
+  app.add_option("--entry", o.entry, "Entry to run; default: the first")
+      ->check(kNotEmpty);
   app.add_option("--executor", o.executor, "eager or graph")
       ->check(CLI::IsMember({"eager", "graph"}));
   app.add_option("--steps", o.steps, "How often to run the entry")
-      ->check(CLI::PositiveNumber);
+      ->transform(wholeNumber(1, UINT64_MAX));
   app.add_option("--threads", o.threads,
                  "Threads of the CPU device; 0: all cores")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(wholeNumber(0, INT32_MAX));
   app.add_option("--input", o.inputs,
                  "NAME=@FILE.npy, or NAME=2x3xf32=1,2,3,4,5,6");
   CLI::Option *init = app.add_option(
       "--init", o.init, "@FILE.safetensors with params and states");
-  app.add_option("--seed", o.seed, "Seed of the plan's initialisers");
+  init->check(kNotEmpty);
+  app.add_option("--seed", o.seed, "Seed of the plan's initialisers")
+      ->transform(wholeNumber(0, UINT64_MAX));
   app.add_option("--set", o.sets, "NAME=NUMBER for a hyper");
   app.add_option("--output", o.outputs, "NAME=@FILE.npy to write");
-  app.add_option("--save-checkpoint", o.saveCheckpoint, "Folder to write");
+  app.add_option("--save-checkpoint", o.saveCheckpoint, "Folder to write")
+      ->check(kNotEmpty);
   app.add_option("--resume", o.resume, "Folder of a checkpoint")
+      ->check(kNotEmpty)
       ->excludes(init);
   app.add_option("--expected", o.expected,
                  "NAME=@FILE.npy or inline: compare after the run");
   app.add_option("--tolerance", o.tolerance,
                  "Largest ||a-e||/||e|| that --expected accepts")
-      ->check(CLI::Range(0.0, 1e300));
-  app.add_option("--trace", o.trace, "Chrome trace to write (JSON)");
+      ->check(kTolerance);
+  app.add_option("--trace", o.trace, "Chrome trace to write (JSON)")
+      ->check(kNotEmpty);
   app.add_flag("--print-statistics", o.printStatistics, "Bytes and counts");
   app.add_flag("--dump-slots", o.dumpSlots, "Where every tensor lives");
   app.add_flag("--check", o.check,
@@ -364,6 +496,14 @@ int main(int argc, char **argv) {
   CLI::App app("Runs an entry of a plan", "aicf-run");
   Options options;
   addOptions(app, options);
+  // CLI11 would take the next argument as the value of "--trace=".
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (argument.substr(0, 2) == "--" && argument.back() == '=') {
+      std::cerr << "aicf-run: " << argument << " has no value\n";
+      return kBadInput;
+    }
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -372,6 +512,8 @@ int main(int argc, char **argv) {
   if (!options.init.empty() && options.init[0] == '@')
     options.init.erase(0, 1);
   std::signal(SIGINT, onInterrupt);
+  std::signal(SIGTERM, onInterrupt);
+  std::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error
   StatusOr<int> code = catchBadAlloc([&] { return runAll(options); });
   if (code.ok() && !std::cout.flush())
     code = Status(StatusCode::DeviceError, "cannot write to standard output");

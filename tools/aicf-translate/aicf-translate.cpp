@@ -4,12 +4,85 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// mlir-translate's flags, but the output file is written when all went well,
+// and atomically: a failure leaves an older plan as it was.
+//===----------------------------------------------------------------------===//
 
 #include "aicf/Target/PlanTranslation.h"
+#include "aicf/Transforms/Passes.h"
 
-#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace cl = llvm::cl;
+using namespace mlir;
+
+static cl::opt<std::string> input(cl::Positional, cl::desc("<plan.mlir>"),
+                                  cl::init("-"));
+static cl::opt<std::string>
+    output("o", cl::desc("File to write, - for standard output"),
+           cl::init("-"));
+static cl::opt<bool>
+    toPlan("aicf-to-plan",
+           cl::desc("Write the aicf_rt.plan of a module as a plan file"),
+           cl::Required);
+static cl::opt<bool> splitInput("split-input-file",
+                                cl::desc("Translate each part of the file"));
+static cl::opt<bool> verifyDiagnostics("verify-diagnostics",
+                                       cl::desc("Check expected-error lines"));
+
+/// Appends the plan of one part of the input to `bytes`.
+static LogicalResult translate(llvm::SourceMgr &sources, MLIRContext &context,
+                               std::vector<uint8_t> &bytes) {
+  auto module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return failure();
+  FailureOr<::aicf::Plan> plan = mlir::aicf::translateToPlan(*module);
+  if (failed(plan))
+    return failure();
+  std::vector<uint8_t> file = plan->serialize();
+  bytes.insert(bytes.end(), file.begin(), file.end());
+  return success();
+}
+
+static LogicalResult translateBuffer(std::unique_ptr<llvm::MemoryBuffer> file,
+                                     std::vector<uint8_t> &bytes) {
+  DialectRegistry registry;
+  registry.insert<mlir::aicf::AICFDialect, aicf_rt::AICFRTDialect,
+                  func::FuncDialect>();
+  MLIRContext context(registry);
+  context.printOpOnDiagnostic(!verifyDiagnostics);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  if (!verifyDiagnostics) {
+    SourceMgrDiagnosticHandler handler(*sources, &context);
+    return translate(*sources, context, bytes);
+  }
+  SourceMgrDiagnosticVerifierHandler handler(*sources, &context);
+  (void)translate(*sources, context, bytes);
+  return handler.verify();
+}
 
 int main(int argc, char **argv) {
-  mlir::aicf::registerToPlanTranslation();
-  return failed(mlir::mlirTranslateMain(argc, argv, "AICF translation"));
+  cl::ParseCommandLineOptions(argc, argv, "AICF translation\n");
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
+  std::vector<uint8_t> bytes;
+  LogicalResult done = failure();
+  if (file)
+    done = splitAndProcessBuffer(
+        std::move(file),
+        [&](std::unique_ptr<llvm::MemoryBuffer> part, raw_ostream &) {
+          return translateBuffer(std::move(part), bytes);
+        },
+        llvm::nulls(), splitInput ? "// -----" : "");
+  if (succeeded(done))
+    done = mlir::aicf::writeToolOutput(output, bytes, error);
+  if (!error.empty())
+    llvm::errs() << "aicf-translate: " << error << "\n";
+  return failed(done);
 }

@@ -151,6 +151,33 @@ void CorpusBuilder::addTensors() {
       [=](Plan &p) { first(p).name = "__metadata__"; });
   add(PlanError::TensorName, "not-utf8",
       [=](Plan &p) { first(p).name = "w\xff"; });
+  const std::pair<const char *, const char *> malformed[] = {
+      {"surrogate", "\xed\xa0\x80"},
+      {"overlong-2", "\xc0\xaf"},
+      {"overlong-3", "\xe0\x80\xaf"},
+      {"overlong-4", "\xf0\x80\x80\xaf"},
+      {"above", "\xf4\x90\x80\x80"},
+      {"control", "\xc2\x9b"},
+      {"cut", "w\xe2\x82"},
+      {"no-continuation", "\xe2\x82w"},
+      {"delete", "\x7f"},
+      {"newline", "a\nb"},
+      {"five-bytes", "\xf8\x88\x80\x80\x80"}};
+  for (auto [what, name] : malformed)
+    add(PlanError::TensorName, what,
+        [=, text = std::string(name)](Plan &p) { first(p).name = text; });
+  add(PlanError::TensorName, "too-long",
+      [=](Plan &p) { first(p).name = std::string(1025, 'w'); });
+  add(PlanError::TensorName, "like-qualified",
+      [=](Plan &p) { first(p).name = "train/x"; });
+  add(PlanError::TensorName, "io-like-qualified",
+      [](Plan &p) { p.entries[1].tensors[0].name = "train/x"; });
+  add(PlanError::TensorName, "qualified-twice", [](Plan &p) {
+    p.entries[0].tensors[0].name = "a/b"; // of entry "train", and of "train/a"
+    p.entries[1].name = "train/a";
+    p.entries[1].tensors[0].name = "b2";
+    p.entries[1].tensors[1].name = "b";
+  });
   add(PlanError::TensorName, "io-unnamed",
       [](Plan &p) { p.entries[0].tensors[0].name = ""; });
   add(PlanError::TensorName, "io-like-param",

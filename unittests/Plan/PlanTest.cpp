@@ -10,6 +10,8 @@
 #include "unittests/Common/SamplePlans.h"
 #include "unittests/Plan/Corpus.h"
 
+#include "plan_generated.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -95,6 +97,44 @@ TEST(Plan, MessagesNameRecordAndValues) {
   EXPECT_EQ(verifyPlan(plan).message(),
             "[TensorOffset] persistent, tensor 1: offset is 100, expected a "
             "multiple of 256");
+}
+
+TEST(Plan, WhatANewerVersionMadeIsCalledThat) {
+  auto message = [](auto change) {
+    Plan plan = makeTrainPlan();
+    change(plan);
+    return Plan::parse(plan.serialize()).status().message();
+  };
+  EXPECT_EQ(
+      message([](Plan &p) {
+        p.entries[0].calls[0].kind = static_cast<OpKind>(kNumOpKinds);
+      }),
+      "[CallKind] entry 0, call 0: kind is 31, this reader knows 0 to 30: "
+      "a newer AICF made the plan");
+  for (const std::string &text :
+       {message([](Plan &p) { p.persistent[0].role = Role(99); }),
+        message([](Plan &p) { p.persistent[0].desc.dtype = DType(99); }),
+        message([](Plan &p) { p.persistent[0].init = InitKind(99); }),
+        message([](Plan &p) { p.device = DeviceKind(99); })})
+    EXPECT_NE(text.find("a newer AICF made the plan"), std::string::npos)
+        << text;
+  EXPECT_NE(message([](Plan &p) {
+              p.entries[0].calls[0].kid = "gemm_f32_blas_v7";
+            }).find("another version of AICF may have made the plan"),
+            std::string::npos);
+}
+
+/// A dump says what the file says, not what this reader would write.
+TEST(Plan, DumpsTheVersionOfTheFile) {
+  std::vector<uint8_t> bytes = makeTrainPlan().serialize();
+  std::vector<uint8_t> body(bytes.begin(), bytes.end() - kPlanTrailerBytes);
+  auto *root = flatbuffers::GetMutableRoot<flatbuffers::Table>(body.data());
+  ASSERT_TRUE(root->SetField<uint16_t>(fb::Plan::VT_MINOR, 0, kPlanMinor));
+  StatusOr<Plan> plan = Plan::parse(withTrailer(body));
+  ASSERT_TRUE(plan.ok()) << plan.status().toString();
+  EXPECT_NE(dumpPlan(*plan, false).find("plan version 1.0"), std::string::npos);
+  EXPECT_NE(dumpPlanAsJson(*plan).find("\"version\": [\n    1,\n    0\n"),
+            std::string::npos);
 }
 
 TEST(Plan, LoadReportsFiles) {

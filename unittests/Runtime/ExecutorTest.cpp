@@ -87,6 +87,92 @@ TEST(Executor, Trains) {
   EXPECT_EQ(readScalar<int64_t>(*executor, "step"), 51);
 }
 
+/// Two threads on one executor: each call runs alone or is refused, and no step
+/// is lost.
+TEST(Executor, AnotherThreadIsRefused) {
+  auto shared = makeTrainer({}, 1);
+  ASSERT_TRUE(shared->capture("train").ok());
+  std::atomic<int> ran{0}, other{0};
+  auto work = [&] {
+    for (int i = 0; i < 5000; ++i) {
+      Status s = i % 2 ? shared->replay("train") : shared->run("train");
+      ran += s.ok();
+      other += !s.ok() && s.code() != StatusCode::FailedState;
+    }
+  };
+  std::thread a(work), b(work);
+  a.join();
+  b.join();
+  EXPECT_EQ(other, 0);
+  EXPECT_EQ(readScalar<int64_t>(*shared, "step"), ran);
+  auto reference = makeTrainer({}, 1);
+  for (int i = 0; i < ran; ++i)
+    ASSERT_TRUE(reference->run("train").ok());
+  EXPECT_EQ(stateOf(*shared), stateOf(*reference));
+}
+
+/// A device that calls back in the middle of a run: every call is refused then.
+TEST(Executor, EveryCallIsRefusedWhileAnotherRuns) {
+  struct Probe : Device {
+    std::shared_ptr<Device> inner = createCPUDevice({1});
+    std::function<void()> onAllocate;
+    DeviceKind kind() const override { return inner->kind(); }
+    std::string description() const override { return inner->description(); }
+    StatusOr<void *> allocate(uint64_t bytes) override {
+      if (onAllocate)
+        onAllocate();
+      return inner->allocate(bytes);
+    }
+    void deallocate(void *memory) noexcept override {
+      inner->deallocate(memory);
+    }
+    uint64_t freeBytes() const override { return inner->freeBytes(); }
+    int numThreads() const override { return 1; }
+    StatusOr<std::unique_ptr<Stream>> createStream() override {
+      return inner->createStream();
+    }
+    Status copyToDevice(Stream &stream, void *to, const void *from,
+                        uint64_t bytes) override {
+      return inner->copyToDevice(stream, to, from, bytes);
+    }
+    Status copyToHost(Stream &stream, void *to, const void *from,
+                      uint64_t bytes) override {
+      return inner->copyToHost(stream, to, from, bytes);
+    }
+    Status fill(Stream &stream, void *memory, uint8_t byte,
+                uint64_t bytes) override {
+      return inner->fill(stream, memory, byte, bytes);
+    }
+    StatusOr<std::shared_ptr<const DeviceCall>>
+    prepareCall(const ResolvedCall &call) override {
+      return inner->prepareCall(call);
+    }
+  };
+  auto device = std::make_shared<Probe>();
+  auto made = Executor::create(share(makeTrainPlan()), device);
+  ASSERT_TRUE(made.ok());
+  Executor &executor = **made;
+  int asked = 0;
+  device->onAllocate = [&] {
+    float value = 0;
+    for (const Status &status :
+         {executor.prepare(), executor.write("lr", &value, 4),
+          executor.read("lr", &value, 4), executor.bind("lr", &value, 4),
+          executor.run("train"), executor.run(GraphKey{"train", 1}),
+          executor.capture("train"), executor.replay("train"),
+          executor.check_read("lr", "train"), executor.reset_graphs(),
+          executor.reset_state(), executor.sync(),
+          executor.trace_enable(true)}) {
+      EXPECT_EQ(status.code(), StatusCode::FailedState) << asked;
+      ++asked;
+    }
+  };
+  EXPECT_TRUE(executor.prepare().ok());
+  EXPECT_GE(asked, 13);
+  device->onAllocate = {};
+  EXPECT_TRUE(executor.sync().ok());
+}
+
 TEST(Executor, EveryWayGivesTheSameBits) {
   auto reference = makeTrainer();
   for (int i = 0; i < 20; ++i)
@@ -315,7 +401,7 @@ TEST(Executor, ResetStateAndGraphs) {
   ASSERT_TRUE(executor->run("train").ok());
   EXPECT_EQ(stateOf(*executor), first);
   ASSERT_TRUE(executor->capture("train").ok());
-  executor->reset_graphs();
+  ASSERT_TRUE(executor->reset_graphs().ok());
   EXPECT_EQ(executor->replay("train").code(), StatusCode::FailedState);
 }
 
@@ -332,13 +418,13 @@ TEST(Executor, GraphCacheIsBounded) {
 TEST(Executor, TracesWhatRan) {
   auto executor = makeTrainer();
   ASSERT_TRUE(executor->capture("train").ok());
-  executor->trace_enable(true);
+  ASSERT_TRUE(executor->trace_enable(true).ok());
   ASSERT_TRUE(executor->run("train").ok());
   std::vector<TraceRecord> eager = executor->trace_get();
-  executor->trace_enable(true);
+  ASSERT_TRUE(executor->trace_enable(true).ok());
   ASSERT_TRUE(executor->replay("train").ok());
   std::vector<TraceRecord> replay = executor->trace_get();
-  executor->trace_enable(false);
+  ASSERT_TRUE(executor->trace_enable(false).ok());
   ASSERT_TRUE(executor->run("train").ok());
   EXPECT_EQ(executor->trace_get().size(), replay.size());
   const auto &calls = executor->plan().entries[0].calls;

@@ -13,8 +13,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace aicf;
 using namespace aicf::test;
@@ -37,7 +39,7 @@ TEST(Safetensors, RoundTrips) {
                                   {1, 2, 3, 4, 5, 6, 7, 8}};
   tensors["scalar"] = {TensorDesc(DType::I64, {}), {9, 0, 0, 0, 0, 0, 0, 0}};
   tensors["half"] = {TensorDesc(DType::BF16, {1, 3}), {1, 2, 3, 4, 5, 6}};
-  auto parsed = parseSafetensors(serializeSafetensors(tensors));
+  auto parsed = parseSafetensors(*serializeSafetensors(tensors));
   ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
   ASSERT_EQ(parsed->size(), 3u);
   for (auto &[name, tensor] : tensors) {
@@ -177,7 +179,7 @@ TEST(Npy, RefusesMalformedFiles) {
 TEST(Readers, SurviveRandomDamage) {
   std::map<std::string, HostTensor> tensors;
   tensors["w"] = {TensorDesc(DType::F32, {3, 4}), std::vector<uint8_t>(48)};
-  std::vector<uint8_t> weights = serializeSafetensors(tensors);
+  std::vector<uint8_t> weights = *serializeSafetensors(tensors);
   std::vector<uint8_t> array =
       *serializeNpy(TensorDesc(DType::F32, {3, 4}), std::vector<uint8_t>(48));
   for (uint32_t seed = 0; seed < 20000; ++seed) {
@@ -243,7 +245,8 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
     auto tensors = parseSafetensors(*readFile(path));
     ASSERT_TRUE(tensors.ok());
     change(*tensors);
-    ASSERT_TRUE(writeFileAtomically(path, serializeSafetensors(*tensors)).ok());
+    ASSERT_TRUE(
+        writeFileAtomically(path, *serializeSafetensors(*tensors)).ok());
     Status status = loadCheckpoint(*executor, folder.string());
     EXPECT_EQ(status.code(), StatusCode::InvalidFile);
     EXPECT_NE(status.message().find(message), std::string::npos)
@@ -254,6 +257,68 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
   refuses([](Tensors &t) { t.erase("mb"); }, "lacks state \"mb\"");
   refuses([](Tensors &t) { t["extra"] = t["b"]; }, "no param or state");
   refuses([](Tensors &t) { t["b"] = t["W"]; }, "3x4xf32 in the file but 3xf32");
+}
+
+TEST_F(CheckpointTest, LeftoversOfAKilledWriterAreInNobodysWay) {
+  auto executor = make();
+  fs::create_directories(folder);
+  for (int i = 0; i < 1000; ++i)
+    std::ofstream(folder /
+                  ("state.safetensors.tmp." + std::to_string(::getpid()) + "." +
+                   std::to_string(i)));
+  EXPECT_TRUE(saveCheckpoint(*executor, folder.string()).ok());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1001);
+}
+
+TEST_F(CheckpointTest, IsAskedForBeforeTheRun) {
+  Plan plan = makeTrainPlan();
+  plan.persistent[0].init = InitKind::None; // W, which nobody writes
+  auto executor = Executor::create(
+      std::make_shared<const Plan>(std::move(plan)), createCPUDevice({1}));
+  Status status = checkCheckpoint(**executor, folder.string(), "predict");
+  EXPECT_EQ(status.code(), StatusCode::NotInitialized);
+  EXPECT_NE(status.message().find("\"W\" was never written"),
+            std::string::npos);
+  EXPECT_TRUE(checkCheckpoint(**executor, folder.string(), "train").ok())
+      << "the entry writes it";
+  EXPECT_EQ(checkCheckpoint(**executor, folder.string(), "none").code(),
+            StatusCode::InvalidArgument);
+  fs::create_directories(folder / "state.safetensors");
+  EXPECT_EQ(checkCheckpoint(**executor, folder.string(), "train").code(),
+            StatusCode::DeviceError);
+}
+
+TEST_F(CheckpointTest, NamesThatTheFormatCannotHold) {
+  HostTensor one{TensorDesc(DType::F32, {}), std::vector<uint8_t>(4)};
+  for (const char *name : {"__metadata__", "w\xff", "w\xed\xa0\x80"})
+    EXPECT_EQ(serializeSafetensors({{name, one}}).status().code(),
+              StatusCode::InvalidArgument);
+}
+
+TEST_F(CheckpointTest, WritableIsWhatWritingSays) {
+  fs::create_directories(folder / "sub");
+  std::string file = (folder / "file").string();
+  fs::create_symlink("nowhere", folder / "dangling");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  std::ofstream(folder / "private").put('x');
+  fs::permissions(folder / "private",
+                  fs::perms::owner_read | fs::perms::owner_write);
+  for (const char *path : {"file", "private", "sub", "dangling", "no/such",
+                           "file/below", "fifo"}) {
+    std::string full = (folder / path).string();
+    Status asked = checkWritable(full),
+           written = writeFileAtomically(full, {1});
+    if (std::string_view(path) == "fifo") // a reader may still come
+      EXPECT_TRUE(asked.ok() && !written.ok()) << asked.toString();
+    else
+      EXPECT_EQ(asked.ok(), written.ok()) << path << ": " << asked.toString();
+  }
+  EXPECT_FALSE(checkWritable("").ok());
+  EXPECT_EQ(readFile((folder / "fifo").string()).status().code(),
+            StatusCode::DeviceError);
+  EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
+  EXPECT_EQ(fs::status(folder / "private").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(CheckpointTest, WritingKeepsPipesAndFollowsLinks) {

@@ -412,6 +412,43 @@ TEST(Kernels, NonFiniteValues) {
   EXPECT_EQ(ok, 1);
 }
 
+/// The scale comes back from wherever it was, and 1/scale is finite.
+TEST(Kernels, LossScaleStaysInRange) {
+  struct Row {
+    float scale;
+    int32_t ok;
+    float expected;
+  };
+  const Row rows[] = {{0x1p-24f, 0, 0x1p-24f}, {0x1p-23f, 0, 0x1p-24f},
+                      {0, 1, 0x1p-24f},        {-4, 0, 0x1p-24f},
+                      {NAN, 0, 0x1p-24f},      {NAN, 1, 0x1p-24f},
+                      {INFINITY, 0, 0x1p126f}, {INFINITY, 1, 0x1p126f},
+                      {0x1p126f, 1, 0x1p126f}, {65536, 0, 32768},
+                      {65536, 1, 131072},      {0x1p-24f, 1, 0x1p-23f}};
+  for (const Row &row : rows) {
+    Case c;
+    for (double v : {double(row.scale), 0.0, double(row.ok)}) {
+      DType dtype = c.ins.empty() ? DType::F32 : DType::I32;
+      Operand o;
+      o.reference.desc = TensorDesc(dtype, {});
+      o.bytes.resize(4);
+      store(o, 0, v);
+      o.reference.values = {v};
+      c.ins.push_back(o);
+    }
+    c.outs = {c.ins[0], c.ins[1]};
+    c.attrs = blob(LossScaleUpdateAttrs{2, 0.5, 1});
+    ASSERT_TRUE(call(OpKind::LossScaleUpdate, c, 1).ok());
+    EXPECT_EQ(load(c.outs[0], 0), row.expected) << row.scale << " " << row.ok;
+    std::vector<reference::Tensor> ins,
+        outs = {c.outs[0].reference, c.outs[1].reference};
+    for (Operand &o : c.ins)
+      ins.push_back(o.reference);
+    reference::run(OpKind::LossScaleUpdate, ins, outs, c.attrs);
+    EXPECT_EQ(outs[0].values[0], row.expected) << row.scale << " " << row.ok;
+  }
+}
+
 TEST(Kernels, RefusesIllegalAliasing) {
   auto device = createCPUDevice({1});
   auto stream = device->createStream();

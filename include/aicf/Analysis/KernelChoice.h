@@ -15,9 +15,6 @@
 
 namespace mlir::aicf_rt {
 
-/// "cpu" or "cuda"; emits an error at `op` for anything else.
-FailureOr<::aicf::DeviceKind> parseTarget(Operation *op, StringRef target);
-
 /// Microseconds by KID and problem, as `aicf-run --profile` writes them.
 class KernelProfile {
 public:

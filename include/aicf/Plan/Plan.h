@@ -29,39 +29,39 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
 /// Why a plan was refused; the name stands in brackets at the start of the
 /// message ("[TensorOffset] entry 0 (train_step), tensor 3: ...").
 #define AICF_PLAN_ERRORS(X)                                                    \
-  X(TooSmall)         /* shorter than a trailer */                             \
-  X(BadMagic)         /* no trailer: not a plan, or cut off */                 \
-  X(BadChecksum)      /* the bytes changed */                                  \
-  X(BadFlatBuffer)    /* FlatBuffers' verifier refuses the structure */        \
-  X(Oversized)        /* decodes to more than a file of its size can hold */    \
+  X(TooSmall)      /* shorter than a trailer */                                \
+  X(BadMagic)      /* no trailer: not a plan, or cut off */                    \
+  X(BadChecksum)   /* the bytes changed */                                     \
+  X(BadFlatBuffer) /* FlatBuffers' verifier refuses the structure */           \
+  X(Oversized)     /* decodes to more than a file of its size can hold */      \
   X(BadVersion)                                                                \
   X(BadDevice)                                                                 \
-  X(MissingField)     /* a vector or string that must be there is not */       \
+  X(MissingField) /* a vector or string that must be there is not */           \
   X(NoEntries)                                                                 \
-  X(EntryName)        /* empty or twice */                                     \
-  X(TensorName)       /* missing where needed, or twice */                     \
+  X(EntryName)  /* empty or twice */                                           \
+  X(TensorName) /* missing where needed, or twice */                           \
   X(TensorDType)                                                               \
-  X(TensorRole)       /* unknown, or not legal in this table */                \
-  X(TensorShape)      /* rank, zero, or more than 64 TiB */                    \
-  X(TensorOffset)     /* not aligned */                                        \
-  X(TensorRange)      /* outside its segment */                                \
-  X(TensorInit)       /* unknown initialiser, or not legal for the tensor */   \
-  X(TensorDerived)    /* derived from no float param or state of its shape */  \
-  X(SegmentBytes)     /* a segment above the limit */                          \
-  X(SegmentOverlap)   /* persistent or io tensors share bytes */               \
+  X(TensorRole)     /* unknown, or not legal in this table */                  \
+  X(TensorShape)    /* rank, zero, or more than 64 TiB */                      \
+  X(TensorOffset)   /* not aligned */                                          \
+  X(TensorRange)    /* outside its segment */                                  \
+  X(TensorInit)     /* unknown initialiser, or not legal for the tensor */     \
+  X(TensorDerived)  /* derived from no float param or state of its shape */    \
+  X(SegmentBytes)   /* a segment above the limit */                            \
+  X(SegmentOverlap) /* persistent or io tensors share bytes */                 \
   X(CallKind)                                                                  \
-  X(CallKid)          /* unknown on the device, or for another call */         \
-  X(CallTensor)       /* a tid that is not there */                            \
-  X(CallLabels)       /* label counts differ from operand counts */            \
-  X(CallRules)        /* the op's own constraints */                           \
-  X(CallWorkspace)    /* not a workspace, or the kernel takes none */          \
-  X(CallWrites)       /* writes an input or hyper, or one tensor twice */      \
-  X(CallInplace)      /* reads and writes a tensor where the op may not */     \
-  X(HostScalar)       /* capture safety: a frozen scalar that varies */        \
-  X(StreamOrder)      /* cycles, unjoined streams, events */                   \
-  X(UnorderedAccess)  /* two streams race on a tensor */                       \
-  X(ReadBeforeWrite)  /* a temp or output read before, or never, written */    \
-  X(LiveOverlap)      /* two live temps share bytes */
+  X(CallKid)         /* unknown on the device, or for another call */          \
+  X(CallTensor)      /* a tid that is not there */                             \
+  X(CallLabels)      /* label counts differ from operand counts */             \
+  X(CallRules)       /* the op's own constraints */                            \
+  X(CallWorkspace)   /* not a workspace, or the kernel takes none */           \
+  X(CallWrites)      /* writes an input or hyper, or one tensor twice */       \
+  X(CallInplace)     /* reads and writes a tensor where the op may not */      \
+  X(HostScalar)      /* capture safety: a frozen scalar that varies */         \
+  X(StreamOrder)     /* cycles, unjoined streams, events */                    \
+  X(UnorderedAccess) /* two streams race on a tensor */                        \
+  X(ReadBeforeWrite) /* a temp or output read before, or never, written */     \
+  X(LiveOverlap)     /* two live temps share bytes */
 
 enum class PlanError : uint8_t {
 #define AICF_PLAN_ERROR(NAME) NAME,
@@ -108,9 +108,8 @@ struct PlanCall {
     return kind == o.kind && kid == o.kid && schema == o.schema &&
            attrs == o.attrs && ins == o.ins && outs == o.outs &&
            inVids == o.inVids && outVids == o.outVids &&
-           workspace == o.workspace && stream == o.stream &&
-           waits == o.waits && signals == o.signals &&
-           isProtective == o.isProtective;
+           workspace == o.workspace && stream == o.stream && waits == o.waits &&
+           signals == o.signals && isProtective == o.isProtective;
   }
 };
 
@@ -129,6 +128,8 @@ struct PlanParseOptions {
 
 class Plan {
 public:
+  /// Of the file that was read; serialize() writes kPlanMinor.
+  uint16_t minor = kPlanMinor;
   DeviceKind device = DeviceKind::CPU;
   uint64_t persistentBytes = 0;
   std::vector<PlanTensor> persistent;

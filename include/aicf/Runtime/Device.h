@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // What an executor needs of a device. The CPU device is in this library; others
-// implement the same three classes. Not thread-safe: one stream, one thread.
+// implement the same three classes. Threads may share a device; a stream and
+// its graphs belong to one thread at a time.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_RUNTIME_DEVICE_H
 #define AICF_RUNTIME_DEVICE_H
@@ -29,9 +30,9 @@ public:
   virtual size_t numNodes() const = 0;
 };
 
-/// An ordered queue of work on a device. It has branches, which the calls of one
-/// run name by ResolvedCall::stream; branch 0 is the queue itself, and a run's
-/// last call on it comes after all others (the plan loader checks that).
+/// An ordered queue of work on a device. It has branches, which the calls of
+/// one run name by ResolvedCall::stream; branch 0 is the queue itself, and a
+/// run's last call on it comes after all others (the plan loader checks that).
 class Stream {
 public:
   virtual ~Stream() = default;

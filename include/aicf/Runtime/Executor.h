@@ -7,7 +7,10 @@
 // Plan -> create -> bind/write -> run (eager) or capture + replay (graph) ->
 // read. Eager and graph walk the same resolved calls. After prepare() every
 // tensor has a fixed address; run() and replay() neither allocate nor look
-// anything up. Not thread-safe; executors are independent of each other.
+// anything up. One thread at a time: a call while another thread is in one is
+// FailedState and does nothing. find(), plan() and device() are always allowed;
+// trace_get(), slots() and statistics() are not while another thread is in a
+// call. Executors are independent of each other and may share a device.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_RUNTIME_EXECUTOR_H
 #define AICF_RUNTIME_EXECUTOR_H
@@ -116,6 +119,9 @@ public:
   /// name, wrong size), NotInitialized (read of what was never written).
   Status write(std::string_view name, const void *data, uint64_t bytes);
   Status read(std::string_view name, void *data, uint64_t bytes);
+  /// Ok if read(name) has a value now or will have one after a run of `entry`;
+  /// otherwise read()'s error. For asking before a long run.
+  Status check_read(std::string_view name, std::string_view entry);
   /// The description of a tensor by name.
   StatusOr<PlanTensor> find(std::string_view name) const;
 
@@ -131,14 +137,14 @@ public:
   /// Captures if needed, then launches once: key.steps runs of the entry.
   Status run(const GraphKey &key);
   /// Drops every graph.
-  void reset_graphs();
+  Status reset_graphs();
   /// Params and states back to their initial values.
   Status reset_state();
   /// Waits for everything; device errors surface here.
   Status sync();
 
   /// Starts (and clears) or stops recording what runs.
-  void trace_enable(bool enabled);
+  Status trace_enable(bool enabled);
   /// What ran since trace_enable(true), oldest first.
   const std::vector<TraceRecord> &trace_get() const;
 

@@ -28,12 +28,19 @@ struct HostTensor {
 /// that no tensor or two tensors use.
 StatusOr<std::map<std::string, HostTensor>>
 parseSafetensors(Span<const uint8_t> bytes);
-std::vector<uint8_t>
+/// Errors: InvalidArgument for a name that the format cannot hold: the reserved
+/// "__metadata__", or bytes that are not UTF-8.
+StatusOr<std::vector<uint8_t>>
 serializeSafetensors(const std::map<std::string, HostTensor> &tensors);
 
 /// Makes DIR if it is missing and checks that files can be written there, so
 /// that a long run does not find out at its end. Errors: DeviceError.
 Status checkCheckpointFolder(const std::string &directory);
+/// Whether saveCheckpoint(DIR) can succeed after a run of `entry`: the folder,
+/// the file, and a value for every param and state. Errors: DeviceError,
+/// NotInitialized.
+Status checkCheckpoint(Executor &executor, const std::string &directory,
+                       std::string_view entry);
 /// Writes every param and state to DIR/state.safetensors: DIR is made if it is
 /// missing, an older file stays whole until the new one is complete.
 Status saveCheckpoint(Executor &executor, const std::string &directory);

@@ -11,13 +11,9 @@
 #ifndef AICF_SUPPORT_SHUFFLE_H
 #define AICF_SUPPORT_SHUFFLE_H
 
-#include <cstdint>
+#include "aicf/Support/HostDevice.h"
 
-#ifdef __CUDACC__
-#define AICF_HOST_DEVICE __host__ __device__
-#else
-#define AICF_HOST_DEVICE
-#endif
+#include <cstdint>
 
 namespace aicf {
 

@@ -17,8 +17,10 @@ namespace mlir::aicf {
 /// checks. Copies, decides nothing. Emits a diagnostic on failure.
 FailureOr<::aicf::Plan> translateToPlan(ModuleOp module);
 
-/// Registers --aicf-to-plan for aicf-translate.
-void registerToPlanTranslation();
+/// Writes what a tool made, all or nothing: to standard output where `path` is
+/// "-", else as writeFileAtomically(). Says why not in `error`.
+LogicalResult writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
+                              std::string &error);
 
 } // namespace mlir::aicf
 

@@ -13,6 +13,8 @@
 #include "aicf/Dialect/AICF/AICF.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 
+#include "aicf/Transforms/Options.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
@@ -29,19 +31,15 @@ namespace mlir::aicf {
 /// Options of --lower-to-backend.
 struct LowerToBackendOptions
     : public PassPipelineOptions<LowerToBackendOptions> {
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("Device of the plan: cpu or cuda"),
-                             llvm::cl::init("cpu")};
-  Option<int> optLevel{
-      *this, "opt-level",
-      llvm::cl::desc("0: every value its own storage, explicit copies; 1: "
-                     "in-place and copies dropped where safe; 2: also saves "
-                     "eliminated and calls fused where the target has kernels"),
-      llvm::cl::init(2)};
-  Option<std::string> mixedPrecision{
-      *this, "mixed-precision",
-      llvm::cl::desc("Forward and backward in bf16 or f16; none"),
-      llvm::cl::init("none")};
+  Option<::aicf::DeviceKind> target{
+      *this, "target", llvm::cl::desc("Device of the plan"),
+      llvm::cl::init(::aicf::DeviceKind::CPU), targetValues()};
+  Option<OptLevel> optLevel{*this, "opt-level",
+                            llvm::cl::desc("What is done for speed"),
+                            llvm::cl::init(OptLevel::O2), optLevelValues()};
+  Option<Precision> mixedPrecision{
+      *this, "mixed-precision", llvm::cl::desc("Forward and backward in it"),
+      llvm::cl::init(Precision::None), precisionValues()};
   Option<int64_t> numStreams{*this, "streams",
                              llvm::cl::desc("Streams that calls may use"),
                              llvm::cl::init(1)};
@@ -53,17 +51,15 @@ struct LowerToBackendOptions
       *this, "profile",
       llvm::cl::desc("File of measured kernel times to choose by"),
       llvm::cl::init("")};
-  Option<bool> splitStep{
-      *this, "split-step",
-      llvm::cl::desc("Gradients and update as two entries"),
-      llvm::cl::init(false)};
+  Option<bool> splitStep{*this, "split-step",
+                         llvm::cl::desc("Gradients and update as two entries"),
+                         llvm::cl::init(false)};
   Option<bool> requireInplace{
       *this, "require-inplace",
       llvm::cl::desc("An update that needs a copy is an error"),
       llvm::cl::init(false)};
-  Option<std::string> keep{
-      *this, "keep", llvm::cl::desc("Make values outputs: none, grad or all"),
-      llvm::cl::init("none")};
+  Option<Keep> keep{*this, "keep", llvm::cl::desc("Values to make outputs"),
+                    llvm::cl::init(Keep::None), keepValues()};
   Option<bool> report{*this, "report",
                       llvm::cl::desc("Remark with bytes and gap of the arena"),
                       llvm::cl::init(false)};

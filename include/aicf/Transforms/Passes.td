@@ -71,7 +71,9 @@ def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"dtype", "dtype", "std::string", "\"bf16\"", "bf16 or f16">,
+    Option<"dtype", "dtype", "::mlir::aicf::Precision",
+           "::mlir::aicf::Precision::BF16", "16-bit type; none: do nothing",
+           "::mlir::aicf::precisionValues()">,
     Option<"initialScale", "initial-scale", "double", "65536",
            "first loss scale of f16">
   ];
@@ -148,7 +150,8 @@ def KeepValues : Pass<"aicf-keep-values", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"mode", "mode", "std::string", "\"grad\"", "grad or all">
+    Option<"mode", "mode", "::mlir::aicf::Keep", "::mlir::aicf::Keep::Grad",
+           "which values; none: do nothing", "::mlir::aicf::keepValues()">
   ];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -208,7 +211,9 @@ def FuseEpilogues : Pass<"aicf-rt-fuse-epilogues", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">
+    Option<"target", "target", "::aicf::DeviceKind",
+           "::aicf::DeviceKind::CPU", "device of the plan",
+           "::mlir::aicf::targetValues()">
   ];
 }
 
@@ -232,7 +237,9 @@ def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+    Option<"target", "target", "::aicf::DeviceKind",
+           "::aicf::DeviceKind::CPU", "device of the plan",
+           "::mlir::aicf::targetValues()">,
     Option<"maxGroups", "max-groups", "int64_t", "256", "params a call">
   ];
 }
@@ -303,7 +310,9 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+    Option<"target", "target", "::aicf::DeviceKind",
+           "::aicf::DeviceKind::CPU", "device of the plan",
+           "::mlir::aicf::targetValues()">,
     Option<"profile", "profile", "std::string", "\"\"",
            "file of measured microseconds to choose by (aicf-run --profile)">
   ];

@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Verifiers are lists of checks with the ids C1..Cn of the descriptions. Result
-// types are inferred without checking: the verifier has the better message.
+// Checks have the ids C1..Cn of the descriptions. Those on operands run when
+// result types are inferred too, so that a wrong operand is reported here and
+// not where a result of an unexpected type is used.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
@@ -13,6 +14,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::aicf;
@@ -24,75 +27,74 @@ using namespace mlir::aicf;
 // Checks: each names both values.
 //===----------------------------------------------------------------------===//
 
+/// Starts the diagnostic of a violated constraint.
+using Report = llvm::function_ref<InFlightDiagnostic()>;
+
 static RankedTensorType typeOf(Value v) {
   return cast<RankedTensorType>(v.getType());
 }
 
-static LogicalResult checkRank(Operation *op, StringRef id, StringRef name,
+static LogicalResult checkRank(Report report, StringRef id, StringRef name,
                                Value v, int64_t rank) {
   if (typeOf(v).getRank() == rank)
     return success();
-  return op->emitOpError() << id << ": " << name << " is " << v.getType()
-                           << " of rank " << typeOf(v).getRank()
-                           << ", expected rank " << rank;
+  return report() << id << ": " << name << " is " << v.getType() << " of rank "
+                  << typeOf(v).getRank() << ", expected rank " << rank;
 }
 
-static LogicalResult checkShape(Operation *op, StringRef id, StringRef name,
+static LogicalResult checkShape(Report report, StringRef id, StringRef name,
                                 Value v, ArrayRef<int64_t> shape) {
   if (typeOf(v).getShape() == shape)
     return success();
-  return op->emitOpError() << id << ": " << name << " is " << v.getType()
-                           << ", expected shape [" << shape << "]";
+  return report() << id << ": " << name << " is " << v.getType()
+                  << ", expected shape [" << shape << "]";
 }
 
-static LogicalResult checkElement(Operation *op, StringRef id, StringRef name,
+static LogicalResult checkElement(Report report, StringRef id, StringRef name,
                                   Value v, Type element) {
   if (typeOf(v).getElementType() == element)
     return success();
-  return op->emitOpError() << id << ": " << name << " has element type "
-                           << typeOf(v).getElementType() << ", expected "
-                           << element;
+  return report() << id << ": " << name << " has element type "
+                  << typeOf(v).getElementType() << ", expected " << element;
 }
 
-static LogicalResult checkType(Operation *op, StringRef id, StringRef name,
+static LogicalResult checkType(Report report, StringRef id, StringRef name,
                                Value v, StringRef otherName, Value other) {
   if (v.getType() == other.getType())
     return success();
-  return op->emitOpError() << id << ": " << name << " is " << v.getType()
-                           << ", but " << otherName << " is "
-                           << other.getType();
+  return report() << id << ": " << name << " is " << v.getType() << ", but "
+                  << otherName << " is " << other.getType();
 }
 
 /// A 0-d tensor, of `element` if given.
-static LogicalResult checkScalar(Operation *op, StringRef id, StringRef name,
+static LogicalResult checkScalar(Report report, StringRef id, StringRef name,
                                  Value v, Type element = {}) {
   if (!v)
     return success();
-  if (failed(checkRank(op, id, name, v, 0)))
+  if (failed(checkRank(report, id, name, v, 0)))
     return failure();
-  return element ? checkElement(op, id, name, v, element) : success();
+  return element ? checkElement(report, id, name, v, element) : success();
 }
 
-static LogicalResult checkValue(Operation *op, StringRef id, StringRef name,
+static LogicalResult checkValue(Report report, StringRef id, StringRef name,
                                 double value, bool legal, StringRef expected) {
-  if (legal)
+  if (legal && std::isfinite(value))
     return success();
-  return op->emitOpError() << id << ": " << name << " is "
-                           << ::aicf::formatNumber(value) << ", expected "
-                           << expected;
+  return report() << id << ": " << name << " is " << ::aicf::formatNumber(value)
+                  << ", expected " << expected;
 }
 
-static LogicalResult checkBetas(Operation *op, StringRef id, double beta1,
+static LogicalResult checkBetas(Report report, StringRef id, double beta1,
                                 double beta2) {
-  if (failed(checkValue(op, id, "beta1", beta1, beta1 >= 0 && beta1 < 1,
+  if (failed(checkValue(report, id, "beta1", beta1, beta1 >= 0 && beta1 < 1,
                         "a number in [0, 1)")))
     return failure();
-  return checkValue(op, id, "beta2", beta2, beta2 >= 0 && beta2 < 1,
+  return checkValue(report, id, "beta2", beta2, beta2 >= 0 && beta2 < 1,
                     "a number in [0, 1)");
 }
 
 /// `value` has the type of `main`, or its shape and 16 bits where main is f32.
-static LogicalResult checkTypeOrHalf(Operation *op, StringRef id,
+static LogicalResult checkTypeOrHalf(Report report, StringRef id,
                                      StringRef name, Value value,
                                      StringRef mainName, Value main) {
   Type element = typeOf(value).getElementType();
@@ -100,7 +102,7 @@ static LogicalResult checkTypeOrHalf(Operation *op, StringRef id,
       (element.isF16() || element.isBF16()) &&
       typeOf(value).getShape() == typeOf(main).getShape())
     return success();
-  return checkType(op, id, name, value, mainName, main);
+  return checkType(report, id, name, value, mainName, main);
 }
 
 static bool isFloatElement(Type t) {
@@ -129,6 +131,22 @@ static Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
   return attrs ? attrs.getAs<Attr>(name) : Attr();
 }
 
+/// The checks on operands, while result types are inferred from them.
+template <typename Op>
+static LogicalResult checkOperands(std::optional<Location> loc,
+                                   typename Op::Adaptor a) {
+  if (!loc)
+    return success();
+  return Op::check(a, [&] {
+    return emitError(*loc) << "'" << Op::getOperationName() << "' op ";
+  });
+}
+
+/// The same checks on an op.
+template <typename Op> static LogicalResult checkOperands(Op op) {
+  return Op::check(typename Op::Adaptor(op), [&] { return op.emitOpError(); });
+}
+
 /// x's shape without its last dimension.
 static SmallVector<int64_t> rowShape(Value x) {
   auto type = dyn_cast<RankedTensorType>(x.getType());
@@ -141,76 +159,86 @@ static SmallVector<int64_t> rowShape(Value x) {
 // linear, linear_bwd
 //===----------------------------------------------------------------------===//
 
-LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                         Adaptor a,
+LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc, Adaptor a,
                                          SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<LinearOp>(loc, a)))
+    return failure();
   types.push_back(RankedTensorType::get(
       {dimOr(a.getX(), 0), dimOr(a.getWeight(), 0)}, elementOf(a.getX())));
   return success();
 }
 
-LogicalResult LinearOp::verify() {
-  if (failed(checkRank(*this, "C1", "x", getX(), 2)) ||
-      failed(checkRank(*this, "C1", "W", getWeight(), 2)))
+LogicalResult LinearOp::check(Adaptor a, Report report) {
+  if (failed(checkRank(report, "C1", "x", a.getX(), 2)) ||
+      failed(checkRank(report, "C1", "W", a.getWeight(), 2)))
     return failure();
-  int64_t k = typeOf(getX()).getDimSize(1),
-          n = typeOf(getWeight()).getDimSize(0);
-  if (failed(checkShape(*this, "C2", "W", getWeight(), {n, k})))
+  int64_t k = typeOf(a.getX()).getDimSize(1),
+          n = typeOf(a.getWeight()).getDimSize(0);
+  if (failed(checkShape(report, "C2", "W", a.getWeight(), {n, k})))
     return failure();
-  if (getBias() && failed(checkShape(*this, "C3", "b", getBias(), {n})))
+  if (a.getBias() && failed(checkShape(report, "C3", "b", a.getBias(), {n})))
     return failure();
-  Type element = elementOf(getX());
-  if (failed(checkElement(*this, "C4", "W", getWeight(), element)))
+  Type element = elementOf(a.getX());
+  if (failed(checkElement(report, "C4", "W", a.getWeight(), element)))
     return failure();
-  return getBias() ? checkElement(*this, "C4", "b", getBias(), element)
-                   : success();
+  return a.getBias() ? checkElement(report, "C4", "b", a.getBias(), element)
+                     : success();
 }
 
+LogicalResult LinearOp::verify() { return checkOperands(*this); }
+
 LogicalResult LinearBwdOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location>, Adaptor a,
+                                            std::optional<Location> loc,
+                                            Adaptor a,
                                             SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<LinearBwdOp>(loc, a)))
+    return failure();
   types.assign(
       {a.getX().getType(), a.getWeight().getType(),
        RankedTensorType::get({dimOr(a.getDy(), 1)}, elementOf(a.getDy()))});
   return success();
 }
 
-LogicalResult LinearBwdOp::verify() {
-  if (failed(checkRank(*this, "C1", "dy", getDy(), 2)) ||
-      failed(checkRank(*this, "C1", "x", getX(), 2)) ||
-      failed(checkRank(*this, "C1", "W", getWeight(), 2)))
+LogicalResult LinearBwdOp::check(Adaptor a, Report report) {
+  if (failed(checkRank(report, "C1", "dy", a.getDy(), 2)) ||
+      failed(checkRank(report, "C1", "x", a.getX(), 2)) ||
+      failed(checkRank(report, "C1", "W", a.getWeight(), 2)))
     return failure();
-  int64_t m = typeOf(getX()).getDimSize(0), k = typeOf(getX()).getDimSize(1);
-  int64_t n = typeOf(getWeight()).getDimSize(0);
-  if (failed(checkShape(*this, "C2", "dy", getDy(), {m, n})) ||
-      failed(checkShape(*this, "C2", "W", getWeight(), {n, k})))
+  int64_t m = typeOf(a.getX()).getDimSize(0),
+          k = typeOf(a.getX()).getDimSize(1);
+  int64_t n = typeOf(a.getWeight()).getDimSize(0);
+  if (failed(checkShape(report, "C2", "dy", a.getDy(), {m, n})) ||
+      failed(checkShape(report, "C2", "W", a.getWeight(), {n, k})))
     return failure();
-  Type element = elementOf(getX());
-  if (failed(checkElement(*this, "C3", "dy", getDy(), element)))
+  Type element = elementOf(a.getX());
+  if (failed(checkElement(report, "C3", "dy", a.getDy(), element)))
     return failure();
-  return checkElement(*this, "C3", "W", getWeight(), element);
+  return checkElement(report, "C3", "W", a.getWeight(), element);
 }
+
+LogicalResult LinearBwdOp::verify() { return checkOperands(*this); }
 
 //===----------------------------------------------------------------------===//
 // Element by element
 //===----------------------------------------------------------------------===//
 
-#define AICF_INFER_AS_FIRST_OPERAND(OpTy)                                      \
-  LogicalResult OpTy::inferReturnTypes(MLIRContext *, std::optional<Location>, \
-                                       Adaptor a,                              \
+#define AICF_INFER_AS_FIRST_OPERAND(OpTy, CHECKED)                             \
+  LogicalResult OpTy::inferReturnTypes(MLIRContext *,                          \
+                                       std::optional<Location> loc, Adaptor a, \
                                        SmallVectorImpl<Type> &types) {         \
     types.push_back(a.getOperands()[0].getType());                             \
-    return success();                                                          \
+    return CHECKED;                                                            \
   }
-AICF_INFER_AS_FIRST_OPERAND(ReluOp)
-AICF_INFER_AS_FIRST_OPERAND(SaveOp)
-AICF_INFER_AS_FIRST_OPERAND(CopyOp)
-AICF_INFER_AS_FIRST_OPERAND(AddOp)
-AICF_INFER_AS_FIRST_OPERAND(ReluBwdOp)
-AICF_INFER_AS_FIRST_OPERAND(MseGradOp)
-AICF_INFER_AS_FIRST_OPERAND(StepIncOp)
-AICF_INFER_AS_FIRST_OPERAND(ReciprocalOp)
-AICF_INFER_AS_FIRST_OPERAND(RecordOp)
+AICF_INFER_AS_FIRST_OPERAND(ReluOp, success())
+AICF_INFER_AS_FIRST_OPERAND(SaveOp, success())
+AICF_INFER_AS_FIRST_OPERAND(CopyOp, success())
+AICF_INFER_AS_FIRST_OPERAND(ReciprocalOp, success())
+AICF_INFER_AS_FIRST_OPERAND(AddOp, checkOperands<AddOp>(loc, a))
+AICF_INFER_AS_FIRST_OPERAND(ReluBwdOp, checkOperands<ReluBwdOp>(loc, a))
+AICF_INFER_AS_FIRST_OPERAND(MseGradOp, checkOperands<MseGradOp>(loc, a))
+AICF_INFER_AS_FIRST_OPERAND(StepIncOp, checkOperands<StepIncOp>(loc, a))
+AICF_INFER_AS_FIRST_OPERAND(RecordOp, checkOperands<RecordOp>(loc, a))
 #undef AICF_INFER_AS_FIRST_OPERAND
 
 /// relu(relu(x)) = relu(x), bit for bit.
@@ -238,40 +266,61 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
   return getX().getType() == getY().getType() ? getX() : Value();
 }
 
-LogicalResult AddOp::verify() {
-  return checkType(*this, "C1", "b", getB(), "a", getA());
+LogicalResult AddOp::check(Adaptor a, Report report) {
+  return checkType(report, "C1", "b", a.getB(), "a", a.getA());
 }
 
-LogicalResult ReluBwdOp::verify() {
-  return checkType(*this, "C1", "saved", getSaved(), "dy", getDy());
+LogicalResult AddOp::verify() { return checkOperands(*this); }
+
+LogicalResult ReluBwdOp::check(Adaptor a, Report report) {
+  return checkType(report, "C1", "saved", a.getSaved(), "dy", a.getDy());
 }
+
+LogicalResult ReluBwdOp::verify() { return checkOperands(*this); }
 
 //===----------------------------------------------------------------------===//
 // Loss and reductions
 //===----------------------------------------------------------------------===//
 
 LogicalResult MseLossOp::inferReturnTypes(MLIRContext *,
-                                          std::optional<Location>, Adaptor a,
+                                          std::optional<Location> loc,
+                                          Adaptor a,
                                           SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<MseLossOp>(loc, a)))
+    return failure();
   types.push_back(RankedTensorType::get({}, elementOf(a.getTarget())));
   return success();
 }
 
-LogicalResult MseLossOp::verify() {
-  return checkTypeOrHalf(*this, "C1", "pred", getPred(), "target", getTarget());
+LogicalResult MseLossOp::check(Adaptor a, Report report) {
+  return checkTypeOrHalf(report, "C1", "pred", a.getPred(), "target",
+                         a.getTarget());
+}
+
+LogicalResult MseLossOp::verify() { return checkOperands(*this); }
+
+LogicalResult MseGradOp::check(Adaptor a, Report report) {
+  if (failed(checkTypeOrHalf(report, "C1", "pred", a.getPred(), "target",
+                             a.getTarget())))
+    return failure();
+  return checkScalar(report, "C2", "loss_scale", a.getLossScale(),
+                     elementOf(a.getTarget()));
 }
 
 LogicalResult MseGradOp::verify() {
-  if (failed(checkTypeOrHalf(*this, "C1", "pred", getPred(), "target",
-                             getTarget())))
+  if (failed(checkOperands(*this)))
     return failure();
-  return checkScalar(*this, "C2", "loss_scale", getLossScale(),
-                     elementOf(getTarget()));
+  double scale = getScale() ? getScale()->convertToDouble() : 0;
+  return checkValue([&] { return emitOpError(); }, "C3", "scale", scale, true,
+                    "a finite number");
 }
 
 LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location>, Adaptor a,
+                                            std::optional<Location> loc,
+                                            Adaptor a,
                                             SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<ReduceSumOp>(loc, a)))
+    return failure();
   auto type = dyn_cast<RankedTensorType>(a.getX().getType());
   if (!type)
     return failure();
@@ -290,124 +339,159 @@ LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult ReduceSumOp::verify() {
-  int64_t rank = typeOf(getX()).getRank(), axis = getAxis();
+LogicalResult ReduceSumOp::check(Adaptor a, Report report) {
+  int64_t rank = typeOf(a.getX()).getRank();
+  auto attr = attrForInference(a, a.getAxisAttr(), "axis");
+  int64_t axis = attr ? attr.getInt() : 0;
   if (axis >= 0 && axis < rank)
     return success();
-  return emitOpError() << "C1: axis is " << axis << ", but x is "
-                       << getX().getType() << " of rank " << rank;
+  return report() << "C1: axis is " << axis << ", but x is "
+                  << a.getX().getType() << " of rank " << rank;
 }
 
+LogicalResult ReduceSumOp::verify() { return checkOperands(*this); }
+
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location>, Adaptor a,
+                                            std::optional<Location> loc,
+                                            Adaptor a,
                                             SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<LayerNormOp>(loc, a)))
+    return failure();
   auto rows = RankedTensorType::get(rowShape(a.getX()), elementOf(a.getX()));
   types.assign({a.getX().getType(), rows, rows});
   return success();
 }
 
 /// x has rank 1 or more.
-static LogicalResult checkHasLastDim(Operation *op, Value x) {
+static LogicalResult checkHasLastDim(Report report, Value x) {
   if (typeOf(x).getRank() > 0)
     return success();
-  return op->emitOpError() << "C1: x is " << x.getType()
-                           << " of rank 0, expected rank 1 or more";
+  return report() << "C1: x is " << x.getType()
+                  << " of rank 0, expected rank 1 or more";
+}
+
+LogicalResult LayerNormOp::check(Adaptor a, Report report) {
+  if (failed(checkHasLastDim(report, a.getX())))
+    return failure();
+  int64_t width = typeOf(a.getX()).getShape().back();
+  Type element = elementOf(a.getX());
+  if (failed(checkShape(report, "C2", "gamma", a.getGamma(), {width})) ||
+      failed(checkShape(report, "C2", "beta", a.getBeta(), {width})) ||
+      failed(checkElement(report, "C3", "gamma", a.getGamma(), element)))
+    return failure();
+  return checkElement(report, "C3", "beta", a.getBeta(), element);
 }
 
 LogicalResult LayerNormOp::verify() {
-  if (failed(checkHasLastDim(*this, getX())))
+  auto report = [&] { return emitOpError(); };
+  if (failed(checkOperands(*this)))
     return failure();
-  int64_t width = typeOf(getX()).getShape().back();
-  Type element = elementOf(getX());
   double eps = getEps().convertToDouble();
-  if (failed(checkShape(*this, "C2", "gamma", getGamma(), {width})) ||
-      failed(checkShape(*this, "C2", "beta", getBeta(), {width})) ||
-      failed(checkElement(*this, "C3", "gamma", getGamma(), element)) ||
-      failed(checkElement(*this, "C3", "beta", getBeta(), element)))
-    return failure();
-  return checkValue(*this, "C4", "eps", eps, eps >= 0, "a number >= 0");
+  return checkValue(report, "C4", "eps", eps, eps >= 0, "a finite number >= 0");
 }
 
 LogicalResult LayerNormBwdOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location>,
+                                               std::optional<Location> loc,
                                                Adaptor a,
                                                SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<LayerNormBwdOp>(loc, a)))
+    return failure();
   Type gamma = a.getGamma().getType();
   types.assign({a.getX().getType(), gamma, gamma});
   return success();
 }
 
-LogicalResult LayerNormBwdOp::verify() {
-  if (failed(checkHasLastDim(*this, getX())) ||
-      failed(checkType(*this, "C1", "dy", getDy(), "x", getX())))
+LogicalResult LayerNormBwdOp::check(Adaptor a, Report report) {
+  if (failed(checkHasLastDim(report, a.getX())) ||
+      failed(checkType(report, "C1", "dy", a.getDy(), "x", a.getX())))
     return failure();
-  SmallVector<int64_t> rows = rowShape(getX());
-  Type element = elementOf(getX());
-  if (failed(checkShape(*this, "C2", "gamma", getGamma(),
-                        {typeOf(getX()).getShape().back()})) ||
-      failed(checkShape(*this, "C3", "mean", getMean(), rows)) ||
-      failed(checkShape(*this, "C3", "rstd", getRstd(), rows)) ||
-      failed(checkElement(*this, "C4", "gamma", getGamma(), element)) ||
-      failed(checkElement(*this, "C4", "mean", getMean(), element)))
+  SmallVector<int64_t> rows = rowShape(a.getX());
+  Type element = elementOf(a.getX());
+  if (failed(checkShape(report, "C2", "gamma", a.getGamma(),
+                        {typeOf(a.getX()).getShape().back()})) ||
+      failed(checkShape(report, "C3", "mean", a.getMean(), rows)) ||
+      failed(checkShape(report, "C3", "rstd", a.getRstd(), rows)) ||
+      failed(checkElement(report, "C4", "gamma", a.getGamma(), element)) ||
+      failed(checkElement(report, "C4", "mean", a.getMean(), element)))
     return failure();
-  return checkElement(*this, "C4", "rstd", getRstd(), element);
+  return checkElement(report, "C4", "rstd", a.getRstd(), element);
 }
+
+LogicalResult LayerNormBwdOp::verify() { return checkOperands(*this); }
 
 //===----------------------------------------------------------------------===//
 // Loss scale, step count, optimizers
 //===----------------------------------------------------------------------===//
 
 LogicalResult AllFiniteOp::inferReturnTypes(MLIRContext *context,
-                                            std::optional<Location>, Adaptor,
+                                            std::optional<Location> loc,
+                                            Adaptor a,
                                             SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<AllFiniteOp>(loc, a)))
+    return failure();
   types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
   return success();
 }
 
-LogicalResult AllFiniteOp::verify() {
-  if (getGrads().empty())
-    return emitOpError() << "C1: got 0 operands, expected 1 or more";
-  for (auto [i, grad] : llvm::enumerate(getGrads()))
-    if (failed(checkElement(*this, "C2", "operand " + std::to_string(i), grad,
-                            elementOf(getGrads()[0]))))
+LogicalResult AllFiniteOp::check(Adaptor a, Report report) {
+  if (a.getGrads().empty())
+    return report() << "C1: got 0 operands, expected 1 or more";
+  for (auto [i, grad] : llvm::enumerate(a.getGrads()))
+    if (failed(checkElement(report, "C2", "operand " + std::to_string(i), grad,
+                            elementOf(a.getGrads()[0]))))
       return failure();
   return success();
 }
 
+LogicalResult AllFiniteOp::verify() { return checkOperands(*this); }
+
 LogicalResult
-LossScaleUpdateOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+LossScaleUpdateOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                     Adaptor a, SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<LossScaleUpdateOp>(loc, a)))
+    return failure();
   types.assign({a.getScale().getType(), a.getStreak().getType()});
   return success();
 }
 
+LogicalResult LossScaleUpdateOp::check(Adaptor a, Report report) {
+  if (failed(checkScalar(report, "C1", "scale", a.getScale())) ||
+      failed(checkScalar(report, "C1", "streak", a.getStreak())))
+    return failure();
+  return checkScalar(report, "C1", "ok", a.getOk());
+}
+
 LogicalResult LossScaleUpdateOp::verify() {
-  if (failed(checkScalar(*this, "C1", "scale", getScale())) ||
-      failed(checkScalar(*this, "C1", "streak", getStreak())) ||
-      failed(checkScalar(*this, "C1", "ok", getOk())))
+  auto report = [&] { return emitOpError(); };
+  if (failed(checkOperands(*this)))
     return failure();
   double growth = getGrowthFactor().convertToDouble();
   double backoff = getBackoffFactor().convertToDouble();
   int64_t interval = getGrowthInterval();
-  if (failed(checkValue(*this, "C2", "growth_factor", growth, growth >= 1,
-                        "a number >= 1")) ||
-      failed(checkValue(*this, "C2", "backoff_factor", backoff,
+  if (failed(checkValue(report, "C2", "growth_factor", growth, growth >= 1,
+                        "a finite number >= 1")) ||
+      failed(checkValue(report, "C2", "backoff_factor", backoff,
                         backoff > 0 && backoff <= 1, "a number in (0, 1]")))
     return failure();
   return checkValue(
-      *this, "C2", "growth_interval", static_cast<double>(interval),
+      report, "C2", "growth_interval", static_cast<double>(interval),
       interval >= 1 && interval <= INT32_MAX, "a number in [1, 2^31)");
 }
 
-LogicalResult StepIncOp::verify() {
-  if (failed(checkScalar(*this, "C1", "step", getStep())))
+LogicalResult StepIncOp::check(Adaptor a, Report report) {
+  if (failed(checkScalar(report, "C1", "step", a.getStep())))
     return failure();
-  return checkScalar(*this, "C2", "ok", getOk());
+  return checkScalar(report, "C2", "ok", a.getOk());
 }
 
+LogicalResult StepIncOp::verify() { return checkOperands(*this); }
+
 LogicalResult BiasCorrOp::inferReturnTypes(MLIRContext *context,
-                                           std::optional<Location>, Adaptor a,
+                                           std::optional<Location> loc,
+                                           Adaptor a,
                                            SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<BiasCorrOp>(loc, a)))
+    return failure();
   TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
   Type element = dtype ? dtype.getValue() : Float32Type::get(context);
   if (!isFloatElement(element)) // refused by the verifier
@@ -416,79 +500,106 @@ LogicalResult BiasCorrOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-LogicalResult BiasCorrOp::verify() {
-  if (failed(checkScalar(*this, "C1", "step", getStep())) ||
-      failed(checkBetas(*this, "C2", getBeta1().convertToDouble(),
-                        getBeta2().convertToDouble())))
+LogicalResult BiasCorrOp::check(Adaptor a, Report report) {
+  if (failed(checkScalar(report, "C1", "step", a.getStep())))
     return failure();
-  if (getDtype() && !isFloatElement(*getDtype()))
-    return emitOpError() << "C3: dtype is " << *getDtype()
-                         << ", expected f16, bf16, f32 or f64";
+  TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
+  if (dtype && !isFloatElement(dtype.getValue()))
+    return report() << "C3: dtype is " << dtype.getValue()
+                    << ", expected f16, bf16, f32 or f64";
   return success();
 }
 
+LogicalResult BiasCorrOp::verify() {
+  auto report = [&] { return emitOpError(); };
+  if (failed(checkOperands(*this)))
+    return failure();
+  return checkBetas(report, "C2", getBeta1().convertToDouble(),
+                    getBeta2().convertToDouble());
+}
+
 LogicalResult AdamStepOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location>, Adaptor a,
+                                           std::optional<Location> loc,
+                                           Adaptor a,
                                            SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<AdamStepOp>(loc, a)))
+    return failure();
   types.assign({a.getP().getType(), a.getM().getType(), a.getV().getType()});
   return success();
 }
 
-LogicalResult AdamStepOp::verify() {
-  if (failed(checkTypeOrHalf(*this, "C1", "g", getG(), "p", getP())) ||
-      failed(checkType(*this, "C1", "m", getM(), "p", getP())) ||
-      failed(checkType(*this, "C1", "v", getV(), "p", getP())))
+LogicalResult AdamStepOp::check(Adaptor a, Report report) {
+  if (failed(checkTypeOrHalf(report, "C1", "g", a.getG(), "p", a.getP())) ||
+      failed(checkType(report, "C1", "m", a.getM(), "p", a.getP())) ||
+      failed(checkType(report, "C1", "v", a.getV(), "p", a.getP())))
     return failure();
-  Type element = elementOf(getP());
-  if (failed(checkShape(*this, "C2", "bc", getBc(), {2})) ||
-      failed(checkElement(*this, "C2", "bc", getBc(), element)) ||
-      failed(checkScalar(*this, "C2", "lr", getLr(), element)) ||
-      failed(checkScalar(*this, "C2", "inv_scale", getInvScale(), element)) ||
-      failed(checkScalar(*this, "C3", "ok", getOk())) ||
-      failed(checkBetas(*this, "C4", getBeta1().convertToDouble(),
+  Type element = elementOf(a.getP());
+  if (failed(checkShape(report, "C2", "bc", a.getBc(), {2})) ||
+      failed(checkElement(report, "C2", "bc", a.getBc(), element)) ||
+      failed(checkScalar(report, "C2", "lr", a.getLr(), element)) ||
+      failed(checkScalar(report, "C2", "inv_scale", a.getInvScale(), element)))
+    return failure();
+  return checkScalar(report, "C3", "ok", a.getOk());
+}
+
+LogicalResult AdamStepOp::verify() {
+  auto report = [&] { return emitOpError(); };
+  if (failed(checkOperands(*this)))
+    return failure();
+  if (failed(checkBetas(report, "C4", getBeta1().convertToDouble(),
                         getBeta2().convertToDouble())))
     return failure();
   auto bc = getBc().getDefiningOp<BiasCorrOp>();
   if (bc && (bc.getBeta1Attr() != getBeta1Attr() ||
              bc.getBeta2Attr() != getBeta2Attr()))
-    return emitOpError() << "C5: beta1 and beta2 are " << getBeta1Attr()
-                         << " and " << getBeta2Attr()
-                         << ", but its bias_corr has " << bc.getBeta1Attr()
-                         << " and " << bc.getBeta2Attr();
+    return report() << "C5: beta1 and beta2 are " << getBeta1Attr() << " and "
+                    << getBeta2Attr() << ", but its bias_corr has "
+                    << bc.getBeta1Attr() << " and " << bc.getBeta2Attr();
   double eps = getEps().convertToDouble();
   double decay = getWeightDecay().convertToDouble();
-  if (failed(checkValue(*this, "C4", "eps", eps, eps >= 0, "a number >= 0")))
+  if (failed(checkValue(report, "C4", "eps", eps, eps >= 0,
+                        "a finite number >= 0")))
     return failure();
-  return checkValue(*this, "C4", "weight_decay", decay, decay >= 0,
-                    "a number >= 0");
+  return checkValue(report, "C4", "weight_decay", decay, decay >= 0,
+                    "a finite number >= 0");
 }
 
 LogicalResult SgdStepOp::inferReturnTypes(MLIRContext *,
-                                          std::optional<Location>, Adaptor a,
+                                          std::optional<Location> loc,
+                                          Adaptor a,
                                           SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<SgdStepOp>(loc, a)))
+    return failure();
   types.assign({a.getP().getType(), a.getP().getType()});
   return success();
 }
 
-LogicalResult SgdStepOp::verify() {
-  if (failed(checkTypeOrHalf(*this, "C1", "g", getG(), "p", getP())) ||
-      (getM() && failed(checkType(*this, "C1", "m", getM(), "p", getP()))))
+LogicalResult SgdStepOp::check(Adaptor a, Report report) {
+  if (failed(checkTypeOrHalf(report, "C1", "g", a.getG(), "p", a.getP())) ||
+      (a.getM() &&
+       failed(checkType(report, "C1", "m", a.getM(), "p", a.getP()))))
     return failure();
-  Type element = elementOf(getP());
-  if (failed(checkScalar(*this, "C2", "lr", getLr(), element)) ||
-      failed(checkScalar(*this, "C2", "inv_scale", getInvScale(), element)) ||
-      failed(checkScalar(*this, "C3", "ok", getOk())))
+  Type element = elementOf(a.getP());
+  if (failed(checkScalar(report, "C2", "lr", a.getLr(), element)) ||
+      failed(checkScalar(report, "C2", "inv_scale", a.getInvScale(), element)))
+    return failure();
+  return checkScalar(report, "C3", "ok", a.getOk());
+}
+
+LogicalResult SgdStepOp::verify() {
+  auto report = [&] { return emitOpError(); };
+  if (failed(checkOperands(*this)))
     return failure();
   double momentum = getMomentum().convertToDouble();
   double decay = getWeightDecay().convertToDouble();
-  if (failed(checkValue(*this, "C4", "momentum", momentum,
+  if (failed(checkValue(report, "C4", "momentum", momentum,
                         momentum >= 0 && (getM() || momentum == 0),
-                        "a number >= 0, and 0 without m")) ||
-      failed(checkValue(*this, "C4", "nesterov", getNesterov(),
+                        "a finite number >= 0, and 0 without m")) ||
+      failed(checkValue(report, "C4", "nesterov", getNesterov(),
                         getM() || !getNesterov(), "false without m")))
     return failure();
-  return checkValue(*this, "C4", "weight_decay", decay, decay >= 0,
-                    "a number >= 0");
+  return checkValue(report, "C4", "weight_decay", decay, decay >= 0,
+                    "a finite number >= 0");
 }
 
 //===----------------------------------------------------------------------===//
@@ -496,8 +607,11 @@ LogicalResult SgdStepOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
-                                             std::optional<Location>, Adaptor a,
+                                             std::optional<Location> loc,
+                                             Adaptor a,
                                              SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<GatherRowsOp>(loc, a)))
+    return failure();
   auto type = dyn_cast<RankedTensorType>(a.getData().getType());
   if (!type)
     return failure();
@@ -508,43 +622,52 @@ LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult GatherRowsOp::verify() {
-  if (typeOf(getData()).getRank() == 0)
-    return emitOpError() << "C1: data is " << getData().getType()
-                         << " of rank 0, expected rank 1 or more";
-  return checkRank(*this, "C2", "index", getIndex(), 1);
+LogicalResult GatherRowsOp::check(Adaptor a, Report report) {
+  if (typeOf(a.getData()).getRank() == 0)
+    return report() << "C1: data is " << a.getData().getType()
+                    << " of rank 0, expected rank 1 or more";
+  return checkRank(report, "C2", "index", a.getIndex(), 1);
 }
 
+LogicalResult GatherRowsOp::verify() { return checkOperands(*this); }
+
 LogicalResult ShuffleOp::inferReturnTypes(MLIRContext *context,
-                                          std::optional<Location>, Adaptor a,
+                                          std::optional<Location> loc,
+                                          Adaptor a,
                                           SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<ShuffleOp>(loc, a)))
+    return failure();
   auto batch = attrForInference(a, a.getBatchAttr(), "batch");
   int64_t size = batch && batch.getInt() > 0 ? batch.getInt() : 1;
-  types.push_back(
-      RankedTensorType::get({size}, IntegerType::get(context, 32)));
+  types.push_back(RankedTensorType::get({size}, IntegerType::get(context, 32)));
   return success();
 }
 
-LogicalResult ShuffleOp::verify() {
+LogicalResult ShuffleOp::check(Adaptor a, Report report) {
   auto check = [&](StringRef id, StringRef name, IntegerAttr attr) {
-    int64_t n = attr.getInt();
-    return checkValue(*this, id, name, static_cast<double>(n),
+    attr = attrForInference(a, attr, name);
+    int64_t n = attr ? attr.getInt() : 1; // ODS refuses a missing one
+    return checkValue(report, id, name, static_cast<double>(n),
                       n >= 1 && n <= INT32_MAX, "a number in [1, 2^31)");
   };
-  if (failed(checkScalar(*this, "C1", "step", getStep())) ||
-      failed(check("C2", "size", getSizeAttr())))
+  if (failed(checkScalar(report, "C1", "step", a.getStep())) ||
+      failed(check("C2", "size", a.getSizeAttr())))
     return failure();
-  return check("C3", "batch", getBatchAttr());
+  return check("C3", "batch", a.getBatchAttr());
 }
 
-LogicalResult RecordOp::verify() {
-  auto history = typeOf(getHistory()), value = typeOf(getValue());
+LogicalResult ShuffleOp::verify() { return checkOperands(*this); }
+
+LogicalResult RecordOp::check(Adaptor a, Report report) {
+  auto history = typeOf(a.getHistory()), value = typeOf(a.getValue());
   if (history.getRank() == 0 ||
       history.getShape().drop_front() != value.getShape())
-    return emitOpError() << "C1: history is " << history
-                         << ", expected rows of value's type " << value;
-  if (failed(checkElement(*this, "C2", "value", getValue(),
+    return report() << "C1: history is " << history
+                    << ", expected rows of value's type " << value;
+  if (failed(checkElement(report, "C2", "value", a.getValue(),
                           history.getElementType())))
     return failure();
-  return checkScalar(*this, "C3", "step", getStep());
+  return checkScalar(report, "C3", "step", a.getStep());
 }
+
+LogicalResult RecordOp::verify() { return checkOperands(*this); }

@@ -1,7 +1,7 @@
 // RUN: aicf-opt %s --verify-diagnostics
 
 // Tests that Adam and its bias correction agree about the betas.
-func.func @adam_c5(%p: tensor<3xf32>, %t: tensor<i64>, %lr: tensor<f32>) {
+func.func @adam_step_c5(%p: tensor<3xf32>, %t: tensor<i64>, %lr: tensor<f32>) {
   %bc = aicf.bias_corr %t : tensor<i64>
   // expected-error @+1 {{C5: beta1 and beta2 are 8.000000e-01 : f64}}
   %r:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr {beta1 = 0.8} : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32>

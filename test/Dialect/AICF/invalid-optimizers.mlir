@@ -2,7 +2,7 @@
 
 // Tests the constraints: the ids are those of the op descriptions.
 
-func.func @loss_scale_c1(%s: tensor<1xf32>, %k: tensor<i32>) {
+func.func @loss_scale_update_c1(%s: tensor<1xf32>, %k: tensor<i32>) {
   // expected-error @+1 {{C1: scale is 'tensor<1xf32>' of rank 1, expected rank 0}}
   %r:2 = aicf.loss_scale_update %s, %k, %k : tensor<1xf32>, tensor<i32>, tensor<i32>
   return
@@ -10,15 +10,15 @@ func.func @loss_scale_c1(%s: tensor<1xf32>, %k: tensor<i32>) {
 
 // -----
 
-func.func @loss_scale_c2(%s: tensor<f32>, %k: tensor<i32>) {
-  // expected-error @+1 {{C2: growth_factor is 0.5, expected a number >= 1}}
+func.func @loss_scale_update_c2(%s: tensor<f32>, %k: tensor<i32>) {
+  // expected-error @+1 {{C2: growth_factor is 0.5, expected a finite number >= 1}}
   %r:2 = aicf.loss_scale_update %s, %k, %k {growth_factor = 0.5} : tensor<f32>, tensor<i32>, tensor<i32>
   return
 }
 
 // -----
 
-func.func @loss_scale_c2_backoff(%s: tensor<f32>, %k: tensor<i32>) {
+func.func @loss_scale_update_c2_backoff(%s: tensor<f32>, %k: tensor<i32>) {
   // expected-error @+1 {{C2: backoff_factor is 2, expected a number in (0, 1]}}
   %r:2 = aicf.loss_scale_update %s, %k, %k {backoff_factor = 2.0} : tensor<f32>, tensor<i32>, tensor<i32>
   return
@@ -66,7 +66,7 @@ func.func @bias_corr_c3(%s: tensor<i64>) {
 
 // -----
 
-func.func @adam_c1(%p: tensor<3xf32>, %g: tensor<4xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>) {
+func.func @adam_step_c1(%p: tensor<3xf32>, %g: tensor<4xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>) {
   // expected-error @+1 {{C1: g is 'tensor<4xf32>', but p is 'tensor<3xf32>'}}
   %r:3 = aicf.adam_step %p, %g, %p, %p, %bc, %lr : tensor<3xf32>, tensor<4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32>
   return
@@ -74,7 +74,7 @@ func.func @adam_c1(%p: tensor<3xf32>, %g: tensor<4xf32>, %bc: tensor<2xf32>, %lr
 
 // -----
 
-func.func @adam_c2(%p: tensor<3xf32>, %bc: tensor<3xf32>, %lr: tensor<f32>) {
+func.func @adam_step_c2(%p: tensor<3xf32>, %bc: tensor<3xf32>, %lr: tensor<f32>) {
   // expected-error @+1 {{C2: bc is 'tensor<3xf32>', expected shape [2]}}
   %r:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<f32>
   return
@@ -82,7 +82,7 @@ func.func @adam_c2(%p: tensor<3xf32>, %bc: tensor<3xf32>, %lr: tensor<f32>) {
 
 // -----
 
-func.func @adam_c2_lr(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f64>) {
+func.func @adam_step_c2_lr(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f64>) {
   // expected-error @+1 {{C2: lr has element type 'f64', expected 'f32'}}
   %r:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f64>
   return
@@ -90,7 +90,7 @@ func.func @adam_c2_lr(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f64>) {
 
 // -----
 
-func.func @adam_c3(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>, %ok: tensor<1xi32>) {
+func.func @adam_step_c3(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>, %ok: tensor<1xi32>) {
   // expected-error @+1 {{C3: ok is 'tensor<1xi32>' of rank 1, expected rank 0}}
   %r:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr ok %ok : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32> ok tensor<1xi32>
   return
@@ -98,15 +98,15 @@ func.func @adam_c3(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>, %ok:
 
 // -----
 
-func.func @adam_c4(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>) {
-  // expected-error @+1 {{C4: eps is -1, expected a number >= 0}}
+func.func @adam_step_c4(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>) {
+  // expected-error @+1 {{C4: eps is -1, expected a finite number >= 0}}
   %r:3 = aicf.adam_step %p, %p, %p, %p, %bc, %lr {eps = -1.0} : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32>
   return
 }
 
 // -----
 
-func.func @sgd_c1(%p: tensor<3xf32>, %m: tensor<4xf32>, %lr: tensor<f32>) {
+func.func @sgd_step_c1(%p: tensor<3xf32>, %m: tensor<4xf32>, %lr: tensor<f32>) {
   // expected-error @+1 {{C1: m is 'tensor<4xf32>', but p is 'tensor<3xf32>'}}
   %r:2 = aicf.sgd_step %p, %p, %lr momentum %m : tensor<3xf32>, tensor<3xf32>, tensor<f32> momentum tensor<4xf32>
   return
@@ -114,7 +114,7 @@ func.func @sgd_c1(%p: tensor<3xf32>, %m: tensor<4xf32>, %lr: tensor<f32>) {
 
 // -----
 
-func.func @sgd_c2(%p: tensor<3xf32>) {
+func.func @sgd_step_c2(%p: tensor<3xf32>) {
   // expected-error @+1 {{C2: lr is 'tensor<3xf32>' of rank 1, expected rank 0}}
   %r:2 = aicf.sgd_step %p, %p, %p : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
   return
@@ -122,7 +122,7 @@ func.func @sgd_c2(%p: tensor<3xf32>) {
 
 // -----
 
-func.func @sgd_c3(%p: tensor<3xf32>, %lr: tensor<f32>, %ok: tensor<1xi32>) {
+func.func @sgd_step_c3(%p: tensor<3xf32>, %lr: tensor<f32>, %ok: tensor<1xi32>) {
   // expected-error @+1 {{C3: ok is 'tensor<1xi32>' of rank 1, expected rank 0}}
   %r:2 = aicf.sgd_step %p, %p, %lr ok %ok : tensor<3xf32>, tensor<3xf32>, tensor<f32> ok tensor<1xi32>
   return
@@ -130,15 +130,15 @@ func.func @sgd_c3(%p: tensor<3xf32>, %lr: tensor<f32>, %ok: tensor<1xi32>) {
 
 // -----
 
-func.func @sgd_c4(%p: tensor<3xf32>, %lr: tensor<f32>) {
-  // expected-error @+1 {{C4: momentum is 0.9, expected a number >= 0, and 0 without m}}
+func.func @sgd_step_c4(%p: tensor<3xf32>, %lr: tensor<f32>) {
+  // expected-error @+1 {{C4: momentum is 0.9, expected a finite number >= 0, and 0 without m}}
   %r:2 = aicf.sgd_step %p, %p, %lr {momentum = 0.9} : tensor<3xf32>, tensor<3xf32>, tensor<f32>
   return
 }
 
 // -----
 
-func.func @sgd_c4_nesterov(%p: tensor<3xf32>, %lr: tensor<f32>) {
+func.func @sgd_step_c4_nesterov(%p: tensor<3xf32>, %lr: tensor<f32>) {
   // expected-error @+1 {{C4: nesterov is 1, expected false without m}}
   %r:2 = aicf.sgd_step %p, %p, %lr {nesterov = true} : tensor<3xf32>, tensor<3xf32>, tensor<f32>
   return

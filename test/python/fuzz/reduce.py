@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes a failing program small: whatever can go while it still fails, goes."""
 
+import numpy as np
+
+from .program import Argument
+
 
 def candidates(program):
     """Smaller programs, the largest steps first. Some are not legal: those do not
@@ -21,6 +25,8 @@ def candidates(program):
                 smaller = program.clone()
                 smaller.entries[e].results[i].history = 0
                 yield smaller
+        for i in range(len(entry.ops)):
+            yield cut(program, e, i)
         for i, op in enumerate(entry.ops):
             for r in range(len(op.results)):
                 for o in range(len(op.operands)):
@@ -33,6 +39,20 @@ def candidates(program):
                     smaller.entries[e].ops[i].operands[o] = None
                     smaller.entries[e].drop_dead_code()
                     yield smaller
+
+
+def cut(program, e, i):
+    """What op i made comes from outside."""
+    smaller = program.clone()
+    entry = smaller.entries[e]
+    op = entry.ops.pop(i)
+    for value in op.results:
+        name = "cut_" + value.ssa
+        entry.arguments.append(Argument(value, "input", name))
+        smaller.values[name] = np.zeros(value.shape) + 0.5 if value.dtype in (
+            "f64", "f32", "f16", "bf16") else np.ones(value.shape, np.int64)
+    entry.drop_dead_code()
+    return smaller
 
 
 def bypass(program, e, i, r, o):

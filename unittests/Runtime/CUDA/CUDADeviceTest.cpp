@@ -143,10 +143,10 @@ TEST(CUDADevice, AgreesWithTheCPU) {
 
 TEST(CUDADevice, EveryNodeBelongsToACall) {
   auto executor = makeTrainer(makeDevice());
-  executor->trace_enable(true);
+  ASSERT_TRUE(executor->trace_enable(true).ok());
   ASSERT_TRUE(executor->run("train").ok());
   std::vector<TraceRecord> eager = executor->trace_get();
-  executor->trace_enable(true);
+  ASSERT_TRUE(executor->trace_enable(true).ok());
   ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
   std::vector<TraceRecord> replay = executor->trace_get();
   ASSERT_EQ(eager.size(), replay.size());
@@ -186,7 +186,7 @@ TEST(CUDADevice, RefusesStrangeNodes) {
     ASSERT_TRUE(executor->prepare().ok());
     fakeSpoilNextKernel(extra < 0, extra);
     ASSERT_TRUE(executor->capture("train").ok()) << "the second try is clean";
-    executor->reset_graphs();
+    EXPECT_TRUE(executor->reset_graphs().ok());
     auto device = makeDevice();
     auto stream = device->createStream();
     float zero = 0;
@@ -273,7 +273,7 @@ TEST(CUDADevice, ThreadsDoNotDisturbEachOther) {
     threads.emplace_back([&, t] {
       auto executor = makeTrainer(device);
       for (int i = 0; i < 20; ++i) {
-        executor->reset_graphs();
+        EXPECT_TRUE(executor->reset_graphs().ok());
         Status status = executor->run(GraphKey{"train", 10});
         // A clean fallback.
         for (int step = 0; step < 10 && !status.ok(); ++step) {
@@ -310,7 +310,7 @@ Status wholeLife(const CudaApi &api, const std::string &tuningFile) {
   AICF_RETURN_IF_ERROR(branches->write("x", kX, sizeof(kX)));
   AICF_RETURN_IF_ERROR(branches->run("fork"));
   AICF_RETURN_IF_ERROR(branches->run(GraphKey{"fork"}));
-  branches->trace_enable(true);
+  AICF_RETURN_IF_ERROR(branches->trace_enable(true));
   AICF_RETURN_IF_ERROR(branches->run("fork"));
   return branches->sync();
 }

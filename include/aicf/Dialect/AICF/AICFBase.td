@@ -80,10 +80,16 @@ def AICF_Any : AICF_TensorOf<[F16, BF16, F32, F64, I32, I64],
                              "f16, bf16, f32, f64, i32 or i64">;
 
 /// Every op is Pure, infers its result types (all results are always there; an
-/// unused one gets no call) and has its constraints C1..Cn in its verifier.
+/// unused one gets no call) and has its constraints C1..Cn in check(), which
+/// inference and verifier share, or, where they look at numbers, in its verifier.
 class AICF_Op<string mnemonic, list<Trait> traits = []>
     : Op<AICF_Dialect, mnemonic,
-         traits # [Pure, InferTypeOpAdaptor,
+         traits # [Pure, InferTypeOpAdaptorBase<[{
+                     static ::llvm::LogicalResult
+                     check(Adaptor adaptor,
+                           ::llvm::function_ref<::mlir::InFlightDiagnostic()>
+                               report);
+                   }]>,
                    DeclareOpInterfaceMethods<TrainingOpInterface>]> {
   let hasVerifier = 1;
 }

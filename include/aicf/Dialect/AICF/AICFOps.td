@@ -122,6 +122,7 @@ def AICF_MseGradOp : AICF_Op<"mse_grad"> {
     - C1: pred and target have the same type, or the same shape with pred of
       f16 or bf16 and target of f32.
     - C2: loss_scale is 0-d of target's element type.
+    - C3: `scale` is finite.
   }];
   let arguments = (ins AICF_Float:$pred, AICF_Float:$target,
                        Optional<AICF_Float>:$loss_scale,
@@ -153,7 +154,7 @@ def AICF_LayerNormOp : AICF_Op<"layer_norm"> {
     - C1: x has rank 1 or more.
     - C2: gamma and beta are [last dimension of x].
     - C3: x, gamma and beta have the same element type.
-    - C4: eps ≥ 0.
+    - C4: eps ≥ 0 and finite.
   }];
   let arguments = (ins AICF_Float:$x, AICF_Float:$gamma, AICF_Float:$beta,
                        DefaultValuedAttr<F64Attr, "1e-5">:$eps);
@@ -190,9 +191,11 @@ def AICF_LossScaleUpdateOp : AICF_Op<"loss_scale_update"> {
   let summary = "dynamic loss scale (PyTorch's GradScaler rule)";
   let description = [{
     Not ok: scale·backoff_factor, streak 0. ok and streak + 1 = growth_interval:
-    scale·growth_factor, streak 0. Else streak + 1.
+    scale·growth_factor, streak 0. Else streak + 1. The scale is kept in
+    [2^-24, 2^126], so that its reciprocal is finite; NaN becomes the least.
     - C1: scale, streak and ok are 0-d; streak and ok are i32.
-    - C2: growth_factor ≥ 1, 0 < backoff_factor ≤ 1, growth_interval ≥ 1.
+    - C2: growth_factor ≥ 1 and finite, 0 < backoff_factor ≤ 1,
+      1 ≤ growth_interval < 2^31.
   }];
   let arguments = (ins AICF_Float:$scale, AICF_I32:$streak, AICF_I32:$ok,
                        DefaultValuedAttr<F64Attr, "2.0">:$growth_factor,
@@ -205,6 +208,7 @@ def AICF_LossScaleUpdateOp : AICF_Op<"loss_scale_update"> {
 def AICF_StepIncOp : AICF_Op<"step_inc"> {
   let summary = "the step counter plus one (unchanged when ok = 0)";
   let description = [{
+    The largest number of its type stays: a counter does not wrap.
     - C1: step is 0-d.
     - C2: ok is 0-d.
   }];
@@ -245,7 +249,7 @@ def AICF_AdamStepOp : AICF_Op<"adam_step", [AttrSizedOperandSegments]> {
       bf16 where p is f32.
     - C2: bc is [2]; lr and inv_scale are 0-d; of p's element type.
     - C3: ok is 0-d.
-    - C4: 0 ≤ beta1, beta2 < 1; eps ≥ 0; weight_decay ≥ 0.
+    - C4: 0 ≤ beta1, beta2 < 1; eps ≥ 0 and weight_decay ≥ 0 are finite.
     - C5: a bias_corr that makes bc has the same beta1 and beta2.
   }];
   let arguments = (ins AICF_Float:$p, AICF_Float:$g, AICF_Float:$m,
@@ -285,7 +289,8 @@ def AICF_SgdStepOp : AICF_Op<"sgd_step", [AttrSizedOperandSegments]> {
       bf16 where p is f32.
     - C2: lr and inv_scale are 0-d of p's element type.
     - C3: ok is 0-d.
-    - C4: momentum ≥ 0; weight_decay ≥ 0; momentum and nesterov need m.
+    - C4: momentum ≥ 0 and weight_decay ≥ 0 are finite; momentum and nesterov
+      need m.
   }];
   let arguments = (ins AICF_Float:$p, AICF_Float:$g, AICF_Float:$lr,
                        Optional<AICF_Float>:$m,

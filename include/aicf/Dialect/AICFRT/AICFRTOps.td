@@ -189,10 +189,12 @@ def AICFRT_LossScaleUpdateOp : AICFRT_Primitive<"loss_scale_update", 14, "LSUP",
   let description = [{
     The rule of PyTorch's GradScaler: not ok -> scale·backoff_factor, streak 0;
     ok and streak + 1 = growth_interval -> scale·growth_factor, streak 0; else
-    the streak grows by one.
+    the streak grows by one. The scale is kept in [2^-24, 2^126], so that its
+    reciprocal is finite; NaN becomes the least.
     - C1: scale and scale_out are 0-d floats of one type.
     - C2: streak, streak_out and ok are 0-d i32.
-    - C3: growth_factor ≥ 1, 0 < backoff_factor ≤ 1, growth_interval ≥ 1.
+    - C3: growth_factor ≥ 1 and finite, 0 < backoff_factor ≤ 1,
+      1 ≤ growth_interval < 2^31.
   }];
 }
 
@@ -200,6 +202,7 @@ def AICFRT_StepIncOp : AICFRT_Primitive<"step_inc", 15, "", [],
     Signature<["step", "ok?"], ["step_out"]>, [Tie<0, 0>]> {
   let summary = "step_out = step + 1 (unchanged when ok = 0)";
   let description = [{
+    The largest number of its type stays: a counter does not wrap.
     - C1: step and step_out are 0-d i32 or i64 of one type.
     - C2: ok is a 0-d i32 tensor.
   }];
@@ -244,7 +247,7 @@ def AICFRT_AdamStepOp : AICFRT_Primitive<"adam_step", 17, "ADAM",
       f16 or bf16 of the same shape while p is f32.
     - C2: bc is [2], lr and inv_scale are 0-d, of the same element type.
     - C3: ok is a 0-d i32 tensor.
-    - C4: 0 ≤ beta1, beta2 < 1; eps ≥ 0; weight_decay ≥ 0.
+    - C4: 0 ≤ beta1, beta2 < 1; eps ≥ 0 and weight_decay ≥ 0 are finite.
   }];
 }
 
@@ -269,7 +272,8 @@ def AICFRT_SgdStepOp : AICFRT_Primitive<"sgd_step", 18, "SGDM",
       f16 or bf16 of the same shape while p is f32.
     - C2: lr and inv_scale are 0-d of the same element type.
     - C3: ok is a 0-d i32 tensor.
-    - C4: momentum ≥ 0, weight_decay ≥ 0; momentum or nesterov need m.
+    - C4: momentum ≥ 0 and weight_decay ≥ 0 are finite; momentum or nesterov
+      need m.
   }];
 }
 

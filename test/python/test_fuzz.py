@@ -1,0 +1,141 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The random programs' own parts: the checker finds faults, the judge fails wrong
+results, the reducer makes programs small, generation depends on the seed only."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from conftest import BIN, run_tool
+from fuzz import check_plan, judge, semantics
+from fuzz.generate import generate
+from fuzz.reduce import reduce
+
+
+def dump_of(bench, *flags):
+    bench.generate("--batch", "4", "--widths", "5,6,3")
+    plan = bench.compile("step", *flags)
+    return json.loads(run_tool("aicf-plan", "dump", "--json", plan).stdout)
+
+
+def first(items, **wanted):
+    return next(i for i in items if all(i[k] == v for k, v in wanted.items()))
+
+
+def unalign(d):
+    d["entries"][0]["tensors"][0]["offset"] += 4
+
+
+def leave_segment(d):
+    d["entries"][0]["temp_bytes"] -= 256
+
+
+def share(d):
+    temps = [t for t in d["entries"][0]["tensors"] if t["role"] == "temp"]
+    temps[1]["offset"] = temps[0]["offset"]
+
+
+def share_params(d):
+    d["persistent"][1]["offset"] = d["persistent"][0]["offset"]
+
+
+def write_input(d):
+    e = d["entries"][0]
+    e["calls"][0]["outs"][0] = first(e["tensors"], role="input")["tid"]
+
+
+def swap(d):
+    calls = d["entries"][0]["calls"]
+    calls[0], calls[-1] = calls[-1], calls[0]
+
+
+def overwrite(d):
+    call = first(d["entries"][0]["calls"], op="gemm")
+    call["outs"] = call["ins"][:1]
+
+
+def drop_events(d):
+    for call in d["entries"][0]["calls"]:
+        call["waits"] = []
+
+
+def drop_signals(d):
+    for call in d["entries"][0]["calls"]:
+        call["signals"] = []
+
+
+def make_stale(d):
+    copy_, source = [first(d["persistent"], name="fc0.weight"),
+                     first(d["persistent"], name="lr")]
+    source["derived_from"] = copy_["tid"]
+
+
+@pytest.mark.parametrize("streams,change,message", [
+    (1, unalign, "at offset"), (1, leave_segment, "outside its segment"),
+    (1, share, "share bytes while both live"), (1, share_params, "share bytes"),
+    (1, write_input, "writes input"), (1, swap, "before it is written"),
+    (1, overwrite, "overwrites operand"), (3, drop_events, "race"),
+    (3, drop_signals, "waits for"), (1, make_stale, "is stale")])
+def test_the_checker_finds_faults(bench, streams, change, message):
+    dump = dump_of(bench, "--streams=%d" % streams)
+    assert list(check_plan.check_plan(dump)) == []
+    bad = copy.deepcopy(dump)
+    change(bad)
+    assert any(message in fault for fault in check_plan.check_plan(bad))
+
+
+def test_programs_depend_on_the_seed_only():
+    texts = [generate(seed).text() for seed in range(50)]
+    assert texts == [generate(seed).text() for seed in range(50)]
+    assert len(set(texts)) == 50
+    every = "".join(texts)
+    for op in semantics.OPS:
+        assert "aicf.%s " % op in every, op
+    for word in ("aicf.history", "@predict", "xf16>", "xbf16>", "xf64>", "i64>",
+                 "momentum %", "inv_scale %", "keepdim", "tf32"):
+        assert word in every, word
+
+
+@pytest.mark.parametrize("op", ["linear", "adam_step", "sgd_step", "layer_norm"])
+def test_the_judge_fails_wrong_results(bench, op, monkeypatch):
+    """With a semantics that is off by a little, some of 20 programs fail."""
+    right = semantics.OPS[op]
+
+    def wrong(operands, node):
+        values = list(right(operands, node))
+        values[0] = values[0] * (1 + 1e-3)
+        return values
+    monkeypatch.setitem(semantics.OPS, op, wrong)
+    kinds = set()
+    for seed in range(20):
+        program = generate(seed)
+        if any(o.kind == op for o in program.entries[0].ops):
+            try:
+                judge.judge(program, BIN, bench.folder)
+            except judge.Failure as failure:
+                kinds.add(failure.kind)
+    assert kinds and kinds <= {"numpy", "cuda"}
+
+
+def test_reducing_leaves_what_fails():
+    program = next(p for p in map(generate, range(100))
+                   if any(o.kind == "layer_norm" for o in p.entries[0].ops)
+                   and len(p.entries[0].ops) > 12)
+
+    def fails(p):
+        return any(o.kind == "layer_norm" for e in p.entries for o in e.ops)
+    small = reduce(program, fails)
+    assert fails(small) and len(small.entries) == 1
+    assert len(small.entries[0].ops) <= 3 and len(small.entries[0].results) == 1
+
+
+def test_tolerances_follow_the_conditioning():
+    """Rounding moves a sum that cancels by more than one that does not."""
+    program = generate(0)
+    reference, bounds = judge.tolerances(program, precision="f64")
+    for name, bound in (bounds or {}).items():
+        largest = np.max(np.abs(reference[name]), initial=0)
+        assert bound <= 1e-6 * (largest + 1), name

@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs goldens update-goldens bench docs clean
+.PHONY: train test build setup fuzz fuzz-programs mutants goldens update-goldens bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -39,6 +39,15 @@ setup:
 SECONDS ?= 60
 fuzz: setup
 	scripts/fuzz.sh $(SECONDS)
+
+# Is every guard tested? Each is switched off in turn; survivors are printed.
+mutants: setup
+	@test -f $(BUILD)-mutants/build.ninja || cmake -S . -B $(BUILD)-mutants -G Ninja \
+	  -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DAICF_MUTANTS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD)-mutants -j $(JOBS) --target aicf-opt aicf-compile aicf-run \
+	  aicf-plan OpRulesTest PlanTest SupportTest FileFormatsTest MemoryPlannerTest
+	cmake --build $(BUILD)-mutants -j $(JOBS) --target CUDADeviceTest || true
+	scripts/mutants.py run --build $(BUILD)-mutants
 
 # PROGRAMS random training steps from SEED on, against NumPy and themselves; a
 # failing one is reduced. make test runs 200.

@@ -29,6 +29,7 @@ target_link_libraries(aicf_mlir_options INTERFACE aicf_options)
 # aicf_add_compiler_library(name SOURCES ... DEPENDS tablegen-targets LINK libs)
 function(aicf_add_compiler_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  aicf_instrumented(ARG_SOURCES ${ARG_SOURCES})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:aicf_mlir_options>)
   target_include_directories(${name} PUBLIC

@@ -11,12 +11,43 @@ if(AICF_ASAN)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# With AICF_MUTANTS, sources are replaced by their instrumented copies where there
+# are any: aicf_instrumented(out a.cpp b.cpp ...).
+if(AICF_MUTANTS)
+  find_program(PYTHON3 python3 REQUIRED)
+  execute_process(COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/mutants.py
+    instrument --out ${PROJECT_BINARY_DIR}/mutants RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "scripts/mutants.py instrument failed")
+  endif()
+  file(GLOB_RECURSE instrumented RELATIVE ${PROJECT_BINARY_DIR}/mutants
+    ${PROJECT_BINARY_DIR}/mutants/*)
+  list(TRANSFORM instrumented PREPEND ${PROJECT_SOURCE_DIR}/)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/scripts/mutants.py ${instrumented})
+endif()
+function(aicf_instrumented out)
+  set(sources "")
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(source IN LISTS ARGN)
+    set(copy ${PROJECT_BINARY_DIR}/mutants/${folder}/${source})
+    if(AICF_MUTANTS AND EXISTS ${copy})
+      list(APPEND sources ${copy})
+    else()
+      list(APPEND sources ${source})
+    endif()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
 # aicf_add_library(name SOURCES a.cpp ... LINK lib ...)
 # A static library; with AICF_BUILD_TESTS also `<name>_asan`, the same sources
 # under ASan and UBSan, which the hardening tests link.
 function(aicf_add_library name)
   cmake_parse_arguments(ARG "NO_ASAN" "" "SOURCES;LINK;DEFINES;OPTIONS" ${ARGN})
+  aicf_instrumented(ARG_SOURCES ${ARG_SOURCES})
   add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   add_library(aicf::${name} ALIAS ${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:aicf_options>)
   target_compile_definitions(${name} PRIVATE ${ARG_DEFINES})

@@ -11,6 +11,8 @@
 #ifndef AICF_KERNELS_CPU_PARALLEL_H
 #define AICF_KERNELS_CPU_PARALLEL_H
 
+#include "kernels/cpu/ThreadPool.h"
+
 #include <cstdint>
 
 namespace aicf::cpu {
@@ -18,19 +20,24 @@ namespace aicf::cpu {
 /// Elements below which starting threads costs more than it gains.
 inline constexpr int64_t kParallelElements = 32768;
 
-/// Calls body(begin, end) over blocks of [0, n).
+/// Calls body(begin, end) over blocks of [0, n), which depend on `n` and
+/// `blockSize` only.
 template <typename Body>
 void parallelFor(int64_t n, int64_t blockSize, int numThreads,
-                 [[maybe_unused]] int64_t totalElements, Body body) {
-  int64_t numBlocks = (n + blockSize - 1) / blockSize;
-  // `if`: a parallel region costs microseconds.
-#pragma omp parallel for schedule(static)                                      \
-    num_threads(numThreads) if (numThreads > 1 && numBlocks > 1 &&             \
-                                    totalElements >= kParallelElements)
-  for (int64_t block = 0; block < numBlocks; ++block) {
+                 int64_t totalElements, Body body) {
+  auto run = [&](int64_t block) {
     int64_t begin = block * blockSize;
     body(begin, begin + blockSize < n ? begin + blockSize : n);
-  }
+  };
+  int64_t numBlocks = (n + blockSize - 1) / blockSize;
+  if (numThreads > 1 && numBlocks > 1 && totalElements >= kParallelElements)
+    return runBlocks(numBlocks, numThreads,
+                     {[](const void *context, int64_t block) {
+                        (*static_cast<const decltype(run) *>(context))(block);
+                      },
+                      &run});
+  for (int64_t block = 0; block < numBlocks; ++block)
+    run(block);
 }
 
 /// body(begin, end) over the elements [0, n) of an elementwise kernel.

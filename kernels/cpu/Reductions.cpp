@@ -58,7 +58,8 @@ template <typename T> void reduceSum(const LaunchArgs &args) {
 }
 
 /// mean((pred - target)^2)
-template <typename T, typename Target = T> void mseLoss(const LaunchArgs &args) {
+template <typename T, typename Target = T>
+void mseLoss(const LaunchArgs &args) {
   const T *pred = args.in<T>(0);
   const Target *target = args.in<Target>(1);
   int64_t n = args.numElements(0);
@@ -73,8 +74,11 @@ template <typename T, typename Target = T> void mseLoss(const LaunchArgs &args) 
   *args.out<Target>(0) = Target(sum / double(n));
 }
 
-/// scale · (pred - target) [· loss_scale]
-template <typename T, typename Target = T> void mseGrad(const LaunchArgs &args) {
+/// scale · (pred - target) [· loss_scale], as twice the scale times the
+/// difference of halves: halving is exact, and the difference of two large
+/// numbers does not overflow where the product would not.
+template <typename T, typename Target = T>
+void mseGrad(const LaunchArgs &args) {
   using C = Compute<T>;
   const T *pred = args.in<T>(0);
   const Target *target = args.in<Target>(1);
@@ -82,12 +86,12 @@ template <typename T, typename Target = T> void mseGrad(const LaunchArgs &args) 
   double factor = args.attrsAs<MseGradAttrs>().scale;
   if (args.ins.size() > 2)
     factor *= double(*args.in<Target>(2));
-  C scale = C(factor);
-  parallelElements(args.numElements(0), args.numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i)
-                       grad[i] = scale * (C(pred[i]) - C(target[i]));
-                   });
+  C scale = C(2 * factor), half = C(0.5f);
+  parallelElements(
+      args.numElements(0), args.numThreads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          grad[i] = scale * (half * C(pred[i]) - half * C(target[i]));
+      });
 }
 
 /// A 16-bit pred has a target of its own type or of f32.
@@ -201,8 +205,8 @@ AICF_DEFINE_KERNEL(reduce_sum_f32_v0, reduceSum<float>)
 AICF_DEFINE_KERNEL(reduce_sum_f64_v0, reduceSum<double>)
 AICF_DEFINE_KERNEL(mse_loss_f32_v0, mseLoss<float>)
 AICF_DEFINE_KERNEL(mse_loss_f64_v0, mseLoss<double>)
-AICF_DEFINE_KERNEL(mse_grad_f32_v0, mseGrad<float>)
-AICF_DEFINE_KERNEL(mse_grad_f64_v0, mseGrad<double>)
+AICF_DEFINE_KERNEL(mse_grad_f32_v1, mseGrad<float>)
+AICF_DEFINE_KERNEL(mse_grad_f64_v1, mseGrad<double>)
 AICF_DEFINE_KERNEL(layer_norm_f32_v0, layerNorm<float>)
 AICF_DEFINE_KERNEL(layer_norm_f64_v0, layerNorm<double>)
 AICF_DEFINE_KERNEL(layer_norm_bwd_f32_v0, layerNormBwd<float>)
@@ -219,8 +223,8 @@ AICF_DEFINE_KERNEL(mse_loss_f16_v0, mseLoss<Half>)
 AICF_DEFINE_KERNEL(mse_loss_bf16_v0, mseLoss<BFloat>)
 AICF_DEFINE_KERNEL(all_finite_f16_v0, allFinite<Half>)
 AICF_DEFINE_KERNEL(all_finite_bf16_v0, allFinite<BFloat>)
-AICF_DEFINE_KERNEL(mse_grad_f16_v0, mseGradHalf<Half>)
-AICF_DEFINE_KERNEL(mse_grad_bf16_v0, mseGradHalf<BFloat>)
+AICF_DEFINE_KERNEL(mse_grad_f16_v1, mseGradHalf<Half>)
+AICF_DEFINE_KERNEL(mse_grad_bf16_v1, mseGradHalf<BFloat>)
 AICF_DEFINE_KERNEL(mse_loss_f16_f32_v0, mseLoss<Half, float>)
 AICF_DEFINE_KERNEL(mse_loss_bf16_f32_v0, mseLoss<BFloat, float>)
 

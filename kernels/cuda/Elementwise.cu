@@ -114,22 +114,23 @@ LaunchPlan biasAdd(const LaunchArgs &args, const DeviceLimits &limits) {
   return {plan(biasAddKernel<T, V>, gridFor(p.vectors, limits), kBlock, p)};
 }
 
-/// dpred = factor [· loss_scale] · (pred - target), in pred's compute type.
+/// dpred = factor [· loss_scale] · (pred - target), in pred's compute type;
+/// from halves, whose difference does not overflow.
 template <typename T, typename Target, int V>
 __global__ void mseGradKernel(const __grid_constant__ MapParams p) {
   using C = Compute<T>;
   double factor = p.factor;
   if (p.scalar)
     factor *= double(widen(*static_cast<const Target *>(p.scalar)));
-  C scale = C(factor);
+  const C scale = C(2 * factor), half = C(0.5f);
   gridStride(p.vectors, [&](int64_t i) {
     Vec<T, V> pred = loadVec<T, V>(static_cast<const T *>(p.a), i);
     Vec<Target, V> target =
         loadVec<Target, V>(static_cast<const Target *>(p.b), i);
 #pragma unroll
     for (int k = 0; k < V; ++k)
-      pred.at[k] =
-          narrow<T>(scale * (widen(pred.at[k]) - C(widen(target.at[k]))));
+      pred.at[k] = narrow<T>(
+          scale * (half * widen(pred.at[k]) - half * C(widen(target.at[k]))));
     storeVec<T, V>(static_cast<T *>(p.out), i, pred);
   });
 }
@@ -187,27 +188,27 @@ LaunchPlan copy(const LaunchArgs &args, const DeviceLimits &limits) {
 
 } // namespace
 
-#define AICF_VARIANTS(OP, BODY)                                                \
-  AICF_DEFINE_PLANNER(OP##_f32_vec4_v0, BODY(f32, 4))                          \
-  AICF_DEFINE_PLANNER(OP##_f32_v0, BODY(f32, 1))                               \
-  AICF_DEFINE_PLANNER(OP##_f64_v0, BODY(f64, 1))                               \
-  AICF_DEFINE_PLANNER(OP##_f16_vec8_v0, BODY(f16, 8))                          \
-  AICF_DEFINE_PLANNER(OP##_f16_vec2_v0, BODY(f16, 2))                          \
-  AICF_DEFINE_PLANNER(OP##_f16_v0, BODY(f16, 1))                               \
-  AICF_DEFINE_PLANNER(OP##_bf16_vec8_v0, BODY(bf16, 8))                        \
-  AICF_DEFINE_PLANNER(OP##_bf16_vec2_v0, BODY(bf16, 2))                        \
-  AICF_DEFINE_PLANNER(OP##_bf16_v0, BODY(bf16, 1))
+#define AICF_VARIANTS(OP, BODY, VERSION)                                       \
+  AICF_DEFINE_PLANNER(OP##_f32_vec4_##VERSION, BODY(f32, 4))                   \
+  AICF_DEFINE_PLANNER(OP##_f32_##VERSION, BODY(f32, 1))                        \
+  AICF_DEFINE_PLANNER(OP##_f64_##VERSION, BODY(f64, 1))                        \
+  AICF_DEFINE_PLANNER(OP##_f16_vec8_##VERSION, BODY(f16, 8))                   \
+  AICF_DEFINE_PLANNER(OP##_f16_vec2_##VERSION, BODY(f16, 2))                   \
+  AICF_DEFINE_PLANNER(OP##_f16_##VERSION, BODY(f16, 1))                        \
+  AICF_DEFINE_PLANNER(OP##_bf16_vec8_##VERSION, BODY(bf16, 8))                 \
+  AICF_DEFINE_PLANNER(OP##_bf16_vec2_##VERSION, BODY(bf16, 2))                 \
+  AICF_DEFINE_PLANNER(OP##_bf16_##VERSION, BODY(bf16, 1))
 
 #define AICF_RELU(T, V) unary<Relu, T, V>
 #define AICF_RELU_BWD(T, V) binary<ReluBwd, T, V>
 #define AICF_ADD(T, V) binary<Add, T, V>
 #define AICF_BIAS_ADD(T, V) biasAdd<T, V>
 #define AICF_MSE_GRAD(T, V) mseGrad<T, V>
-AICF_VARIANTS(relu, AICF_RELU)
-AICF_VARIANTS(relu_bwd, AICF_RELU_BWD)
-AICF_VARIANTS(add, AICF_ADD)
-AICF_VARIANTS(bias_add, AICF_BIAS_ADD)
-AICF_VARIANTS(mse_grad, AICF_MSE_GRAD)
+AICF_VARIANTS(relu, AICF_RELU, v0)
+AICF_VARIANTS(relu_bwd, AICF_RELU_BWD, v0)
+AICF_VARIANTS(add, AICF_ADD, v0)
+AICF_VARIANTS(bias_add, AICF_BIAS_ADD, v0)
+AICF_VARIANTS(mse_grad, AICF_MSE_GRAD, v1)
 
 #define AICF_CAST(FROM, TO)                                                    \
   AICF_DEFINE_PLANNER(cast_##FROM##_##TO##_vec4_v0, cast<FROM, TO, 4>)         \

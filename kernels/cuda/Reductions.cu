@@ -241,7 +241,7 @@ __global__ void mseKernel(const __grid_constant__ MseParams p) {
   double factor = p.factor;
   if (kGrad && p.scale)
     factor *= double(widen(*static_cast<const Target *>(p.scale)));
-  C scale = C(factor);
+  const C scale = C(2 * factor), half = C(0.5f); // as mse_grad
   C sum = 0;
   auto work = [&](auto width, int64_t i) {
     constexpr int kWidth = decltype(width)::value;
@@ -250,10 +250,10 @@ __global__ void mseKernel(const __grid_constant__ MseParams p) {
         loadVec<Target, kWidth>(static_cast<const Target *>(p.target), i);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      C difference = widen(pred.at[k]) - C(widen(target.at[k]));
-      sum += difference * difference;
+      C x = widen(pred.at[k]), t = C(widen(target.at[k]));
+      sum += (x - t) * (x - t);
       if constexpr (kGrad)
-        pred.at[k] = narrow<T>(scale * difference);
+        pred.at[k] = narrow<T>(scale * (half * x - half * t));
     }
     if constexpr (kGrad)
       storeVec<T, kWidth>(static_cast<T *>(p.dpred), i, pred);
@@ -564,14 +564,14 @@ AICF_EVERY_FLOAT(layer_norm, layerNorm)
 AICF_EVERY_FLOAT(layer_norm_bwd, layerNormBwd)
 AICF_EVERY_FLOAT(all_finite, allFinite)
 
-#define AICF_MSE(OP, GRAD)                                                     \
-  AICF_DEFINE_PLANNER(OP##_f32_v0, mse<f32, GRAD>)                             \
-  AICF_DEFINE_PLANNER(OP##_f64_v0, mse<f64, GRAD>)                             \
-  AICF_DEFINE_PLANNER(OP##_f16_v0, mse<f16, GRAD>)                             \
-  AICF_DEFINE_PLANNER(OP##_bf16_v0, mse<bf16, GRAD>)                           \
-  AICF_DEFINE_PLANNER(OP##_f16_f32_v0, mse<f16, GRAD>)                         \
-  AICF_DEFINE_PLANNER(OP##_bf16_f32_v0, mse<bf16, GRAD>)
-AICF_MSE(mse_loss, false)
-AICF_MSE(mse_loss_grad, true)
+#define AICF_MSE(OP, GRAD, VERSION)                                            \
+  AICF_DEFINE_PLANNER(OP##_f32_##VERSION, mse<f32, GRAD>)                      \
+  AICF_DEFINE_PLANNER(OP##_f64_##VERSION, mse<f64, GRAD>)                      \
+  AICF_DEFINE_PLANNER(OP##_f16_##VERSION, mse<f16, GRAD>)                      \
+  AICF_DEFINE_PLANNER(OP##_bf16_##VERSION, mse<bf16, GRAD>)                    \
+  AICF_DEFINE_PLANNER(OP##_f16_f32_##VERSION, mse<f16, GRAD>)                  \
+  AICF_DEFINE_PLANNER(OP##_bf16_f32_##VERSION, mse<bf16, GRAD>)
+AICF_MSE(mse_loss, false, v0)
+AICF_MSE(mse_loss_grad, true, v1)
 
 } // namespace aicf::cuda

@@ -325,7 +325,10 @@ void run(OpKind kind, const Tensors &ins, Tensors &outs,
   case OpKind::LossScaleUpdate:
     return lossScaleUpdate(ins, outs, attrs);
   case OpKind::StepInc:
-    outs[0].values[0] = x(0, 0) + (ins.size() < 2 || x(1, 0) != 0 ? 1 : 0);
+    // A counter stays at its largest number (of i64, at 2^53 here already).
+    outs[0].values[0] =
+        std::min(x(0, 0) + (ins.size() < 2 || x(1, 0) != 0 ? 1 : 0),
+                 outs[0].desc.dtype == DType::I32 ? 0x1p31 - 1 : 0x1p63);
     return;
   case OpKind::BiasCorr:
     return biasCorr(ins, outs, attrs);

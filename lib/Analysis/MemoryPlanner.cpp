@@ -84,6 +84,42 @@ uint64_t maxClique(const Problem &p) {
   return heaviest;
 }
 
+/// Weight of a heavy set of buffers that conflict pairwise, found greedily from
+/// every buffer: a lower bound like maxClique, without its cost. On one stream
+/// maxLive is exact; on several, buffers conflict that list order separates.
+uint64_t greedyClique(const Problem &p) {
+  const size_t n = p.size(), words = (n + 63) / 64;
+  Order heavyFirst(n);
+  std::iota(heavyFirst.begin(), heavyFirst.end(), 0);
+  std::stable_sort(
+      heavyFirst.begin(), heavyFirst.end(),
+      [&](uint32_t a, uint32_t b) { return p.sizes[a] > p.sizes[b]; });
+  std::vector<uint64_t> rows(n * words); // conflicts as bits, heaviest first
+  std::vector<uint32_t> rank(n);
+  for (uint32_t r = 0; r < n; ++r)
+    rank[heavyFirst[r]] = r;
+  for (uint32_t r = 0; r < n; ++r)
+    for (uint32_t j : p.conflicts[heavyFirst[r]])
+      rows[r * words + rank[j] / 64] |= uint64_t(1) << rank[j] % 64;
+  uint64_t heaviest = 0;
+  std::vector<uint64_t> candidates(words);
+  for (uint32_t seed = 0; seed < n; ++seed) {
+    std::copy_n(&rows[seed * words], words, candidates.begin());
+    uint64_t weight = p.sizes[heavyFirst[seed]];
+    for (size_t w = 0; w < words;)
+      if (candidates[w] == 0) {
+        ++w;
+      } else {
+        size_t next = w * 64 + size_t(__builtin_ctzll(candidates[w]));
+        weight += p.sizes[heavyFirst[next]];
+        for (size_t i = w; i < words; ++i)
+          candidates[i] &= rows[next * words + i];
+      }
+    heaviest = std::max(heaviest, weight);
+  }
+  return heaviest;
+}
+
 Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
                     const HappensBefore &order) {
   Problem p;
@@ -109,6 +145,8 @@ Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
       }
   if (n <= kExactLimit)
     p.lowerBound = maxClique(p);
+  else if (order.streamCount() > 1)
+    p.lowerBound = std::max(p.lowerBound, greedyClique(p));
   return p;
 }
 

@@ -45,6 +45,27 @@ static LogicalResult checkUpdateTargets(func::FuncOp func) {
   return success();
 }
 
+LogicalResult mlir::aicf_rt::checkMaterialized(func::FuncOp func) {
+  mlir::aicf::EntrySignature signature(func);
+  llvm::DenseMap<Value, unsigned> returnedBy;
+  for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
+    unsigned number = returned.getOperandNumber();
+    const auto &result = signature.results[number];
+    auto [it, fresh] = returnedBy.try_emplace(returned.get(), number);
+    if (!fresh)
+      return func.emitError() << "results " << it->second << " and " << number
+                              << " return the same value: run "
+                                 "--aicf-rt-materialize-updates first";
+    auto arg = dyn_cast<BlockArgument>(returned.get());
+    if (arg && signature.arguments[arg.getArgNumber()].name != result.updates)
+      return func.emitError() << "result " << number << " returns argument "
+                              << arg.getArgNumber()
+                              << " without a copy: run "
+                                 "--aicf-rt-materialize-updates first";
+  }
+  return success();
+}
+
 LogicalResult mlir::aicf_rt::checkEntryForm(func::FuncOp func) {
   if (failed(mlir::aicf::checkOneBlock(func)))
     return failure();

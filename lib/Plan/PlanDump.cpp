@@ -61,7 +61,7 @@ std::string attrsToString(const PlanCall &call) {
   std::vector<std::string> items;
   for (size_t i = 0; i < info.numFields; ++i)
     items.push_back(std::string(info.fields[i].name) + "=" +
-                    formatNumber(decodeField(info.fields[i], call.attrs)));
+                    formatField(decodeField(info.fields[i], call.attrs)));
   return join(items);
 }
 
@@ -180,8 +180,9 @@ Json toJson(const PlanCall &c) {
   Json attrs = Json::object();
   const OpInfo &info = infoOf(c.kind);
   for (size_t i = 0; i < info.numFields; ++i)
-    attrs[std::string(info.fields[i].name)] =
-        decodeField(info.fields[i], c.attrs);
+    std::visit(
+        [&](auto value) { attrs[std::string(info.fields[i].name)] = value; },
+        decodeField(info.fields[i], c.attrs));
   return {{"op", nameOf(c.kind)},
           {"kid", c.kid},
           {"schema", c.schema},
@@ -281,10 +282,19 @@ std::vector<std::string> describeSizes(const PlanEntry &e) {
           "temp_bytes " + std::to_string(e.tempBytes)};
 }
 
+std::string namesOf(const Plan &p) {
+  std::string names;
+  for (const PlanEntry &entry : p.entries)
+    names += (names.empty() ? "" : ", ") + entry.name;
+  return names;
+}
+
 } // namespace
 
 std::string diffPlans(const Plan &a, const Plan &b) {
   std::string out;
+  // The first entry is the one that runs where nobody says which.
+  diffRows("entries", {namesOf(a)}, {namesOf(b)}, out);
   diffRows("plan", describeSizes(a), describeSizes(b), out);
   diffRows("persistent", describe(a.persistent), describe(b.persistent), out);
   for (const PlanEntry &entry : a.entries)

@@ -90,6 +90,32 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
   return {};
 }
 
+/// Before anything is touched: what is allocated one by one may each fit.
+Status Memory::checkRoom() const {
+  uint64_t needed = 0, temp = 0, available = device.freeBytes();
+  auto add = [](uint64_t &sum, uint64_t bytes) {
+    if (__builtin_add_overflow(sum, bytes, &sum))
+      sum = UINT64_MAX;
+  };
+  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
+    if (!persistent[tid].isBound)
+      add(needed, plan.persistent[tid].desc.numBytes());
+  for (size_t e = 0; e < local.size(); ++e) {
+    temp = std::max(temp, plan.entries[e].tempBytes);
+    for (size_t i = 0; i < local[e].size(); ++i) {
+      const PlanTensor &t = plan.entries[e].tensors[i];
+      bool isIO = segmentOf(t.role) == Segment::IO;
+      if (!local[e][i].isBound && (isIO || options.separateAllocations))
+        add(needed, t.desc.numBytes());
+    }
+  }
+  add(needed, options.separateAllocations ? 0 : temp);
+  if (available == 0 || needed <= available) // 0: nobody counts
+    return {};
+  return makeError(StatusCode::DeviceError, "the plan needs ", needed,
+                   " bytes, the device has ", available, " free");
+}
+
 StatusOr<char *> Memory::allocateBytes(uint64_t bytes) {
   AICF_ASSIGN_OR_RETURN(void *memory, device.allocate(bytes));
   allocations.push_back(memory);
@@ -99,6 +125,7 @@ StatusOr<char *> Memory::allocateBytes(uint64_t bytes) {
 Status Memory::allocate(Stream &stream) {
   release();
   persistentBytes = ioBytes = tempBytes = 0;
+  AICF_RETURN_IF_ERROR(checkRoom());
   return options.separateAllocations ? allocateSeparately(stream)
                                      : allocateSegments();
 }

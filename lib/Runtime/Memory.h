@@ -90,6 +90,7 @@ private:
   const PlanTensor &tensorAt(size_t entry, uint32_t tid) const {
     return plan.tensor(plan.entries[entry], tid);
   }
+  Status checkRoom() const;
   StatusOr<char *> allocateBytes(uint64_t bytes);
   Status allocateSeparately(Stream &stream);
   Status allocateSegments();

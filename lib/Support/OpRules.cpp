@@ -93,7 +93,7 @@ struct Call {
     if (legal)
       return {};
     return makeError(StatusCode::InvalidArgument, op(), ": ", id, ": ", name,
-                     " is ", v, ", expected ", expected);
+                     " is ", formatNumber(v), ", expected ", expected);
   }
   /// A finite number of at least `least`.
   Status atLeast(const char *id, const char *name, double v, double least,
@@ -554,11 +554,11 @@ OptimizerOperands optimizerOperands(OpKind kind, Span<const TensorDesc> ins,
   return at;
 }
 
-double decodeField(const FieldInfo &field, Span<const uint8_t> attrs) {
+FieldValue decodeField(const FieldInfo &field, Span<const uint8_t> attrs) {
   const uint8_t *at = attrs.data() + field.offset;
   auto read = [&](auto value) {
     std::memcpy(&value, at, sizeof(value));
-    return static_cast<double>(value);
+    return value;
   };
   switch (field.format) {
   case 'd':
@@ -566,8 +566,14 @@ double decodeField(const FieldInfo &field, Span<const uint8_t> attrs) {
   case 'q':
     return read(int64_t());
   default:
-    return read(int32_t());
+    return int64_t(read(int32_t()));
   }
+}
+
+std::string formatField(const FieldValue &value) {
+  if (const int64_t *whole = std::get_if<int64_t>(&value))
+    return std::to_string(*whole);
+  return formatNumber(std::get<double>(value));
 }
 
 std::string formatNumber(double value) {
@@ -576,9 +582,11 @@ std::string formatNumber(double value) {
   return error == std::errc() ? std::string(text, end) : std::string("?");
 }
 
-std::optional<double> fieldDefault(OpKind kind, size_t field,
-                                   const TensorDesc &operand0) {
+std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
+                                       const TensorDesc &operand0) {
   const FieldInfo &info = infoOf(kind).fields[field];
+  if (info.hasDefault && info.format != 'd')
+    return int64_t(info.defaultValue);
   if (info.hasDefault)
     return info.defaultValue;
   if (kind == OpKind::MseGrad) // the gradient of mse_loss

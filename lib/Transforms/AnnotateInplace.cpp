@@ -28,8 +28,8 @@ class Annotator {
 public:
   Annotator(func::FuncOp func, CallList &list, bool requireInplace,
             bool isConcurrent)
-      : func(func), list(list), signature(func),
-        requireInplace(requireInplace), isConcurrent(isConcurrent) {}
+      : func(func), list(list), signature(func), requireInplace(requireInplace),
+        isConcurrent(isConcurrent) {}
 
   LogicalResult run();
 
@@ -194,11 +194,9 @@ void Annotator::annotateTemps() {
   llvm::DenseMap<Value, Value> root;
   llvm::DenseMap<Value, ::aicf::AccessSet> accesses;
   llvm::DenseSet<Value> takenOver;
-  auto isReturned = [](Value value) {
-    return llvm::any_of(value.getUsers(), [](Operation *user) {
-      return isa<func::ReturnOp>(user);
-    });
-  };
+  ValueRange results = func.front().getTerminator()->getOperands();
+  llvm::DenseSet<Value> returned(results.begin(), results.end());
+  auto isReturned = [&](Value value) { return returned.contains(value); };
   for (PrimitiveOpInterface op : list.calls) {
     if (!list.indexOf.count(op))
       continue; // an erased copy
@@ -255,7 +253,8 @@ struct AnnotateInplace
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       FailureOr<CallList> list = CallList::create(func);
-      if (failed(list) || failed(Annotator(func, *list, requireInplace, numStreams > 1).run()))
+      if (failed(list) ||
+          failed(Annotator(func, *list, requireInplace, numStreams > 1).run()))
         return signalPassFailure();
     }
   }

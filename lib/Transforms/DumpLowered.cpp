@@ -108,15 +108,15 @@ static void printAttrs(const DumpedCall &call, raw_ostream &os) {
   StringRef separator = " {";
   for (size_t i = 0; i < info.numFields; ++i) {
     const ::aicf::FieldInfo &field = info.fields[i];
-    double value =
+    ::aicf::FieldValue value =
         ::aicf::decodeField(field, {call.attrs.data(), call.attrs.size()});
     if (value == ::aicf::fieldDefault(call.kind, i, call.operand0))
       continue;
     os << separator << field.name << " = ";
     if (field.format == 'i')
-      os << (value != 0 ? "true" : "false");
+      os << (value != ::aicf::FieldValue(int64_t(0)) ? "true" : "false");
     else
-      os << ::aicf::formatNumber(value);
+      os << ::aicf::formatField(value);
     separator = ", ";
   }
   if (separator == ", ")

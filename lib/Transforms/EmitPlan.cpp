@@ -128,7 +128,8 @@ llvm::DenseMap<int64_t, int64_t> Emitter::emitWorkspaces(func::FuncOp func) {
   auto placed = func->getAttrOfType<DenseI64ArrayAttr>(kWorkspacesAttr);
   for (size_t i = 0; placed && i + 2 < size_t(placed.size()); i += 3) {
     // Bytes as i32: a plan has no type of one byte.
-    Type type = RankedTensorType::get({placed[i + 1] / 4}, builder.getI32Type());
+    Type type =
+        RankedTensorType::get({placed[i + 1] / 4}, builder.getI32Type());
     byStream[placed[i]] = nextTid;
     emitTensor(func.getLoc(), nextTid++, "", ::aicf::Role::Workspace,
                placed[i + 2], -1, type);
@@ -137,8 +138,8 @@ llvm::DenseMap<int64_t, int64_t> Emitter::emitWorkspaces(func::FuncOp func) {
 }
 
 void Emitter::emitCall(PrimitiveOpInterface call,
-                       const StorageAnalysis &analysis,
-                       ArrayRef<int64_t> tids, int64_t workspace) {
+                       const StorageAnalysis &analysis, ArrayRef<int64_t> tids,
+                       int64_t workspace) {
   SmallVector<uint8_t> blob;
   call.encodeAttrs(blob);
   SmallVector<int8_t> attrs(blob.begin(), blob.end());
@@ -160,7 +161,7 @@ void Emitter::emitCall(PrimitiveOpInterface call,
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
   FailureOr<CallList> list = CallList::create(func);
-  if (failed(list))
+  if (failed(list) || failed(checkMaterialized(func)))
     return failure();
   if (getInt(func, kTempBytesAttr) < 0)
     return func.emitError() << "entry @" << func.getName()
@@ -180,6 +181,8 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
       getInt(func, mlir::aicf::kNodesAttr));
   builder.createBlock(&entry.getBody());
   StorageAnalysis analysis(func, *list);
+  if (failed(analysis.verify()))
+    return failure();
   SmallVector<int64_t> tids = emitTensors(func, analysis);
   llvm::DenseMap<int64_t, int64_t> workspaces = emitWorkspaces(func);
   for (PrimitiveOpInterface call : list->calls) {
@@ -187,10 +190,10 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
     if (call.getWorkspace() > 0) {
       auto it = workspaces.find(call.getStream());
       if (it == workspaces.end())
-        return call->emitOpError() << "wants a workspace of "
-                                   << call.getWorkspace()
-                                   << " bytes, but stream " << call.getStream()
-                                   << " has none: run --aicf-rt-plan-memory";
+        return call->emitOpError()
+               << "wants a workspace of " << call.getWorkspace()
+               << " bytes, but stream " << call.getStream()
+               << " has none: run --aicf-rt-plan-memory";
       workspace = it->second;
     }
     emitCall(call, analysis, tids, workspace);
@@ -201,8 +204,12 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
 LogicalResult Emitter::run() {
   func::FuncOp first = entries.front();
   auto target = first->getAttrOfType<StringAttr>(kTargetAttr);
+  if (!target)
+    return first.emitError()
+           << "entry @" << first.getName() << " has no '" << kTargetAttr
+           << "': run --aicf-rt-select-kernels first";
   auto plan = mlir::aicf_rt::PlanOp::create(
-      builder, first.getLoc(), target ? target.getValue() : "cpu",
+      builder, first.getLoc(), target.getValue(),
       std::max<int64_t>(getInt(first, kPersistentBytesAttr), 0));
   builder.createBlock(&plan.getBody());
   for (func::FuncOp func : entries)

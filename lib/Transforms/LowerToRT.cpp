@@ -157,6 +157,21 @@ struct LowerSgdStep : OpConversionPattern<SgdStepOp> {
 } // namespace
 
 /// Pure ops whose results nobody uses, from the bottom up.
+/// Folds every op once, in order. The conversion must not: where each op folds
+/// to the one before, its value mapping becomes a chain that every lookup
+/// walks.
+static void foldOps(func::FuncOp func) {
+  for (Operation &op :
+       llvm::make_early_inc_range(func.front().without_terminator())) {
+    SmallVector<OpFoldResult, 1> folded;
+    if (failed(op.fold(folded)) || folded.empty())
+      continue;
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), folded))
+      result.replaceAllUsesWith(cast<Value>(value)); // there are no constants
+    op.erase();
+  }
+}
+
 static void eraseDeadOps(func::FuncOp func) {
   IRRewriter rewriter(func.getContext());
   for (Operation &op :
@@ -171,6 +186,16 @@ static LogicalResult checkMoments(func::FuncOp func) {
     if (!op.getM() && !op.getNewM().use_empty())
       return op.emitOpError() << "its second result is used, but without the "
                                  "operand m there is no moment";
+  return success();
+}
+
+/// A history that nobody expanded would be lost here.
+static LogicalResult checkHistories(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (func.getResultAttr(i, kHistoryAttr))
+      return func.emitError() << "result " << i
+                              << " has 'aicf.history': run "
+                                 "--aicf-expand-history first";
   return success();
 }
 
@@ -203,10 +228,13 @@ LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
   ConversionTarget target(*context);
   target.addIllegalDialect<AICFDialect>();
   target.addLegalDialect<mlir::aicf_rt::AICFRTDialect>();
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never;
   for (func::FuncOp func : getEntries(module)) {
+    foldOps(func);
     eraseDeadOps(func);
-    if (failed(checkMoments(func)) ||
-        failed(applyPartialConversion(func, target, frozen)))
+    if (failed(checkHistories(func)) || failed(checkMoments(func)) ||
+        failed(applyPartialConversion(func, target, frozen, config)))
       return failure();
   }
   return success();

@@ -104,6 +104,26 @@ checkOverwrites(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   return success();
 }
 
+/// The names of the halves and of what crosses are free.
+static LogicalResult checkNames(func::FuncOp func,
+                                ArrayRef<Crossing> crossings) {
+  for (StringRef suffix : {".grads", ".update"})
+    if (SymbolTable::lookupNearestSymbolFrom(
+            func->getParentOp(),
+            StringAttr::get(func.getContext(), func.getName() + suffix)))
+      return func.emitError()
+             << "cannot split @" << func.getName() << ": there is a @"
+             << func.getName() << suffix << " already";
+  EntrySignature signature(func);
+  for (const Crossing &c : crossings)
+    if (signature.findArgument(c.name) >= 0)
+      return func.emitError()
+             << "cannot split @" << func.getName() << ": argument "
+             << signature.findArgument(c.name) << " is named \"" << c.name
+             << "\", as the state that would carry a gradient";
+  return success();
+}
+
 /// Erases dead ops, then arguments that nothing reads or updates, but for those
 /// that must stay.
 static void shrink(func::FuncOp func,
@@ -148,6 +168,8 @@ static LogicalResult split(func::FuncOp func) {
   if (failed(checkOverwrites(func, update)))
     return failure();
   SmallVector<Crossing> crossings = findCrossings(func, update);
+  if (failed(checkNames(func, crossings)))
+    return failure();
   Operation *terminator = func.front().getTerminator();
   auto isUpdate = [&](unsigned i) {
     Operation *maker = terminator->getOperand(i).getDefiningOp();

@@ -31,25 +31,6 @@ constexpr StringLiteral kPhases[] = {"lowered", "updates", "inplace", "kernels",
                                      "streams", "memory",  "plan"};
 } // namespace
 
-/// After `updates`: no output shares its value, no argument updates another.
-static LogicalResult checkUpdates(func::FuncOp func) {
-  EntrySignature signature(func);
-  llvm::DenseMap<Value, unsigned> returnedBy;
-  for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
-    unsigned number = returned.getOperandNumber();
-    const auto &result = signature.results[number];
-    auto [it, fresh] = returnedBy.try_emplace(returned.get(), number);
-    if (!fresh)
-      return func.emitError() << "results " << it->second << " and " << number
-                              << " return the same value";
-    auto arg = dyn_cast<BlockArgument>(returned.get());
-    if (arg && signature.arguments[arg.getArgNumber()].name != result.updates)
-      return func.emitError() << "result " << number << " returns argument "
-                              << arg.getArgNumber() << " without a copy";
-  }
-  return success();
-}
-
 /// After `kernels`: KIDs fit, and no host scalar varies (capture safety).
 static LogicalResult checkKernels(func::FuncOp func) {
   auto target = func->getAttrOfType<StringAttr>(kTargetAttr);
@@ -127,7 +108,7 @@ static LogicalResult checkPlan(ModuleOp module) {
 
 static LogicalResult checkEntry(func::FuncOp func, Phase phase) {
   if (failed(checkEntryForm(func)) ||
-      (phase >= Updates && failed(checkUpdates(func))))
+      (phase >= Updates && failed(checkMaterialized(func))))
     return failure();
   if (phase < Inplace)
     return success();

@@ -13,7 +13,7 @@
 // CHECK: plan version 1.1, device cpu, persistent 512 bytes
 // CHECK: 0    w     param  3x4xf32  persistent  0       48     1    uniform_fan_in
 // CHECK: entry train: 4 calls, io 512 bytes, temp {{[0-9]+}} bytes (lower bound {{[0-9]+}}, gap 0.00 %)
-// CHECK: mse_grad  mse_grad_f32_v0  {{.*}} scale=0.3333333333333333 {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
+// CHECK: mse_grad  mse_grad_f32_v1  {{.*}} scale=0.3333333333333333 {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
 // CHECK: sgd_step  sgd_step_f32_v0  {{.*}} momentum=0, weight_decay=0, nesterov=0
 // CHECK: lifetimes in the temp segment
 // CHECK: calls 0..3 (1 a column)

@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --lower-to-backend=opt-level=1 | FileCheck %s
 // RUN: not aicf-opt %s --aicf-number-values --aicf-lower-to-rt --aicf-rt-emit-plan 2>&1 | FileCheck %s --check-prefix=EARLY
-// EARLY: has no memory plan: run --aicf-rt-plan-memory first
+// EARLY: has no 'aicf_rt.target': run --aicf-rt-select-kernels first
 
 // Tests that persistent tensors come once, and that an optimizer that works in
 // place reads and writes the same tids.

@@ -70,3 +70,12 @@ func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
   %n, %m = aicf.sgd_step %p, %p, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %m : tensor<4xf32>
 }
+
+// -----
+
+// Tests a history that nobody expanded: it would be lost.
+// expected-error @+1 {{result 0 has 'aicf.history': run --aicf-expand-history first}}
+func.func @history(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y", aicf.history = 3}) {
+  return %x : tensor<4xf32>
+}

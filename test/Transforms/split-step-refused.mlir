@@ -22,3 +22,33 @@ func.func @whole(%g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
   %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
 }
+
+// -----
+
+// Tests names that the halves need.
+// expected-error @+1 {{cannot split @named: argument 1 is named "grad:w", as the state that would carry a gradient}}
+func.func @named(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+                 %s: tensor<4xf32> {aicf.role = "state", aicf.name = "grad:w"},
+                 %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                 %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}, tensor<4xf32> {aicf.updates = "grad:w"}) {
+  %g = aicf.relu %x : tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{cannot split @f: there is a @f.update already}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+             %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+             %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}) {
+  %g = aicf.relu %x : tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n : tensor<4xf32>
+}
+func.func @f.update(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  return %x : tensor<4xf32>
+}

@@ -123,7 +123,7 @@ def test_the_judge_fails_wrong_results(bench, op, monkeypatch):
 def test_reducing_leaves_what_fails():
     program = next(p for p in map(generate, range(100))
                    if any(o.kind == "layer_norm" for o in p.entries[0].ops)
-                   and len(p.entries[0].ops) > 12)
+                   and len(p.entries[0].ops) > 12 and p.dtype == "f32")
 
     def fails(p):
         return any(o.kind == "layer_norm" for e in p.entries for o in e.ops)

@@ -267,6 +267,18 @@ def test_opt_may_write_what_it_reads(bench):
     assert path.read_text().count("aicf.relu") == 3000
 
 
+def test_long_chains_lower_in_time(bench):
+    """64,000 relus of relus: quadratic, that was some minutes."""
+    lines = "".join("  %%v%d = aicf.relu %s : tensor<8xf32>\n" % (
+        i, "%%v%d" % (i - 1) if i else "%x") for i in range(64000))
+    (bench.folder / "p.mlir").write_text(
+        'func.func @f(%x: tensor<8xf32> {aicf.role = "input", aicf.name = "x"}) '
+        '-> (tensor<8xf32> {aicf.name = "y"}) {\n' + lines
+        + "  return %v63999 : tensor<8xf32>\n}\n")
+    assert quick(bench.folder / "p.mlir", "-o", bench.folder / "p.plan",
+                 name="aicf-compile").returncode == 0
+
+
 def test_a_profile_times_every_call_alone(bench):
     plan = make(bench, TWO)
     done = quick(plan, "--entry", "a", "--executor", "graph", "--profile",
@@ -309,6 +321,9 @@ func.func @f(%n: tensor<i64> {aicf.role = "input", aicf.name = "n"})
 }
 """)
     assert "f/m = 2000000001" in quick(plan, "--input", "n=i64=2000000000").stdout
+    np.save(bench.folder / "n.npy", np.int64(2 ** 63 - 2))
+    done = quick(plan, "--input", "n=@%s" % (bench.folder / "n.npy"))
+    assert "f/m = 9223372036854775807" in done.stdout
     assert quick(plan, "--input", "n=i64=-9007199254740993").returncode == 2
 
 

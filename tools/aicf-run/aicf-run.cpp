@@ -23,6 +23,7 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <iomanip>
 #include <iostream>
 #include <optional>
@@ -247,10 +248,13 @@ StatusOr<bool> showScalars(Executor &executor, const std::string &entry,
     AICF_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(executor, name));
     double value = elementAsDouble(tensor, 0);
     std::cout << name << " = ";
+    int64_t whole = tensor.desc.dtype == DType::I32 ? int64_t(value) : 0;
+    if (tensor.desc.dtype == DType::I64) // above 2^53 no double has it
+      std::memcpy(&whole, tensor.bytes.data(), sizeof(whole));
     if (isFloat(tensor.desc.dtype))
       std::cout << std::setprecision(9) << value << "\n";
     else
-      std::cout << static_cast<int64_t>(value) << "\n";
+      std::cout << whole << "\n";
     bool isExpected = false;
     for (const NamedTensor &e : expected)
       isExpected |= qualify(executor, entry, e.name) == name;

@@ -63,6 +63,43 @@ void expectLegal(const MemoryPlan &plan,
   EXPECT_GE(plan.bytes, plan.lowerBound);
 }
 
+/// Two streams side by side, each with a workspace that all its calls use: the
+/// calls stand one stream after the other in the list, and nothing of one may
+/// share bytes with anything of the other. The bound must know that; one that
+/// looks at the list alone is never reached, and the search for it costs all
+/// its time.
+TEST(MemoryPlanner, TheBoundKnowsStreams) {
+  constexpr uint32_t kCalls = 20;
+  std::vector<int64_t> none, event = {1};
+  std::vector<CallOrder> calls;
+  for (uint32_t stream : {1u, 0u})
+    for (uint32_t i = 0; i < kCalls; ++i) {
+      bool isLast = i + 1 == kCalls;
+      calls.push_back({stream, isLast && stream == 0 ? event : none,
+                       isLast && stream == 1 ? event : none});
+    }
+  auto order = HappensBefore::create(calls);
+  ASSERT_TRUE(order.ok()) << order.status().toString();
+  std::vector<PlannedBuffer> buffers;
+  for (uint32_t first : {0u, kCalls}) {
+    PlannedBuffer workspace;
+    workspace.bytes = 8192;
+    for (uint32_t i = 0; i + 1 < kCalls; ++i) {
+      workspace.accesses.add(*order, first + i);
+      PlannedBuffer value;
+      value.bytes = 1024;
+      value.accesses.add(*order, first + i);
+      value.accesses.add(*order, first + i + 1);
+      buffers.push_back(std::move(value));
+    }
+    buffers.push_back(std::move(workspace));
+  }
+  MemoryPlan plan = planMemory(buffers, *order);
+  expectLegal(plan, buffers, *order);
+  EXPECT_EQ(plan.lowerBound, 2u * (8192 + 2 * 1024));
+  EXPECT_EQ(plan.bytes, plan.lowerBound);
+}
+
 TEST(MemoryPlanner, RandomDagsAreTight) {
   std::vector<double> gaps;
   for (uint32_t seed = 0; seed < 200; ++seed) {

@@ -80,7 +80,7 @@ Plan makeTrainPlan() {
                  makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {9, 1}, {9},
                           blob(BiasAddAttrs{-1})),
                  makeCall(OpKind::MseLoss, "mse_loss_f32_v0", {9, 7}, {8}),
-                 makeCall(OpKind::MseGrad, "mse_grad_f32_v0", {9, 7}, {10},
+                 makeCall(OpKind::MseGrad, "mse_grad_f32_v1", {9, 7}, {10},
                           blob(MseGradAttrs{2.0 / 6})),
                  makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {10, 6}, {11},
                           blob(GemmAttrs{1, 0})),
@@ -150,8 +150,8 @@ Plan makeInitPlan() {
   return plan;
 }
 
-/// The operand that result `result` of a call of `kind` overwrites in its sample
-/// plan, or -1.
+/// The operand that result `result` of a call of `kind` overwrites in its
+/// sample plan, or -1.
 static int overwrittenOperand(OpKind kind, const Sample &sample,
                               size_t result) {
   for (size_t i = 0; i < sample.ins.size(); ++i)
@@ -164,9 +164,9 @@ static int overwrittenOperand(OpKind kind, const Sample &sample,
 /// Puts `tensor` at the end of a segment of `bytes` bytes.
 static void place(PlanTensor &tensor, uint64_t &bytes) {
   tensor.offset = bytes;
-  bytes += (std::max<uint64_t>(tensor.desc.numBytes(), 1) + kTensorAlignment -
-            1) /
-           kTensorAlignment * kTensorAlignment;
+  bytes +=
+      (std::max<uint64_t>(tensor.desc.numBytes(), 1) + kTensorAlignment - 1) /
+      kTensorAlignment * kTensorAlignment;
 }
 
 Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
@@ -204,15 +204,12 @@ Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] == kUnset)
       ins[i] = addIO("in" + std::to_string(i), Role::Input, sample.ins[i]);
-  const KernelRow *row =
-      selectKernel(device, kind, sample.ins, sample.outs);
+  const KernelRow *row = selectKernel(device, kind, sample.ins, sample.outs);
   entry.calls = {makeCall(kind, row ? std::string(row->kid) : "none", ins, outs,
                           sample.attrs)};
-  if (uint64_t bytes =
-          row ? row->workspaceBytes(sample.ins, sample.outs) : 0) {
-    entry.tensors.push_back(
-        makeTensor("", Role::Workspace,
-                   TensorDesc(DType::I32, {int64_t(bytes / 4)}), 0));
+  if (uint64_t bytes = row ? row->workspaceBytes(sample.ins, sample.outs) : 0) {
+    entry.tensors.push_back(makeTensor(
+        "", Role::Workspace, TensorDesc(DType::I32, {int64_t(bytes / 4)}), 0));
     place(entry.tensors.back(), entry.tempBytes);
     entry.calls[0].workspace =
         int32_t(plan.persistent.size() + entry.tensors.size() - 1);

@@ -176,6 +176,14 @@ TEST(Plan, DiffFindsEveryField) {
   EXPECT_TRUE(differs([](Plan &p) { p.entries[0].calls[7].attrs[0] ^= 1; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries[1].calls[0].stream = 1; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries.pop_back(); }));
+  EXPECT_TRUE(differs([](Plan &p) { std::swap(p.entries[0], p.entries[1]); }));
+  // Every byte of every attr blob counts: seeds above 2^53 too.
+  for (const auto &[name, plan] : samplePlans())
+    for (size_t i = 0; i < plan.entries[0].calls[0].attrs.size(); ++i) {
+      Plan other = plan;
+      other.entries[0].calls[0].attrs[i] ^= 1;
+      EXPECT_NE(diffPlans(plan, other), "") << name << ", byte " << i;
+    }
   EXPECT_FALSE(
       differs([](Plan &p) { p.entries[0].calls[0].location = "a.mlir:1:1"; }));
 }

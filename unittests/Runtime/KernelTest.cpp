@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <set>
@@ -446,6 +447,62 @@ TEST(Kernels, LossScaleStaysInRange) {
       ins.push_back(o.reference);
     reference::run(OpKind::LossScaleUpdate, ins, outs, c.attrs);
     EXPECT_EQ(outs[0].values[0], row.expected) << row.scale << " " << row.ok;
+  }
+}
+
+/// A counter stays at the largest number of its type: it does not wrap.
+TEST(Kernels, StepIncSaturates) {
+  auto device = makeDevice();
+  auto next = [&](auto start, int calls) {
+    using Int = decltype(start);
+    Case c;
+    Operand o;
+    o.reference.desc =
+        TensorDesc(sizeof(Int) == 4 ? DType::I32 : DType::I64, {});
+    o.bytes.resize(sizeof(Int));
+    std::memcpy(o.bytes.data(), &start, sizeof(Int));
+    c.ins = c.outs = {o};
+    for (int i = 0; i < calls; ++i) {
+      EXPECT_TRUE(call(OpKind::StepInc, c, 1).ok());
+      c.ins[0].bytes = c.outs[0].bytes;
+    }
+    std::memcpy(&start, c.outs[0].bytes.data(), sizeof(Int));
+    return start;
+  };
+  EXPECT_EQ(next(INT32_MAX - 1, 1), INT32_MAX);
+  EXPECT_EQ(next(INT32_MAX - 1, 3), INT32_MAX);
+  EXPECT_EQ(next(INT64_MAX - 1, 1), INT64_MAX);
+  EXPECT_EQ(next(INT64_MAX, 2), INT64_MAX);
+  EXPECT_EQ(next(int32_t(-1), 1), 0);
+}
+
+/// 0.25 * (3e38 - -3e38) is 1.5e38: no reason to overflow.
+TEST(Kernels, MseGradDoesNotOverflowEarly) {
+  for (const KernelRow &row : kernelTable()) {
+    if (row.device != makeDevice()->kind() || row.in0 != DType::F32 ||
+        (row.kind != OpKind::MseGrad && row.kind != OpKind::MseLossGrad))
+      continue;
+    Case c;
+    for (double v : {3e38, -3e38}) {
+      Operand o;
+      o.reference.desc = TensorDesc(DType::F32, {4});
+      o.bytes.resize(16);
+      for (size_t i = 0; i < 4; ++i)
+        store(o, i, v);
+      c.ins.push_back(o);
+    }
+    c.outs = {c.ins[0]};
+    if (row.kind == OpKind::MseLossGrad) {
+      Operand loss;
+      loss.reference.desc = TensorDesc(DType::F32, {});
+      loss.bytes.resize(4);
+      c.outs.insert(c.outs.begin(), loss);
+    }
+    c.attrs = blob(MseGradAttrs{0.25});
+    Status status = call(row.kind, c, 1, row.kid);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(load(c.outs.back(), i), 1.5e38, 1e32) << row.kid;
   }
 }
 

@@ -187,9 +187,9 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
                         {false, {addresses, 3}})
         ->kid;
   };
-  EXPECT_EQ(mseGrad(16), "mse_grad_bf16_vec8_v0");
-  EXPECT_EQ(mseGrad(8), "mse_grad_bf16_vec2_v0");
-  EXPECT_EQ(mseGrad(4), "mse_grad_bf16_v0");
+  EXPECT_EQ(mseGrad(16), "mse_grad_bf16_vec8_v1");
+  EXPECT_EQ(mseGrad(8), "mse_grad_bf16_vec2_v1");
+  EXPECT_EQ(mseGrad(4), "mse_grad_bf16_v1");
   auto gemm = [](int64_t n, bool allowTF32) {
     TensorDesc a(DType::F32, {n, n});
     TensorDesc ins[] = {a, a};

@@ -22,6 +22,11 @@ int64_t labelOf(Value value);
 /// once, of its type, with role param or state. Emits a diagnostic otherwise.
 LogicalResult checkEntryForm(func::FuncOp func);
 
+/// After --aicf-rt-materialize-updates: no two results share a value, and no
+/// argument is returned as another or as an output. Storage, and so the plan,
+/// has one place for a value. Emits a diagnostic otherwise.
+LogicalResult checkMaterialized(func::FuncOp func);
+
 /// The calls of an entry in program order, with their happens-before.
 struct CallList {
   SmallVector<PrimitiveOpInterface> calls;

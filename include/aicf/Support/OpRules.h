@@ -16,6 +16,7 @@
 
 #include <cstring>
 #include <optional>
+#include <variant>
 
 namespace aicf {
 
@@ -43,16 +44,19 @@ template <typename T> T decodeAttrs(Span<const uint8_t> attrs) {
   return value;
 }
 
-/// One field of a blob as a number, for printing. The caller checked the size.
-double decodeField(const FieldInfo &field, Span<const uint8_t> attrs);
+/// One field of a blob, for printing: whole numbers stay whole, a seed of 64
+/// bits too. The caller checked the size.
+using FieldValue = std::variant<int64_t, double>;
+FieldValue decodeField(const FieldInfo &field, Span<const uint8_t> attrs);
+std::string formatField(const FieldValue &value);
 
 /// The shortest decimal that reads back as `value` ("0.9", "1e-08").
 std::string formatNumber(double value);
 
 /// The default of field number `field` of `kind`, which dumps leave out, for a
 /// call whose operand 0 is `operand0`; nothing when the field has none.
-std::optional<double> fieldDefault(OpKind kind, size_t field,
-                                   const TensorDesc &operand0);
+std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
+                                       const TensorDesc &operand0);
 
 /// Positions of the optional operands of adam_step and sgd_step; -1 if absent.
 struct OptimizerOperands {

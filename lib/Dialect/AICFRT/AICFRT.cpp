@@ -131,8 +131,8 @@ double MseGradOp::getScaleOrDefault() {
     return scale->convertToDouble();
   if (getIns().empty())
     return 0; // the count is refused right after
-  return *::aicf::fieldDefault(::aicf::OpKind::MseGrad, 0,
-                               toTensorDesc(getIns()[0].getType()));
+  return std::get<double>(*::aicf::fieldDefault(
+      ::aicf::OpKind::MseGrad, 0, toTensorDesc(getIns()[0].getType())));
 }
 
 //===----------------------------------------------------------------------===//

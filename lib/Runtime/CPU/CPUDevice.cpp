@@ -15,14 +15,31 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 
 namespace aicf {
 namespace {
 
 /// More would only cost; results do not depend on it.
 constexpr int kMaxThreads = 256;
+
+/// Allocations of up to so many bytes are not held against free memory.
+constexpr uint64_t kAlwaysFits = uint64_t(64) << 20;
+
+/// What Linux says is available without swapping, else all there is.
+uint64_t availableMemory() {
+  std::ifstream info("/proc/meminfo");
+  std::string word;
+  uint64_t kilobytes = 0;
+  while (info >> word)
+    if (word == "MemAvailable:" && info >> kilobytes)
+      return kilobytes * 1024;
+  return uint64_t(::sysconf(_SC_PHYS_PAGES)) *
+         uint64_t(::sysconf(_SC_PAGESIZE));
+}
 
 struct CPUCall : DeviceCall {
   CpuKernel function = nullptr;
@@ -113,12 +130,15 @@ public:
     bytes = std::max<uint64_t>(bytes, 1);
     uint64_t rounded = 0;
     void *memory = nullptr;
-    if (!__builtin_add_overflow(bytes, kTensorAlignment - 1, &rounded))
+    // The system would promise more than it has, and kill whoever uses it.
+    bool fits = bytes <= kAlwaysFits || bytes <= freeBytes();
+    if (fits && !__builtin_add_overflow(bytes, kTensorAlignment - 1, &rounded))
       memory = std::aligned_alloc(kTensorAlignment, rounded / kTensorAlignment *
                                                         kTensorAlignment);
     if (!memory)
       return makeError(StatusCode::DeviceError, "cannot allocate ", bytes,
-                       " bytes of host memory");
+                       " bytes of host memory, of which ", freeBytes(),
+                       " are free");
     countAllocation();
     std::memset(memory, 0, bytes);
     return memory;
@@ -153,7 +173,7 @@ public:
   std::string description() const override {
     return "cpu, " + std::string(cpu::gemmLibrary());
   }
-  uint64_t freeBytes() const override { return 0; }
+  uint64_t freeBytes() const override { return availableMemory(); }
   int numThreads() const override { return threads; }
 
 private:

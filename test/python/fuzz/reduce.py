@@ -21,6 +21,18 @@ def candidates(program):
                 del smaller.entries[e].results[i]
                 smaller.entries[e].drop_dead_code()
                 yield smaller
+            makers = [op for op in entry.ops
+                      if entry.results[i].value in op.results]
+            for operand in (makers[0].operands if makers else ()):
+                if entry.results[i].name and operand is not None and \
+                        operand.dtype in ("f32", "f64", "f16"):
+                    smaller = program.clone()
+                    e2 = smaller.entries[e]
+                    e2.results[i].value = next(
+                        v for op in e2.ops for v in op.operands
+                        if v is not None and v.ssa == operand.ssa)
+                    e2.drop_dead_code()
+                    yield smaller
             if entry.results[i].history:
                 smaller = program.clone()
                 smaller.entries[e].results[i].history = 0

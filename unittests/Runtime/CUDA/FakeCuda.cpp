@@ -140,7 +140,10 @@ cudaError_t memInfo(size_t *available, size_t *total) {
 }
 cudaError_t allocate(void **memory, size_t bytes) {
   AICF_LOCKED;
-  *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  constexpr size_t kMemory = size_t(1) << 32; // of the fake card
+  *memory = bytes > kMemory
+                ? nullptr
+                : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (!*memory)
     return cudaErrorMemoryAllocation;
   std::memset(*memory, 0xcd, bytes); // as CUDA: not zeroed
@@ -164,7 +167,8 @@ cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
     return cudaErrorInvalidResourceHandle;
   bool toDevice = kind != cudaMemcpyDeviceToHost;
   bool fromDevice = kind != cudaMemcpyHostToDevice;
-  if ((toDevice && !w.holds(to, bytes)) || (fromDevice && !w.holds(from, bytes))) {
+  if ((toDevice && !w.holds(to, bytes)) ||
+      (fromDevice && !w.holds(from, bytes))) {
     ++w.misuses;
     return cudaErrorInvalidValue;
   }
@@ -445,26 +449,27 @@ void addLibrary(CudaApi &api) {
   api.cublasLtMatmulAlgoCheck =
       [](cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
          cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-         const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *result) {
+         const cublasLtMatmulAlgo_t *,
+         cublasLtMatmulHeuristicResult_t *result) {
         *result = {};
         return CUBLAS_STATUS_SUCCESS;
       };
-  api.cublasLtMatmul =
-      [](cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *,
-         cublasLtMatrixLayout_t, const void *, cublasLtMatrixLayout_t,
-         const void *, const void *, cublasLtMatrixLayout_t, void *,
-         cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t,
-         cudaStream_t handle) {
-        AICF_LOCKED;
-        auto *stream = w.get<Stream>(handle);
-        if (!stream)
-          return CUBLAS_STATUS_INVALID_VALUE;
-        // A library may use several kernels, none of which is ours.
-        if (!addNode(*stream, cudaGraphNodeTypeMemset, nullptr) ||
-            !addNode(*stream, cudaGraphNodeTypeKernel, &w.decoy))
-          ++w.kernels;
-        return CUBLAS_STATUS_SUCCESS;
-      };
+  api.cublasLtMatmul = [](cublasLtHandle_t, cublasLtMatmulDesc_t, const void *,
+                          const void *, cublasLtMatrixLayout_t, const void *,
+                          cublasLtMatrixLayout_t, const void *, const void *,
+                          cublasLtMatrixLayout_t, void *,
+                          cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,
+                          void *, size_t, cudaStream_t handle) {
+    AICF_LOCKED;
+    auto *stream = w.get<Stream>(handle);
+    if (!stream)
+      return CUBLAS_STATUS_INVALID_VALUE;
+    // A library may use several kernels, none of which is ours.
+    if (!addNode(*stream, cudaGraphNodeTypeMemset, nullptr) ||
+        !addNode(*stream, cudaGraphNodeTypeKernel, &w.decoy))
+      ++w.kernels;
+    return CUBLAS_STATUS_SUCCESS;
+  };
 }
 #endif
 
@@ -575,7 +580,13 @@ void fakeSpoilNextKernel(bool otherFunction, int extraNodeType) {
 
 CudaApi faultyCudaApi(const CudaApi &base) {
   CudaApi api = base;
-#define AICF_FAULTY(NAME, PARAMETERS)                                            {                                                                                using Wrapper = Faulty<decltype(api.NAME), __COUNTER__>;                       Wrapper::real = base.NAME;                                                     Wrapper::name = #NAME;                                                         api.NAME = Wrapper::call;                                                    }
+#define AICF_FAULTY(NAME, PARAMETERS)                                          \
+  {                                                                            \
+    using Wrapper = Faulty<decltype(api.NAME), __COUNTER__>;                   \
+    Wrapper::real = base.NAME;                                                 \
+    Wrapper::name = #NAME;                                                     \
+    api.NAME = Wrapper::call;                                                  \
+  }
   AICF_CUDA_CALLS(AICF_FAULTY)
   AICF_CUBLASLT_CALLS(AICF_FAULTY)
 #undef AICF_FAULTY

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Guard mutants: is every check tested? (mutant schemata: Untch, Offutt & Harrold
+1993.)
+
+    mutants.py instrument --out DIR             the sources with numbered switches
+    mutants.py run --build build-mutants        each mutant against the fast tests
+
+Every guard of the files below gets a switch: with AICF_MUTANT=n in the environment
+guard n is as if it were not there. So everything is compiled once. A test that
+fails, crashes or hangs kills the mutant; survivors are printed, and more than the
+ALLOWED ones are exit code 1. `make mutants` builds and runs.
+
+What counts as a guard: a condition in front of a `return`, `continue` or `break`, each
+part of its `||` apart (a condition that returns success is forced to hold, each
+part of its `&&` apart); AICF_RETURN_IF_ERROR; a check that is returned; the legal
+range in a call of value(); parts of a boolean that is declared or returned.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+# file: tests that must notice, the fastest first.
+LIT = "lit:"
+FILES = {
+    "lib/Support/OpRules.cpp": ["OpRulesTest"],
+    "lib/Plan/PlanVerifier.cpp": ["PlanTest", "OpRulesTest"],
+    "lib/Plan/Plan.cpp": ["PlanTest"],
+    "lib/Support/HappensBefore.cpp": ["SupportTest", "PlanTest"],
+    "include/aicf/Support/HappensBefore.h": ["SupportTest", "PlanTest"],
+    "lib/Support/Overlap.cpp": ["SupportTest", "PlanTest"],
+    "lib/Runtime/Npy.cpp": ["FileFormatsTest"],
+    "lib/Runtime/Safetensors.cpp": ["FileFormatsTest"],
+    "lib/Transforms/AnnotateInplace.cpp": [
+        LIT + "annotate-inplace", LIT + "require-inplace", "fuzz"],
+    "lib/Transforms/CheckCaptureSafety.cpp": [LIT + "check-capture-safety"],
+    "lib/Analysis/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
+    "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
+}
+# Mutants that no test can kill: (file, text of the guard, why).
+ALLOWED = []
+
+SUCCESS = re.compile(r"\{\}|success\(\)|Status\(\)|true\b")
+CHECKS = re.compile(
+    r"return\s+((?:c\.)?(?:check\w*|dtype|floating|rank|shape|type|scalar|"
+    r"oneFloatType|value|atLeast)\s*\()")
+
+
+def mask(text):
+    """Comments, strings and characters as blanks: only structure is left."""
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text,
+                  flags=re.S)
+
+
+def closing(masked, at):
+    """The position of the bracket that closes the one at `at`."""
+    depth = 0
+    for i in range(at, len(masked)):
+        if masked[i] in "([{":
+            depth += 1
+        elif masked[i] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return i
+    raise ValueError("unbalanced")
+
+
+def split_at(masked, begin, end, operator):
+    """The ranges between top-level operators; `<` of templates is no bracket."""
+    parts, depth, last, i = [], 0, begin, begin
+    while i < end:
+        if masked[i] in "([{":
+            depth += 1
+        elif masked[i] in ")]}":
+            depth -= 1
+        elif depth == 0 and masked.startswith(operator, i):
+            parts.append((last, i))
+            last = i = i + len(operator)
+            continue
+        i += 1
+    return parts + [(last, end)]
+
+
+class Instrumenter:
+    def __init__(self, text, first, is_compiler):
+        self.text, self.masked = text, mask(text)
+        self.next, self.success = first, "success()" if is_compiler else "Status()"
+        self.edits, self.mutants = [], []  # (begin, end, text), (number, line, guard)
+        self.starts = set()
+
+    def number(self, begin, end):
+        n = self.next
+        self.next += 1
+        guard = " ".join(self.text[begin:end].split())
+        self.mutants.append((n, self.text.count("\n", 0, begin) + 1, guard))
+        return n
+
+    def edit(self, begin, end, make):
+        """Replaces a part by make(number, its text), once."""
+        if begin in self.starts:
+            return
+        self.starts.add(begin)
+        n = self.number(begin, end)
+        self.edits.append((begin, end, make(n, self.text[begin:end])))
+
+    def weaken(self, begin, end, is_forced):
+        """Each part of a condition apart: forced to hold, or never holding."""
+        operator = "&&" if is_forced else "||"
+        if self.masked.find("\n#", begin, end) >= 0:
+            return
+        for b, e in split_at(self.masked, begin, end, operator):
+            if is_forced:
+                self.edit(b, e, lambda n, t: " (aicfMutant(%d) || (%s)) " % (n, t))
+            else:
+                self.edit(b, e, lambda n, t: " (!aicfMutant(%d) && (%s)) " % (n, t))
+
+    def conditions(self):
+        for match in re.finditer(r"\bif\s*\(", self.masked):
+            opening = match.end() - 1
+            end = closing(self.masked, opening)
+            after = self.masked[end + 1:end + 400].lstrip().lstrip("{").lstrip()
+            inside = self.masked[opening + 1:end]
+            if ";" in inside or re.match(r"\s*(auto|const|int|size_t)\b", inside):
+                continue  # declares something
+            returned = re.match(r"(return|continue|break)\b\s*(.*)", after, re.S)
+            if returned:
+                is_forced = returned.group(1) == "return" and bool(
+                    SUCCESS.match(returned.group(2)))
+                self.weaken(opening + 1, end, is_forced)
+
+    def checks(self):
+        for match in re.finditer(r"AICF_RETURN_IF_ERROR\s*\(", self.masked):
+            end = closing(self.masked, match.end() - 1)
+            if self.masked.rfind("#define", 0, match.start()) > \
+                    self.masked.rfind("\n", 0, match.start()):
+                continue
+            self.edit(match.start(), end + 1, lambda n, t:
+                      "{ if (!aicfMutant(%d)) { %s; } }" % (n, t))
+        for match in CHECKS.finditer(self.masked):
+            begin = match.start(1)
+            end = closing(self.masked, match.end(1) - 1)
+            if self.masked[end + 1:].lstrip().startswith(";"):
+                self.edit(begin, end + 1, lambda n, t: "(aicfMutant(%d) ? %s : %s)" % (
+                    n, self.success, t))
+
+    def ranges(self):
+        for match in re.finditer(r"\b(?:c\.value|checkValue)\s*\(", self.masked):
+            opening = match.end() - 1
+            end = closing(self.masked, opening)
+            arguments = split_at(self.masked, opening + 1, end, ",")
+            if len(arguments) == 5: # id, name, value, is it legal, what is expected
+                self.weaken(*arguments[3], True)
+
+    def booleans(self):
+        for match in re.finditer(r"\b(?:bool\s+\w+\s*=|return)\s", self.masked):
+            end = self.masked.find(";", match.end())
+            body = self.masked[match.end():end]
+            if "?" in body or "{" in body or ("&&" not in body and "||" not in body):
+                continue
+            if len(split_at(self.masked, match.end(), end, "&&")) > 1:
+                self.weaken(match.end(), end, True)
+            elif len(split_at(self.masked, match.end(), end, "||")) > 1:
+                self.weaken(match.end(), end, False)
+
+    def run(self):
+        self.ranges()
+        self.conditions()
+        self.booleans()
+        self.checks()
+        # Innermost first: an edit inside another one is made on its text.
+        out, edits = self.text, sorted(self.edits, key=lambda e: (e[0], -e[1]))
+        return self.apply(0, len(out), edits)
+
+    def apply(self, begin, end, edits):
+        """The text of a range with the edits inside it, nested ones too."""
+        result, at, i = "", begin, 0
+        while i < len(edits):
+            b, e, new = edits[i]
+            inner = [x for x in edits[i + 1:] if x[0] < e]
+            i += 1 + len(inner)
+            result += self.text[at:b]
+            old = self.text[b:e]
+            if inner:
+                changed = self.apply(b, e, inner)
+                new = new.replace(old, changed, 1)
+            result += new
+            at = e
+        return result + self.text[at:end]
+
+
+SWITCH = """#include <cstdlib>
+[[maybe_unused]] static bool aicfMutant(int number) {
+  static const int on = [] {
+    const char *text = std::getenv("AICF_MUTANT");
+    return text ? std::atoi(text) : -1;
+  }();
+  return on == number;
+}
+"""
+
+
+def first_number(name):
+    """Numbers of different files do not meet."""
+    return 1000 * (list(FILES).index(name) + 1)
+
+
+def instrument(name):
+    text = (ROOT / name).read_text()
+    is_compiler = name.startswith(("lib/Transforms", "lib/Dialect"))
+    # The interface of a header is no place for a file-local function.
+    worker = Instrumenter(text, first_number(name), is_compiler)
+    body = worker.run()
+    switch = SWITCH.replace("static bool", "inline bool") if name.endswith(".h") \
+        else SWITCH
+    if name.endswith(".h"):
+        switch = switch.replace("aicfMutant", "aicfMutantOrder")
+        body = body.replace("aicfMutant(", "aicfMutantOrder(")
+        body = body.replace("namespace aicf {", switch + "\nnamespace aicf {", 1)
+        return body, worker.mutants
+    return switch + '#line 1 "%s"\n' % (ROOT / name) + body, worker.mutants
+
+
+class Runner:
+    def __init__(self, build):
+        self.build = build
+
+    def command(self, test, folder):
+        if test.startswith(LIT):
+            path = ROOT / "test/Transforms" / (test[len(LIT):] + ".mlir")
+            runs = re.findall(r"// RUN: (.*)", path.read_text())
+            script = " && ".join("(%s)" % r for r in runs)
+            script = script.replace("%s", str(path)).replace("%t", folder + "/t")
+            return ["bash", "-o", "pipefail", "-c", script]
+        if test == "fuzz":
+            return [sys.executable, "-m", "fuzz", "--bin", str(self.build / "bin"),
+                    "--count", "12", "--no-reduce"]
+        return [str(self.build / "bin" / test), "--gtest_brief=1",
+                "--gtest_fail_fast"]
+
+    def passes(self, test, mutant):
+        """Each run has a folder of its own: several run at once."""
+        llvm = subprocess.run(["llvm-config-22", "--bindir"], capture_output=True,
+                              text=True).stdout.strip()
+        with tempfile.TemporaryDirectory() as folder:
+            env = {**os.environ, "AICF_MUTANT": str(mutant), "TMPDIR": folder,
+                   "TEST_TMPDIR": folder, "PYTHONDONTWRITEBYTECODE": "1",
+                   "PATH": "%s:%s:%s" % (self.build / "bin", llvm,
+                                         os.environ["PATH"])}
+            try:
+                return subprocess.run(
+                    self.command(test, folder), env=env, timeout=60,
+                    cwd=ROOT / "test/python", stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL).returncode == 0
+            except subprocess.TimeoutExpired:
+                return False
+
+    def survives(self, name, number):
+        return all(self.passes(test, number) for test in FILES[name])
+
+
+def run(args):
+    runner, jobs = Runner(args.build.resolve()), []
+    for name in FILES:
+        if args.only and args.only not in name:
+            continue
+        if name.startswith("lib/Runtime/CUDA") and not (
+                args.build / "bin/CUDADeviceTest").exists():
+            print("mutants: %s: not built here" % name)
+            continue
+        for test in FILES[name]:
+            if not runner.passes(test, -1):
+                sys.exit("mutants: %s fails without a mutant" % test)
+        jobs += [(name, *m) for m in instrument(name)[1]]
+    start = time.time()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        alive = list(pool.map(lambda j: runner.survives(j[0], j[1]), jobs))
+    survivors = [j for j, a in zip(jobs, alive) if a]
+    allowed = {(f, g): why for f, g, why in ALLOWED}
+    unexpected = 0
+    for name, number, line, guard in survivors:
+        why = allowed.get((name, guard))
+        unexpected += why is None
+        print("%s:%d: %s %d survives: %s%s" % (
+            name, line, "mutant", number, guard, " (%s)" % why if why else ""))
+    print("%d mutants, %d survive, %d of them allowed, %.0f s" % (
+        len(jobs), len(survivors), len(survivors) - unexpected,
+        time.time() - start))
+    return 1 if unexpected else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["instrument", "run", "list"])
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-mutants")
+    parser.add_argument("--only", help="files whose name contains this")
+    args = parser.parse_args()
+    if args.what == "run":
+        return run(args)
+    if args.what == "list":
+        for name in FILES:
+            for number, line, guard in instrument(name)[1]:
+                print("%d %s:%d: %s" % (number, name, line, guard))
+        return 0
+    for name in FILES:
+        path, text = args.out / name, instrument(name)[0]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

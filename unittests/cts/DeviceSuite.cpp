@@ -1,0 +1,394 @@
+//===- DeviceSuite.cpp - memory, copies, streams, capture, errors ---------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/cts/Suite.h"
+
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+using namespace aicf;
+using namespace aicf::cts;
+
+namespace {
+
+using MemoryTest = DeviceTest;
+using CopyTest = DeviceTest;
+using StreamTest = DeviceTest;
+using CaptureTest = DeviceTest;
+using ErrorTest = DeviceTest;
+
+std::vector<uint8_t> pattern(size_t bytes, uint8_t seed) {
+  std::vector<uint8_t> values(bytes);
+  std::iota(values.begin(), values.end(), seed);
+  return values;
+}
+
+std::vector<uint8_t> download(Device &device, Stream &stream, const void *from,
+                              size_t bytes) {
+  std::vector<uint8_t> values(bytes, 0xee);
+  Status status = device.copyToHost(stream, values.data(), from, bytes);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  return values;
+}
+
+TEST_P(MemoryTest, IsZeroedAlignedAndApart) {
+  auto stream = makeStream();
+  const uint64_t sizes[] = {1, 2, 255, 256, 257, 4096, 1000003};
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  for (uint64_t bytes : sizes) {
+    buffers.push_back(std::make_unique<Buffer>(*device, bytes));
+    char *at = buffers.back()->at();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % kTensorAlignment, 0u);
+    EXPECT_EQ(download(*device, *stream, at, bytes),
+              std::vector<uint8_t>(bytes, 0));
+  }
+  for (size_t i = 0; i < buffers.size(); ++i)
+    ASSERT_TRUE(
+        device->fill(*stream, buffers[i]->at(), uint8_t(i + 1), sizes[i]).ok());
+  for (size_t i = 0; i < buffers.size(); ++i)
+    EXPECT_EQ(download(*device, *stream, buffers[i]->at(), sizes[i]),
+              std::vector<uint8_t>(sizes[i], uint8_t(i + 1)))
+        << "another buffer's fill";
+}
+
+TEST_P(MemoryTest, IsZeroedAgainAfterUse) {
+  auto stream = makeStream();
+  for (int i = 0; i < 4; ++i) {
+    Buffer buffer(*device, 512);
+    EXPECT_EQ(download(*device, *stream, buffer.at(), 512),
+              std::vector<uint8_t>(512, 0));
+    ASSERT_TRUE(device->fill(*stream, buffer.at(), 0xff, 512).ok());
+    ASSERT_TRUE(stream->synchronize().ok());
+  }
+}
+
+TEST_P(MemoryTest, TooMuchIsAnError) {
+  for (uint64_t bytes : {uint64_t(1) << 46, UINT64_MAX - 3, UINT64_MAX}) {
+    auto made = device->allocate(bytes);
+    EXPECT_EQ(made.status().code(), StatusCode::DeviceError) << bytes;
+  }
+  Buffer small(*device, 64); // and the device still works
+}
+
+TEST_P(MemoryTest, AllocationsAreCounted) {
+  uint64_t before = device->counters().allocations;
+  {
+    Buffer a(*device, 1), b(*device, 1);
+  }
+  EXPECT_EQ(device->counters().allocations, before + 2);
+  device->deallocate(nullptr);
+}
+
+TEST_P(CopyTest, RoundTripsEverySize) {
+  auto stream = makeStream();
+  for (size_t bytes : {1u, 3u, 255u, 256u, 1001u, 300000u}) {
+    Buffer buffer(*device, bytes);
+    std::vector<uint8_t> values = pattern(bytes, uint8_t(bytes));
+    ASSERT_TRUE(
+        device->copyToDevice(*stream, buffer.at(), values.data(), bytes).ok());
+    EXPECT_EQ(download(*device, *stream, buffer.at(), bytes), values);
+  }
+}
+
+TEST_P(CopyTest, LeavesNeighboursAlone) {
+  auto stream = makeStream();
+  Buffer buffer(*device, 1024);
+  std::vector<uint8_t> values = pattern(100, 1);
+  ASSERT_TRUE(device->fill(*stream, buffer.at(), 0xaa, 1024).ok());
+  ASSERT_TRUE(
+      device->copyToDevice(*stream, buffer.at(256), values.data(), 100).ok());
+  ASSERT_TRUE(device->fill(*stream, buffer.at(512), 0x55, 17).ok());
+  std::vector<uint8_t> expected(1024, 0xaa);
+  std::copy(values.begin(), values.end(), expected.begin() + 256);
+  std::fill(expected.begin() + 512, expected.begin() + 529, 0x55);
+  EXPECT_EQ(download(*device, *stream, buffer.at(), 1024), expected);
+}
+
+TEST_P(CopyTest, HostMemoryIsFreeOnReturn) {
+  auto stream = makeStream();
+  Buffer buffer(*device, 64 * 4096);
+  for (uint8_t i = 0; i < 64; ++i) { // many in flight, one host buffer
+    std::vector<uint8_t> values(4096, i);
+    ASSERT_TRUE(device
+                    ->copyToDevice(*stream, buffer.at(4096 * i), values.data(),
+                                   values.size())
+                    .ok());
+    std::memset(values.data(), 0xff, values.size());
+  }
+  for (uint8_t i = 0; i < 64; ++i)
+    EXPECT_EQ(download(*device, *stream, buffer.at(4096 * i), 4096),
+              std::vector<uint8_t>(4096, i));
+}
+
+TEST_P(CopyTest, OrderIsThatOfTheCalls) {
+  auto stream = makeStream();
+  Buffer buffer(*device, 256);
+  std::vector<uint8_t> values = pattern(256, 9);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(device->fill(*stream, buffer.at(), uint8_t(i), 256).ok());
+    ASSERT_TRUE(
+        device->copyToDevice(*stream, buffer.at(), values.data(), 256).ok());
+    ASSERT_TRUE(device->fill(*stream, buffer.at(128), uint8_t(i), 128).ok());
+  }
+  std::fill(values.begin() + 128, values.end(), 19);
+  EXPECT_EQ(download(*device, *stream, buffer.at(), 256), values);
+}
+
+/// y = relu(x) on tensors of 64 f32 in one buffer: slot i is at 256 * i.
+struct Relus {
+  Relus(Device &device, Stream &stream)
+      : device(device), stream(stream), buffer(device, 8 * 256) {
+    std::vector<float> x(64);
+    for (size_t i = 0; i < 64; ++i)
+      x[i] = float(i) - 32;
+    EXPECT_TRUE(device.copyToDevice(stream, buffer.at(), x.data(), 256).ok());
+  }
+  TensorView view(size_t slot) {
+    return {buffer.at(256 * slot), TensorDesc(DType::F32, {64})};
+  }
+  ResolvedCall resolveCall(size_t from, size_t to) {
+    TensorView x = view(from), y = view(to);
+    auto call = resolve(device, {OpKind::Relu, {&x, 1}, {&y, 1}, 0, {}});
+    EXPECT_TRUE(call.ok()) << call.status().toString();
+    return std::move(*call);
+  }
+  std::vector<float> read(size_t slot) {
+    std::vector<float> y(64);
+    EXPECT_TRUE(
+        device.copyToHost(stream, y.data(), buffer.at(256 * slot), 256).ok());
+    return y;
+  }
+  static std::vector<float> expected() {
+    std::vector<float> y(64);
+    for (size_t i = 33; i < 64; ++i)
+      y[i] = float(i) - 32;
+    return y;
+  }
+
+  Device &device;
+  Stream &stream;
+  Buffer buffer;
+};
+
+TEST_P(StreamTest, CallsRunInTheirOrder) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  for (size_t i = 0; i < 5; ++i) {
+    Status status = launch(relus.resolveCall(i, i + 1), *stream);
+    ASSERT_TRUE(status.ok()) << status.toString();
+  }
+  ASSERT_TRUE(stream->synchronize().ok());
+  ASSERT_TRUE(stream->synchronize().ok()) << "again";
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(5), Relus::expected());
+  }
+}
+
+TEST_P(StreamTest, BranchesFollowTheirEvents) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  ASSERT_TRUE(stream->reserve(3, 4).ok());
+  ASSERT_TRUE(stream->reserve(1, 0).ok()) << "never shrinks";
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_TRUE(stream->fork().ok());
+    ResolvedCall first = relus.resolveCall(0, 1),
+                 left = relus.resolveCall(1, 2),
+                 right = relus.resolveCall(1, 3),
+                 last = relus.resolveCall(2, 4);
+    first.signals = {0};
+    left.stream = 1;
+    left.waits = {0};
+    left.signals = {1};
+    right.stream = 2;
+    right.waits = {0};
+    right.signals = {2};
+    last.waits = {1, 2};
+    for (const ResolvedCall *call : {&first, &left, &right, &last}) {
+      Status status = launch(*call, *stream);
+      ASSERT_TRUE(status.ok()) << status.toString();
+    }
+  }
+  ASSERT_TRUE(stream->synchronize().ok());
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(4), Relus::expected());
+    EXPECT_EQ(relus.read(3), Relus::expected());
+  }
+}
+
+TEST_P(StreamTest, TimedCallsAreDoneOnReturn) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  auto micros = stream->enqueueTimed(relus.resolveCall(0, 1));
+  ASSERT_TRUE(micros.ok()) << micros.status().toString();
+  EXPECT_GE(*micros, 0);
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(1), Relus::expected());
+  }
+}
+
+TEST_P(StreamTest, AreIndependent) {
+  auto a = makeStream(), b = makeStream();
+  Relus first(*device, *a), second(*device, *b);
+  ASSERT_TRUE(a->beginCapture().ok());
+  EXPECT_FALSE(b->isCapturing());
+  ASSERT_TRUE(launch(second.resolveCall(0, 1), *b).ok());
+  ASSERT_TRUE(b->synchronize().ok()) << "b does not capture";
+  ASSERT_TRUE(launch(first.resolveCall(0, 1), *a).ok());
+  ASSERT_TRUE(a->endCapture().ok());
+  if (runsKernels()) {
+    EXPECT_EQ(second.read(1), Relus::expected());
+    EXPECT_EQ(first.read(1), std::vector<float>(64)) << "recorded, not run";
+  }
+}
+
+TEST_P(StreamTest, ThreadsHaveTheirOwn) {
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      auto stream = makeStream();
+      Relus relus(*device, *stream);
+      for (int i = 0; i < 50; ++i)
+        failures += !launch(relus.resolveCall(0, 1), *stream).ok();
+      failures += !stream->synchronize().ok();
+      failures += runsKernels() && relus.read(1) != Relus::expected();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
+TEST_P(CaptureTest, RecordsAndReplays) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  ASSERT_TRUE(graph_begin(*stream).ok());
+  EXPECT_TRUE(stream->isCapturing());
+  ASSERT_TRUE(launch(relus.resolveCall(0, 1), *stream).ok());
+  ASSERT_TRUE(launch(relus.resolveCall(1, 2), *stream).ok());
+  auto graph = graph_end(*stream);
+  ASSERT_TRUE(graph.ok()) << graph.status().toString();
+  EXPECT_FALSE(stream->isCapturing());
+  EXPECT_EQ((*graph)->numCalls(), 2u);
+  EXPECT_GE((*graph)->numNodes(), 2u);
+  EXPECT_EQ((*graph)->call(1).ins[0].data, relus.view(1).data);
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(2), std::vector<float>(64)) << "recorded, not run";
+  }
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(graph_launch(**graph, *stream).ok());
+  auto micros = stream->launchTimed(**graph);
+  ASSERT_TRUE(micros.ok()) << micros.status().toString();
+  EXPECT_GE(*micros, 0);
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(2), Relus::expected());
+  }
+  graph_reset(*graph);
+  EXPECT_EQ(graph->get(), nullptr);
+}
+
+TEST_P(CaptureTest, ManyGraphsShareAStream) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  std::vector<std::unique_ptr<Graph>> graphs;
+  for (size_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(graph_begin(*stream).ok());
+    ASSERT_TRUE(launch(relus.resolveCall(i, i + 1), *stream).ok());
+    auto graph = graph_end(*stream);
+    ASSERT_TRUE(graph.ok()) << graph.status().toString();
+    graphs.push_back(std::move(*graph));
+  }
+  for (auto &graph : graphs)
+    ASSERT_TRUE(graph_launch(*graph, *stream).ok());
+  graphs.erase(graphs.begin() + 1);
+  for (auto &graph : graphs)
+    ASSERT_TRUE(graph_launch(*graph, *stream).ok());
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(5), Relus::expected());
+  }
+}
+
+TEST_P(CaptureTest, BranchesAreJoined) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  ASSERT_TRUE(stream->reserve(2, 2).ok());
+  ASSERT_TRUE(graph_begin(*stream).ok());
+  ASSERT_TRUE(stream->fork().ok());
+  ResolvedCall side = relus.resolveCall(0, 1), main = relus.resolveCall(0, 2),
+               last = relus.resolveCall(1, 3);
+  side.stream = 1;
+  side.signals = {0};
+  last.waits = {0};
+  for (const ResolvedCall *call : {&side, &main, &last}) {
+    Status status = launch(*call, *stream);
+    ASSERT_TRUE(status.ok()) << status.toString();
+  }
+  auto graph = graph_end(*stream);
+  ASSERT_TRUE(graph.ok()) << graph.status().toString();
+  EXPECT_EQ((*graph)->numCalls(), 3u);
+  ASSERT_TRUE(graph_launch(**graph, *stream).ok());
+  if (runsKernels()) {
+    EXPECT_EQ(relus.read(3), Relus::expected());
+  }
+}
+
+TEST_P(ErrorTest, CaptureOutOfTurn) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  EXPECT_EQ(graph_end(*stream).status().code(), StatusCode::FailedState);
+  ASSERT_TRUE(graph_begin(*stream).ok());
+  EXPECT_EQ(graph_begin(*stream).code(), StatusCode::FailedState);
+  EXPECT_EQ(stream->synchronize().code(), StatusCode::FailedState);
+  ASSERT_TRUE(launch(relus.resolveCall(0, 1), *stream).ok());
+  auto graph = graph_end(*stream);
+  ASSERT_TRUE(graph.ok()) << graph.status().toString();
+  EXPECT_EQ(graph_end(*stream).status().code(), StatusCode::FailedState);
+  ASSERT_TRUE(graph_begin(*stream).ok());
+  EXPECT_EQ(graph_launch(**graph, *stream).code(), StatusCode::FailedState);
+  EXPECT_TRUE(graph_end(*stream).ok()) << "the stream stays usable";
+  EXPECT_TRUE(graph_launch(**graph, *stream).ok());
+  EXPECT_TRUE(stream->synchronize().ok());
+}
+
+TEST_P(ErrorTest, WrongCallsAreRefusedBeforeTheyRun) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  TensorView x = relus.view(0), y = relus.view(1);
+  auto code = [&](TensorView in, TensorView out,
+                  std::string_view kid = "auto") {
+    return op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, *stream, kid)
+        .code();
+  };
+  TensorView crooked = y, nothing = y, wide = y, overlapping = x;
+  crooked.data = static_cast<char *>(y.data) + 1;
+  nothing.data = nullptr;
+  wide.desc = TensorDesc(DType::F32, {65});
+  overlapping.data = static_cast<char *>(x.data) + 4;
+  EXPECT_EQ(code(x, crooked), StatusCode::Misaligned);
+  EXPECT_EQ(code(x, nothing), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(x, wide), StatusCode::ShapeMismatch);
+  EXPECT_EQ(code(x, overlapping), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(x, y, "relu_f32_v99"), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(x, y), StatusCode::Ok);
+  EXPECT_TRUE(stream->synchronize().ok());
+}
+
+TEST_P(ErrorTest, DescribesItself) {
+  EXPECT_FALSE(device->description().empty());
+  EXPECT_GE(device->numThreads(), 1);
+  if (device->freeBytes() > 0) {
+    EXPECT_GT(device->freeBytes(), uint64_t(1) << 20);
+  }
+}
+
+AICF_INSTANTIATE_FOR_DEVICES(MemoryTest);
+AICF_INSTANTIATE_FOR_DEVICES(CopyTest);
+AICF_INSTANTIATE_FOR_DEVICES(StreamTest);
+AICF_INSTANTIATE_FOR_DEVICES(CaptureTest);
+AICF_INSTANTIATE_FOR_DEVICES(ErrorTest);
+
+} // namespace

@@ -63,6 +63,9 @@ tests() {
   AICF_TEST_DEVICE=cuda $build/bin/CUDADeviceTest >"$out/device.log" 2>&1 ||
     grep -vE "^\[ +(RUN|OK)|SKIPPED" "$out/device.log" | head -40
   tail -1 "$out/device.log"
+  AICF_TEST_DEVICE=cuda $build/bin/DeviceSuiteTest >"$out/suite.log" 2>&1 ||
+    grep -vE "^\[ +(RUN|OK)|SKIPPED" "$out/suite.log" | head -40
+  tail -1 "$out/suite.log"
   AICF_TEST_DEVICE=cuda $build/bin/KernelTest >"$out/kernels.log" 2>&1 ||
     grep -vE '^\[ +(RUN|OK)|SKIPPED' "$out/kernels.log" | head -60
   tail -3 "$out/kernels.log"

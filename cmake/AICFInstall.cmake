@@ -17,7 +17,6 @@ install(EXPORT AICFTargets NAMESPACE AICF:: COMPONENT runtime
 file(WRITE ${PROJECT_BINARY_DIR}/AICFConfig.cmake "\
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
-find_dependency(OpenMP COMPONENTS CXX)
 include(\${CMAKE_CURRENT_LIST_DIR}/AICFTargets.cmake)
 ")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/AICFConfigVersion.cmake

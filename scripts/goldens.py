@@ -346,10 +346,13 @@ def write_plans(args):
 def cuda_bits(args):
     now = {}
     with tempfile.TemporaryDirectory() as folder:
-        for plan in sorted(args.plans.glob("*.plan")):
+        def one(plan):
             _, dump = describe(args.bin, plan)
-            now[plan.name[:-5]] = bits(args.bin, plan, dump,
-                                       pathlib.Path(folder), "cuda")
+            return plan.name[:-5], bits(args.bin, plan, dump,
+                                        pathlib.Path(folder), "cuda")
+        # A process costs a second or two before its first kernel: several at once.
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            now.update(pool.map(one, sorted(args.plans.glob("*.plan"))))
     old = json.loads(args.file.read_text()) if args.file.exists() else {}
     # One hash a plan: the file stays small, a difference names the plan.
     now = {name: short_hash(json.dumps(v, sort_keys=True).encode())

@@ -139,7 +139,8 @@ Status checkDerived(const Plan &plan, size_t i, const std::string &where) {
     return refuse(PlanError::TensorDerived, where, ": derived_from is ",
                   t.derivedFrom, ": ", why);
   };
-  if (t.derivedFrom < 0 || size_t(t.derivedFrom) >= plan.persistent.size())
+  // Negative numbers are large ones.
+  if (size_t(t.derivedFrom) >= plan.persistent.size())
     return refuseBecause("no such persistent tensor");
   const PlanTensor &source = plan.persistent[size_t(t.derivedFrom)];
   if (t.role != Role::State || source.role == Role::Hyper)
@@ -424,7 +425,7 @@ Status EntryChecker::checkLifetimes() const {
   std::vector<uint32_t> tids;
   for (uint32_t tid = plan.persistent.size(); tid < numTensors(); ++tid) {
     const PlanTensor &t = tensor(tid);
-    if (segmentOf(t.role) != Segment::Temp || accesses[tid].empty())
+    if (segmentOf(t.role) != Segment::Temp)
       continue;
     ranges.push_back({t.offset, t.offset + t.desc.numBytes(), &accesses[tid]});
     tids.push_back(tid);

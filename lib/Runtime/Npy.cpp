@@ -39,10 +39,11 @@ public:
                   : key == "fortran_order" ? 1
                   : key == "shape"         ? 2
                                            : -1;
-      if (index < 0 || seen[index] || !take(':'))
+      bool *isSeen = index < 0 ? nullptr : &seen[index];
+      if (!isSeen || *isSeen || !take(':'))
         return refuse("the header has an unknown or repeated key \"", key,
                       "\"");
-      seen[index] = true;
+      *isSeen = true;
       AICF_RETURN_IF_ERROR(index == 0   ? parseDescr(desc)
                            : index == 1 ? parseOrder()
                                         : parseShape(desc));
@@ -65,7 +66,7 @@ private:
     return text.empty() ? '\0' : text[0];
   }
   bool take(char c) {
-    if (peek() != c || text.empty())
+    if (peek() != c) // never '\0', which stands for the end
       return false;
     text.remove_prefix(1);
     return true;
@@ -113,7 +114,7 @@ private:
                    text[digits] <= '9' && digits < 10;
            ++digits)
         d = d * 10 + (text[digits] - '0');
-      if (digits == 0 || d == 0 || d > INT32_MAX || desc.rank == kMaxRank)
+      if (d == 0 || d > INT32_MAX || desc.rank == kMaxRank) // no digits: 0
         return refuse("shape has a dimension that is not in 1 to ", INT32_MAX,
                       ", or more than ", kMaxRank);
       text.remove_prefix(digits);

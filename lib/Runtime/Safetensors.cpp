@@ -50,7 +50,7 @@ StatusOr<Json> parseHeader(Span<const uint8_t> text) {
   };
   Json header = Json::parse(text.begin(), text.end(), callback,
                             /*allow_exceptions=*/false);
-  if (header.is_discarded() || !header.is_object() || tooDeep)
+  if (!header.is_object() || tooDeep) // a discarded one is no object
     return refuse("the header is not a flat JSON object");
   if (!duplicate.empty())
     return refuse("the header holds \"", duplicate, "\" twice");
@@ -71,7 +71,8 @@ struct Range {
 
 StatusOr<std::pair<TensorDesc, Range>>
 parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
-  if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") ||
+  // What is no object contains nothing.
+  if (entry.size() != 3 || !entry.contains("dtype") ||
       !entry.contains("shape") || !entry.contains("data_offsets"))
     return refuse("\"", name,
                   "\" does not have exactly dtype, shape and data_offsets");

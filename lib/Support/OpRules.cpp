@@ -395,15 +395,14 @@ Status checkSgd(const Call &c) {
   AICF_RETURN_IF_ERROR(c.scalar("C2", c.inName(2), c.ins[2], c.ins[0].dtype));
   AICF_RETURN_IF_ERROR(checkOptionalScalars(c, hasMoment ? 4 : 3));
   auto attrs = decodeAttrs<SgdStepAttrs>(c.attrs);
-  bool plain = attrs.momentum == 0 && attrs.nesterov == 0;
   AICF_RETURN_IF_ERROR(c.value("C4", "momentum", attrs.momentum,
                                attrs.momentum >= 0 &&
                                    std::isfinite(attrs.momentum) &&
-                                   (hasMoment || plain),
+                                   (hasMoment || attrs.momentum == 0),
                                "finite and >= 0, and 0 without m"));
   AICF_RETURN_IF_ERROR(c.value("C4", "nesterov", attrs.nesterov,
                                (attrs.nesterov == 0 || attrs.nesterov == 1) &&
-                                   (hasMoment || plain),
+                                   (hasMoment || attrs.nesterov == 0),
                                "0 or 1, and 0 without m"));
   return c.atLeast("C4", "weight_decay", attrs.weight_decay, 0,
                    "a finite number >= 0");
@@ -417,8 +416,7 @@ Status checkUpdate(const Call &c, OpKind single, int64_t count,
           perOut = int64_t(info.groupResults);
   int64_t numIns = int64_t(c.ins.size()), numOuts = int64_t(c.outs.size());
   int64_t scalars = numIns - perIn * std::clamp<int64_t>(count, 0, numIns);
-  bool counts = count >= 1 && count <= numIns &&
-                scalars >= int64_t(numScalars) &&
+  bool counts = scalars >= int64_t(numScalars) &&
                 scalars <= int64_t(numScalars) + 2 &&
                 (numOuts == perOut * count || numOuts == (perOut + 1) * count);
   if (!counts)
@@ -527,7 +525,7 @@ Status checkRecord(const Call &c) {
 Status checkCount(const Call &c, const char *what, size_t count,
                   const OperandInfo *infos, size_t numInfos) {
   size_t least = 0;
-  bool variadic = numInfos > 0 && infos[numInfos - 1].variadic;
+  bool variadic = infos[numInfos - 1].variadic; // no op is without
   for (size_t i = 0; i < numInfos; ++i)
     least += !infos[i].optional;
   if (count >= least && (variadic || count <= numInfos))

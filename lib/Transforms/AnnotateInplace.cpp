@@ -193,7 +193,6 @@ void Annotator::annotateTemps() {
   // The storage of a temp chain is named by its first value.
   llvm::DenseMap<Value, Value> root;
   llvm::DenseMap<Value, ::aicf::AccessSet> accesses;
-  llvm::DenseSet<Value> takenOver;
   ValueRange results = func.front().getTerminator()->getOperands();
   llvm::DenseSet<Value> returned(results.begin(), results.end());
   auto isReturned = [&](Value value) { return returned.contains(value); };
@@ -211,16 +210,13 @@ void Annotator::annotateTemps() {
       if (isUpdate)
         continue;
       for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-        if (!::aicf::mayShareStorage(op.getOpKind(), result.getResultNumber(),
-                                     i) ||
-            isa<BlockArgument>(operand) || isReturned(operand))
+        if (isa<BlockArgument>(operand) || isReturned(operand))
           continue;
+        // Storage that was taken over is accessed by who took it.
         Value storage = root.at(operand);
-        if (takenOver.count(operand) ||
-            !mayTakeOver(accesses.at(storage), operand, result))
+        if (!mayTakeOver(accesses.at(storage), operand, result))
           continue;
         setInplace(op, result.getResultNumber(), i);
-        takenOver.insert(operand);
         root[result] = storage;
         accesses[storage].merge(accesses[result]);
         break;

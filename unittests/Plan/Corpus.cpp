@@ -59,15 +59,15 @@ public:
 
   /// The sample plan after `change`.
   void add(PlanError expected, const char *what,
-           const std::function<void(Plan &)> &change) {
+           const std::function<void(Plan &)> &change, const char *text = "") {
     Plan plan = makeTrainPlan();
     change(plan);
-    addBytes(expected, what, plan.serialize());
+    addBytes(expected, what, plan.serialize(), text);
   }
   void addBytes(PlanError expected, const char *what,
-                std::vector<uint8_t> bytes) {
+                std::vector<uint8_t> bytes, const char *text = "") {
     cases.push_back({expected, std::string(nameOf(expected)) + "-" + what,
-                     std::move(bytes)});
+                     std::move(bytes), text});
   }
 
   void addOuterForm();
@@ -116,9 +116,26 @@ void CorpusBuilder::addTables() {
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
                                    b.CreateVector(entries));
            }));
-  addBytes(PlanError::MissingField, "kid", build([](FlatBufferBuilder &b) {
-             return planOfCalls(b, {fb::CreateCall(b)});
-           }));
+  addBytes(
+      PlanError::MissingField, "entries", build([](FlatBufferBuilder &b) {
+        return fb::CreatePlan(
+            b, kPlanMajor, kPlanMinor, 0, 0,
+            b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>()));
+      }));
+  const char *fields[] = {"kid", "attrs", "ins", "outs"};
+  for (size_t missing = 0; missing < 4; ++missing)
+    addBytes(PlanError::MissingField, fields[missing],
+             build([=](FlatBufferBuilder &b) {
+               auto kid = b.CreateString("k");
+               auto attrs = b.CreateVector(std::vector<uint8_t>());
+               auto numbers = b.CreateVector(std::vector<uint32_t>());
+               return planOfCalls(b,
+                                  {fb::CreateCall(b, 0, missing == 0 ? 0 : kid,
+                                                  0, missing == 1 ? 0 : attrs,
+                                                  missing == 2 ? 0 : numbers,
+                                                  missing == 3 ? 0 : numbers)});
+             }),
+             fields[missing]);
   // Many offsets to one call with a long blob: small file, huge plan.
   addBytes(PlanError::Oversized, "shared-blob", build([](FlatBufferBuilder &b) {
              auto numbers = b.CreateVector(std::vector<uint32_t>());
@@ -139,6 +156,8 @@ void CorpusBuilder::addTables() {
       }));
   add(PlanError::NoEntries, "none", [](Plan &p) { p.entries.clear(); });
   add(PlanError::EntryName, "empty", [](Plan &p) { p.entries[0].name = ""; });
+  add(PlanError::EntryName, "malformed",
+      [](Plan &p) { p.entries[0].name = "f\xff"; });
   add(PlanError::EntryName, "twice",
       [](Plan &p) { p.entries[1].name = "train"; });
 }
@@ -219,6 +238,20 @@ void CorpusBuilder::addTensors() {
       [](Plan &p) { p.persistent[1].init = InitKind::UniformFanIn; });
   add(PlanError::TensorInit, "normal-of-integer",
       [](Plan &p) { p.persistent[4].init = InitKind::Normal; });
+  add(PlanError::TensorInit, "fan-in-of-integer",
+      [=](Plan &p) { first(p).desc.dtype = DType::I32; });
+  add(PlanError::TensorInit, "negative-deviation", [=](Plan &p) {
+    first(p).init = InitKind::Normal;
+    first(p).initValue = -0.5;
+  });
+  add(PlanError::TensorInit, "fraction-of-integer", [](Plan &p) {
+    p.persistent[4].init = InitKind::Constant;
+    p.persistent[4].initValue = 1.5;
+  });
+  add(PlanError::TensorInit, "too-large-integer", [](Plan &p) {
+    p.persistent[4].init = InitKind::Constant;
+    p.persistent[4].initValue = 1e12;
+  });
   add(PlanError::TensorInit, "nan", [=](Plan &p) {
     first(p).init = InitKind::Constant;
     first(p).initValue = NAN;
@@ -228,16 +261,47 @@ void CorpusBuilder::addTensors() {
     p.persistent[2].derivedFrom = from;
     p.persistent[2].desc.dtype = dtype;
   };
-  add(PlanError::TensorDerived, "nothing",
-      [=](Plan &p) { derive(p, 99, DType::F16); });
-  add(PlanError::TensorDerived, "negative",
-      [=](Plan &p) { derive(p, -2, DType::F16); });
-  add(PlanError::TensorDerived, "same-type",
-      [=](Plan &p) { derive(p, 0, DType::F32); });
-  add(PlanError::TensorDerived, "integer",
-      [=](Plan &p) { derive(p, 0, DType::I32); });
-  add(PlanError::TensorDerived, "itself",
-      [=](Plan &p) { derive(p, 2, DType::F16); });
+  add(
+      PlanError::TensorDerived, "nothing",
+      [=](Plan &p) { derive(p, 99, DType::F16); }, "no such persistent tensor");
+  add(
+      PlanError::TensorDerived, "negative",
+      [=](Plan &p) { derive(p, -2, DType::F16); }, "no such persistent tensor");
+  const char *other = "the same shape and another float type";
+  add(
+      PlanError::TensorDerived, "same-type",
+      [=](Plan &p) { derive(p, 0, DType::F32); }, other);
+  add(
+      PlanError::TensorDerived, "integer",
+      [=](Plan &p) { derive(p, 0, DType::I32); }, other);
+  add(
+      PlanError::TensorDerived, "of-integer",
+      [=](Plan &p) {
+        derive(p, 4, DType::F16);
+        p.persistent[2].desc = TensorDesc(DType::F16, {});
+      },
+      other);
+  add(
+      PlanError::TensorDerived, "other-shape",
+      [=](Plan &p) { derive(p, 1, DType::F16); }, other);
+  add(
+      PlanError::TensorDerived, "no-cast",
+      [=](Plan &p) {
+        derive(p, 0, DType::F16);
+        p.persistent[0].desc.dtype = DType::F64;
+        p.persistentBytes = 1 << 16;
+      },
+      "no cast between the two types");
+  add(
+      PlanError::TensorDerived, "itself",
+      [=](Plan &p) { derive(p, 2, DType::F16); }, "derived itself");
+  add(
+      PlanError::TensorDerived, "hyper",
+      [=](Plan &p) {
+        derive(p, 5, DType::F16);
+        p.persistent[2].desc = TensorDesc(DType::F16, {});
+      },
+      "derived from a param or state");
   add(PlanError::TensorDerived, "stale", [](Plan &p) {
     // predict never writes; train writes W, and nothing its copy.
     PlanTensor copy = p.persistent[0];
@@ -258,8 +322,13 @@ void CorpusBuilder::addTensors() {
     write.outs = {0};
     p.entries[0].calls.push_back(write);
   });
-  add(PlanError::TensorDerived, "param",
-      [](Plan &p) { p.persistent[0].derivedFrom = 1; });
+  add(
+      PlanError::TensorDerived, "param",
+      [](Plan &p) {
+        p.persistent[0].derivedFrom = 2;
+        p.persistent[0].desc.dtype = DType::F16;
+      },
+      "a state is derived");
   add(PlanError::TensorDerived, "io",
       [](Plan &p) { p.entries[0].tensors[0].derivedFrom = 0; });
 }
@@ -322,6 +391,33 @@ void CorpusBuilder::addCalls() {
     p.entries[0].ioBytes = 1024;
     p.entries[0].tensors[3].offset = 768;
   });
+  add(
+      PlanError::CallWrites, "hyper", [=](Plan &p) { call(p, 2).outs[0] = 5; },
+      "of role hyper");
+  add(
+      PlanError::CallWrites, "workspace",
+      [](Plan &p) { p.entries[0].tensors[3].role = Role::Workspace; },
+      "of role workspace");
+  // A reduction of CUDA's that takes a workspace, with an input in its place.
+  TensorDesc rows(DType::F32, {300, 401}), sums(DType::F32, {401});
+  Sample sum{{rows}, {sums}, std::vector<uint8_t>(8)};
+  Plan reduction = makeCallPlan(OpKind::ReduceSum, sum, DeviceKind::CUDA);
+  PlanCall &reduce = reduction.entries[0].calls[0];
+  int32_t workspace = reduce.workspace;
+  reduce.workspace = int32_t(reduce.ins[0]);
+  addBytes(PlanError::CallWorkspace, "input", reduction.serialize());
+  reduce.workspace = workspace;
+  reduction.entries[0].calls.push_back(
+      makeCall(OpKind::Copy, "copy_i32_v0", {uint32_t(workspace)}, {99}));
+  PlanTensor copy = makeTensor(
+      "read", Role::Output,
+      reduction.tensor(reduction.entries[0], uint32_t(workspace)).desc,
+      reduction.entries[0].ioBytes);
+  reduction.entries[0].ioBytes += copy.desc.numBytes();
+  reduction.entries[0].calls[1].outs = {
+      uint32_t(reduction.entries[0].tensors.size())};
+  reduction.entries[0].tensors.push_back(copy);
+  addBytes(PlanError::CallWorkspace, "read", reduction.serialize());
   add(PlanError::CallWrites, "twice", [=](Plan &p) { call(p, 7).outs[1] = 0; });
   add(PlanError::CallInplace, "gemm", [](Plan &p) {
     // A square product into its own operand.
@@ -361,6 +457,25 @@ void CorpusBuilder::addOrder() {
   addFork(PlanError::LiveOverlap, "two-streams", [](PlanEntry &e) {
     e.tensors[3].offset = 0; // branches run side by side
   });
+  addFork(PlanError::UnorderedAccess, "read-write", [](PlanEntry &e) {
+    // The copy of tensor 2 runs beside the call that writes it anew.
+    e.calls[0].signals = {1};
+    e.calls[1].ins = {2};
+    e.calls[1].waits = {1};
+    e.calls.insert(e.calls.begin() + 2,
+                   makeCall(OpKind::Relu, "relu_f32_v0", {0}, {2}));
+  });
+  add(PlanError::ReadBeforeWrite, "output",
+      [](Plan &p) { std::swap(p.entries[1].calls[0], p.entries[1].calls[1]); });
+  for (Role role : {Role::Temp, Role::Saved})
+    add(
+        PlanError::ReadBeforeWrite,
+        role == Role::Temp ? "temp-never-written" : "saved-never-written",
+        [=](Plan &p) {
+          p.entries[0].tensors.push_back(
+              makeTensor("", role, TensorDesc(DType::F32, {1}), 0));
+        },
+        "is never written");
   add(PlanError::ReadBeforeWrite, "swapped",
       [](Plan &p) { std::swap(p.entries[0].calls[0], p.entries[0].calls[3]); });
   add(PlanError::ReadBeforeWrite, "output-never-written", [](Plan &p) {

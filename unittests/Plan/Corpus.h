@@ -15,6 +15,7 @@ struct CorpusCase {
   PlanError expected;
   std::string name; ///< file name without suffix
   std::vector<uint8_t> bytes;
+  std::string text; ///< in the message, where the error alone is not enough
 };
 
 /// At least one file for each PlanError.

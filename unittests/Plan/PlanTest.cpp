@@ -83,6 +83,10 @@ TEST(Plan, RefusesTheCorpus) {
     EXPECT_EQ(plan.status().code(), StatusCode::InvalidPlan) << c.name;
     EXPECT_EQ(codeOf(plan.status()), nameOf(c.expected))
         << c.name << ": " << plan.status().message();
+    EXPECT_NE(plan.status().message().find(c.text), std::string::npos)
+        << c.name << ": " << plan.status().message();
+    EXPECT_NE(plan.status().message().find("plan '" + path + "'"),
+              std::string::npos);
     hit.insert(codeOf(plan.status()));
   }
   for (PlanError error : allPlanErrors())

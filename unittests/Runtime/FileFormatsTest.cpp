@@ -64,6 +64,32 @@ TEST(Safetensors, RefusesMalformedFiles) {
       {safetensors("{" + a + "," + a + "}", 8), "twice"},
       {safetensors(R"({"a":{"dtype":"F32","shape":[2]}})", 8), "exactly"},
       {safetensors(R"({"a":3})", 8), "exactly"},
+      {safetensors(R"({"a":[1,2,3]})", 8), "exactly"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}})",
+           8),
+       "exactly"},
+      {safetensors(
+           R"({"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{}}}}}}}}}})", 0),
+       "JSON object"},
+      {safetensors(R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})",
+                   8),
+       "no array"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}})",
+           4),
+       "no array of up to"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2147483648],"data_offsets":[0,8]}})",
+           8),
+       "dimension"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":{"0":0,"1":8}}})",
+           8),
+       "outside"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,9]}})", 8),
+       "outside"},
       {safetensors(R"({"a":{"dtype":"F8","shape":[2],"data_offsets":[0,8]}})",
                    8),
        "unknown dtype"},
@@ -151,6 +177,29 @@ TEST(Npy, RefusesMalformedFiles) {
   };
   const std::pair<std::vector<uint8_t>, const char *> cases[] = {
       {{'x'}, "magic"},
+      {{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 1, 0}, "magic"},
+      {[&] {
+         std::vector<uint8_t> bytes = npy(good, 8);
+         bytes[1] = 'X';
+         return bytes;
+       }(),
+       "magic"},
+      {[&] {
+         std::vector<uint8_t> bytes = npy(good, 8);
+         bytes[7] = 1;
+         return bytes;
+       }(),
+       "version 1.1"},
+      {[&] {
+         std::vector<uint8_t> bytes = npy(good, 8);
+         bytes[9] = 0xff;
+         return bytes;
+       }(),
+       "does not fit in a file"},
+      {with("'descr': '<f4', ", ""), "lacks a key"},
+      {with("'fortran_order': False, ", ""), "lacks a key"},
+      {with("(2,)", "(1,1,1,1,1,1,1,1,2)"), "or more than"},
+      {with("(2,)", "(,)"), "dimension"},
       {npy(good, 8, 3), "version"},
       {npy(good, 7), "the file holds 7"},
       {npy(good, 9), "the file holds 9"},
@@ -286,6 +335,39 @@ TEST_F(CheckpointTest, IsAskedForBeforeTheRun) {
   fs::create_directories(folder / "state.safetensors");
   EXPECT_EQ(checkCheckpoint(**executor, folder.string(), "train").code(),
             StatusCode::DeviceError);
+}
+
+TEST_F(CheckpointTest, AFileIsNoFolder) {
+  fs::create_directories(folder);
+  std::ofstream(folder / "file").put('x');
+  fs::permissions(folder / "file", fs::perms::all);
+  EXPECT_FALSE(checkCheckpointFolder((folder / "file").string()).ok());
+}
+
+TEST_F(CheckpointTest, BadFilesAreNamed) {
+  auto executor = make();
+  fs::create_directories(folder);
+  std::string path = (folder / "bad").string();
+  std::ofstream(path) << "x";
+  EXPECT_NE(loadWeights(*executor, path).message().find(path),
+            std::string::npos);
+}
+
+/// Derived states are recomputed, never saved.
+TEST_F(CheckpointTest, LeavesDerivedStatesOut) {
+  Plan plan = makeInitPlan();
+  plan.persistent[5].role = Role::State;
+  plan.persistent[5].init = InitKind::None;
+  plan.persistent[5].derivedFrom = 3;
+  auto made = Executor::create(std::make_shared<const Plan>(std::move(plan)),
+                               createCPUDevice({1}));
+  ASSERT_TRUE(saveCheckpoint(**made, folder.string()).ok());
+  auto saved =
+      parseSafetensors(*readFile((folder / "state.safetensors").string()));
+  ASSERT_TRUE(saved.ok());
+  EXPECT_EQ(saved->count("uniform"), 1u);
+  EXPECT_EQ(saved->count("bf16"), 0u);
+  ASSERT_TRUE(loadCheckpoint(**made, folder.string()).ok());
 }
 
 TEST_F(CheckpointTest, NamesThatTheFormatCannotHold) {

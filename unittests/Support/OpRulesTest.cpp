@@ -12,6 +12,7 @@
 // untested.
 //===----------------------------------------------------------------------===//
 
+#include "aicf/Support/OpRules.h"
 #include "aicf/Runtime/Device.h"
 #include "aicf/Support/KernelTable.h"
 #include "unittests/Common/SamplePlans.h"
@@ -84,6 +85,7 @@ struct RuleCase {
   const char *id;  ///< the constraint, or "attrs" or "count"
   StatusCode code;
   Change change;
+  const char *text = ""; ///< also in the message, where the id is not enough
 };
 
 constexpr DType F16 = DType::F16, F32 = DType::F32, F64 = DType::F64,
@@ -216,8 +218,8 @@ const RuleCase kLossAndNorm[] = {
     {"reduce_sum 0", "C3", Code::ShapeMismatch, out(0, {3})},
     {"reduce_sum 1", "C3", Code::ShapeMismatch, out(0, {1, 6})},
     {"reduce_sum middle", "C3", Code::ShapeMismatch, out(0, {6, 3})},
-    {"layer_norm", "C1", Code::ShapeMismatch,
-     in(0, std::vector<int64_t>{})},
+    {"layer_norm", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
+     "of rank 0"},
     {"layer_norm", "C1", Code::ShapeMismatch, in(1, {3})},
     {"layer_norm", "C1", Code::ShapeMismatch, in(2, {6, 1})},
     {"layer_norm", "C2", Code::DTypeMismatch, all(I32)},
@@ -232,8 +234,8 @@ const RuleCase kLossAndNorm[] = {
      attr(&LayerNormAttrs::eps, INFINITY)},
     {"layer_norm", "attrs", Code::InvalidArgument,
      attr(&LayerNormAttrs::eps, NAN)},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch,
-     in(0, std::vector<int64_t>{})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
+     "of rank 0"},
     {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(1, {6, 3})},
     {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(2, {3})},
     {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(3, {6})},
@@ -250,10 +252,13 @@ const RuleCase kCounters[] = {
     {"all_finite", "count", Code::InvalidArgument,
      [](Sample &s) { s.ins.clear(); }},
     {"all_finite", "C1", Code::DTypeMismatch, in(0, I32)},
+    {"all_finite", "C1", Code::DTypeMismatch, both(in(0, I32), in(1, I32))},
     {"all_finite", "C1", Code::DTypeMismatch, in(1, F64)},
     {"all_finite", "C2", Code::DTypeMismatch, out(0, I64)},
     {"all_finite", "C2", Code::ShapeMismatch, out(0, {1})},
     {"loss_scale_update", "C1", Code::DTypeMismatch, in(0, I32)},
+    {"loss_scale_update", "C1", Code::DTypeMismatch,
+     both(in(0, I32), out(0, I32))},
     {"loss_scale_update", "C1", Code::ShapeMismatch, in(0, {1})},
     {"loss_scale_update", "C1", Code::DTypeMismatch, out(0, F64)},
     {"loss_scale_update", "C1", Code::ShapeMismatch, out(0, {1})},
@@ -345,7 +350,8 @@ const RuleCase kOptimizers[] = {
     {"sgd_step nesterov gated", "C2", Code::ShapeMismatch, in(4, {1})},
     {"sgd_step nesterov gated", "C3", Code::ShapeMismatch, in(5, {1})},
     {"sgd_step nesterov gated", "count", Code::InvalidArgument, in(5, I64)},
-    {"sgd_step", "C4", Code::InvalidArgument, attr(&SgdStepAttrs::momentum, .9)},
+    {"sgd_step", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, .9)},
     {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
      attr(&SgdStepAttrs::momentum, -1)},
     {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
@@ -417,8 +423,7 @@ const RuleCase kUpdates[] = {
 };
 
 const RuleCase kMovers[] = {
-    {"gather_rows", "C1", Code::ShapeMismatch,
-     in(0, std::vector<int64_t>{})},
+    {"gather_rows", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
     {"gather_rows", "C1", Code::DTypeMismatch, in(1, F32)},
     {"gather_rows", "C1", Code::ShapeMismatch, in(1, {6, 1})},
     {"gather_rows", "C2", Code::ShapeMismatch, out(0, {5, 6})},
@@ -432,7 +437,8 @@ const RuleCase kMovers[] = {
     {"shuffle", "C3", Code::InvalidArgument, attr(&ShuffleAttrs::size, -7)},
     {"shuffle", "C3", Code::InvalidArgument,
      attr(&ShuffleAttrs::size, int64_t(1) << 31)},
-    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
+    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
+     "of rank 0"},
     {"record", "C1", Code::ShapeMismatch, in(1, {3})},
     {"record", "C1", Code::DTypeMismatch, in(1, F64)},
     {"record", "C1", Code::ShapeMismatch, out(0, {6, 3})},
@@ -483,6 +489,8 @@ TEST_P(OpRules, CheckCallRefuses) {
   EXPECT_EQ(status.code(), c.code) << status.toString();
   EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
             std::string::npos)
+      << status.toString();
+  EXPECT_NE(status.message().find(c.text), std::string::npos)
       << status.toString();
 }
 
@@ -541,25 +549,24 @@ TEST_P(OpRules, OpCallRefuses) {
 }
 
 std::string caseName(const testing::TestParamInfo<size_t> &info) {
-  std::string name =
-      std::to_string(info.param) + "_" + kCases[info.param].row + "_" +
-      kCases[info.param].id;
+  std::string name = std::to_string(info.param) + "_" + kCases[info.param].row +
+                     "_" + kCases[info.param].id;
   for (char &ch : name)
     if (!std::isalnum(static_cast<unsigned char>(ch)))
       ch = '_';
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(All, OpRules,
-                         testing::Range<size_t>(0, kCases.size()), caseName);
+INSTANTIATE_TEST_SUITE_P(All, OpRules, testing::Range<size_t>(0, kCases.size()),
+                         caseName);
 
 /// What every kind has: schema, blob size, the number of operands and results.
 TEST(OpRulesOfEveryKind, OuterForm) {
   for (const KindRow &row : sampleCallRows()) {
     const OpInfo &info = infoOf(row.kind);
     Sample s = goodSample(row);
-    EXPECT_EQ(checkCall(row.kind, s.ins, s.outs, info.schema + 1, s.attrs)
-                  .code(),
-              Code::BadSchema)
+    EXPECT_EQ(
+        checkCall(row.kind, s.ins, s.outs, info.schema + 1, s.attrs).code(),
+        Code::BadSchema)
         << row.name;
     s.attrs.push_back(0);
     EXPECT_EQ(check(row.kind, s).code(), Code::BadAttrSize) << row.name;
@@ -602,7 +609,20 @@ TEST(OpRulesOfEveryKind, BordersAreLegal) {
   isLegal("shuffle", attr(&ShuffleAttrs::size, INT32_MAX));
   isLegal("reduce_sum 1", out(0, {3}));
   isLegal("gemm to f32", out(0, BF16));
+  isLegal("gemm to f32", both(in(0, F16), in(1, F16)));
   isLegal("mse_loss mixed", both(in(1, BF16), out(0, BF16)));
+}
+
+TEST(OpRulesOfEveryKind, DefaultsOfFields) {
+  TensorDesc x(F32, {3, 6});
+  auto isDefault = [&](OpKind kind, size_t field, FieldValue value) {
+    auto found = fieldDefault(kind, field, x);
+    return found && *found == value;
+  };
+  EXPECT_TRUE(isDefault(OpKind::BiasCorr, 0, 0.9));
+  EXPECT_TRUE(isDefault(OpKind::BiasAdd, 0, int64_t(-1)));
+  EXPECT_TRUE(isDefault(OpKind::MseGrad, 0, 2.0 / 18));
+  EXPECT_FALSE(fieldDefault(OpKind::Shuffle, 0, x)) << "size has none";
 }
 
 } // namespace

@@ -86,6 +86,44 @@ TEST(HappensBefore, EqualsTransitiveClosure) {
   }
 }
 
+TEST(HappensBefore, AccessSetsEqualComparingAllPairs) {
+  int holds = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    RandomOrder calls(random, 3 + random() % 12, 1 + random() % 3);
+    auto order = HappensBefore::create(calls.calls);
+    ASSERT_TRUE(order.ok());
+    auto closure = calls.closure();
+    uint32_t n = uint32_t(calls.calls.size());
+    std::vector<uint32_t> a, b;
+    AccessSet first, second;
+    for (int i = 0; i < 3; ++i) {
+      a.push_back(random() % n);
+      b.push_back(random() % n);
+      first.add(*order, a.back());
+      second.add(*order, b.back());
+    }
+    bool expected = true, sameIsOrdered = true;
+    for (uint32_t x : a)
+      for (uint32_t y : b) {
+        expected &= bool(closure[x][y]);
+        sameIsOrdered &= closure[x][y] || x == y;
+      }
+    EXPECT_EQ(first.allBefore(*order, second), expected) << seed;
+    EXPECT_EQ(first.allBefore(*order, second, true), sameIsOrdered) << seed;
+    for (uint32_t call = 0; call < n; ++call) {
+      bool before = true;
+      for (uint32_t x : a)
+        before &= x == call || closure[x][call];
+      EXPECT_EQ(first.allBeforeCall(*order, call), before)
+          << seed << " " << call;
+      holds += before;
+    }
+    EXPECT_FALSE(order->before(a[0], a[0]));
+  }
+  EXPECT_GT(holds, 100);
+}
+
 TEST(HappensBefore, RefusesMalformedOrders) {
   std::vector<int64_t> one = {1}, none;
   auto code = [](std::vector<CallOrder> calls) {
@@ -267,6 +305,16 @@ TEST(OpRules, CheckedBytes) {
   EXPECT_FALSE(checkedBytes(TensorDesc(DType::F32, {int64_t(1) << 31})));
   EXPECT_FALSE(checkedBytes(TensorDesc(
       DType::F32, {int64_t(1) << 30, int64_t(1) << 30, int64_t(1) << 30})));
+  // 2^46 bytes are legal, more are not, and 2^64 are not none.
+  EXPECT_TRUE(checkedBytes(TensorDesc(DType::F32, {1 << 30, 1 << 14})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(DType::F32, {1 << 30, 1 << 15})));
+  EXPECT_FALSE(
+      checkedBytes(TensorDesc(DType::F32, {1 << 30, 1 << 14, 1 << 18})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(DType::F32, {1, 1 << 30, 0})));
+  TensorDesc tooDeep(DType::F32, {1, 1, 1, 1, 1, 1, 1, 1});
+  EXPECT_TRUE(checkedBytes(tooDeep));
+  tooDeep.rank = kMaxRank + 1;
+  EXPECT_FALSE(checkedBytes(tooDeep));
 }
 
 } // namespace

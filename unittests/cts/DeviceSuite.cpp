@@ -236,10 +236,11 @@ TEST_P(StreamTest, AreIndependent) {
   Relus first(*device, *a), second(*device, *b);
   ASSERT_TRUE(a->beginCapture().ok());
   EXPECT_FALSE(b->isCapturing());
+  // Not waited for yet: CUDA lets a thread that captures wait for no stream.
   ASSERT_TRUE(launch(second.resolveCall(0, 1), *b).ok());
-  ASSERT_TRUE(b->synchronize().ok()) << "b does not capture";
   ASSERT_TRUE(launch(first.resolveCall(0, 1), *a).ok());
   ASSERT_TRUE(a->endCapture().ok());
+  ASSERT_TRUE(b->synchronize().ok());
   if (runsKernels()) {
     EXPECT_EQ(second.read(1), Relus::expected());
     EXPECT_EQ(first.read(1), std::vector<float>(64)) << "recorded, not run";

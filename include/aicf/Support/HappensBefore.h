@@ -39,7 +39,8 @@ public:
 
   /// True when call `a` ends before call `b` starts on every schedule.
   bool before(size_t a, size_t b) const {
-    return a != b && clocks[b * numStreams + streams[a]] > positions[a];
+    // A call does not precede itself: its clock does not count it.
+    return clocks[b * numStreams + streams[a]] > positions[a];
   }
   uint32_t streamCount() const { return numStreams; }
   uint32_t streamOf(size_t call) const { return streams[call]; }

@@ -51,7 +51,7 @@ CPU_CASES = {
 }
 # A step of these is too much for this CPU, or for what travels to a GPU.
 NO_CPU_BITS = ("mid", "deep", "large", "xl", "odd", "fashion_mnist_resident")
-NO_CUDA_BITS = ("xl", "fashion_mnist_resident")
+NO_CUDA_BITS = ("xl", "large", "deep", "fashion_mnist_resident")
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16,
           "i32": np.int32, "i64": np.int64}
 

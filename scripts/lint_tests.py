@@ -6,7 +6,10 @@
 - a CHECK directive without its colon checks nothing;
 - a prefix that no RUN line names is never read;
 - a lit file over 150 lines, a pass over 300, a file without a RUN line;
-- an emitOpError string of a dialect or pass that no test expects.
+- an emitOpError string of a dialect or pass, or a makeError string of lib/Support,
+  that no test expects;
+- a numbered constraint of an op without the case that breaks it: @<op>_c<n> in an
+  invalid file for `aicf`, a row of OpRulesTest for `aicf_rt`.
 """
 
 import pathlib
@@ -58,7 +61,8 @@ def lint_lit_file(path, text):
 def literal_parts(source):
     """String pieces of each emitError/emitOpError statement, longest first."""
     for match in re.finditer(
-            r"emit(?:Op)?Error\(\)\s*(<<[^;]*);", source, re.DOTALL):
+            r"(?:emit(?:Op)?Error\(\)\s*<<|makeError\()([^;]*);", source,
+            re.DOTALL):
         parts = re.findall(r'"((?:[^"\\]|\\.)*)"', match.group(1))
         # Adjacent literals are one string.
         joined = re.sub(r'"\s*\n\s*"', "", match.group(1))
@@ -71,7 +75,8 @@ def literal_parts(source):
 
 def lint_diagnostics(root, corpus):
     """Every diagnostic of the compiler appears in a test."""
-    for folder in ("lib/Dialect", "lib/Transforms", "lib/Target", "lib/Analysis"):
+    for folder in ("lib/Dialect", "lib/Transforms", "lib/Target", "lib/Analysis",
+                   "lib/Support"):
         for path in sorted((root / folder).rglob("*.cpp")):
             source = path.read_text()
             if folder == "lib/Transforms" and source.count("\n") > MAX_PASS_LINES:
@@ -81,6 +86,31 @@ def lint_diagnostics(root, corpus):
                 if not any(part in corpus for part in parts):
                     yield (path, source.count("\n", 0, offset) + 1,
                            "no test expects this diagnostic: %r" % parts[0])
+
+
+def constraints_of(page):
+    """(op, number) of every constraint in a generated page of a dialect."""
+    parts = re.split(r"^### `aicf(?:_rt)?\.(\w+)`", page, flags=re.M)
+    for op, body in zip(parts[1::2], parts[2::2]):
+        for first, last in re.findall(r"^\s*- C(\d+)(?:\.\.C(\d+)|, C\d+)?:", body,
+                                      re.M):
+            for number in range(int(first), int(last or first) + 1):
+                yield op, number
+
+
+def lint_constraints(root):
+    """Every numbered constraint is broken by a test that names it."""
+    pages = [("docs/AICFDialect.md", "test/Dialect/AICF", "invalid-*.mlir",
+              "func.func @%s_c%d"),
+             ("docs/AICFRTDialect.md", "unittests/Support", "OpRulesTest.cpp", None)]
+    for page, folder, pattern, form in pages:
+        tests = "".join(p.read_text() for p in (root / folder).glob(pattern))
+        rows = set(re.findall(r'\{"(\w+)[^"]*",\s*"C(\d+)"', tests))
+        for op, number in constraints_of((root / page).read_text()):
+            is_there = (form % (op, number) in tests if form
+                        else (op, str(number)) in rows)
+            if not is_there:
+                yield page, 1, "no test breaks C%d of %s" % (number, op)
 
 
 def lint(root):
@@ -97,6 +127,8 @@ def lint(root):
         corpus += path.read_text()
     for path, line, message in lint_diagnostics(root, corpus):
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
+    for path, line, message in lint_constraints(root):
+        findings.append("%s:%d: %s" % (path, line, message))
     return findings
 
 

@@ -76,3 +76,36 @@ func.func @rotation(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
         tensor<4xf32> {aicf.updates = "c"}) {
   return %b, %c, %a : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// Tests that a result that lives in an argument takes over no temp.
+// CHECK-LABEL: func.func @update_of_a_temp
+func.func @update_of_a_temp(%p: tensor<4x4xf32> {aicf.role = "param", aicf.name = "p"},
+                            %x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x4xf32> {aicf.updates = "p"}) {
+  %0 = aicf_rt.gemm %p, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK:      aicf_rt.relu %{{[^{]*}} :
+  // CHECK-NEXT: return
+  %1 = aicf_rt.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// Tests that a temp of another type is not taken over, whatever the ties say.
+// CHECK-LABEL: func.func @other_type
+func.func @other_type(%pred: tensor<4xbf16> {aicf.role = "input", aicf.name = "pred"},
+                      %x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xbf16> {aicf.name = "y"}) {
+  %t = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.mse_grad %{{.*}}, %{{.*}} {scale =
+  %d = aicf_rt.mse_grad %pred, %t {scale = 0.5 : f64} : (tensor<4xbf16>, tensor<4xf32>) -> tensor<4xbf16>
+  return %d : tensor<4xbf16>
+}
+
+// Tests that an argument that updates itself too is read where it is.
+// CHECK-LABEL: func.func @unchanged
+// CHECK-NEXT: %[[C:.*]] = aicf_rt.copy %arg0
+// CHECK-NEXT: return %arg0, %[[C]]
+func.func @unchanged(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+                     %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
+  return %a, %a : tensor<4xf32>, tensor<4xf32>
+}

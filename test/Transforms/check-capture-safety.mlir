@@ -46,6 +46,29 @@ func.func @f(%t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
 
 // -----
 
+// Tests that returning the new step as an output does not update the state.
+func.func @f(%t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
+    -> (tensor<2xf32> {aicf.name = "bc"}, tensor<i64> {aicf.name = "t1"}) {
+  // expected-error @+1 {{its result does not update "t", so the step would never advance}}
+  %t1 = aicf.step_inc %t : tensor<i64>
+  %bc = aicf.bias_corr %t1 : tensor<i64>
+  return %bc, %t1 : tensor<2xf32>, tensor<i64>
+}
+
+// -----
+
+// Tests that only what is returned updates: bias_corr reads the step where the
+// entry returns the state's update, as operand 0.
+func.func @f(%t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
+    -> (tensor<i64> {aicf.updates = "t"}, tensor<2xf32> {aicf.name = "bc"}) {
+  // expected-error @+1 {{its result does not update "t", so the step would never advance}}
+  %t1 = aicf.step_inc %t : tensor<i64>
+  %bc = aicf.bias_corr %t1 : tensor<i64>
+  return %t, %bc : tensor<i64>, tensor<2xf32>
+}
+
+// -----
+
 // Tests that moments without updates are refused.
 func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
              %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},

@@ -54,6 +54,27 @@ def test_untested_diagnostic_is_found(tmp_path):
         tmp_path, corpus="{{never seen anywhere}}")) == []
 
 
+def test_untested_messages_of_the_runtime_are_found(tmp_path):
+    (tmp_path / "lib/Support").mkdir(parents=True)
+    (tmp_path / "lib/Support/A.cpp").write_text(
+        'Status f() { return makeError(StatusCode::A, "never seen anywhere"); }\n')
+    assert len(list(lint_tests.lint_diagnostics(tmp_path, corpus="other"))) == 1
+
+
+def test_constraints_without_a_test_are_found(tmp_path):
+    for page, text in (("AICFDialect.md", "### `aicf.a` (A)\n- C1: x\n- C2: y\n"),
+                       ("AICFRTDialect.md", "### `aicf_rt.b` (B)\n- C1..C3: x\n")):
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        (tmp_path / "docs" / page).write_text(text)
+    (tmp_path / "test/Dialect/AICF").mkdir(parents=True)
+    (tmp_path / "test/Dialect/AICF/invalid-a.mlir").write_text("func.func @a_c1()")
+    (tmp_path / "unittests/Support").mkdir(parents=True)
+    (tmp_path / "unittests/Support/OpRulesTest.cpp").write_text(
+        '{"b NT", "C1", x}, {"b",\n "C3", y}')
+    assert [m for _, _, m in lint_tests.lint_constraints(tmp_path)] == [
+        "no test breaks C2 of a", "no test breaks C2 of b"]
+
+
 def test_forbidden_includes_are_found(tmp_path):
     plan = tmp_path / "lib/Plan"
     plan.mkdir(parents=True)

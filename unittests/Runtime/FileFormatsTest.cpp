@@ -396,11 +396,23 @@ TEST_F(CheckpointTest, WritableIsWhatWritingSays) {
       EXPECT_EQ(asked.ok(), written.ok()) << path << ": " << asked.toString();
   }
   EXPECT_FALSE(checkWritable("").ok());
-  EXPECT_EQ(readFile((folder / "fifo").string()).status().code(),
-            StatusCode::DeviceError);
+  Status pipe = readFile((folder / "fifo").string()).status();
+  EXPECT_EQ(pipe.code(), StatusCode::DeviceError);
+  EXPECT_NE(pipe.message().find("': not a regular file"), std::string::npos);
   EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
   EXPECT_EQ(fs::status(folder / "private").permissions(),
             fs::perms::owner_read | fs::perms::owner_write);
+}
+
+/// A file that says it is longer than what it gives: sysfs says a page.
+TEST(Files, ShorterThanTheySay) {
+  const char *path = "/sys/kernel/mm/transparent_hugepage/enabled";
+  std::error_code error;
+  if (fs::file_size(path, error) == 0 || error)
+    GTEST_SKIP() << "no sysfs here";
+  Status status = readFile(path).status();
+  EXPECT_NE(status.message().find("': ends after "), std::string::npos)
+      << status.toString();
 }
 
 TEST_F(CheckpointTest, WritingKeepsPipesAndFollowsLinks) {

@@ -321,7 +321,8 @@ const RuleCase kOptimizers[] = {
     {"adam_step gated", "C2", Code::DTypeMismatch, in(6, F64)},
     {"adam_step gated", "C2", Code::ShapeMismatch, in(6, {1})},
     {"adam_step gated", "C3", Code::ShapeMismatch, in(7, {1})},
-    {"adam_step gated", "count", Code::InvalidArgument, in(7, I64)},
+    {"adam_step gated", "count", Code::InvalidArgument, in(7, I64),
+     "expected inv_scale (a float), then ok (i32)"},
     {"adam_step gated", "count", Code::InvalidArgument, addIn(kFlag)},
     {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::beta1, 1)},
     {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::beta2, 1)},
@@ -623,6 +624,26 @@ TEST(OpRulesOfEveryKind, DefaultsOfFields) {
   EXPECT_TRUE(isDefault(OpKind::BiasAdd, 0, int64_t(-1)));
   EXPECT_TRUE(isDefault(OpKind::MseGrad, 0, 2.0 / 18));
   EXPECT_FALSE(fieldDefault(OpKind::Shuffle, 0, x)) << "size has none";
+}
+
+/// What no tensor may be, whatever the op: each limit, and the last legal
+/// value.
+TEST(OpRulesOfEveryKind, CheckedBytesKnowsTheLimits) {
+  const int64_t k22 = int64_t(1) << 22, most = INT32_MAX;
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {})), 4u);
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {most})), 4 * uint64_t(most));
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {k22, k22})), kMaxTensorBytes);
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {1, 1, 1, 1, 1, 1, 1, 1})), 4u);
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {0})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {2, -1})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {-2, -2})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {most + 1})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {k22, k22, 2})));
+  // 2^64 bytes: the product is 0 again.
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {k22, k22, int64_t(1) << 18})));
+  TensorDesc deep(F32, {1, 1, 1, 1, 1, 1, 1, 1});
+  deep.rank = kMaxRank + 1;
+  EXPECT_FALSE(checkedBytes(deep));
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDADevice.h"
+#include "CUDAStream.h"
 #include "FakeCuda.h"
 #include "aicf/Runtime/Executor.h"
 #include "aicf/Support/KernelTable.h"
@@ -203,6 +204,97 @@ TEST(CUDADevice, RefusesStrangeNodes) {
   }
 }
 
+/// One captured call, with its next node spoilt: what it answers.
+Status captureSpoilt(OpKind kind, bool otherFunction, int extraNodeType) {
+  auto device = makeDevice();
+  auto stream = device->createStream();
+  auto memory = device->allocate(4096);
+  EXPECT_TRUE(stream.ok() && memory.ok());
+  char *at = static_cast<char *>(*memory);
+  bool isRelu = kind == OpKind::Relu;
+  TensorDesc desc(DType::F32, {8, 8});
+  std::vector<TensorView> ins(isRelu ? 1 : 2, TensorView{at, desc}),
+      outs = {{at + 1024, desc}};
+  std::vector<uint8_t> attrs(isRelu ? 0 : sizeof(GemmAttrs));
+  EXPECT_TRUE(graph_begin(**stream).ok());
+  fakeSpoilNextKernel(otherFunction, extraNodeType);
+  Status status = op_call(*device, kind, ins, outs, infoOf(kind).schema, attrs,
+                          **stream, isRelu ? "auto" : "gemm_f32_lt_v0");
+  (void)graph_end(**stream);
+  device->deallocate(*memory);
+  return status;
+}
+
+/// What each spoilt node is called: none of the checks stands for another.
+TEST(CUDADevice, SaysWhatIsStrangeAboutANode) {
+  if (isReal())
+    GTEST_SKIP() << "needs the fake table";
+  auto says = [](const Status &status, const char *text) {
+    return status.message().find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(captureSpoilt(OpKind::Relu, false, -1).ok());
+  EXPECT_TRUE(says(captureSpoilt(OpKind::Relu, false, cudaGraphNodeTypeMemset),
+                   "captured 2 nodes, expected 1"));
+  EXPECT_TRUE(says(captureSpoilt(OpKind::Relu, true, -1), "another kernel"));
+  EXPECT_TRUE(says(captureSpoilt(OpKind::Relu, true, cudaGraphNodeTypeMemcpy),
+                   "expected a kernel"));
+#ifdef AICF_HAVE_CUBLASLT
+  for (cudaGraphNodeType plain :
+       {cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,
+        cudaGraphNodeTypeMemset})
+    EXPECT_TRUE(captureSpoilt(OpKind::Gemm, false, plain).ok()) << plain;
+  EXPECT_TRUE(says(captureSpoilt(OpKind::Gemm, false, cudaGraphNodeTypeHost),
+                   "a kernel, memcpy or memset"));
+  EXPECT_TRUE(says(captureSpoilt(OpKind::Gemm, true, -1),
+                   "captured 0 nodes, expected one or more"));
+#endif
+}
+
+/// A call on a branch, or with an event, that nobody reserved.
+TEST(CUDADevice, RefusesWhatIsNotReserved) {
+  auto device = makeDevice();
+  auto stream = device->createStream();
+  auto memory = device->allocate(4);
+  ASSERT_TRUE(stream.ok() && memory.ok());
+  TensorView scalar{*memory, TensorDesc(DType::F32, {})};
+  std::vector<TensorView> views = {scalar};
+  auto call = resolve(*device, {OpKind::Relu, views, views, 0, {}});
+  ASSERT_TRUE(call.ok()) << call.status().toString();
+  ResolvedCall branch = *call, waits = *call, signals = *call;
+  branch.stream = 1;
+  waits.waits = {0};
+  signals.signals = {0};
+  for (const ResolvedCall &bad : {branch, waits, signals}) {
+    EXPECT_EQ((*stream)->enqueue(bad).code(), StatusCode::InvalidArgument);
+    EXPECT_EQ((*stream)->enqueueTimed(bad).status().code(),
+              StatusCode::InvalidArgument);
+  }
+  ASSERT_TRUE((*stream)->reserve(2, 1).ok());
+  ASSERT_TRUE((*stream)->fork().ok());
+  for (const ResolvedCall &good : {branch, signals, waits}) {
+    EXPECT_TRUE((*stream)->enqueue(good).ok());
+    EXPECT_TRUE((*stream)->enqueueTimed(good).ok());
+  }
+  device->deallocate(*memory);
+}
+
+/// More than two staging slots hold, there and back.
+TEST(CUDADevice, LargeCopiesGoInParts) {
+  auto device = makeDevice();
+  auto stream = device->createStream();
+  std::vector<uint8_t> sent(11 << 20), received(sent.size());
+  for (size_t i = 0; i < sent.size(); ++i)
+    sent[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+  auto memory = device->allocate(sent.size());
+  ASSERT_TRUE(stream.ok() && memory.ok());
+  ASSERT_TRUE(
+      device->copyToDevice(**stream, *memory, sent.data(), sent.size()).ok());
+  ASSERT_TRUE(
+      device->copyToHost(**stream, received.data(), *memory, sent.size()).ok());
+  EXPECT_TRUE(sent == received);
+  device->deallocate(*memory);
+}
+
 TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   auto device = makeDevice();
   auto a = graph_stream(*device), b = graph_stream(*device);
@@ -212,8 +304,17 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   EXPECT_EQ(graph_begin(**a).code(), StatusCode::FailedState);
   EXPECT_EQ(graph_begin(**b).code(), StatusCode::FailedState)
       << "one capture a thread";
+  std::thread([&] {
+    EXPECT_FALSE(isCapturingThread()) << "another thread may time and wait";
+    Status again = graph_begin(**a);
+    EXPECT_EQ(again.code(), StatusCode::FailedState) << again.toString();
+  }).join();
+  EXPECT_TRUE(isCapturingThread());
   EXPECT_EQ((*a)->synchronize().code(), StatusCode::FailedState);
   float value = 1;
+  EXPECT_EQ(device->copyToHost(**a, &value, *memory, 4).code(),
+            StatusCode::FailedState);
+  EXPECT_EQ(device->fill(**a, *memory, 0, 4).code(), StatusCode::FailedState);
   EXPECT_EQ(device->copyToDevice(**a, *memory, &value, 4).code(),
             StatusCode::FailedState);
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};
@@ -226,7 +327,11 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   auto graph = graph_end(**a);
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
   EXPECT_EQ((*graph)->numNodes(), 1u);
+  EXPECT_FALSE(isCapturingThread());
   EXPECT_EQ(graph_end(**a).status().code(), StatusCode::FailedState);
+  ASSERT_TRUE(graph_begin(**a).ok());
+  EXPECT_EQ(graph_launch(**graph, **a).code(), StatusCode::FailedState);
+  EXPECT_TRUE(graph_end(**a).ok());
   EXPECT_TRUE(graph_launch(**graph, **b).ok());
   ASSERT_TRUE((*b)->synchronize().ok());
   graph_reset(*graph);

@@ -271,16 +271,17 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *function,
       config->gridDim.y == 0 || config->gridDim.y > 65535 ||
       config->gridDim.z == 0 || config->gridDim.z > 65535)
     return cudaErrorInvalidConfiguration;
-  if (stream->capture && w.extraNode >= 0)
-    addNode(*stream, cudaGraphNodeType(w.extraNode), nullptr);
-  bool isSpoilt = stream->capture && w.otherFunction;
-  if (!addNode(*stream, cudaGraphNodeTypeKernel,
-               isSpoilt ? &w.decoy : function))
+  if (!stream->capture) {
     ++w.kernels;
-  else {
-    w.extraNode = -1;
-    w.otherFunction = false;
+    return cudaSuccess;
   }
+  if (w.extraNode >= 0)
+    addNode(*stream, cudaGraphNodeType(w.extraNode), nullptr);
+  if (w.extraNode < 0 || !w.otherFunction)
+    addNode(*stream, cudaGraphNodeTypeKernel,
+            w.otherFunction ? &w.decoy : function);
+  w.extraNode = -1;
+  w.otherFunction = false;
   return cudaSuccess;
 }
 cudaError_t lastError() { return cudaSuccess; }
@@ -354,8 +355,10 @@ cudaError_t nodeType(cudaGraphNode_t node, cudaGraphNodeType *type) {
   return cudaSuccess;
 }
 cudaError_t kernelParams(cudaGraphNode_t node, cudaKernelNodeParams *params) {
-  params->func = const_cast<void *>(reinterpret_cast<Node *>(node)->function);
-  return cudaSuccess;
+  auto *known = reinterpret_cast<Node *>(node);
+  params->func = const_cast<void *>(known->function);
+  return known->type == cudaGraphNodeTypeKernel ? cudaSuccess
+                                                : cudaErrorInvalidValue;
 }
 cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle,
                         unsigned long long) {
@@ -464,6 +467,15 @@ void addLibrary(CudaApi &api) {
     auto *stream = w.get<Stream>(handle);
     if (!stream)
       return CUBLAS_STATUS_INVALID_VALUE;
+    if (stream->capture && w.extraNode >= 0)
+      addNode(*stream, cudaGraphNodeType(w.extraNode), nullptr);
+    bool isNothing = stream->capture && w.otherFunction;
+    if (stream->capture) {
+      w.extraNode = -1;
+      w.otherFunction = false;
+    }
+    if (isNothing)
+      return CUBLAS_STATUS_SUCCESS;
     // A library may use several kernels, none of which is ours.
     if (!addNode(*stream, cudaGraphNodeTypeMemset, nullptr) ||
         !addNode(*stream, cudaGraphNodeTypeKernel, &w.decoy))

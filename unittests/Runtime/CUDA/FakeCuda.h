@@ -29,7 +29,8 @@ uint64_t fakeKernelsRun();
 /// Misuse seen so far: an unknown or freed handle, memory that is not there.
 uint64_t fakeMisuses();
 /// The next captured kernel gets another function, or an extra node of this
-/// type before it (-1: none).
+/// type (-1: none) before it; with both it becomes a node of this type. A call
+/// of the library gets the extra node, or for another function no node at all.
 void fakeSpoilNextKernel(bool otherFunction, int extraNodeType);
 
 /// A copy of `base` in which call number `failing` (from 0) fails, counted over

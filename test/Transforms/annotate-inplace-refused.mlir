@@ -1,0 +1,47 @@
+// RUN: aicf-opt %s --aicf-rt-annotate-inplace=require-inplace=true --split-input-file --verify-diagnostics
+
+// What only copies written by hand, or by an earlier run, show.
+
+// Tests an argument that is returned itself: the end of the entry reads it.
+func.func @returned(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.name = "y"}) {
+  // expected-error @+1 {{the update of "p" needs a copy: 'func.return' still reads the old value when 'aicf_rt.relu' would overwrite it}}
+  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.copy %0 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @+1 {{read here}}
+  return %1, %p : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests one copy of another argument, as an earlier run leaves it.
+func.func @argument(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+                    // expected-error @+1 {{the update of "a" needs a copy: 'aicf_rt.copy' reads a value that lives in another argument}}
+                    %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4xf32> {aicf.updates = "a"}) {
+  %0 = aicf_rt.copy %b {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Tests a copy of a copy that is not one of an argument.
+func.func @twice(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                 %x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{the update of "p" needs a copy: 'aicf_rt.copy' reads a value that}}
+  %1 = aicf_rt.copy %0 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.copy %1 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  return %2, %0 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests an entry that is not lowered.
+func.func @not_lowered(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  // expected-error @+1 {{'aicf.relu' op is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  %0 = aicf.relu %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -130,14 +130,13 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
   for (BlockArgument arg : func.getArguments())
     place(arg, makeStorage(Storage::Kind::Argument, arg.getArgNumber(), arg));
 
-  // Storages fixed by the entry's results. An update lives in its argument.
+  // Storages fixed by the entry's results. An update lives in its argument;
+  // that no value is returned twice, checkMaterialized() says.
   llvm::DenseMap<Value, size_t> fixed;
   Operation *terminator = func.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
     const auto &result = signature.results[returned.getOperandNumber()];
-    if (isa<BlockArgument>(value) || fixed.count(value))
-      continue; // unchanged, or refused by the verifier of this phase
     if (!result.updates.empty())
       fixed[value] = signature.findArgument(result.updates);
     else
@@ -173,14 +172,14 @@ LogicalResult StorageAnalysis::verifyArgument(
     const Storage &storage, const mlir::aicf::EntrySignature &signature) const {
   if (storage.kind != Storage::Kind::Argument || storage.values.size() < 2)
     return success();
-  StringRef name = signature.arguments[storage.number].name;
+  // A value that is returned as something else lives elsewhere.
   Value last = storage.values.back();
-  for (OpOperand &use : last.getUses())
-    if (isa<func::ReturnOp>(use.getOwner()) &&
-        signature.results[use.getOperandNumber()].updates == name)
+  for (Operation *user : last.getUsers())
+    if (isa<func::ReturnOp>(user))
       return success();
   return last.getDefiningOp()->emitOpError()
-         << "overwrites argument " << storage.number << " (\"" << name
+         << "overwrites argument " << storage.number << " (\""
+         << signature.arguments[storage.number].name
          << "\"), but is not its update";
 }
 

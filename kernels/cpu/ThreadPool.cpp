@@ -41,7 +41,8 @@ public:
   void run(int64_t numBlocks, int numThreads, BlockFunction body) {
     std::unique_lock<std::mutex> ours(callers, std::try_to_lock);
     if (!ours.owns_lock() || pause > 0) {
-      pause -= ours.owns_lock();
+      if (ours.owns_lock()) // nothing of the pool is ours without the lock
+        --pause;
       for (int64_t block = 0; block < numBlocks; ++block)
         body.function(body.context, block);
       return;

@@ -39,7 +39,8 @@ CLI::App *addInterpret(CLI::App &app, InterpretArguments &a) {
                       "@FILE.safetensors with params and states");
   command->add_option("--output", a.outputs,
                       "NAME=@FILE.npy: an output, param or state, as f64");
-  command->parse_complete_callback([&a, order] { a.isRandom = !order->empty(); });
+  command->parse_complete_callback(
+      [&a, order] { a.isRandom = !order->empty(); });
   return command;
 }
 
@@ -115,13 +116,22 @@ Status interpret(const InterpretArguments &a) {
     options.orderSeed = a.orderSeed;
   Interpreter interpreter(plan, options);
   std::string entry = a.entry.empty() ? plan->entries.front().name : a.entry;
+  if (!plan->findEntry(entry))
+    return makeError(StatusCode::InvalidArgument, "no entry named \"", entry,
+                     "\"");
   AICF_RETURN_IF_ERROR(setUp(interpreter, *plan, a, entry));
-  for (uint64_t step = 0; step < a.steps; ++step)
-    AICF_RETURN_IF_ERROR(interpreter.run(entry));
+  std::vector<NamedFile> outputs; // what is wrong with them is said before
   for (const std::string &argument : a.outputs) {
     AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
-    AICF_RETURN_IF_ERROR(writeOutput(interpreter, entry, file));
+    std::string owner = ownerOf(interpreter, entry, file.name);
+    AICF_RETURN_IF_ERROR(interpreter.find(owner, file.name).status());
+    AICF_RETURN_IF_ERROR(checkWritable(file.path));
+    outputs.push_back(std::move(file));
   }
+  for (uint64_t step = 0; step < a.steps; ++step)
+    AICF_RETURN_IF_ERROR(interpreter.run(entry));
+  for (const NamedFile &file : outputs)
+    AICF_RETURN_IF_ERROR(writeOutput(interpreter, entry, file));
   for (const PlanTensor &t : plan->findEntry(entry)->tensors)
     if (t.role == Role::Output && t.desc.rank == 0) {
       AICF_ASSIGN_OR_RETURN(std::vector<double> value,

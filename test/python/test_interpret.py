@@ -59,7 +59,9 @@ def test_any_plan_in_f64(bench, flags, order):
     (["--output", "w=@{d}/missing/w.npy"], "No such file"),
     (["--init", "@{d}/missing"], "No such file"),
     (["--steps", "0"], "--steps"),
-    (["--order-seed", "x"], "--order-seed"),
+    (["--order-seed", "-1"], "is not a whole number from 0"),
+    (["--seed", "1e3"], "is not a whole number from 0"),
+    (["--init", ""], "the value is empty"),
 ])
 def test_wrong_use_is_said_before_the_run(bench, args, message):
     args = [a.replace("{d}", str(bench.folder)) for a in args]

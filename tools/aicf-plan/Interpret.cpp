@@ -14,6 +14,7 @@
 #include "aicf/Support/File.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "tools/aicf-run/Arguments.h"
+#include "tools/aicf-run/Validators.h"
 
 #include <iomanip>
 #include <iostream>
@@ -26,17 +27,22 @@ CLI::App *addInterpret(CLI::App &app, InterpretArguments &a) {
   command->add_option("file", a.plan, "The plan")->required();
   command->add_option("--entry", a.entry, "Entry to run; default: the first");
   command->add_option("--steps", a.steps, "How often")
-      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 32));
-  command->add_option("--seed", a.seed, "Seed of the plan's initialisers");
-  CLI::Option *order = command->add_option(
-      "--order-seed", a.orderSeed,
-      "Run calls in a random order that streams and events allow");
+      ->transform(wholeNumber(1, uint64_t(1) << 32));
+  command->add_option("--seed", a.seed, "Seed of the plan's initialisers")
+      ->transform(wholeNumber(0, UINT64_MAX));
+  CLI::Option *order =
+      command
+          ->add_option(
+              "--order-seed", a.orderSeed,
+              "Run calls in a random order that streams and events allow")
+          ->transform(wholeNumber(0, UINT64_MAX));
   command->add_flag("--exact", a.isExact, "Do not round results to dtypes");
   command->add_option("--input", a.inputs,
                       "NAME=@FILE.npy, or NAME=2x3xf32=1,2,3,4,5,6");
   command->add_option("--set", a.sets, "NAME=NUMBER for a hyper");
-  command->add_option("--init", a.init,
-                      "@FILE.safetensors with params and states");
+  command
+      ->add_option("--init", a.init, "@FILE.safetensors with params and states")
+      ->check(kNotEmpty);
   command->add_option("--output", a.outputs,
                       "NAME=@FILE.npy: an output, param or state, as f64");
   command->parse_complete_callback(
@@ -117,8 +123,7 @@ Status interpret(const InterpretArguments &a) {
   Interpreter interpreter(plan, options);
   std::string entry = a.entry.empty() ? plan->entries.front().name : a.entry;
   if (!plan->findEntry(entry))
-    return makeError(StatusCode::InvalidArgument, "no entry named \"", entry,
-                     "\"");
+    return makeError(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
   AICF_RETURN_IF_ERROR(setUp(interpreter, *plan, a, entry));
   std::vector<NamedFile> outputs; // what is wrong with them is said before
   for (const std::string &argument : a.outputs) {

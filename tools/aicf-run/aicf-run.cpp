@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "Validators.h"
 #include "aicf/Runtime/Executor.h"
 #include "aicf/Runtime/Npy.h"
 #include "aicf/Runtime/Safetensors.h"
@@ -408,29 +409,6 @@ StatusOr<int> runAll(const Options &options) {
   return isRight && isExpected ? kOk : kWrongResult;
 }
 
-/// CLI11 would saturate 2^64 and read "010" as octal.
-CLI::Validator wholeNumber(uint64_t least, uint64_t most) {
-  return CLI::Validator(
-      [=](std::string &text) -> std::string {
-        uint64_t n = 0;
-        const char *last = text.data() + text.size();
-        auto [end, error] = std::from_chars(text.data(), last, n);
-        if (error != std::errc() || end != last || n < least || n > most)
-          return "\"" + text + "\" is not a whole number from " +
-                 std::to_string(least) + " to " + std::to_string(most);
-        text = std::to_string(n);
-        return "";
-      },
-      "UINT");
-}
-
-/// An empty value is a mistake, not a flag that was left out.
-const CLI::Validator kNotEmpty(
-    [](std::string &text) {
-      return std::string(text.empty() || text == "@" ? "the value is empty"
-                                                     : "");
-    },
-    "");
 const CLI::Validator kTolerance(
     [](std::string &text) {
       char *end = nullptr;

@@ -17,7 +17,6 @@ include(AddLLVM)
 include(AddMLIR)
 
 find_program(LLD NAMES ld.lld-22 ld.lld HINTS ${LLVM_TOOLS_BINARY_DIR})
-set(AICF_TABLEGEN_EXE $<TARGET_FILE:aicf-tblgen>)
 
 add_library(aicf_mlir_options INTERFACE)
 target_include_directories(aicf_mlir_options SYSTEM INTERFACE

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Formulas: the op descriptions in AICFRTOps.td. With ok = 0 or in warm-up the
-// results are the old values, bit for bit.
+// Formulas: the op descriptions in AICFRTOps.td. With ok = 0 the results are
+// the old values, bit for bit.
 //===----------------------------------------------------------------------===//
 
 #include "KernelDecls.h"
@@ -22,7 +22,7 @@ namespace {
 template <typename T> void stepInc(const LaunchArgs &args) {
   bool ok = args.ins.size() < 2 || *args.in<int32_t>(1) != 0;
   T step = *args.in<T>(0);
-  bool counts = ok && !args.isWarmup && step < std::numeric_limits<T>::max();
+  bool counts = ok && step < std::numeric_limits<T>::max();
   *args.out<T>(0) = step + (counts ? 1 : 0);
 }
 
@@ -34,8 +34,6 @@ double biasCorrection(double beta, double t) {
 template <typename Int, typename T> void biasCorr(const LaunchArgs &args) {
   auto attrs = args.attrsAs<BiasCorrAttrs>();
   double t = double(*args.in<Int>(0));
-  if (args.isWarmup && t < 1)
-    t = 1;
   args.out<T>(0)[0] = T(biasCorrection(attrs.beta1, t));
   args.out<T>(0)[1] = T(biasCorrection(attrs.beta2, t));
 }
@@ -44,29 +42,26 @@ template <typename T> void lossScaleUpdate(const LaunchArgs &args) {
   auto attrs = args.attrsAs<LossScaleUpdateAttrs>();
   T scale = *args.in<T>(0);
   int32_t streak = *args.in<int32_t>(1), ok = *args.in<int32_t>(2);
-  if (!args.isWarmup) {
-    if (!ok) {
-      scale = T(double(scale) * attrs.backoff_factor);
-      streak = 0;
-    } else if (int64_t(streak) + 1 >= attrs.growth_interval) {
-      scale = T(double(scale) * attrs.growth_factor);
-      streak = 0;
-    } else {
-      ++streak;
-    }
-    scale = clampLossScale(scale);
+  if (!ok) {
+    scale = T(double(scale) * attrs.backoff_factor);
+    streak = 0;
+  } else if (int64_t(streak) + 1 >= attrs.growth_interval) {
+    scale = T(double(scale) * attrs.growth_factor);
+    streak = 0;
+  } else {
+    ++streak;
   }
-  *args.out<T>(0) = scale;
+  *args.out<T>(0) = clampLossScale(scale);
   *args.out<int32_t>(1) = streak;
 }
 
 /// The optional scalars of an optimizer call.
 template <typename T> struct Gate {
-  bool skip;
+  bool skip = false;
   T invScale = T(1.0f);
   int moment;
 
-  Gate(const LaunchArgs &args, OpKind kind) : skip(args.isWarmup) {
+  Gate(const LaunchArgs &args, OpKind kind) {
     TensorDesc descs[8];
     for (size_t i = 0; i < args.ins.size(); ++i)
       descs[i] = args.ins[i].desc;
@@ -75,7 +70,7 @@ template <typename T> struct Gate {
     if (at.invScale >= 0)
       invScale = *args.in<T>(size_t(at.invScale));
     if (at.ok >= 0)
-      skip |= *args.in<int32_t>(size_t(at.ok)) == 0;
+      skip = *args.in<int32_t>(size_t(at.ok)) == 0;
     moment = at.moment;
   }
 };
@@ -172,10 +167,6 @@ template <typename T> void sgdStepOnDevice(const LaunchArgs &args) {
                   [&](auto grad) { sgdStepOf<T, decltype(grad)>(args, lr); });
 }
 
-void sgdStepHostLr(const LaunchArgs &args) {
-  sgdStepOf<float, float>(args, float(args.hostScalar));
-}
-
 } // namespace
 
 AICF_DEFINE_KERNEL(step_inc_i32_v0, stepInc<int32_t>)
@@ -190,7 +181,6 @@ AICF_DEFINE_KERNEL(adam_step_f32_v0, adamStep<float>)
 AICF_DEFINE_KERNEL(adam_step_f64_v0, adamStep<double>)
 AICF_DEFINE_KERNEL(sgd_step_f32_v0, sgdStepOnDevice<float>)
 AICF_DEFINE_KERNEL(sgd_step_f64_v0, sgdStepOnDevice<double>)
-AICF_DEFINE_KERNEL(sgd_step_f32_hostlr_v0, sgdStepHostLr)
 AICF_DEFINE_KERNEL(sgd_step_f16_v0, sgdStepOnDevice<Half>)
 AICF_DEFINE_KERNEL(sgd_step_bf16_v0, sgdStepOnDevice<BFloat>)
 

@@ -27,14 +27,13 @@ struct ScalarParams {
   int32_t *streakOut;
   double a, b;
   int64_t interval;
-  bool isWarmup;
 };
 
 template <typename T>
 __global__ void stepIncKernel(const __grid_constant__ ScalarParams p) {
   T step = *static_cast<const T *>(p.in);
   constexpr T most = sizeof(T) == 4 ? T(2147483647) : T(9223372036854775807);
-  bool counts = (!p.ok || *p.ok != 0) && !p.isWarmup && step < most;
+  bool counts = (!p.ok || *p.ok != 0) && step < most;
   *static_cast<T *>(p.out) = step + (counts ? 1 : 0);
 }
 
@@ -44,7 +43,6 @@ LaunchPlan stepInc(const LaunchArgs &args, const DeviceLimits &) {
   p.in = args.ins[0].data;
   p.ok = args.ins.size() > 1 ? args.in<int32_t>(1) : nullptr;
   p.out = args.outs[0].data;
-  p.isWarmup = args.isWarmup;
   return {plan(stepIncKernel<T>, 1, 1, p)};
 }
 
@@ -52,8 +50,6 @@ LaunchPlan stepInc(const LaunchArgs &args, const DeviceLimits &) {
 template <typename Int, typename T>
 __global__ void biasCorrKernel(const __grid_constant__ ScalarParams p) {
   double t = double(*static_cast<const Int *>(p.in));
-  if (p.isWarmup && t < 1)
-    t = 1;
   double beta = threadIdx.x == 0 ? p.a : p.b;
   static_cast<T *>(p.out)[threadIdx.x] = T(1 / -expm1(t * log(beta)));
 }
@@ -66,7 +62,6 @@ LaunchPlan biasCorr(const LaunchArgs &args, const DeviceLimits &) {
   p.out = args.outs[0].data;
   p.a = attrs.beta1;
   p.b = attrs.beta2;
-  p.isWarmup = args.isWarmup;
   return {plan(biasCorrKernel<Int, T>, 1, 2, p)};
 }
 
@@ -74,19 +69,16 @@ template <typename T>
 __global__ void lossScaleKernel(const __grid_constant__ ScalarParams p) {
   T scale = *static_cast<const T *>(p.in);
   int32_t streak = *p.streak, ok = *p.ok;
-  if (!p.isWarmup) {
-    if (!ok) {
-      scale = T(double(scale) * p.b);
-      streak = 0;
-    } else if (int64_t(streak) + 1 >= p.interval) {
-      scale = T(double(scale) * p.a);
-      streak = 0;
-    } else {
-      ++streak;
-    }
-    scale = clampLossScale(scale);
+  if (!ok) {
+    scale = T(double(scale) * p.b);
+    streak = 0;
+  } else if (int64_t(streak) + 1 >= p.interval) {
+    scale = T(double(scale) * p.a);
+    streak = 0;
+  } else {
+    ++streak;
   }
-  *static_cast<T *>(p.out) = scale;
+  *static_cast<T *>(p.out) = clampLossScale(scale);
   *p.streakOut = streak;
 }
 
@@ -102,7 +94,6 @@ LaunchPlan lossScaleUpdate(const LaunchArgs &args, const DeviceLimits &) {
   p.a = attrs.growth_factor;
   p.b = attrs.backoff_factor;
   p.interval = attrs.growth_interval;
-  p.isWarmup = args.isWarmup;
   return {plan(lossScaleKernel<T>, 1, 1, p)};
 }
 
@@ -121,7 +112,7 @@ struct UpdateScalars {
   const void *bc, *lr, *invScale;
   const int32_t *ok;
   double beta1, beta2, eps, decay; ///< sgd: beta1 is the momentum
-  bool nesterov, isWarmup;
+  bool nesterov;
   int32_t count;
 };
 
@@ -150,7 +141,7 @@ template <typename T> struct Scalars {
       bc1 = widen(static_cast<const T *>(p.bc)[0]);
       bc2 = widen(static_cast<const T *>(p.bc)[1]);
     }
-    skip = p.isWarmup || (p.ok && *p.ok == 0);
+    skip = p.ok && *p.ok == 0;
   }
 };
 
@@ -337,7 +328,6 @@ void setOptional(const LaunchArgs &args, size_t first, UpdateScalars &p) {
       p.ok = args.in<int32_t>(i);
     else
       p.invScale = args.ins[i].data;
-  p.isWarmup = args.isWarmup;
 }
 
 template <typename T>

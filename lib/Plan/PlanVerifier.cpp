@@ -273,14 +273,6 @@ Status EntryChecker::checkKernel(const PlanCall &call, const std::string &at,
         row ? "not a kernel for this call"
             : "unknown: another version of AICF may have made the plan",
         " (", nameOf(call.kind), " on ", nameOf(plan.device), ")");
-  for (size_t i = 0; i < call.ins.size() && i < 32; ++i)
-    if (row->hostScalars >> i & 1)
-      // Every tensor of a plan is at least `hyper`: constants have no tensor.
-      return refuse(PlanError::HostScalar, at, ": kernel ", call.kid,
-                    " reads operand ", i, " on the host, but ",
-                    describe(call.ins[i]), " of role ",
-                    nameOf(tensor(call.ins[i]).role),
-                    " changes: a captured graph would freeze it");
   if (call.workspace < 0)
     return {};
   if (static_cast<uint32_t>(call.workspace) >= numTensors())

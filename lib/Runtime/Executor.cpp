@@ -236,7 +236,6 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
                         call.schema, call.attrs, call.kid};
     if (call.workspace >= 0)
       request.workspace = memory->view(index, uint32_t(call.workspace));
-    request.isWarmup = options.isWarmup;
     StatusOr<ResolvedCall> resolved = resolve(*device, request);
     if (!resolved.ok())
       return resolved.status().withContext("entry " + entry.name + ", call " +

@@ -156,11 +156,6 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   call.outs.assign(request.outs.begin(), request.outs.end());
   call.attrs.assign(request.attrs.begin(), request.attrs.end());
   call.workspace = request.workspace;
-  call.isWarmup = request.isWarmup;
-  // Host-scalar kernels take one f32 operand, read here once and for all.
-  for (size_t i = 0; i < request.ins.size() && i < 32; ++i)
-    if (row->hostScalars >> i & 1)
-      call.hostScalar = *static_cast<const float *>(request.ins[i].data);
   AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr KernelRow kRows[] = {
 #define AICF_KERNEL(KID, KIND, DEVICE, IN0, OUT0, ALIGNMENT, CONDITION,        \
-                    DETERMINISM, WORKSPACE, HOST, SELECTION)                   \
+                    DETERMINISM, WORKSPACE, SELECTION)                         \
   {#KID,                                                                       \
    OpKind::KIND,                                                               \
    DeviceKind::DEVICE,                                                         \
@@ -25,7 +25,6 @@ constexpr KernelRow kRows[] = {
    KernelCondition::CONDITION,                                                 \
    Determinism::DETERMINISM,                                                   \
    WORKSPACE,                                                                  \
-   HOST,                                                                       \
    Selection::SELECTION},
 #include "aicf/ABI/Kernels.def"
 };

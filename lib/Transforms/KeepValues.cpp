@@ -7,7 +7,7 @@
 // See the pass's description.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Analysis/Entry.h"
+#include "aicf/Analysis/EntryBuilder.h"
 #include "aicf/Transforms/Passes.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -73,25 +73,14 @@ static LogicalResult addOutputs(func::FuncOp func,
     taken.insert(arg.name);
   for (const auto &result : signature.results)
     taken.insert(result.name);
-  Builder builder(func.getContext());
-  SmallVector<Type> types(func.getResultTypes());
-  SmallVector<DictionaryAttr> attrs;
-  func.getAllResultAttrs(attrs);
-  attrs.resize(types.size(), builder.getDictionaryAttr({}));
-  auto terminator = cast<func::ReturnOp>(func.front().getTerminator());
-  SmallVector<Value> returned(terminator.getOperands());
+  EntryBuilder entry(func);
   for (const KeptValue &k : kept) {
     if (!taken.insert(k.name).second)
       return func.emitError() << "cannot keep a value as output \"" << k.name
                               << "\": the name is taken";
-    types.push_back(k.value.getType());
-    returned.push_back(k.value);
-    attrs.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr(kNameAttr, builder.getStringAttr(k.name))));
+    entry.addOutput(k.value, k.name);
   }
-  terminator.getOperandsMutable().assign(returned);
-  func.setFunctionType(builder.getFunctionType(func.getArgumentTypes(), types));
-  func.setAllResultAttrs(attrs);
+  entry.finish();
   return success();
 }
 

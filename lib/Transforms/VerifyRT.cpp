@@ -9,7 +9,6 @@
 
 #include "aicf/Analysis/Entry.h"
 #include "aicf/Analysis/Storage.h"
-#include "aicf/Analysis/Variance.h"
 #include "aicf/Support/KernelTable.h"
 #include "aicf/Support/Overlap.h"
 #include "aicf/Transforms/Passes.h"
@@ -31,14 +30,13 @@ constexpr StringLiteral kPhases[] = {"lowered", "updates", "inplace", "kernels",
                                      "streams", "memory",  "plan"};
 } // namespace
 
-/// After `kernels`: KIDs fit, and no host scalar varies (capture safety).
+/// After `kernels`: KIDs fit.
 static LogicalResult checkKernels(func::FuncOp func) {
   auto target = func->getAttrOfType<StringAttr>(kTargetAttr);
   if (!target)
     return func.emitError() << "has no '" << kTargetAttr << "'";
   auto device = target.getValue() == "cpu" ? ::aicf::DeviceKind::CPU
                                            : ::aicf::DeviceKind::CUDA;
-  VarianceAnalysis variance(func);
   for (auto op : func.getOps<PrimitiveOpInterface>()) {
     const ::aicf::KernelRow *row =
         ::aicf::findKernel(device, std::string_view(op.getKidOrEmpty()));
@@ -46,14 +44,6 @@ static LogicalResult checkKernels(func::FuncOp func) {
       return op->emitOpError()
              << "kid \"" << op.getKidOrEmpty()
              << "\" is no kernel of this op on target " << target.getValue();
-    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      if (i < 32 && (row->hostScalars >> i & 1) &&
-          variance.get(operand) != Variance::Const)
-        return op->emitOpError()
-               << "capture safety: kernel " << row->kid << " reads operand "
-               << i << " on the host, but it is "
-               << toString(variance.get(operand))
-               << ": a captured graph would freeze it";
   }
   return success();
 }

@@ -7,16 +7,16 @@
 // CHECK-SAME: aicf_rt.target = "cpu"
 func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                   %y: tensor<4xf64> {aicf.role = "input", aicf.name = "y"},
-                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"}) {
+                  %m: tensor<2x2xf32> {aicf.role = "input", aicf.name = "m"}) {
   // CHECK: aicf_rt.relu %{{.*}} {kid = "relu_f32_v0"}
   %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: aicf_rt.relu %{{.*}} {kid = "relu_f64_v0"}
   %1 = aicf_rt.relu %y : (tensor<4xf64>) -> tensor<4xf64>
   // CHECK: aicf_rt.cast %{{.*}} {kid = "cast_f32_bf16_v0"}
   %2 = aicf_rt.cast %x : (tensor<4xf32>) -> tensor<4xbf16>
-  // CHECK: aicf_rt.sgd_step {{.*}} {kid = "sgd_step_f32_hostlr_v0"}
-  %3 = aicf_rt.sgd_step %x, %x, %lr {kid = "sgd_step_f32_hostlr_v0"}
-      : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.gemm {{.*}} {kid = "gemm_f32_blas_v0"}
+  %3 = aicf_rt.gemm %m, %m {kid = "gemm_f32_blas_v0"}
+      : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return
 }
 

@@ -65,17 +65,6 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // -----
 
-// Tests `kernels`: the third refusal of capture safety.
-func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
-             %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    attributes {aicf_rt.target = "cpu"} {
-  // expected-error @+1 {{capture safety: kernel sgd_step_f32_hostlr_v0 reads operand 2 on the host, but it is hyper: a captured graph would freeze it}}
-  %0 = aicf_rt.sgd_step %p, %p, %lr {kid = "sgd_step_f32_hostlr_v0"} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  return
-}
-
-// -----
-
 // Tests `streams`: an unjoined stream, and a wait without a signal.
 // expected-error @+1 {{stream 1: its last call, 0, is not joined into stream 0}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {

@@ -428,8 +428,6 @@ void CorpusBuilder::addCalls() {
                makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 6}, {7},
                         std::vector<uint8_t>(8))};
   });
-  add(PlanError::HostScalar, "lr",
-      [=](Plan &p) { call(p, 7).kid = "sgd_step_f32_hostlr_v0"; });
 }
 
 void CorpusBuilder::addOrder() {

@@ -201,8 +201,7 @@ std::vector<const KernelRow *> kernelsFor(OpKind kind, Case &c) {
     outs.push_back(o.reference.desc);
   std::vector<const KernelRow *> rows;
   for (const KernelRow &row : kernelTable())
-    if (row.device == makeDevice()->kind() && row.hostScalars == 0 &&
-        row.accepts(kind, ins, outs))
+    if (row.device == makeDevice()->kind() && row.accepts(kind, ins, outs))
       rows.push_back(&row);
   return rows;
 }
@@ -536,22 +535,6 @@ TEST(Kernels, RefusesBadWorkspaces) {
   EXPECT_EQ(code(m + 129), StatusCode::Misaligned);
   EXPECT_EQ(code(m), StatusCode::InvalidArgument) << "operand 0";
   EXPECT_EQ(code(m + 64), StatusCode::InvalidArgument) << "result 0";
-}
-
-TEST(Kernels, HostScalarKernelReadsAtResolve) {
-  auto device = createCPUDevice({1});
-  auto stream = device->createStream();
-  float p = 1, g = 1, lr = 0.5f, out = 0;
-  TensorDesc scalar(DType::F32, {});
-  std::vector<TensorView> ins = {{&p, scalar}, {&g, scalar}, {&lr, scalar}};
-  std::vector<TensorView> outs = {{&out, scalar}};
-  auto attrs = blob(SgdStepAttrs{0, 0, 0});
-  auto resolved = resolve(*device, {OpKind::SgdStep, ins, outs, fourcc("SGDM"),
-                                    attrs, "sgd_step_f32_hostlr_v0"});
-  ASSERT_TRUE(resolved.ok()) << resolved.status().toString();
-  lr = 100; // frozen: this is why plans may not use it
-  ASSERT_TRUE(launch(*resolved, **stream).ok());
-  EXPECT_EQ(out, 0.5f);
 }
 
 TEST(Graphs, CaptureUserCalls) {

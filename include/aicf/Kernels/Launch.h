@@ -23,12 +23,8 @@ struct LaunchArgs {
   Span<const TensorView> ins, outs;
   Span<const uint8_t> attrs;
   TensorView workspace;
-  /// AICF_WARMUP: optimizers and counters write their old values.
-  bool isWarmup = false;
   /// Threads a CPU kernel may use; results do not depend on it.
   int numThreads = 1;
-  /// Operand values that a host-scalar kernel read when it was resolved.
-  double hostScalar = 0;
 
   template <typename T> const T *in(size_t i) const {
     return static_cast<const T *>(ins[i].data);

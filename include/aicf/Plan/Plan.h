@@ -57,7 +57,6 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(CallWorkspace)   /* not a workspace, or the kernel takes none */           \
   X(CallWrites)      /* writes an input or hyper, or one tensor twice */       \
   X(CallInplace)     /* reads and writes a tensor where the op may not */      \
-  X(HostScalar)      /* capture safety: a frozen scalar that varies */         \
   X(StreamOrder)     /* cycles, unjoined streams, events */                    \
   X(UnorderedAccess) /* two streams race on a tensor */                        \
   X(ReadBeforeWrite) /* a temp or output read before, or never, written */     \

@@ -34,8 +34,6 @@ struct ResolvedCall {
   std::vector<TensorView> ins, outs;
   std::vector<uint8_t> attrs;
   TensorView workspace;
-  bool isWarmup = false;
-  double hostScalar = 0;
   /// Whose call this is, for traces; -1 for none.
   int32_t tag = -1;
   /// Where it runs: see Stream::reserve. Events are numbered from 0.
@@ -49,8 +47,6 @@ struct ResolvedCall {
     args.outs = outs;
     args.attrs = attrs;
     args.workspace = workspace;
-    args.isWarmup = isWarmup;
-    args.hostScalar = hostScalar;
     return args;
   }
 };
@@ -63,7 +59,6 @@ struct CallRequest {
   Span<const uint8_t> attrs;
   std::string_view kid = "auto"; ///< or a KID of the device
   TensorView workspace = {};
-  bool isWarmup = false;
 };
 
 /// Validates a call and finds its kernel. Errors: BadSchema, BadAttrSize,

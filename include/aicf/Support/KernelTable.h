@@ -49,7 +49,6 @@ struct KernelRow {
   KernelCondition condition;
   Determinism determinism;
   uint64_t workspaceCap; ///< bytes
-  uint32_t hostScalars;  ///< bit mask of operands
   Selection selection;
 
   /// True when the kernel can run a call with these operands.

@@ -36,9 +36,7 @@ def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "ModuleOp"> {
     Changes nothing. Refuses (1) a `bias_corr` or optimizer whose step does not
     come through a `step_inc` of a state that the same `step_inc` updates,
     (2) moments (m, v) that are not states updated by the optimizer's result.
-    The third refusal, a kernel that reads a host scalar which is not constant,
-    needs kernels and stands in `--aicf-rt-verify=phase=kernels` and in the plan
-    loader.
+    No kernel reads a scalar on the host, so nothing else can be frozen.
 
     ```mlir
     // refused: %t is a hyper, the bias correction would never advance
@@ -392,8 +390,7 @@ def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
     - `lowered`: entries hold primitives only;
     - `updates`: also, every update and output has its own storage;
     - `inplace`: also, values that share a storage do not overlap in time;
-    - `kernels`: also, every call has a KID whose row takes it and which reads no
-      host scalar above `const`;
+    - `kernels`: also, every call has a KID whose row takes it;
     - `streams`: also, streams are joined and waits have signals;
     - `memory`: also, no two live tensors overlap in bytes;
     - `plan`: the plan is what the loader accepts (structure only).

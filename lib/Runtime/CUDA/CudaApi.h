@@ -25,7 +25,6 @@ namespace aicf {
 #define AICF_CUDA_CALLS(X)                                                     \
   X(cudaGetDeviceCount, (int *))                                               \
   X(cudaSetDevice, (int))                                                      \
-  X(cudaDeviceGetAttribute, (int *, cudaDeviceAttr, int))                      \
   X(cudaGetDeviceProperties, (cudaDeviceProp *, int))                          \
   X(cudaDriverGetVersion, (int *))                                             \
   X(cudaMemGetInfo, (size_t *, size_t *))                                      \
@@ -57,7 +56,8 @@ namespace aicf {
   X(cudaGraphGetNodes, (cudaGraph_t, cudaGraphNode_t *, size_t *))             \
   X(cudaGraphNodeGetType, (cudaGraphNode_t, cudaGraphNodeType *))              \
   X(cudaGraphKernelNodeGetParams, (cudaGraphNode_t, cudaKernelNodeParams *))   \
-  X(cudaGraphInstantiate, (cudaGraphExec_t *, cudaGraph_t, unsigned long long))\
+  X(cudaGraphInstantiate,                                                      \
+    (cudaGraphExec_t *, cudaGraph_t, unsigned long long))                      \
   X(cudaGraphUpload, (cudaGraphExec_t, cudaStream_t))                          \
   X(cudaGraphLaunch, (cudaGraphExec_t, cudaStream_t))                          \
   X(cudaGraphExecDestroy, (cudaGraphExec_t))                                   \
@@ -102,7 +102,8 @@ namespace aicf {
 #endif
 
 struct CudaApi {
-#define AICF_CUDA_CALL(NAME, PARAMETERS) cudaError_t(*NAME) PARAMETERS = nullptr;
+#define AICF_CUDA_CALL(NAME, PARAMETERS)                                       \
+  cudaError_t(*NAME) PARAMETERS = nullptr;
   AICF_CUDA_CALLS(AICF_CUDA_CALL)
 #undef AICF_CUDA_CALL
 #define AICF_CUBLASLT_CALL(NAME, PARAMETERS)                                   \

@@ -115,10 +115,6 @@ cudaError_t countDevices(int *count) {
 cudaError_t setDevice(int ordinal) {
   return ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
-cudaError_t getAttribute(int *value, cudaDeviceAttr, int) {
-  *value = 1;
-  return cudaSuccess;
-}
 cudaError_t getProperties(cudaDeviceProp *properties, int) {
   *properties = {};
   std::strcpy(properties->name, "fake");
@@ -489,7 +485,6 @@ CudaApi makeFakeApi() {
   CudaApi api;
   api.cudaGetDeviceCount = countDevices;
   api.cudaSetDevice = setDevice;
-  api.cudaDeviceGetAttribute = getAttribute;
   api.cudaGetDeviceProperties = getProperties;
   api.cudaDriverGetVersion = driverVersion;
   api.cudaMemGetInfo = memInfo;

@@ -2,7 +2,7 @@
 # need no LLVM, with a package file for find_package(AICF).
 include(CMakePackageConfigHelpers)
 get_property(runtime_libraries GLOBAL PROPERTY AICF_RUNTIME_LIBRARIES)
-list(REMOVE_ITEM runtime_libraries aicfMemoryPlanner)
+list(REMOVE_ITEM runtime_libraries aicfMemoryPlanner aicfKernelsReference)
 install(TARGETS ${runtime_libraries} EXPORT AICFTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(TARGETS aicf-run aicf-plan

@@ -6,10 +6,11 @@
 - a CHECK directive without its colon checks nothing;
 - a prefix that no RUN line names is never read;
 - a lit file over 150 lines, a pass over 300, a file without a RUN line;
-- an emitOpError string of a dialect or pass, or a makeError string of lib/Support,
-  that no test expects;
-- a numbered constraint of an op without the case that breaks it: @<op>_c<n> in an
-  invalid file for `aicf`, a row of OpRulesTest for `aicf_rt`.
+- an emitOpError string of a dialect or pass, or a makeError string of lib/Support
+  or the rules, that no test expects;
+- a numbered constraint or a bounded field of a primitive without the row of
+  OpRulesTest that breaks it, or a constraint of an `aicf` op alone without the
+  case @<op>_c<n> in an invalid file.
 """
 
 import pathlib
@@ -76,7 +77,7 @@ def literal_parts(source):
 def lint_diagnostics(root, corpus):
     """Every diagnostic of the compiler appears in a test."""
     for folder in ("lib/Dialect", "lib/Transforms", "lib/Target", "lib/Analysis",
-                   "lib/Support"):
+                   "lib/Support", "kernels"):
         for path in sorted((root / folder).rglob("*.cpp")):
             source = path.read_text()
             if folder == "lib/Transforms" and source.count("\n") > MAX_PASS_LINES:
@@ -88,29 +89,39 @@ def lint_diagnostics(root, corpus):
                            "no test expects this diagnostic: %r" % parts[0])
 
 
-def constraints_of(page):
-    """(op, number) of every constraint in a generated page of a dialect."""
+def records_of(page):
+    """(op, constraints, fields) of a generated page of a dialect: constraints as
+    (number, text), fields that may not be any number."""
     parts = re.split(r"^### `aicf(?:_rt)?\.(\w+)`", page, flags=re.M)
     for op, body in zip(parts[1::2], parts[2::2]):
-        for first, last in re.findall(r"^\s*- C(\d+)(?:\.\.C(\d+)|, C\d+)?:", body,
-                                      re.M):
-            for number in range(int(first), int(last or first) + 1):
-                yield op, number
+        fields = re.findall(r"^\s*- `(\w+)` is (?!any number)", body, re.M)
+        yield op, re.findall(r"^\s*- C(\d+): (.*)", body, re.M), fields
 
 
 def lint_constraints(root):
-    """Every numbered constraint is broken by a test that names it."""
-    pages = [("docs/AICFDialect.md", "test/Dialect/AICF", "invalid-*.mlir",
-              "func.func @%s_c%d"),
-             ("docs/AICFRTDialect.md", "unittests/Support", "OpRulesTest.cpp", None)]
-    for page, folder, pattern, form in pages:
-        tests = "".join(p.read_text() for p in (root / folder).glob(pattern))
-        rows = set(re.findall(r'\{"(\w+)[^"]*",\s*"C(\d+)"', tests))
-        for op, number in constraints_of((root / page).read_text()):
-            is_there = (form % (op, number) in tests if form
-                        else (op, str(number)) in rows)
-            if not is_there:
-                yield page, 1, "no test breaks C%d of %s" % (number, op)
+    """Every numbered constraint and every bounded field is broken by a test."""
+    rules = (root / "unittests/Support/OpRulesTest.cpp").read_text()
+    rows = re.findall(r'\{"(\w+)[^"]*",\s*"(?:C(\d+))?",(.*?)\}(?=,\n    \{|,\n\};)',
+                      rules, re.S)
+    numbered = {(op, number) for op, number, _ in rows}
+    page, shared = "docs/AICFRTDialect.md", set()
+    for op, constraints, fields in records_of((root / page).read_text()):
+        for number, text in constraints:
+            shared.add(text)
+            if (op, number) not in numbered:
+                yield page, 1, "no test breaks C%s of %s" % (number, op)
+        for field in fields:
+            if not any(row == op and "::%s," % field in body
+                       for row, _, body in rows):
+                yield page, 1, "no test breaks the range of %s of %s" % (field, op)
+    # A rule that the primitive has is the same code on the aicf op.
+    page = "docs/AICFDialect.md"
+    tests = "".join(p.read_text()
+                    for p in (root / "test/Dialect/AICF").glob("invalid-*.mlir"))
+    for op, constraints, _ in records_of((root / page).read_text()):
+        for number, text in constraints:
+            if text not in shared and "func.func @%s_c%s" % (op, number) not in tests:
+                yield page, 1, "no test breaks C%s of %s" % (number, op)
 
 
 def lint(root):

@@ -36,7 +36,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIT = "lit:"
 ONLY = {"lib/Analysis/MemoryPlanner.cpp": ["safeEnd", "makeProblem", "occupied"]}
 FILES = {
-    "lib/Support/OpRules.cpp": ["OpRulesTest"],
+    "kernels/Rules.cpp": ["OpRulesTest"],
+    "kernels/counter/Rules.cpp": ["OpRulesTest"],
+    "kernels/gemm/Rules.cpp": ["OpRulesTest"],
+    "kernels/loss/Rules.cpp": ["OpRulesTest"],
+    "kernels/norm/Rules.cpp": ["OpRulesTest"],
+    "kernels/optimizer/Rules.cpp": ["OpRulesTest"],
+    "kernels/pointwise/Rules.cpp": ["OpRulesTest"],
+    "kernels/rows/Rules.cpp": ["OpRulesTest"],
     "lib/Plan/PlanVerifier.cpp": ["PlanTest", "OpRulesTest"],
     "lib/Plan/Plan.cpp": ["PlanTest"],
     "lib/Support/HappensBefore.cpp": ["SupportTest", "PlanTest"],
@@ -69,12 +76,12 @@ ALLOWED = [
 ]
 
 SUCCESS = re.compile(r"\{\}|success\(\)|Status\(\)|true\b")
-CHECKS = re.compile(
-    r"return\s+((?:c\.)?(?:check\w*|dtype|floating|rank|shape|type|scalar|"
-    r"oneFloatType|value|atLeast)\s*\()")
-
-
-CHECKED = re.compile(r"\s*(?:c\.\w+|check\w*|refuse\w*|parse\w*|\w+\.verify)\s*\(|"
+# Calls that answer with what is wrong.
+RULE = (r"(?:c\.\w+|call\.check\w*|check\w*|has[A-Z]\w*|is[A-Z]\w*|ifThere|ranks|"
+        r"elements|depth|resultShape|scalars|biasCorrection|group|oneElement|copies|"
+        r"rules::\w+)")
+CHECKS = re.compile(r"return\s+(" + RULE + r"\s*\()")
+CHECKED = re.compile(r"\s*(?:" + RULE + r"|refuse\w*|parse\w*|\w+\.verify)\s*\(|"
                      r"\s*EntryChecker\(")
 
 

@@ -1,5 +1,8 @@
 # The committed ABI files are what aicf-tblgen generates now.
-foreach(pair "Ops.h|include/aicf/ABI/Ops.h" "op_attrs.py|python/aicf/op_attrs.py")
+foreach(pair "Ops.h|include/aicf/ABI/Ops.h"
+    "OpViews.h|include/aicf/ABI/OpViews.h"
+    "Functors.h|kernels/pointwise/Functors.h"
+    "op_attrs.py|python/aicf/op_attrs.py")
   string(REPLACE "|" ";" pair ${pair})
   list(GET pair 0 generated)
   list(GET pair 1 committed)

@@ -37,7 +37,7 @@ template <> struct ComputeType<BFloat> {
 template <typename T> using Compute = typename ComputeType<T>::type;
 } // namespace aicf::cpu
 
-/// Defines the kernel `KID` as the template `BODY`.
+/// Defines the kernel `KID` as the function `BODY` of its typed arguments.
 #define AICF_DEFINE_KERNEL(KID, ...)                                           \
   void KID(const LaunchArgs &args) { __VA_ARGS__(args); }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelDecls.h"
+#include "kernels/cpu/KernelDecls.h"
 
 #include <unordered_map>
 

@@ -10,7 +10,7 @@
 #ifndef AICF_KERNELS_CUDA_COMMON_CUH
 #define AICF_KERNELS_CUDA_COMMON_CUH
 
-#include "KernelDecls.h"
+#include "kernels/cuda/KernelDecls.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -117,6 +117,22 @@ inline int64_t gridFor(int64_t items, const DeviceLimits &limits,
   return std::max<int64_t>(1, std::min((items + block - 1) / block, cap));
 }
 
+/// Blocks for `rows`, which a block takes one after the other.
+inline int64_t rowGrid(int64_t rows) {
+  return std::min<int64_t>(rows, 1 << 20);
+}
+
+/// What orders of sums are laid out for: the same on every card, so that all
+/// give the same bits.
+inline constexpr int64_t kMultiprocessors = 132;
+
 } // namespace aicf::cuda
+
+/// A planner a float type, as the template BODY.
+#define AICF_EVERY_FLOAT(OP, BODY)                                             \
+  AICF_DEFINE_PLANNER(OP##_f32_v0, BODY<f32>)                                  \
+  AICF_DEFINE_PLANNER(OP##_f64_v0, BODY<f64>)                                  \
+  AICF_DEFINE_PLANNER(OP##_f16_v0, BODY<f16>)                                  \
+  AICF_DEFINE_PLANNER(OP##_bf16_v0, BODY<bf16>)
 
 #endif // AICF_KERNELS_CUDA_COMMON_CUH

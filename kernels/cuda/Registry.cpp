@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelDecls.h"
+#include "kernels/cuda/KernelDecls.h"
 
 #include <unordered_map>
 

@@ -4,13 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// For tests only: obvious loops, no blocking, no threads, nothing shared with
-// the kernels under test.
+// For tests and the plan interpreter: obvious loops, no blocking, no threads, no
+// code shared with the kernels under test. One function a kind, in
+// kernels/<family>/Reference.cpp: a record without one does not link.
 //===----------------------------------------------------------------------===//
+
 #ifndef AICF_KERNELS_REFERENCE_REFERENCE_H
 #define AICF_KERNELS_REFERENCE_REFERENCE_H
 
-#include "aicf/Support/OpRules.h"
+#include "aicf/ABI/OpViews.h"
+#include "aicf/Support/Span.h"
+#include "aicf/Support/TensorDesc.h"
 
 #include <vector>
 
@@ -20,11 +24,52 @@ namespace aicf::reference {
 struct Tensor {
   TensorDesc desc;
   std::vector<double> values;
+
+  size_t size() const { return values.size(); }
+  double operator[](size_t i) const { return values[i]; }
+  double &operator[](size_t i) { return values[i]; }
+  int64_t dim(size_t i) const { return desc.dims[i]; }
+};
+inline bool isAbsent(const Tensor &tensor) { return tensor.desc.isAbsent; }
+
+/// A call with its values; operands by name: see OpViews.h.
+class Call {
+public:
+  Call(const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
+       Span<const uint8_t> attrs)
+      : ins(ins.data(), ins.size()), outs(outs.data(), outs.size()),
+        attrs(attrs) {}
+
+private:
+  template <typename> friend class aicf::CallView;
+  Span<const Tensor> ins;
+  Span<Tensor> outs;
+  Span<const uint8_t> attrs;
 };
 
-/// Computes the results of one legal call; `outs` come with their descs.
+/// Computes the results of one legal call; `outs` come with their descs and as
+/// many values as they have elements. Absent operands and results have an
+/// absent desc.
 void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
-         const std::vector<uint8_t> &attrs);
+         Span<const uint8_t> attrs);
+
+#define AICF_REFERENCE(KIND) void compute(const KIND##View<Call> &c);
+AICF_KINDS(AICF_REFERENCE)
+#undef AICF_REFERENCE
+
+/// The value of an optional scalar.
+inline double valueOr(const Tensor *scalar, double otherwise) {
+  return scalar ? (*scalar)[0] : otherwise;
+}
+
+/// to[i] = function(i) for every element.
+template <typename Function> void fill(Tensor &to, Function function) {
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = function(i);
+}
+
+/// Sums over dimension `axis` of `from`.
+void sumOver(const Tensor &from, int64_t axis, Tensor &to);
 
 } // namespace aicf::reference
 

@@ -42,6 +42,12 @@ LogicalResult mlir::aicf::checkOneBlock(func::FuncOp func) {
                           << func.getBody().getBlocks().size() << " blocks";
 }
 
+bool mlir::aicf::isUpdate(Operation *op) {
+  auto step = dyn_cast<StepOpInterface>(op);
+  return step && (step.getPhase() == ::aicf::Phase::Update ||
+                  step.getPhase() == ::aicf::Phase::Counter);
+}
+
 SmallVector<func::FuncOp> mlir::aicf::getEntries(ModuleOp module) {
   SmallVector<func::FuncOp> entries;
   for (auto func : module.getOps<func::FuncOp>())

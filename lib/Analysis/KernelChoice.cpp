@@ -16,15 +16,8 @@
 using namespace mlir;
 using namespace mlir::aicf_rt;
 
-SmallVector<::aicf::TensorDesc> mlir::aicf_rt::toTensorDescs(TypeRange types) {
-  SmallVector<::aicf::TensorDesc> descs;
-  for (Type type : types)
-    descs.push_back(toTensorDesc(type));
-  return descs;
-}
-
 static ::aicf::Span<const ::aicf::TensorDesc>
-span(const SmallVector<::aicf::TensorDesc> &descs) {
+span(ArrayRef<::aicf::TensorDesc> descs) {
   return {descs.data(), descs.size()};
 }
 
@@ -62,13 +55,14 @@ std::optional<double> KernelProfile::find(StringRef kid,
 }
 
 /// "64x32xf32,8x32xf32->64x8xf32": the key that traces use.
-static std::string problemOf(const SmallVector<::aicf::TensorDesc> &ins,
-                             const SmallVector<::aicf::TensorDesc> &outs) {
-  auto join = [](const SmallVector<::aicf::TensorDesc> &descs) {
-    return llvm::join(
-        llvm::map_range(
-            descs, [](const ::aicf::TensorDesc &d) { return d.toString(); }),
-        ",");
+static std::string problemOf(ArrayRef<::aicf::TensorDesc> ins,
+                             ArrayRef<::aicf::TensorDesc> outs) {
+  auto join = [](ArrayRef<::aicf::TensorDesc> descs) {
+    SmallVector<std::string> present;
+    for (const ::aicf::TensorDesc &desc : descs)
+      if (!desc.isAbsent)
+        present.push_back(desc.toString());
+    return llvm::join(present, ",");
   };
   return join(ins) + "->" + join(outs);
 }
@@ -80,11 +74,21 @@ KernelChooser::KernelChooser(func::FuncOp func, ::aicf::DeviceKind device,
   allowTF32 = math && math.getValue() == "tf32";
 }
 
-const ::aicf::KernelRow *KernelChooser::choose(::aicf::OpKind kind,
-                                               TypeRange ins,
-                                               TypeRange outs) const {
-  SmallVector<::aicf::TensorDesc> in = toTensorDescs(ins),
-                                  out = toTensorDescs(outs);
+const ::aicf::KernelRow *
+KernelChooser::choose(::aicf::OpKind kind, ArrayRef<Value> ins,
+                      TypeRange outs) const {
+  SmallVector<::aicf::TensorDesc> in, out;
+  for (Value value : ins)
+    in.push_back(value ? toTensorDesc(value.getType())
+                       : ::aicf::TensorDesc::absent());
+  for (Type type : outs)
+    out.push_back(toTensorDesc(type));
+  return choose(kind, in, out);
+}
+
+const ::aicf::KernelRow *
+KernelChooser::choose(::aicf::OpKind kind, ArrayRef<::aicf::TensorDesc> in,
+                      ArrayRef<::aicf::TensorDesc> out) const {
   const ::aicf::KernelRow *best = nullptr;
   double least = 0;
   std::string problem = profile ? problemOf(in, out) : std::string();
@@ -108,12 +112,11 @@ const ::aicf::KernelRow *KernelChooser::choose(::aicf::OpKind kind,
 
 const ::aicf::KernelRow *KernelChooser::choose(PrimitiveOpInterface op) const {
   StringRef kid = op.getKidOrEmpty();
+  SmallVector<::aicf::TensorDesc> ins = op.getOperandDescs();
+  SmallVector<::aicf::TensorDesc> outs = op.getResultDescs();
   if (kid.empty())
-    return choose(op.getOpKind(), op->getOperandTypes(), op->getResultTypes());
+    return choose(op.getOpKind(), ins, outs);
   const auto *row = ::aicf::findKernel(device, std::string_view(kid));
-  bool accepted =
-      row &&
-      row->accepts(op.getOpKind(), span(toTensorDescs(op->getOperandTypes())),
-                   span(toTensorDescs(op->getResultTypes())));
-  return accepted ? row : nullptr;
+  return row && row->accepts(op.getOpKind(), span(ins), span(outs)) ? row
+                                                                    : nullptr;
 }

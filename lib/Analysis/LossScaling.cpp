@@ -12,39 +12,53 @@
 using namespace mlir;
 using namespace mlir::aicf;
 
+using ::aicf::Scaling;
+
 /// A counter of batches goes on when a step is skipped.
-static bool countsBatches(StepIncOp inc) {
-  return llvm::any_of(inc.getStep().getUsers(), [](Operation *user) {
-    return isa<ShuffleOp, RecordOp>(user);
+static bool countsBatches(Value step) {
+  return llvm::any_of(step.getUsers(), [](Operation *user) {
+    auto op = dyn_cast<StepOpInterface>(user);
+    return op && op.getPhase() == ::aicf::Phase::Data;
   });
 }
 
-LogicalResult
-mlir::aicf::checkLossScaling(func::FuncOp func, ArrayRef<Operation *> head,
-                             ArrayRef<Operation *> tail,
-                             function_ref<bool(Operation *)> carries) {
+/// A gradient begins here: the place of its scale is free, and what it is
+/// computed from is f32.
+static LogicalResult checkSeed(StepOpInterface op) {
+  bool isTaken = !op.getOptionalOperand("loss_scale").empty();
+  bool isWide = llvm::all_of(op->getOperandTypes(), [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isF32() || !isa<FloatType>(element);
+  });
+  if (!isTaken && isWide)
+    return success();
+  return op->emitOpError()
+         << "has a loss_scale operand or an operand of another type than f32: "
+            "the loss scale of --aicf-mixed-precision needs the one free and "
+            "the others f32";
+}
+
+LogicalResult mlir::aicf::checkLossScaling(func::FuncOp func,
+                                           ArrayRef<Operation *> head,
+                                           ArrayRef<Operation *> tail) {
   llvm::DenseSet<Value> scaled;
   for (Operation *op : head) {
-    if (auto grad = dyn_cast<MseGradOp>(op)) {
-      if (grad.getLossScale() ||
-          !grad.getTarget().getType().getElementType().isF32())
-        return op->emitOpError()
-               << "has a loss_scale operand or a target that is no f32: the "
-                  "loss scale of --aicf-mixed-precision needs the one free and "
-                  "the other f32";
-      scaled.insert(grad.getDpred());
+    auto step = dyn_cast<StepOpInterface>(op);
+    Scaling scaling = step ? step.getScaling() : Scaling::None;
+    if (scaling == Scaling::Seed) {
+      if (failed(checkSeed(step)))
+        return failure();
+      scaled.insert_range(op->getResults());
       continue;
     }
-    bool any = llvm::any_of(op->getOperands(),
-                            [&](Value v) { return scaled.contains(v); });
-    if (isa<AddOp>(op) && any &&
-        (!scaled.contains(op->getOperand(0)) ||
-         !scaled.contains(op->getOperand(1))))
+    auto carries = [&](Value v) { return scaled.contains(v); };
+    if (scaling == Scaling::None || llvm::none_of(op->getOperands(), carries))
+      continue;
+    if (scaling == Scaling::Sum && !llvm::all_of(op->getOperands(), carries))
       return op->emitOpError() << "adds a gradient that the loss scale of "
                                   "--aicf-mixed-precision multiplies, and a "
                                   "value that it does not";
-    if (any && (carries(op) || isa<CastOp>(op)))
-      scaled.insert_range(op->getResults());
+    scaled.insert_range(op->getResults());
   }
   for (OpOperand &returned : func.front().getTerminator()->getOpOperands())
     if (scaled.contains(returned.get()))
@@ -53,7 +67,7 @@ mlir::aicf::checkLossScaling(func::FuncOp func, ArrayRef<Operation *> head,
                                  "--aicf-mixed-precision "
                                  "would multiply; keep=grad keeps it, scaled";
   for (Operation *op : tail) {
-    auto training = dyn_cast<TrainingOpInterface>(op);
+    auto training = dyn_cast<StepOpInterface>(op);
     auto operands = training ? training.getParamAndGrad() : std::nullopt;
     if (!operands)
       continue;
@@ -61,7 +75,7 @@ mlir::aicf::checkLossScaling(func::FuncOp func, ArrayRef<Operation *> head,
     Value grad = op->getOperand(operands->second);
     if (!scaled.contains(grad))
       return op->emitOpError()
-             << "has a gradient that does not come from an aicf.mse_grad "
+             << "has a gradient that does not come from a loss's gradient "
                 "before the first optimizer: f16 needs a loss scale on it";
     if (!getElementTypeOrSelf(param).isF32() ||
         getElementTypeOrSelf(grad).isBF16())
@@ -76,8 +90,9 @@ mlir::aicf::checkLossScaling(func::FuncOp func, ArrayRef<Operation *> head,
 
 LogicalResult mlir::aicf::skipWithStep(Operation *op, Operation *clone,
                                        Value ok, Value invScale) {
-  auto assign = [&](MutableOperandRange place, Value value,
-                    StringRef name) -> LogicalResult {
+  auto step = cast<StepOpInterface>(clone);
+  auto assign = [&](StringRef name, Value value) -> LogicalResult {
+    MutableOperandRange place = step.getOptionalOperand(name);
     if (!place.empty())
       return op->emitOpError() << "has an operand " << name
                                << ", but the loss scale of "
@@ -85,18 +100,9 @@ LogicalResult mlir::aicf::skipWithStep(Operation *op, Operation *clone,
     place.assign(value);
     return success();
   };
-  if (auto inc = dyn_cast<StepIncOp>(clone))
-    return countsBatches(cast<StepIncOp>(op))
-               ? success()
-               : assign(inc.getOkMutable(), ok, "ok");
-  auto both = [&](auto optimizer) -> LogicalResult {
-    if (failed(assign(optimizer.getInvScaleMutable(), invScale, "inv_scale")))
-      return failure();
-    return assign(optimizer.getOkMutable(), ok, "ok");
-  };
-  if (auto adam = dyn_cast<AdamStepOp>(clone))
-    return both(adam);
-  if (auto sgd = dyn_cast<SgdStepOp>(clone))
-    return both(sgd);
-  return success();
+  if (step.getParamAndGrad())
+    return failure(failed(assign("inv_scale", invScale)) ||
+                   failed(assign("ok", ok)));
+  auto inc = dyn_cast<StepIncOp>(op);
+  return inc && !countsBatches(inc.getStep()) ? assign("ok", ok) : success();
 }

@@ -12,33 +12,23 @@
 using namespace mlir;
 using namespace mlir::aicf_rt;
 
-using ::aicf::OpKind;
+using ::aicf::Phase;
 
-bool mlir::aicf_rt::isUpdateKind(OpKind kind) {
-  switch (kind) {
-  case OpKind::StepInc:
-  case OpKind::BiasCorr:
-  case OpKind::AdamStep:
-  case OpKind::SgdStep:
-  case OpKind::AdamUpdate:
-  case OpKind::SgdUpdate:
-  case OpKind::MomentumUpdate:
-  case OpKind::LossScaleUpdate:
-    return true;
-  default:
-    return false;
-  }
+bool mlir::aicf_rt::isUpdate(PrimitiveOpInterface call) {
+  Phase phase = ::aicf::infoOf(call.getOpKind()).phase;
+  return phase == Phase::Update || phase == Phase::Counter;
 }
 
 bool mlir::aicf_rt::isSideCall(PrimitiveOpInterface call) {
-  if (isUpdateKind(call.getOpKind()))
+  if (isUpdate(call))
     return true;
   bool feedsUpdate = false;
   for (Operation *user : call->getUsers()) {
     if (isa<func::ReturnOp>(user))
       continue;
-    OpKind kind = cast<PrimitiveOpInterface>(user).getOpKind();
-    if (!isUpdateKind(kind) && kind != OpKind::AllFinite)
+    auto reader = cast<PrimitiveOpInterface>(user);
+    if (!isUpdate(reader) &&
+        ::aicf::infoOf(reader.getOpKind()).phase != Phase::Guard)
       return false;
     feedsUpdate = true;
   }

@@ -192,7 +192,7 @@ LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
     unsigned result = cast<OpResult>(after).getResultNumber();
     for (OpOperand &use : before.getUses()) {
       Operation *user = use.getOwner();
-      if (user == writer && ::aicf::mayShareStorage(writer.getOpKind(), result,
+      if (user == writer && writer.mayShareStorage( result,
                                                     use.getOperandNumber()))
         continue;
       auto it = list.indexOf.find(user);

@@ -197,7 +197,7 @@ Status Interpreter::checkInputs(size_t entry) const {
   const PlanEntry &e = plan->entries[entry];
   std::set<uint32_t> written;
   for (const PlanCall &call : e.calls) {
-    for (uint32_t tid : call.ins) {
+    for (uint32_t tid : call.reads()) {
       const PlanTensor &t = tensor({entry, tid});
       bool isOutside =
           t.role == Role::Input || segmentOf(t.role) == Segment::Persistent;
@@ -205,16 +205,25 @@ Status Interpreter::checkInputs(size_t entry) const {
         return makeError(StatusCode::NotInitialized, "entry ", e.name, ": ",
                          nameOf(t.role), " \"", t.name, "\" was never written");
     }
-    written.insert(call.outs.begin(), call.outs.end());
+    for (uint32_t tid : call.writes())
+      written.insert(tid);
   }
   return {};
 }
 
 void Interpreter::runCall(size_t entry, const PlanCall &call) {
   std::vector<reference::Tensor> ins, outs;
+  const reference::Tensor absent{TensorDesc::absent(), {}};
   for (uint32_t tid : call.ins)
-    ins.push_back({tensor({entry, tid}).desc, load({entry, tid})});
+    ins.push_back(tid == kAbsentTensor
+                      ? absent
+                      : reference::Tensor{tensor({entry, tid}).desc,
+                                          load({entry, tid})});
   for (uint32_t tid : call.outs) {
+    if (tid == kAbsentTensor) {
+      outs.push_back(absent);
+      continue;
+    }
     const TensorDesc &desc = tensor({entry, tid}).desc;
     outs.push_back(
         {desc, std::vector<double>(size_t(desc.numElements()), kNothing)});
@@ -226,7 +235,8 @@ void Interpreter::runCall(size_t entry, const PlanCall &call) {
                                   kNothing));
   }
   for (size_t i = 0; i < outs.size(); ++i)
-    store({entry, call.outs[i]}, outs[i].values);
+    if (call.outs[i] != kAbsentTensor)
+      store({entry, call.outs[i]}, outs[i].values);
 }
 
 Status Interpreter::run(std::string_view entry) {
@@ -241,7 +251,7 @@ Status Interpreter::run(std::string_view entry) {
   for (size_t i : orderOf(e))
     runCall(index, e.calls[i]);
   for (const PlanCall &call : e.calls)
-    for (uint32_t tid : call.outs)
+    for (uint32_t tid : call.writes())
       if (tid < isPersistentWritten.size())
         isPersistentWritten[tid] = true;
       else

@@ -357,9 +357,9 @@ std::vector<AccessSet> Plan::accessesOf(const PlanEntry &entry,
   std::vector<AccessSet> accesses(persistent.size() + entry.tensors.size());
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
-    for (uint32_t tid : call.ins)
+    for (uint32_t tid : call.reads())
       accesses[tid].add(order, i);
-    for (uint32_t tid : call.outs)
+    for (uint32_t tid : call.writes())
       accesses[tid].add(order, i);
     if (call.workspace >= 0)
       accesses[static_cast<uint32_t>(call.workspace)].add(order, i);

@@ -49,9 +49,9 @@ std::string join(const std::vector<std::string> &items) {
   return text;
 }
 
-template <typename T> std::string joinNumbers(const std::vector<T> &numbers) {
+template <typename T> std::string joinNumbers(const T &numbers) {
   std::vector<std::string> items;
-  for (T n : numbers)
+  for (auto n : numbers)
     items.push_back(std::to_string(n));
   return join(items);
 }
@@ -147,7 +147,7 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
     if (!c.signals.empty())
       stream += " signals " + joinNumbers(c.signals);
     calls.row({std::to_string(i), std::string(nameOf(c.kind)), c.kid,
-               joinNumbers(c.ins), joinNumbers(c.outs), attrsToString(c),
+               joinNumbers(c.reads()), joinNumbers(c.writes()), attrsToString(c),
                stream, c.location});
   }
   os << calls.toString("    ");
@@ -176,6 +176,14 @@ Json toJson(const PlanTensor &t, size_t tid) {
           {"derived_from", t.derivedFrom}};
 }
 
+/// In the record's order; null where one is absent.
+Json tidsToJson(const std::vector<uint32_t> &tids) {
+  Json list = Json::array();
+  for (uint32_t tid : tids)
+    list.push_back(tid == kAbsentTensor ? Json() : Json(tid));
+  return list;
+}
+
 Json toJson(const PlanCall &c) {
   Json attrs = Json::object();
   const OpInfo &info = infoOf(c.kind);
@@ -187,8 +195,8 @@ Json toJson(const PlanCall &c) {
           {"kid", c.kid},
           {"schema", c.schema},
           {"attrs", attrs},
-          {"ins", c.ins},
-          {"outs", c.outs},
+          {"ins", tidsToJson(c.ins)},
+          {"outs", tidsToJson(c.outs)},
           {"in_vids", c.inVids},
           {"out_vids", c.outVids},
           {"workspace", c.workspace},

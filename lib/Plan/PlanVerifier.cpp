@@ -292,8 +292,11 @@ Status EntryChecker::checkKernel(const PlanCall &call, const std::string &at,
 /// What a call writes, and where it works in place.
 Status EntryChecker::checkWrites(const PlanCall &call,
                                  const std::string &at) const {
+  const auto slots = *CallSlots::of(infoOf(call.kind), call.ins.size());
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
+    if (out == kAbsentTensor)
+      continue;
     Role role = tensor(out).role;
     bool writable =
         role != Role::Input && role != Role::Hyper && role != Role::Workspace;
@@ -305,12 +308,12 @@ Status EntryChecker::checkWrites(const PlanCall &call,
                     describe(out), twice ? " a second time" : " of role ",
                     twice ? std::string_view() : nameOf(role));
     for (size_t i = 0; i < call.ins.size(); ++i)
-      if (call.ins[i] == out && !mayShareStorage(call.kind, r, i))
+      if (call.ins[i] == out && !slots.mayShareStorage(r, call.outs.size(), i))
         return refuse(PlanError::CallInplace, at, ": result ", r,
                       " and operand ", i, " are both ", describe(out), ", but ",
                       nameOf(call.kind), " may not work in place there");
   }
-  for (uint32_t in : call.ins)
+  for (uint32_t in : call.reads())
     if (tensor(in).role == Role::Workspace)
       return refuse(PlanError::CallWorkspace, at, ": reads ", describe(in),
                     " of role workspace");
@@ -323,6 +326,10 @@ Status EntryChecker::checkOneCall(const PlanCall &call,
   for (auto [tids, descs, name] : {std::tuple(&call.ins, &ins, "ins"),
                                    std::tuple(&call.outs, &outs, "outs")})
     for (uint32_t tid : *tids) {
+      if (tid == kAbsentTensor) {
+        descs->push_back(TensorDesc::absent());
+        continue;
+      }
       if (tid >= numTensors())
         return refuse(PlanError::CallTensor, at, ": ", name, " names tensor ",
                       tid, ", there are ", numTensors());
@@ -355,7 +362,7 @@ Status EntryChecker::checkAccessOrder() const {
   };
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
-    for (uint32_t tid : call.ins) {
+    for (uint32_t tid : call.reads()) {
       Seen &s = seen[tid];
       Role role = tensor(tid).role;
       bool produced = segmentOf(role) == Segment::Temp || role == Role::Output;
@@ -367,7 +374,9 @@ Status EntryChecker::checkAccessOrder() const {
         return race(tid, s.lastWrite, i);
       s.readsSince.push_back(i);
     }
-    std::vector<uint32_t> written = call.outs;
+    std::vector<uint32_t> written;
+    for (uint32_t tid : call.writes())
+      written.push_back(tid);
     if (call.workspace >= 0)
       written.push_back(static_cast<uint32_t>(call.workspace));
     for (uint32_t tid : written) {
@@ -397,7 +406,7 @@ Status EntryChecker::checkAccessOrder() const {
 Status EntryChecker::checkDerivedStates() const {
   std::vector<int64_t> writer(plan.persistent.size(), -1);
   for (size_t i = 0; i < entry.calls.size(); ++i)
-    for (uint32_t out : entry.calls[i].outs)
+    for (uint32_t out : entry.calls[i].writes())
       if (out < writer.size())
         writer[out] = int64_t(i);
   for (uint32_t tid = 0; tid < writer.size(); ++tid) {

@@ -228,10 +228,11 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     std::vector<TensorView> ins, outs;
-    for (uint32_t tid : call.ins)
-      ins.push_back(memory->view(index, tid));
-    for (uint32_t tid : call.outs)
-      outs.push_back(memory->view(index, tid));
+    for (auto [tids, views] :
+         {std::pair(&call.ins, &ins), std::pair(&call.outs, &outs)})
+      for (uint32_t tid : *tids)
+        views->push_back(tid == kAbsentTensor ? TensorView()
+                                              : memory->view(index, tid));
     CallRequest request{call.kind,   ins,        outs,
                         call.schema, call.attrs, call.kid};
     if (call.workspace >= 0)
@@ -255,7 +256,7 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
 Status Executor::Impl::addWarmupCopies(size_t index, PreparedEntry &prepared) {
   std::vector<bool> isUpdated(plan->persistent.size());
   for (const PlanCall &call : plan->entries[index].calls)
-    for (uint32_t tid : call.outs)
+    for (uint32_t tid : call.writes())
       if (tid < isUpdated.size())
         isUpdated[tid] = true;
   std::vector<ResolvedCall> save, restore;
@@ -294,7 +295,7 @@ Status Executor::Impl::prepareEntry(size_t index) {
   }
   std::vector<bool> isSeen(accesses.size());
   for (const PlanCall &call : entry.calls) {
-    for (uint32_t tid : call.ins) {
+    for (uint32_t tid : call.reads()) {
       Role role = plan->tensor(entry, tid).role;
       bool isOutside =
           role == Role::Input || segmentOf(role) == Segment::Persistent;
@@ -302,7 +303,7 @@ Status Executor::Impl::prepareEntry(size_t index) {
         prepared.readTids.push_back(tid);
       isSeen[tid] = true;
     }
-    for (uint32_t tid : call.outs) {
+    for (uint32_t tid : call.writes()) {
       if (tid < plan->persistent.size())
         prepared.writtenTids.push_back(tid);
       isSeen[tid] = true;
@@ -469,10 +470,12 @@ void Executor::Impl::record(size_t index, const ResolvedCall &call,
     entry.inVids = planCall.inVids;
     entry.outVids = planCall.outVids;
   }
-  for (const TensorView &view : call.ins)
-    entry.inTypes.push_back(view.desc.toString());
-  for (const TensorView &view : call.outs)
-    entry.outTypes.push_back(view.desc.toString());
+  LaunchArgs args = call.launchArgs();
+  for (auto [views, types] : {std::pair(args.operands(), &entry.inTypes),
+                              std::pair(args.results(), &entry.outTypes)})
+    for (const TensorView &view : views)
+      if (!isAbsent(view))
+        types->push_back(view.desc.toString());
   trace.push_back(std::move(entry));
 }
 

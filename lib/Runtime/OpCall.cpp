@@ -7,35 +7,38 @@
 
 #include "aicf/Runtime/OpCall.h"
 #include "aicf/Runtime/Device.h"
+#include "aicf/Support/OpRules.h"
 
 #include <algorithm>
 
 namespace aicf {
 namespace {
 
-/// Names "operand 0 (a)" or "result 0 (c)".
-std::string nameOperand(OpKind kind, bool isResult, size_t i) {
-  const OpInfo &info = infoOf(kind);
-  const OperandInfo *infos = isResult ? info.results : info.operands;
-  size_t last = (isResult ? info.numResults : info.numOperands) - 1;
-  return std::string(nameOf(kind)) + ": " +
-         (isResult ? "result " : "operand ") + std::to_string(i) + " (" +
-         std::string(infos[std::min(i, last)].name) + ")";
+/// Names "relu: operand 0 (x)" or "relu: result 0 (y)".
+std::string nameOperand(const CallRequest &request, bool isResult, size_t i) {
+  const OpInfo &info = infoOf(request.kind);
+  std::string_view name = "copy";
+  std::optional<CallSlots> slots = CallSlots::of(info, request.ins.size());
+  if (!isResult)
+    name = info.operands[slots ? slots->operandAt(i) : 0].name;
+  else if (auto at = slots ? slots->resultAt(i, request.outs.size())
+                           : std::nullopt)
+    name = info.results[*at].name;
+  return std::string(info.name) + ": " + (isResult ? "result " : "operand ") +
+         std::to_string(i) + (slots ? " (" + std::string(name) + ")" : "");
 }
 
 Status checkPointers(const CallRequest &request, const KernelRow &row) {
   for (bool isResult : {false, true}) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i) {
+      if (isAbsent(views[i]))
+        continue;
       auto address = reinterpret_cast<uintptr_t>(views[i].data);
       uint64_t needed = row.neededAlignment(views[i].desc);
-      if (address == 0)
-        return makeError(StatusCode::InvalidArgument,
-                         nameOperand(request.kind, isResult, i),
-                         " has a null pointer");
       if (address % needed != 0)
         return makeError(StatusCode::Misaligned,
-                         nameOperand(request.kind, isResult, i),
+                         nameOperand(request, isResult, i),
                          " has address ", address, ", which is no multiple of ",
                          needed, " bytes");
     }
@@ -52,6 +55,8 @@ std::vector<uintptr_t> addressesOf(const CallRequest &request) {
 }
 
 bool overlap(const TensorView &a, const TensorView &b) {
+  if (isAbsent(a) || isAbsent(b))
+    return false;
   auto begin = [](const TensorView &v) {
     return reinterpret_cast<uintptr_t>(v.data);
   };
@@ -62,21 +67,22 @@ bool overlap(const TensorView &a, const TensorView &b) {
 /// Results share memory with operands only where the op may work in place, and
 /// never with each other.
 Status checkAliasing(const CallRequest &request) {
+  const auto slots = *CallSlots::of(infoOf(request.kind), request.ins.size());
   for (size_t r = 0; r < request.outs.size(); ++r) {
     for (size_t o = 0; o < r; ++o)
       if (overlap(request.outs[r], request.outs[o]))
         return makeError(StatusCode::InvalidArgument,
-                         nameOperand(request.kind, true, r),
+                         nameOperand(request, true, r),
                          " shares memory with result ", o);
     for (size_t i = 0; i < request.ins.size(); ++i) {
       if (!overlap(request.outs[r], request.ins[i]))
         continue;
       bool inPlace = request.outs[r].data == request.ins[i].data &&
                      request.outs[r].desc == request.ins[i].desc &&
-                     mayShareStorage(request.kind, r, i);
+                     slots.mayShareStorage(r, request.outs.size(), i);
       if (!inPlace)
         return makeError(StatusCode::InvalidArgument,
-                         nameOperand(request.kind, true, r),
+                         nameOperand(request, true, r),
                          " shares memory with operand ", i,
                          ", where the op may not work in place");
     }
@@ -107,7 +113,7 @@ Status checkWorkspace(const CallRequest &request) {
 std::vector<TensorDesc> descsOf(Span<const TensorView> views) {
   std::vector<TensorDesc> descs;
   for (const TensorView &view : views)
-    descs.push_back(view.desc);
+    descs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
   return descs;
 }
 
@@ -122,9 +128,9 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   for (bool isResult : {false, true}) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i)
-      if (!checkedBytes(views[i].desc))
+      if (!isAbsent(views[i]) && !checkedBytes(views[i].desc))
         return makeError(
-            StatusCode::ShapeMismatch, nameOperand(request.kind, isResult, i),
+            StatusCode::ShapeMismatch, nameOperand(request, isResult, i),
             " has a rank above ", kMaxRank, ", a dimension outside 1 to ",
             INT32_MAX, ", or more than ", kMaxTensorBytes, " bytes");
   }
@@ -150,12 +156,7 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   AICF_RETURN_IF_ERROR(checkAliasing(request));
   AICF_RETURN_IF_ERROR(checkWorkspace(request));
 
-  ResolvedCall call;
-  call.row = row;
-  call.ins.assign(request.ins.begin(), request.ins.end());
-  call.outs.assign(request.outs.begin(), request.outs.end());
-  call.attrs.assign(request.attrs.begin(), request.attrs.end());
-  call.workspace = request.workspace;
+  ResolvedCall call(*row, request);
   AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;
 }

@@ -61,6 +61,8 @@ const KernelRow *selectKernel(DeviceKind device, OpKind kind,
     bool isAligned = true;
     for (size_t i = 0; i < options.addresses.size(); ++i) {
       const TensorDesc &desc = i < ins.size() ? ins[i] : outs[i - ins.size()];
+      if (desc.isAbsent)
+        continue;
       uint64_t needed = row.neededAlignment(desc);
       isAligned &= options.addresses[i] % needed == 0;
     }
@@ -108,22 +110,15 @@ bool isHalf(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
 bool groupsFit(OpKind kind, Span<const TensorDesc> ins,
                Span<const TensorDesc> outs) {
   const OpInfo &info = infoOf(kind);
-  size_t perIn = info.groupOperands, perOut = info.groupResults;
-  // Behind the groups stand 1 or 2 scalars and then inv_scale and ok, if any;
-  // with an ok (i32) there is at least one scalar more.
-  size_t scalars = kind == OpKind::AdamUpdate ? 2 : 1;
-  scalars += ins[ins.size() - 1].dtype == DType::I32;
-  size_t count = ins.size() < scalars ? 0 : (ins.size() - scalars) / perIn;
-  while (count > 0 && outs.size() != perOut * count &&
-         outs.size() != (perOut + 1) * count)
-    --count;
-  if (count == 0 || count > size_t(kMaxUpdateGroups))
+  std::optional<CallSlots> slots = CallSlots::of(info, ins.size());
+  if (!slots || slots->groups > size_t(kMaxUpdateGroups))
     return false;
+  size_t perIn = info.groupOperands, count = slots->groups;
   DType grad = ins[1].dtype;
   for (size_t i = 0; i < count; ++i)
     if (ins[i * perIn + 1].dtype != grad)
       return false;
-  size_t firstCopy = perOut * count;
+  size_t firstCopy = slots->groupedResults();
   for (size_t i = firstCopy; i < outs.size(); ++i)
     if (outs[i].dtype != outs[firstCopy].dtype ||
         (isHalf(grad) && outs[i].dtype != grad))

@@ -18,15 +18,6 @@
 using namespace mlir;
 using namespace mlir::aicf;
 
-/// The enumerator called `name`; the dialect's verifier knows the names too.
-template <typename Enum>
-static std::optional<Enum> parseEnum(StringRef name, unsigned count) {
-  for (unsigned i = 0; i < count; ++i)
-    if (name == StringRef(::aicf::nameOf(static_cast<Enum>(i))))
-      return static_cast<Enum>(i);
-  return std::nullopt;
-}
-
 /// file:line:column of the innermost file location, else nothing.
 static std::string locationText(Location loc) {
   std::string text;
@@ -56,6 +47,15 @@ static LogicalResult convert(Operation *op, StringRef field,
   return success();
 }
 
+/// Tids; -1 is an absent operand or result.
+static LogicalResult convertTids(Operation *op, StringRef field,
+                                 ArrayRef<int64_t> tids,
+                                 std::vector<uint32_t> &out) {
+  SmallVector<int64_t> numbers(tids);
+  llvm::replace(numbers, int64_t(-1), int64_t(::aicf::kAbsentTensor));
+  return convert(op, field, numbers, out);
+}
+
 static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
                                      ::aicf::PlanTensor &out) {
   std::vector<int32_t> vid;
@@ -64,8 +64,8 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
       failed(convert(op, "derived_from",
                      static_cast<int64_t>(op.getDerivedFrom()), derivedFrom)))
     return failure();
-  auto role = parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
-  auto init = parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
+  auto role = ::aicf::parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
+  auto init = ::aicf::parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
   if (!role || !init)
     return op.emitOpError()
            << "unknown "
@@ -84,14 +84,14 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
 static LogicalResult translateCall(mlir::aicf_rt::CallOp op,
                                    ::aicf::PlanCall &out) {
   // The verifier knows the kind.
-  out.kind = *parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
+  out.kind = *::aicf::parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
   out.kid = op.getKid().str();
   out.schema = static_cast<uint32_t>(op.getSchema());
   out.attrs.assign(op.getAttrs().begin(), op.getAttrs().end());
   std::vector<uint32_t> stream, waits, signals;
   std::vector<int32_t> workspace;
-  if (failed(convert(op, "ins", op.getIns(), out.ins)) ||
-      failed(convert(op, "outs", op.getOuts(), out.outs)) ||
+  if (failed(convertTids(op, "ins", op.getIns(), out.ins)) ||
+      failed(convertTids(op, "outs", op.getOuts(), out.outs)) ||
       failed(convert(op, "vids", op.getInVids(), out.inVids)) ||
       failed(convert(op, "vids", op.getOutVids(), out.outVids)) ||
       failed(convert(op, "stream", static_cast<int64_t>(op.getStream()),
@@ -153,7 +153,7 @@ FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
   mlir::aicf_rt::PlanOp op = plans.front();
   ::aicf::Plan plan;
   plan.device =
-      *parseEnum<::aicf::DeviceKind>(op.getTarget(), ::aicf::kNumDeviceKinds);
+      *::aicf::parseEnum<::aicf::DeviceKind>(op.getTarget(), ::aicf::kNumDeviceKinds);
   plan.persistentBytes = op.getPersistentBytes();
   Block &body = op.getBody().front();
   if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, plan.persistent,

@@ -82,7 +82,7 @@ Operation *Annotator::findBlockingReader(BlockArgument arg,
   for (OpOperand &use : arg.getUses()) {
     Operation *user = use.getOwner();
     if (user == writer) {
-      if (!::aicf::mayShareStorage(writer.getOpKind(), source.getResultNumber(),
+      if (!writer.mayShareStorage( source.getResultNumber(),
                                    use.getOperandNumber()))
         return user;
       continue;
@@ -183,7 +183,7 @@ bool Annotator::mayTakeOver(const ::aicf::AccessSet &accesses, Value operand,
         return false;
   for (OpOperand &use : operand.getUses())
     if (use.getOwner() == op &&
-        !::aicf::mayShareStorage(op.getOpKind(), result.getResultNumber(),
+        !op.mayShareStorage( result.getResultNumber(),
                                  use.getOperandNumber()))
       return false;
   return true;

@@ -72,7 +72,7 @@ static SmallVector<uint32_t> chooseStreams(const CallList &list,
     if (i > lastMain && readsLastMain)
       continue; // stream 0 has nothing else to do
     streams[i] = 1 + next;
-    if (!isUpdateKind(call.getOpKind()))
+    if (!isUpdate(call))
       next = (next + 1) % (numStreams - 1);
   }
   return streams;

@@ -45,7 +45,7 @@ struct Checker {
   }
 
   LogicalResult checkStep(Operation *op, Value step) const;
-  LogicalResult checkMoments(TrainingOpInterface op) const;
+  LogicalResult checkMoments(StepOpInterface op) const;
 };
 } // namespace
 
@@ -65,13 +65,13 @@ LogicalResult Checker::checkStep(Operation *op, Value step) const {
     return inc.emitOpError()
            << "capture safety: counts a value that is not an argument of role "
               "state, so the count would not persist";
-  if (!updates(inc.getNewStep(), state))
+  if (!updates(inc.getStepOut(), state))
     return inc.emitOpError() << "capture safety: its result does not update \""
                              << state << "\", so the step would never advance";
   return success();
 }
 
-LogicalResult Checker::checkMoments(TrainingOpInterface op) const {
+LogicalResult Checker::checkMoments(StepOpInterface op) const {
   for (auto [operand, result] : op.getMoments()) {
     StringRef state = stateName(op->getOperand(operand));
     if (state.empty())
@@ -91,7 +91,7 @@ struct CheckCaptureSafety
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       Checker checker(func);
-      for (auto op : func.getOps<TrainingOpInterface>()) {
+      for (auto op : func.getOps<StepOpInterface>()) {
         int64_t step = op.getStepOperand();
         if ((step >= 0 &&
              failed(checker.checkStep(op, op->getOperand(step)))) ||

@@ -9,6 +9,7 @@
 
 #include "aicf/Analysis/Entry.h"
 #include "aicf/Analysis/Storage.h"
+#include "aicf/Support/OpRules.h"
 #include "aicf/Transforms/Passes.h"
 
 #include "llvm/Support/Format.h"
@@ -28,7 +29,7 @@ struct DumpedCall {
   ::aicf::OpKind kind;
   SmallVector<int64_t> ins, outs; ///< labels
   SmallVector<uint8_t> attrs;
-  ::aicf::TensorDesc operand0;
+  SmallVector<::aicf::TensorDesc> operands; ///< in the record's order
 };
 
 struct DumpedEntry {
@@ -57,8 +58,8 @@ static DumpedEntry readFunction(func::FuncOp func) {
       call.ins.push_back(labelOf(operand));
     for (Value result : op->getResults())
       call.outs.push_back(labelOf(result));
-    op.encodeAttrs(call.attrs);
-    call.operand0 = toTensorDesc(op->getOperand(0).getType()); // one or more
+    call.attrs = op.getAttrBlob();
+    call.operands = op.getOperandDescs();
     entry.calls.push_back(std::move(call));
   }
   return entry;
@@ -78,16 +79,18 @@ static DumpedEntry readPlanEntry(mlir::aicf_rt::PlanOp plan,
     if (planCall.getProtective())
       continue;
     DumpedCall call;
-    for (uint16_t k = 0; k < ::aicf::kNumOpKinds; ++k)
-      if (planCall.getKind() ==
-          StringRef(::aicf::nameOf(static_cast<::aicf::OpKind>(k))))
-        call.kind = static_cast<::aicf::OpKind>(k);
-    call.ins.assign(planCall.getInVids().begin(), planCall.getInVids().end());
-    call.outs.assign(planCall.getOutVids().begin(),
-                     planCall.getOutVids().end());
+    call.kind = *::aicf::parseEnum<::aicf::OpKind>( // the verifier checked it
+        std::string_view(planCall.getKind()), ::aicf::kNumOpKinds);
+    for (auto [tids, vids, labels] :
+         {std::tuple(planCall.getIns(), planCall.getInVids(), &call.ins),
+          std::tuple(planCall.getOuts(), planCall.getOutVids(), &call.outs)})
+      for (auto [tid, vid] : llvm::zip(tids, vids))
+        if (tid >= 0)
+          labels->push_back(vid);
     call.attrs.assign(planCall.getAttrs().begin(), planCall.getAttrs().end());
-    if (!planCall.getIns().empty())
-      call.operand0 = toTensorDesc(types.lookup(planCall.getIns().front()));
+    for (int64_t tid : planCall.getIns())
+      call.operands.push_back(tid < 0 ? ::aicf::TensorDesc::absent()
+                                      : toTensorDesc(types.lookup(tid)));
     entry.calls.push_back(std::move(call));
   }
   return entry;
@@ -110,7 +113,9 @@ static void printAttrs(const DumpedCall &call, raw_ostream &os) {
     const ::aicf::FieldInfo &field = info.fields[i];
     ::aicf::FieldValue value =
         ::aicf::decodeField(field, {call.attrs.data(), call.attrs.size()});
-    if (value == ::aicf::fieldDefault(call.kind, i, call.operand0))
+    if (value == ::aicf::fieldDefault(
+                     call.kind, i,
+                     {call.operands.data(), call.operands.size()}))
       continue;
     os << separator << field.name << " = ";
     if (field.format == 'i')

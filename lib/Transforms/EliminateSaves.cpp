@@ -28,7 +28,7 @@ struct EliminateSaves : mlir::aicf::impl::EliminateSavesBase<EliminateSaves> {
         return signalPassFailure();
       for (auto save : llvm::make_early_inc_range(
                func.getOps<mlir::aicf_rt::CopySavedOp>())) {
-        save.getResult(0).replaceAllUsesWith(save.getOperand(0));
+        save.getY().replaceAllUsesWith(save.getX());
         save.erase();
       }
     }

@@ -140,18 +140,20 @@ llvm::DenseMap<int64_t, int64_t> Emitter::emitWorkspaces(func::FuncOp func) {
 void Emitter::emitCall(PrimitiveOpInterface call,
                        const StorageAnalysis &analysis, ArrayRef<int64_t> tids,
                        int64_t workspace) {
-  SmallVector<uint8_t> blob;
-  call.encodeAttrs(blob);
+  SmallVector<uint8_t> blob = call.getAttrBlob();
   SmallVector<int8_t> attrs(blob.begin(), blob.end());
   SmallVector<int64_t> ins, outs, inVids, outVids;
-  for (Value operand : call->getOperands()) {
-    ins.push_back(tids[analysis.getStorageOf(operand)]);
-    inVids.push_back(labelOf(operand));
-  }
-  for (Value result : call->getResults()) {
-    outs.push_back(tids[analysis.getStorageOf(result)]);
-    outVids.push_back(labelOf(result));
-  }
+  auto add = [&](Value value, SmallVectorImpl<int64_t> &to,
+                 SmallVectorImpl<int64_t> &labels) {
+    to.push_back(value ? tids[analysis.getStorageOf(value)] : -1);
+    labels.push_back(value ? labelOf(value) : -1);
+  };
+  for (Value operand : call.getOperandSlots())
+    add(operand, ins, inVids);
+  SmallVector<Value> results(call->getResults());
+  results.resize(call.getResultDescs().size()); // an absent one is the last
+  for (Value result : results)
+    add(result, outs, outVids);
   mlir::aicf_rt::CallOp::create(
       builder, call->getLoc(), StringRef(::aicf::nameOf(call.getOpKind())),
       call.getKidOrEmpty(), call.getSchema(), attrs, ins, outs, inVids, outVids,

@@ -32,7 +32,7 @@ public:
   void run();
 
 private:
-  bool isWorthIt(OpKind kind, TypeRange ins, TypeRange outs) const;
+  bool isWorthIt(OpKind kind, ArrayRef<Value> ins, TypeRange outs) const;
   void fuseBias(mlir::aicf_rt::BiasAddOp bias);
   void fuseReluBwd(mlir::aicf_rt::ReluBwdOp bwd);
   void fuseReluBwdReduce(mlir::aicf_rt::ReluBwdOp bwd);
@@ -64,14 +64,14 @@ static mlir::aicf_rt::ReduceSumOp rowSum(Value value) {
     if (auto sum = dyn_cast<mlir::aicf_rt::ReduceSumOp>(user))
       if (sum.getAxis() == 0 &&
           cast<RankedTensorType>(value.getType()).getRank() == 2 &&
-          cast<RankedTensorType>(sum.getResult(0).getType()).getRank() == 1)
+          cast<RankedTensorType>(sum.getY().getType()).getRank() == 1)
         return sum;
   return {};
 }
 
 /// There is a kernel, and it is our own or an epilogue that the library does
 /// without measurable cost: bias and relu.
-bool Fuser::isWorthIt(OpKind kind, TypeRange ins, TypeRange outs) const {
+bool Fuser::isWorthIt(OpKind kind, ArrayRef<Value> ins, TypeRange outs) const {
   const ::aicf::KernelRow *row = chooser.choose(kind, ins, outs);
   return row && (row->determinism == ::aicf::Determinism::Bitwise ||
                  kind == OpKind::GemmBias);
@@ -79,18 +79,16 @@ bool Fuser::isWorthIt(OpKind kind, TypeRange ins, TypeRange outs) const {
 
 /// gemm, bias_add (last dimension), and relu if nothing else reads the sum.
 void Fuser::fuseBias(mlir::aicf_rt::BiasAddOp bias) {
-  auto gemm = bias.getOperand(0).getDefiningOp<mlir::aicf_rt::GemmOp>();
+  auto gemm = bias.getY().getDefiningOp<mlir::aicf_rt::GemmOp>();
   int64_t axis = bias.getAxis();
-  if (!gemm || !gemm.getResult(0).hasOneUse() || (axis != -1 && axis != 1))
+  if (!gemm || !gemm.getC().hasOneUse() || (axis != -1 && axis != 1))
     return;
   Operation *last = bias;
-  auto relu = onlyUser<mlir::aicf_rt::ReluOp>(bias.getResult(0));
+  auto relu = onlyUser<mlir::aicf_rt::ReluOp>(bias.getOut());
   if (relu)
     last = relu;
-  SmallVector<Value> ins = {gemm.getOperand(0), gemm.getOperand(1),
-                            bias.getOperand(1)};
-  if (!isWorthIt(OpKind::GemmBias, ValueRange(ins).getTypes(),
-                 last->getResultTypes()))
+  SmallVector<Value> ins = {gemm.getA(), gemm.getB(), bias.getB()};
+  if (!isWorthIt(OpKind::GemmBias, ins, last->getResultTypes()))
     return;
   rewriter.setInsertionPoint(last);
   auto fused = mlir::aicf_rt::GemmBiasOp::create(rewriter, gemm.getLoc(),
@@ -107,13 +105,11 @@ void Fuser::fuseBias(mlir::aicf_rt::BiasAddOp bias) {
 
 /// gemm and the relu_bwd of its result.
 void Fuser::fuseReluBwd(mlir::aicf_rt::ReluBwdOp bwd) {
-  auto gemm = bwd.getOperand(0).getDefiningOp<mlir::aicf_rt::GemmOp>();
-  if (!gemm || !gemm.getResult(0).hasOneUse())
+  auto gemm = bwd.getDy().getDefiningOp<mlir::aicf_rt::GemmOp>();
+  if (!gemm || !gemm.getC().hasOneUse())
     return;
-  SmallVector<Value> ins = {gemm.getOperand(0), gemm.getOperand(1),
-                            bwd.getOperand(1)};
-  if (!isWorthIt(OpKind::GemmReluBwd, ValueRange(ins).getTypes(),
-                 bwd->getResultTypes()))
+  SmallVector<Value> ins = {gemm.getA(), gemm.getB(), bwd.getSaved()};
+  if (!isWorthIt(OpKind::GemmReluBwd, ins, bwd->getResultTypes()))
     return;
   rewriter.setInsertionPoint(bwd);
   auto fused = mlir::aicf_rt::GemmReluBwdOp::create(rewriter, gemm.getLoc(),
@@ -127,36 +123,36 @@ void Fuser::fuseReluBwd(mlir::aicf_rt::ReluBwdOp bwd) {
 
 /// relu_bwd and the sum of its result over the rows.
 void Fuser::fuseReluBwdReduce(mlir::aicf_rt::ReluBwdOp bwd) {
-  mlir::aicf_rt::ReduceSumOp sum = rowSum(bwd.getResult(0));
+  mlir::aicf_rt::ReduceSumOp sum = rowSum(bwd.getDx());
   if (!sum)
     return;
-  SmallVector<Value> results = {bwd.getResult(0), sum.getResult(0)};
-  if (!isWorthIt(OpKind::ReluBwdReduce, bwd->getOperandTypes(),
+  SmallVector<Value> results = {bwd.getDx(), sum.getY()};
+  if (!isWorthIt(OpKind::ReluBwdReduce, bwd.getOperandSlots(),
                  ValueRange(results).getTypes()))
     return;
   rewriter.setInsertionPoint(bwd);
   auto fused = mlir::aicf_rt::ReluBwdReduceOp::create(
       rewriter, bwd.getLoc(), ValueRange(results).getTypes(),
       bwd->getOperands(), labels(results));
-  rewriter.replaceOp(sum, fused.getResult(1));
-  rewriter.replaceOp(bwd, fused.getResult(0));
+  rewriter.replaceOp(sum, fused.getSums());
+  rewriter.replaceOp(bwd, fused.getDx());
 }
 
 /// gemm{transA}(dy, x) and the sum of dy over the rows: dW and db.
 void Fuser::fuseGemmReduce(mlir::aicf_rt::GemmOp gemm) {
   if (!gemm.getTransA())
     return;
-  mlir::aicf_rt::ReduceSumOp sum = rowSum(gemm.getOperand(0));
+  mlir::aicf_rt::ReduceSumOp sum = rowSum(gemm.getA());
   if (!sum)
     return;
-  SmallVector<Value> results = {gemm.getResult(0), sum.getResult(0)};
-  if (!isWorthIt(OpKind::GemmReduce, gemm->getOperandTypes(),
+  SmallVector<Value> results = {gemm.getC(), sum.getY()};
+  if (!isWorthIt(OpKind::GemmReduce, gemm.getOperandSlots(),
                  ValueRange(results).getTypes()))
     return;
   // At the first of the two: both have the operands they need there.
   rewriter.setInsertionPoint(sum->isBeforeInBlock(gemm) ? sum.getOperation()
                                                         : gemm.getOperation());
-  if (Operation *maker = gemm.getOperand(1).getDefiningOp())
+  if (Operation *maker = gemm.getB().getDefiningOp())
     if (!maker->isBeforeInBlock(&*rewriter.getInsertionPoint()))
       return;
   auto fused = mlir::aicf_rt::GemmReduceOp::create(
@@ -164,23 +160,32 @@ void Fuser::fuseGemmReduce(mlir::aicf_rt::GemmOp gemm) {
       gemm->getOperands(), labels(results));
   fused.setTransA(true);
   fused.setTransB(gemm.getTransB());
-  rewriter.replaceOp(sum, fused.getResult(1));
-  rewriter.replaceOp(gemm, fused.getResult(0));
+  rewriter.replaceOp(sum, fused.getSums());
+  rewriter.replaceOp(gemm, fused.getC());
+}
+
+/// The scale of a gradient, given or default, as its blob has it.
+static double scaleOf(mlir::aicf_rt::MseGradOp grad) {
+  SmallVector<uint8_t> blob = PrimitiveOpInterface(grad).getAttrBlob();
+  ::aicf::MseGradAttrs attrs;
+  std::memcpy(&attrs, blob.data(), sizeof(attrs));
+  return attrs.scale;
 }
 
 /// mse_loss and mse_grad of the same operands.
 void Fuser::fuseLoss(mlir::aicf_rt::MseGradOp grad) {
-  for (Operation *user : grad.getOperand(0).getUsers()) {
+  for (Operation *user : grad.getPred().getUsers()) {
     auto loss = dyn_cast<mlir::aicf_rt::MseLossOp>(user);
-    if (!loss || loss.getOperand(0) != grad.getOperand(0) ||
-        loss.getOperand(1) != grad.getOperand(1))
+    if (!loss || loss.getPred() != grad.getPred() ||
+        loss.getTarget() != grad.getTarget())
       continue;
-    SmallVector<Value> results = {loss.getResult(0), grad.getResult(0)};
-    if (!isWorthIt(OpKind::MseLossGrad, grad->getOperandTypes(),
+    SmallVector<Value> results = {loss.getLoss(), grad.getDpred()};
+    SmallVector<Value> ins = grad.getOperandSlots();
+    if (!isWorthIt(OpKind::MseLossGrad, ins,
                    ValueRange(results).getTypes()))
       return;
-    if (grad->getNumOperands() > 2)
-      if (Operation *maker = grad.getOperand(2).getDefiningOp())
+    if (grad.getLossScale())
+      if (Operation *maker = grad.getLossScale().getDefiningOp())
         if (!maker->isBeforeInBlock(loss) && loss->isBeforeInBlock(grad))
           return;
     rewriter.setInsertionPoint(loss->isBeforeInBlock(grad)
@@ -188,10 +193,10 @@ void Fuser::fuseLoss(mlir::aicf_rt::MseGradOp grad) {
                                    : grad.getOperation());
     auto fused = mlir::aicf_rt::MseLossGradOp::create(
         rewriter, grad.getLoc(), ValueRange(results).getTypes(),
-        grad->getOperands(), labels(results));
-    fused.setScale(APFloat(grad.getScaleOrDefault()));
-    rewriter.replaceOp(loss, fused.getResult(0));
-    rewriter.replaceOp(grad, fused.getResult(1));
+        ins, labels(results));
+    fused.setScale(APFloat(scaleOf(grad)));
+    rewriter.replaceOp(loss, fused.getLoss());
+    rewriter.replaceOp(grad, fused.getDpred());
     return;
   }
 }

@@ -31,7 +31,7 @@ namespace {
 struct Update {
   PrimitiveOpInterface op;
   SmallVector<Value> group;             ///< p, g, states
-  SmallVector<Value> scalars;           ///< bc?, lr, inv_scale?, ok?
+  SmallVector<Value> scalars; ///< bc (Adam), lr, inv_scale or null, ok or null
   mlir::aicf_rt::CastOp copy = nullptr; ///< of p' to 16 bits, or null
 };
 
@@ -63,28 +63,34 @@ static mlir::aicf_rt::CastOp findCopy(Value newParam) {
   if (!copy)
     return {};
   Type element =
-      cast<RankedTensorType>(copy.getResult(0).getType()).getElementType();
+      cast<RankedTensorType>(copy.getY().getType()).getElementType();
   return element.isF16() || element.isBF16() ? copy : mlir::aicf_rt::CastOp();
 }
 
 static std::optional<Update> takeApart(PrimitiveOpInterface op) {
-  if (op.getOpKind() != OpKind::AdamStep && op.getOpKind() != OpKind::SgdStep)
-    return std::nullopt;
   Update update;
   update.op = op;
-  bool isAdam = op.getOpKind() == OpKind::AdamStep;
-  bool hasMoment = !isAdam && op->getNumResults() == 2;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    bool isGroup = isAdam ? i < 4 : i < 2 || (hasMoment && i == 3);
-    (isGroup ? update.group : update.scalars).push_back(operand);
+  if (auto adam = dyn_cast<mlir::aicf_rt::AdamStepOp>(*op)) {
+    update.group = {adam.getP(), adam.getG(), adam.getM(), adam.getV()};
+    update.scalars = {adam.getBc(), adam.getLr(), adam.getInvScale(),
+                      adam.getOk()};
+    update.copy = findCopy(adam.getPOut());
+    return update;
   }
-  update.copy = findCopy(op->getResult(0));
+  auto sgd = dyn_cast<mlir::aicf_rt::SgdStepOp>(*op);
+  if (!sgd)
+    return std::nullopt;
+  update.group = {sgd.getP(), sgd.getG()};
+  if (sgd.getM())
+    update.group.push_back(sgd.getM());
+  update.scalars = {sgd.getLr(), sgd.getInvScale(), sgd.getOk()};
+  update.copy = findCopy(sgd.getPOut());
   return update;
 }
 
 static Key keyOf(Update &update) {
-  Key key{update.op.getOpKind(), update.group.size(), {}, {}};
-  update.op.encodeAttrs(key.attrs);
+  Key key{update.op.getOpKind(), update.group.size(), update.op.getAttrBlob(),
+          {}};
   for (Value scalar : update.scalars)
     key.parts.push_back(scalar.getAsOpaquePointer());
   auto element = [](Value value) {
@@ -93,7 +99,7 @@ static Key keyOf(Update &update) {
   key.parts.push_back(element(update.group[0]).getAsOpaquePointer());
   key.parts.push_back(element(update.group[1]).getAsOpaquePointer());
   key.parts.push_back(
-      update.copy ? element(update.copy.getResult(0)).getAsOpaquePointer()
+      update.copy ? element(update.copy.getY()).getAsOpaquePointer()
                   : nullptr);
   return key;
 }
@@ -121,7 +127,7 @@ static bool mayMoveTo(const Update &update, Operation *last) {
 }
 
 static Operation *create(OpBuilder &builder, Location loc, Update &first,
-                         int64_t count, TypeRange types, ValueRange ins,
+                         TypeRange types, ValueRange ins,
                          ArrayRef<int64_t> vids) {
   Operation *op = first.op;
   if (auto adam = dyn_cast<mlir::aicf_rt::AdamStepOp>(op)) {
@@ -131,7 +137,6 @@ static Operation *create(OpBuilder &builder, Location loc, Update &first,
     fused.setBeta2Attr(adam.getBeta2Attr());
     fused.setEpsAttr(adam.getEpsAttr());
     fused.setWeightDecayAttr(adam.getWeightDecayAttr());
-    fused.setCount(count);
     return fused;
   }
   auto sgd = cast<mlir::aicf_rt::SgdStepOp>(op);
@@ -139,7 +144,6 @@ static Operation *create(OpBuilder &builder, Location loc, Update &first,
     auto fused =
         mlir::aicf_rt::SgdUpdateOp::create(builder, loc, types, ins, vids);
     fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
-    fused.setCount(count);
     return fused;
   }
   auto fused =
@@ -147,7 +151,6 @@ static Operation *create(OpBuilder &builder, Location loc, Update &first,
   fused.setMomentumAttr(sgd.getMomentumAttr());
   fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
   fused.setNesterovAttr(sgd.getNesterovAttr());
-  fused.setCount(count);
   return fused;
 }
 
@@ -172,8 +175,8 @@ static void fuse(ArrayRef<PrimitiveOpInterface> ops,
   llvm::append_range(ins, updates.front().scalars);
   for (Update &update : updates)
     if (update.copy)
-      results.push_back(update.copy.getResult(0));
-  if (!chooser.choose(fusedKind(updates.front()), ValueRange(ins).getTypes(),
+      results.push_back(update.copy.getY());
+  if (!chooser.choose(fusedKind(updates.front()), ins,
                       ValueRange(results).getTypes()))
     return;
   SmallVector<int64_t> vids;
@@ -183,7 +186,6 @@ static void fuse(ArrayRef<PrimitiveOpInterface> ops,
     vids.clear();
   OpBuilder builder(last);
   Operation *fused = create(builder, last->getLoc(), updates.front(),
-                            static_cast<int64_t>(updates.size()),
                             ValueRange(results).getTypes(), ins, vids);
   for (auto [before, after] : llvm::zip(results, fused->getResults()))
     before.replaceAllUsesWith(after);

@@ -30,7 +30,7 @@ struct KeptValue {
 static SmallVector<KeptValue> findGradients(func::FuncOp func,
                                             const EntrySignature &signature) {
   SmallVector<KeptValue> kept;
-  for (auto op : func.getOps<TrainingOpInterface>()) {
+  for (auto op : func.getOps<StepOpInterface>()) {
     auto operands = op.getParamAndGrad();
     if (!operands)
       continue;

@@ -4,11 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. One pattern an op where the lowering differs, one
-// template for the rest.
+// Ops with a record become that primitive, by one pattern; linear and its
+// gradient, which are several primitives, have one each.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Analysis/Entry.h"
+#include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "aicf/Transforms/Passes.h"
 
 #include "mlir/Transforms/DialectConversion.h"
@@ -35,51 +37,50 @@ ArrayRef<int64_t> vidOf(Operation *op, unsigned i) {
   return vids.empty() ? vids : vids.slice(i, 1);
 }
 
-/// Sets the fields that an op of both dialects has under the same name.
-template <typename From, typename To> void copyAttrs(From, To) {}
-void copyAttrs(ReduceSumOp from, mlir::aicf_rt::ReduceSumOp to) {
-  to.setAxis(from.getAxis());
-}
-void copyAttrs(MseGradOp from, mlir::aicf_rt::MseGradOp to) {
-  if (from.getScaleAttr())
-    to.setScaleAttr(from.getScaleAttr());
-}
-void copyAttrs(LayerNormOp from, mlir::aicf_rt::LayerNormOp to) {
-  to.setEpsAttr(from.getEpsAttr());
-}
-void copyAttrs(LossScaleUpdateOp from, mlir::aicf_rt::LossScaleUpdateOp to) {
-  to.setGrowthFactorAttr(from.getGrowthFactorAttr());
-  to.setBackoffFactorAttr(from.getBackoffFactorAttr());
-  to.setGrowthIntervalAttr(from.getGrowthIntervalAttr());
-}
-void copyAttrs(BiasCorrOp from, mlir::aicf_rt::BiasCorrOp to) {
-  to.setBeta1Attr(from.getBeta1Attr());
-  to.setBeta2Attr(from.getBeta2Attr());
-}
-void copyAttrs(AdamStepOp from, mlir::aicf_rt::AdamStepOp to) {
-  to.setBeta1Attr(from.getBeta1Attr());
-  to.setBeta2Attr(from.getBeta2Attr());
-  to.setEpsAttr(from.getEpsAttr());
-  to.setWeightDecayAttr(from.getWeightDecayAttr());
-}
-
-void copyAttrs(ShuffleOp from, mlir::aicf_rt::ShuffleOp to) {
-  to.setSizeAttr(from.getSizeAttr());
-  to.setSeedAttr(from.getSeedAttr());
-}
-
-/// Same operands, same results, same attributes.
-template <typename From, typename To>
-struct LowerOneToOne : OpConversionPattern<From> {
-  using OpConversionPattern<From>::OpConversionPattern;
+/// An op with a record becomes the primitive of that record: same operands,
+/// same fields; results that the record calls absent are left out.
+struct LowerRecord : OpInterfaceConversionPattern<RecordOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
   LogicalResult
-  matchAndRewrite(From op, typename From::Adaptor adaptor,
+  matchAndRewrite(RecordOpInterface op, ArrayRef<Value> operands,
                   ConversionPatternRewriter &rewriter) const override {
-    auto lowered = To::create(rewriter, op.getLoc(), op->getResultTypes(),
-                              adaptor.getOperands(), vidsOf(op));
-    copyAttrs(op, lowered);
-    rewriter.replaceOp(op, lowered);
+    const ::aicf::OpInfo &info = ::aicf::infoOf(op.getPrimitive());
+    OperationState state(op->getLoc(),
+                         ("aicf_rt." + StringRef(info.name)).str());
+    state.addOperands(operands);
+    unsigned numResults = op->getNumResults();
+    while (numResults > 0 && isAbsent(op, info.results[numResults - 1], info))
+      --numResults;
+    state.addTypes(TypeRange(op->getResultTypes()).take_front(numResults));
+    NamedAttrList properties;
+    for (size_t i = 0; i < info.numFields; ++i)
+      copyAttr(op, StringRef(info.fields[i].name), properties);
+    copyAttr(op, "operandSegmentSizes", properties);
+    ArrayRef<int64_t> vids = vidsOf(op);
+    properties.set("vids", rewriter.getDenseI64ArrayAttr(
+                               vids.empty() ? vids
+                                            : vids.take_front(numResults)));
+    state.propertiesAttr = properties.getDictionary(op->getContext());
+    Operation *lowered = rewriter.create(state);
+    SmallVector<Value> results(lowered->getResults());
+    results.resize(op->getNumResults()); // null where unused
+    rewriter.replaceOp(op, results);
     return success();
+  }
+
+private:
+  static void copyAttr(Operation *op, StringRef name, NamedAttrList &to) {
+    if (std::optional<Attribute> attr = op->getInherentAttr(name);
+        attr && *attr)
+      to.set(name, *attr);
+  }
+  /// True for an optional result whose operand is absent.
+  static bool isAbsent(Operation *op, const ::aicf::ResultInfo &result,
+                       const ::aicf::OpInfo &info) {
+    return result.presence == ::aicf::Presence::Optional &&
+           cast<StepOpInterface>(op)
+               .getOptionalOperand(StringRef(info.operands[result.of].name))
+               .empty();
   }
 };
 
@@ -93,12 +94,12 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
         rewriter, op.getLoc(), type,
         ValueRange{adaptor.getX(), adaptor.getWeight()}, vidsOf(op));
     gemm.setTransB(true);
-    Value y = gemm.getResult(0);
+    Value y = gemm.getC();
     if (adaptor.getBias())
       y = mlir::aicf_rt::BiasAddOp::create(rewriter, op.getLoc(), type,
                                            ValueRange{y, adaptor.getBias()},
                                            vidsOf(op))
-              .getResult(0);
+              .getOut();
     rewriter.replaceOp(op, y);
     return success();
   }
@@ -116,47 +117,26 @@ struct LowerLinearBwd : OpConversionPattern<LinearBwdOp> {
       results[0] = mlir::aicf_rt::GemmOp::create(
                        rewriter, op.getLoc(), op.getDx().getType(),
                        ValueRange{dy, adaptor.getWeight()}, vidOf(op, 0))
-                       .getResult(0);
+                       .getC();
     if (!op.getDweight().use_empty()) {
       auto gemm = mlir::aicf_rt::GemmOp::create(
           rewriter, op.getLoc(), op.getDweight().getType(),
           ValueRange{dy, adaptor.getX()}, vidOf(op, 1));
       gemm.setTransA(true);
-      results[1] = gemm.getResult(0);
+      results[1] = gemm.getC();
     }
     if (!op.getDbias().use_empty())
       results[2] = mlir::aicf_rt::ReduceSumOp::create(
                        rewriter, op.getLoc(), op.getDbias().getType(),
                        ValueRange{dy}, vidOf(op, 2))
-                       .getResult(0);
+                       .getY();
     rewriter.replaceOp(op, results); // null where unused
-    return success();
-  }
-};
-
-struct LowerSgdStep : OpConversionPattern<SgdStepOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(SgdStepOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    bool hasMoment = static_cast<bool>(op.getM());
-    SmallVector<Type> types(hasMoment ? 2 : 1, op.getNewP().getType());
-    ArrayRef<int64_t> vids = vidsOf(op);
-    auto lowered = mlir::aicf_rt::SgdStepOp::create(
-        rewriter, op.getLoc(), types, adaptor.getOperands(),
-        vids.empty() ? vids : vids.take_front(types.size()));
-    lowered.setMomentumAttr(op.getMomentumAttr());
-    lowered.setWeightDecayAttr(op.getWeightDecayAttr());
-    lowered.setNesterovAttr(op.getNesterovAttr());
-    rewriter.replaceOp(
-        op, {lowered.getResult(0), lowered->getResult(types.size() - 1)});
     return success();
   }
 };
 
 } // namespace
 
-/// Pure ops whose results nobody uses, from the bottom up.
 /// Folds every op once, in order. The conversion must not: where each op folds
 /// to the one before, its value mapping becomes a chain that every lookup
 /// walks.
@@ -172,6 +152,7 @@ static void foldOps(func::FuncOp func) {
   }
 }
 
+/// Pure ops whose results nobody uses, from the bottom up.
 static void eraseDeadOps(func::FuncOp func) {
   IRRewriter rewriter(func.getContext());
   for (Operation &op :
@@ -180,12 +161,23 @@ static void eraseDeadOps(func::FuncOp func) {
       rewriter.eraseOp(&op);
 }
 
-/// Without m there is no result to lower a used second result to.
-static LogicalResult checkMoments(func::FuncOp func) {
-  for (auto op : func.getOps<SgdStepOp>())
-    if (!op.getM() && !op.getNewM().use_empty())
-      return op.emitOpError() << "its second result is used, but without the "
-                                 "operand m there is no moment";
+/// There is no result to lower a used one to where its operand is absent.
+static LogicalResult checkAbsentResults(func::FuncOp func) {
+  for (auto op : func.getOps<RecordOpInterface>()) {
+    const ::aicf::OpInfo &info = ::aicf::infoOf(op.getPrimitive());
+    for (OpResult result : op->getResults()) {
+      const ::aicf::ResultInfo &r = info.results[result.getResultNumber()];
+      if (r.presence != ::aicf::Presence::Optional || result.use_empty())
+        continue;
+      StringRef operand(info.operands[r.of].name);
+      if (cast<StepOpInterface>(op.getOperation())
+              .getOptionalOperand(operand)
+              .empty())
+        return op->emitOpError()
+               << "its result " << StringRef(r.name)
+               << " is used, but the operand " << operand << " is absent";
+    }
+  }
   return success();
 }
 
@@ -202,28 +194,7 @@ static LogicalResult checkHistories(func::FuncOp func) {
 LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
-  patterns
-      .add<LowerLinear, LowerLinearBwd, LowerSgdStep,
-           LowerOneToOne<ReluOp, mlir::aicf_rt::ReluOp>,
-           LowerOneToOne<ReluBwdOp, mlir::aicf_rt::ReluBwdOp>,
-           LowerOneToOne<AddOp, mlir::aicf_rt::AddOp>,
-           LowerOneToOne<CopyOp, mlir::aicf_rt::CopyOp>,
-           LowerOneToOne<SaveOp, mlir::aicf_rt::CopySavedOp>,
-           LowerOneToOne<CastOp, mlir::aicf_rt::CastOp>,
-           LowerOneToOne<MseLossOp, mlir::aicf_rt::MseLossOp>,
-           LowerOneToOne<MseGradOp, mlir::aicf_rt::MseGradOp>,
-           LowerOneToOne<ReduceSumOp, mlir::aicf_rt::ReduceSumOp>,
-           LowerOneToOne<LayerNormOp, mlir::aicf_rt::LayerNormOp>,
-           LowerOneToOne<LayerNormBwdOp, mlir::aicf_rt::LayerNormBwdOp>,
-           LowerOneToOne<AllFiniteOp, mlir::aicf_rt::AllFiniteOp>,
-           LowerOneToOne<LossScaleUpdateOp, mlir::aicf_rt::LossScaleUpdateOp>,
-           LowerOneToOne<StepIncOp, mlir::aicf_rt::StepIncOp>,
-           LowerOneToOne<BiasCorrOp, mlir::aicf_rt::BiasCorrOp>,
-           LowerOneToOne<AdamStepOp, mlir::aicf_rt::AdamStepOp>,
-           LowerOneToOne<ReciprocalOp, mlir::aicf_rt::ReciprocalOp>,
-           LowerOneToOne<GatherRowsOp, mlir::aicf_rt::GatherRowsOp>,
-           LowerOneToOne<ShuffleOp, mlir::aicf_rt::ShuffleOp>,
-           LowerOneToOne<RecordOp, mlir::aicf_rt::RecordOp>>(context);
+  patterns.add<LowerLinear, LowerLinearBwd, LowerRecord>(context);
   FrozenRewritePatternSet frozen(std::move(patterns));
   ConversionTarget target(*context);
   target.addIllegalDialect<AICFDialect>();
@@ -233,7 +204,7 @@ LogicalResult mlir::aicf::lowerEntriesToRT(ModuleOp module) {
   for (func::FuncOp func : getEntries(module)) {
     foldOps(func);
     eraseDeadOps(func);
-    if (failed(checkHistories(func)) || failed(checkMoments(func)) ||
+    if (failed(checkHistories(func)) || failed(checkAbsentResults(func)) ||
         failed(applyPartialConversion(func, target, frozen, config)))
       return failure();
   }

@@ -24,7 +24,7 @@ static Value makeCopy(OpBuilder &builder, Location loc, Value value) {
   auto copy = mlir::aicf_rt::CopyOp::create(
       builder, loc, value.getType(), ValueRange{value}, {labelOf(value)});
   copy->setDiscardableAttr(kProtectiveAttr, builder.getUnitAttr());
-  return copy.getResult(0);
+  return copy.getY();
 }
 
 static void materialize(func::FuncOp func) {

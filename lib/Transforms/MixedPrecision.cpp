@@ -28,15 +28,8 @@ using namespace mlir::aicf;
 
 /// Ops that run on 16-bit operands.
 static bool isCompute(Operation *op) {
-  return isa<LinearOp, LinearBwdOp, ReluOp, ReluBwdOp, SaveOp, CopyOp, AddOp,
-             LayerNormOp, LayerNormBwdOp, ReduceSumOp>(op);
-}
-
-/// Step counters, bias corrections and optimizers.
-static bool isTraining(Operation *op) {
-  auto training = dyn_cast<TrainingOpInterface>(op);
-  return isa<StepIncOp>(op) || (training && (training.getStepOperand() >= 0 ||
-                                             training.getParamAndGrad()));
+  auto step = dyn_cast<StepOpInterface>(op);
+  return step && step.getPrecision() == ::aicf::Precision::Narrow;
 }
 
 static bool isF32(Value value) {
@@ -62,7 +55,7 @@ private:
     return cast<RankedTensorType>(value.getType()).clone(narrow);
   }
   /// The 16-bit form of a value of the old body: a derived state, the result of
-  /// a rewritten op, or a cast. Values that are no f32 stay as they are.
+  /// a rewritten op, or a cast. Values that are not f32 stay as they are.
   Value narrowOf(Value old);
   /// The form that a value has outside of compute ops.
   Value wideOf(Value old);
@@ -72,8 +65,7 @@ private:
                        llvm::function_ref<Value(OpOperand &)> form);
   void addDerivedStates();
   void addLossScale(ArrayRef<Operation *> tail);
-  void rewriteCompute(Operation *op);
-  void rewriteOther(Operation *op);
+  LogicalResult rewrite(Operation *op);
   LogicalResult rewriteTail(Operation *op);
   void finish(ArrayRef<Operation *> oldOps);
 
@@ -138,45 +130,41 @@ Operation *Narrower::cloneWith(Operation *op,
   return clone;
 }
 
-void Narrower::rewriteCompute(Operation *op) {
-  Operation *clone =
-      cloneWith(op, [&](OpOperand &use) { return narrowOf(use.get()); });
-  for (auto [before, after] :
-       llvm::zip(op->getResults(), clone->getResults())) {
-    if (isF32(before)) {
-      after.setType(narrowed(before));
-      thin.map(before, after);
-    } else {
-      wide.map(before, after);
-    }
-  }
-}
-
-/// Losses take the prediction in 16 bits; everything else stays as it is.
-void Narrower::rewriteOther(Operation *op) {
-  bool isLoss = isa<MseLossOp, MseGradOp>(op) && isF32(op->getOperand(0)) &&
-                thin.contains(op->getOperand(0));
+/// Clones `op` on operands in the form that its precision asks for. The results'
+/// types follow from the operands'.
+LogicalResult Narrower::rewrite(Operation *op) {
+  auto step = dyn_cast<StepOpInterface>(op);
+  auto precision = step ? step.getPrecision() : ::aicf::Precision::Wide;
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    return isLoss && use.getOperandNumber() == 0 ? narrowOf(use.get())
-                                                 : wideOf(use.get());
+    bool isNarrow = precision == ::aicf::Precision::Narrow ||
+                    (precision == ::aicf::Precision::Keep &&
+                     use.getOperandNumber() == 0 && thin.contains(use.get()));
+    return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
   });
-  auto grad = dyn_cast<MseGradOp>(clone);
-  if (grad && lossScale)
-    grad.getLossScaleMutable().assign(lossScale);
-  for (auto [before, after] :
-       llvm::zip(op->getResults(), clone->getResults())) {
-    bool isNarrow = grad && isLoss;
-    if (isNarrow)
-      after.setType(narrowed(before));
-    (isNarrow ? thin : wide).map(before, after);
+  if (lossScale && step && step.getScaling() == ::aicf::Scaling::Seed)
+    cast<StepOpInterface>(clone)
+        .getOptionalOperand("loss_scale")
+        .assign(lossScale);
+  if (auto inferred = dyn_cast<InferTypeOpInterface>(clone)) {
+    SmallVector<Type> types;
+    if (failed(inferred.inferReturnTypes(
+            clone->getContext(), clone->getLoc(), clone->getOperands(),
+            clone->getAttrDictionary(), clone->getPropertiesStorage(),
+            clone->getRegions(), types)))
+      return failure();
+    for (auto [result, type] : llvm::zip(clone->getResults(), types))
+      result.setType(type);
   }
+  for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults()))
+    (isF32(before) && !isF32(after) ? thin : wide).map(before, after);
+  return success();
 }
 
 /// ok = all_finite(gradients); 1/scale; the next scale.
 void Narrower::addLossScale(ArrayRef<Operation *> tail) {
   SmallVector<Value> grads;
   for (Operation *op : tail)
-    if (auto training = dyn_cast<TrainingOpInterface>(op))
+    if (auto training = dyn_cast<StepOpInterface>(op))
       if (auto operands = training.getParamAndGrad())
         grads.push_back(narrowOf(op->getOperand(operands->second)));
   Location loc = func.getLoc();
@@ -187,12 +175,12 @@ void Narrower::addLossScale(ArrayRef<Operation *> tail) {
   auto next =
       LossScaleUpdateOp::create(builder, loc, Value(lossScale), Value(streak),
                                 ok, APFloat(2.0), APFloat(0.5), 2000);
-  entry.addUpdate(next.getNewScale(), "loss_scale");
-  entry.addUpdate(next.getNewStreak(), "loss_scale.streak");
+  entry.addUpdate(next.getScaleOut(), "loss_scale");
+  entry.addUpdate(next.getStreakOut(), "loss_scale.streak");
 }
 
 LogicalResult Narrower::rewriteTail(Operation *op) {
-  auto training = dyn_cast<TrainingOpInterface>(op);
+  auto training = dyn_cast<StepOpInterface>(op);
   auto operands = training ? training.getParamAndGrad() : std::nullopt;
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
     bool isGrad = operands && use.getOperandNumber() == operands->second;
@@ -225,7 +213,7 @@ LogicalResult Narrower::run() {
   llvm::DenseSet<Operation *> isTail;
   for (Operation &op : func.front().without_terminator()) {
     all.push_back(&op);
-    bool late = isTraining(&op) || llvm::any_of(op.getOperands(), [&](Value v) {
+    bool late = isUpdate(&op) || llvm::any_of(op.getOperands(), [&](Value v) {
                   return v.getDefiningOp() && isTail.count(v.getDefiningOp());
                 });
     if (late)
@@ -233,19 +221,20 @@ LogicalResult Narrower::run() {
     (late ? tail : head).push_back(&op);
   }
   bool trains = llvm::any_of(tail, [](Operation *op) {
-    auto training = dyn_cast<TrainingOpInterface>(op);
+    auto training = dyn_cast<StepOpInterface>(op);
     return training && training.getParamAndGrad();
   });
   addDerivedStates();
   if (narrow.isF16() && trains) {
-    if (failed(checkLossScaling(func, head, tail, isCompute)))
+    if (failed(checkLossScaling(func, head, tail)))
       return failure();
     lossScale =
         entry.addState(RankedTensorType::get({}, builder.getF32Type()),
                        "loss_scale", builder.getF32FloatAttr(initialScale));
   }
   for (Operation *op : head)
-    isCompute(op) ? rewriteCompute(op) : rewriteOther(op);
+    if (failed(rewrite(op)))
+      return failure();
   if (lossScale)
     addLossScale(tail);
   for (Operation *op : tail)

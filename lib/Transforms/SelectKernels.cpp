@@ -38,8 +38,8 @@ struct SelectKernels : mlir::aicf::impl::SelectKernelsBase<SelectKernels> {
                             profile.empty() ? nullptr : &*measured);
       for (auto op : func.getOps<PrimitiveOpInterface>()) {
         if (const ::aicf::KernelRow *row = chooser.choose(op)) {
-          auto ins = toTensorDescs(op->getOperandTypes());
-          auto outs = toTensorDescs(op->getResultTypes());
+          SmallVector<::aicf::TensorDesc> ins = op.getOperandDescs();
+          SmallVector<::aicf::TensorDesc> outs = op.getResultDescs();
           op.setKid(row->kid);
           op.setWorkspace(row->workspaceBytes({ins.data(), ins.size()},
                                               {outs.data(), outs.size()}));

@@ -37,9 +37,7 @@ struct Crossing {
 static llvm::DenseSet<Operation *> findUpdateOps(func::FuncOp func) {
   llvm::DenseSet<Operation *> update;
   for (Operation &op : func.front().without_terminator()) {
-    auto training = dyn_cast<TrainingOpInterface>(op);
-    bool trains = isa<StepIncOp, BiasCorrOp, LossScaleUpdateOp>(op) ||
-                  (training && training.getParamAndGrad());
+    bool trains = isUpdate(&op);
     bool reads = llvm::any_of(op.getOperands(), [&](Value v) {
       return v.getDefiningOp() && update.count(v.getDefiningOp());
     });
@@ -59,8 +57,8 @@ findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   for (Operation &op : func.front().without_terminator()) {
     if (!update.count(&op))
       continue;
-    auto training = dyn_cast<TrainingOpInterface>(op);
-    auto operands = training ? training.getParamAndGrad() : std::nullopt;
+    auto step = dyn_cast<StepOpInterface>(op);
+    auto operands = step ? step.getParamAndGrad() : std::nullopt;
     for (OpOperand &use : op.getOpOperands()) {
       Operation *maker = use.get().getDefiningOp();
       if (!maker || update.count(maker) || !seen.insert(use.get()).second)
@@ -159,7 +157,7 @@ static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
 /// @F becomes @F.grads and @F.update.
 static LogicalResult split(func::FuncOp func) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
-  if (llvm::none_of(func.getOps<TrainingOpInterface>(),
+  if (llvm::none_of(func.getOps<StepOpInterface>(),
                     [](auto op) { return op.getParamAndGrad().has_value(); }))
     return success(); // nothing to split: @predict
   if (llvm::all_of(func.front().without_terminator(),

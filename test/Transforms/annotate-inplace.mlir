@@ -36,9 +36,9 @@ func.func @optimizer(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                      %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
                      %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "m"}) {
-  // CHECK-NEXT: %[[N:.*]]:2 = aicf_rt.sgd_step {{.*}} {inplace = array<i64: 0, 3>, momentum
-  // CHECK-NEXT: return %[[N]]#0, %[[N]]#1
-  %n:2 = aicf_rt.sgd_step %p, %g, %lr, %m {momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  // CHECK-NEXT: %[[P:.*]], %[[M:.*]] = aicf_rt.sgd_step {{.*}} {inplace = array<i64: 0, 3>, momentum
+  // CHECK-NEXT: return %[[P]], %[[M]]
+  %n:2 = aicf_rt.sgd_step %p, %g, %lr m %m {momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %n#0, %n#1 : tensor<4xf32>, tensor<4xf32>
 }
 

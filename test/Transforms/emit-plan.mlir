@@ -12,7 +12,7 @@
 // CHECK-NEXT:      aicf_rt.tensor 3 "t" "input" "io"[256]
 // CHECK-NEXT:      aicf_rt.tensor 4 "loss" "output" "io"[512]
 // CHECK:           aicf_rt.call "gemm" "gemm_f32_blas_v0" ins [2, 0]
-// CHECK:           aicf_rt.call "sgd_step" "sgd_step_f32_v0" ins [0, {{[0-9]+}}, 1] outs [0]
+// CHECK:           aicf_rt.call "sgd_step" "sgd_step_f32_v0" ins [0, {{[0-9]+}}, 1, -1, -1, -1] outs [0, -1]
 func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"},
                  %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"},

@@ -27,10 +27,10 @@ func.func @forward(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"},
 
 // Tests the backward pass of a small layer, and loss with gradient.
 // CHECK-LABEL: func.func @backward
-// CHECK-NEXT: %[[L:.*]]:2 = aicf_rt.mse_loss_grad %{{.*}}, %{{.*}} {scale = 5.000000e-01 : f64}
-// CHECK-NEXT: %[[W:.*]]:2 = aicf_rt.gemm_reduce %[[L]]#1, %{{.*}} {transA = true}
-// CHECK-NEXT: %[[D:.*]] = aicf_rt.gemm_relu_bwd %[[L]]#1, %{{.*}}, %{{.*}}
-// CHECK-NEXT: return %[[L]]#0, %[[D]], %[[W]]#0, %[[W]]#1
+// CHECK-NEXT: %[[L:.*]], %[[DP:.*]] = aicf_rt.mse_loss_grad %{{.*}}, %{{.*}} {scale = 5.000000e-01 : f64}
+// CHECK-NEXT: %[[W:.*]], %[[S:.*]] = aicf_rt.gemm_reduce %[[DP]], %{{.*}} {transA = true}
+// CHECK-NEXT: %[[D:.*]] = aicf_rt.gemm_relu_bwd %[[DP]], %{{.*}}, %{{.*}}
+// CHECK-NEXT: return %[[L]], %[[D]], %[[W]], %[[S]]
 func.func @backward(%p: tensor<8x8xf32> {aicf.role = "input", aicf.name = "p"},
                     %t: tensor<8x8xf32> {aicf.role = "input", aicf.name = "t"},
                     %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"},

@@ -66,7 +66,7 @@ func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.name = "m"}) {
-  // expected-error @+1 {{its second result is used, but without the operand m there is no moment}}
+  // expected-error @+1 {{its result m_out is used, but the operand m is absent}}
   %n, %m = aicf.sgd_step %p, %p, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %m : tensor<4xf32>
 }

@@ -11,7 +11,7 @@ func.func @no_loss(%g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
                    %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
                    %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "w"}) {
-  // expected-error @+1 {{has a gradient that does not come from an aicf.mse_grad before the first optimizer: f16 needs a loss scale on it}}
+  // expected-error @+1 {{has a gradient that does not come from a loss's gradient before the first optimizer: f16 needs a loss scale on it}}
   %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
 }
@@ -23,7 +23,7 @@ func.func @own_scale(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
                      %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
                      %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "w"}) {
-  // expected-error @+1 {{has a loss_scale operand or a target that is no f32: the loss scale of --aicf-mixed-precision needs the one free and the other f32}}
+  // expected-error @+1 {{has a loss_scale operand or an operand of another type than f32: the loss scale of --aicf-mixed-precision needs the one free and the others f32}}
   %d = aicf.mse_grad %w, %t, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>

@@ -61,18 +61,23 @@ def test_untested_messages_of_the_runtime_are_found(tmp_path):
     assert len(list(lint_tests.lint_diagnostics(tmp_path, corpus="other"))) == 1
 
 
-def test_constraints_without_a_test_are_found(tmp_path):
-    for page, text in (("AICFDialect.md", "### `aicf.a` (A)\n- C1: x\n- C2: y\n"),
-                       ("AICFRTDialect.md", "### `aicf_rt.b` (B)\n- C1..C3: x\n")):
+def test_constraints_and_fields_without_a_test_are_found(tmp_path):
+    for page, text in (
+            ("AICFDialect.md", "### `aicf.a` (A)\n- C1: x\n- C2: y\n"
+                               "### `aicf.b` (B)\n- C1: shared\n"),
+            ("AICFRTDialect.md", "### `aicf_rt.b` (B)\n- C1: shared\n- C2: z\n"
+                                 "- `eps` is a number\n- `axis` is any number\n"
+                                 "- `beta` is 0 or 1\n")):
         (tmp_path / "docs").mkdir(exist_ok=True)
         (tmp_path / "docs" / page).write_text(text)
     (tmp_path / "test/Dialect/AICF").mkdir(parents=True)
     (tmp_path / "test/Dialect/AICF/invalid-a.mlir").write_text("func.func @a_c1()")
     (tmp_path / "unittests/Support").mkdir(parents=True)
     (tmp_path / "unittests/Support/OpRulesTest.cpp").write_text(
-        '{"b NT", "C1", x}, {"b",\n "C3", y}')
+        'R k[] = {\n    {"b NT", "C1", x},\n    {"b", "", attr(&B::eps, 1)},\n};')
     assert [m for _, _, m in lint_tests.lint_constraints(tmp_path)] == [
-        "no test breaks C2 of a", "no test breaks C2 of b"]
+        "no test breaks C2 of b", "no test breaks the range of beta of b",
+        "no test breaks C2 of a"]
 
 
 def test_forbidden_includes_are_found(tmp_path):

@@ -1,15 +1,16 @@
-//===- aicf-tblgen.cpp - the ABI from the aicf_rt records -----------------===//
+//===- aicf-tblgen.cpp - the ABI from the records of primitives -----------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Generates, from the `AICFRT_Primitive` records,
+// Generates, from the `AICFRT_Primitive` records, what is not MLIR:
 //   -gen-abi-header     include/aicf/ABI/Ops.h
+//   -gen-op-views       include/aicf/ABI/OpViews.h
+//   -gen-functors       kernels/pointwise/Functors.h
 //   -gen-python-table   python/aicf/op_attrs.py
-//   -gen-op-methods     the interface methods that repeat the record in C++
-// The first two are committed; test/abi-up-to-date compares them. Ops
-// themselves come from mlir-tblgen.
+// All are committed; test/abi-up-to-date compares them. Ops themselves come
+// from mlir-tblgen.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/TableGen/GenInfo.h"
@@ -25,43 +26,103 @@ using namespace llvm;
 namespace {
 
 struct Field {
-  StringRef name, type, format, value, defaultValue;
+  StringRef name, type, format, range, defaultValue;
+  bool isComputed() const { return defaultValue == "computed"; }
 };
 
-/// One AICFRT_Primitive record, with names split from their "?" and "...".
+/// An operand or a result; results have a rule too.
+struct Operand {
+  StringRef name, presence, elements, rule, of;
+  bool isGrouped() const { return presence == "Grouped"; }
+  bool isOptional() const { return presence == "Optional"; }
+};
+
+/// One AICFRT_Primitive record.
 struct Primitive {
   const Record *record;
-  StringRef name, fourcc;
-  int64_t kind, groupOperands, groupResults;
+  StringRef name, fourcc, copies, phase, precision, scaling;
+  int64_t kind;
+  size_t numConstraints;
   std::vector<Field> fields;
-  std::vector<StringRef> operands, results;
-  std::vector<std::pair<int64_t, int64_t>> ties;
+  std::vector<Operand> operands, results;
+  std::vector<std::pair<size_t, size_t>> ties;
+  const DagInit *scalar;
 
   std::string cppName() const {
     return convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
   }
-  /// C++ class of the op: the def's name without "AICFRT_".
-  StringRef opClass() const { return record->getName().drop_front(7); }
+  size_t groupOperands() const {
+    return llvm::count_if(operands, [](auto &o) { return o.isGrouped(); });
+  }
+  size_t groupResults() const {
+    return llvm::count_if(results, [](auto &r) { return r.isGrouped(); });
+  }
+  bool isPointwise() const {
+    return cast<DefInit>(scalar->getOperator())->getDef()->getName() != "none";
+  }
+  /// Attrs struct, or the empty one.
+  std::string attrsName() const {
+    return fields.empty() ? "NoAttrs" : cppName() + "Attrs";
+  }
 };
+
+/// The enumerator of a fact that every record must state.
+StringRef factOf(const Record *record, StringRef fact) {
+  if (record->isValueUnset(fact))
+    PrintFatalError(record, "'" + record->getName() + "' does not say its " +
+                                fact + ": passes ask for it");
+  return record->getValueAsDef(fact)->getValueAsString("cpp");
+}
+
+size_t positionOf(const Record *record, ArrayRef<Operand> all, StringRef name) {
+  for (auto [i, o] : llvm::enumerate(all))
+    if (o.name == name)
+      return i;
+  PrintFatalError(record, "no operand or result is called '" + name + "'");
+}
+
+std::vector<Operand> parseOperands(const Record *record, StringRef list,
+                                   bool isResult) {
+  std::vector<Operand> all;
+  for (const Record *o : record->getValueAsListOfDefs(list))
+    all.push_back({o->getValueAsString("name"), o->getValueAsString("presence"),
+                   o->getValueAsDef("elements")->getValueAsString("cpp"),
+                   isResult ? o->getValueAsString("rule") : "",
+                   isResult ? o->getValueAsString("of") : ""});
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i].isGrouped() && !all[i - 1].isGrouped())
+      PrintFatalError(record, "'" + all[i].name +
+                                  "' is grouped behind one that is not");
+  return all;
+}
 
 Primitive parse(const Record *record) {
   Primitive p;
   p.record = record;
   p.name = record->getValueAsString("kindName");
   p.fourcc = record->getValueAsString("fourCC");
+  p.copies = record->getValueAsString("copies");
   p.kind = record->getValueAsInt("kind");
-  p.groupOperands = record->getValueAsInt("groupOperands");
-  p.groupResults = record->getValueAsInt("groupResults");
-  for (const Record *f : record->getValueAsListOfDefs("layout"))
+  p.phase = factOf(record, "phase");
+  p.precision = factOf(record, "precision");
+  p.scaling = factOf(record, "scaling");
+  p.scalar = record->getValueAsDag("scalar");
+  for (StringRef list : {"operandList", "resultList", "constraints"})
+    if (record->isValueUnset(list))
+      PrintFatalError(record, "'" + record->getName() + "' has no " + list);
+  p.numConstraints = record->getValueAsListOfStrings("constraints").size();
+  for (const Record *f : record->getValueAsListOfDefs("fields"))
     p.fields.push_back(
         {f->getValueAsString("name"), f->getValueAsString("type"),
-         f->getValueAsString("format"), f->getValueAsString("value"),
+         f->getValueAsString("format"),
+         f->getValueAsDef("range")->getValueAsString("cpp"),
          f->getValueAsString("defaultValue")});
-  const Record *signature = record->getValueAsDef("signature");
-  p.operands = signature->getValueAsListOfStrings("operands");
-  p.results = signature->getValueAsListOfStrings("results");
+  p.operands = parseOperands(record, "operandList", false);
+  p.results = parseOperands(record, "resultList", true);
   for (const Record *t : record->getValueAsListOfDefs("ties"))
-    p.ties.push_back({t->getValueAsInt("result"), t->getValueAsInt("operand")});
+    p.ties.push_back(
+        {positionOf(record, p.results, t->getValueAsString("result")),
+         positionOf(record, p.operands, t->getValueAsString("operand"))});
   if (p.fourcc.size() != 4 && !p.fourcc.empty())
     PrintFatalError(record, "fourCC must have 4 characters or none");
   return p;
@@ -92,6 +153,29 @@ int attrBytes(const Primitive &p) {
   return bytes;
 }
 
+void emitFileTop(StringRef path, StringRef purpose, StringRef guard,
+                 raw_ostream &os) {
+  std::string left = ("//===- " + path + " - " + purpose + " ").str();
+  StringRef right = "*- C++ -*-===//";
+  left.resize(std::max<size_t>(left.size(), 80 - right.size()), '-');
+  os << left << right << R"cpp(
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Generated by aicf-tblgen from the records in Dialect/Primitives; committed,
+// so that a machine without LLVM needs no tblgen. Do not edit: change the
+// record and run `cmake --build build --target update-abi`.
+//===----------------------------------------------------------------------===//
+)cpp";
+  os << "#ifndef " << guard << "\n#define " << guard << "\n\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Ops.h
+//===----------------------------------------------------------------------===//
+
 void emitStruct(const Primitive &p, raw_ostream &os) {
   os << "/// " << p.name << " (fourcc " << (p.fourcc.empty() ? "0" : p.fourcc)
      << "): \"<";
@@ -104,28 +188,29 @@ void emitStruct(const Primitive &p, raw_ostream &os) {
      << "Attrs) == " << attrBytes(p) << ");\n\n";
 }
 
-void emitNames(StringRef table, const Primitive &p, ArrayRef<StringRef> names,
-               raw_ostream &os) {
-  os << "inline constexpr OperandInfo k" << p.cppName() << table << "[] = {";
-  interleaveComma(names, os, [&](StringRef n) {
-    bool optional = n.consume_back("?"), variadic = n.consume_back("...");
-    os << "{\"" << n << "\", " << (optional ? "true" : "false") << ", "
-       << (variadic ? "true" : "false") << "}";
-  });
-  os << "};\n";
-}
-
 void emitTables(const Primitive &p, raw_ostream &os) {
   std::string name = p.cppName();
-  emitNames("Operands", p, p.operands, os);
-  emitNames("Results", p, p.results, os);
+  os << "inline constexpr OperandInfo k" << name << "Operands[] = {";
+  interleaveComma(p.operands, os, [&](const Operand &o) {
+    os << "{\"" << o.name << "\", Presence::" << o.presence
+       << ", Elements::" << o.elements << "}";
+  });
+  os << "};\ninline constexpr ResultInfo k" << name << "Results[] = {";
+  interleaveComma(p.results, os, [&](const Operand &r) {
+    size_t of = r.of.empty() ? 0 : positionOf(p.record, p.operands, r.of);
+    os << "{\"" << r.name << "\", Presence::" << r.presence
+       << ", Elements::" << r.elements << ", TypeRule::" << r.rule << ", " << of
+       << "}";
+  });
+  os << "};\n";
   if (!p.fields.empty()) {
     os << "inline constexpr FieldInfo k" << name << "Fields[] = {";
     int offset = 0;
     interleaveComma(p.fields, os, [&](const Field &f) {
-      os << "{\"" << f.name << "\", '" << f.format << "', " << offset << ", "
-         << (f.defaultValue.empty() ? "false, 0" : "true, ") << f.defaultValue
-         << "}";
+      bool hasDefault = !f.defaultValue.empty() && !f.isComputed();
+      os << "{\"" << f.name << "\", '" << f.format << "', " << offset
+         << ", Range::" << f.range << ", " << (hasDefault ? "true" : "false")
+         << ", " << (hasDefault ? f.defaultValue : "0") << "}";
       offset += formatBytes(f.format[0]);
     });
     os << "};\n";
@@ -156,128 +241,201 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
   table("Results", p.results.size());
   os << ", ";
   table("Ties", p.ties.size());
-  os << ", " << p.groupOperands << ", " << p.groupResults << "},\n";
+  os << ",\n     " << p.groupOperands() << ", " << p.groupResults() << ", "
+     << (p.copies.empty() ? "false" : "true") << ", " << p.numConstraints
+     << ",\n     Phase::" << p.phase << ", Precision::" << p.precision
+     << ", Scaling::" << p.scaling << "},\n";
 }
 
-constexpr StringLiteral kHeaderTop =
-    R"cpp(//===- Ops.h - op kinds, attr layouts, aliasing facts ----------*- C++ -*-===//
-//
-// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
-// Generated by aicf-tblgen from AICFRTOps.td; committed, so that a machine
-// without LLVM needs no tblgen. Do not edit: change the record and run
-// `cmake --build build --target update-abi`.
-//===----------------------------------------------------------------------===//
-#ifndef AICF_ABI_OPS_H
-#define AICF_ABI_OPS_H
-
-#include "aicf/ABI/Types.h"
-
-namespace aicf {
-
-/// Append-only numbers of the backend primitives.
-enum class OpKind : uint16_t {
-)cpp";
-
-constexpr StringLiteral kHeaderStructs = R"cpp(
-/// An operand or result by position.
-struct OperandInfo {
-  std::string_view name;
-  bool optional;
-  bool variadic; ///< stands for one or more
-};
-
-/// One field of an attr blob; `format` is Python's struct character.
-struct FieldInfo {
-  std::string_view name;
-  char format;
-  uint32_t offset; ///< bytes
-  bool hasDefault;
-  double defaultValue;
-};
-
-/// Result `result` may take over the storage of operand `operand`.
-struct TieInfo {
-  uint8_t result;
-  uint8_t operand;
-};
-
-/// Everything about an op kind that does not depend on the call.
-struct OpInfo {
-  std::string_view name;
-  uint32_t schema;    ///< fourcc of the attr layout, 0 for none
-  uint32_t attrBytes; ///< size of the attr blob
-  const FieldInfo *fields;
-  size_t numFields;
-  const OperandInfo *operands;
-  size_t numOperands;
-  const OperandInfo *results;
-  size_t numResults;
-  const TieInfo *ties;
-  size_t numTies;
-  /// Multi-tensor kinds: operands and results of one group; ties hold within
-  /// each group. 0 for other kinds.
-  size_t groupOperands, groupResults;
-};
-
-// Attr blobs: little endian, without padding.
-#pragma pack(push, 1)
-
-)cpp";
-
-constexpr StringLiteral kHeaderEnd = R"cpp(};
+bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<Primitive> all = allPrimitives(records);
+  emitFileTop("Ops.h", "op kinds, attr layouts, facts", "AICF_ABI_OPS_H", os);
+  os << "#include \"aicf/ABI/OpInfo.h\"\n\nnamespace aicf {\n\n"
+        "/// Append-only numbers of the backend primitives.\n"
+        "enum class OpKind : uint16_t {\n";
+  for (const Primitive &p : all)
+    os << "  " << p.cppName() << " = " << p.kind << ",\n";
+  os << "};\ninline constexpr uint16_t kNumOpKinds = " << all.size()
+     << ";\n\n// Attr blobs: little endian, without padding.\n"
+        "#pragma pack(push, 1)\n\n";
+  for (const Primitive &p : all)
+    if (!p.fields.empty())
+      emitStruct(p, os);
+  os << "#pragma pack(pop)\n\n// clang-format off\n";
+  for (const Primitive &p : all)
+    emitTables(p, os);
+  os << "\ninline constexpr OpInfo kOpInfos[kNumOpKinds] = {\n";
+  for (const Primitive &p : all)
+    emitInfo(p, os);
+  os << R"cpp(};
+// clang-format on
 
 constexpr const OpInfo &infoOf(OpKind kind) {
   return kOpInfos[static_cast<uint16_t>(kind)];
 }
 constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
 
-/// True when result `result` of `kind` may share storage with `operand`.
-constexpr bool mayShareStorage(OpKind kind, size_t result, size_t operand) {
-  const OpInfo &info = infoOf(kind);
-  if (info.groupOperands) {
-    if (result / info.groupResults != operand / info.groupOperands)
-      return false;
-    result %= info.groupResults;
-    operand %= info.groupOperands;
-  }
-  for (size_t i = 0; i < info.numTies; ++i)
-    if (info.ties[i].result == result && info.ties[i].operand == operand)
-      return true;
-  return false;
-}
-
 } // namespace aicf
 
 #endif // AICF_ABI_OPS_H
 )cpp";
-
-bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
-  std::vector<Primitive> all = allPrimitives(records);
-  os << kHeaderTop;
-  for (const Primitive &p : all)
-    os << "  " << p.cppName() << " = " << p.kind << ",\n";
-  os << "};\ninline constexpr uint16_t kNumOpKinds = " << all.size() << ";\n"
-     << kHeaderStructs;
-  for (const Primitive &p : all)
-    if (!p.fields.empty())
-      emitStruct(p, os);
-  os << "#pragma pack(pop)\n\n";
-  for (const Primitive &p : all)
-    emitTables(p, os);
-  os << "\ninline constexpr OpInfo kOpInfos[kNumOpKinds] = {\n";
-  for (const Primitive &p : all)
-    emitInfo(p, os);
-  os << kHeaderEnd;
   return false;
 }
 
+//===----------------------------------------------------------------------===//
+// OpViews.h
+//===----------------------------------------------------------------------===//
+
+/// `side` is In or Out.
+void emitAccessors(const Primitive &p, ArrayRef<Operand> all, StringRef side,
+                   size_t perGroup, raw_ostream &os) {
+  bool isIn = side == "In";
+  StringRef get = isIn ? "inAt" : "outAt";
+  size_t numPlain = 0;
+  for (auto [i, o] : llvm::enumerate(all)) {
+    if (o.isGrouped()) {
+      os << "  auto &" << o.name << "(size_t group) const { return this->"
+         << get << "(group * " << perGroup << " + " << i << "); }\n";
+      continue;
+    }
+    std::string at = std::to_string(numPlain++);
+    if (p.groupOperands() && perGroup)
+      at = "numGroups() * " + std::to_string(perGroup) + " + " + at;
+    if (o.isOptional())
+      os << "  auto *" << o.name << "() const { return this->optional" << side
+         << "At(" << at << "); }\n";
+    else
+      os << "  auto &" << o.name << "() const { return this->" << get << "("
+         << at << "); }\n";
+  }
+}
+
+void emitView(const Primitive &p, raw_ostream &os) {
+  std::string name = p.cppName() + "View";
+  os << "\n/// " << p.name << "\ntemplate <typename Call> struct " << name
+     << " : CallView<Call> {\n  using CallView<Call>::CallView;\n"
+     << "  static constexpr OpKind kKind = OpKind::" << p.cppName() << ";\n";
+  if (p.fields.empty())
+    os << "  NoAttrs attrs() const { return {}; }\n";
+  else
+    os << "  " << p.attrsName() << " attrs() const { return this->template "
+       << "decode<" << p.attrsName() << ">(); }\n";
+  if (size_t per = p.groupOperands())
+    os << "  size_t numGroups() const { return (this->numIns() - "
+       << p.operands.size() - per << ") / " << per << "; }\n";
+  emitAccessors(p, p.operands, "In", p.groupOperands(), os);
+  emitAccessors(p, p.results, "Out", p.groupResults(), os);
+  if (!p.copies.empty())
+    os << "  /// Null where the call makes no copies.\n  auto *" << p.copies
+       << "(size_t group) const { return this->optionalOutAt(numGroups() * "
+       << p.groupResults() << " + group); }\n";
+  if (p.isPointwise()) {
+    os << "  static constexpr size_t kNumInputs = " << p.operands.size()
+       << ";\n  auto inputs() const { return std::array{";
+    interleaveComma(p.operands, os,
+                    [&](const Operand &o) { os << "&" << o.name << "()"; });
+    os << "}; }\n  auto &output() const { return " << p.results[0].name
+       << "(); }\n";
+  }
+  os << "};\n";
+}
+
+bool emitViews(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<Primitive> all = allPrimitives(records);
+  emitFileTop("OpViews.h", "operands, results and fields by name",
+              "AICF_ABI_OPVIEWS_H", os);
+  os << "#include \"aicf/ABI/CallView.h\"\n#include \"aicf/ABI/Ops.h\"\n\n"
+        "#include <array>\n\nnamespace aicf {\n// clang-format off\n";
+  for (const Primitive &p : all)
+    emitView(p, os);
+  os << "\n/// X(Kind): every kind.\n#define AICF_KINDS(X)";
+  for (const Primitive &p : all)
+    os << " \\\n  X(" << p.cppName() << ")";
+  os << "\n\n/// X(op, View, n): every numbered constraint Cn.\n"
+        "#define AICF_CONSTRAINTS(X)";
+  for (const Primitive &p : all)
+    for (size_t i = 1; i <= p.numConstraints; ++i)
+      os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << i << ")";
+  os << "\n\n/// X(op, View, field): every default that a rule computes.\n"
+        "#define AICF_COMPUTED_DEFAULTS(X)";
+  for (const Primitive &p : all)
+    for (const Field &f : p.fields)
+      if (f.isComputed())
+        os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << f.name
+           << ")";
+  os << "\n// clang-format on\n\n} // namespace aicf\n\n#endif // "
+        "AICF_ABI_OPVIEWS_H\n";
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Functors.h
+//===----------------------------------------------------------------------===//
+
+/// The C++ expression of a node of a scalar definition.
+std::string expressionOf(const Primitive &p, const Init *node, StringRef name) {
+  if (const auto *text = dyn_cast<StringInit>(node))
+    return ("C(" + text->getValue() + ")").str();
+  if (const auto *number = dyn_cast<IntInit>(node))
+    return "C(" + std::to_string(number->getValue()) + ")";
+  if (isa<UnsetInit>(node)) {
+    for (const Field &f : p.fields)
+      if (f.name == name)
+        return ("attrs." + name).str();
+    (void)positionOf(p.record, p.operands, name);
+    return name.str();
+  }
+  const auto *dag = dyn_cast<DagInit>(node);
+  if (!dag)
+    PrintFatalError(p.record, "not a scalar expression: " + node->getAsString());
+  const Record *op = cast<DefInit>(dag->getOperator())->getDef();
+  if (dag->getNumArgs() != size_t(op->getValueAsInt("arity")))
+    PrintFatalError(p.record, "'" + op->getName() + "' takes " +
+                                  Twine(op->getValueAsInt("arity")) +
+                                  " operands, got " + Twine(dag->getNumArgs()));
+  std::vector<std::string> args;
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
+    args.push_back(expressionOf(p, dag->getArg(i), dag->getArgNameStr(i)));
+  if (op->getName() == "pick") // computes one of its two sides only
+    return "(" + args[0] + " ? " + args[1] + " : " + args[2] + ")";
+  return ("scalar::" + op->getValueAsString("cpp") + "(" +
+          join(args, ", ") + ")")
+      .str();
+}
+
+bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
+  emitFileTop("Functors.h", "pointwise primitives as functions of scalars",
+              "AICF_KERNELS_POINTWISE_FUNCTORS_H", os);
+  os << "#include \"aicf/ABI/OpViews.h\"\n"
+        "#include \"kernels/pointwise/Scalars.h\"\n\n"
+        "namespace aicf::functor {\n// clang-format off\n";
+  for (const Primitive &p : allPrimitives(records)) {
+    if (!p.isPointwise())
+      continue;
+    os << "\n/// " << p.record->getValueAsString("summary") << "\nstruct "
+       << p.cppName() << " {\n  template <typename Call> using View = "
+       << p.cppName() << "View<Call>;\n  using Attrs = " << p.attrsName()
+       << ";\n  template <typename C> AICF_HOST_DEVICE static C apply(const "
+          "Attrs &attrs, ";
+    interleaveComma(p.operands, os,
+                    [&](const Operand &o) { os << "C " << o.name; });
+    os << ") {\n    (void)attrs;\n    return "
+       << expressionOf(p, p.scalar, "") << ";\n  }\n};\n";
+  }
+  os << "\n// clang-format on\n} // namespace aicf::functor\n\n#endif // "
+        "AICF_KERNELS_POINTWISE_FUNCTORS_H\n";
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// op_attrs.py
+//===----------------------------------------------------------------------===//
+
 bool emitPython(const RecordKeeper &records, raw_ostream &os) {
-  os << "# Generated by aicf-tblgen from AICFRTOps.td. Do not edit: change "
-        "the\n"
-        "# record and run `cmake --build build --target update-abi`.\n"
+  os << "# Generated by aicf-tblgen from the records in Dialect/Primitives. Do "
+        "not edit:\n"
+        "# change the record and run `cmake --build build --target "
+        "update-abi`.\n"
         "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
         "\"\"\"Attr blobs of the backend primitives.\n\n"
         "OP_ATTRS[name] = (kind, fourcc, struct format, field "
@@ -297,40 +455,15 @@ bool emitPython(const RecordKeeper &records, raw_ostream &os) {
   return false;
 }
 
-bool emitMethods(const RecordKeeper &records, raw_ostream &os) {
-  for (const Primitive &p : allPrimitives(records)) {
-    StringRef op = p.opClass();
-    os << "::aicf::OpKind " << op
-       << "::getOpKind() { return ::aicf::OpKind::" << p.cppName() << "; }\n"
-       << "uint32_t " << op << "::getSchema() { return ::aicf::fourcc(\""
-       << p.fourcc << "\"); }\n"
-       << "void " << op << "::encodeAttrs(::llvm::SmallVectorImpl<uint8_t> &"
-       << (p.fields.empty() ? "" : "bytes") << ") {\n";
-    if (!p.fields.empty()) {
-      os << "  ::aicf::" << p.cppName() << "Attrs attrs{};\n";
-      for (const Field &f : p.fields)
-        os << "  attrs." << f.name << " = static_cast<" << f.type << ">("
-           << f.value << ");\n";
-      os << "  appendBytes(bytes, attrs);\n";
-    }
-    os << "}\n"
-       << "::llvm::StringRef " << op
-       << "::getKidOrEmpty() { return getKid().value_or(\"\"); }\n"
-       << "void " << op << "::setKid(::llvm::StringRef kid) { "
-       << "setKid(std::optional<::llvm::StringRef>(kid)); }\n"
-       << "::mlir::LogicalResult " << op
-       << "::verify() { return verifyPrimitive(*this); }\n\n";
-  }
-  return false;
-}
-
 mlir::GenRegistration header("gen-abi-header", "Generate the ABI header",
                              emitHeader);
+mlir::GenRegistration views("gen-op-views", "Generate typed views of a call",
+                            emitViews);
+mlir::GenRegistration functors("gen-functors",
+                               "Generate functors of pointwise primitives",
+                               emitFunctors);
 mlir::GenRegistration python("gen-python-table",
                              "Generate the Python struct formats", emitPython);
-mlir::GenRegistration methods("gen-op-methods",
-                              "Generate methods of the primitives",
-                              emitMethods);
 
 } // namespace
 

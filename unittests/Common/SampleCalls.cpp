@@ -37,12 +37,10 @@ Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
          {p, p, p},
          blob(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
   } else {
-    s = {{p, p, f({})}, {p}, blob(SgdStepAttrs{hasMoment ? 0.9 : 0, 0.1, 0})};
-    if (hasMoment) {
-      s.ins.push_back(p);
-      s.outs.push_back(p);
-      s.attrs = blob(SgdStepAttrs{0.9, 0.1, 1});
-    }
+    TensorDesc moment = hasMoment ? p : TensorDesc::absent();
+    s = {{p, p, f({}), moment},
+         {p, moment},
+         blob(SgdStepAttrs{hasMoment ? 0.9 : 0, 0.1, hasMoment})};
   }
   if (hasOptional) {
     s.ins.push_back(f({}));
@@ -69,16 +67,17 @@ Sample update(OpKind kind, int64_t m, int64_t n, bool hasOptional,
   if (isAdam)
     s.ins.push_back(f({2}));
   s.ins.push_back(f({}));
-  if (hasOptional)
-    s.ins.insert(s.ins.end(), {f({}), i32()});
+  TensorDesc absent = TensorDesc::absent();
+  s.ins.insert(s.ins.end(), {hasOptional ? f({}) : absent,
+                             hasOptional ? i32() : absent});
   if (isMixed)
     for (TensorDesc p : shapes) {
       p.dtype = DType::F16;
       s.outs.push_back(p);
     }
-  s.attrs = isAdam   ? blob(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01, 3})
-            : states ? blob(MomentumUpdateAttrs{0.9, 0.1, 1, 3})
-                     : blob(SgdUpdateAttrs{0.1, 3});
+  s.attrs = isAdam   ? blob(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01})
+            : states ? blob(MomentumUpdateAttrs{0.9, 0.1, 1})
+                     : blob(SgdUpdateAttrs{0.1});
   return s;
 }
 
@@ -217,6 +216,10 @@ const KindRow kRows[] = {
     {"sgd_step", OpKind::SgdStep,
      [](auto m, auto n) {
        return optimizer(OpKind::SgdStep, m, n, false, false);
+     }},
+    {"sgd_step gated", OpKind::SgdStep,
+     [](auto m, auto n) {
+       return optimizer(OpKind::SgdStep, m, n, false, true);
      }},
     {"sgd_step nesterov gated", OpKind::SgdStep,
      [](auto m, auto n) {
@@ -362,11 +365,22 @@ const KindRow &sampleCallRow(std::string_view name) {
 
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype) {
   Sample sample = row.make(m, n);
+  const OpInfo &info = infoOf(row.kind);
+  if (info.groupOperands == 0) // what a sample leaves out at the end is absent
+    sample.ins.resize(std::max(sample.ins.size(), info.numOperands),
+                      TensorDesc::absent());
   for (std::vector<TensorDesc> *descs : {&sample.ins, &sample.outs})
     for (TensorDesc &desc : *descs)
       if (isFloat(desc.dtype) && (!row.isMixed || desc.dtype == DType::F16))
         desc.dtype = dtype;
   return sample;
+}
+
+bool mayShareStorage(OpKind kind, const Sample &sample, size_t result,
+                     size_t operand) {
+  std::optional<CallSlots> slots =
+      CallSlots::of(infoOf(kind), sample.ins.size());
+  return slots && slots->mayShareStorage(result, sample.outs.size(), operand);
 }
 
 } // namespace aicf::test

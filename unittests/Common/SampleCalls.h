@@ -48,6 +48,11 @@ const KindRow &sampleCallRow(std::string_view name);
 /// put in.
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype);
 
+/// True when result `result` of such a call may take operand `operand`'s
+/// storage.
+bool mayShareStorage(OpKind kind, const Sample &sample, size_t result,
+                     size_t operand);
+
 } // namespace aicf::test
 
 #endif // AICF_UNITTESTS_COMMON_SAMPLECALLS_H

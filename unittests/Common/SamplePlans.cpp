@@ -28,6 +28,11 @@ TensorDesc f32(std::vector<int64_t> shape) {
 PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
                   std::vector<uint32_t> outs, std::vector<uint8_t> attrs) {
   PlanCall call;
+  const OpInfo &info = infoOf(kind);
+  if (info.groupOperands == 0) { // what is left out at the end is absent
+    ins.resize(std::max(ins.size(), info.numOperands), kAbsentTensor);
+    outs.resize(std::max(outs.size(), info.numResults), kAbsentTensor);
+  }
   call.kind = kind;
   call.kid = std::move(kid);
   call.schema = infoOf(kind).schema;
@@ -154,8 +159,10 @@ Plan makeInitPlan() {
 /// sample plan, or -1.
 static int overwrittenOperand(OpKind kind, const Sample &sample,
                               size_t result) {
+  if (sample.outs[result].isAbsent)
+    return -1;
   for (size_t i = 0; i < sample.ins.size(); ++i)
-    if (mayShareStorage(kind, result, i) &&
+    if (mayShareStorage(kind, sample, result, i) &&
         sample.ins[i] == sample.outs[result])
       return int(i);
   return -1;
@@ -174,7 +181,7 @@ Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
   plan.device = device;
   PlanEntry entry;
   entry.name = std::string(nameOf(kind));
-  constexpr uint32_t kUnset = UINT32_MAX;
+  constexpr uint32_t kUnset = kAbsentTensor;
   std::vector<uint32_t> ins(sample.ins.size(), kUnset), outs;
   for (size_t r = 0; r < sample.outs.size(); ++r) {
     int operand = overwrittenOperand(kind, sample, r);
@@ -195,6 +202,10 @@ Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
   for (size_t r = 0; r < sample.outs.size(); ++r) {
     int operand = overwrittenOperand(kind, sample, r);
     bool isState = operand >= 0 && !isOverwritten[size_t(operand)];
+    if (sample.outs[r].isAbsent) {
+      outs.push_back(kAbsentTensor);
+      continue;
+    }
     if (isState)
       isOverwritten[size_t(operand)] = true;
     outs.push_back(isState ? ins[size_t(operand)]
@@ -202,7 +213,7 @@ Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
                                    sample.outs[r]));
   }
   for (size_t i = 0; i < ins.size(); ++i)
-    if (ins[i] == kUnset)
+    if (ins[i] == kUnset && !sample.ins[i].isAbsent)
       ins[i] = addIO("in" + std::to_string(i), Role::Input, sample.ins[i]);
   const KernelRow *row = selectKernel(device, kind, sample.ins, sample.outs);
   entry.calls = {makeCall(kind, row ? std::string(row->kid) : "none", ins, outs,
@@ -233,6 +244,24 @@ std::vector<NamedPlan> samplePlans() {
       plans.push_back({name, makeCallPlan(row.kind, sample, device)});
     }
   return plans;
+}
+
+Plan withKernelsOf(Plan plan, DeviceKind device) {
+  plan.device = device;
+  for (PlanEntry &entry : plan.entries) {
+    auto descsOf = [&](const std::vector<uint32_t> &tids) {
+      std::vector<TensorDesc> descs;
+      for (uint32_t tid : tids)
+        descs.push_back(tid == kAbsentTensor ? TensorDesc::absent()
+                                             : plan.tensor(entry, tid).desc);
+      return descs;
+    };
+    for (PlanCall &call : entry.calls)
+      call.kid =
+          selectKernel(device, call.kind, descsOf(call.ins), descsOf(call.outs))
+              ->kid;
+  }
+  return plan;
 }
 
 } // namespace aicf::test

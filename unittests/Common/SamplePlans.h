@@ -42,6 +42,10 @@ struct NamedPlan {
 /// fuzzer and goldens start from these.
 std::vector<NamedPlan> samplePlans();
 
+/// The plan for another device: each call gets the kernel it would be given
+/// there.
+Plan withKernelsOf(Plan plan, DeviceKind device);
+
 } // namespace aicf::test
 
 #endif // AICF_UNITTESTS_COMMON_SAMPLEPLANS_H

@@ -64,6 +64,9 @@ Change dropIn() {
 Change dropOut() {
   return [](Sample &s) { s.outs.pop_back(); };
 }
+Change addOut(TensorDesc desc) {
+  return [=](Sample &s) { s.outs.push_back(desc); };
+}
 Change addIn(TensorDesc desc) {
   return [=](Sample &s) { s.ins.push_back(desc); };
 }
@@ -82,7 +85,7 @@ Change attr(Field Attrs::*field, Value value) {
 
 struct RuleCase {
   const char *row; ///< of sampleCallRows(), with m = 3 and n = 6 (K = 5)
-  const char *id;  ///< the constraint, or "attrs" or "count"
+  const char *id;  ///< the constraint; empty for what every record has
   StatusCode code;
   Change change;
   const char *text = ""; ///< also in the message, where the id is not enough
@@ -93,14 +96,18 @@ constexpr DType F16 = DType::F16, F32 = DType::F32, F64 = DType::F64,
 const TensorDesc kFlag(I32, {}), kScalar(F32, {});
 
 const RuleCase kProducts[] = {
-    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transA, 2)},
-    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transA, -1)},
-    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transB, 2)},
-    {"gemm NN", "attrs", Code::InvalidArgument, attr(&GemmAttrs::transB, -1)},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transA, 2),
+     "transA"},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transA, -1),
+     "transA"},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transB, 2),
+     "transB"},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transB, -1),
+     "transB"},
     {"gemm NN", "C1", Code::ShapeMismatch, in(0, {15})},
     {"gemm NN", "C1", Code::ShapeMismatch, in(1, {5, 6, 1})},
     {"gemm NN", "C1", Code::ShapeMismatch, out(0, {3, 6, 1})},
-    {"gemm NN", "C2", Code::DTypeMismatch, all(I32)},
+    {"gemm NN", "", Code::DTypeMismatch, all(I32), "operand 0 (a)"},
     {"gemm NN", "C2", Code::DTypeMismatch, in(1, F64)},
     {"gemm NN", "C2", Code::DTypeMismatch, out(0, F16)},
     {"gemm to f32", "C2", Code::DTypeMismatch, out(0, F64)},
@@ -113,16 +120,28 @@ const RuleCase kProducts[] = {
     {"gemm NT", "C4", Code::ShapeMismatch, out(0, {3, 5})},
     {"gemm TN", "C4", Code::ShapeMismatch, out(0, {5, 6})},
     {"gemm TT", "C4", Code::ShapeMismatch, out(0, {6, 3})},
-    {"gemm_bias NT", "attrs", Code::InvalidArgument,
-     attr(&GemmBiasAttrs::relu, 2)},
-    {"gemm_bias NT", "attrs", Code::InvalidArgument,
-     attr(&GemmBiasAttrs::relu, -1)},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::relu, 2),
+     "relu"},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::relu, -1),
+     "relu"},
     {"gemm_bias NT", "C1", Code::ShapeMismatch, in(0, {15})},
     {"gemm_bias NT", "C2", Code::DTypeMismatch, in(1, F64)},
     {"gemm_bias NT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
     {"gemm_bias NT", "C4", Code::ShapeMismatch, out(0, {6, 6})},
     {"gemm_bias NT", "C5", Code::ShapeMismatch, in(2, {3})},
     {"gemm_bias NT", "C5", Code::DTypeMismatch, in(2, F16)},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::transA, 2),
+     "transA"},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::transB, 2),
+     "transB"},
+    {"gemm_relu_bwd NN", "", Code::InvalidArgument,
+     attr(&GemmReluBwdAttrs::transA, 2), "transA"},
+    {"gemm_relu_bwd NN", "", Code::InvalidArgument,
+     attr(&GemmReluBwdAttrs::transB, 2), "transB"},
+    {"gemm_reduce TN", "", Code::InvalidArgument,
+     attr(&GemmReduceAttrs::transA, 2), "transA"},
+    {"gemm_reduce TN", "", Code::InvalidArgument,
+     attr(&GemmReduceAttrs::transB, 2), "transB"},
     {"gemm_relu_bwd NN", "C1", Code::ShapeMismatch, in(0, {15})},
     {"gemm_relu_bwd NN", "C2", Code::DTypeMismatch, in(1, F64)},
     {"gemm_relu_bwd NN", "C3", Code::ShapeMismatch, in(0, {3, 4})},
@@ -139,9 +158,9 @@ const RuleCase kProducts[] = {
 
 const RuleCase kElementwise[] = {
     {"bias_add last", "C1", Code::ShapeMismatch, in(1, {6, 1})},
-    {"bias_add last", "C1", Code::DTypeMismatch, all(I32)},
+    {"bias_add last", "", Code::DTypeMismatch, all(I32), "operand 0 (y)"},
     {"bias_add last", "C1", Code::DTypeMismatch, in(1, F64)},
-    {"bias_add last", "C1", Code::DTypeMismatch, out(0, F64)},
+    {"bias_add last", "", Code::DTypeMismatch, out(0, F64), "result 0 (out)"},
     {"bias_add last", "C2", Code::InvalidArgument,
      attr(&BiasAddAttrs::axis, -2)},
     {"bias_add last", "C2", Code::InvalidArgument,
@@ -151,169 +170,191 @@ const RuleCase kElementwise[] = {
     {"bias_add last", "C3", Code::ShapeMismatch, in(1, {3})},
     {"bias_add first", "C3", Code::ShapeMismatch, in(1, {6})},
     {"bias_add middle", "C3", Code::ShapeMismatch, in(1, {6})},
-    {"bias_add last", "C4", Code::ShapeMismatch, out(0, {6, 3})},
-    {"relu", "C1", Code::DTypeMismatch, all(I32)},
-    {"relu", "C1", Code::DTypeMismatch, out(0, F64)},
-    {"relu", "C1", Code::ShapeMismatch, out(0, {6, 3})},
-    {"relu_bwd", "C1", Code::DTypeMismatch, all(I64)},
+    {"bias_add last", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (out)"},
+    {"relu", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"relu", "", Code::DTypeMismatch, out(0, F64), "result 0 (y)"},
+    {"relu", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (y)"},
+    {"relu_bwd", "", Code::DTypeMismatch, all(I64), "operand 0 (dy)"},
     {"relu_bwd", "C1", Code::DTypeMismatch, in(1, F64)},
     {"relu_bwd", "C1", Code::ShapeMismatch, in(1, {6, 3})},
-    {"relu_bwd", "C1", Code::ShapeMismatch, out(0, {18})},
-    {"add", "C1", Code::DTypeMismatch, all(I32)},
+    {"relu_bwd", "", Code::ShapeMismatch, out(0, {18}), "result 0 (dx)"},
+    {"add", "", Code::DTypeMismatch, all(I32), "operand 0 (a)"},
     {"add", "C1", Code::DTypeMismatch, in(1, F16)},
     {"add", "C1", Code::ShapeMismatch, in(1, {6})},
-    {"add", "C1", Code::DTypeMismatch, out(0, F16)},
-    {"reciprocal", "C1", Code::DTypeMismatch, all(I32)},
-    {"reciprocal", "C1", Code::ShapeMismatch, out(0, {18})},
-    {"copy", "C1", Code::DTypeMismatch, out(0, I32)},
-    {"copy", "C1", Code::ShapeMismatch, out(0, {18})},
-    {"copy_saved", "C1", Code::DTypeMismatch, out(0, I32)},
-    {"copy_saved", "C1", Code::ShapeMismatch, out(0, {18})},
-    {"cast", "C1", Code::DTypeMismatch, in(0, I32)},
-    {"cast", "C1", Code::DTypeMismatch, out(0, I32)},
+    {"add", "", Code::DTypeMismatch, out(0, F16), "result 0 (c)"},
+    {"reciprocal", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"reciprocal", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"copy", "", Code::InvalidArgument, addOut(kScalar),
+     "got 2 results, expected 1"},
+    {"copy", "", Code::DTypeMismatch, out(0, I32), "result 0 (y)"},
+    {"copy", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"copy_saved", "", Code::DTypeMismatch, out(0, I32), "result 0 (y)"},
+    {"copy_saved", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"cast", "", Code::DTypeMismatch, in(0, I32), "operand 0 (x)"},
+    {"cast", "", Code::DTypeMismatch, out(0, I32), "result 0 (y)"},
     {"cast", "C1", Code::ShapeMismatch, out(0, {18})},
-    {"relu_bwd_reduce", "C1", Code::DTypeMismatch, all(I32)},
+    {"relu_bwd_reduce", "", Code::DTypeMismatch, all(I32), "operand 0 (dy)"},
     {"relu_bwd_reduce", "C1", Code::ShapeMismatch,
      both(in(0, {18}), both(in(1, {18}), out(0, {18})))},
     {"relu_bwd_reduce", "C1", Code::DTypeMismatch, in(1, F64)},
     {"relu_bwd_reduce", "C1", Code::ShapeMismatch, in(1, {6, 3})},
-    {"relu_bwd_reduce", "C1", Code::ShapeMismatch, out(0, {6, 3})},
+    {"relu_bwd_reduce", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (dx)"},
     {"relu_bwd_reduce", "C2", Code::ShapeMismatch, out(1, {3})},
     {"relu_bwd_reduce", "C2", Code::DTypeMismatch, out(1, F64)},
 };
 
 const RuleCase kLossAndNorm[] = {
-    {"mse_loss", "C1", Code::DTypeMismatch, all(I32)},
+    {"mse_loss", "", Code::DTypeMismatch, all(I32), "operand 0 (pred)"},
     {"mse_loss", "C1", Code::ShapeMismatch, in(1, {18})},
     {"mse_loss", "C1", Code::DTypeMismatch, in(1, F16)},
     {"mse_loss", "C1", Code::DTypeMismatch, in(0, F64)},
     {"mse_loss mixed", "C1", Code::DTypeMismatch, in(1, F64)},
-    {"mse_loss", "C2", Code::DTypeMismatch, out(0, F64)},
-    {"mse_loss", "C2", Code::ShapeMismatch, out(0, {1})},
-    {"mse_grad", "C1", Code::DTypeMismatch, all(I32)},
+    {"mse_loss", "", Code::DTypeMismatch, out(0, F64), "result 0 (loss)"},
+    {"mse_loss", "", Code::ShapeMismatch, out(0, {1}), "result 0 (loss)"},
+    {"mse_grad", "", Code::DTypeMismatch, all(I32), "operand 0 (pred)"},
     {"mse_grad", "C1", Code::ShapeMismatch, in(1, {18})},
-    {"mse_grad", "C1", Code::ShapeMismatch, out(0, {18})},
-    {"mse_grad mixed", "C1", Code::DTypeMismatch, out(0, F32)},
-    {"mse_grad", "attrs", Code::InvalidArgument,
-     attr(&MseGradAttrs::scale, NAN)},
-    {"mse_grad", "attrs", Code::InvalidArgument,
-     attr(&MseGradAttrs::scale, -INFINITY)},
-    {"mse_loss_grad", "attrs", Code::InvalidArgument,
-     attr(&MseLossGradAttrs::scale, INFINITY)},
+    {"mse_grad", "", Code::ShapeMismatch, out(0, {18}), "result 0 (dpred)"},
+    {"mse_grad mixed", "", Code::DTypeMismatch, out(0, F32),
+     "result 0 (dpred)"},
+    {"mse_grad", "", Code::InvalidArgument, attr(&MseGradAttrs::scale, NAN),
+     "scale"},
+    {"mse_grad", "", Code::InvalidArgument,
+     attr(&MseGradAttrs::scale, -INFINITY), "scale"},
+    {"mse_loss_grad", "", Code::InvalidArgument,
+     attr(&MseLossGradAttrs::scale, INFINITY), "scale"},
     {"mse_grad scaled", "C2", Code::DTypeMismatch, in(2, F64)},
     {"mse_grad scaled", "C2", Code::ShapeMismatch, in(2, {1})},
-    {"mse_loss_grad", "C1", Code::DTypeMismatch, all(I32)},
+    {"mse_loss_grad", "", Code::DTypeMismatch, all(I32), "operand 0 (pred)"},
     {"mse_loss_grad", "C1", Code::ShapeMismatch, in(1, {18})},
-    {"mse_loss_grad", "C1", Code::ShapeMismatch, out(1, {18})},
-    {"mse_loss_grad scaled", "C1", Code::DTypeMismatch, out(1, F32)},
-    {"mse_loss_grad", "C2", Code::ShapeMismatch, out(0, {1})},
-    {"mse_loss_grad scaled", "C2", Code::DTypeMismatch, out(0, BF16)},
+    {"mse_loss_grad", "", Code::ShapeMismatch, out(1, {18}),
+     "result 1 (dpred)"},
+    {"mse_loss_grad scaled", "", Code::DTypeMismatch, out(1, F32),
+     "result 1 (dpred)"},
+    {"mse_loss_grad", "", Code::ShapeMismatch, out(0, {1}), "result 0 (loss)"},
+    {"mse_loss_grad scaled", "", Code::DTypeMismatch, out(0, BF16),
+     "result 0 (loss)"},
     {"mse_loss_grad scaled", "C2", Code::DTypeMismatch, in(2, BF16)},
     {"reduce_sum 0", "C1", Code::InvalidArgument,
      attr(&ReduceSumAttrs::axis, -1)},
     {"reduce_sum 0", "C1", Code::InvalidArgument,
      attr(&ReduceSumAttrs::axis, 2)},
-    {"reduce_sum 0", "C2", Code::DTypeMismatch, all(I32)},
+    {"reduce_sum 0", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
     {"reduce_sum 0", "C2", Code::DTypeMismatch, out(0, F64)},
     {"reduce_sum 0", "C3", Code::ShapeMismatch, out(0, {3})},
     {"reduce_sum 1", "C3", Code::ShapeMismatch, out(0, {1, 6})},
     {"reduce_sum middle", "C3", Code::ShapeMismatch, out(0, {6, 3})},
-    {"layer_norm", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
-     "of rank 0"},
-    {"layer_norm", "C1", Code::ShapeMismatch, in(1, {3})},
-    {"layer_norm", "C1", Code::ShapeMismatch, in(2, {6, 1})},
-    {"layer_norm", "C2", Code::DTypeMismatch, all(I32)},
-    {"layer_norm", "C2", Code::DTypeMismatch, in(2, F64)},
-    {"layer_norm", "C2", Code::DTypeMismatch, out(1, F64)},
-    {"layer_norm", "C3", Code::ShapeMismatch, out(0, {6, 3})},
-    {"layer_norm", "C3", Code::ShapeMismatch, out(1, {6})},
-    {"layer_norm", "C3", Code::ShapeMismatch, out(2, {3, 1})},
-    {"layer_norm", "attrs", Code::InvalidArgument,
-     attr(&LayerNormAttrs::eps, -1e-9)},
-    {"layer_norm", "attrs", Code::InvalidArgument,
-     attr(&LayerNormAttrs::eps, INFINITY)},
-    {"layer_norm", "attrs", Code::InvalidArgument,
-     attr(&LayerNormAttrs::eps, NAN)},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
-     "of rank 0"},
+    {"layer_norm", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
+    {"layer_norm", "C2", Code::ShapeMismatch, in(1, {3})},
+    {"layer_norm", "C2", Code::ShapeMismatch, in(2, {6, 1})},
+    {"layer_norm", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"layer_norm", "C3", Code::DTypeMismatch, in(2, F64)},
+    {"layer_norm", "", Code::DTypeMismatch, out(1, F64), "result 1 (mean)"},
+    {"layer_norm", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (y)"},
+    {"layer_norm", "", Code::ShapeMismatch, out(1, {6}), "result 1 (mean)"},
+    {"layer_norm", "", Code::ShapeMismatch, out(2, {3, 1}), "result 2 (rstd)"},
+    {"layer_norm", "", Code::InvalidArgument, attr(&LayerNormAttrs::eps, -1e-9),
+     "eps"},
+    {"layer_norm", "", Code::InvalidArgument,
+     attr(&LayerNormAttrs::eps, INFINITY), "eps"},
+    {"layer_norm", "", Code::InvalidArgument, attr(&LayerNormAttrs::eps, NAN),
+     "eps"},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
     {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(1, {6, 3})},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(2, {3})},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(3, {6})},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(4, {6})},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, out(0, {6, 3})},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, out(1, {3})},
-    {"layer_norm_bwd", "C1", Code::ShapeMismatch, out(2, {3})},
-    {"layer_norm_bwd", "C2", Code::DTypeMismatch, all(I32)},
-    {"layer_norm_bwd", "C2", Code::DTypeMismatch, in(4, F64)},
-    {"layer_norm_bwd", "C2", Code::DTypeMismatch, out(2, F64)},
+    {"layer_norm_bwd", "C2", Code::ShapeMismatch, in(2, {3})},
+    {"layer_norm_bwd", "C3", Code::ShapeMismatch, in(3, {6})},
+    {"layer_norm_bwd", "C3", Code::ShapeMismatch, in(4, {6})},
+    {"layer_norm_bwd", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (dx)"},
+    {"layer_norm_bwd", "", Code::ShapeMismatch, out(1, {3}),
+     "result 1 (dgamma)"},
+    {"layer_norm_bwd", "", Code::ShapeMismatch, out(2, {3}),
+     "result 2 (dbeta)"},
+    {"layer_norm_bwd", "", Code::DTypeMismatch, all(I32), "operand 0 (dy)"},
+    {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(4, F64)},
+    {"layer_norm_bwd", "", Code::DTypeMismatch, out(2, F64),
+     "result 2 (dbeta)"},
 };
 
 const RuleCase kCounters[] = {
-    {"all_finite", "count", Code::InvalidArgument,
-     [](Sample &s) { s.ins.clear(); }},
-    {"all_finite", "C1", Code::DTypeMismatch, in(0, I32)},
-    {"all_finite", "C1", Code::DTypeMismatch, both(in(0, I32), in(1, I32))},
+    {"all_finite", "", Code::InvalidArgument, [](Sample &s) { s.ins.clear(); },
+     "got 0 operands"},
+    {"all_finite", "", Code::DTypeMismatch, in(0, I32), "operand 0 (grad)"},
+    {"all_finite", "", Code::DTypeMismatch, both(in(0, I32), in(1, I32)),
+     "operand 0 (grad)"},
     {"all_finite", "C1", Code::DTypeMismatch, in(1, F64)},
-    {"all_finite", "C2", Code::DTypeMismatch, out(0, I64)},
-    {"all_finite", "C2", Code::ShapeMismatch, out(0, {1})},
-    {"loss_scale_update", "C1", Code::DTypeMismatch, in(0, I32)},
-    {"loss_scale_update", "C1", Code::DTypeMismatch,
-     both(in(0, I32), out(0, I32))},
+    {"all_finite", "", Code::DTypeMismatch, out(0, I64), "result 0 (ok)"},
+    {"all_finite", "", Code::ShapeMismatch, out(0, {1}), "result 0 (ok)"},
+    {"loss_scale_update", "", Code::DTypeMismatch, in(0, I32),
+     "operand 0 (scale)"},
+    {"loss_scale_update", "", Code::DTypeMismatch,
+     both(in(0, I32), out(0, I32)), "operand 0 (scale)"},
     {"loss_scale_update", "C1", Code::ShapeMismatch, in(0, {1})},
-    {"loss_scale_update", "C1", Code::DTypeMismatch, out(0, F64)},
-    {"loss_scale_update", "C1", Code::ShapeMismatch, out(0, {1})},
-    {"loss_scale_update", "C2", Code::DTypeMismatch, in(1, I64)},
-    {"loss_scale_update", "C2", Code::ShapeMismatch, in(1, {1})},
-    {"loss_scale_update", "C2", Code::DTypeMismatch, in(2, F32)},
-    {"loss_scale_update", "C2", Code::ShapeMismatch, in(2, {1})},
-    {"loss_scale_update", "C2", Code::DTypeMismatch, out(1, I64)},
-    {"loss_scale_update", "C2", Code::ShapeMismatch, out(1, {1})},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::growth_factor, 0.999)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::growth_factor, NAN)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::growth_factor, INFINITY)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::backoff_factor, 0)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::backoff_factor, 1.001)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::backoff_factor, NAN)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::growth_interval, 0)},
-    {"loss_scale_update", "C3", Code::InvalidArgument,
-     attr(&LossScaleUpdateAttrs::growth_interval, int64_t(1) << 31)},
-    {"step_inc", "C1", Code::DTypeMismatch, all(F32)},
+    {"loss_scale_update", "", Code::DTypeMismatch, out(0, F64),
+     "result 0 (scale_out)"},
+    {"loss_scale_update", "", Code::ShapeMismatch, out(0, {1}),
+     "result 0 (scale_out)"},
+    {"loss_scale_update", "", Code::DTypeMismatch, in(1, I64),
+     "operand 1 (streak)"},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, in(1, {1})},
+    {"loss_scale_update", "", Code::DTypeMismatch, in(2, F32),
+     "operand 2 (ok)"},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, in(2, {1})},
+    {"loss_scale_update", "", Code::DTypeMismatch, out(1, I64),
+     "result 1 (streak_out)"},
+    {"loss_scale_update", "", Code::ShapeMismatch, out(1, {1}),
+     "result 1 (streak_out)"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, 0.999), "growth_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, NAN), "growth_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, INFINITY), "growth_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, 0), "backoff_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, 1.001), "backoff_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, NAN), "backoff_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_interval, 0), "growth_interval"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_interval, int64_t(1) << 31),
+     "growth_interval"},
+    {"step_inc", "", Code::DTypeMismatch, all(F32), "operand 0 (step)"},
     {"step_inc", "C1", Code::ShapeMismatch, in(0, {1})},
-    {"step_inc", "C1", Code::DTypeMismatch, out(0, I32)},
-    {"step_inc", "C1", Code::ShapeMismatch, out(0, {1})},
-    {"step_inc i32 ok", "C2", Code::DTypeMismatch, in(1, I64)},
-    {"step_inc i32 ok", "C2", Code::ShapeMismatch, in(1, {1})},
-    {"bias_corr", "C1", Code::DTypeMismatch, in(0, F32)},
+    {"step_inc", "", Code::DTypeMismatch, out(0, I32), "result 0 (step_out)"},
+    {"step_inc", "", Code::ShapeMismatch, out(0, {1}), "result 0 (step_out)"},
+    {"step_inc i32 ok", "", Code::DTypeMismatch, in(1, I64), "operand 1 (ok)"},
+    {"step_inc i32 ok", "C1", Code::ShapeMismatch, in(1, {1})},
+    {"bias_corr", "", Code::DTypeMismatch, in(0, F32), "operand 0 (step)"},
     {"bias_corr", "C1", Code::ShapeMismatch, in(0, {1})},
-    {"bias_corr", "C2", Code::DTypeMismatch, out(0, I32)},
+    {"bias_corr", "", Code::DTypeMismatch, out(0, I32), "result 0 (bc)"},
     {"bias_corr", "C2", Code::ShapeMismatch, out(0, {3})},
-    {"bias_corr", "C3", Code::InvalidArgument,
-     attr(&BiasCorrAttrs::beta1, -0.1)},
-    {"bias_corr", "C3", Code::InvalidArgument, attr(&BiasCorrAttrs::beta1, 1)},
-    {"bias_corr", "C3", Code::InvalidArgument,
-     attr(&BiasCorrAttrs::beta2, -0.1)},
-    {"bias_corr", "C3", Code::InvalidArgument,
-     attr(&BiasCorrAttrs::beta2, NAN)},
-    {"bias_corr", "C3", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, 1)},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta1, -0.1),
+     "beta1"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta1, 1),
+     "beta1"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, -0.1),
+     "beta2"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, NAN),
+     "beta2"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, 1),
+     "beta2"},
 };
 
 const RuleCase kOptimizers[] = {
-    {"adam_step", "C1", Code::DTypeMismatch, all(I32)},
+    {"adam_step", "", Code::DTypeMismatch, all(I32), "operand 0 (p)"},
     {"adam_step", "C1", Code::ShapeMismatch, in(1, {6, 3})},
     {"adam_step", "C1", Code::DTypeMismatch, in(1, F64)},
     {"adam_step mixed", "C1", Code::ShapeMismatch, in(1, {6, 3})},
     {"adam_step", "C1", Code::DTypeMismatch, in(2, F64)},
     {"adam_step", "C1", Code::ShapeMismatch, in(3, {6, 3})},
-    {"adam_step", "C1", Code::ShapeMismatch, out(0, {6, 3})},
-    {"adam_step", "C1", Code::ShapeMismatch, out(1, {6, 3})},
-    {"adam_step", "C1", Code::DTypeMismatch, out(2, F64)},
+    {"adam_step", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (p_out)"},
+    {"adam_step", "", Code::ShapeMismatch, out(1, {6, 3}), "result 1 (m_out)"},
+    {"adam_step", "", Code::DTypeMismatch, out(2, F64), "result 2 (v_out)"},
     {"adam_step", "C2", Code::ShapeMismatch, in(4, {3})},
     {"adam_step", "C2", Code::DTypeMismatch, in(4, F64)},
     {"adam_step", "C2", Code::DTypeMismatch, in(5, F64)},
@@ -321,131 +362,152 @@ const RuleCase kOptimizers[] = {
     {"adam_step gated", "C2", Code::DTypeMismatch, in(6, F64)},
     {"adam_step gated", "C2", Code::ShapeMismatch, in(6, {1})},
     {"adam_step gated", "C3", Code::ShapeMismatch, in(7, {1})},
-    {"adam_step gated", "count", Code::InvalidArgument, in(7, I64),
-     "expected inv_scale (a float), then ok (i32)"},
-    {"adam_step gated", "count", Code::InvalidArgument, addIn(kFlag)},
-    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::beta1, 1)},
-    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::beta2, 1)},
-    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::eps, -1)},
-    {"adam_step", "C4", Code::InvalidArgument, attr(&AdamStepAttrs::eps, NAN)},
-    {"adam_step", "C4", Code::InvalidArgument,
-     attr(&AdamStepAttrs::eps, INFINITY)},
-    {"adam_step", "C4", Code::InvalidArgument,
-     attr(&AdamStepAttrs::weight_decay, INFINITY)},
-    {"adam_step", "C4", Code::InvalidArgument,
-     attr(&AdamStepAttrs::weight_decay, -1)},
-    {"adam_step", "C4", Code::InvalidArgument,
-     attr(&AdamStepAttrs::weight_decay, NAN)},
-    {"sgd_step", "C1", Code::DTypeMismatch, all(I32)},
+    {"adam_step gated", "", Code::DTypeMismatch, in(7, I64), "operand 7 (ok)"},
+    {"adam_step gated", "", Code::InvalidArgument, addIn(kFlag),
+     "got 9 operands"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::beta1, 1),
+     "beta1"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::beta2, 1),
+     "beta2"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::eps, -1),
+     "eps"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::eps, NAN),
+     "eps"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::eps, INFINITY), "eps"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, INFINITY), "weight_decay"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, -1), "weight_decay"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, NAN), "weight_decay"},
+    {"sgd_step", "", Code::DTypeMismatch, all(I32), "operand 0 (p)"},
     {"sgd_step", "C1", Code::ShapeMismatch, in(1, {6, 3})},
     {"sgd_step", "C1", Code::DTypeMismatch, in(1, F64)},
     {"sgd_step mixed", "C1", Code::ShapeMismatch, in(1, {6, 3})},
-    {"sgd_step", "C1", Code::InvalidArgument,
-     [](Sample &s) { s.outs.push_back(s.outs[0]); }},
+    {"sgd_step", "", Code::InvalidArgument,
+     [](Sample &s) { s.outs[1] = s.outs[0]; }, "result 1 (m_out)"},
     {"sgd_step nesterov gated", "C1", Code::ShapeMismatch, in(3, {6, 3})},
     {"sgd_step nesterov gated", "C1", Code::DTypeMismatch, in(3, F64)},
-    {"sgd_step", "C1", Code::ShapeMismatch, out(0, {6, 3})},
-    {"sgd_step nesterov gated", "C1", Code::DTypeMismatch, out(1, F64)},
+    {"sgd_step", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (p_out)"},
+    {"sgd_step nesterov gated", "", Code::DTypeMismatch, out(1, F64),
+     "result 1 (m_out)"},
     {"sgd_step", "C2", Code::DTypeMismatch, in(2, F64)},
     {"sgd_step", "C2", Code::ShapeMismatch, in(2, {1})},
     {"sgd_step nesterov gated", "C2", Code::ShapeMismatch, in(4, {1})},
     {"sgd_step nesterov gated", "C3", Code::ShapeMismatch, in(5, {1})},
-    {"sgd_step nesterov gated", "count", Code::InvalidArgument, in(5, I64)},
+    {"sgd_step nesterov gated", "", Code::DTypeMismatch, in(5, I64),
+     "operand 5 (ok)"},
     {"sgd_step", "C4", Code::InvalidArgument,
      attr(&SgdStepAttrs::momentum, .9)},
-    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::momentum, -1)},
-    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::momentum, NAN)},
-    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::momentum, INFINITY)},
-    {"sgd_step", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::weight_decay, INFINITY)},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, -1), "momentum"},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, NAN), "momentum"},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, INFINITY), "momentum"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, INFINITY), "weight_decay"},
     {"sgd_step", "C4", Code::InvalidArgument, attr(&SgdStepAttrs::nesterov, 1)},
-    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::nesterov, 2)},
-    {"sgd_step nesterov gated", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::nesterov, -1)},
-    {"sgd_step", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::weight_decay, -1)},
-    {"sgd_step", "C4", Code::InvalidArgument,
-     attr(&SgdStepAttrs::weight_decay, NAN)},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::nesterov, 2), "nesterov"},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::nesterov, -1), "nesterov"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, -1), "weight_decay"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, NAN), "weight_decay"},
 };
 
 const RuleCase kUpdates[] = {
-    {"adam_update", "C1", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::count, 0)},
-    {"adam_update", "C1", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::count, -1)},
-    {"adam_update", "C1", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::count, 2)},
-    {"adam_update", "C1", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::count, int64_t(1) << 62)},
-    {"adam_update", "C1", Code::InvalidArgument, dropIn()},
-    {"adam_update", "C1", Code::InvalidArgument, dropOut()},
-    {"adam_update mixed gated", "C1", Code::InvalidArgument, addIn(kFlag)},
-    {"adam_update", "C2", Code::ShapeMismatch, in(4 + 2, {7})},
+    {"adam_update", "", Code::InvalidArgument, dropIn(), "got 15 operands"},
+    {"adam_update", "", Code::InvalidArgument, dropOut(), "got 8 results"},
+    {"adam_update mixed gated", "", Code::InvalidArgument, addIn(kFlag),
+     "got 17 operands"},
+    {"adam_update", "C1", Code::ShapeMismatch, in(4 + 2, {7})},
     {"adam_update", "C2", Code::ShapeMismatch, in(12, {3})},
     {"adam_update", "C2", Code::ShapeMismatch, in(13, {1})},
-    {"adam_update", "C2", Code::ShapeMismatch, out(8, {7})},
+    {"adam_update", "", Code::ShapeMismatch, out(8, {7}), "result 8 (v_out)"},
     {"adam_update mixed gated", "C2", Code::ShapeMismatch, in(14, {1})},
-    {"adam_update mixed gated", "C2", Code::ShapeMismatch, in(15, {1})},
-    {"adam_update", "C2", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::beta1, 1)},
-    {"adam_update", "C2", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::beta2, 1)},
-    {"adam_update", "C2", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::eps, -1)},
-    {"adam_update", "C2", Code::InvalidArgument,
-     attr(&AdamUpdateAttrs::weight_decay, -1)},
-    {"adam_update mixed gated", "C3", Code::DTypeMismatch, out(9, F32)},
-    {"adam_update mixed gated", "C3", Code::ShapeMismatch, out(11, {6})},
-    {"sgd_update", "C1", Code::InvalidArgument,
-     attr(&SgdUpdateAttrs::count, 0)},
-    {"sgd_update", "C1", Code::InvalidArgument, dropOut()},
-    {"sgd_update", "C2", Code::ShapeMismatch, in(3, {7})},
-    {"sgd_update", "C2", Code::InvalidArgument,
-     attr(&SgdUpdateAttrs::weight_decay, -1)},
-    {"sgd_update mixed", "C3", Code::DTypeMismatch, out(3, F32)},
-    {"sgd_update mixed", "C3", Code::ShapeMismatch, out(5, {6})},
-    {"momentum_update", "C1", Code::InvalidArgument,
-     attr(&MomentumUpdateAttrs::count, 0)},
-    {"momentum_update", "C1", Code::InvalidArgument, dropOut()},
-    {"momentum_update", "C2", Code::ShapeMismatch, in(5, {7})},
-    {"momentum_update", "C2", Code::ShapeMismatch, out(1, {7})},
-    {"momentum_update", "C2", Code::InvalidArgument,
-     attr(&MomentumUpdateAttrs::momentum, -1)},
-    {"momentum_update", "C2", Code::InvalidArgument,
-     attr(&MomentumUpdateAttrs::weight_decay, -1)},
-    {"momentum_update", "C2", Code::InvalidArgument,
-     attr(&MomentumUpdateAttrs::nesterov, 2)},
-    {"momentum_update mixed gated", "C3", Code::DTypeMismatch, out(6, F32)},
-    {"momentum_update mixed gated", "C3", Code::ShapeMismatch, out(8, {6})},
+    {"adam_update mixed gated", "C3", Code::ShapeMismatch, in(15, {1})},
+    {"adam_update", "", Code::InvalidArgument, attr(&AdamUpdateAttrs::beta1, 1),
+     "beta1"},
+    {"adam_update", "", Code::InvalidArgument, attr(&AdamUpdateAttrs::beta2, 1),
+     "beta2"},
+    {"adam_update", "", Code::InvalidArgument, attr(&AdamUpdateAttrs::eps, -1),
+     "eps"},
+    {"adam_update", "", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::weight_decay, -1), "weight_decay"},
+    {"adam_update mixed gated", "C4", Code::DTypeMismatch, out(9, F32)},
+    {"adam_update mixed gated", "C4", Code::ShapeMismatch, out(11, {6})},
+    {"sgd_update", "", Code::InvalidArgument, dropOut(), "got 2 results"},
+    {"sgd_update", "C1", Code::ShapeMismatch, in(3, {7})},
+    {"sgd_update", "", Code::InvalidArgument,
+     attr(&SgdUpdateAttrs::weight_decay, -1), "weight_decay"},
+    {"sgd_update mixed", "C4", Code::DTypeMismatch, out(3, F32)},
+    {"sgd_update mixed", "C4", Code::ShapeMismatch, out(5, {6})},
+    {"momentum_update", "", Code::InvalidArgument, dropOut(), "got 5 results"},
+    {"momentum_update", "C1", Code::ShapeMismatch, in(5, {7})},
+    {"momentum_update", "", Code::ShapeMismatch, out(1, {7}),
+     "result 1 (m_out)"},
+    {"momentum_update", "", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::momentum, -1), "momentum"},
+    {"momentum_update", "", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::weight_decay, -1), "weight_decay"},
+    {"momentum_update", "", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::nesterov, 2), "nesterov"},
+    {"momentum_update mixed gated", "C4", Code::DTypeMismatch, out(6, F32)},
+    {"momentum_update mixed gated", "C4", Code::ShapeMismatch, out(8, {6})},
+};
+
+/// What groups share; three parameters, so the scalars stand behind them.
+const RuleCase kShared[] = {
+    {"adam_update", "C1", Code::DTypeMismatch, in(6, F64)},
+    {"adam_update", "C1", Code::DTypeMismatch, in(7, F64)},
+    {"adam_update", "C1", Code::ShapeMismatch, in(3, {7})},
+    {"adam_update", "C2", Code::DTypeMismatch,
+     both(both(in(4, F64), in(5, F64)), both(in(6, F64), in(7, F64)))},
+    {"adam_update", "C2", Code::DTypeMismatch, in(12, F64)},
+    {"adam_update", "C2", Code::DTypeMismatch, in(13, F64)},
+    {"adam_update mixed gated", "C2", Code::DTypeMismatch, in(14, F64)},
+    {"adam_update mixed gated", "C3", Code::ShapeMismatch, in(15, {1})},
+    {"sgd_update", "C2", Code::DTypeMismatch, both(in(2, F64), in(3, F64))},
+    {"sgd_update", "C2", Code::ShapeMismatch, in(6, {1})},
+    {"sgd_update", "C2", Code::DTypeMismatch, in(7, F64)},
+    {"sgd_update", "C3", Code::ShapeMismatch, in(8, {1})},
+    {"momentum_update", "C1", Code::DTypeMismatch, in(5, F64)},
+    {"momentum_update", "C2", Code::DTypeMismatch,
+     both(in(3, F64), both(in(4, F64), in(5, F64)))},
+    {"momentum_update", "C2", Code::DTypeMismatch, in(9, F64)},
+    {"momentum_update mixed gated", "C2", Code::ShapeMismatch, in(10, {1})},
+    {"momentum_update mixed gated", "C3", Code::ShapeMismatch, in(11, {1})},
 };
 
 const RuleCase kMovers[] = {
     {"gather_rows", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
-    {"gather_rows", "C1", Code::DTypeMismatch, in(1, F32)},
-    {"gather_rows", "C1", Code::ShapeMismatch, in(1, {6, 1})},
-    {"gather_rows", "C2", Code::ShapeMismatch, out(0, {5, 6})},
-    {"gather_rows", "C2", Code::ShapeMismatch, out(0, {6, 5})},
-    {"gather_rows", "C2", Code::DTypeMismatch, out(0, F64)},
-    {"shuffle", "C1", Code::DTypeMismatch, in(0, F32)},
+    {"gather_rows", "", Code::DTypeMismatch, in(1, F32), "operand 1 (index)"},
+    {"gather_rows", "C2", Code::ShapeMismatch, in(1, {6, 1})},
+    {"gather_rows", "C3", Code::ShapeMismatch, out(0, {5, 6})},
+    {"gather_rows", "C3", Code::ShapeMismatch, out(0, {6, 5})},
+    {"gather_rows", "C3", Code::DTypeMismatch, out(0, F64)},
+    {"shuffle", "", Code::DTypeMismatch, in(0, F32), "operand 0 (step)"},
     {"shuffle", "C1", Code::ShapeMismatch, in(0, {1})},
-    {"shuffle", "C2", Code::DTypeMismatch, out(0, F32)},
+    {"shuffle", "", Code::DTypeMismatch, out(0, F32), "result 0 (index)"},
     {"shuffle", "C2", Code::ShapeMismatch, out(0, {3, 1})},
-    {"shuffle", "C3", Code::InvalidArgument, attr(&ShuffleAttrs::size, 0)},
-    {"shuffle", "C3", Code::InvalidArgument, attr(&ShuffleAttrs::size, -7)},
-    {"shuffle", "C3", Code::InvalidArgument,
-     attr(&ShuffleAttrs::size, int64_t(1) << 31)},
-    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
-     "of rank 0"},
+    {"shuffle", "", Code::InvalidArgument, attr(&ShuffleAttrs::size, 0),
+     "size"},
+    {"shuffle", "", Code::InvalidArgument, attr(&ShuffleAttrs::size, -7),
+     "size"},
+    {"shuffle", "", Code::InvalidArgument,
+     attr(&ShuffleAttrs::size, int64_t(1) << 31), "size"},
+    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
     {"record", "C1", Code::ShapeMismatch, in(1, {3})},
-    {"record", "C1", Code::DTypeMismatch, in(1, F64)},
-    {"record", "C1", Code::ShapeMismatch, out(0, {6, 3})},
-    {"record", "C1", Code::DTypeMismatch, out(0, F64)},
-    {"record", "C2", Code::DTypeMismatch, in(2, F32)},
-    {"record", "C2", Code::ShapeMismatch, in(2, {1})},
+    {"record", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"record", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (history_out)"},
+    {"record", "", Code::DTypeMismatch, out(0, F64), "result 0 (history_out)"},
+    {"record", "", Code::DTypeMismatch, in(2, F32), "operand 2 (step)"},
+    {"record", "C3", Code::ShapeMismatch, in(2, {1})},
 };
 
 std::vector<RuleCase> makeCases() {
@@ -459,6 +521,7 @@ std::vector<RuleCase> makeCases() {
   add(kCounters);
   add(kOptimizers);
   add(kUpdates);
+  add(kShared);
   add(kMovers);
   return cases;
 }
@@ -472,10 +535,10 @@ Status check(OpKind kind, const Sample &s) {
   return checkCall(kind, s.ins, s.outs, infoOf(kind).schema, s.attrs);
 }
 
-/// "gemm: C1", or for what has no number the op's name alone.
-std::string expectedText(OpKind kind, std::string_view id) {
+/// "gemm: C1: ", or for what has no number "gemm: operand 0 (a)".
+std::string expectedText(OpKind kind, const RuleCase &c) {
   std::string op(nameOf(kind));
-  return id == "count" ? op + ": " : op + ": " + std::string(id) + ": ";
+  return op + ": " + (*c.id ? std::string(c.id) + ": " : c.text);
 }
 
 class OpRules : public testing::TestWithParam<size_t> {};
@@ -488,8 +551,7 @@ TEST_P(OpRules, CheckCallRefuses) {
   c.change(sample);
   Status status = check(row.kind, sample);
   EXPECT_EQ(status.code(), c.code) << status.toString();
-  EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
-            std::string::npos)
+  EXPECT_NE(status.message().find(expectedText(row.kind, c)), std::string::npos)
       << status.toString();
   EXPECT_NE(status.message().find(c.text), std::string::npos)
       << status.toString();
@@ -516,7 +578,7 @@ TEST_P(OpRules, LoaderRefuses) {
     Status status = Plan::parse(bad.serialize()).status();
     EXPECT_NE(status.message().find("[CallRules]"), std::string::npos)
         << status.toString();
-    EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
+    EXPECT_NE(status.message().find(expectedText(row.kind, c)),
               std::string::npos)
         << status.toString();
   }
@@ -535,7 +597,7 @@ TEST_P(OpRules, OpCallRefuses) {
   auto views = [&](const std::vector<TensorDesc> &descs) {
     std::vector<TensorView> made;
     for (const TensorDesc &desc : descs)
-      made.push_back({memory.data(), desc});
+      made.push_back({desc.isAbsent ? nullptr : memory.data(), desc});
     return made;
   };
   auto device = createCPUDevice({1});
@@ -544,8 +606,7 @@ TEST_P(OpRules, OpCallRefuses) {
                                     infoOf(row.kind).schema, sample.attrs})
                       .status();
   EXPECT_EQ(status.code(), c.code) << status.toString();
-  EXPECT_NE(status.message().find(expectedText(row.kind, c.id)),
-            std::string::npos)
+  EXPECT_NE(status.message().find(expectedText(row.kind, c)), std::string::npos)
       << status.toString();
 }
 
@@ -577,7 +638,7 @@ TEST(OpRulesOfEveryKind, OuterForm) {
     s = goodSample(row);
     s.outs.clear();
     EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
-    if (info.operands[info.numOperands - 1].variadic)
+    if (info.groupOperands)
       continue;
     s = goodSample(row);
     s.ins.resize(info.numOperands + 1, kScalar);
@@ -585,6 +646,32 @@ TEST(OpRulesOfEveryKind, OuterForm) {
     s = goodSample(row);
     s.outs.resize(info.numResults + 1, kScalar);
     EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+  }
+}
+
+/// Whatever is not optional must be there, and an optional operand may go.
+TEST(OpRulesOfEveryKind, Presence) {
+  for (const KindRow &row : sampleCallRows()) {
+    const OpInfo &info = infoOf(row.kind);
+    const Sample good = goodSample(row);
+    const auto slots = *CallSlots::of(info, good.ins.size());
+    for (size_t i = 0; i < good.ins.size(); ++i) {
+      Sample s = good;
+      s.ins[i] = TensorDesc::absent();
+      const OperandInfo &operand = info.operands[slots.operandAt(i)];
+      bool isOptional = operand.presence == Presence::Optional;
+      Status status = check(row.kind, s);
+      bool isAbsent = status.message().find("operand " + std::to_string(i) +
+                                            " (" + std::string(operand.name) +
+                                            ") is absent") != std::string::npos;
+      EXPECT_EQ(isAbsent, !isOptional) << row.name << ": " << status.toString();
+    }
+    for (size_t i = 0; i < good.outs.size(); ++i) {
+      Sample s = good;
+      s.outs[i] = TensorDesc::absent();
+      EXPECT_EQ(check(row.kind, s).ok(), good.outs[i].isAbsent)
+          << row.name << " result " << i;
+    }
   }
 }
 
@@ -615,15 +702,18 @@ TEST(OpRulesOfEveryKind, BordersAreLegal) {
 }
 
 TEST(OpRulesOfEveryKind, DefaultsOfFields) {
-  TensorDesc x(F32, {3, 6});
+  std::vector<TensorDesc> x = {TensorDesc(F32, {3, 6}), TensorDesc(F32, {3, 6}),
+                               TensorDesc::absent()};
   auto isDefault = [&](OpKind kind, size_t field, FieldValue value) {
-    auto found = fieldDefault(kind, field, x);
+    auto found =
+        fieldDefault(kind, field, {x.data(), infoOf(kind).numOperands});
     return found && *found == value;
   };
   EXPECT_TRUE(isDefault(OpKind::BiasCorr, 0, 0.9));
   EXPECT_TRUE(isDefault(OpKind::BiasAdd, 0, int64_t(-1)));
   EXPECT_TRUE(isDefault(OpKind::MseGrad, 0, 2.0 / 18));
-  EXPECT_FALSE(fieldDefault(OpKind::Shuffle, 0, x)) << "size has none";
+  EXPECT_FALSE(fieldDefault(OpKind::Shuffle, 0, {x.data(), 1}))
+      << "size has none";
 }
 
 /// What no tensor may be, whatever the op: each limit, and the last legal

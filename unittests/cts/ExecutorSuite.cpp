@@ -18,16 +18,7 @@ class ExecutorTest : public DeviceTest {
 protected:
   /// A sample plan with the kernels of the device under test.
   std::shared_ptr<const Plan> forDevice(Plan plan) {
-    plan.device = device->kind();
-    for (PlanEntry &entry : plan.entries)
-      for (PlanCall &call : entry.calls) {
-        std::vector<TensorDesc> ins, outs;
-        for (uint32_t tid : call.ins)
-          ins.push_back(plan.tensor(entry, tid).desc);
-        for (uint32_t tid : call.outs)
-          outs.push_back(plan.tensor(entry, tid).desc);
-        call.kid = selectKernel(plan.device, call.kind, ins, outs)->kid;
-      }
+    plan = withKernelsOf(std::move(plan), device->kind());
     Status legal = verifyPlan(plan);
     EXPECT_TRUE(legal.ok()) << legal.toString();
     return std::make_shared<const Plan>(std::move(plan));

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace aicf {
@@ -117,6 +118,15 @@ constexpr std::string_view nameOf(DeviceKind device) {
 inline constexpr uint64_t kTensorAlignment = 256;
 /// Highest tensor rank a plan may hold.
 inline constexpr size_t kMaxRank = 8;
+
+/// The enumerator that nameOf() calls `name`, of those numbered below `count`.
+template <typename Enum>
+std::optional<Enum> parseEnum(std::string_view name, uint16_t count) {
+  for (uint16_t i = 0; i < count; ++i)
+    if (nameOf(static_cast<Enum>(i)) == name)
+      return static_cast<Enum>(i);
+  return std::nullopt;
+}
 
 /// Four characters as the little-endian number that names an attr layout;
 /// the empty string is 0.

@@ -27,6 +27,10 @@ LogicalResult checkOneBlock(func::FuncOp func);
 /// The entries of a module, in order.
 SmallVector<func::FuncOp> getEntries(ModuleOp module);
 
+/// An op of the update half of a step: an optimizer, a counter, or what depends
+/// on a count alone.
+bool isUpdate(Operation *op);
+
 /// Emits an error at `op` unless `type` is a tensor that a plan can hold: a
 /// supported element type, static dimensions of 1 or more, rank and size within
 /// the ABI. `what` names it in the message.

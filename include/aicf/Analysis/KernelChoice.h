@@ -36,7 +36,12 @@ public:
 
   /// The row for a call of `kind` with these types, or nullptr: the fastest of
   /// those that the profile knows for the problem, else the first of the table.
-  const ::aicf::KernelRow *choose(::aicf::OpKind kind, TypeRange ins,
+  /// Both lists are in the record's order, absent ones included.
+  const ::aicf::KernelRow *choose(::aicf::OpKind kind,
+                                  ArrayRef<::aicf::TensorDesc> ins,
+                                  ArrayRef<::aicf::TensorDesc> outs) const;
+  /// For a call that does not exist yet; null is an absent operand.
+  const ::aicf::KernelRow *choose(::aicf::OpKind kind, ArrayRef<Value> ins,
                                   TypeRange outs) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
   const ::aicf::KernelRow *choose(PrimitiveOpInterface op) const;
@@ -46,8 +51,6 @@ private:
   bool allowTF32;
   const KernelProfile *profile;
 };
-
-SmallVector<::aicf::TensorDesc> toTensorDescs(TypeRange types);
 
 } // namespace mlir::aicf_rt
 

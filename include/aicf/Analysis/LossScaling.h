@@ -17,11 +17,10 @@ namespace mlir::aicf {
 
 /// Whether every gradient of `func` is either scaled everywhere or nowhere: an
 /// error at the first op of `head` (forward and backward) or `tail`
-/// (optimizers), or result, where it is not. Scaled are the results of
-/// aicf.mse_grad and what ops that `carries` names compute from them.
+/// (optimizers), or result, where it is not. Where a scale begins and what
+/// carries it on, the ops say themselves.
 LogicalResult checkLossScaling(func::FuncOp func, ArrayRef<Operation *> head,
-                               ArrayRef<Operation *> tail,
-                               function_ref<bool(Operation *)> carries);
+                               ArrayRef<Operation *> tail);
 
 /// Gives `clone`, an optimizer or step counter, the operands by which it
 /// unscales its gradient and is skipped when `ok` is 0. An error at `op`, the

@@ -12,7 +12,7 @@
 namespace mlir::aicf_rt {
 
 /// Step counters and optimizers: nothing of forward and backward waits for them.
-bool isUpdateKind(::aicf::OpKind kind);
+bool isUpdate(PrimitiveOpInterface call);
 
 /// A call that may run beside forward and backward: an update, or a weight or
 /// bias gradient that only updates read.

@@ -7,38 +7,67 @@
 #ifndef AICF_KERNELS_LAUNCH_H
 #define AICF_KERNELS_LAUNCH_H
 
-#include "aicf/Support/OpRules.h"
+#include "aicf/ABI/OpViews.h"
+#include "aicf/Support/Span.h"
 #include "aicf/Support/TensorDesc.h"
+
+#include <vector>
 
 namespace aicf {
 
 /// A tensor in device memory. Row-major, dense. Not owned.
 struct TensorView {
-  void *data = nullptr;
+  void *data = nullptr; ///< null in a call's list: nothing stands here
   TensorDesc desc;
+
+  /// The elements, as T; the call's rules say which T it is.
+  template <typename T> T *as() const { return static_cast<T *>(data); }
+  int64_t numElements() const { return desc.numElements(); }
+};
+inline bool isAbsent(const TensorView &view) { return view.data == nullptr; }
+
+/// The tensors of a call for those who treat them all alike; by name: the views
+/// of OpViews.h. There is no access by position.
+class TensorList {
+public:
+  TensorList() = default;
+  TensorList(const TensorView *first, size_t count)
+      : first(first), count(count) {}
+  const TensorView *begin() const { return first; }
+  const TensorView *end() const { return first + count; }
+
+private:
+  const TensorView *first = nullptr;
+  size_t count = 0;
 };
 
-/// Arguments of one kernel launch; checked by resolve(), not by kernels.
-struct LaunchArgs {
-  Span<const TensorView> ins, outs;
-  Span<const uint8_t> attrs;
+/// A call as kernels and their planners see it; checked by resolve(), not by
+/// kernels. Operands by name: a view, such as GemmArgs, made from it.
+class LaunchArgs {
+public:
+  LaunchArgs(Span<const TensorView> ins, Span<const TensorView> outs,
+             Span<const uint8_t> attrs, TensorView workspace = {})
+      : workspace(workspace), ins(ins), outs(outs), attrs(attrs) {}
+
   TensorView workspace;
   /// Threads a CPU kernel may use; results do not depend on it.
   int numThreads = 1;
 
-  template <typename T> const T *in(size_t i) const {
-    return static_cast<const T *>(ins[i].data);
-  }
-  template <typename T> T *out(size_t i) const {
-    return static_cast<T *>(outs[i].data);
-  }
-  template <typename T> T attrsAs() const { return decodeAttrs<T>(attrs); }
-  int64_t numElements(size_t operand) const {
-    return ins[operand].desc.numElements();
-  }
+  TensorList operands() const { return {ins.data(), ins.size()}; }
+  TensorList results() const { return {outs.data(), outs.size()}; }
+
+private:
+  template <typename> friend class CallView;
+  Span<const TensorView> ins, outs;
+  Span<const uint8_t> attrs;
 };
 
-/// A CPU kernel: reads ins, writes outs, cannot fail, allocates nothing.
+#define AICF_ARGS(KIND) using KIND##Args = KIND##View<LaunchArgs>;
+AICF_KINDS(AICF_ARGS)
+#undef AICF_ARGS
+
+/// A CPU kernel: reads its operands, writes its results, cannot fail, allocates
+/// nothing.
 using CpuKernel = void (*)(const LaunchArgs &);
 
 } // namespace aicf

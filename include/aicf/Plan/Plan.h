@@ -21,8 +21,8 @@
 
 namespace aicf {
 
-inline constexpr uint16_t kPlanMajor = 1;
-inline constexpr uint16_t kPlanMinor = 1;
+inline constexpr uint16_t kPlanMajor = 2;
+inline constexpr uint16_t kPlanMinor = 0;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
 
@@ -90,12 +90,51 @@ struct PlanTensor {
   }
 };
 
+/// Stands in a call's lists where an optional operand or result is absent.
+inline constexpr uint32_t kAbsentTensor = UINT32_MAX;
+
+/// The tids of a call's list, without the places where nothing stands.
+class PresentTids {
+public:
+  explicit PresentTids(const std::vector<uint32_t> &tids) : tids(&tids) {}
+  class Iterator {
+  public:
+    Iterator(const uint32_t *at, const uint32_t *end) : at(at), last(end) {
+      skip();
+    }
+    uint32_t operator*() const { return *at; }
+    Iterator &operator++() {
+      ++at;
+      skip();
+      return *this;
+    }
+    bool operator!=(const Iterator &o) const { return at != o.at; }
+
+  private:
+    void skip() {
+      while (at != last && *at == kAbsentTensor)
+        ++at;
+    }
+    const uint32_t *at, *last;
+  };
+  Iterator begin() const {
+    return {tids->data(), tids->data() + tids->size()};
+  }
+  Iterator end() const {
+    return {tids->data() + tids->size(), tids->data() + tids->size()};
+  }
+
+private:
+  const std::vector<uint32_t> *tids;
+};
+
 struct PlanCall {
   OpKind kind = OpKind::Gemm;
   std::string kid;
   uint32_t schema = 0;
   std::vector<uint8_t> attrs;
-  std::vector<uint32_t> ins, outs; ///< tids
+  /// Tids, in the order of the op's record.
+  std::vector<uint32_t> ins, outs;
   std::vector<int32_t> inVids, outVids;
   int32_t workspace = -1; ///< tid, or -1
   uint32_t stream = 0;
@@ -103,6 +142,8 @@ struct PlanCall {
   std::string location;
   bool isProtective = false;
 
+  PresentTids reads() const { return PresentTids(ins); }
+  PresentTids writes() const { return PresentTids(outs); }
   bool operator==(const PlanCall &o) const {
     return kind == o.kind && kid == o.kid && schema == o.schema &&
            attrs == o.attrs && ins == o.ins && outs == o.outs &&

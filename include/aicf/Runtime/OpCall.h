@@ -27,31 +27,8 @@ public:
   virtual ~DeviceCall() = default;
 };
 
-/// A checked call with its kernel; owns its lists, not the tensors' memory.
-struct ResolvedCall {
-  const KernelRow *row = nullptr;
-  std::shared_ptr<const DeviceCall> deviceCall;
-  std::vector<TensorView> ins, outs;
-  std::vector<uint8_t> attrs;
-  TensorView workspace;
-  /// Whose call this is, for traces; -1 for none.
-  int32_t tag = -1;
-  /// Where it runs: see Stream::reserve. Events are numbered from 0.
-  uint32_t stream = 0;
-  std::vector<uint32_t> waits, signals;
-
-  /// What the kernel is called with.
-  LaunchArgs launchArgs() const {
-    LaunchArgs args;
-    args.ins = ins;
-    args.outs = outs;
-    args.attrs = attrs;
-    args.workspace = workspace;
-    return args;
-  }
-};
-
-/// Everything about a call but the stream.
+/// Everything about a call but the stream. Operands and results stand in the
+/// order of the op's record; one that is absent has null data.
 struct CallRequest {
   OpKind kind;
   Span<const TensorView> ins, outs;
@@ -59,6 +36,33 @@ struct CallRequest {
   Span<const uint8_t> attrs;
   std::string_view kid = "auto"; ///< or a KID of the device
   TensorView workspace = {};
+};
+
+/// A checked call with its kernel; owns its lists, not the tensors' memory.
+class ResolvedCall {
+public:
+  ResolvedCall() = default;
+  ResolvedCall(const KernelRow &row, const CallRequest &request)
+      : row(&row), workspace(request.workspace),
+        ins(request.ins.begin(), request.ins.end()),
+        outs(request.outs.begin(), request.outs.end()),
+        attrs(request.attrs.begin(), request.attrs.end()) {}
+
+  const KernelRow *row = nullptr;
+  std::shared_ptr<const DeviceCall> deviceCall;
+  TensorView workspace;
+  /// Whose call this is, for traces; -1 for none.
+  int32_t tag = -1;
+  /// Where it runs: see Stream::reserve. Events are numbered from 0.
+  uint32_t stream = 0;
+  std::vector<uint32_t> waits, signals;
+
+  /// What the kernel is called with; refers to this call.
+  LaunchArgs launchArgs() const { return {ins, outs, attrs, workspace}; }
+
+private:
+  std::vector<TensorView> ins, outs;
+  std::vector<uint8_t> attrs;
 };
 
 /// Validates a call and finds its kernel. Errors: BadSchema, BadAttrSize,

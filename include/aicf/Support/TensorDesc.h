@@ -10,6 +10,7 @@
 #include "aicf/ABI/Types.h"
 #include "aicf/Support/Span.h"
 
+#include <optional>
 #include <string>
 
 namespace aicf {
@@ -19,6 +20,8 @@ namespace aicf {
 struct TensorDesc {
   DType dtype = DType::F32;
   uint8_t rank = 0;
+  /// In lists of a call: nothing stands here.
+  bool isAbsent = false;
   int64_t dims[kMaxRank] = {};
 
   TensorDesc() = default;
@@ -26,6 +29,12 @@ struct TensorDesc {
       : dtype(dtype), rank(static_cast<uint8_t>(shape.size())) {
     for (size_t i = 0; i < shape.size() && i < kMaxRank; ++i)
       dims[i] = shape[i];
+  }
+
+  static TensorDesc absent() {
+    TensorDesc desc;
+    desc.isAbsent = true;
+    return desc;
   }
 
   Span<const int64_t> shape() const { return {dims, rank}; }
@@ -48,18 +57,29 @@ struct TensorDesc {
     return true;
   }
   bool operator==(const TensorDesc &other) const {
-    return dtype == other.dtype && sameShape(other);
+    return dtype == other.dtype && isAbsent == other.isAbsent &&
+           sameShape(other);
   }
   bool operator!=(const TensorDesc &other) const { return !(*this == other); }
 
   /// MLIR's spelling: "64x128xf32", or "f32" for a scalar.
   std::string toString() const {
+    if (isAbsent)
+      return "absent";
     std::string text;
     for (int64_t d : shape())
       text += std::to_string(d) + "x";
     return text + std::string(nameOf(dtype));
   }
 };
+
+/// Largest tensor, and largest segment of a plan: 64 TiB.
+inline constexpr uint64_t kMaxTensorBytes = uint64_t(1) << 46;
+
+/// Bytes of a tensor from an untrusted source; nothing if its rank is above
+/// kMaxRank, a dimension is not in 1 to INT32_MAX, or it is above
+/// kMaxTensorBytes.
+std::optional<uint64_t> checkedBytes(const TensorDesc &desc);
 
 } // namespace aicf
 

@@ -1,30 +1,277 @@
-//===- AICFOps.cpp - verifiers, result types and folders ------------------===//
+//===- AICFOps.cpp - result types, verifiers and folders ------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Checks have the ids C1..Cn of the descriptions. Those on operands run when
-// result types are inferred too, so that a wrong operand is reported here and
-// not where a result of an unexpected type is used.
+// Ops with a record are inferred and checked by it, with the same rules as the
+// aicf_rt op, the plan loader and op_call. Checks on operands run when result
+// types are inferred too, so that a wrong operand is reported here and not where
+// a result of an unexpected type is used.
 //===----------------------------------------------------------------------===//
 
+#include "../Record.h"
 #include "aicf/Dialect/AICF/AICF.h"
-#include "aicf/Support/OpRules.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace mlir::aicf;
+
+using ::aicf::TypeRule;
+
+static bool isFloatElement(Type t) {
+  return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
+}
+
+static Type elementOf(Value v) {
+  auto type = dyn_cast<ShapedType>(v.getType());
+  return type ? type.getElementType() : v.getType();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops with a record
+//===----------------------------------------------------------------------===//
+
+/// False before ODS has verified an op, if it will refuse the value.
+static bool isAbiTensor(Value v) {
+  auto type = dyn_cast<RankedTensorType>(v.getType());
+  return type && type.hasStaticShape() &&
+         type.getRank() <= int64_t(::aicf::kMaxRank) &&
+         aicf_rt::toDType(type.getElementType());
+}
+
+/// The type that the record's rule gives result `info`, or null if the operand
+/// that it follows is no tensor.
+static Type inferType(const ::aicf::ResultInfo &info, ArrayRef<Value> slots,
+                      MLIRContext *context) {
+  if (info.rule == TypeRule::Flag)
+    return RankedTensorType::get({}, IntegerType::get(context, 32));
+  // Where an optional operand is absent, its result is there and unused.
+  Value of = slots[info.of] ? slots[info.of] : slots.front();
+  auto type = dyn_cast<RankedTensorType>(of.getType());
+  if (!type || info.rule == TypeRule::Like)
+    return of.getType();
+  ArrayRef<int64_t> shape = type.getShape();
+  if (info.rule == TypeRule::ScalarOf || shape.empty())
+    return type.clone(ArrayRef<int64_t>());
+  return type.clone(shape.drop_back());
+}
+
+/// Descs of the results; where an optional operand is absent, so is its result.
+static SmallVector<::aicf::TensorDesc>
+describeResults(const ::aicf::OpInfo &info, TypeRange types,
+                ArrayRef<Value> slots) {
+  SmallVector<::aicf::TensorDesc> descs;
+  for (auto [i, type] : llvm::enumerate(types)) {
+    const ::aicf::ResultInfo &result = info.results[i];
+    bool isAbsent = result.presence == ::aicf::Presence::Optional &&
+                    !slots[result.of];
+    descs.push_back(isAbsent ? ::aicf::TensorDesc::absent()
+                             : aicf_rt::toTensorDesc(type));
+  }
+  return descs;
+}
+
+template <typename Op, typename = void>
+struct InfersByHand : std::false_type {};
+template <typename Op>
+struct InfersByHand<Op, std::void_t<decltype(&Op::inferTypes)>>
+    : std::true_type {};
+template <typename Op, typename = void>
+struct VerifiesMore : std::false_type {};
+template <typename Op>
+struct VerifiesMore<Op, std::void_t<decltype(&Op::verifyStep)>>
+    : std::true_type {};
+
+template <typename Op>
+static LogicalResult inferByRecord(std::optional<Location> location,
+                                   typename Op::Adaptor adaptor,
+                                   SmallVectorImpl<Type> &types) {
+  const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
+  SmallVector<Value> slots = aicf_rt::operandSlotsOf(adaptor, Op::getKind());
+  if (!location && adaptor.getOperands().empty())
+    return failure();
+  MLIRContext *context =
+      location ? location->getContext() : adaptor.getOperands()[0].getContext();
+  if constexpr (InfersByHand<Op>::value) {
+    if (failed(Op::inferTypes(location, adaptor, types)))
+      return failure();
+  } else {
+    for (size_t i = 0; i < info.numResults; ++i)
+      types.push_back(inferType(info.results[i], slots, context));
+  }
+  if (!location || !llvm::all_of(adaptor.getOperands(), isAbiTensor))
+    return success();
+  // The parser infers while the attributes are still a dictionary, builders and
+  // the verifier when they are properties.
+  DictionaryAttr dictionary = adaptor.getAttributes();
+  auto lookup = [&](StringRef name) -> Attribute {
+    std::optional<Attribute> property =
+        Op::getInherentAttr(context, adaptor.getProperties(), name);
+    if (property && *property)
+      return *property;
+    return dictionary ? dictionary.get(name) : Attribute();
+  };
+  if (std::optional<std::string> error = aicf_rt::checkByRecord(
+          Op::getKind(), aicf_rt::describeSlots(slots),
+          describeResults(info, types, slots), lookup))
+    return emitError(*location)
+           << "'" << Op::getOperationName() << "' op " << *error;
+  return success();
+}
+
+template <typename Op> static LogicalResult verifyByRecord(Op op) {
+  SmallVector<Value> slots = aicf_rt::operandSlotsOf(op, Op::getKind());
+  const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
+  if (llvm::all_of(op->getOperands(), isAbiTensor) &&
+      llvm::all_of(op->getResults(), isAbiTensor))
+    if (std::optional<std::string> error = aicf_rt::checkByRecord(
+            Op::getKind(), aicf_rt::describeSlots(slots),
+            describeResults(info, op->getResultTypes(), slots),
+            [&](StringRef name) {
+              return op->getInherentAttr(name).value_or(Attribute());
+            }))
+      return op.emitOpError() << *error;
+  if constexpr (VerifiesMore<Op>::value)
+    return op.verifyStep();
+  return success();
+}
+
+/// The place of an optional operand; assigning it keeps the segment sizes right.
+template <typename Op>
+static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
+  const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
+  unsigned index = 0;
+  while (index < info.numOperands &&
+         StringRef(info.operands[index].name) != name)
+    ++index;
+  assert(index < info.numOperands && "the record has no such operand");
+  index = index - unsigned(info.groupOperands) + (info.groupOperands ? 1 : 0);
+  auto [start, length] = op.getODSOperandIndexAndLength(index);
+  using Properties = typename Op::Properties;
+  if constexpr (aicf_rt::HasOperandSegments<Properties>::value)
+    return MutableOperandRange(
+        op, start, length,
+        MutableOperandRange::OperandSegment(
+            index, {op.getOperandSegmentSizesAttrName(),
+                    DenseI32ArrayAttr::get(
+                        op->getContext(),
+                        op.getProperties().operandSegmentSizes)}));
+  return MutableOperandRange(op, start, length);
+}
 
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICF/AICFOps.cpp.inc"
 
+/// An attribute while types are inferred: see inferByRecord().
+template <typename Adaptor, typename Attr>
+static Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
+  if (property)
+    return property;
+  DictionaryAttr attrs = adaptor.getAttributes();
+  return attrs ? attrs.getAs<Attr>(name) : Attr();
+}
+
+LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
+                                 SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
+  auto dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
+  if (!type || !dtype)
+    return failure();
+  if (!isFloatElement(dtype.getValue()))
+    return emitOptionalError(location, "'aicf.cast' op C2: dtype is ",
+                             dtype.getValue(),
+                             ", expected f16, bf16, f32 or f64");
+  types.push_back(type.clone(dtype.getValue()));
+  return success();
+}
+
+LogicalResult ReduceSumOp::inferTypes(std::optional<Location>, Adaptor a,
+                                      SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
+  if (!type)
+    return failure();
+  SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
+  auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
+  auto keepdim = attrForInference(a, a.getKeepdimAttr(), "keepdim");
+  int64_t axis = axisAttr ? axisAttr.getInt() : 0;
+  if (axis >= 0 && axis < type.getRank()) { // else C1 refuses it
+    if (keepdim && keepdim.getValue())
+      shape[axis] = 1;
+    else
+      shape.erase(shape.begin() + axis);
+  }
+  types.push_back(type.clone(shape));
+  return success();
+}
+
+LogicalResult BiasCorrOp::inferTypes(std::optional<Location> location,
+                                     Adaptor a, SmallVectorImpl<Type> &types) {
+  auto dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
+  Type element = Float32Type::get(a.getStep().getContext());
+  if (dtype)
+    element = dtype.getValue();
+  if (!isFloatElement(element))
+    return emitOptionalError(location, "'aicf.bias_corr' op C3: dtype is ",
+                             element, ", expected f16, bf16, f32 or f64");
+  types.push_back(RankedTensorType::get({2}, element));
+  return success();
+}
+
+LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
+                                       SmallVectorImpl<Type> &types) {
+  auto data = dyn_cast<RankedTensorType>(a.getData().getType());
+  auto index = dyn_cast<RankedTensorType>(a.getIndex().getType());
+  if (!data || !index)
+    return failure();
+  SmallVector<int64_t> shape = llvm::to_vector(data.getShape());
+  if (!shape.empty() && index.getRank() > 0) // else C1 or C2 refuses it
+    shape[0] = index.getDimSize(0);
+  types.push_back(data.clone(shape));
+  return success();
+}
+
+LogicalResult ShuffleOp::inferTypes(std::optional<Location> location, Adaptor a,
+                                    SmallVectorImpl<Type> &types) {
+  auto batch = attrForInference(a, a.getBatchAttr(), "batch");
+  if (!batch)
+    return failure(); // ODS says that it is missing
+  int64_t size = batch.getInt();
+  if (size < 1 || size > INT32_MAX)
+    return emitOptionalError(location, "'aicf.shuffle' op C3: batch is ", size,
+                             ", expected a number in [1, 2^31)");
+  types.push_back(RankedTensorType::get(
+      {size}, IntegerType::get(a.getStep().getContext(), 32)));
+  return success();
+}
+
+LogicalResult AdamStepOp::verifyStep() {
+  auto bc = getBc().getDefiningOp<BiasCorrOp>();
+  if (!bc || (bc.getBeta1Attr() == getBeta1Attr() &&
+              bc.getBeta2Attr() == getBeta2Attr()))
+    return success();
+  return emitOpError() << "C4: beta1 and beta2 are " << getBeta1Attr()
+                       << " and " << getBeta2Attr()
+                       << ", but its bias_corr has " << bc.getBeta1Attr()
+                       << " and " << bc.getBeta2Attr();
+}
+
+/// relu(relu(x)) = relu(x), bit for bit.
+OpFoldResult ReluOp::fold(FoldAdaptor) {
+  if (auto inner = getX().getDefiningOp<ReluOp>())
+    return inner.getY();
+  return {};
+}
+
+/// A cast to the same type is its operand.
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  return getX().getType() == getY().getType() ? getX() : Value();
+}
+
 //===----------------------------------------------------------------------===//
-// Checks: each names both values.
+// linear, linear_bwd
 //===----------------------------------------------------------------------===//
 
 /// Starts the diagnostic of a violated constraint.
@@ -58,57 +305,6 @@ static LogicalResult checkElement(Report report, StringRef id, StringRef name,
                   << typeOf(v).getElementType() << ", expected " << element;
 }
 
-static LogicalResult checkType(Report report, StringRef id, StringRef name,
-                               Value v, StringRef otherName, Value other) {
-  if (v.getType() == other.getType())
-    return success();
-  return report() << id << ": " << name << " is " << v.getType() << ", but "
-                  << otherName << " is " << other.getType();
-}
-
-/// A 0-d tensor, of `element` if given.
-static LogicalResult checkScalar(Report report, StringRef id, StringRef name,
-                                 Value v, Type element = {}) {
-  if (!v)
-    return success();
-  if (failed(checkRank(report, id, name, v, 0)))
-    return failure();
-  return element ? checkElement(report, id, name, v, element) : success();
-}
-
-static LogicalResult checkValue(Report report, StringRef id, StringRef name,
-                                double value, bool legal, StringRef expected) {
-  if (legal && std::isfinite(value))
-    return success();
-  return report() << id << ": " << name << " is " << ::aicf::formatNumber(value)
-                  << ", expected " << expected;
-}
-
-static LogicalResult checkBetas(Report report, StringRef id, double beta1,
-                                double beta2) {
-  if (failed(checkValue(report, id, "beta1", beta1, beta1 >= 0 && beta1 < 1,
-                        "a number in [0, 1)")))
-    return failure();
-  return checkValue(report, id, "beta2", beta2, beta2 >= 0 && beta2 < 1,
-                    "a number in [0, 1)");
-}
-
-/// `value` has the type of `main`, or its shape and 16 bits where main is f32.
-static LogicalResult checkTypeOrHalf(Report report, StringRef id,
-                                     StringRef name, Value value,
-                                     StringRef mainName, Value main) {
-  Type element = typeOf(value).getElementType();
-  if (typeOf(main).getElementType().isF32() &&
-      (element.isF16() || element.isBF16()) &&
-      typeOf(value).getShape() == typeOf(main).getShape())
-    return success();
-  return checkType(report, id, name, value, mainName, main);
-}
-
-static bool isFloatElement(Type t) {
-  return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
-}
-
 /// Dimension `i`, or 1 where the rank is too small: only for inference, whose
 /// input is not verified yet.
 static int64_t dimOr(Value v, int64_t i) {
@@ -116,26 +312,11 @@ static int64_t dimOr(Value v, int64_t i) {
   return type && i < type.getRank() ? type.getDimSize(i) : 1;
 }
 
-static Type elementOf(Value v) {
-  auto type = dyn_cast<ShapedType>(v.getType());
-  return type ? type.getElementType() : v.getType();
-}
-
-/// The parser infers while the attributes are still a dictionary, builders and
-/// the verifier when they are properties; null means the default.
-template <typename Adaptor, typename Attr>
-static Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
-  if (property)
-    return property;
-  DictionaryAttr attrs = adaptor.getAttributes();
-  return attrs ? attrs.getAs<Attr>(name) : Attr();
-}
-
 /// The checks on operands, while result types are inferred from them.
 template <typename Op>
 static LogicalResult checkOperands(std::optional<Location> loc,
                                    typename Op::Adaptor a) {
-  if (!loc)
+  if (!loc || !llvm::all_of(a.getOperands(), isAbiTensor))
     return success();
   return Op::check(a, [&] {
     return emitError(*loc) << "'" << Op::getOperationName() << "' op ";
@@ -146,18 +327,6 @@ static LogicalResult checkOperands(std::optional<Location> loc,
 template <typename Op> static LogicalResult checkOperands(Op op) {
   return Op::check(typename Op::Adaptor(op), [&] { return op.emitOpError(); });
 }
-
-/// x's shape without its last dimension.
-static SmallVector<int64_t> rowShape(Value x) {
-  auto type = dyn_cast<RankedTensorType>(x.getType());
-  if (!type || type.getRank() == 0)
-    return {};
-  return llvm::to_vector(type.getShape().drop_back());
-}
-
-//===----------------------------------------------------------------------===//
-// linear, linear_bwd
-//===----------------------------------------------------------------------===//
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc, Adaptor a,
@@ -218,456 +387,3 @@ LogicalResult LinearBwdOp::check(Adaptor a, Report report) {
 }
 
 LogicalResult LinearBwdOp::verify() { return checkOperands(*this); }
-
-//===----------------------------------------------------------------------===//
-// Element by element
-//===----------------------------------------------------------------------===//
-
-#define AICF_INFER_AS_FIRST_OPERAND(OpTy, CHECKED)                             \
-  LogicalResult OpTy::inferReturnTypes(MLIRContext *,                          \
-                                       std::optional<Location> loc, Adaptor a, \
-                                       SmallVectorImpl<Type> &types) {         \
-    types.push_back(a.getOperands()[0].getType());                             \
-    return CHECKED;                                                            \
-  }
-AICF_INFER_AS_FIRST_OPERAND(ReluOp, success())
-AICF_INFER_AS_FIRST_OPERAND(SaveOp, success())
-AICF_INFER_AS_FIRST_OPERAND(CopyOp, success())
-AICF_INFER_AS_FIRST_OPERAND(ReciprocalOp, success())
-AICF_INFER_AS_FIRST_OPERAND(AddOp, checkOperands<AddOp>(loc, a))
-AICF_INFER_AS_FIRST_OPERAND(ReluBwdOp, checkOperands<ReluBwdOp>(loc, a))
-AICF_INFER_AS_FIRST_OPERAND(MseGradOp, checkOperands<MseGradOp>(loc, a))
-AICF_INFER_AS_FIRST_OPERAND(StepIncOp, checkOperands<StepIncOp>(loc, a))
-AICF_INFER_AS_FIRST_OPERAND(RecordOp, checkOperands<RecordOp>(loc, a))
-#undef AICF_INFER_AS_FIRST_OPERAND
-
-/// relu(relu(x)) = relu(x), bit for bit.
-OpFoldResult ReluOp::fold(FoldAdaptor) {
-  if (auto inner = getX().getDefiningOp<ReluOp>())
-    return inner.getY();
-  return {};
-}
-
-LogicalResult CastOp::inferReturnTypes(MLIRContext *,
-                                       std::optional<Location> loc, Adaptor a,
-                                       SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  if (!type || !a.getDtypeAttr())
-    return failure();
-  if (!isFloatElement(a.getDtype()))
-    return emitOptionalError(loc, "'aicf.cast' op C1: dtype is ", a.getDtype(),
-                             ", expected f16, bf16, f32 or f64");
-  types.push_back(type.clone(a.getDtype()));
-  return success();
-}
-
-/// A cast to the same type is its operand.
-OpFoldResult CastOp::fold(FoldAdaptor) {
-  return getX().getType() == getY().getType() ? getX() : Value();
-}
-
-LogicalResult AddOp::check(Adaptor a, Report report) {
-  return checkType(report, "C1", "b", a.getB(), "a", a.getA());
-}
-
-LogicalResult AddOp::verify() { return checkOperands(*this); }
-
-LogicalResult ReluBwdOp::check(Adaptor a, Report report) {
-  return checkType(report, "C1", "saved", a.getSaved(), "dy", a.getDy());
-}
-
-LogicalResult ReluBwdOp::verify() { return checkOperands(*this); }
-
-//===----------------------------------------------------------------------===//
-// Loss and reductions
-//===----------------------------------------------------------------------===//
-
-LogicalResult MseLossOp::inferReturnTypes(MLIRContext *,
-                                          std::optional<Location> loc,
-                                          Adaptor a,
-                                          SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<MseLossOp>(loc, a)))
-    return failure();
-  types.push_back(RankedTensorType::get({}, elementOf(a.getTarget())));
-  return success();
-}
-
-LogicalResult MseLossOp::check(Adaptor a, Report report) {
-  return checkTypeOrHalf(report, "C1", "pred", a.getPred(), "target",
-                         a.getTarget());
-}
-
-LogicalResult MseLossOp::verify() { return checkOperands(*this); }
-
-LogicalResult MseGradOp::check(Adaptor a, Report report) {
-  if (failed(checkTypeOrHalf(report, "C1", "pred", a.getPred(), "target",
-                             a.getTarget())))
-    return failure();
-  return checkScalar(report, "C2", "loss_scale", a.getLossScale(),
-                     elementOf(a.getTarget()));
-}
-
-LogicalResult MseGradOp::verify() {
-  if (failed(checkOperands(*this)))
-    return failure();
-  double scale = getScale() ? getScale()->convertToDouble() : 0;
-  return checkValue([&] { return emitOpError(); }, "C3", "scale", scale, true,
-                    "a finite number");
-}
-
-LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location> loc,
-                                            Adaptor a,
-                                            SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<ReduceSumOp>(loc, a)))
-    return failure();
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  if (!type)
-    return failure();
-  SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
-  auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
-  auto keepdimAttr = attrForInference(a, a.getKeepdimAttr(), "keepdim");
-  int64_t axis = axisAttr ? axisAttr.getInt() : 0;
-  bool keepdim = keepdimAttr && keepdimAttr.getValue();
-  if (axis >= 0 && axis < type.getRank()) {
-    if (keepdim)
-      shape[axis] = 1;
-    else
-      shape.erase(shape.begin() + axis);
-  }
-  types.push_back(RankedTensorType::get(shape, type.getElementType()));
-  return success();
-}
-
-LogicalResult ReduceSumOp::check(Adaptor a, Report report) {
-  int64_t rank = typeOf(a.getX()).getRank();
-  auto attr = attrForInference(a, a.getAxisAttr(), "axis");
-  int64_t axis = attr ? attr.getInt() : 0;
-  if (axis >= 0 && axis < rank)
-    return success();
-  return report() << "C1: axis is " << axis << ", but x is "
-                  << a.getX().getType() << " of rank " << rank;
-}
-
-LogicalResult ReduceSumOp::verify() { return checkOperands(*this); }
-
-LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location> loc,
-                                            Adaptor a,
-                                            SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<LayerNormOp>(loc, a)))
-    return failure();
-  auto rows = RankedTensorType::get(rowShape(a.getX()), elementOf(a.getX()));
-  types.assign({a.getX().getType(), rows, rows});
-  return success();
-}
-
-/// x has rank 1 or more.
-static LogicalResult checkHasLastDim(Report report, Value x) {
-  if (typeOf(x).getRank() > 0)
-    return success();
-  return report() << "C1: x is " << x.getType()
-                  << " of rank 0, expected rank 1 or more";
-}
-
-LogicalResult LayerNormOp::check(Adaptor a, Report report) {
-  if (failed(checkHasLastDim(report, a.getX())))
-    return failure();
-  int64_t width = typeOf(a.getX()).getShape().back();
-  Type element = elementOf(a.getX());
-  if (failed(checkShape(report, "C2", "gamma", a.getGamma(), {width})) ||
-      failed(checkShape(report, "C2", "beta", a.getBeta(), {width})) ||
-      failed(checkElement(report, "C3", "gamma", a.getGamma(), element)))
-    return failure();
-  return checkElement(report, "C3", "beta", a.getBeta(), element);
-}
-
-LogicalResult LayerNormOp::verify() {
-  auto report = [&] { return emitOpError(); };
-  if (failed(checkOperands(*this)))
-    return failure();
-  double eps = getEps().convertToDouble();
-  return checkValue(report, "C4", "eps", eps, eps >= 0, "a finite number >= 0");
-}
-
-LogicalResult LayerNormBwdOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> loc,
-                                               Adaptor a,
-                                               SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<LayerNormBwdOp>(loc, a)))
-    return failure();
-  Type gamma = a.getGamma().getType();
-  types.assign({a.getX().getType(), gamma, gamma});
-  return success();
-}
-
-LogicalResult LayerNormBwdOp::check(Adaptor a, Report report) {
-  if (failed(checkHasLastDim(report, a.getX())) ||
-      failed(checkType(report, "C1", "dy", a.getDy(), "x", a.getX())))
-    return failure();
-  SmallVector<int64_t> rows = rowShape(a.getX());
-  Type element = elementOf(a.getX());
-  if (failed(checkShape(report, "C2", "gamma", a.getGamma(),
-                        {typeOf(a.getX()).getShape().back()})) ||
-      failed(checkShape(report, "C3", "mean", a.getMean(), rows)) ||
-      failed(checkShape(report, "C3", "rstd", a.getRstd(), rows)) ||
-      failed(checkElement(report, "C4", "gamma", a.getGamma(), element)) ||
-      failed(checkElement(report, "C4", "mean", a.getMean(), element)))
-    return failure();
-  return checkElement(report, "C4", "rstd", a.getRstd(), element);
-}
-
-LogicalResult LayerNormBwdOp::verify() { return checkOperands(*this); }
-
-//===----------------------------------------------------------------------===//
-// Loss scale, step count, optimizers
-//===----------------------------------------------------------------------===//
-
-LogicalResult AllFiniteOp::inferReturnTypes(MLIRContext *context,
-                                            std::optional<Location> loc,
-                                            Adaptor a,
-                                            SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<AllFiniteOp>(loc, a)))
-    return failure();
-  types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
-  return success();
-}
-
-LogicalResult AllFiniteOp::check(Adaptor a, Report report) {
-  if (a.getGrads().empty())
-    return report() << "C1: got 0 operands, expected 1 or more";
-  for (auto [i, grad] : llvm::enumerate(a.getGrads()))
-    if (failed(checkElement(report, "C2", "operand " + std::to_string(i), grad,
-                            elementOf(a.getGrads()[0]))))
-      return failure();
-  return success();
-}
-
-LogicalResult AllFiniteOp::verify() { return checkOperands(*this); }
-
-LogicalResult
-LossScaleUpdateOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                                    Adaptor a, SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<LossScaleUpdateOp>(loc, a)))
-    return failure();
-  types.assign({a.getScale().getType(), a.getStreak().getType()});
-  return success();
-}
-
-LogicalResult LossScaleUpdateOp::check(Adaptor a, Report report) {
-  if (failed(checkScalar(report, "C1", "scale", a.getScale())) ||
-      failed(checkScalar(report, "C1", "streak", a.getStreak())))
-    return failure();
-  return checkScalar(report, "C1", "ok", a.getOk());
-}
-
-LogicalResult LossScaleUpdateOp::verify() {
-  auto report = [&] { return emitOpError(); };
-  if (failed(checkOperands(*this)))
-    return failure();
-  double growth = getGrowthFactor().convertToDouble();
-  double backoff = getBackoffFactor().convertToDouble();
-  int64_t interval = getGrowthInterval();
-  if (failed(checkValue(report, "C2", "growth_factor", growth, growth >= 1,
-                        "a finite number >= 1")) ||
-      failed(checkValue(report, "C2", "backoff_factor", backoff,
-                        backoff > 0 && backoff <= 1, "a number in (0, 1]")))
-    return failure();
-  return checkValue(
-      report, "C2", "growth_interval", static_cast<double>(interval),
-      interval >= 1 && interval <= INT32_MAX, "a number in [1, 2^31)");
-}
-
-LogicalResult StepIncOp::check(Adaptor a, Report report) {
-  if (failed(checkScalar(report, "C1", "step", a.getStep())))
-    return failure();
-  return checkScalar(report, "C2", "ok", a.getOk());
-}
-
-LogicalResult StepIncOp::verify() { return checkOperands(*this); }
-
-LogicalResult BiasCorrOp::inferReturnTypes(MLIRContext *context,
-                                           std::optional<Location> loc,
-                                           Adaptor a,
-                                           SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<BiasCorrOp>(loc, a)))
-    return failure();
-  TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
-  Type element = dtype ? dtype.getValue() : Float32Type::get(context);
-  if (!isFloatElement(element)) // refused by the verifier
-    element = Float32Type::get(context);
-  types.push_back(RankedTensorType::get({2}, element));
-  return success();
-}
-
-LogicalResult BiasCorrOp::check(Adaptor a, Report report) {
-  if (failed(checkScalar(report, "C1", "step", a.getStep())))
-    return failure();
-  TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
-  if (dtype && !isFloatElement(dtype.getValue()))
-    return report() << "C3: dtype is " << dtype.getValue()
-                    << ", expected f16, bf16, f32 or f64";
-  return success();
-}
-
-LogicalResult BiasCorrOp::verify() {
-  auto report = [&] { return emitOpError(); };
-  if (failed(checkOperands(*this)))
-    return failure();
-  return checkBetas(report, "C2", getBeta1().convertToDouble(),
-                    getBeta2().convertToDouble());
-}
-
-LogicalResult AdamStepOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location> loc,
-                                           Adaptor a,
-                                           SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<AdamStepOp>(loc, a)))
-    return failure();
-  types.assign({a.getP().getType(), a.getM().getType(), a.getV().getType()});
-  return success();
-}
-
-LogicalResult AdamStepOp::check(Adaptor a, Report report) {
-  if (failed(checkTypeOrHalf(report, "C1", "g", a.getG(), "p", a.getP())) ||
-      failed(checkType(report, "C1", "m", a.getM(), "p", a.getP())) ||
-      failed(checkType(report, "C1", "v", a.getV(), "p", a.getP())))
-    return failure();
-  Type element = elementOf(a.getP());
-  if (failed(checkShape(report, "C2", "bc", a.getBc(), {2})) ||
-      failed(checkElement(report, "C2", "bc", a.getBc(), element)) ||
-      failed(checkScalar(report, "C2", "lr", a.getLr(), element)) ||
-      failed(checkScalar(report, "C2", "inv_scale", a.getInvScale(), element)))
-    return failure();
-  return checkScalar(report, "C3", "ok", a.getOk());
-}
-
-LogicalResult AdamStepOp::verify() {
-  auto report = [&] { return emitOpError(); };
-  if (failed(checkOperands(*this)))
-    return failure();
-  if (failed(checkBetas(report, "C4", getBeta1().convertToDouble(),
-                        getBeta2().convertToDouble())))
-    return failure();
-  auto bc = getBc().getDefiningOp<BiasCorrOp>();
-  if (bc && (bc.getBeta1Attr() != getBeta1Attr() ||
-             bc.getBeta2Attr() != getBeta2Attr()))
-    return report() << "C5: beta1 and beta2 are " << getBeta1Attr() << " and "
-                    << getBeta2Attr() << ", but its bias_corr has "
-                    << bc.getBeta1Attr() << " and " << bc.getBeta2Attr();
-  double eps = getEps().convertToDouble();
-  double decay = getWeightDecay().convertToDouble();
-  if (failed(checkValue(report, "C4", "eps", eps, eps >= 0,
-                        "a finite number >= 0")))
-    return failure();
-  return checkValue(report, "C4", "weight_decay", decay, decay >= 0,
-                    "a finite number >= 0");
-}
-
-LogicalResult SgdStepOp::inferReturnTypes(MLIRContext *,
-                                          std::optional<Location> loc,
-                                          Adaptor a,
-                                          SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<SgdStepOp>(loc, a)))
-    return failure();
-  types.assign({a.getP().getType(), a.getP().getType()});
-  return success();
-}
-
-LogicalResult SgdStepOp::check(Adaptor a, Report report) {
-  if (failed(checkTypeOrHalf(report, "C1", "g", a.getG(), "p", a.getP())) ||
-      (a.getM() &&
-       failed(checkType(report, "C1", "m", a.getM(), "p", a.getP()))))
-    return failure();
-  Type element = elementOf(a.getP());
-  if (failed(checkScalar(report, "C2", "lr", a.getLr(), element)) ||
-      failed(checkScalar(report, "C2", "inv_scale", a.getInvScale(), element)))
-    return failure();
-  return checkScalar(report, "C3", "ok", a.getOk());
-}
-
-LogicalResult SgdStepOp::verify() {
-  auto report = [&] { return emitOpError(); };
-  if (failed(checkOperands(*this)))
-    return failure();
-  double momentum = getMomentum().convertToDouble();
-  double decay = getWeightDecay().convertToDouble();
-  if (failed(checkValue(report, "C4", "momentum", momentum,
-                        momentum >= 0 && (getM() || momentum == 0),
-                        "a finite number >= 0, and 0 without m")) ||
-      failed(checkValue(report, "C4", "nesterov", getNesterov(),
-                        getM() || !getNesterov(), "false without m")))
-    return failure();
-  return checkValue(report, "C4", "weight_decay", decay, decay >= 0,
-                    "a finite number >= 0");
-}
-
-//===----------------------------------------------------------------------===//
-// Rows
-//===----------------------------------------------------------------------===//
-
-LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
-                                             std::optional<Location> loc,
-                                             Adaptor a,
-                                             SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<GatherRowsOp>(loc, a)))
-    return failure();
-  auto type = dyn_cast<RankedTensorType>(a.getData().getType());
-  if (!type)
-    return failure();
-  SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
-  if (!shape.empty())
-    shape[0] = dimOr(a.getIndex(), 0);
-  types.push_back(type.clone(shape));
-  return success();
-}
-
-LogicalResult GatherRowsOp::check(Adaptor a, Report report) {
-  if (typeOf(a.getData()).getRank() == 0)
-    return report() << "C1: data is " << a.getData().getType()
-                    << " of rank 0, expected rank 1 or more";
-  return checkRank(report, "C2", "index", a.getIndex(), 1);
-}
-
-LogicalResult GatherRowsOp::verify() { return checkOperands(*this); }
-
-LogicalResult ShuffleOp::inferReturnTypes(MLIRContext *context,
-                                          std::optional<Location> loc,
-                                          Adaptor a,
-                                          SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<ShuffleOp>(loc, a)))
-    return failure();
-  auto batch = attrForInference(a, a.getBatchAttr(), "batch");
-  int64_t size = batch && batch.getInt() > 0 ? batch.getInt() : 1;
-  types.push_back(RankedTensorType::get({size}, IntegerType::get(context, 32)));
-  return success();
-}
-
-LogicalResult ShuffleOp::check(Adaptor a, Report report) {
-  auto check = [&](StringRef id, StringRef name, IntegerAttr attr) {
-    attr = attrForInference(a, attr, name);
-    int64_t n = attr ? attr.getInt() : 1; // ODS refuses a missing one
-    return checkValue(report, id, name, static_cast<double>(n),
-                      n >= 1 && n <= INT32_MAX, "a number in [1, 2^31)");
-  };
-  if (failed(checkScalar(report, "C1", "step", a.getStep())) ||
-      failed(check("C2", "size", a.getSizeAttr())))
-    return failure();
-  return check("C3", "batch", a.getBatchAttr());
-}
-
-LogicalResult ShuffleOp::verify() { return checkOperands(*this); }
-
-LogicalResult RecordOp::check(Adaptor a, Report report) {
-  auto history = typeOf(a.getHistory()), value = typeOf(a.getValue());
-  if (history.getRank() == 0 ||
-      history.getShape().drop_front() != value.getShape())
-    return report() << "C1: history is " << history
-                    << ", expected rows of value's type " << value;
-  if (failed(checkElement(report, "C2", "value", a.getValue(),
-                          history.getElementType())))
-    return failure();
-  return checkScalar(report, "C3", "step", a.getStep());
-}
-
-LogicalResult RecordOp::verify() { return checkOperands(*this); }

@@ -4,11 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Verifiers turn the shared rules (aicf/Support/OpRules.h) into diagnostics.
-// Methods that only repeat a record come from aicf-tblgen -gen-op-methods.
+// Primitives are as their records say: see Record.h. The plan has its own
+// checks here.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "../Record.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -45,10 +46,74 @@ std::optional<::aicf::DType> mlir::aicf_rt::toDType(Type element) {
                             {shape.data(), shape.size()});
 }
 
-template <typename T>
-static void appendBytes(SmallVectorImpl<uint8_t> &bytes, const T &attrs) {
-  const auto *at = reinterpret_cast<const uint8_t *>(&attrs);
-  bytes.append(at, at + sizeof(T));
+/// Operands and segments of a primitive from its slots, null for absent ones.
+template <typename Properties>
+static void buildFromSlots(OpBuilder &builder, OperationState &state,
+                           ::aicf::OpKind kind, TypeRange types,
+                           ValueRange slots, ArrayRef<int64_t> vids) {
+  const ::aicf::OpInfo &info = ::aicf::infoOf(kind);
+  std::optional<::aicf::CallSlots> layout =
+      ::aicf::CallSlots::of(info, slots.size());
+  assert(layout && "give a slot for each operand of the record");
+  size_t numGrouped = info.groupOperands * layout->groups;
+  SmallVector<int32_t> segments;
+  if (info.groupOperands)
+    segments.push_back(int32_t(numGrouped));
+  for (Value slot : slots.drop_front(numGrouped))
+    segments.push_back(slot ? 1 : 0);
+  for (Value slot : slots)
+    if (slot)
+      state.addOperands(slot);
+  state.addTypes(types);
+  auto &properties = state.getOrAddProperties<Properties>();
+  if constexpr (HasOperandSegments<Properties>::value)
+    llvm::copy(segments, properties.operandSegmentSizes.begin());
+  if constexpr (HasResultSegments<Properties>::value) {
+    auto numUpdated = int32_t(layout->groupedResults());
+    properties.resultSegmentSizes = {numUpdated,
+                                     int32_t(types.size()) - numUpdated};
+  }
+  properties.vids = builder.getDenseI64ArrayAttr(vids);
+}
+
+SmallVector<uint8_t> PrimitiveOpInterface::getAttrBlob() {
+  Operation *op = getOperation();
+  SmallVector<::aicf::TensorDesc> descs = getOperandDescs();
+  return encodeFields(
+      getOpKind(),
+      [&](StringRef name) {
+        return op->getInherentAttr(name).value_or(Attribute());
+      },
+      descs);
+}
+
+SmallVector<::aicf::TensorDesc> PrimitiveOpInterface::getOperandDescs() {
+  return describeSlots(getOperandSlots());
+}
+
+/// Absent results stand last: no record has one before another result.
+SmallVector<::aicf::TensorDesc> PrimitiveOpInterface::getResultDescs() {
+  SmallVector<::aicf::TensorDesc> descs;
+  for (Type type : getOperation()->getResultTypes())
+    descs.push_back(toTensorDesc(type));
+  const ::aicf::OpInfo &info = ::aicf::infoOf(getOpKind());
+  bool isOptional =
+      info.results[info.numResults - 1].presence == ::aicf::Presence::Optional;
+  if (isOptional && descs.size() + 1 == info.numResults)
+    descs.push_back(::aicf::TensorDesc::absent());
+  return descs;
+}
+
+bool PrimitiveOpInterface::mayShareStorage(unsigned result, unsigned operand) {
+  SmallVector<Value> slots = getOperandSlots();
+  unsigned slot = 0;
+  for (unsigned present = 0;; ++slot)
+    if (slots[slot] && present++ == operand)
+      break;
+  std::optional<::aicf::CallSlots> layout =
+      ::aicf::CallSlots::of(::aicf::infoOf(getOpKind()), slots.size());
+  return layout &&
+         layout->mayShareStorage(result, getResultDescs().size(), slot);
 }
 
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
@@ -87,7 +152,7 @@ static LogicalResult checkDecisions(PrimitiveOpInterface op) {
       return op->emitOpError()
              << "inplace of result " << result << " is operand " << operand
              << ", but there are " << op->getNumOperands() << " operands";
-    if (!::aicf::mayShareStorage(op.getOpKind(), result, operand))
+    if (!op.mayShareStorage(result, operand))
       return op->emitOpError()
              << "result " << result << " may not share storage with operand "
              << operand;
@@ -102,38 +167,22 @@ static LogicalResult checkDecisions(PrimitiveOpInterface op) {
 }
 
 static LogicalResult verifyPrimitive(PrimitiveOpInterface op) {
-  SmallVector<::aicf::TensorDesc> ins, outs;
-  for (auto [types, descs] :
-       {std::pair(TypeRange(op->getOperandTypes()), &ins),
-        std::pair(TypeRange(op->getResultTypes()), &outs)})
-    for (Type type : types) {
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
       if (failed(checkAbiShape(op, type)))
         return failure();
-      descs->push_back(toTensorDesc(type));
-    }
-  SmallVector<uint8_t> attrs;
-  op.encodeAttrs(attrs);
-  ::aicf::Status status = ::aicf::checkCall(
-      op.getOpKind(), {ins.data(), ins.size()}, {outs.data(), outs.size()},
-      op.getSchema(), {attrs.data(), attrs.size()});
-  if (!status.ok())
-    return op->emitError() << status.message();
+  auto lookup = [&](StringRef name) {
+    return op->getInherentAttr(name).value_or(Attribute());
+  };
+  if (std::optional<std::string> error = checkByRecord(
+          op.getOpKind(), op.getOperandDescs(), op.getResultDescs(), lookup))
+    return op->emitOpError() << *error;
   return checkDecisions(op);
 }
 
-#include "aicf/Dialect/AICFRT/AICFRTOpMethods.cpp.inc"
-
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICFRT/AICFRTOps.cpp.inc"
-
-double MseGradOp::getScaleOrDefault() {
-  if (std::optional<APFloat> scale = getScale())
-    return scale->convertToDouble();
-  if (getIns().empty())
-    return 0; // the count is refused right after
-  return std::get<double>(*::aicf::fieldDefault(
-      ::aicf::OpKind::MseGrad, 0, toTensorDesc(getIns()[0].getType())));
-}
 
 //===----------------------------------------------------------------------===//
 // The plan
@@ -159,14 +208,15 @@ static LogicalResult checkEntry(EntryOp entry, int64_t numPersistent) {
   for (auto call : body.getOps<CallOp>())
     for (ArrayRef<int64_t> tids : {call.getIns(), call.getOuts()})
       for (int64_t tid : tids)
-        if (tid < 0 || tid >= count)
+        if (tid < -1 || tid >= count) // -1: absent
           return call.emitOpError()
                  << "refers to tid " << tid << ", but there are " << count;
   return success();
 }
 
 LogicalResult PlanOp::verifyRegions() {
-  if (getTarget() != "cpu" && getTarget() != "cuda")
+  if (!::aicf::parseEnum<::aicf::DeviceKind>(getTarget(),
+                                             ::aicf::kNumDeviceKinds))
     return emitOpError() << "target is \"" << getTarget()
                          << "\", expected \"cpu\" or \"cuda\"";
   int64_t numPersistent = 0;
@@ -187,10 +237,8 @@ LogicalResult PlanOp::verifyRegions() {
 }
 
 LogicalResult TensorOp::verify() {
-  std::optional<::aicf::Role> role;
-  for (uint8_t r = 0; r < ::aicf::kNumRoles; ++r)
-    if (StringRef(::aicf::nameOf(static_cast<::aicf::Role>(r))) == getRole())
-      role = static_cast<::aicf::Role>(r);
+  std::optional<::aicf::Role> role =
+      ::aicf::parseEnum<::aicf::Role>(getRole(), ::aicf::kNumRoles);
   if (!role)
     return emitOpError() << "unknown role \"" << getRole() << "\"";
   StringRef segment = ::aicf::nameOf(::aicf::segmentOf(*role));
@@ -201,10 +249,9 @@ LogicalResult TensorOp::verify() {
 }
 
 LogicalResult CallOp::verify() {
-  const ::aicf::OpInfo *info = nullptr;
-  for (const ::aicf::OpInfo &candidate : ::aicf::kOpInfos)
-    if (getKind() == StringRef(candidate.name))
-      info = &candidate;
+  std::optional<::aicf::OpKind> kind =
+      ::aicf::parseEnum<::aicf::OpKind>(getKind(), ::aicf::kNumOpKinds);
+  const ::aicf::OpInfo *info = kind ? &::aicf::infoOf(*kind) : nullptr;
   if (!info)
     return emitOpError() << "unknown op kind \"" << getKind() << "\"";
   if (getSchema() != info->schema)

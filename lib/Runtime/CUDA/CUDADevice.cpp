@@ -141,10 +141,11 @@ static TensorView ownWorkspace(const ResolvedCall &call) {
   if (!call.workspace.data)
     return {};
   std::vector<TensorDesc> ins, outs;
-  for (const TensorView &view : call.ins)
-    ins.push_back(view.desc);
-  for (const TensorView &view : call.outs)
-    outs.push_back(view.desc);
+  LaunchArgs args = call.launchArgs();
+  for (const TensorView &view : args.operands())
+    ins.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
+  for (const TensorView &view : args.results())
+    outs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
   uint64_t bytes = std::min(call.workspace.desc.numBytes(),
                             call.row->workspaceBytes(ins, outs));
   return {call.workspace.data, TensorDesc(DType::I32, {int64_t(bytes / 4)})};

@@ -13,6 +13,7 @@
 #include "CUDAStream.h"
 #include "Tuning.h"
 #include "aicf/Support/File.h"
+#include "kernels/gemm/Product.h"
 
 #include <algorithm>
 #include <cstring>
@@ -55,12 +56,29 @@ cudaDataType_t cudaTypeOf(DType dtype) {
   }
 }
 
+uint32_t alignmentOf(const TensorView &view) {
+  auto bits = reinterpret_cast<uintptr_t>(view.data) | 256;
+  return uint32_t(bits & (~bits + 1));
+}
+
+cublasLtEpilogue_t epilogueOf(Product::Epilogue epilogue) {
+  switch (epilogue) {
+  case Product::Epilogue::Bias:
+    return CUBLASLT_EPILOGUE_BIAS;
+  case Product::Epilogue::BiasRelu:
+    return CUBLASLT_EPILOGUE_RELU_BIAS;
+  case Product::Epilogue::Reduce:
+    return CUBLASLT_EPILOGUE_BGRADB;
+  default:
+    return CUBLASLT_EPILOGUE_DEFAULT;
+  }
+}
+
 /// A problem in our terms, read off a call.
-struct Problem {
-  int64_t m, n, k, lda, ldb;
-  bool transA, transB, isTF32;
+struct Problem : Product {
+  bool isTF32;
   DType in, out;
-  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  cublasLtEpilogue_t epilogue;
   uint64_t workspaceBytes = 0;
   uint32_t alignments[3]; ///< bytes, of a, b and c
 
@@ -69,36 +87,13 @@ struct Problem {
   std::string key() const;
 };
 
-uint32_t alignmentOf(const void *at) {
-  auto bits = reinterpret_cast<uintptr_t>(at) | 256;
-  return uint32_t(bits & (~bits + 1));
-}
-
-Problem::Problem(const ResolvedCall &call) {
-  LaunchArgs args = call.launchArgs();
-  GemmAttrs attrs; // every gemm kind's attrs start with these
-  std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
-  transA = attrs.transA != 0;
-  transB = attrs.transB != 0;
-  const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
-  m = args.outs[0].desc.dims[0];
-  n = args.outs[0].desc.dims[1];
-  k = transA ? a[0] : a[1];
-  lda = a[1];
-  ldb = b[1];
-  in = args.ins[0].desc.dtype;
-  out = args.outs[0].desc.dtype;
-  isTF32 = call.row->kid.find("tf32") != std::string_view::npos;
-  if (call.row->kind == OpKind::GemmBias)
-    epilogue = args.attrsAs<GemmBiasAttrs>().relu ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                                  : CUBLASLT_EPILOGUE_BIAS;
-  if (call.row->kind == OpKind::GemmReduce)
-    epilogue = CUBLASLT_EPILOGUE_BGRADB;
-  workspaceBytes = args.workspace.data ? args.workspace.desc.numBytes() : 0;
-  alignments[0] = alignmentOf(args.ins[0].data);
-  alignments[1] = alignmentOf(args.ins[1].data);
-  alignments[2] = alignmentOf(args.outs[0].data);
-}
+Problem::Problem(const ResolvedCall &call)
+    : Product(Product::of(call.row->kind, call.launchArgs())),
+      isTF32(call.row->kid.find("tf32") != std::string_view::npos),
+      in(a.desc.dtype), out(c.desc.dtype),
+      epilogue(epilogueOf(Product::epilogue)),
+      workspaceBytes(call.workspace.data ? call.workspace.desc.numBytes() : 0),
+      alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
 
 std::string Problem::key() const {
   std::string text = std::to_string(m) + "x" + std::to_string(n) + "x" +
@@ -402,13 +397,13 @@ CublasLt::prepareMatmul(const ResolvedCall &call) {
                      " needs cuBLASLt: ", api.cublasLtProblem);
   Problem p(call);
   AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
-  bool isReduce = call.row->kind == OpKind::GemmReduce;
-  if (isReduce || call.row->kind == OpKind::GemmBias) {
-    const void *extra = isReduce ? call.outs[1].data : call.ins[2].data;
+  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    const void *extra = p.extra.data;
     // The library is not told, and may load 16 bytes at a time.
     if (reinterpret_cast<uintptr_t>(extra) % 16 != 0)
       return makeError(StatusCode::Misaligned, call.row->kid, ": ",
-                       isReduce ? "result 1 (sums)" : "operand 2 (bias)",
+                       p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
+                                                              : "operand 2 (bias)",
                        " has address ", extra,
                        ", which is no multiple of 16 bytes");
     AICF_RETURN_IF_ERROR(d.setPointer(api, extra));
@@ -418,8 +413,8 @@ CublasLt::prepareMatmul(const ResolvedCall &call) {
     return algorithm.status().withContext(std::string(call.row->kid));
   return std::shared_ptr<const DeviceCall>(std::make_shared<MatmulCall>(
       api, impl->handle, std::move(d),
-      Pointers{call.ins[0].data, call.ins[1].data, call.outs[0].data,
-               call.workspace.data, p.workspaceBytes},
+      Pointers{p.a.data, p.b.data, p.c.data, call.workspace.data,
+               p.workspaceBytes},
       *algorithm, p.in == DType::F64));
 }
 

@@ -66,8 +66,8 @@ func.func @linear_bwd_c3(%d: tensor<4x2xf64>, %x: tensor<4x3xf32>, %w: tensor<2x
 
 // -----
 
-func.func @cast_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{C1: dtype is 'i32', expected f16, bf16, f32 or f64}}
+func.func @cast_c2(%x: tensor<4xf32>) {
+  // expected-error @+1 {{C2: dtype is 'i32', expected f16, bf16, f32 or f64}}
   %r = aicf.cast %x to i32 : tensor<4xf32>
   return
 }
@@ -75,7 +75,7 @@ func.func @cast_c1(%x: tensor<4xf32>) {
 // -----
 
 func.func @add_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
-  // expected-error @+1 {{C1: b is 'tensor<5xf32>', but a is 'tensor<4xf32>'}}
+  // expected-error @+1 {{C1: operand 1 (b) is 5xf32, expected 4xf32}}
   %r = aicf.add %a, %b : tensor<4xf32>, tensor<5xf32>
   return
 }
@@ -83,7 +83,7 @@ func.func @add_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
 // -----
 
 func.func @relu_bwd_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
-  // expected-error @+1 {{C1: saved is 'tensor<4xf64>', but dy is 'tensor<4xf32>'}}
+  // expected-error @+1 {{C1: operand 1 (saved) has element type f64, expected f32}}
   %r = aicf.relu_bwd %a, %b : tensor<4xf32>, tensor<4xf64>
   return
 }
@@ -91,7 +91,7 @@ func.func @relu_bwd_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
 // -----
 
 func.func @relu_int(%a: tensor<4xi32>) {
-  // expected-error @+1 {{operand #0 must be tensor of f16, bf16, f32 or f64}}
+  // expected-error @+1 {{operand 0 (x) has element type i32, expected f16, bf16, f32 or f64}}
   %r = aicf.relu %a : tensor<4xi32>
   return
 }

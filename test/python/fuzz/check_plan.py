@@ -83,13 +83,19 @@ def check_entry(entry, persistent):
             yield "%s: not everything ends before the last call of stream 0" % where
     accesses, writes = {}, {}
     for i, call in enumerate(calls):
-        outs = call["outs"] + ([call["workspace"]] if call["workspace"] >= 0 else [])
-        for tid in call["ins"]:
+        # In the record's order; null where an operand or result is absent.
+        ins = [tid for tid in call["ins"] if tid is not None]
+        outs = [tid for tid in call["outs"] if tid is not None]
+        if call["workspace"] >= 0:
+            outs.append(call["workspace"])
+        for tid in ins:
             if tensors[tid]["segment"] == "temp" or tensors[tid]["role"] == "output":
                 if not any(w in before[i] for w in writes.get(tid, ())):
                     yield "%s: call %d reads tensor %d before it is written" % (
                         where, i, tid)
         for r, tid in enumerate(call["outs"]):
+            if tid is None:
+                continue
             if tensors[tid]["role"] in ("input", "hyper", "workspace"):
                 yield "%s: call %d writes %s %d" % (where, i,
                                                    tensors[tid]["role"], tid)
@@ -97,7 +103,7 @@ def check_entry(entry, persistent):
                 if other == tid and not may_overwrite(call["op"], r, o):
                     yield "%s: call %d (%s) overwrites operand %d with result %d" % (
                         where, i, call["op"], o, r)
-        for tid in call["ins"] + outs:
+        for tid in ins + outs:
             accesses.setdefault(tid, set()).add(i)
         for tid in outs:
             writes.setdefault(tid, []).append(i)

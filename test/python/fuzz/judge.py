@@ -18,7 +18,7 @@ from . import check_plan, semantics, tensors
 STEPS = 3
 # What aicf-compile may refuse about a step that is legal otherwise.
 LEGAL_REFUSALS = {
-    "f16": [r"has a gradient that does not come from an aicf.mse_grad",
+    "f16": [r"has a gradient that does not come from a loss's gradient",
             r"adds a gradient that the loss scale .* multiplies",
             r"is a gradient, which the loss scale .* would multiply",
             r"has a loss_scale operand", r"has an operand (ok|inv_scale)",

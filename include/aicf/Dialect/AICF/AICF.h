@@ -7,6 +7,8 @@
 #ifndef AICF_DIALECT_AICF_AICF_H
 #define AICF_DIALECT_AICF_AICF_H
 
+#include "aicf/ABI/Ops.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

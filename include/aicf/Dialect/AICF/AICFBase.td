@@ -14,6 +14,8 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "aicf/Dialect/AICF/AICFInterfaces.td"
+include "aicf/Dialect/AICF/AICFTypes.td"
+include "aicf/Dialect/AICFRT/AICFRTOps.td"
 
 def AICF_Dialect : Dialect {
   let name = "aicf";
@@ -65,33 +67,88 @@ def AICF_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
 }
 
-class AICF_TensorOf<list<Type> types, string text> : Type<
-    And<[TensorOf<types>.predicate, HasStaticShapePred,
-         CPred<"::llvm::none_of(::llvm::cast<::mlir::ShapedType>($_self)"
-               ".getShape(), [](int64_t d) { return d == 0; })">]>,
-    "tensor of " # text # " with static, non-zero dimensions (give every "
-    "dimension a number, e.g. tensor<64x128xf32>: an entry is compiled per "
-    "shape)", "::mlir::RankedTensorType">;
-
-def AICF_Float : AICF_TensorOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
-def AICF_Int : AICF_TensorOf<[I32, I64], "i32 or i64">;
-def AICF_I32 : AICF_TensorOf<[I32], "i32">;
-def AICF_Any : AICF_TensorOf<[F16, BF16, F32, F64, I32, I64],
-                             "f16, bf16, f32, f64, i32 or i64">;
-
 /// Every op is Pure, infers its result types (all results are always there; an
-/// unused one gets no call) and has its constraints C1..Cn in check(), which
-/// inference and verifier share, or, where they look at numbers, in its verifier.
+/// unused one gets no call) and says what passes ask of it.
 class AICF_Op<string mnemonic, list<Trait> traits = []>
     : Op<AICF_Dialect, mnemonic,
-         traits # [Pure, InferTypeOpAdaptorBase<[{
-                     static ::llvm::LogicalResult
-                     check(Adaptor adaptor,
-                           ::llvm::function_ref<::mlir::InFlightDiagnostic()>
-                               report);
-                   }]>,
-                   DeclareOpInterfaceMethods<TrainingOpInterface>]> {
+         traits # [Pure, StepOpInterface]> {
   let hasVerifier = 1;
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+}
+
+/// An op that is one primitive: operands, fields, rules and facts are those of
+/// the primitive's record.
+///   stepAttrs        attributes that say what the primitive shows in its result
+///                    types
+///   stepConstraints  numbered on from the record's; verifyStep() checks them
+///   more             further declarations
+class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
+                list<Trait> traits = []>
+    : AICF_Op<mnemonic,
+          traits # [InferTypeOpAdaptor, RecordOpInterface]
+          # !if(HasManyOptional<!foreach(o, record.plain, o.isOptional)>.yes,
+                [AttrSizedOperandSegments], []<Trait>)> {
+  dag stepAttrs = (ins);
+  list<string> stepConstraints = []<string>;
+  string more = "";
+  let summary = record.summary;
+  let description = record.text
+      # Bullets<record.constraints # stepConstraints>.text
+      # Ranges<record.fields>.text # "\n";
+  let arguments = !con(
+      !if(record.hasGroups, !dag(ins, [Variadic<record.operandList[0].elements.stepType>],
+                                 [record.groupName]), (ins)),
+      !dag(ins, !foreach(o, record.plain, o.stepType),
+           !foreach(o, record.plain, o.name)),
+      !dag(ins, !foreach(f, record.fields, f.odsAttr),
+           !foreach(f, record.fields, f.name)),
+      stepAttrs);
+  let results = !dag(outs, !foreach(r, record.resultList, r.elements.stepType),
+                     !foreach(r, record.resultList, r.name));
+  let extraClassDeclaration = [{
+    static ::aicf::OpKind getKind() {
+      return static_cast<::aicf::OpKind>(}] # record.kind # [{);
+    }
+    ::aicf::OpKind getPrimitive() { return getKind(); }
+    ::aicf::Phase getPhase() { return ::aicf::infoOf(getKind()).phase; }
+    ::aicf::Precision getPrecision() {
+      return ::aicf::infoOf(getKind()).precision;
+    }
+    ::aicf::Scaling getScaling() { return ::aicf::infoOf(getKind()).scaling; }
+    ::mlir::MutableOperandRange getOptionalOperand(::llvm::StringRef name);
+  }] # more;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, std::optional<::mlir::Location> location,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return inferByRecord<$cppClass>(location, adaptor, types);
+    }
+    ::llvm::LogicalResult $cppClass::verify() { return verifyByRecord(*this); }
+    ::mlir::MutableOperandRange $cppClass::getOptionalOperand(
+        ::llvm::StringRef name) {
+      return optionalOperandOf(*this, name);
+    }
+  }];
+}
+
+/// An op that lowers to several primitives; its constraints C1..Cn are in
+/// check(), which inference and verifier share.
+class AICF_Composite<string mnemonic, Phase phase, Precision precision,
+                     Scaling scaling>
+    : AICF_Op<mnemonic, [InferTypeOpAdaptorBase<[{
+        static ::llvm::LogicalResult
+        check(Adaptor adaptor,
+              ::llvm::function_ref<::mlir::InFlightDiagnostic()> report);
+      }]>]> {
+  let extraClassDeclaration = [{
+    ::aicf::Phase getPhase() { return ::aicf::Phase::}] # phase.cpp # [{; }
+    ::aicf::Precision getPrecision() {
+      return ::aicf::Precision::}] # precision.cpp # [{;
+    }
+    ::aicf::Scaling getScaling() {
+      return ::aicf::Scaling::}] # scaling.cpp # [{;
+    }
+  }];
 }
 
 #endif // AICF_BASE_TD

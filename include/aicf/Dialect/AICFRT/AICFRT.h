@@ -8,7 +8,7 @@
 #define AICF_DIALECT_AICFRT_AICFRT_H
 
 #include "aicf/ABI/Ops.h"
-#include "aicf/Support/OpRules.h"
+#include "aicf/Support/TensorDesc.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,6 +21,11 @@ namespace mlir::aicf_rt {
 struct ExecutionOrder : SideEffects::Resource::Base<ExecutionOrder> {
   StringRef getName() final { return "aicf_rt.execution_order"; }
 };
+
+/// The ABI description of a static ranked tensor type.
+::aicf::TensorDesc toTensorDesc(Type type);
+/// The ABI element type; std::nullopt for one the ABI does not have.
+std::optional<::aicf::DType> toDType(Type elementType);
 } // namespace mlir::aicf_rt
 
 #include "aicf/Dialect/AICFRT/AICFRTDialect.h.inc"
@@ -41,11 +46,6 @@ inline constexpr llvm::StringLiteral kTempBoundAttr = "aicf_rt.temp_bound";
 inline constexpr llvm::StringLiteral kWorkspacesAttr = "aicf_rt.workspaces";
 inline constexpr llvm::StringLiteral kPersistentBytesAttr =
     "aicf_rt.persistent_bytes";
-
-/// The ABI description of a static ranked tensor type.
-::aicf::TensorDesc toTensorDesc(Type type);
-/// The ABI element type; std::nullopt for one the ABI does not have.
-std::optional<::aicf::DType> toDType(Type elementType);
 
 } // namespace mlir::aicf_rt
 

@@ -1,12 +1,14 @@
-//===- AICFRTBase.td - the aicf_rt dialect and its record shapes ----------===//
+//===- AICFRTBase.td - the aicf_rt dialect and what a record says ---------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Included by AICFRTOps.td (primitives), AICFRTPlanOps.td (the plan) and read
-// by aicf-tblgen, which turns the `AICFRT_Primitive` records into the ABI
-// header and the table of Python struct formats.
+// A record of class AICFRT_Primitive holds everything that is true of a
+// primitive. From it come: its aicf_rt op (mlir-tblgen) and, where AICFOps.td
+// asks for one, its aicf op; the ABI header, the typed views of a call and the
+// Python table (aicf-tblgen). Records stand in Dialect/Primitives, by family;
+// what a kernel family does with them stands in kernels/<family>.
 //===----------------------------------------------------------------------===//
 #ifndef AICFRT_BASE_TD
 #define AICFRT_BASE_TD
@@ -14,7 +16,9 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "aicf/Dialect/AICF/AICFTypes.td"
 include "aicf/Dialect/AICFRT/AICFRTInterfaces.td"
+include "aicf/Dialect/Primitives/Scalar.td"
 
 def AICFRT_Dialect : Dialect {
   let name = "aicf_rt";
@@ -44,62 +48,237 @@ def AICFRT_Dialect : Dialect {
         : (tensor<64x128xf32>, tensor<128xf32>) -> tensor<64x128xf32>
     ```
 
-    Shapes, dtypes, operand counts and attr layouts are checked by the rules of
-    `lib/Support/OpRules.cpp`: the same code that the plan loader and `op_call`
-    run.
+    Presence, element types, fields and numbered constraints are checked by the
+    rules of `kernels/<family>/Rules.cpp`: the same code that the `aicf`
+    verifier, the plan loader and `op_call` run.
   }];
 }
 
-/// One field of a primitive's attr blob. `type` and `format` are the C type and
-/// the Python struct character; `value` is how the C++ op yields it; `defaultValue`
-/// is left out in dumps (empty: always shown when set).
-class LayoutField<string fieldName, string cType, string pyFormat, string expr,
-                  string dflt = ""> {
+def AICFRT_Tensor : StaticShapeTensorOf<[F16, BF16, F32, F64, I32, I64]>;
+
+//===----------------------------------------------------------------------===//
+// Operands and results
+//===----------------------------------------------------------------------===//
+
+/// Element types that an operand may have; `cpp` is an enumerator of
+/// aicf::Elements.
+class Elements<string enumerator, string inWords, Type type> {
+  string cpp = enumerator;
+  string text = inWords;
+  Type stepType = type; ///< of the aicf op
+}
+def AnyElement : Elements<"Any", "any element type", AICF_Any>;
+def FloatElement : Elements<"Float", "a float type", AICF_Float>;
+def IntElement : Elements<"Int", "i32 or i64", AICF_Int>;
+def I32Element : Elements<"I32", "i32", AICF_I32>;
+
+/// An operand. Plain ones are always there, optional ones may be absent, and
+/// grouped ones stand once for each group of a call: at most one run of
+/// grouped operands a record, which stands first.
+class Operand<string operandName, Elements of, string presenceOf> {
+  string name = operandName;
+  Elements elements = of;
+  string presence = presenceOf; ///< an enumerator of aicf::Presence
+  bit isGrouped = !eq(presenceOf, "Grouped");
+  bit isOptional = !eq(presenceOf, "Optional");
+  TypeConstraint rtType = !if(!eq(presenceOf, "Optional"),
+      !cast<TypeConstraint>(Optional<AICFRT_Tensor>),
+      !cast<TypeConstraint>(AICFRT_Tensor));
+  TypeConstraint stepType = !if(!eq(presenceOf, "Optional"),
+      !cast<TypeConstraint>(Optional<of.stepType>),
+      !cast<TypeConstraint>(of.stepType));
+}
+class In<string name, Elements of = FloatElement> : Operand<name, of, "Plain">;
+class Opt<string name, Elements of = FloatElement>
+    : Operand<name, of, "Optional">;
+class Each<string name, Elements of = FloatElement>
+    : Operand<name, of, "Grouped">;
+
+/// A result and the rule that gives its type; `rule` is an enumerator of
+/// aicf::TypeRule.
+class Result<string resultName, string ruleOf, string operand,
+             Elements elementsOf = AnyElement, string presenceOf = "Plain"> {
+  string name = resultName;
+  string rule = ruleOf;
+  string of = operand;
+  Elements elements = elementsOf;
+  string presence = presenceOf;
+  bit isGrouped = !eq(presenceOf, "Grouped");
+  bit isOptional = !eq(presenceOf, "Optional");
+  TypeConstraint rtType = !if(!eq(presenceOf, "Optional"),
+      !cast<TypeConstraint>(Optional<AICFRT_Tensor>),
+      !cast<TypeConstraint>(AICFRT_Tensor));
+}
+/// The type of an operand.
+class Like<string name, string of> : Result<name, "Like", of>;
+/// The type of an optional operand, and absent where that is.
+class OptLike<string name, string of>
+    : Result<name, "Like", of, AnyElement, "Optional">;
+/// For each group, the type of its operand.
+class EachLike<string name, string of>
+    : Result<name, "Like", of, AnyElement, "Grouped">;
+/// 0-d, of an operand's element type.
+class ScalarOf<string name, string of> : Result<name, "ScalarOf", of>;
+/// An operand's shape without its last dimension, of its element type.
+class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
+/// 0-d i32: 1 or 0.
+class Flag<string name> : Result<name, "Flag", "">;
+/// What the numbered constraints say.
+class Checked<string name, Elements of> : Result<name, "Checked", "", of>;
+
+/// Result `result` may take the storage of operand `operand`, named: the kernel
+/// reads element i of the operand before it writes element i of any result.
+class Tie<string r, string o> {
+  string result = r;
+  string operand = o;
+}
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+/// What a number may be; `cpp` is an enumerator of aicf::Range.
+class Range<string enumerator, string inWords> {
+  string cpp = enumerator;
+  string text = inWords;
+}
+def AnyNumber : Range<"Any", "any number">;
+def FiniteNumber : Range<"Finite", "a finite number">;
+def NonNegative : Range<"NonNegative", "a finite number >= 0">;
+def AtLeastOne : Range<"AtLeastOne", "a finite number >= 1">;
+def BelowOne : Range<"BelowOne", "a number in [0, 1)">;
+def Fraction : Range<"Fraction", "a number in (0, 1]">;
+def Positive31 : Range<"Positive31", "a number in [1, 2^31)">;
+def ZeroOrOne : Range<"ZeroOrOne", "0 or 1">;
+
+/// One field of a primitive's attr blob. `format` is Python's struct character;
+/// a field without default must be given, one whose default is "computed" gets
+/// it from a function of the rules, default_<op>_<field>(call).
+class Field<string fieldName, string cType, string pyFormat, Attr attr, Range of,
+            string dflt> {
   string name = fieldName;
   string type = cType;
   string format = pyFormat;
-  string value = expr;
+  Range range = of;
   string defaultValue = dflt;
+  Attr odsAttr = !cond(!eq(dflt, "") : attr,
+                       !eq(dflt, "computed") : !cast<Attr>(OptionalAttr<attr>),
+                       true : !cast<Attr>(DefaultValuedAttr<attr, dflt>));
+}
+class F64Field<string name, Range of, string dflt = "">
+    : Field<name, "double", "d", F64Attr, of, dflt>;
+class I64Field<string name, Range of, string dflt = "">
+    : Field<name, "int64_t", "q", I64Attr, of, dflt>;
+class BoolField<string name> : Field<name, "int32_t", "i", BoolAttr, ZeroOrOne,
+                                     "false">;
+
+//===----------------------------------------------------------------------===//
+// Facts that passes ask for: none has a default
+//===----------------------------------------------------------------------===//
+
+class Fact<string enumerator> { string cpp = enumerator; }
+
+/// Where in a step a primitive stands.
+///   ForwardPhase   computes; may serve the backward pass too
+///   BackwardPhase  makes gradients
+///   GuardPhase     says of gradients whether an update may happen
+///   CounterPhase   counts steps, and what depends on the count alone
+///   UpdatePhase    makes new values of params and states from gradients
+///   DataPhase      moves rows of data
+class Phase<string enumerator> : Fact<enumerator>;
+def ForwardPhase : Phase<"Forward">;
+def BackwardPhase : Phase<"Backward">;
+def GuardPhase : Phase<"Guard">;
+def CounterPhase : Phase<"Counter">;
+def UpdatePhase : Phase<"Update">;
+def DataPhase : Phase<"Data">;
+
+/// What mixed precision does to it.
+///   Narrow  all its floats have 16 bits
+///   Keep    takes its first operand as wide as that was computed, others wide
+///   Wide    all its floats have 32 bits
+class Precision<string enumerator> : Fact<enumerator>;
+def Narrow : Precision<"Narrow">;
+def Keep : Precision<"Keep">;
+def Wide : Precision<"Wide">;
+
+/// How a loss scale on its operands shows in its results.
+///   NotScaled   the results do not carry it
+///   Linear      if any operand carries it, so do the results
+///   Sum         as Linear, and all operands carry it or none
+///   Seed        its operand `loss_scale` multiplies the results: here the
+///               backward pass begins
+class Scaling<string enumerator> : Fact<enumerator>;
+def NotScaled : Scaling<"None">;
+def Linear : Scaling<"Linear">;
+def Sum : Scaling<"Sum">;
+def Seed : Scaling<"Seed">;
+
+//===----------------------------------------------------------------------===//
+// The record
+//===----------------------------------------------------------------------===//
+
+/// A numbered list for a description.
+class Bullets<list<string> texts> {
+  string text = !foldl("", !range(texts), all, i,
+                       all # "\n    - C" # !add(i, 1) # ": " # texts[i]);
 }
 
-/// Result `result` may share storage with operand `operand`: the kernel reads
-/// element i of the operand before it writes element i of any result.
-class Tie<int r, int o> {
-  int result = r;
-  int operand = o;
-}
-
-/// The names of a primitive's operands and results, for messages. A name that
-/// ends in "?" is optional, one in "..." repeats (only the last one).
-class Signature<list<string> ins, list<string> outs> {
-  list<string> operands = ins;
-  list<string> results = outs;
+/// What the fields of a record must be, for a description.
+class Ranges<list<Field> fields> {
+  string text = !foldl("", fields, all, f,
+      all # "\n    - `" # f.name # "` is " # f.range.text # ".");
 }
 
 class AICFRT_Op<string mnemonic, list<Trait> traits = []>
     : Op<AICFRT_Dialect, mnemonic, traits>;
 
-def AICFRT_Tensor : StaticShapeTensorOf<[F16, BF16, F32, F64, I32, I64]>;
+class HasManyOptional<list<bit> flags> {
+  bit yes = !gt(!foldl(0, flags, n, flag, !add(n, flag)), 1);
+}
 
-/// A backend primitive: one record defines the op, its OpKind number, the
-/// layout of its attr blob and its aliasing facts.
-class AICFRT_Primitive<string mnemonic, int number, string schema,
-                       list<LayoutField> fields, Signature sig, list<Tie> may,
-                       dag attrs = (ins)>
-    : AICFRT_Op<mnemonic, [DeclareOpInterfaceMethods<PrimitiveOpInterface>,
-                           MemoryEffects<[MemWrite<ExecutionOrder>]>]> {
+/// A backend primitive: one record defines the ops, its OpKind number (never
+/// reused: plans store it), the layout of its attr blob, its rules' numbers and
+/// its aliasing facts. Facts without a value are errors of aicf-tblgen.
+class AICFRT_Primitive<string mnemonic, int number, string schema = "">
+    : AICFRT_Op<mnemonic> {
   string kindName = mnemonic;
   int kind = number;
   string fourCC = schema;
-  list<LayoutField> layout = fields;
-  Signature signature = sig;
-  list<Tie> ties = may;
-  /// Operands and results a group, when the operands are groups that repeat
-  /// (multi-tensor optimizers): ties hold within each group. 0: no groups.
-  int groupOperands = 0;
-  int groupResults = 0;
+  list<Operand> operandList = ?;
+  list<Result> resultList = ?;
+  list<Field> fields = [];
+  list<Tie> ties = [];
+  Phase phase = ?;
+  Precision precision = ?;
+  Scaling scaling = ?;
+  /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
+  list<string> constraints = ?;
+  /// Results that a grouped record may have behind its groups: none, or one a
+  /// group.
+  string copies = "";
+  string groupName = "groups";
+  string text = "";
+  /// Pointwise primitives: the result as a function of operands and fields.
+  dag scalar = (none);
 
-  let arguments = !con((ins Variadic<AICFRT_Tensor>:$ins), attrs,
+  list<Operand> plain = !filter(o, operandList, !not(o.isGrouped));
+  list<Result> plainResults = !filter(r, resultList, !not(r.isGrouped));
+  bit hasGroups = !ne(!size(plain), !size(operandList));
+  bit hasResultGroups = !ne(!size(plainResults), !size(resultList));
+
+  let description = text # Bullets<constraints>.text # Ranges<fields>.text # "\n";
+  let traits = [DeclareOpInterfaceMethods<PrimitiveOpInterface>,
+                MemoryEffects<[MemWrite<ExecutionOrder>]>]
+      # !if(HasManyOptional<!listconcat(
+                !foreach(o, plain, o.isOptional), [hasGroups])>.yes,
+            [AttrSizedOperandSegments], []<Trait>)
+      # !if(!and(hasResultGroups, !ne(copies, "")),
+            [AttrSizedResultSegments], []<Trait>);
+  let arguments = !con(
+      !if(hasGroups, !dag(ins, [Variadic<AICFRT_Tensor>], [groupName]), (ins)),
+      !dag(ins, !foreach(o, plain, o.rtType), !foreach(o, plain, o.name)),
+      !dag(ins, !foreach(f, fields, f.odsAttr), !foreach(f, fields, f.name)),
       (ins DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$vids,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$inplace,
            OptionalAttr<StrAttr>:$kid,
@@ -108,18 +287,49 @@ class AICFRT_Primitive<string mnemonic, int number, string schema,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$signals,
            DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$slots));
-  let results = (outs Variadic<AICFRT_Tensor>:$outs);
-  let assemblyFormat = "$ins attr-dict `:` functional-type($ins, $outs)";
+  let results = !con(
+      !if(hasResultGroups,
+          !dag(outs, [Variadic<AICFRT_Tensor>], ["updated"]), (outs)),
+      !if(!ne(copies, ""),
+          !dag(outs, [Variadic<AICFRT_Tensor>], [copies]), (outs)),
+      !dag(outs, !foreach(r, plainResults, r.rtType),
+           !foreach(r, plainResults, r.name)));
+  /// Operands in order, commas between them, optional ones behind their names.
+  let assemblyFormat =
+      !interleave(!listconcat(
+          !if(hasGroups, ["$" # groupName], []<string>),
+          !foreach(o, !filter(p, plain, !not(p.isOptional)), "$" # o.name)),
+          " `,` ")
+      # !foldl("", !filter(p, plain, p.isOptional), all, o,
+               all # " (`" # o.name # "` $" # o.name # "^)?")
+      # " attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::TypeRange":$outs,
-                                 "::mlir::ValueRange":$ins,
-                                 "::llvm::ArrayRef<int64_t>":$vids), [{
-    $_state.addOperands(ins);
-    $_state.addTypes(outs);
-    $_state.getOrAddProperties<Properties>().vids =
-        $_builder.getDenseI64ArrayAttr(vids);
-  }]>];
   let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$types,
+                                 "::mlir::ValueRange":$slots,
+                                 "::llvm::ArrayRef<int64_t>":$vids), [{
+    buildFromSlots<Properties>($_builder, $_state, getKind(), types, slots, vids);
+  }]>];
+  let extraClassDeclaration = [{
+    static ::aicf::OpKind getKind() {
+      return static_cast<::aicf::OpKind>(}] # number # [{);
+    }
+  }];
+  let extraClassDefinition = [{
+    ::aicf::OpKind $cppClass::getOpKind() { return getKind(); }
+    ::llvm::SmallVector<::mlir::Value> $cppClass::getOperandSlots() {
+      return operandSlotsOf(*this, getKind());
+    }
+    ::llvm::StringRef $cppClass::getKidOrEmpty() {
+      return getKid().value_or("");
+    }
+    void $cppClass::setKid(::llvm::StringRef kid) {
+      setKid(std::optional<::llvm::StringRef>(kid));
+    }
+    ::llvm::LogicalResult $cppClass::verify() {
+      return verifyPrimitive(*this);
+    }
+  }];
 }
 
 #endif // AICFRT_BASE_TD

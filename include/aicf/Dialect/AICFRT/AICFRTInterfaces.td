@@ -26,24 +26,28 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
   let methods = [
     InterfaceMethod<"The number of this primitive in the ABI.",
                     "::aicf::OpKind", "getOpKind">,
-    InterfaceMethod<"The fourcc that names the layout of encodeAttrs().",
-                    "uint32_t", "getSchema">,
-    InterfaceMethod<"Appends the attr blob that the kernel gets.",
-                    "void", "encodeAttrs",
-                    (ins "::llvm::SmallVectorImpl<uint8_t> &":$bytes)>,
+    InterfaceMethod<"The operands as the record lists them, null where an "
+                    "optional one is absent. Whoever counts operands of its own "
+                    "instead takes one for another.",
+                    "::llvm::SmallVector<::mlir::Value>", "getOperandSlots">,
     InterfaceMethod<"Labels of the results (see --aicf-number-values).",
                     "::llvm::ArrayRef<int64_t>", "getVids">,
     InterfaceMethod<"For each result the operand whose storage it takes, or -1; "
                     "empty means all -1.",
                     "::llvm::ArrayRef<int64_t>", "getInplace">,
-    InterfaceMethod<"", "void", "setInplace",
+    InterfaceMethod<"Decides that; who sets a pair that the record does not tie "
+                    "makes a plan that the loader refuses.",
+                    "void", "setInplace",
                     (ins "::llvm::ArrayRef<int64_t>":$operands)>,
     InterfaceMethod<"The kernel id, empty before selection.",
                     "::llvm::StringRef", "getKidOrEmpty">,
-    InterfaceMethod<"", "void", "setKid", (ins "::llvm::StringRef":$kid)>,
+    InterfaceMethod<"Chooses the kernel; one that does not take the call fails "
+                    "the verifier of phase `kernels`.",
+                    "void", "setKid", (ins "::llvm::StringRef":$kid)>,
     InterfaceMethod<"Bytes of scratch memory that the kernel gets.", "uint64_t",
                     "getWorkspace">,
-    InterfaceMethod<"", "void", "setWorkspace", (ins "uint64_t":$bytes)>,
+    InterfaceMethod<"Too few bytes cost speed, or split the sums otherwise.",
+                    "void", "setWorkspace", (ins "uint64_t":$bytes)>,
     InterfaceMethod<"The stream the call runs on.", "uint64_t", "getStream">,
     InterfaceMethod<"Events the call waits for.",
                     "::llvm::ArrayRef<int64_t>", "getWaits">,
@@ -59,9 +63,23 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
     InterfaceMethod<"Byte offset of each result in the temp segment, -1 for "
                     "results that live elsewhere.",
                     "::llvm::ArrayRef<int64_t>", "getSlots">,
-    InterfaceMethod<"", "void", "setSlots",
+    InterfaceMethod<"Places the results; overlaps with what is live at the same "
+                    "time fail the verifier of phase `memory`.",
+                    "void", "setSlots",
                     (ins "::llvm::ArrayRef<int64_t>":$slots)>
   ];
+  let extraClassDeclaration = [{
+    /// The fourcc that names the layout of the attr blob.
+    uint32_t getSchema() { return ::aicf::infoOf(getOpKind()).schema; }
+    /// The attr blob that the kernel gets.
+    ::llvm::SmallVector<uint8_t> getAttrBlob();
+    /// What stands at each slot of the record, absent ones included.
+    ::llvm::SmallVector<::aicf::TensorDesc> getOperandDescs();
+    ::llvm::SmallVector<::aicf::TensorDesc> getResultDescs();
+    /// True when result `result` may take the storage of operand number
+    /// `operand`.
+    bool mayShareStorage(unsigned result, unsigned operand);
+  }];
   let extraSharedClassDeclaration = [{
     /// The operand number whose storage result `result` takes, or -1.
     int64_t getInplaceOperand(unsigned result) {

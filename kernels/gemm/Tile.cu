@@ -1,4 +1,4 @@
-//===- GemmTile.cu - matrix products of small shapes ----------------------===//
+//===- Tile.cu - matrix products of small shapes --------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,8 @@
 // f64), no tensor cores. Right for every shape, fast for small ones.
 //===----------------------------------------------------------------------===//
 
-#include "Common.cuh"
+#include "kernels/cuda/Common.cuh"
+#include "kernels/gemm/Product.h"
 
 namespace aicf::cuda {
 namespace {
@@ -194,38 +195,35 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
 
 int64_t tilesOf(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
-template <typename T, typename Out, Epilogue kEpilogue>
-LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
-  GemmAttrs attrs; // every gemm kind's attrs start with these
-  std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
-  const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
+template <typename T, typename Out, Epilogue kEpilogue, typename Args>
+LaunchPlan gemm(Args call, const DeviceLimits &) {
+  Product s(call);
   GemmParams p{};
-  p.a = args.ins[0].data;
-  p.b = args.ins[1].data;
-  p.extra = args.ins.size() > 2 ? args.ins[2].data : nullptr;
-  p.c = args.outs[0].data;
-  p.sums = args.outs.size() > 1 ? args.outs[1].data : nullptr;
-  p.m = int32_t(args.outs[0].desc.dims[0]);
-  p.n = int32_t(args.outs[0].desc.dims[1]);
-  p.k = int32_t(attrs.transA ? a[0] : a[1]);
-  p.lda = int32_t(a[1]);
-  p.ldb = int32_t(b[1]);
-  p.transA = attrs.transA != 0;
-  p.transB = attrs.transB != 0;
+  p.a = s.a.data;
+  p.b = s.b.data;
+  p.extra = kEpilogue == Epilogue::Reduce ? nullptr : s.extra.data;
+  p.c = s.c.data;
+  p.sums = kEpilogue == Epilogue::Reduce ? s.extra.data : nullptr;
+  p.m = int32_t(s.m);
+  p.n = int32_t(s.n);
+  p.k = int32_t(s.k);
+  p.lda = int32_t(s.lda);
+  p.ldb = int32_t(s.ldb);
+  p.transA = s.transA;
+  p.transB = s.transB;
   auto isVector = [](const TensorView &view) {
     return view.desc.dims[1] % 4 == 0 &&
            reinterpret_cast<uintptr_t>(view.data) % (4 * sizeof(T)) == 0;
   };
-  p.vectorA = isVector(args.ins[0]);
-  p.vectorB = isVector(args.ins[1]);
-  if (kEpilogue == Epilogue::Bias)
-    p.relu = args.attrsAs<GemmBiasAttrs>().relu != 0;
+  p.vectorA = isVector(s.a);
+  p.vectorB = isVector(s.b);
+  p.relu = s.epilogue == Product::Epilogue::BiasRelu;
   auto launch = [&](auto kernel, int tile) -> LaunchPlan {
     return {plan(kernel, tilesOf(p.m, tile) * tilesOf(p.n, tile),
                  Sizes<Compute<T>, 32>::kThreads, p)};
   };
   // The width decides the order of sums: the same for every card.
-  if (tilesOf(p.m, 32) * tilesOf(p.n, 32) < 132)
+  if (tilesOf(p.m, 32) * tilesOf(p.n, 32) < kMultiprocessors)
     return launch(gemmKernel<T, Out, kEpilogue, 16>, 16);
   return launch(gemmKernel<T, Out, kEpilogue, 32>, 32);
 }
@@ -233,16 +231,16 @@ LaunchPlan gemm(const LaunchArgs &args, const DeviceLimits &) {
 } // namespace
 
 #define AICF_TILE(T)                                                           \
-  AICF_DEFINE_PLANNER(gemm_##T##_tile_v0, gemm<T, T, Epilogue::None>)          \
-  AICF_DEFINE_PLANNER(gemm_bias_##T##_tile_v0, gemm<T, T, Epilogue::Bias>)     \
+  AICF_DEFINE_PLANNER(gemm_##T##_tile_v0, gemm<T, T, Epilogue::None, GemmArgs>)          \
+  AICF_DEFINE_PLANNER(gemm_bias_##T##_tile_v0, gemm<T, T, Epilogue::Bias, GemmBiasArgs>)     \
   AICF_DEFINE_PLANNER(gemm_relu_bwd_##T##_tile_v0,                             \
-                      gemm<T, T, Epilogue::ReluBwd>)                           \
-  AICF_DEFINE_PLANNER(gemm_reduce_##T##_tile_v0, gemm<T, T, Epilogue::Reduce>)
+                      gemm<T, T, Epilogue::ReluBwd, GemmReluBwdArgs>)                           \
+  AICF_DEFINE_PLANNER(gemm_reduce_##T##_tile_v0, gemm<T, T, Epilogue::Reduce, GemmReduceArgs>)
 AICF_TILE(f32)
 AICF_TILE(f64)
 AICF_TILE(f16)
 AICF_TILE(bf16)
-AICF_DEFINE_PLANNER(gemm_f16_f32_tile_v0, gemm<f16, f32, Epilogue::None>)
-AICF_DEFINE_PLANNER(gemm_bf16_f32_tile_v0, gemm<bf16, f32, Epilogue::None>)
+AICF_DEFINE_PLANNER(gemm_f16_f32_tile_v0, gemm<f16, f32, Epilogue::None, GemmArgs>)
+AICF_DEFINE_PLANNER(gemm_bf16_f32_tile_v0, gemm<bf16, f32, Epilogue::None, GemmArgs>)
 
 } // namespace aicf::cuda

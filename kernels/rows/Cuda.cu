@@ -1,4 +1,4 @@
-//===- Rows.cu - gather_rows, shuffle, record -----------------------------===//
+//===- Cuda.cu - gather_rows, shuffle, record -----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +7,8 @@
 // Movers of rows: bits are copied, never interpreted.
 //===----------------------------------------------------------------------===//
 
-#include "Common.cuh"
 #include "aicf/Support/Shuffle.h"
+#include "kernels/cuda/Common.cuh"
 
 namespace aicf::cuda {
 namespace {
@@ -70,16 +70,16 @@ bool fits16(int64_t rowBytes, std::initializer_list<const void *> pointers) {
 }
 
 template <typename T>
-LaunchPlan gatherRows(const LaunchArgs &args, const DeviceLimits &limits) {
-  const TensorDesc &data = args.ins[0].desc;
+LaunchPlan gatherRows(GatherRowsArgs call, const DeviceLimits &limits) {
+  const TensorDesc &data = call.data().desc;
   RowsParams p{};
-  p.data = args.ins[0].data;
-  p.index = args.ins[1].data;
-  p.out = args.outs[0].data;
+  p.data = call.data().data;
+  p.index = call.index().data;
+  p.out = call.rows().data;
   p.rows = data.dims[0];
   p.width = data.numElements() / p.rows;
-  p.batch = args.numElements(1);
-  bool isI32 = args.ins[1].desc.dtype == DType::I32;
+  p.batch = call.index().numElements();
+  bool isI32 = call.index().desc.dtype == DType::I32;
   int64_t bytes = p.width * int64_t(sizeof(T));
   if (fits16(bytes, {p.data, p.out})) {
     p.width = bytes / 16;
@@ -92,26 +92,26 @@ LaunchPlan gatherRows(const LaunchArgs &args, const DeviceLimits &limits) {
 }
 
 template <typename T>
-LaunchPlan record(const LaunchArgs &args, const DeviceLimits &limits) {
+LaunchPlan record(RecordArgs call, const DeviceLimits &limits) {
   RowsParams p{};
-  p.data = args.ins[0].data;
-  p.value = args.ins[1].data;
-  p.index = args.ins[2].data;
-  p.out = args.outs[0].data;
-  p.rows = args.ins[0].desc.dims[0];
-  p.width = args.numElements(1);
-  bool isI32 = args.ins[2].desc.dtype == DType::I32;
+  p.data = call.history().data;
+  p.value = call.value().data;
+  p.index = call.step().data;
+  p.out = call.history_out().data;
+  p.rows = call.history().desc.dims[0];
+  p.width = call.value().numElements();
+  bool isI32 = call.step().desc.dtype == DType::I32;
   return {plan(isI32 ? recordKernel<T, int32_t> : recordKernel<T, int64_t>,
                gridFor(p.rows * p.width, limits), kBlock, p)};
 }
 
 template <typename Int, typename Out>
-LaunchPlan shuffle(const LaunchArgs &args, const DeviceLimits &limits) {
-  auto attrs = args.attrsAs<ShuffleAttrs>();
+LaunchPlan shuffle(ShuffleArgs call, const DeviceLimits &limits) {
+  ShuffleAttrs attrs = call.attrs();
   RowsParams p{};
-  p.index = args.ins[0].data;
-  p.out = args.outs[0].data;
-  p.batch = args.outs[0].desc.numElements();
+  p.index = call.step().data;
+  p.out = call.index().data;
+  p.batch = call.index().numElements();
   p.size = uint32_t(attrs.size);
   p.seed = uint64_t(attrs.seed);
   return {plan(shuffleKernel<Int, Out>, gridFor(p.batch, limits), kBlock, p)};

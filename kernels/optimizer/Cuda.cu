@@ -1,105 +1,21 @@
-//===- Optimizers.cu - step count, loss scale, Adam, SGD ------------------===//
+//===- Cuda.cu - Adam and SGD on CUDA -------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Formulas: the op descriptions in AICFRTOps.td. With ok = 0 or in warm-up the
-// results are the old values, bit for bit. One kernel serves adam_step and
-// adam_update, sgd_step and its updates: a single tensor is a group of one.
+// Formulas: the records in Dialect/Primitives/Optimizer.td. One launch updates
+// up to kMaxUpdateGroups parameters; with ok = 0 all keep their old values.
 //===----------------------------------------------------------------------===//
 
-#include "Common.cuh"
+#include "kernels/cuda/Common.cuh"
 #include "aicf/Support/KernelTable.h"
-#include "aicf/Support/LossScale.h"
+
+#include <algorithm>
+#include <optional>
 
 namespace aicf::cuda {
 namespace {
-
-//===----------------------------------------------------------------------===//
-// Scalars: one thread
-//===----------------------------------------------------------------------===//
-
-struct ScalarParams {
-  const void *in;
-  const int32_t *streak, *ok;
-  void *out;
-  int32_t *streakOut;
-  double a, b;
-  int64_t interval;
-};
-
-template <typename T>
-__global__ void stepIncKernel(const __grid_constant__ ScalarParams p) {
-  T step = *static_cast<const T *>(p.in);
-  constexpr T most = sizeof(T) == 4 ? T(2147483647) : T(9223372036854775807);
-  bool counts = (!p.ok || *p.ok != 0) && step < most;
-  *static_cast<T *>(p.out) = step + (counts ? 1 : 0);
-}
-
-template <typename T>
-LaunchPlan stepInc(const LaunchArgs &args, const DeviceLimits &) {
-  ScalarParams p{};
-  p.in = args.ins[0].data;
-  p.ok = args.ins.size() > 1 ? args.in<int32_t>(1) : nullptr;
-  p.out = args.outs[0].data;
-  return {plan(stepIncKernel<T>, 1, 1, p)};
-}
-
-/// Two threads: 1/(1 - beta^t) without cancellation, in f64.
-template <typename Int, typename T>
-__global__ void biasCorrKernel(const __grid_constant__ ScalarParams p) {
-  double t = double(*static_cast<const Int *>(p.in));
-  double beta = threadIdx.x == 0 ? p.a : p.b;
-  static_cast<T *>(p.out)[threadIdx.x] = T(1 / -expm1(t * log(beta)));
-}
-
-template <typename Int, typename T>
-LaunchPlan biasCorr(const LaunchArgs &args, const DeviceLimits &) {
-  auto attrs = args.attrsAs<BiasCorrAttrs>();
-  ScalarParams p{};
-  p.in = args.ins[0].data;
-  p.out = args.outs[0].data;
-  p.a = attrs.beta1;
-  p.b = attrs.beta2;
-  return {plan(biasCorrKernel<Int, T>, 1, 2, p)};
-}
-
-template <typename T>
-__global__ void lossScaleKernel(const __grid_constant__ ScalarParams p) {
-  T scale = *static_cast<const T *>(p.in);
-  int32_t streak = *p.streak, ok = *p.ok;
-  if (!ok) {
-    scale = T(double(scale) * p.b);
-    streak = 0;
-  } else if (int64_t(streak) + 1 >= p.interval) {
-    scale = T(double(scale) * p.a);
-    streak = 0;
-  } else {
-    ++streak;
-  }
-  *static_cast<T *>(p.out) = clampLossScale(scale);
-  *p.streakOut = streak;
-}
-
-template <typename T>
-LaunchPlan lossScaleUpdate(const LaunchArgs &args, const DeviceLimits &) {
-  auto attrs = args.attrsAs<LossScaleUpdateAttrs>();
-  ScalarParams p{};
-  p.in = args.ins[0].data;
-  p.streak = args.in<int32_t>(1);
-  p.ok = args.in<int32_t>(2);
-  p.out = args.outs[0].data;
-  p.streakOut = args.out<int32_t>(1);
-  p.a = attrs.growth_factor;
-  p.b = attrs.backoff_factor;
-  p.interval = attrs.growth_interval;
-  return {plan(lossScaleKernel<T>, 1, 1, p)};
-}
-
-//===----------------------------------------------------------------------===//
-// Parameters
-//===----------------------------------------------------------------------===//
 
 /// One parameter with its gradient, states and 16-bit copy (or null).
 struct Group {
@@ -223,14 +139,12 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// Which operands and results of a call belong to its groups.
-struct Layout {
-  int64_t count = 1;
-  size_t perIn, perOut;
-  int state0 = -1, state1 = -1; ///< operand within a group
-  size_t scalars;               ///< operand behind the groups
-  bool hasCopies = false;
-};
+/// What every optimizer has.
+template <typename Args> void setScalars(const Args &call, UpdateScalars &p) {
+  p.lr = call.lr().data;
+  p.invScale = call.inv_scale() ? call.inv_scale()->data : nullptr;
+  p.ok = call.ok() ? call.ok()->template as<int32_t>() : nullptr;
+}
 
 bool isAligned(const Group &g) {
   auto aligned = [](const void *at) {
@@ -241,34 +155,65 @@ bool isAligned(const Group &g) {
          aligned(g.s1Out) && aligned(g.copy);
 }
 
-/// Fills the groups; true when V = 4 fits all of them.
-bool fillGroups(const LaunchArgs &args, const Layout &at, UpdateParams &p) {
+/// The groups of a multi-tensor call, or the one of a single update.
+template <typename Args> size_t numGroupsOf(const Args &call) {
+  return call.numGroups();
+}
+size_t numGroupsOf(const AdamStepArgs &) { return 1; }
+
+Group groupOf(const AdamStepArgs &call, size_t) {
+  return {call.p().data,     call.g().data,     call.m().data,
+          call.v().data,     call.p_out().data, call.m_out().data,
+          call.v_out().data, nullptr,           call.p().numElements()};
+}
+Group groupOf(const AdamUpdateArgs &call, size_t i) {
+  const TensorView *copy = call.copies(i);
+  return {call.p(i).data,     call.g(i).data,
+          call.m(i).data,     call.v(i).data,
+          call.p_out(i).data, call.m_out(i).data,
+          call.v_out(i).data, copy ? copy->data : nullptr,
+          call.p(i).numElements()};
+}
+Group groupOf(const SgdUpdateArgs &call, size_t i) {
+  const TensorView *copy = call.copies(i);
+  return {call.p(i).data, call.g(i).data, nullptr, nullptr,
+          call.p_out(i).data, nullptr, nullptr, copy ? copy->data : nullptr,
+          call.p(i).numElements()};
+}
+Group groupOf(const MomentumUpdateArgs &call, size_t i) {
+  const TensorView *copy = call.copies(i);
+  return {call.p(i).data, call.g(i).data, call.m(i).data, nullptr,
+          call.p_out(i).data, call.m_out(i).data, nullptr,
+          copy ? copy->data : nullptr, call.p(i).numElements()};
+}
+
+/// The dtypes that pick a variant: all groups have the first one's.
+struct UpdateTypes {
+  DType grad;
+  std::optional<DType> copy;
+};
+UpdateTypes typesOf(const AdamStepArgs &call) {
+  return {call.g().desc.dtype, std::nullopt};
+}
+template <typename Args> UpdateTypes typesOf(const Args &call) {
+  const TensorView *copy = call.copies(0);
+  return {call.g(0).desc.dtype,
+          copy ? std::optional(copy->desc.dtype) : std::nullopt};
+}
+
+/// Fills groups and scalars; true when V = 4 fits all groups.
+template <typename Args> bool fill(const Args &call, UpdateParams &p) {
   uint32_t blocks = 0;
   bool aligned = true;
-  p.count = int32_t(at.count);
-  for (int64_t i = 0; i < at.count; ++i) {
-    size_t in = size_t(i) * at.perIn, out = size_t(i) * at.perOut;
-    Group &g = p.groups[i];
-    g = {};
-    g.p = args.ins[in].data;
-    g.g = args.ins[in + 1].data;
-    g.n = args.numElements(in);
-    g.pOut = args.outs[out].data;
-    if (at.state0 >= 0) {
-      g.s0 = args.ins[in + size_t(at.state0)].data;
-      g.s0Out = args.outs[out + 1].data;
-    }
-    if (at.state1 >= 0) {
-      g.s1 = args.ins[in + size_t(at.state1)].data;
-      g.s1Out = args.outs[out + 2].data;
-    }
-    if (at.hasCopies)
-      g.copy = args.outs[at.perOut * size_t(at.count) + size_t(i)].data;
+  p.count = int32_t(numGroupsOf(call));
+  for (int32_t i = 0; i < p.count; ++i) {
+    Group &g = p.groups[i] = groupOf(call, size_t(i));
     aligned &= isAligned(g);
     p.firstBlock[i] = blocks;
     blocks += uint32_t((g.n + kUpdateElements - 1) / kUpdateElements);
   }
-  p.firstBlock[at.count] = blocks;
+  p.firstBlock[p.count] = blocks;
+  setScalars(call, p);
   return aligned;
 }
 
@@ -294,124 +239,82 @@ LaunchPlan planUpdate(const UpdateParams &p, bool aligned) {
 /// Picks the copies' type: none, the gradient's 16-bit one, or either where the
 /// gradient is f32. The rows' condition refuses the rest.
 template <typename Rule, typename T, typename G>
-LaunchPlan planCopies(const LaunchArgs &args, const Layout &at,
-                      const UpdateParams &p, bool aligned) {
-  if (!at.hasCopies)
+LaunchPlan planCopies(UpdateTypes types, const UpdateParams &p, bool aligned) {
+  if (!types.copy)
     return planUpdate<Rule, T, G, void>(p, aligned);
-  DType copy = args.outs[at.perOut * size_t(at.count)].desc.dtype;
   if constexpr (std::is_same_v<T, float> && !std::is_same_v<G, bf16>)
-    if (copy == DType::F16)
+    if (types.copy == DType::F16)
       return planUpdate<Rule, T, G, f16>(p, aligned);
   if constexpr (std::is_same_v<T, float> && !std::is_same_v<G, f16>)
-    if (copy == DType::BF16)
+    if (types.copy == DType::BF16)
       return planUpdate<Rule, T, G, bf16>(p, aligned);
   return {};
 }
 
 /// Picks the gradient's type; all groups have one (the rows' condition).
-template <typename Rule, typename T>
-LaunchPlan planRule(const LaunchArgs &args, const Layout &at, UpdateParams &p) {
-  bool aligned = fillGroups(args, at, p);
+template <typename Rule, typename T, typename Args>
+LaunchPlan planRule(const Args &call, UpdateParams &p) {
+  bool aligned = fill(call, p);
+  UpdateTypes types = typesOf(call);
   if constexpr (std::is_same_v<T, float>) {
-    if (args.ins[1].desc.dtype == DType::F16)
-      return planCopies<Rule, T, f16>(args, at, p, aligned);
-    if (args.ins[1].desc.dtype == DType::BF16)
-      return planCopies<Rule, T, bf16>(args, at, p, aligned);
+    if (types.grad == DType::F16)
+      return planCopies<Rule, T, f16>(types, p, aligned);
+    if (types.grad == DType::BF16)
+      return planCopies<Rule, T, bf16>(types, p, aligned);
   }
-  return planCopies<Rule, T, T>(args, at, p, aligned);
+  return planCopies<Rule, T, T>(types, p, aligned);
 }
 
-/// inv_scale and ok stand behind `required` scalars, in that order.
-void setOptional(const LaunchArgs &args, size_t first, UpdateScalars &p) {
-  for (size_t i = first; i < args.ins.size(); ++i)
-    if (args.ins[i].desc.dtype == DType::I32)
-      p.ok = args.in<int32_t>(i);
-    else
-      p.invScale = args.ins[i].data;
-}
-
-template <typename T>
-LaunchPlan adam(const LaunchArgs &args, const DeviceLimits &) {
-  // Both attr structs start with the four numbers; adam_update's has a count.
-  AdamStepAttrs attrs;
-  std::memcpy(&attrs, args.attrs.data(), sizeof(attrs));
-  Layout at;
-  at.perIn = 4;
-  at.perOut = 3;
-  at.state0 = 2;
-  at.state1 = 3;
-  if (args.attrs.size() > sizeof(AdamStepAttrs)) {
-    at.count = args.attrsAs<AdamUpdateAttrs>().count;
-    at.hasCopies = args.outs.size() > 3 * size_t(at.count);
-  }
-  at.scalars = size_t(at.count) * 4;
+/// adam_step and adam_update.
+template <typename T, typename Args>
+LaunchPlan adam(Args call, const DeviceLimits &) {
+  auto attrs = call.attrs();
   UpdateParams p{};
-  p.bc = args.ins[at.scalars].data;
-  p.lr = args.ins[at.scalars + 1].data;
+  p.bc = call.bc().data;
   p.beta1 = attrs.beta1;
   p.beta2 = attrs.beta2;
   p.eps = attrs.eps;
   p.decay = attrs.weight_decay;
-  setOptional(args, at.scalars + 2, p);
-  return planRule<Adam, T>(args, at, p);
+  return planRule<Adam, T>(call, p);
 }
 
 template <typename T>
-LaunchPlan sgdUpdate(const LaunchArgs &args, const DeviceLimits &) {
-  auto attrs = args.attrsAs<SgdUpdateAttrs>();
-  Layout at;
-  at.count = attrs.count;
-  at.perIn = 2;
-  at.perOut = 1;
-  at.hasCopies = args.outs.size() > size_t(at.count);
-  at.scalars = size_t(at.count) * 2;
+LaunchPlan sgdUpdate(SgdUpdateArgs call, const DeviceLimits &) {
   UpdateParams p{};
-  p.lr = args.ins[at.scalars].data;
-  p.decay = attrs.weight_decay;
-  setOptional(args, at.scalars + 1, p);
-  return planRule<Sgd<false>, T>(args, at, p);
+  p.decay = call.attrs().weight_decay;
+  return planRule<Sgd<false>, T>(call, p);
 }
 
 template <typename T>
-LaunchPlan momentumUpdate(const LaunchArgs &args, const DeviceLimits &) {
-  auto attrs = args.attrsAs<MomentumUpdateAttrs>();
-  Layout at;
-  at.count = attrs.count;
-  at.perIn = 3;
-  at.perOut = 2;
-  at.state0 = 2;
-  at.hasCopies = args.outs.size() > 2 * size_t(at.count);
-  at.scalars = size_t(at.count) * 3;
+LaunchPlan momentumUpdate(MomentumUpdateArgs call, const DeviceLimits &) {
+  MomentumUpdateAttrs attrs = call.attrs();
   UpdateParams p{};
-  p.lr = args.ins[at.scalars].data;
   p.beta1 = attrs.momentum;
   p.decay = attrs.weight_decay;
   p.nesterov = attrs.nesterov != 0;
-  setOptional(args, at.scalars + 1, p);
-  return planRule<Sgd<true>, T>(args, at, p);
+  return planRule<Sgd<true>, T>(call, p);
 }
 
-/// sgd_step's operands: p, g, lr, m?, inv_scale?, ok?.
+/// One parameter, whose width is the row's.
 struct SingleSgd {
   SmallUpdateParams p{};
   uint32_t blocks;
   Group &group;
-  explicit SingleSgd(const LaunchArgs &args) : group(p.groups[0]) {
-    auto attrs = args.attrsAs<SgdStepAttrs>();
+  explicit SingleSgd(const SgdStepArgs &call) : group(p.groups[0]) {
+    SgdStepAttrs attrs = call.attrs();
     p.count = 1;
-    p.lr = args.ins[2].data;
     p.beta1 = attrs.momentum;
     p.decay = attrs.weight_decay;
     p.nesterov = attrs.nesterov != 0;
-    group.p = args.ins[0].data;
-    group.g = args.ins[1].data;
-    group.n = args.numElements(0);
-    group.pOut = args.outs[0].data;
-    if (args.outs.size() == 2) {
-      group.s0 = args.ins[3].data;
-      group.s0Out = args.outs[1].data;
+    group.p = call.p().data;
+    group.g = call.g().data;
+    group.n = call.p().numElements();
+    group.pOut = call.p_out().data;
+    if (call.m()) {
+      group.s0 = call.m()->data;
+      group.s0Out = call.m_out()->data;
     }
-    setOptional(args, args.outs.size() == 2 ? 4 : 3, p);
+    setScalars(call, p);
     blocks = uint32_t((group.n + kUpdateElements - 1) / kUpdateElements);
     p.firstBlock[1] = blocks;
   }
@@ -427,12 +330,12 @@ LaunchPlan planSgd(const SingleSgd &call) {
 }
 
 template <typename T, int V>
-LaunchPlan sgdStep(const LaunchArgs &args, const DeviceLimits &) {
+LaunchPlan sgdStep(SgdStepArgs args, const DeviceLimits &) {
   SingleSgd call(args);
   if constexpr (std::is_same_v<T, float>) {
-    if (args.ins[1].desc.dtype == DType::F16)
+    if (args.g().desc.dtype == DType::F16)
       return planSgd<T, f16, V>(call);
-    if (args.ins[1].desc.dtype == DType::BF16)
+    if (args.g().desc.dtype == DType::BF16)
       return planSgd<T, bf16, V>(call);
   }
   return planSgd<T, T, V>(call);
@@ -440,18 +343,10 @@ LaunchPlan sgdStep(const LaunchArgs &args, const DeviceLimits &) {
 
 } // namespace
 
-AICF_DEFINE_PLANNER(step_inc_i32_v0, stepInc<int32_t>)
-AICF_DEFINE_PLANNER(step_inc_i64_v0, stepInc<int64_t>)
-AICF_DEFINE_PLANNER(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
-AICF_DEFINE_PLANNER(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
-AICF_DEFINE_PLANNER(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
-AICF_DEFINE_PLANNER(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
-AICF_DEFINE_PLANNER(loss_scale_update_f32_v1, lossScaleUpdate<float>)
-AICF_DEFINE_PLANNER(loss_scale_update_f64_v1, lossScaleUpdate<double>)
-AICF_DEFINE_PLANNER(adam_step_f32_v0, adam<f32>)
-AICF_DEFINE_PLANNER(adam_step_f64_v0, adam<f64>)
-AICF_DEFINE_PLANNER(adam_update_f32_v0, adam<f32>)
-AICF_DEFINE_PLANNER(adam_update_f64_v0, adam<f64>)
+AICF_DEFINE_PLANNER(adam_step_f32_v0, adam<f32, AdamStepArgs>)
+AICF_DEFINE_PLANNER(adam_step_f64_v0, adam<f64, AdamStepArgs>)
+AICF_DEFINE_PLANNER(adam_update_f32_v0, adam<f32, AdamUpdateArgs>)
+AICF_DEFINE_PLANNER(adam_update_f64_v0, adam<f64, AdamUpdateArgs>)
 AICF_DEFINE_PLANNER(sgd_update_f32_v0, sgdUpdate<f32>)
 AICF_DEFINE_PLANNER(sgd_update_f64_v0, sgdUpdate<f64>)
 AICF_DEFINE_PLANNER(momentum_update_f32_v0, momentumUpdate<f32>)

@@ -1,4 +1,4 @@
-//===- Gemm.cpp - matrix products on the CPU ------------------------------===//
+//===- Cpu.cpp - matrix products on the CPU -------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,9 @@
 // Why OpenBLAS, and why its pthread build: docs/Rationale.md.
 //===----------------------------------------------------------------------===//
 
-#include "KernelDecls.h"
-#include "Parallel.h"
+#include "kernels/cpu/KernelDecls.h"
+#include "kernels/cpu/Parallel.h"
+#include "kernels/gemm/Product.h"
 
 #ifdef AICF_HAVE_OPENBLAS
 #include <cblas.h>
@@ -21,33 +22,14 @@
 namespace aicf::cpu {
 namespace {
 
-struct GemmShape {
-  int64_t m, n, k;
-  bool transA, transB;
-  int64_t lda, ldb; ///< elements between rows as stored
-};
-
-GemmShape shapeOf(const LaunchArgs &args) {
-  auto attrs = args.attrsAs<GemmAttrs>();
-  const int64_t *a = args.ins[0].desc.dims, *b = args.ins[1].desc.dims;
-  const int64_t *c = args.outs[0].desc.dims;
-  return {c[0],
-          c[1],
-          attrs.transA ? a[0] : a[1],
-          attrs.transA != 0,
-          attrs.transB != 0,
-          a[1],
-          b[1]};
-}
-
 #ifdef AICF_HAVE_OPENBLAS
-void multiply(const GemmShape &s, int64_t m, int64_t n, const float *a,
+void multiply(const Product &s, int64_t m, int64_t n, const float *a,
               const float *b, float *c) {
   cblas_sgemm(CblasRowMajor, s.transA ? CblasTrans : CblasNoTrans,
               s.transB ? CblasTrans : CblasNoTrans, int(m), int(n), int(s.k),
               1.0f, a, int(s.lda), b, int(s.ldb), 0.0f, c, int(s.n));
 }
-void multiply(const GemmShape &s, int64_t m, int64_t n, const double *a,
+void multiply(const Product &s, int64_t m, int64_t n, const double *a,
               const double *b, double *c) {
   cblas_dgemm(CblasRowMajor, s.transA ? CblasTrans : CblasNoTrans,
               s.transB ? CblasTrans : CblasNoTrans, int(m), int(n), int(s.k),
@@ -55,7 +37,7 @@ void multiply(const GemmShape &s, int64_t m, int64_t n, const double *a,
 }
 #else
 template <typename T>
-void multiply(const GemmShape &s, int64_t m, int64_t n, const T *a, const T *b,
+void multiply(const Product &s, int64_t m, int64_t n, const T *a, const T *b,
               T *c) {
   for (int64_t i = 0; i < m; ++i) {
     T *row = c + i * s.n;
@@ -71,21 +53,21 @@ void multiply(const GemmShape &s, int64_t m, int64_t n, const T *a, const T *b,
 #endif
 
 /// Tiles by work: below half a million multiply-adds a thread does not pay.
-int64_t numTiles(const GemmShape &s) {
+int64_t numTiles(const Product &s) {
   double work = double(s.m) * double(s.n) * double(s.k);
   return work < 2.5e5 ? 1 : work < 4e6 ? 2 : 4;
 }
 
-template <typename T> void gemm(const LaunchArgs &args) {
-  GemmShape s = shapeOf(args);
-  const T *a = args.in<T>(0), *b = args.in<T>(1);
-  T *c = args.out<T>(0);
+template <typename T> void gemm(GemmArgs call) {
+  Product s(call);
+  const T *a = s.a.as<T>(), *b = s.b.as<T>();
+  T *c = s.c.as<T>();
   bool splitRows = s.m >= s.n;
   int64_t length = splitRows ? s.m : s.n;
   // Multiples of 16 keep the library's micro-kernels full.
   int64_t tile = (length + numTiles(s) - 1) / numTiles(s);
   tile = (tile + 15) / 16 * 16;
-  parallelFor(length, tile, args.numThreads, kParallelElements,
+  parallelFor(length, tile, call->numThreads, kParallelElements,
               [&](int64_t begin, int64_t end) {
                 if (splitRows)
                   multiply(s, end - begin, s.n,
@@ -98,11 +80,11 @@ template <typename T> void gemm(const LaunchArgs &args) {
 }
 
 /// 16-bit operands, f32 sums in order of k: obvious, not fast.
-template <typename T, typename Out> void gemmHalf(const LaunchArgs &args) {
-  GemmShape s = shapeOf(args);
-  const T *a = args.in<T>(0), *b = args.in<T>(1);
-  Out *c = args.out<Out>(0);
-  parallelFor(s.m, 1, args.numThreads, s.m * s.n * s.k,
+template <typename T, typename Out> void gemmHalf(GemmArgs call) {
+  Product s(call);
+  const T *a = s.a.as<T>(), *b = s.b.as<T>();
+  Out *c = s.c.as<Out>();
+  parallelFor(s.m, 1, call->numThreads, s.m * s.n * s.k,
               [&](int64_t i, int64_t) {
                 for (int64_t j = 0; j < s.n; ++j) {
                   float sum = 0;

@@ -1,0 +1,103 @@
+//===- RuleCall.h - a call that rules look at -------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What the functions in kernels/<family>/Rules.cpp are given and what they say
+// things with. A rule returns what is wrong in words; checkCall() puts the op
+// and the constraint's number in front of them. Knows no MLIR and no plan.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_RULECALL_H
+#define AICF_KERNELS_RULECALL_H
+
+#include "aicf/ABI/OpViews.h"
+#include "aicf/Support/Status.h"
+#include "aicf/Support/TensorDesc.h"
+
+#include <vector>
+
+namespace aicf::rules {
+
+/// One operand or result slot of a call.
+struct Operand {
+  const TensorDesc *desc; ///< null: absent
+  size_t slot;
+  bool isResult;
+  std::string_view name;
+
+  const TensorDesc *operator->() const { return desc; }
+  const TensorDesc &operator*() const { return *desc; }
+  /// "operand 1 (b)"
+  std::string text() const {
+    return (isResult ? "result " : "operand ") + std::to_string(slot) + " (" +
+           std::string(name) + ")";
+  }
+};
+inline bool isAbsent(const Operand &operand) { return !operand.desc; }
+
+/// A call under check. Counts, presence, element types and fields are right
+/// before the first constraint is asked.
+class Call {
+public:
+  /// The lists must outlive the call.
+  Call(CallSlots slots, Span<const TensorDesc> operands,
+       Span<const TensorDesc> results, Span<const uint8_t> attrs);
+
+  /// What holds for every record: which operands are there, of which elements.
+  Status checkOperands() const;
+  /// The results' types follow from the operands' as the record says.
+  Status checkResults() const;
+
+private:
+  template <typename> friend class aicf::CallView;
+  Status checkResult(const Operand &result, const ResultInfo &info) const;
+
+  CallSlots slots;
+  std::vector<Operand> ins, outs;
+  Span<const uint8_t> attrs;
+};
+
+inline bool isHalf(DType dtype) {
+  return dtype == DType::F16 || dtype == DType::BF16;
+}
+
+// Each returns an error that names the operand and both values.
+
+Status hasRank(const Operand &operand, size_t rank);
+/// Rank 1 or more.
+Status hasLastDimension(const Operand &operand);
+Status isScalar(const Operand &operand);
+Status hasElement(const Operand &operand, DType dtype);
+Status hasShape(const Operand &operand, const TensorDesc &like);
+Status hasShape(const Operand &operand, Span<const int64_t> shape);
+/// Shape and element type.
+Status hasType(const Operand &operand, const TensorDesc &like);
+/// The type of `like`, or its shape and 16 bits where `like` is f32.
+Status hasTypeOrIsNarrower(const Operand &operand, const Operand &like);
+Status isNumber(const char *field, double value, bool isLegal,
+                const char *expected);
+/// Ok for an operand that is absent.
+template <typename Rule, typename... Args>
+Status ifThere(const Operand *operand, Rule rule, const Args &...args) {
+  return operand ? rule(*operand, args...) : Status();
+}
+
+/// x's shape without its last dimension; x has one.
+TensorDesc rowsOf(const TensorDesc &x);
+/// x's last dimension; x has one.
+inline int64_t widthOf(const TensorDesc &x) { return x.dims[x.rank - 1]; }
+
+// The numbered constraints: see the records in Dialect/Primitives.
+#define AICF_DECLARE_RULE(OP, VIEW, N)                                         \
+  Status OP##_c##N(const VIEW##View<Call> &c);
+AICF_CONSTRAINTS(AICF_DECLARE_RULE)
+#undef AICF_DECLARE_RULE
+#define AICF_DECLARE_DEFAULT(OP, VIEW, FIELD)                                  \
+  double default_##OP##_##FIELD(const VIEW##View<Call> &c);
+AICF_COMPUTED_DEFAULTS(AICF_DECLARE_DEFAULT)
+#undef AICF_DECLARE_DEFAULT
+
+} // namespace aicf::rules
+
+#endif // AICF_KERNELS_RULECALL_H

@@ -1,0 +1,286 @@
+//===- Rules.cpp - asks a call the rules of its record --------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The order: attr layout, counts, presence, element types, fields, the numbered
+// constraints, the types of results. A later rule may rely on the earlier ones.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Support/OpRules.h"
+#include "kernels/RuleCall.h"
+
+#include <cmath>
+
+namespace aicf {
+namespace rules {
+
+Call::Call(CallSlots slots, Span<const TensorDesc> operands,
+           Span<const TensorDesc> results, Span<const uint8_t> attrs)
+    : slots(slots), attrs(attrs) {
+  ins.reserve(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i)
+    ins.push_back({operands[i].isAbsent ? nullptr : &operands[i], i, false,
+                   slots.info->operands[slots.operandAt(i)].name});
+  outs.reserve(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::optional<size_t> at = slots.resultAt(i, results.size());
+    outs.push_back({results[i].isAbsent ? nullptr : &results[i], i, true,
+                    at ? slots.info->results[*at].name : "copy"});
+  }
+}
+
+namespace {
+
+Status hasElements(const Operand &operand, Elements elements) {
+  DType dtype = operand->dtype;
+  bool isInt = dtype == DType::I32 || dtype == DType::I64;
+  const char *expected = nullptr;
+  if (elements == Elements::Float && !isFloat(dtype))
+    expected = "f16, bf16, f32 or f64";
+  if (elements == Elements::Int && !isInt)
+    expected = "i32 or i64";
+  if (elements == Elements::I32 && dtype != DType::I32)
+    expected = "i32";
+  if (!expected)
+    return {};
+  return makeError(StatusCode::DTypeMismatch, operand.text(),
+                   " has element type ", nameOf(dtype), ", expected ",
+                   expected);
+}
+
+Status isThere(const Operand &operand) {
+  if (!isAbsent(operand))
+    return {};
+  return makeError(StatusCode::InvalidArgument, operand.text(), " is absent");
+}
+
+} // namespace
+
+Status Call::checkOperands() const {
+  for (const Operand &operand : ins) {
+    const OperandInfo &info =
+        slots.info->operands[slots.operandAt(operand.slot)];
+    if (info.presence != Presence::Optional)
+      AICF_RETURN_IF_ERROR(isThere(operand));
+    if (!isAbsent(operand))
+      AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
+  }
+  for (const Operand &result : outs) {
+    std::optional<size_t> at = slots.resultAt(result.slot, outs.size());
+    bool isOptional =
+        at && slots.info->results[*at].presence == Presence::Optional;
+    if (!isOptional)
+      AICF_RETURN_IF_ERROR(isThere(result));
+    if (at && !isAbsent(result))
+      AICF_RETURN_IF_ERROR(
+          hasElements(result, slots.info->results[*at].elements));
+  }
+  return {};
+}
+
+Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
+  size_t group = CallSlots::groupOf(result.slot, slots.info->groupResults);
+  const Operand &of = ins[slots.slotOf(info.of, group)];
+  if (isAbsent(of) != isAbsent(result))
+    return makeError(StatusCode::InvalidArgument, result.text(), " is ",
+                     isAbsent(result) ? "absent" : "there", ", but ", of.text(),
+                     " is ", isAbsent(of) ? "absent" : "there");
+  if (isAbsent(of))
+    return {};
+  switch (info.rule) {
+  case TypeRule::Checked:
+    return {};
+  case TypeRule::Like:
+    return hasType(result, *of);
+  case TypeRule::ScalarOf:
+    return hasType(result, TensorDesc(of->dtype, {}));
+  case TypeRule::RowsOf:
+    return hasType(result, rowsOf(*of));
+  case TypeRule::Flag:
+    return hasType(result, TensorDesc(DType::I32, {}));
+  }
+  return {};
+}
+
+Status Call::checkResults() const {
+  for (const Operand &result : outs)
+    if (std::optional<size_t> at = slots.resultAt(result.slot, outs.size()))
+      AICF_RETURN_IF_ERROR(checkResult(result, slots.info->results[*at]));
+  return {};
+}
+
+Status hasRank(const Operand &operand, size_t rank) {
+  if (operand->rank == rank)
+    return {};
+  return makeError(StatusCode::ShapeMismatch, operand.text(), " is ",
+                   operand->toString(), " of rank ", int(operand->rank),
+                   ", expected rank ", rank);
+}
+
+Status hasLastDimension(const Operand &operand) {
+  if (operand->rank > 0)
+    return {};
+  return makeError(StatusCode::ShapeMismatch, operand.text(), " is ",
+                   operand->toString(), " of rank 0, expected rank 1 or more");
+}
+
+Status isScalar(const Operand &operand) { return hasRank(operand, 0); }
+
+Status hasElement(const Operand &operand, DType dtype) {
+  if (operand->dtype == dtype)
+    return {};
+  return makeError(StatusCode::DTypeMismatch, operand.text(),
+                   " has element type ", nameOf(operand->dtype), ", expected ",
+                   nameOf(dtype));
+}
+
+Status hasShape(const Operand &operand, const TensorDesc &like) {
+  if (operand->sameShape(like))
+    return {};
+  return makeError(StatusCode::ShapeMismatch, operand.text(), " is ",
+                   operand->toString(), ", expected ",
+                   TensorDesc(operand->dtype, like.shape()).toString());
+}
+
+Status hasShape(const Operand &operand, Span<const int64_t> shape) {
+  return hasShape(operand, TensorDesc(operand->dtype, shape));
+}
+
+Status hasType(const Operand &operand, const TensorDesc &like) {
+  AICF_RETURN_IF_ERROR(hasShape(operand, like));
+  return hasElement(operand, like.dtype);
+}
+
+Status hasTypeOrIsNarrower(const Operand &operand, const Operand &like) {
+  if (isHalf(operand->dtype) && like->dtype == DType::F32)
+    return hasShape(operand, *like);
+  return hasType(operand, *like);
+}
+
+Status isNumber(const char *field, double value, bool isLegal,
+                const char *expected) {
+  if (isLegal)
+    return {};
+  return makeError(StatusCode::InvalidArgument, field, " is ",
+                   formatNumber(value), ", expected ", expected);
+}
+
+TensorDesc rowsOf(const TensorDesc &x) {
+  return TensorDesc(x.dtype, {x.dims, size_t(x.rank) - 1});
+}
+
+namespace {
+
+Status checkField(const FieldInfo &field, Span<const uint8_t> attrs) {
+  FieldValue value = decodeField(field, attrs);
+  double v = std::holds_alternative<double>(value)
+                 ? std::get<double>(value)
+                 : double(std::get<int64_t>(value));
+  auto isIt = [&](bool isLegal, const char *expected) {
+    return isNumber(std::string(field.name).c_str(), v, isLegal, expected);
+  };
+  switch (field.range) {
+  case Range::Any:
+    return {};
+  case Range::Finite:
+    return isIt(std::isfinite(v), "a finite number");
+  case Range::NonNegative:
+    return isIt(v >= 0 && std::isfinite(v), "a finite number >= 0");
+  case Range::AtLeastOne:
+    return isIt(v >= 1 && std::isfinite(v), "a finite number >= 1");
+  case Range::BelowOne:
+    return isIt(v >= 0 && v < 1, "a number in [0, 1)");
+  case Range::Fraction:
+    return isIt(v > 0 && v <= 1, "a number in (0, 1]");
+  case Range::Positive31:
+    return isIt(v >= 1 && v <= INT32_MAX, "a number in [1, 2^31)");
+  case Range::ZeroOrOne:
+    return isIt(v == 0 || v == 1, "0 or 1");
+  }
+  return {};
+}
+
+/// The first numbered constraint that does not hold.
+Status checkConstraints(OpKind kind, const Call &call) {
+#define AICF_ASK(OP, VIEW, N)                                                  \
+  if (kind == OpKind::VIEW)                                                    \
+    if (Status status = OP##_c##N(call); !status.ok())                         \
+      return status.withContext("C" #N);
+  AICF_CONSTRAINTS(AICF_ASK)
+#undef AICF_ASK
+  return {};
+}
+
+Status checkCounts(const OpInfo &info, std::optional<CallSlots> slots,
+                   size_t numIns, size_t numOuts) {
+  size_t perGroup = info.groupOperands, plain = info.numOperands - perGroup;
+  if (!slots) {
+    std::string expected = std::to_string(plain);
+    if (perGroup)
+      expected = plain == 0 ? std::to_string(perGroup) + " or more"
+                            : "groups of " + std::to_string(perGroup) +
+                                  ", then " + std::to_string(plain);
+    return makeError(StatusCode::InvalidArgument, "got ", numIns,
+                     " operands, expected ", expected);
+  }
+  if (!slots->takesResults(numOuts))
+    return makeError(StatusCode::InvalidArgument, "got ", numOuts,
+                     " results, expected ",
+                     slots->groupedResults() + slots->plainResults(),
+                     info.hasCopies ? " or one more a group" : "");
+  return {};
+}
+
+} // namespace
+} // namespace rules
+
+Status checkRecord(OpKind kind, Span<const TensorDesc> ins,
+                   Span<const TensorDesc> outs, Span<const uint8_t> attrs) {
+  const OpInfo &info = infoOf(kind);
+  std::optional<CallSlots> slots = CallSlots::of(info, ins.size());
+  AICF_RETURN_IF_ERROR(
+      rules::checkCounts(info, slots, ins.size(), outs.size()));
+  rules::Call call(*slots, ins, outs, attrs);
+  AICF_RETURN_IF_ERROR(call.checkOperands());
+  for (size_t i = 0; i < info.numFields; ++i)
+    AICF_RETURN_IF_ERROR(rules::checkField(info.fields[i], attrs));
+  AICF_RETURN_IF_ERROR(rules::checkConstraints(kind, call));
+  return call.checkResults();
+}
+
+Status checkCall(OpKind kind, Span<const TensorDesc> ins,
+                 Span<const TensorDesc> outs, uint32_t schema,
+                 Span<const uint8_t> attrs) {
+  const OpInfo &info = infoOf(kind);
+  std::string op(info.name);
+  if (schema != info.schema)
+    return makeError(StatusCode::BadSchema, op, ": attr schema is ", schema,
+                     ", expected ", info.schema);
+  if (attrs.size() != info.attrBytes)
+    return makeError(StatusCode::BadAttrSize, op, ": attr blob has ",
+                     attrs.size(), " bytes, expected ", info.attrBytes);
+  return checkRecord(kind, ins, outs, attrs).withContext(op);
+}
+
+std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
+                                       Span<const TensorDesc> ins) {
+  const OpInfo &info = infoOf(kind);
+  const FieldInfo &f = info.fields[field];
+  if (f.hasDefault)
+    return f.format == 'd' ? FieldValue(f.defaultValue)
+                           : FieldValue(int64_t(f.defaultValue));
+  std::optional<CallSlots> slots = CallSlots::of(info, ins.size());
+  if (!slots)
+    return std::nullopt;
+  rules::Call call(*slots, ins, {}, {});
+#define AICF_ASK(OP, VIEW, FIELD)                                              \
+  if (kind == OpKind::VIEW && f.name == #FIELD)                                \
+    return rules::default_##OP##_##FIELD(call);
+  AICF_COMPUTED_DEFAULTS(AICF_ASK)
+#undef AICF_ASK
+  return std::nullopt;
+}
+
+} // namespace aicf

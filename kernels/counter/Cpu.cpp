@@ -1,0 +1,87 @@
+//===- Cpu.cpp - step counts, loss scale, guards on the CPU ---------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cpu/KernelDecls.h"
+#include "kernels/cpu/Parallel.h"
+#include "aicf/Support/LossScale.h"
+
+#include <cmath>
+#include <limits>
+
+namespace aicf::cpu {
+namespace {
+
+template <typename T> void stepInc(StepIncArgs call) {
+  const TensorView *ok = call.ok();
+  T step = *call.step().as<T>();
+  bool counts = (!ok || *ok->as<int32_t>() != 0) &&
+                step < std::numeric_limits<T>::max();
+  *call.step_out().as<T>() = step + (counts ? 1 : 0);
+}
+
+/// 1/(1 - beta^t) without cancellation.
+double biasCorrection(double beta, double t) {
+  return 1 / -std::expm1(t * std::log(beta));
+}
+
+template <typename Int, typename T> void biasCorr(BiasCorrArgs call) {
+  double t = double(*call.step().as<Int>());
+  T *bc = call.bc().as<T>();
+  bc[0] = T(biasCorrection(call.attrs().beta1, t));
+  bc[1] = T(biasCorrection(call.attrs().beta2, t));
+}
+
+template <typename T> void lossScaleUpdate(LossScaleUpdateArgs call) {
+  LossScaleUpdateAttrs attrs = call.attrs();
+  T scale = *call.scale().as<T>();
+  int32_t streak = *call.streak().as<int32_t>();
+  if (*call.ok().as<int32_t>() == 0) {
+    scale = T(double(scale) * attrs.backoff_factor);
+    streak = 0;
+  } else if (int64_t(streak) + 1 >= attrs.growth_interval) {
+    scale = T(double(scale) * attrs.growth_factor);
+    streak = 0;
+  } else {
+    ++streak;
+  }
+  *call.scale_out().as<T>() = clampLossScale(scale);
+  *call.streak_out().as<int32_t>() = streak;
+}
+
+/// 1 when every element of every operand is finite.
+template <typename T> void allFinite(AllFiniteArgs call) {
+  bool finite = true;
+  for (size_t i = 0; i < call.numGroups() && finite; ++i) {
+    const T *x = call.grad(i).as<T>();
+    double bad = parallelSum(call.grad(i).numElements(), call->numThreads,
+                             [&](int64_t begin, int64_t end) {
+                               bool any = false;
+                               for (int64_t j = begin; j < end; ++j)
+                                 any |= !std::isfinite(Compute<T>(x[j]));
+                               return any ? 1.0 : 0.0;
+                             });
+    finite = bad == 0;
+  }
+  *call.ok().as<int32_t>() = finite;
+}
+
+} // namespace
+
+AICF_DEFINE_KERNEL(step_inc_i32_v0, stepInc<int32_t>)
+AICF_DEFINE_KERNEL(step_inc_i64_v0, stepInc<int64_t>)
+AICF_DEFINE_KERNEL(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
+AICF_DEFINE_KERNEL(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
+AICF_DEFINE_KERNEL(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
+AICF_DEFINE_KERNEL(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
+AICF_DEFINE_KERNEL(loss_scale_update_f32_v1, lossScaleUpdate<float>)
+AICF_DEFINE_KERNEL(loss_scale_update_f64_v1, lossScaleUpdate<double>)
+AICF_DEFINE_KERNEL(all_finite_f32_v0, allFinite<float>)
+AICF_DEFINE_KERNEL(all_finite_f64_v0, allFinite<double>)
+AICF_DEFINE_KERNEL(all_finite_f16_v0, allFinite<Half>)
+AICF_DEFINE_KERNEL(all_finite_bf16_v0, allFinite<BFloat>)
+
+} // namespace aicf::cpu

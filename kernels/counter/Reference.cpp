@@ -1,0 +1,53 @@
+//===- Reference.cpp - counters, loss scale, guards in f64 ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/reference/Reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace aicf::reference {
+
+void compute(const AllFiniteView<Call> &c) {
+  bool finite = true;
+  for (size_t g = 0; g < c.numGroups(); ++g)
+    for (double value : c.grad(g).values)
+      finite &= std::isfinite(value);
+  c.ok()[0] = finite;
+}
+
+void compute(const LossScaleUpdateView<Call> &c) {
+  LossScaleUpdateAttrs attrs = c.attrs();
+  double scale = c.scale()[0], streak = c.streak()[0] + 1;
+  if (c.ok()[0] == 0) {
+    scale *= attrs.backoff_factor;
+    streak = 0;
+  } else if (streak >= double(attrs.growth_interval)) {
+    scale *= attrs.growth_factor;
+    streak = 0;
+  }
+  // From 2^-24 to 2^126; NaN is brought back, too.
+  c.scale_out()[0] = scale > 0x1p-24 ? std::min(scale, 0x1p126) : 0x1p-24;
+  c.streak_out()[0] = streak;
+}
+
+/// A counter stays at its largest number (of i64, at 2^53 here already).
+void compute(const StepIncView<Call> &c) {
+  c.step_out()[0] =
+      std::min(c.step()[0] + (valueOr(c.ok(), 1) != 0 ? 1 : 0),
+               c.step().desc.dtype == DType::I32 ? 0x1p31 - 1 : 0x1p63);
+}
+
+void compute(const BiasCorrView<Call> &c) {
+  long double t = c.step()[0];
+  const double betas[] = {c.attrs().beta1, c.attrs().beta2};
+  fill(c.bc(), [&](size_t i) {
+    return double(1 / (1 - std::pow((long double)betas[i], t)));
+  });
+}
+
+} // namespace aicf::reference

@@ -1,0 +1,35 @@
+//===- Rules.cpp - what counters, loss scale and guards accept ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/RuleCall.h"
+
+namespace aicf::rules {
+
+Status all_finite_c1(const AllFiniteView<Call> &c) {
+  for (size_t i = 1; i < c.numGroups(); ++i)
+    AICF_RETURN_IF_ERROR(hasElement(c.grad(i), c.grad(0)->dtype));
+  return {};
+}
+
+Status loss_scale_update_c1(const LossScaleUpdateView<Call> &c) {
+  AICF_RETURN_IF_ERROR(isScalar(c.scale()));
+  AICF_RETURN_IF_ERROR(isScalar(c.streak()));
+  return isScalar(c.ok());
+}
+
+Status step_inc_c1(const StepIncView<Call> &c) {
+  AICF_RETURN_IF_ERROR(isScalar(c.step()));
+  return ifThere(c.ok(), isScalar);
+}
+
+Status bias_corr_c1(const BiasCorrView<Call> &c) { return isScalar(c.step()); }
+
+Status bias_corr_c2(const BiasCorrView<Call> &c) {
+  return hasShape(c.bc(), {2});
+}
+
+} // namespace aicf::rules

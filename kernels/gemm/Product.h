@@ -1,0 +1,65 @@
+//===- Product.h - a call of any gemm kind, read off once -------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What the kinds of this family have in common, for kernels and libraries that
+// run several of them.
+//===----------------------------------------------------------------------===//
+
+#ifndef AICF_KERNELS_GEMM_PRODUCT_H
+#define AICF_KERNELS_GEMM_PRODUCT_H
+
+#include "aicf/Kernels/Launch.h"
+
+namespace aicf {
+
+/// c[m,n] = op(a)[m,k] · op(b)[k,n], and what is done on the way out.
+struct Product {
+  enum class Epilogue { None, Bias, BiasRelu, ReluBwd, Reduce };
+
+  TensorView a, b, c;
+  TensorView extra; ///< bias [n], saved [m,n] or sums [m]; none without epilogue
+  bool transA, transB;
+  Epilogue epilogue = Epilogue::None;
+  int64_t m, n, k;
+  int64_t lda, ldb; ///< elements between rows as stored
+
+  Product(const GemmArgs &call) : Product(call, TensorView()) {}
+  Product(const GemmBiasArgs &call) : Product(call, call.bias()) {
+    epilogue = call.attrs().relu ? Epilogue::BiasRelu : Epilogue::Bias;
+  }
+  Product(const GemmReluBwdArgs &call) : Product(call, call.saved()) {
+    epilogue = Epilogue::ReluBwd;
+  }
+  Product(const GemmReduceArgs &call) : Product(call, call.sums()) {
+    epilogue = Epilogue::Reduce;
+  }
+  /// `kind` is one of the family.
+  static Product of(OpKind kind, const LaunchArgs &args) {
+    switch (kind) {
+    case OpKind::GemmBias:
+      return GemmBiasArgs(args);
+    case OpKind::GemmReluBwd:
+      return GemmReluBwdArgs(args);
+    case OpKind::GemmReduce:
+      return GemmReduceArgs(args);
+    default:
+      return GemmArgs(args);
+    }
+  }
+
+private:
+  template <typename Args>
+  Product(const Args &call, TensorView extra)
+      : a(call.a()), b(call.b()), c(call.c()), extra(extra),
+        transA(call.attrs().transA != 0), transB(call.attrs().transB != 0),
+        m(c.desc.dims[0]), n(c.desc.dims[1]),
+        k(transA ? a.desc.dims[0] : a.desc.dims[1]), lda(a.desc.dims[1]),
+        ldb(b.desc.dims[1]) {}
+};
+
+} // namespace aicf
+
+#endif // AICF_KERNELS_GEMM_PRODUCT_H

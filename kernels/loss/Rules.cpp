@@ -1,0 +1,36 @@
+//===- Rules.cpp - what losses accept -------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/RuleCall.h"
+
+namespace aicf::rules {
+
+Status mse_loss_c1(const MseLossView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
+}
+Status mse_grad_c1(const MseGradView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
+}
+Status mse_loss_grad_c1(const MseLossGradView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
+}
+
+Status mse_grad_c2(const MseGradView<Call> &c) {
+  return ifThere(c.loss_scale(), hasType,
+                 TensorDesc(c.target()->dtype, {}));
+}
+Status mse_loss_grad_c2(const MseLossGradView<Call> &c) {
+  return ifThere(c.loss_scale(), hasType,
+                 TensorDesc(c.target()->dtype, {}));
+}
+
+/// The gradient of mse_loss.
+double default_mse_grad_scale(const MseGradView<Call> &c) {
+  return 2.0 / double(c.pred()->numElements());
+}
+
+} // namespace aicf::rules

@@ -1,0 +1,156 @@
+//===- LayerNorm.cu - layer norm and its gradients on CUDA ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A block a row; sums in an order that the shape alone decides.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cuda/Common.cuh"
+
+namespace aicf::cuda {
+namespace {
+
+struct LayerNormParams {
+  const void *x, *gamma, *beta;
+  void *y, *mean, *rstd;
+  int64_t width, rows;
+  double eps;
+};
+
+struct LayerNormBwdParams {
+  const void *dy, *x, *gamma, *mean, *rstd;
+  void *dx, *dgamma, *dbeta;
+  int64_t width, rows;
+};
+
+/// Mean, then variance around it, then the row.
+template <typename T>
+__device__ void layerNormRow(const LayerNormParams &p, int64_t row,
+                             Compute<T> *scratch) {
+  using C = Compute<T>;
+  int64_t base = row * p.width;
+  const T *x = static_cast<const T *>(p.x) + base;
+  C sum = 0, squares = 0;
+  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x)
+    sum += widen(x[j]);
+  C mean = blockSum(sum, scratch) / C(p.width);
+  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
+    C d = widen(x[j]) - mean;
+    squares += d * d;
+  }
+  C variance = blockSum(squares, scratch) / C(p.width);
+  C rstd = C(1) / sqrt(variance + C(p.eps));
+  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x)
+    static_cast<T *>(p.y)[base + j] =
+        narrow<T>((widen(x[j]) - mean) * rstd *
+                      widen(static_cast<const T *>(p.gamma)[j]) +
+                  widen(static_cast<const T *>(p.beta)[j]));
+  if (threadIdx.x == 0) {
+    static_cast<T *>(p.mean)[row] = narrow<T>(mean);
+    static_cast<T *>(p.rstd)[row] = narrow<T>(rstd);
+  }
+}
+
+template <typename T>
+__global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
+  __shared__ Compute<T> scratch[32];
+  for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
+    layerNormRow<T>(p, row, scratch);
+}
+
+template <typename T>
+LaunchPlan layerNorm(LayerNormArgs call, const DeviceLimits &) {
+  LayerNormParams p{call.x().data,    call.gamma().data, call.beta().data,
+                    call.y().data,    call.mean().data,  call.rstd().data,
+                    0,                0,                 call.attrs().eps};
+  p.width = call.gamma().numElements();
+  p.rows = call.x().numElements() / p.width;
+  return {
+      plan(layerNormKernel<T>, rowGrid(p.rows), p.width > 512 ? 256 : 64, p)};
+}
+
+/// dx = rstd·(g - mean(g) - h·mean(g·h)) of one row.
+template <typename T>
+__device__ void layerNormDxRow(const LayerNormBwdParams &p, int64_t row,
+                               Compute<T> *scratch) {
+  using C = Compute<T>;
+  int64_t base = row * p.width;
+  const T *dy = static_cast<const T *>(p.dy) + base;
+  const T *x = static_cast<const T *>(p.x) + base;
+  const T *gamma = static_cast<const T *>(p.gamma);
+  C mean = widen(static_cast<const T *>(p.mean)[row]);
+  C rstd = widen(static_cast<const T *>(p.rstd)[row]);
+  C sumG = 0, sumGH = 0;
+  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
+    C g = widen(dy[j]) * widen(gamma[j]);
+    sumG += g;
+    sumGH += g * (widen(x[j]) - mean) * rstd;
+  }
+  C meanG = blockSum(sumG, scratch) / C(p.width);
+  C meanGH = blockSum(sumGH, scratch) / C(p.width);
+  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
+    C g = widen(dy[j]) * widen(gamma[j]), h = (widen(x[j]) - mean) * rstd;
+    static_cast<T *>(p.dx)[base + j] =
+        narrow<T>(rstd * (g - meanG - h * meanGH));
+  }
+}
+
+template <typename T>
+__global__ void layerNormDxKernel(const __grid_constant__ LayerNormBwdParams p) {
+  __shared__ Compute<T> scratch[32];
+  for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
+    layerNormDxRow<T>(p, row, scratch);
+}
+
+/// dgamma = Σ dy·h and dbeta = Σ dy: 32 columns a block.
+template <typename T>
+__global__ void
+layerNormParamsKernel(const __grid_constant__ LayerNormBwdParams p) {
+  using C = Compute<T>;
+  __shared__ C sums[2][32][33];
+  int64_t column = int64_t(blockIdx.x) * 32 + threadIdx.x;
+  C gamma = 0, beta = 0;
+  if (column < p.width)
+    for (int64_t r = threadIdx.y; r < p.rows; r += 32) {
+      int64_t at = r * p.width + column;
+      C dy = widen(static_cast<const T *>(p.dy)[at]);
+      C h = (widen(static_cast<const T *>(p.x)[at]) -
+             widen(static_cast<const T *>(p.mean)[r])) *
+            widen(static_cast<const T *>(p.rstd)[r]);
+      gamma += dy * h;
+      beta += dy;
+    }
+  sums[0][threadIdx.y][threadIdx.x] = gamma;
+  sums[1][threadIdx.y][threadIdx.x] = beta;
+  __syncthreads();
+  if (threadIdx.y > 1 || column >= p.width)
+    return;
+  C total = 0;
+  for (int r = 0; r < 32; ++r)
+    total += sums[threadIdx.y][r][threadIdx.x];
+  static_cast<T *>(threadIdx.y ? p.dbeta : p.dgamma)[column] = narrow<T>(total);
+}
+
+template <typename T>
+LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
+  LayerNormBwdParams p{call.dy().data,   call.x().data,    call.gamma().data,
+                       call.mean().data, call.rstd().data, call.dx().data,
+                       call.dgamma().data, call.dbeta().data, 0, 0};
+  p.width = call.gamma().numElements();
+  p.rows = call.x().numElements() / p.width;
+  PlannedLaunch columns =
+      plan(layerNormParamsKernel<T>, (p.width + 31) / 32, 32, p);
+  columns.block[1] = 32;
+  return {
+      plan(layerNormDxKernel<T>, rowGrid(p.rows), p.width > 512 ? 256 : 64, p),
+      columns};
+}
+
+} // namespace
+
+AICF_EVERY_FLOAT(layer_norm, layerNorm)
+AICF_EVERY_FLOAT(layer_norm_bwd, layerNormBwd)
+
+} // namespace aicf::cuda

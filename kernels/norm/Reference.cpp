@@ -1,0 +1,73 @@
+//===- Reference.cpp - sums and layer norm in f64 -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/reference/Reference.h"
+
+#include <cmath>
+
+namespace aicf::reference {
+
+void sumOver(const Tensor &from, int64_t axis, Tensor &to) {
+  const TensorDesc &x = from.desc;
+  int64_t inner = 1;
+  for (int64_t d = axis + 1; d < x.rank; ++d)
+    inner *= x.dims[d];
+  fill(to, [](size_t) { return 0.0; });
+  for (int64_t i = 0; i < x.numElements(); ++i)
+    to[size_t(i / (inner * x.dims[axis]) * inner + i % inner)] +=
+        from[size_t(i)];
+}
+
+void compute(const ReduceSumView<Call> &c) {
+  sumOver(c.x(), c.attrs().axis, c.y());
+}
+
+void compute(const ReluBwdReduceView<Call> &c) {
+  fill(c.dx(), [&](size_t i) { return c.saved()[i] > 0 ? c.dy()[i] : 0; });
+  sumOver(c.dx(), 0, c.sums());
+}
+
+void compute(const LayerNormView<Call> &c) {
+  double eps = c.attrs().eps;
+  size_t width = c.gamma().size(), rows = c.x().size() / width;
+  for (size_t r = 0; r < rows; ++r) {
+    double mean = 0, variance = 0;
+    for (size_t j = 0; j < width; ++j)
+      mean += c.x()[r * width + j] / double(width);
+    for (size_t j = 0; j < width; ++j)
+      variance += std::pow(c.x()[r * width + j] - mean, 2);
+    double rstd = 1 / std::sqrt(variance / double(width) + eps);
+    for (size_t j = 0; j < width; ++j)
+      c.y()[r * width + j] =
+          (c.x()[r * width + j] - mean) * rstd * c.gamma()[j] + c.beta()[j];
+    c.mean()[r] = mean;
+    c.rstd()[r] = rstd;
+  }
+}
+
+void compute(const LayerNormBwdView<Call> &c) {
+  size_t width = c.gamma().size(), rows = c.dy().size() / width;
+  for (size_t j = 0; j < width; ++j)
+    c.dgamma()[j] = c.dbeta()[j] = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    double meanG = 0, meanGH = 0;
+    auto h = [&](size_t j) {
+      return (c.x()[r * width + j] - c.mean()[r]) * c.rstd()[r];
+    };
+    auto g = [&](size_t j) { return c.dy()[r * width + j] * c.gamma()[j]; };
+    for (size_t j = 0; j < width; ++j) {
+      meanG += g(j) / double(width);
+      meanGH += g(j) * h(j) / double(width);
+      c.dgamma()[j] += c.dy()[r * width + j] * h(j);
+      c.dbeta()[j] += c.dy()[r * width + j];
+    }
+    for (size_t j = 0; j < width; ++j)
+      c.dx()[r * width + j] = c.rstd()[r] * (g(j) - meanG - h(j) * meanGH);
+  }
+}
+
+} // namespace aicf::reference

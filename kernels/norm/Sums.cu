@@ -1,0 +1,216 @@
+//===- Sums.cu - sums over a dimension on CUDA ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// No atomics: every sum is taken in an order that the shape alone decides. A
+// large reduction writes partial sums to the call's workspace and a second
+// launch adds them; without workspace one launch does all the work.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cuda/Common.cuh"
+
+namespace aicf::cuda {
+namespace {
+
+/// Columns: sums over `size` of x[o, i, j] for each (o, j). A block is X
+/// columns of V wide and kColumnThreads / X rows high; `chunks` blocks share a
+/// column.
+constexpr int kColumnThreads = 512;
+
+struct ColumnParams {
+  const void *x, *saved; ///< saved: relu_bwd's mask, or null
+  void *dx;              ///< relu_bwd's result
+  void *out;             ///< y, or partial sums [chunks, outer, inner]
+  int64_t outer, size, inner;
+  int64_t rowsPerChunk;
+};
+
+template <typename T, int V, int X, bool kMask, bool kPartial>
+__global__ void __launch_bounds__(kColumnThreads)
+    columnKernel(const __grid_constant__ ColumnParams p) {
+  using C = Compute<T>;
+  constexpr int kRows = kColumnThreads / X;
+  __shared__ C sums[kRows][X * V + 1];
+  int64_t column = (int64_t(blockIdx.x) * X + threadIdx.x) * V;
+  int64_t first = blockIdx.y * p.rowsPerChunk;
+  int64_t last = min(p.size, first + p.rowsPerChunk);
+  for (int64_t outer = blockIdx.z; outer < p.outer; outer += gridDim.z) {
+    int64_t base = outer * p.size * p.inner + column;
+    C mine[V] = {};
+    __syncthreads(); // the last use of sums is over
+    if (column < p.inner)
+#pragma unroll 4
+      for (int64_t i = first + threadIdx.y; i < last; i += kRows) {
+        int64_t vector = (base + i * p.inner) / V;
+        Vec<T, V> x = loadVec<T, V>(static_cast<const T *>(p.x), vector);
+        if constexpr (kMask) {
+          Vec<T, V> s = loadVec<T, V>(static_cast<const T *>(p.saved), vector);
+#pragma unroll
+          for (int k = 0; k < V; ++k)
+            if (!(widen(s.at[k]) > 0))
+              x.at[k] = narrow<T>(C(0));
+          storeVec<T, V>(static_cast<T *>(p.dx), vector, x);
+        }
+#pragma unroll
+        for (int k = 0; k < V; ++k)
+          mine[k] += widen(x.at[k]);
+      }
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      sums[threadIdx.y][threadIdx.x * V + k] = mine[k];
+    // Halving in a fixed order.
+    for (int half = kRows / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (int(threadIdx.y) < half)
+#pragma unroll
+        for (int k = 0; k < V; ++k)
+          sums[threadIdx.y][threadIdx.x * V + k] +=
+              sums[threadIdx.y + half][threadIdx.x * V + k];
+    }
+    if (threadIdx.y != 0 || column >= p.inner)
+      continue;
+#pragma unroll
+    for (int k = 0; k < V; ++k) {
+      C total = sums[0][threadIdx.x * V + k];
+      int64_t at = outer * p.inner + column + k;
+      if constexpr (kPartial)
+        static_cast<C *>(p.out)[int64_t(blockIdx.y) * p.outer * p.inner + at] =
+            total;
+      else
+        static_cast<T *>(p.out)[at] = narrow<T>(total);
+    }
+  }
+}
+
+struct CombineParams {
+  const void *partials; ///< [chunks, n]
+  void *out;            ///< [n]
+  int64_t chunks, n;
+};
+
+template <typename T>
+__global__ void combineKernel(const __grid_constant__ CombineParams p) {
+  using C = Compute<T>;
+  gridStride(p.n, [&](int64_t j) {
+    C total = 0;
+    for (int64_t c = 0; c < p.chunks; ++c)
+      total += static_cast<const C *>(p.partials)[c * p.n + j];
+    static_cast<T *>(p.out)[j] = narrow<T>(total);
+  });
+}
+
+/// The launches of a column sum; `p` comes with its pointers but out.
+template <typename T, int V, int X, bool kMask>
+LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
+                       ColumnParams p, int64_t outer, void *result) {
+  using C = Compute<T>;
+  constexpr int64_t kRows = kColumnThreads / X;
+  p.outer = outer;
+  int64_t strips = (p.inner + X * V - 1) / (X * V);
+  int64_t fits = workspace.data
+                     ? int64_t(workspace.desc.numBytes() / sizeof(C)) /
+                           (outer * p.inner)
+                     : 0;
+  // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
+  // for the second launch.
+  int64_t wanted = std::min<int64_t>(
+      kMultiprocessors * 4 / (strips * outer) + 1, p.size / (kRows * 16));
+  int64_t chunks = std::min<int64_t>({wanted, fits, 1024});
+  auto launch = [&](auto kernel, int64_t numChunks) {
+    p.rowsPerChunk = (p.size + numChunks - 1) / numChunks;
+    PlannedLaunch l = plan(kernel, strips, X, p);
+    l.block[1] = kRows;
+    l.grid[1] = uint32_t(numChunks);
+    l.grid[2] = uint32_t(std::min<int64_t>(outer, 65535));
+    return l;
+  };
+  if (chunks < 2) {
+    p.out = result;
+    return {launch(columnKernel<T, V, X, kMask, false>, 1)};
+  }
+  p.out = workspace.data;
+  CombineParams c{p.out, result, chunks, outer * p.inner};
+  return {launch(columnKernel<T, V, X, kMask, true>, chunks),
+          plan(combineKernel<T>, gridFor(c.n, limits), kBlock, c)};
+}
+
+/// Large tensors: 16 bytes a thread. Small ones: narrow blocks, of which there
+/// are more; 4 bytes a thread where the width allows it.
+template <typename T, bool kMask>
+LaunchPlan planColumnsOfAnyWidth(const TensorView &workspace,
+                                 const DeviceLimits &limits, ColumnParams p,
+                                 int64_t outer, void *result) {
+  uintptr_t bits = 0;
+  for (const void *at : {p.x, p.saved, static_cast<const void *>(p.dx)})
+    bits |= reinterpret_cast<uintptr_t>(at);
+  constexpr int kWide = 16 / sizeof(T), kPair = sizeof(T) == 2 ? 2 : 1;
+  bool isLarge = p.size * p.inner * outer >= int64_t(1) << 21;
+  if (isLarge && p.inner % kWide == 0 && bits % 16 == 0)
+    return planColumns<T, kWide, 32, kMask>(workspace, limits, p, outer, result);
+  if (p.inner % kPair == 0 && bits % 4 == 0)
+    return planColumns<T, kPair, 8, kMask>(workspace, limits, p, outer, result);
+  return planColumns<T, 1, 8, kMask>(workspace, limits, p, outer, result);
+}
+
+struct RowParams {
+  const void *x;
+  void *y;
+  int64_t size, rows;
+};
+
+/// Rows: a block a row.
+template <typename T>
+__global__ void rowKernel(const __grid_constant__ RowParams p) {
+  using C = Compute<T>;
+  __shared__ C scratch[32];
+  for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
+    const T *x = static_cast<const T *>(p.x) + row * p.size;
+    C sum = 0;
+    for (int64_t i = threadIdx.x; i < p.size; i += blockDim.x)
+      sum += widen(x[i]);
+    sum = blockSum(sum, scratch);
+    if (threadIdx.x == 0)
+      static_cast<T *>(p.y)[row] = narrow<T>(sum);
+  }
+}
+
+template <typename T>
+LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
+  const TensorDesc &desc = call.x().desc;
+  int64_t axis = call.attrs().axis, inner = 1;
+  for (int64_t d = axis + 1; d < desc.rank; ++d)
+    inner *= desc.dims[d];
+  int64_t size = desc.dims[axis];
+  int64_t outer = desc.numElements() / (size * inner);
+  if (inner == 1) {
+    RowParams p{call.x().data, call.y().data, size, outer};
+    return {plan(rowKernel<T>, rowGrid(outer), size > 512 ? 256 : 32, p)};
+  }
+  ColumnParams p{};
+  p.x = call.x().data;
+  p.size = size;
+  p.inner = inner;
+  return planColumnsOfAnyWidth<T, false>(call->workspace, limits, p, outer,
+                                         call.y().data);
+}
+
+template <typename T>
+LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
+  ColumnParams p{};
+  p.x = call.dy().data;
+  p.saved = call.saved().data;
+  p.dx = call.dx().data;
+  p.size = call.dy().desc.dims[0];
+  p.inner = call.dy().desc.dims[1];
+  return planColumnsOfAnyWidth<T, true>(call->workspace, limits, p, 1,
+                                        call.sums().data);
+}
+
+} // namespace
+
+AICF_EVERY_FLOAT(reduce_sum, reduceSum)
+AICF_EVERY_FLOAT(relu_bwd_reduce, reluBwdReduce)
+
+} // namespace aicf::cuda

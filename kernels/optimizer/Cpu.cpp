@@ -1,0 +1,133 @@
+//===- Cpu.cpp - Adam and SGD on the CPU ----------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Formulas: the records in Dialect/Primitives/Optimizer.td. With ok = 0 the
+// results are the old values, bit for bit.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cpu/KernelDecls.h"
+#include "kernels/cpu/Parallel.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace aicf::cpu {
+namespace {
+
+/// The scalars that every optimizer has; with ok = 0 nothing is updated.
+template <typename T> struct Gate {
+  bool skip = false;
+  T invScale = T(1.0f);
+
+  template <typename Args> explicit Gate(const Args &call) {
+    if (const TensorView *scale = call.inv_scale())
+      invScale = *scale->template as<T>();
+    if (const TensorView *ok = call.ok())
+      skip = *ok->template as<int32_t>() == 0;
+  }
+};
+
+/// The result is the old value; in place there is nothing to do.
+void keepOld(const TensorView &result, const TensorView &old) {
+  if (result.data != old.data)
+    std::memcpy(result.data, old.data, old.desc.numBytes());
+}
+
+/// Calls `body` with a value of the gradient's type: T's own, or a 16-bit one.
+template <typename T, typename Body>
+void withGradType(const TensorView &grad, Body body) {
+  if (grad.desc.dtype == DType::F16)
+    body(Half());
+  else if (grad.desc.dtype == DType::BF16)
+    body(BFloat());
+  else
+    body(T());
+}
+
+template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
+  AdamStepAttrs attrs = call.attrs();
+  Gate<T> gate(call);
+  if (gate.skip) {
+    keepOld(call.p_out(), call.p());
+    keepOld(call.m_out(), call.m());
+    keepOld(call.v_out(), call.v());
+    return;
+  }
+  const T *p = call.p().as<T>(), *m = call.m().as<T>(), *v = call.v().as<T>();
+  const T *bc = call.bc().as<T>();
+  const Grad *g = call.g().as<Grad>();
+  T *pOut = call.p_out().as<T>(), *mOut = call.m_out().as<T>();
+  T *vOut = call.v_out().as<T>();
+  T lr = *call.lr().as<T>(), bc1 = bc[0], bc2 = bc[1];
+  T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
+  T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
+  T keep = T(1 - double(lr) * attrs.weight_decay);
+  parallelElements(call.p().numElements(), call->numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       T grad = T(g[i]) * gate.invScale;
+                       T newM = beta1 * m[i] + rest1 * grad;
+                       T newV = beta2 * v[i] + rest2 * grad * grad;
+                       T newP = p[i] * keep - lr * (newM * bc1) /
+                                                  (std::sqrt(newV * bc2) + eps);
+                       mOut[i] = newM;
+                       vOut[i] = newV;
+                       pOut[i] = newP;
+                     }
+                   });
+}
+
+template <typename T> void adamStep(AdamStepArgs call) {
+  withGradType<T>(call.g(),
+                  [&](auto grad) { adamStepOf<T, decltype(grad)>(call); });
+}
+
+template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
+  using C = Compute<T>;
+  SgdStepAttrs attrs = call.attrs();
+  Gate<T> gate(call);
+  if (gate.skip) {
+    keepOld(call.p_out(), call.p());
+    if (call.m())
+      keepOld(*call.m_out(), *call.m());
+    return;
+  }
+  C lr = *call.lr().as<T>();
+  const T *p = call.p().as<T>();
+  const Grad *g = call.g().as<Grad>();
+  const T *m = call.m() ? call.m()->as<T>() : nullptr;
+  T *pOut = call.p_out().as<T>(), *mOut = m ? call.m_out()->as<T>() : nullptr;
+  C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
+  bool nesterov = attrs.nesterov != 0;
+  parallelElements(
+      call.p().numElements(), call->numThreads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
+          if (m) {
+            C moment = momentum * C(m[i]) + direction;
+            mOut[i] = moment;
+            direction = nesterov ? direction + momentum * moment : moment;
+          }
+          pOut[i] = C(p[i]) - lr * direction;
+        }
+      });
+}
+
+template <typename T> void sgdStep(SgdStepArgs call) {
+  withGradType<T>(call.g(),
+                  [&](auto grad) { sgdStepOf<T, decltype(grad)>(call); });
+}
+
+} // namespace
+
+AICF_DEFINE_KERNEL(adam_step_f32_v0, adamStep<float>)
+AICF_DEFINE_KERNEL(adam_step_f64_v0, adamStep<double>)
+AICF_DEFINE_KERNEL(sgd_step_f32_v0, sgdStep<float>)
+AICF_DEFINE_KERNEL(sgd_step_f64_v0, sgdStep<double>)
+AICF_DEFINE_KERNEL(sgd_step_f16_v0, sgdStep<Half>)
+AICF_DEFINE_KERNEL(sgd_step_bf16_v0, sgdStep<BFloat>)
+
+} // namespace aicf::cpu

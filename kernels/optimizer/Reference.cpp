@@ -1,0 +1,100 @@
+//===- Reference.cpp - Adam and SGD in f64 --------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/reference/Reference.h"
+
+#include <cmath>
+
+namespace aicf::reference {
+namespace {
+
+/// What an update reads beside its group.
+struct Scalars {
+  double lr, invScale;
+  bool ok;
+  template <typename View>
+  explicit Scalars(const View &c)
+      : lr(c.lr()[0]), invScale(valueOr(c.inv_scale(), 1)),
+        ok(valueOr(c.ok(), 1) != 0) {}
+};
+
+template <typename Attrs>
+void adam(const Attrs &attrs, const Scalars &s, const Tensor &bc,
+          const Tensor &p, const Tensor &g, const Tensor &m, const Tensor &v,
+          Tensor &pOut, Tensor &mOut, Tensor &vOut) {
+  for (size_t i = 0; i < p.size(); ++i) {
+    double newP = p[i], newM = m[i], newV = v[i], grad = g[i] * s.invScale;
+    if (s.ok) {
+      newM = attrs.beta1 * newM + (1 - attrs.beta1) * grad;
+      newV = attrs.beta2 * newV + (1 - attrs.beta2) * grad * grad;
+      newP -= s.lr * attrs.weight_decay * newP;
+      newP -= s.lr * (newM * bc[0]) / (std::sqrt(newV * bc[1]) + attrs.eps);
+    }
+    pOut[i] = newP;
+    mOut[i] = newM;
+    vOut[i] = newV;
+  }
+}
+
+/// `m` and `mOut` may be null.
+void sgd(const SgdStepAttrs &attrs, const Scalars &s, const Tensor &p,
+         const Tensor &g, const Tensor *m, Tensor &pOut, Tensor *mOut) {
+  for (size_t i = 0; i < p.size(); ++i) {
+    double newP = p[i], newM = m ? (*m)[i] : 0;
+    double d = g[i] * s.invScale + attrs.weight_decay * newP;
+    if (s.ok) {
+      newM = attrs.momentum * newM + d;
+      newP -= s.lr * (attrs.nesterov ? d + attrs.momentum * newM : newM);
+    }
+    pOut[i] = newP;
+    if (mOut)
+      (*mOut)[i] = newM;
+  }
+}
+
+template <typename View> void copy(const View &c, size_t group) {
+  if (Tensor *copy = c.copies(group))
+    copy->values = c.p_out(group).values;
+}
+
+} // namespace
+
+void compute(const AdamStepView<Call> &c) {
+  adam(c.attrs(), Scalars(c), c.bc(), c.p(), c.g(), c.m(), c.v(), c.p_out(),
+       c.m_out(), c.v_out());
+}
+
+void compute(const SgdStepView<Call> &c) {
+  sgd(c.attrs(), Scalars(c), c.p(), c.g(), c.m(), c.p_out(), c.m_out());
+}
+
+void compute(const AdamUpdateView<Call> &c) {
+  for (size_t i = 0; i < c.numGroups(); ++i) {
+    adam(c.attrs(), Scalars(c), c.bc(), c.p(i), c.g(i), c.m(i), c.v(i),
+         c.p_out(i), c.m_out(i), c.v_out(i));
+    copy(c, i);
+  }
+}
+
+void compute(const SgdUpdateView<Call> &c) {
+  for (size_t i = 0; i < c.numGroups(); ++i) {
+    sgd({0, c.attrs().weight_decay, 0}, Scalars(c), c.p(i), c.g(i), nullptr,
+        c.p_out(i), nullptr);
+    copy(c, i);
+  }
+}
+
+void compute(const MomentumUpdateView<Call> &c) {
+  MomentumUpdateAttrs attrs = c.attrs();
+  for (size_t i = 0; i < c.numGroups(); ++i) {
+    sgd({attrs.momentum, attrs.weight_decay, attrs.nesterov}, Scalars(c),
+        c.p(i), c.g(i), &c.m(i), c.p_out(i), &c.m_out(i));
+    copy(c, i);
+  }
+}
+
+} // namespace aicf::reference

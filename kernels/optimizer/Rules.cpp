@@ -1,0 +1,122 @@
+//===- Rules.cpp - what optimizers accept ---------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/RuleCall.h"
+
+namespace aicf::rules {
+namespace {
+
+/// lr and, if it is there, inv_scale: 0-d of the parameters' element type.
+template <typename Optimizer>
+Status scalars(const Optimizer &c, DType dtype) {
+  AICF_RETURN_IF_ERROR(hasType(c.lr(), TensorDesc(dtype, {})));
+  return ifThere(c.inv_scale(), hasType, TensorDesc(dtype, {}));
+}
+
+Status biasCorrection(const Operand &bc, DType dtype) {
+  return hasType(bc, TensorDesc(dtype, {2}));
+}
+
+/// C1 of a single optimizer on one group.
+Status group(const Operand &p, const Operand &g, const Operand *m,
+             const Operand *v) {
+  AICF_RETURN_IF_ERROR(hasTypeOrIsNarrower(g, p));
+  AICF_RETURN_IF_ERROR(ifThere(m, hasType, *p));
+  return ifThere(v, hasType, *p);
+}
+
+/// The element type that all parameters of a multi-tensor call have.
+template <typename Many> Status oneElement(const Many &c) {
+  for (size_t i = 1; i < c.numGroups(); ++i)
+    AICF_RETURN_IF_ERROR(hasElement(c.p(i), c.p(0)->dtype));
+  return {};
+}
+
+template <typename Many> Status copies(const Many &c) {
+  for (size_t i = 0; i < c.numGroups(); ++i)
+    if (const Operand *copy = c.copies(i)) {
+      if (!isHalf((*copy)->dtype))
+        return makeError(StatusCode::DTypeMismatch, copy->text(),
+                         " has element type ", nameOf((*copy)->dtype),
+                         ", expected f16 or bf16");
+      AICF_RETURN_IF_ERROR(hasShape(*copy, *c.p(i)));
+    }
+  return {};
+}
+
+} // namespace
+
+Status adam_step_c1(const AdamStepView<Call> &c) {
+  return group(c.p(), c.g(), &c.m(), &c.v());
+}
+Status adam_step_c2(const AdamStepView<Call> &c) {
+  AICF_RETURN_IF_ERROR(biasCorrection(c.bc(), c.p()->dtype));
+  return scalars(c, c.p()->dtype);
+}
+Status adam_step_c3(const AdamStepView<Call> &c) {
+  return ifThere(c.ok(), isScalar);
+}
+
+Status sgd_step_c1(const SgdStepView<Call> &c) {
+  return group(c.p(), c.g(), c.m(), nullptr);
+}
+Status sgd_step_c2(const SgdStepView<Call> &c) {
+  return scalars(c, c.p()->dtype);
+}
+Status sgd_step_c3(const SgdStepView<Call> &c) {
+  return ifThere(c.ok(), isScalar);
+}
+Status sgd_step_c4(const SgdStepView<Call> &c) {
+  SgdStepAttrs attrs = c.attrs();
+  AICF_RETURN_IF_ERROR(isNumber("momentum", attrs.momentum,
+                                c.m() || attrs.momentum == 0, "0 without m"));
+  return isNumber("nesterov", attrs.nesterov, c.m() || attrs.nesterov == 0,
+                  "0 without m");
+}
+
+Status adam_update_c1(const AdamUpdateView<Call> &c) {
+  for (size_t i = 0; i < c.numGroups(); ++i)
+    AICF_RETURN_IF_ERROR(group(c.p(i), c.g(i), &c.m(i), &c.v(i)));
+  return {};
+}
+Status adam_update_c2(const AdamUpdateView<Call> &c) {
+  AICF_RETURN_IF_ERROR(oneElement(c));
+  AICF_RETURN_IF_ERROR(biasCorrection(c.bc(), c.p(0)->dtype));
+  return scalars(c, c.p(0)->dtype);
+}
+
+Status sgd_update_c1(const SgdUpdateView<Call> &c) {
+  for (size_t i = 0; i < c.numGroups(); ++i)
+    AICF_RETURN_IF_ERROR(group(c.p(i), c.g(i), nullptr, nullptr));
+  return {};
+}
+Status sgd_update_c2(const SgdUpdateView<Call> &c) {
+  AICF_RETURN_IF_ERROR(oneElement(c));
+  return scalars(c, c.p(0)->dtype);
+}
+
+Status momentum_update_c1(const MomentumUpdateView<Call> &c) {
+  for (size_t i = 0; i < c.numGroups(); ++i)
+    AICF_RETURN_IF_ERROR(group(c.p(i), c.g(i), &c.m(i), nullptr));
+  return {};
+}
+Status momentum_update_c2(const MomentumUpdateView<Call> &c) {
+  AICF_RETURN_IF_ERROR(oneElement(c));
+  return scalars(c, c.p(0)->dtype);
+}
+
+#define AICF_MANY(OP, VIEW)                                                    \
+  Status OP##_c3(const VIEW##View<Call> &c) {                                  \
+    return ifThere(c.ok(), isScalar);                                          \
+  }                                                                            \
+  Status OP##_c4(const VIEW##View<Call> &c) { return copies(c); }
+AICF_MANY(adam_update, AdamUpdate)
+AICF_MANY(sgd_update, SgdUpdate)
+AICF_MANY(momentum_update, MomentumUpdate)
+#undef AICF_MANY
+
+} // namespace aicf::rules

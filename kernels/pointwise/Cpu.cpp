@@ -1,0 +1,129 @@
+//===- Cpu.cpp - pointwise primitives, copies and casts on the CPU --------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Every kernel reads element i of its operands before it writes element i of its
+// result, so that working in place is safe where the records' ties allow it.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cpu/KernelDecls.h"
+#include "kernels/cpu/Parallel.h"
+#include "kernels/pointwise/Functors.h"
+
+#include <cstring>
+#include <tuple>
+
+namespace aicf::cpu {
+namespace {
+
+/// Every kernel of one pointwise primitive: F is its definition.
+template <typename F, typename T>
+void pointwise(typename F::template View<LaunchArgs> call) {
+  using C = Compute<T>;
+  constexpr size_t kNumInputs = decltype(call)::kNumInputs;
+  std::array<const T *, kNumInputs> inputs;
+  for (size_t i = 0; i < kNumInputs; ++i)
+    inputs[i] = call.inputs()[i]->template as<T>();
+  T *output = call.output().template as<T>();
+  const auto attrs = call.attrs();
+  parallelElements(
+      call.output().numElements(), call->numThreads,
+      [=](int64_t begin, int64_t end) {
+        std::apply(
+            [&](auto... x) {
+              for (int64_t i = begin; i < end; ++i)
+                output[i] = T(F::apply(attrs, C(x[i])...));
+            },
+            inputs);
+      });
+}
+
+/// out[o,i,k] = y[o,i,k] + b[i]: `axis` of y has b's size.
+template <typename T> void biasAdd(BiasAddArgs call) {
+  using C = Compute<T>;
+  const T *y = call.y().as<T>(), *b = call.b().as<T>();
+  T *out = call.out().as<T>();
+  const TensorDesc &desc = call.y().desc;
+  int64_t axis = call.attrs().axis;
+  if (axis < 0)
+    axis = desc.rank - 1;
+  int64_t size = desc.dims[axis], inner = 1;
+  for (int64_t d = axis + 1; d < desc.rank; ++d)
+    inner *= desc.dims[d];
+  int64_t rows = desc.numElements() / (inner == 1 ? size : inner);
+  int64_t width = inner == 1 ? size : inner;
+  int64_t block = width >= 16384 ? 1 : 16384 / width;
+  parallelFor(rows, block, call->numThreads, rows * width,
+              [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r) {
+                  const T *from = y + r * width;
+                  T *to = out + r * width;
+                  if (inner == 1)
+                    for (int64_t j = 0; j < width; ++j)
+                      to[j] = C(from[j]) + C(b[j]);
+                  else
+                    for (int64_t j = 0; j < width; ++j)
+                      to[j] = C(from[j]) + C(b[r % size]);
+                }
+              });
+}
+
+/// copy and copy_saved.
+template <typename Args> void copy(Args call) {
+  const char *from = call.x().template as<char>();
+  char *to = call.y().template as<char>();
+  int64_t bytes = static_cast<int64_t>(call.x().desc.numBytes());
+  parallelFor(bytes, 65536, call->numThreads, bytes / 4,
+              [&](int64_t begin, int64_t end) {
+                std::memcpy(to + begin, from + begin, size_t(end - begin));
+              });
+}
+
+template <typename From, typename To> void cast(CastArgs call) {
+  const From *x = call.x().as<From>();
+  To *y = call.y().as<To>();
+  parallelElements(call.x().numElements(), call->numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i)
+                       y[i] = To(Compute<From>(x[i]));
+                   });
+}
+
+} // namespace
+
+#define AICF_POINTWISE(OP, FUNCTOR)                                            \
+  AICF_DEFINE_KERNEL(OP##_f32_v0, pointwise<functor::FUNCTOR, float>)          \
+  AICF_DEFINE_KERNEL(OP##_f64_v0, pointwise<functor::FUNCTOR, double>)
+#define AICF_POINTWISE_HALF(OP, FUNCTOR)                                       \
+  AICF_DEFINE_KERNEL(OP##_f16_v0, pointwise<functor::FUNCTOR, Half>)           \
+  AICF_DEFINE_KERNEL(OP##_bf16_v0, pointwise<functor::FUNCTOR, BFloat>)
+AICF_POINTWISE(relu, Relu)
+AICF_POINTWISE_HALF(relu, Relu)
+AICF_POINTWISE(relu_bwd, ReluBwd)
+AICF_POINTWISE_HALF(relu_bwd, ReluBwd)
+AICF_POINTWISE(add, Add)
+AICF_POINTWISE_HALF(add, Add)
+AICF_POINTWISE(reciprocal, Reciprocal)
+AICF_DEFINE_KERNEL(bias_add_f32_v0, biasAdd<float>)
+AICF_DEFINE_KERNEL(bias_add_f64_v0, biasAdd<double>)
+AICF_DEFINE_KERNEL(cast_f32_f64_v0, cast<float, double>)
+AICF_DEFINE_KERNEL(cast_f64_f32_v0, cast<double, float>)
+AICF_DEFINE_KERNEL(cast_f32_f16_v0, cast<float, Half>)
+AICF_DEFINE_KERNEL(cast_f16_f32_v0, cast<Half, float>)
+AICF_DEFINE_KERNEL(cast_f32_bf16_v0, cast<float, BFloat>)
+AICF_DEFINE_KERNEL(cast_bf16_f32_v0, cast<BFloat, float>)
+AICF_DEFINE_KERNEL(bias_add_f16_v0, biasAdd<Half>)
+AICF_DEFINE_KERNEL(bias_add_bf16_v0, biasAdd<BFloat>)
+#define AICF_COPY(T)                                                           \
+  AICF_DEFINE_KERNEL(copy_##T##_v0, copy<CopyArgs>)                            \
+  AICF_DEFINE_KERNEL(copy_saved_##T##_v0, copy<CopySavedArgs>)
+AICF_COPY(f32)
+AICF_COPY(f64)
+AICF_COPY(f16)
+AICF_COPY(bf16)
+AICF_COPY(i32)
+AICF_COPY(i64)
+
+} // namespace aicf::cpu

@@ -1,0 +1,202 @@
+//===- Cuda.cu - pointwise primitives, copies and casts on CUDA -----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Element i of the operands is read before element i of the result is written:
+// in place is safe where the records' ties allow it. Compiled without
+// contraction.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cuda/Common.cuh"
+#include "kernels/pointwise/Functors.h"
+
+namespace aicf::cuda {
+namespace {
+
+template <typename F> struct PointwiseParams {
+  const void *inputs[F::template View<LaunchArgs>::kNumInputs];
+  void *output;
+  int64_t vectors; ///< elements / V
+  typename F::Attrs attrs;
+};
+
+/// Every kernel of one pointwise primitive: F is its definition. V elements a
+/// thread and step; V = 1 is the fallback for odd sizes.
+template <typename F, typename T, int V>
+__global__ void
+pointwiseKernel(const __grid_constant__ PointwiseParams<F> p) {
+  constexpr int kNumInputs = sizeof(p.inputs) / sizeof(p.inputs[0]);
+  gridStride(p.vectors, [&](int64_t i) {
+    Vec<T, V> in[kNumInputs], out;
+#pragma unroll
+    for (int n = 0; n < kNumInputs; ++n)
+      in[n] = loadVec<T, V>(static_cast<const T *>(p.inputs[n]), i);
+#pragma unroll
+    for (int k = 0; k < V; ++k) {
+      Compute<T> y;
+      if constexpr (kNumInputs == 1)
+        y = F::apply(p.attrs, widen(in[0].at[k]));
+      else
+        y = F::apply(p.attrs, widen(in[0].at[k]), widen(in[1].at[k]));
+      out.at[k] = narrow<T>(y);
+    }
+    storeVec<T, V>(static_cast<T *>(p.output), i, out);
+  });
+}
+
+template <typename F, typename T, int V>
+LaunchPlan pointwise(typename F::template View<LaunchArgs> call,
+                     const DeviceLimits &limits) {
+  constexpr size_t kNumInputs = decltype(call)::kNumInputs;
+  static_assert(kNumInputs <= 2, "give the kernel a case for more");
+  PointwiseParams<F> p{};
+  for (size_t i = 0; i < kNumInputs; ++i)
+    p.inputs[i] = call.inputs()[i]->data;
+  p.output = call.output().data;
+  p.vectors = call.output().numElements() / V;
+  p.attrs = call.attrs();
+  return {plan(pointwiseKernel<F, T, V>, gridFor(p.vectors, limits), kBlock, p)};
+}
+
+struct MapParams {
+  const void *a, *b;
+  void *out;
+  int64_t vectors;     ///< elements / V
+  int64_t size, inner; ///< bias_add: b's size, elements behind its axis
+};
+
+/// out[o,i,k] = y[o,i,k] + b[i]. With inner == 1 a vector lies along b (its
+/// last dimension is a multiple of V), else behind one element of b.
+template <typename T, int V>
+__global__ void biasAddKernel(const __grid_constant__ MapParams p) {
+  const T *b = static_cast<const T *>(p.b);
+  gridStride(p.vectors, [&](int64_t i) {
+    Vec<T, V> y = loadVec<T, V>(static_cast<const T *>(p.a), i), bias;
+    if (p.inner == 1) {
+      bias = loadVec<T, V>(b, i % (p.size / V));
+    } else {
+      T one = b[i * V / p.inner % p.size];
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        bias.at[k] = one;
+    }
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      y.at[k] = narrow<T>(widen(y.at[k]) + widen(bias.at[k]));
+    storeVec<T, V>(static_cast<T *>(p.out), i, y);
+  });
+}
+
+template <typename T, int V>
+LaunchPlan biasAdd(BiasAddArgs call, const DeviceLimits &limits) {
+  const TensorDesc &y = call.y().desc;
+  int64_t axis = call.attrs().axis;
+  if (axis < 0)
+    axis = y.rank - 1;
+  MapParams p{};
+  p.a = call.y().data;
+  p.b = call.b().data;
+  p.out = call.out().data;
+  p.vectors = y.numElements() / V;
+  p.size = y.dims[axis];
+  p.inner = 1;
+  for (int64_t d = axis + 1; d < y.rank; ++d)
+    p.inner *= y.dims[d];
+  // V divides the last dimension: that is b's size if axis is last, else it
+  // divides inner.
+  return {plan(biasAddKernel<T, V>, gridFor(p.vectors, limits), kBlock, p)};
+}
+
+template <typename From, typename To, int V>
+__global__ void castKernel(const __grid_constant__ MapParams p) {
+  gridStride(p.vectors, [&](int64_t i) {
+    Vec<From, V> x = loadVec<From, V>(static_cast<const From *>(p.a), i);
+    Vec<To, V> y;
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      y.at[k] = narrow<To>(Compute<To>(widen(x.at[k])));
+    storeVec<To, V>(static_cast<To *>(p.out), i, y);
+  });
+}
+
+template <typename From, typename To, int V>
+LaunchPlan cast(CastArgs call, const DeviceLimits &limits) {
+  MapParams p{};
+  p.a = call.x().data;
+  p.out = call.y().data;
+  p.vectors = call.x().numElements() / V;
+  return {plan(castKernel<From, To, V>, gridFor(p.vectors, limits), kBlock, p)};
+}
+
+/// Bytes: 16 at a time where everything is aligned, then the rest.
+__global__ void copyKernel(const __grid_constant__ MapParams p) {
+  gridStride(p.vectors, [&](int64_t i) {
+    static_cast<uint4 *>(p.out)[i] = static_cast<const uint4 *>(p.a)[i];
+  });
+  if (blockIdx.x == 0)
+    for (int64_t i = p.vectors * 16 + threadIdx.x; i < p.size; i += blockDim.x)
+      static_cast<char *>(p.out)[i] = static_cast<const char *>(p.a)[i];
+}
+
+/// copy and copy_saved.
+template <typename Args>
+LaunchPlan copy(Args call, const DeviceLimits &limits) {
+  MapParams p{};
+  p.a = call.x().data;
+  p.out = call.y().data;
+  p.size = int64_t(call.x().desc.numBytes());
+  auto misaligned = [](const void *at) {
+    return reinterpret_cast<uintptr_t>(at) % 16 != 0;
+  };
+  p.vectors = misaligned(p.a) || misaligned(p.out) ? 0 : p.size / 16;
+  return {plan(copyKernel, gridFor(p.vectors, limits), kBlock, p)};
+}
+
+} // namespace
+
+#define AICF_VARIANTS(OP, BODY, VERSION)                                       \
+  AICF_DEFINE_PLANNER(OP##_f32_vec4_##VERSION, BODY(f32, 4))                   \
+  AICF_DEFINE_PLANNER(OP##_f32_##VERSION, BODY(f32, 1))                        \
+  AICF_DEFINE_PLANNER(OP##_f64_##VERSION, BODY(f64, 1))                        \
+  AICF_DEFINE_PLANNER(OP##_f16_vec8_##VERSION, BODY(f16, 8))                   \
+  AICF_DEFINE_PLANNER(OP##_f16_vec2_##VERSION, BODY(f16, 2))                   \
+  AICF_DEFINE_PLANNER(OP##_f16_##VERSION, BODY(f16, 1))                        \
+  AICF_DEFINE_PLANNER(OP##_bf16_vec8_##VERSION, BODY(bf16, 8))                 \
+  AICF_DEFINE_PLANNER(OP##_bf16_vec2_##VERSION, BODY(bf16, 2))                 \
+  AICF_DEFINE_PLANNER(OP##_bf16_##VERSION, BODY(bf16, 1))
+
+
+#define AICF_POINTWISE_RELU(T, V) pointwise<functor::Relu, T, V>
+#define AICF_POINTWISE_RELU_BWD(T, V) pointwise<functor::ReluBwd, T, V>
+#define AICF_POINTWISE_ADD(T, V) pointwise<functor::Add, T, V>
+#define AICF_BIAS_ADD(T, V) biasAdd<T, V>
+AICF_VARIANTS(relu, AICF_POINTWISE_RELU, v0)
+AICF_VARIANTS(relu_bwd, AICF_POINTWISE_RELU_BWD, v0)
+AICF_VARIANTS(add, AICF_POINTWISE_ADD, v0)
+AICF_VARIANTS(bias_add, AICF_BIAS_ADD, v0)
+AICF_DEFINE_PLANNER(reciprocal_f32_v0, pointwise<functor::Reciprocal, f32, 1>)
+AICF_DEFINE_PLANNER(reciprocal_f64_v0, pointwise<functor::Reciprocal, f64, 1>)
+
+#define AICF_CAST(FROM, TO)                                                    \
+  AICF_DEFINE_PLANNER(cast_##FROM##_##TO##_vec4_v0, cast<FROM, TO, 4>)         \
+  AICF_DEFINE_PLANNER(cast_##FROM##_##TO##_v0, cast<FROM, TO, 1>)
+AICF_CAST(f32, f16)
+AICF_CAST(f32, bf16)
+AICF_CAST(f16, f32)
+AICF_CAST(bf16, f32)
+AICF_DEFINE_PLANNER(cast_f32_f64_v0, cast<f32, f64, 1>)
+AICF_DEFINE_PLANNER(cast_f64_f32_v0, cast<f64, f32, 1>)
+
+#define AICF_COPY(T)                                                           \
+  AICF_DEFINE_PLANNER(copy_##T##_v0, copy<CopyArgs>)                           \
+  AICF_DEFINE_PLANNER(copy_saved_##T##_v0, copy<CopySavedArgs>)
+AICF_COPY(f32)
+AICF_COPY(f64)
+AICF_COPY(f16)
+AICF_COPY(bf16)
+AICF_COPY(i32)
+AICF_COPY(i64)
+
+} // namespace aicf::cuda

@@ -1,0 +1,36 @@
+//===- Rules.cpp - what pointwise primitives accept -----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/RuleCall.h"
+
+namespace aicf::rules {
+
+Status relu_bwd_c1(const ReluBwdView<Call> &c) {
+  return hasType(c.saved(), *c.dy());
+}
+
+Status add_c1(const AddView<Call> &c) { return hasType(c.b(), *c.a()); }
+
+Status bias_add_c1(const BiasAddView<Call> &c) {
+  AICF_RETURN_IF_ERROR(hasRank(c.b(), 1));
+  return hasElement(c.b(), c.y()->dtype);
+}
+
+Status bias_add_c2(const BiasAddView<Call> &c) {
+  int64_t axis = c.attrs().axis, rank = c.y()->rank;
+  return isNumber("axis", double(axis), rank > 0 && axis >= -1 && axis < rank,
+                  "-1 or a dimension of y");
+}
+
+Status bias_add_c3(const BiasAddView<Call> &c) {
+  int64_t axis = c.attrs().axis;
+  return hasShape(c.b(), {c.y()->dims[axis < 0 ? c.y()->rank - 1 : axis]});
+}
+
+Status cast_c1(const CastView<Call> &c) { return hasShape(c.y(), *c.x()); }
+
+} // namespace aicf::rules

@@ -1,0 +1,73 @@
+//===- Record.h - ops as their records describe them ------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What the ops of both dialects that come from a record have in common: slots,
+// attr blobs, rules. Private to the dialects.
+//===----------------------------------------------------------------------===//
+
+#ifndef AICF_LIB_DIALECT_RECORD_H
+#define AICF_LIB_DIALECT_RECORD_H
+
+#include "aicf/ABI/Ops.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+
+namespace mlir::aicf_rt {
+
+/// The value of an attribute of an op by name; null if it is not set.
+using FieldLookup = llvm::function_ref<Attribute(StringRef)>;
+
+/// The fields of a call as an attr blob; `operands` are needed where a default
+/// is computed from them.
+SmallVector<uint8_t> encodeFields(::aicf::OpKind kind, FieldLookup lookup,
+                                  ArrayRef<::aicf::TensorDesc> operands);
+
+/// Descs of slots; null is an absent one.
+SmallVector<::aicf::TensorDesc> describeSlots(ArrayRef<Value> slots);
+
+/// Asks the rules; an error is the message.
+std::optional<std::string> checkByRecord(::aicf::OpKind kind,
+                                         ArrayRef<::aicf::TensorDesc> operands,
+                                         ArrayRef<::aicf::TensorDesc> results,
+                                         FieldLookup lookup);
+
+template <typename Properties, typename = void>
+struct HasOperandSegments : std::false_type {};
+template <typename Properties>
+struct HasOperandSegments<
+    Properties,
+    std::void_t<decltype(std::declval<Properties>().operandSegmentSizes)>>
+    : std::true_type {};
+template <typename Properties, typename = void>
+struct HasResultSegments : std::false_type {};
+template <typename Properties>
+struct HasResultSegments<
+    Properties,
+    std::void_t<decltype(std::declval<Properties>().resultSegmentSizes)>>
+    : std::true_type {};
+
+/// How many ODS operands a record makes: its groups are one.
+inline unsigned numOdsOperands(const ::aicf::OpInfo &info) {
+  return unsigned(info.numOperands - info.groupOperands) +
+         (info.groupOperands ? 1 : 0);
+}
+
+/// The operand slots of an op or of an adaptor of one.
+template <typename OpOrAdaptor>
+SmallVector<Value> operandSlotsOf(OpOrAdaptor op, ::aicf::OpKind kind) {
+  const ::aicf::OpInfo &info = ::aicf::infoOf(kind);
+  SmallVector<Value> slots;
+  for (unsigned i = 0, e = numOdsOperands(info); i < e; ++i) {
+    auto values = op.getODSOperands(i);
+    if (values.empty() && !(i == 0 && info.groupOperands))
+      slots.push_back(Value());
+    slots.append(values.begin(), values.end());
+  }
+  return slots;
+}
+
+} // namespace mlir::aicf_rt
+
+#endif // AICF_LIB_DIALECT_RECORD_H

@@ -24,11 +24,9 @@ Call::Call(CallSlots slots, Span<const TensorDesc> operands,
     ins.push_back({operands[i].isAbsent ? nullptr : &operands[i], i, false,
                    slots.info->operands[slots.operandAt(i)].name});
   outs.reserve(results.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    std::optional<size_t> at = slots.resultAt(i, results.size());
+  for (size_t i = 0; i < results.size(); ++i)
     outs.push_back({results[i].isAbsent ? nullptr : &results[i], i, true,
-                    at ? slots.info->results[*at].name : "copy"});
-  }
+                    slots.result(i, results.size()).name});
 }
 
 namespace {
@@ -68,20 +66,23 @@ Status Call::checkOperands() const {
       AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
   }
   for (const Operand &result : outs) {
-    std::optional<size_t> at = slots.resultAt(result.slot, outs.size());
-    bool isOptional =
-        at && slots.info->results[*at].presence == Presence::Optional;
-    if (!isOptional)
+    const ResultInfo &info = slots.result(result.slot, outs.size());
+    if (info.presence != Presence::Optional)
       AICF_RETURN_IF_ERROR(isThere(result));
-    if (at && !isAbsent(result))
-      AICF_RETURN_IF_ERROR(
-          hasElements(result, slots.info->results[*at].elements));
+    if (!isAbsent(result))
+      AICF_RETURN_IF_ERROR(hasElements(result, info.elements));
   }
   return {};
 }
 
 Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
-  size_t group = CallSlots::groupOf(result.slot, slots.info->groupResults);
+  if (info.rule == TypeRule::Checked) // by the numbered constraints
+    return {};
+  if (info.rule == TypeRule::Flag)
+    return hasType(result, TensorDesc(DType::I32, {}));
+  size_t group = info.presence == Presence::Grouped
+                     ? result.slot / slots.info->groupResults
+                     : 0;
   const Operand &of = ins[slots.slotOf(info.of, group)];
   if (isAbsent(of) != isAbsent(result))
     return makeError(StatusCode::InvalidArgument, result.text(), " is ",
@@ -89,25 +90,15 @@ Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
                      " is ", isAbsent(of) ? "absent" : "there");
   if (isAbsent(of))
     return {};
-  switch (info.rule) {
-  case TypeRule::Checked:
-    return {};
-  case TypeRule::Like:
-    return hasType(result, *of);
-  case TypeRule::ScalarOf:
+  if (info.rule == TypeRule::ScalarOf)
     return hasType(result, TensorDesc(of->dtype, {}));
-  case TypeRule::RowsOf:
-    return hasType(result, rowsOf(*of));
-  case TypeRule::Flag:
-    return hasType(result, TensorDesc(DType::I32, {}));
-  }
-  return {};
+  return hasType(result, info.rule == TypeRule::RowsOf ? rowsOf(*of) : *of);
 }
 
 Status Call::checkResults() const {
   for (const Operand &result : outs)
-    if (std::optional<size_t> at = slots.resultAt(result.slot, outs.size()))
-      AICF_RETURN_IF_ERROR(checkResult(result, slots.info->results[*at]));
+    AICF_RETURN_IF_ERROR(
+        checkResult(result, slots.result(result.slot, outs.size())));
   return {};
 }
 

@@ -2,6 +2,7 @@
 foreach(pair "Ops.h|include/aicf/ABI/Ops.h"
     "OpViews.h|include/aicf/ABI/OpViews.h"
     "Functors.h|kernels/pointwise/Functors.h"
+    "Rows.def|kernels/Rows.def" "Definitions.inc|kernels/Definitions.inc"
     "op_attrs.py|python/aicf/op_attrs.py")
   string(REPLACE "|" ";" pair ${pair})
   list(GET pair 0 generated)

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "aicf/Support/LossScale.h"
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
-#include "aicf/Support/LossScale.h"
 
 #include <cmath>
 #include <limits>
@@ -18,8 +18,8 @@ namespace {
 template <typename T> void stepInc(StepIncArgs call) {
   const TensorView *ok = call.ok();
   T step = *call.step().as<T>();
-  bool counts = (!ok || *ok->as<int32_t>() != 0) &&
-                step < std::numeric_limits<T>::max();
+  bool counts =
+      (!ok || *ok->as<int32_t>() != 0) && step < std::numeric_limits<T>::max();
   *call.step_out().as<T>() = step + (counts ? 1 : 0);
 }
 
@@ -71,17 +71,7 @@ template <typename T> void allFinite(AllFiniteArgs call) {
 
 } // namespace
 
-AICF_DEFINE_KERNEL(step_inc_i32_v0, stepInc<int32_t>)
-AICF_DEFINE_KERNEL(step_inc_i64_v0, stepInc<int64_t>)
-AICF_DEFINE_KERNEL(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
-AICF_DEFINE_KERNEL(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
-AICF_DEFINE_KERNEL(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
-AICF_DEFINE_KERNEL(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
-AICF_DEFINE_KERNEL(loss_scale_update_f32_v1, lossScaleUpdate<float>)
-AICF_DEFINE_KERNEL(loss_scale_update_f64_v1, lossScaleUpdate<double>)
-AICF_DEFINE_KERNEL(all_finite_f32_v0, allFinite<float>)
-AICF_DEFINE_KERNEL(all_finite_f64_v0, allFinite<double>)
-AICF_DEFINE_KERNEL(all_finite_f16_v0, allFinite<Half>)
-AICF_DEFINE_KERNEL(all_finite_bf16_v0, allFinite<BFloat>)
+#define AICF_KERNELS_OF_counter_CPU
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cpu

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/Common.cuh"
-#include "aicf/Support/KernelTable.h"
 #include "aicf/Support/LossScale.h"
+#include "kernels/counter/Family.h"
+#include "kernels/cuda/Common.cuh"
 
 namespace aicf::cuda {
 namespace {
@@ -91,8 +91,8 @@ LaunchPlan lossScaleUpdate(LossScaleUpdateArgs call, const DeviceLimits &) {
 
 /// A launch takes so many operands; more take further launches.
 struct FiniteParams {
-  const void *in[kMaxAllFiniteOperands];
-  int64_t n[kMaxAllFiniteOperands];
+  const void *in[families::kMaxAllFiniteOperands];
+  int64_t n[families::kMaxAllFiniteOperands];
   int32_t count;
   int32_t *partials; ///< one a block, or null: a single block
   int32_t *ok;
@@ -144,41 +144,33 @@ LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
     total += call.grad(i).numElements();
   int64_t fits =
       call->workspace.data ? int64_t(call->workspace.desc.numBytes() / 4) : 0;
-  size_t numLaunches =
-      (numGrads + kMaxAllFiniteOperands - 1) / kMaxAllFiniteOperands;
+  size_t numLaunches = (numGrads + families::kMaxAllFiniteOperands - 1) /
+                       families::kMaxAllFiniteOperands;
   int64_t blocks =
       std::min(gridFor(total, limits, 512, 2), fits / int64_t(numLaunches));
-  if (numLaunches == 1 && (blocks < 2 || total <= kSingleBlockElements))
-    return {
-        plan(finiteKernel<T>, 1, 1024, finiteParams(call, 0, numGrads))};
+  if (numLaunches == 1 &&
+      (blocks < 2 || total <= families::kSingleBlockElements))
+    return {plan(finiteKernel<T>, 1, 1024, finiteParams(call, 0, numGrads))};
   if (blocks < 1)
     return {}; // so many operands need the workspace
   LaunchPlan launches;
   auto *partials = static_cast<int32_t *>(call->workspace.data);
   for (size_t l = 0; l < numLaunches; ++l) {
-    size_t first = l * kMaxAllFiniteOperands;
+    size_t first = l * families::kMaxAllFiniteOperands;
     FiniteParams p = finiteParams(
         call, first,
-        std::min<size_t>(numGrads, first + kMaxAllFiniteOperands));
+        std::min<size_t>(numGrads, first + families::kMaxAllFiniteOperands));
     p.partials = partials + int64_t(l) * blocks;
     launches.push_back(plan(finiteKernel<T>, blocks, 512, p));
   }
-  AndParams a{partials, call.ok().as<int32_t>(),
-              blocks * int64_t(numLaunches)};
+  AndParams a{partials, call.ok().as<int32_t>(), blocks * int64_t(numLaunches)};
   launches.push_back(plan(andKernel, 1, 256, a));
   return launches;
 }
 
 } // namespace
 
-AICF_DEFINE_PLANNER(step_inc_i32_v0, stepInc<int32_t>)
-AICF_DEFINE_PLANNER(step_inc_i64_v0, stepInc<int64_t>)
-AICF_DEFINE_PLANNER(bias_corr_i32_f32_v0, biasCorr<int32_t, float>)
-AICF_DEFINE_PLANNER(bias_corr_i32_f64_v0, biasCorr<int32_t, double>)
-AICF_DEFINE_PLANNER(bias_corr_i64_f32_v0, biasCorr<int64_t, float>)
-AICF_DEFINE_PLANNER(bias_corr_i64_f64_v0, biasCorr<int64_t, double>)
-AICF_DEFINE_PLANNER(loss_scale_update_f32_v1, lossScaleUpdate<float>)
-AICF_DEFINE_PLANNER(loss_scale_update_f64_v1, lossScaleUpdate<double>)
-AICF_EVERY_FLOAT(all_finite, allFinite)
+#define AICF_KERNELS_OF_counter_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Declares `void aicf::cpu::<kid>(const LaunchArgs &)` for each CPU row of
-// Kernels.def: a row without its kernel does not link.
+// Declares `void aicf::cpu::<kid>(const LaunchArgs &)` for each CPU row of the
+// table: a row without its kernel does not link.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_CPU_KERNELDECLS_H
 #define AICF_KERNELS_CPU_KERNELDECLS_H
@@ -18,9 +18,17 @@
 #define AICF_IF_CUDA(...)
 
 namespace aicf::cpu {
-#define AICF_KERNEL(KID, KIND, DEVICE, ...)                                    \
+#define AICF_ROW(KID, KIND, DEVICE, ...)                                       \
   AICF_IF_##DEVICE(void KID(const LaunchArgs &args);)
-#include "aicf/ABI/Kernels.def"
+#include "kernels/Rows.def"
+
+// Element types as families name them.
+using f32 = float;
+using f64 = double;
+using f16 = Half;
+using bf16 = BFloat;
+using i32 = int32_t;
+using i64 = int64_t;
 } // namespace aicf::cpu
 
 namespace aicf::cpu {
@@ -37,8 +45,9 @@ template <> struct ComputeType<BFloat> {
 template <typename T> using Compute = typename ComputeType<T>::type;
 } // namespace aicf::cpu
 
-/// Defines the kernel `KID` as the function `BODY` of its typed arguments.
-#define AICF_DEFINE_KERNEL(KID, ...)                                           \
+/// Defines the kernel `KID` as a function of its typed arguments: for
+/// kernels/Definitions.inc.
+#define AICF_KERNEL(KID, ...)                                                  \
   void KID(const LaunchArgs &args) { __VA_ARGS__(args); }
 
 #endif // AICF_KERNELS_CPU_KERNELDECLS_H

@@ -13,8 +13,8 @@ namespace aicf::cpu {
 
 CpuKernel findFunction(std::string_view kid) {
   static const std::unordered_map<std::string_view, CpuKernel> functions = {
-#define AICF_KERNEL(KID, KIND, DEVICE, ...) AICF_IF_##DEVICE({#KID, &KID}, )
-#include "aicf/ABI/Kernels.def"
+#define AICF_ROW(KID, KIND, DEVICE, ...) AICF_IF_##DEVICE({#KID, &KID}, )
+#include "kernels/Rows.def"
   };
   auto it = functions.find(kid);
   return it == functions.end() ? nullptr : it->second;

@@ -10,6 +10,7 @@
 #ifndef AICF_KERNELS_CUDA_COMMON_CUH
 #define AICF_KERNELS_CUDA_COMMON_CUH
 
+#include "kernels/cuda/H200.h"
 #include "kernels/cuda/KernelDecls.h"
 
 #include <cuda_bf16.h>
@@ -25,6 +26,8 @@ using f32 = float;
 using f64 = double;
 using f16 = __half;
 using bf16 = __nv_bfloat16;
+using i32 = int32_t;
+using i64 = int64_t;
 
 /// What a kernel on T computes in.
 template <typename T>
@@ -122,17 +125,9 @@ inline int64_t rowGrid(int64_t rows) {
   return std::min<int64_t>(rows, 1 << 20);
 }
 
-/// What orders of sums are laid out for: the same on every card, so that all
-/// give the same bits.
-inline constexpr int64_t kMultiprocessors = 132;
+/// What orders of sums are laid out for: the same on every card.
+using h200::kMultiprocessors;
 
 } // namespace aicf::cuda
-
-/// A planner a float type, as the template BODY.
-#define AICF_EVERY_FLOAT(OP, BODY)                                             \
-  AICF_DEFINE_PLANNER(OP##_f32_v0, BODY<f32>)                                  \
-  AICF_DEFINE_PLANNER(OP##_f64_v0, BODY<f64>)                                  \
-  AICF_DEFINE_PLANNER(OP##_f16_v0, BODY<f16>)                                  \
-  AICF_DEFINE_PLANNER(OP##_bf16_v0, BODY<bf16>)
 
 #endif // AICF_KERNELS_CUDA_COMMON_CUH

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // Declares `LaunchPlan aicf::cuda::<kid>(const LaunchArgs &, const DeviceLimits
-// &)` for each row of Kernels.def with a kernel of our own: a row without its
+// &)` for each row of the table with a kernel of our own: a row without its
 // kernel does not link.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_CUDA_KERNELDECLS_H
@@ -14,23 +14,23 @@
 #include "aicf/Kernels/CUDA.h"
 
 // Rows of other devices, and rows that a library runs, are left out.
-#define AICF_OWN_CUDA_Bitwise(...) __VA_ARGS__
-#define AICF_OWN_CUDA_SameLibrary(...)
-#define AICF_OWN_CPU_Bitwise(...)
-#define AICF_OWN_CPU_SameLibrary(...)
-#define AICF_IF_OWN(DEVICE, DETERMINISM, ...)                                  \
-  AICF_OWN_##DEVICE##_##DETERMINISM(__VA_ARGS__)
+#define AICF_OWN_CUDA_Own(...) __VA_ARGS__
+#define AICF_OWN_CUDA_CublasLt(...)
+#define AICF_OWN_CPU_Own(...)
+#define AICF_OWN_CPU_Blas(...)
+#define AICF_IF_OWN(DEVICE, PROVIDER, ...)                                     \
+  AICF_OWN_##DEVICE##_##PROVIDER(__VA_ARGS__)
 
 namespace aicf::cuda {
-#define AICF_KERNEL(KID, KIND, DEVICE, IN0, OUT0, ALIGNMENT, CONDITION,        \
-                    DETERMINISM, ...)                                          \
-  AICF_IF_OWN(DEVICE, DETERMINISM,                                             \
+#define AICF_ROW(KID, KIND, DEVICE, PROVIDER, ...)                             \
+  AICF_IF_OWN(DEVICE, PROVIDER,                                                \
               LaunchPlan KID(const LaunchArgs &, const DeviceLimits &);)
-#include "aicf/ABI/Kernels.def"
+#include "kernels/Rows.def"
 } // namespace aicf::cuda
 
-/// Defines the planner `KID` as the template `BODY`.
-#define AICF_DEFINE_PLANNER(KID, ...)                                          \
+/// Defines the planner `KID` as a function of its typed arguments: for
+/// kernels/Definitions.inc.
+#define AICF_KERNEL(KID, ...)                                                  \
   LaunchPlan KID(const LaunchArgs &args, const DeviceLimits &limits) {         \
     return __VA_ARGS__(args, limits);                                          \
   }

@@ -13,10 +13,9 @@ namespace aicf::cuda {
 
 Planner findPlanner(std::string_view kid) {
   static const std::unordered_map<std::string_view, Planner> planners = {
-#define AICF_KERNEL(KID, KIND, DEVICE, IN0, OUT0, ALIGNMENT, CONDITION,        \
-                    DETERMINISM, ...)                                          \
-  AICF_IF_OWN(DEVICE, DETERMINISM, {#KID, &KID}, )
-#include "aicf/ABI/Kernels.def"
+#define AICF_ROW(KID, KIND, DEVICE, PROVIDER, ...)                             \
+  AICF_IF_OWN(DEVICE, PROVIDER, {#KID, &KID}, )
+#include "kernels/Rows.def"
   };
   auto it = planners.find(kid);
   return it == planners.end() ? nullptr : it->second;

@@ -84,26 +84,22 @@ template <typename T, typename Out> void gemmHalf(GemmArgs call) {
   Product s(call);
   const T *a = s.a.as<T>(), *b = s.b.as<T>();
   Out *c = s.c.as<Out>();
-  parallelFor(s.m, 1, call->numThreads, s.m * s.n * s.k,
-              [&](int64_t i, int64_t) {
-                for (int64_t j = 0; j < s.n; ++j) {
-                  float sum = 0;
-                  for (int64_t k = 0; k < s.k; ++k)
-                    sum += float(s.transA ? a[k * s.lda + i] : a[i * s.lda + k]) *
-                           float(s.transB ? b[j * s.ldb + k] : b[k * s.ldb + j]);
-                  c[i * s.n + j] = sum;
-                }
-              });
+  parallelFor(
+      s.m, 1, call->numThreads, s.m * s.n * s.k, [&](int64_t i, int64_t) {
+        for (int64_t j = 0; j < s.n; ++j) {
+          float sum = 0;
+          for (int64_t k = 0; k < s.k; ++k)
+            sum += float(s.transA ? a[k * s.lda + i] : a[i * s.lda + k]) *
+                   float(s.transB ? b[j * s.ldb + k] : b[k * s.ldb + j]);
+          c[i * s.n + j] = sum;
+        }
+      });
 }
 
 } // namespace
 
-AICF_DEFINE_KERNEL(gemm_f32_blas_v0, gemm<float>)
-AICF_DEFINE_KERNEL(gemm_f64_blas_v0, gemm<double>)
-AICF_DEFINE_KERNEL(gemm_f16_v0, gemmHalf<Half, Half>)
-AICF_DEFINE_KERNEL(gemm_bf16_v0, gemmHalf<BFloat, BFloat>)
-AICF_DEFINE_KERNEL(gemm_f16_f32_v0, gemmHalf<Half, float>)
-AICF_DEFINE_KERNEL(gemm_bf16_f32_v0, gemmHalf<BFloat, float>)
+#define AICF_KERNELS_OF_gemm_CPU
+#include "kernels/Definitions.inc"
 
 std::string_view gemmLibrary() {
 #ifdef AICF_HAVE_OPENBLAS

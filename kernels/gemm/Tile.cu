@@ -195,8 +195,18 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
 
 int64_t tilesOf(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
-template <typename T, typename Out, Epilogue kEpilogue, typename Args>
+template <typename Args> constexpr Epilogue epilogueOf() {
+  if (std::is_same_v<Args, GemmBiasArgs>)
+    return Epilogue::Bias;
+  if (std::is_same_v<Args, GemmReluBwdArgs>)
+    return Epilogue::ReluBwd;
+  return std::is_same_v<Args, GemmReduceArgs> ? Epilogue::Reduce
+                                              : Epilogue::None;
+}
+
+template <typename T, typename Out, typename Args>
 LaunchPlan gemm(Args call, const DeviceLimits &) {
+  constexpr Epilogue kEpilogue = epilogueOf<Args>();
   Product s(call);
   GemmParams p{};
   p.a = s.a.data;
@@ -230,17 +240,7 @@ LaunchPlan gemm(Args call, const DeviceLimits &) {
 
 } // namespace
 
-#define AICF_TILE(T)                                                           \
-  AICF_DEFINE_PLANNER(gemm_##T##_tile_v0, gemm<T, T, Epilogue::None, GemmArgs>)          \
-  AICF_DEFINE_PLANNER(gemm_bias_##T##_tile_v0, gemm<T, T, Epilogue::Bias, GemmBiasArgs>)     \
-  AICF_DEFINE_PLANNER(gemm_relu_bwd_##T##_tile_v0,                             \
-                      gemm<T, T, Epilogue::ReluBwd, GemmReluBwdArgs>)                           \
-  AICF_DEFINE_PLANNER(gemm_reduce_##T##_tile_v0, gemm<T, T, Epilogue::Reduce, GemmReduceArgs>)
-AICF_TILE(f32)
-AICF_TILE(f64)
-AICF_TILE(f16)
-AICF_TILE(bf16)
-AICF_DEFINE_PLANNER(gemm_f16_f32_tile_v0, gemm<f16, f32, Epilogue::None, GemmArgs>)
-AICF_DEFINE_PLANNER(gemm_bf16_f32_tile_v0, gemm<bf16, f32, Epilogue::None, GemmArgs>)
+#define AICF_KERNELS_OF_gemm_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

@@ -14,27 +14,26 @@ namespace aicf::cpu {
 namespace {
 
 /// mean((pred - target)^2)
-template <typename T, typename Target = T>
-void mseLoss(MseLossArgs call) {
+template <typename T, typename Target> void mseLoss(MseLossArgs call) {
   const T *pred = call.pred().as<T>();
   const Target *target = call.target().as<Target>();
   int64_t n = call.pred().numElements();
-  double sum = parallelSum(n, call->numThreads, [&](int64_t begin, int64_t end) {
-    double partial = 0;
-    for (int64_t i = begin; i < end; ++i) {
-      double d = double(pred[i]) - double(target[i]);
-      partial += d * d;
-    }
-    return partial;
-  });
+  double sum =
+      parallelSum(n, call->numThreads, [&](int64_t begin, int64_t end) {
+        double partial = 0;
+        for (int64_t i = begin; i < end; ++i) {
+          double d = double(pred[i]) - double(target[i]);
+          partial += d * d;
+        }
+        return partial;
+      });
   *call.loss().as<Target>() = Target(sum / double(n));
 }
 
 /// scale · (pred - target) [· loss_scale], as twice the scale times the
 /// difference of halves: halving is exact, and the difference of two large
 /// numbers does not overflow where the product would not.
-template <typename T, typename Target = T>
-void mseGrad(MseGradArgs call) {
+template <typename T, typename Target> void mseGradOf(MseGradArgs call) {
   using C = Compute<T>;
   const T *pred = call.pred().as<T>();
   const Target *target = call.target().as<Target>();
@@ -43,32 +42,25 @@ void mseGrad(MseGradArgs call) {
   if (const TensorView *lossScale = call.loss_scale())
     factor *= double(*lossScale->as<Target>());
   C scale = C(2 * factor), half = C(0.5f);
-  parallelElements(
-      call.pred().numElements(), call->numThreads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          grad[i] = scale * (half * C(pred[i]) - half * C(target[i]));
-      });
+  parallelElements(call.pred().numElements(), call->numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i)
+                       grad[i] =
+                           scale * (half * C(pred[i]) - half * C(target[i]));
+                   });
 }
 
 /// A 16-bit pred has a target of its own type or of f32.
-template <typename T> void mseGradHalf(MseGradArgs call) {
-  if (call.target().desc.dtype == DType::F32)
-    mseGrad<T, float>(call);
+template <typename T> void mseGrad(MseGradArgs call) {
+  if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
+    mseGradOf<T, float>(call);
   else
-    mseGrad<T>(call);
+    mseGradOf<T, T>(call);
 }
 
 } // namespace
 
-AICF_DEFINE_KERNEL(mse_loss_f32_v0, mseLoss<float>)
-AICF_DEFINE_KERNEL(mse_loss_f64_v0, mseLoss<double>)
-AICF_DEFINE_KERNEL(mse_grad_f32_v1, mseGrad<float>)
-AICF_DEFINE_KERNEL(mse_grad_f64_v1, mseGrad<double>)
-AICF_DEFINE_KERNEL(mse_loss_f16_v0, mseLoss<Half>)
-AICF_DEFINE_KERNEL(mse_loss_bf16_v0, mseLoss<BFloat>)
-AICF_DEFINE_KERNEL(mse_grad_f16_v1, mseGradHalf<Half>)
-AICF_DEFINE_KERNEL(mse_grad_bf16_v1, mseGradHalf<BFloat>)
-AICF_DEFINE_KERNEL(mse_loss_f16_f32_v0, mseLoss<Half, float>)
-AICF_DEFINE_KERNEL(mse_loss_bf16_f32_v0, mseLoss<BFloat, float>)
+#define AICF_KERNELS_OF_loss_CPU
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cpu

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 // No atomics: every sum is taken in an order that the shape alone decides. A
-// large one writes partial sums to the call's workspace and a second launch adds
-// them; without workspace one launch does all the work.
+// large one writes partial sums to the call's workspace and a second launch
+// adds them; without workspace one launch does all the work.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
-#include "aicf/Support/KernelTable.h"
+#include "kernels/loss/Family.h"
 
 namespace aicf::cuda {
 namespace {
@@ -143,7 +143,7 @@ LaunchPlan planMse(Args call) {
       call->workspace.data ? int64_t(call->workspace.desc.numBytes() / 8) : 0;
   auto launches = [&](auto kernel, int64_t width) -> LaunchPlan {
     int64_t blocks = std::min(gridFor(p.n / width, limits, 512, 1), fits);
-    if (blocks < 2 || p.n <= kSingleBlockElements)
+    if (blocks < 2 || p.n <= families::kSingleBlockElements)
       return {plan(kernel, 1, 1024, p)};
     p.partials = static_cast<double *>(call->workspace.data);
     MeanParams m{p.partials, p.loss, blocks, p.n};
@@ -165,30 +165,18 @@ LaunchPlan mse(Args call, const DeviceLimits &) {
   return planMse<T, T, kGrad>(call);
 }
 
+template <typename T>
+LaunchPlan mseLoss(MseLossArgs call, const DeviceLimits &limits) {
+  return mse<T, false>(call, limits);
+}
+template <typename T>
+LaunchPlan mseLossGrad(MseLossGradArgs call, const DeviceLimits &limits) {
+  return mse<T, true>(call, limits);
+}
+
 } // namespace
 
-#define AICF_VARIANTS(OP, BODY, VERSION)                                       \
-  AICF_DEFINE_PLANNER(OP##_f32_vec4_##VERSION, BODY(f32, 4))                   \
-  AICF_DEFINE_PLANNER(OP##_f32_##VERSION, BODY(f32, 1))                        \
-  AICF_DEFINE_PLANNER(OP##_f64_##VERSION, BODY(f64, 1))                        \
-  AICF_DEFINE_PLANNER(OP##_f16_vec8_##VERSION, BODY(f16, 8))                   \
-  AICF_DEFINE_PLANNER(OP##_f16_vec2_##VERSION, BODY(f16, 2))                   \
-  AICF_DEFINE_PLANNER(OP##_f16_##VERSION, BODY(f16, 1))                        \
-  AICF_DEFINE_PLANNER(OP##_bf16_vec8_##VERSION, BODY(bf16, 8))                 \
-  AICF_DEFINE_PLANNER(OP##_bf16_vec2_##VERSION, BODY(bf16, 2))                 \
-  AICF_DEFINE_PLANNER(OP##_bf16_##VERSION, BODY(bf16, 1))
-
-#define AICF_MSE_GRAD(T, V) mseGrad<T, V>
-AICF_VARIANTS(mse_grad, AICF_MSE_GRAD, v1)
-
-#define AICF_MSE(OP, GRAD, ARGS, VERSION)                                            \
-  AICF_DEFINE_PLANNER(OP##_f32_##VERSION, mse<f32, GRAD, ARGS>)                      \
-  AICF_DEFINE_PLANNER(OP##_f64_##VERSION, mse<f64, GRAD, ARGS>)                      \
-  AICF_DEFINE_PLANNER(OP##_f16_##VERSION, mse<f16, GRAD, ARGS>)                      \
-  AICF_DEFINE_PLANNER(OP##_bf16_##VERSION, mse<bf16, GRAD, ARGS>)                    \
-  AICF_DEFINE_PLANNER(OP##_f16_f32_##VERSION, mse<f16, GRAD, ARGS>)                  \
-  AICF_DEFINE_PLANNER(OP##_bf16_f32_##VERSION, mse<bf16, GRAD, ARGS>)
-AICF_MSE(mse_loss, false, MseLossArgs, v0)
-AICF_MSE(mse_loss_grad, true, MseLossGradArgs, v1)
+#define AICF_KERNELS_OF_loss_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

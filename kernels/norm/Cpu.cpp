@@ -143,17 +143,7 @@ template <typename T> void layerNormBwd(LayerNormBwdArgs call) {
 
 } // namespace
 
-AICF_DEFINE_KERNEL(reduce_sum_f32_v0, reduceSum<float>)
-AICF_DEFINE_KERNEL(reduce_sum_f64_v0, reduceSum<double>)
-AICF_DEFINE_KERNEL(layer_norm_f32_v0, layerNorm<float>)
-AICF_DEFINE_KERNEL(layer_norm_f64_v0, layerNorm<double>)
-AICF_DEFINE_KERNEL(layer_norm_bwd_f32_v0, layerNormBwd<float>)
-AICF_DEFINE_KERNEL(layer_norm_bwd_f64_v0, layerNormBwd<double>)
-AICF_DEFINE_KERNEL(reduce_sum_f16_v0, reduceSum<Half>)
-AICF_DEFINE_KERNEL(reduce_sum_bf16_v0, reduceSum<BFloat>)
-AICF_DEFINE_KERNEL(layer_norm_f16_v0, layerNorm<Half>)
-AICF_DEFINE_KERNEL(layer_norm_bf16_v0, layerNorm<BFloat>)
-AICF_DEFINE_KERNEL(layer_norm_bwd_f16_v0, layerNormBwd<Half>)
-AICF_DEFINE_KERNEL(layer_norm_bwd_bf16_v0, layerNormBwd<BFloat>)
+#define AICF_KERNELS_OF_norm_CPU
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cpu

@@ -62,9 +62,15 @@ __global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
 
 template <typename T>
 LaunchPlan layerNorm(LayerNormArgs call, const DeviceLimits &) {
-  LayerNormParams p{call.x().data,    call.gamma().data, call.beta().data,
-                    call.y().data,    call.mean().data,  call.rstd().data,
-                    0,                0,                 call.attrs().eps};
+  LayerNormParams p{call.x().data,
+                    call.gamma().data,
+                    call.beta().data,
+                    call.y().data,
+                    call.mean().data,
+                    call.rstd().data,
+                    0,
+                    0,
+                    call.attrs().eps};
   p.width = call.gamma().numElements();
   p.rows = call.x().numElements() / p.width;
   return {
@@ -98,7 +104,8 @@ __device__ void layerNormDxRow(const LayerNormBwdParams &p, int64_t row,
 }
 
 template <typename T>
-__global__ void layerNormDxKernel(const __grid_constant__ LayerNormBwdParams p) {
+__global__ void
+layerNormDxKernel(const __grid_constant__ LayerNormBwdParams p) {
   __shared__ Compute<T> scratch[32];
   for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
     layerNormDxRow<T>(p, row, scratch);
@@ -135,9 +142,16 @@ layerNormParamsKernel(const __grid_constant__ LayerNormBwdParams p) {
 
 template <typename T>
 LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
-  LayerNormBwdParams p{call.dy().data,   call.x().data,    call.gamma().data,
-                       call.mean().data, call.rstd().data, call.dx().data,
-                       call.dgamma().data, call.dbeta().data, 0, 0};
+  LayerNormBwdParams p{call.dy().data,
+                       call.x().data,
+                       call.gamma().data,
+                       call.mean().data,
+                       call.rstd().data,
+                       call.dx().data,
+                       call.dgamma().data,
+                       call.dbeta().data,
+                       0,
+                       0};
   p.width = call.gamma().numElements();
   p.rows = call.x().numElements() / p.width;
   PlannedLaunch columns =
@@ -150,7 +164,7 @@ LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
 
 } // namespace
 
-AICF_EVERY_FLOAT(layer_norm, layerNorm)
-AICF_EVERY_FLOAT(layer_norm_bwd, layerNormBwd)
+#define AICF_KERNELS_OF_layer_norm_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

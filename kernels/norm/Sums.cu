@@ -109,15 +109,15 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
   constexpr int64_t kRows = kColumnThreads / X;
   p.outer = outer;
   int64_t strips = (p.inner + X * V - 1) / (X * V);
-  int64_t fits = workspace.data
-                     ? int64_t(workspace.desc.numBytes() / sizeof(C)) /
-                           (outer * p.inner)
-                     : 0;
+  int64_t fits =
+      workspace.data
+          ? int64_t(workspace.desc.numBytes() / sizeof(C)) / (outer * p.inner)
+          : 0;
   // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
   // for the second launch.
   int64_t wanted = std::min<int64_t>(
       kMultiprocessors * 4 / (strips * outer) + 1, p.size / (kRows * 16));
-  int64_t chunks = std::min<int64_t>({wanted, fits, 1024});
+  int64_t chunks = std::min<int64_t>(wanted, fits);
   auto launch = [&](auto kernel, int64_t numChunks) {
     p.rowsPerChunk = (p.size + numChunks - 1) / numChunks;
     PlannedLaunch l = plan(kernel, strips, X, p);
@@ -148,7 +148,8 @@ LaunchPlan planColumnsOfAnyWidth(const TensorView &workspace,
   constexpr int kWide = 16 / sizeof(T), kPair = sizeof(T) == 2 ? 2 : 1;
   bool isLarge = p.size * p.inner * outer >= int64_t(1) << 21;
   if (isLarge && p.inner % kWide == 0 && bits % 16 == 0)
-    return planColumns<T, kWide, 32, kMask>(workspace, limits, p, outer, result);
+    return planColumns<T, kWide, 32, kMask>(workspace, limits, p, outer,
+                                            result);
   if (p.inner % kPair == 0 && bits % 4 == 0)
     return planColumns<T, kPair, 8, kMask>(workspace, limits, p, outer, result);
   return planColumns<T, 1, 8, kMask>(workspace, limits, p, outer, result);
@@ -210,7 +211,7 @@ LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
 
 } // namespace
 
-AICF_EVERY_FLOAT(reduce_sum, reduceSum)
-AICF_EVERY_FLOAT(relu_bwd_reduce, reluBwdReduce)
+#define AICF_KERNELS_OF_sums_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

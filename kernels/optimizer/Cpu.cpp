@@ -102,18 +102,20 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
   T *pOut = call.p_out().as<T>(), *mOut = m ? call.m_out()->as<T>() : nullptr;
   C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
-  parallelElements(
-      call.p().numElements(), call->numThreads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
-          if (m) {
-            C moment = momentum * C(m[i]) + direction;
-            mOut[i] = moment;
-            direction = nesterov ? direction + momentum * moment : moment;
-          }
-          pOut[i] = C(p[i]) - lr * direction;
-        }
-      });
+  parallelElements(call.p().numElements(), call->numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       C direction =
+                           C(g[i]) * C(gate.invScale) + decay * C(p[i]);
+                       if (m) {
+                         C moment = momentum * C(m[i]) + direction;
+                         mOut[i] = moment;
+                         direction =
+                             nesterov ? direction + momentum * moment : moment;
+                       }
+                       pOut[i] = C(p[i]) - lr * direction;
+                     }
+                   });
 }
 
 template <typename T> void sgdStep(SgdStepArgs call) {
@@ -123,11 +125,7 @@ template <typename T> void sgdStep(SgdStepArgs call) {
 
 } // namespace
 
-AICF_DEFINE_KERNEL(adam_step_f32_v0, adamStep<float>)
-AICF_DEFINE_KERNEL(adam_step_f64_v0, adamStep<double>)
-AICF_DEFINE_KERNEL(sgd_step_f32_v0, sgdStep<float>)
-AICF_DEFINE_KERNEL(sgd_step_f64_v0, sgdStep<double>)
-AICF_DEFINE_KERNEL(sgd_step_f16_v0, sgdStep<Half>)
-AICF_DEFINE_KERNEL(sgd_step_bf16_v0, sgdStep<BFloat>)
+#define AICF_KERNELS_OF_optimizer_CPU
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cpu

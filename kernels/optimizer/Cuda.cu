@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
-#include "aicf/Support/KernelTable.h"
+#include "kernels/optimizer/Family.h"
 
 #include <algorithm>
 #include <optional>
@@ -37,7 +37,7 @@ template <int N> struct UpdateParamsOf : UpdateScalars {
   uint32_t firstBlock[N + 1];
   Group groups[N];
 };
-using UpdateParams = UpdateParamsOf<kMaxUpdateGroups>;
+using UpdateParams = UpdateParamsOf<families::kMaxUpdateGroups>;
 constexpr int kFewGroups = 12;
 using SmallUpdateParams = UpdateParamsOf<kFewGroups>;
 static_assert(sizeof(UpdateParams) < 32764, "CUDA's limit for parameters");
@@ -168,23 +168,35 @@ Group groupOf(const AdamStepArgs &call, size_t) {
 }
 Group groupOf(const AdamUpdateArgs &call, size_t i) {
   const TensorView *copy = call.copies(i);
-  return {call.p(i).data,     call.g(i).data,
-          call.m(i).data,     call.v(i).data,
-          call.p_out(i).data, call.m_out(i).data,
-          call.v_out(i).data, copy ? copy->data : nullptr,
+  return {call.p(i).data,         call.g(i).data,
+          call.m(i).data,         call.v(i).data,
+          call.p_out(i).data,     call.m_out(i).data,
+          call.v_out(i).data,     copy ? copy->data : nullptr,
           call.p(i).numElements()};
 }
 Group groupOf(const SgdUpdateArgs &call, size_t i) {
   const TensorView *copy = call.copies(i);
-  return {call.p(i).data, call.g(i).data, nullptr, nullptr,
-          call.p_out(i).data, nullptr, nullptr, copy ? copy->data : nullptr,
+  return {call.p(i).data,
+          call.g(i).data,
+          nullptr,
+          nullptr,
+          call.p_out(i).data,
+          nullptr,
+          nullptr,
+          copy ? copy->data : nullptr,
           call.p(i).numElements()};
 }
 Group groupOf(const MomentumUpdateArgs &call, size_t i) {
   const TensorView *copy = call.copies(i);
-  return {call.p(i).data, call.g(i).data, call.m(i).data, nullptr,
-          call.p_out(i).data, call.m_out(i).data, nullptr,
-          copy ? copy->data : nullptr, call.p(i).numElements()};
+  return {call.p(i).data,
+          call.g(i).data,
+          call.m(i).data,
+          nullptr,
+          call.p_out(i).data,
+          call.m_out(i).data,
+          nullptr,
+          copy ? copy->data : nullptr,
+          call.p(i).numElements()};
 }
 
 /// The dtypes that pick a variant: all groups have the first one's.
@@ -343,20 +355,7 @@ LaunchPlan sgdStep(SgdStepArgs args, const DeviceLimits &) {
 
 } // namespace
 
-AICF_DEFINE_PLANNER(adam_step_f32_v0, adam<f32, AdamStepArgs>)
-AICF_DEFINE_PLANNER(adam_step_f64_v0, adam<f64, AdamStepArgs>)
-AICF_DEFINE_PLANNER(adam_update_f32_v0, adam<f32, AdamUpdateArgs>)
-AICF_DEFINE_PLANNER(adam_update_f64_v0, adam<f64, AdamUpdateArgs>)
-AICF_DEFINE_PLANNER(sgd_update_f32_v0, sgdUpdate<f32>)
-AICF_DEFINE_PLANNER(sgd_update_f64_v0, sgdUpdate<f64>)
-AICF_DEFINE_PLANNER(momentum_update_f32_v0, momentumUpdate<f32>)
-AICF_DEFINE_PLANNER(momentum_update_f64_v0, momentumUpdate<f64>)
-AICF_DEFINE_PLANNER(sgd_step_f32_vec4_v0, sgdStep<f32, 4>)
-AICF_DEFINE_PLANNER(sgd_step_f32_v0, sgdStep<f32, 1>)
-AICF_DEFINE_PLANNER(sgd_step_f64_v0, sgdStep<f64, 1>)
-AICF_DEFINE_PLANNER(sgd_step_f16_half2_v0, sgdStep<f16, 2>)
-AICF_DEFINE_PLANNER(sgd_step_f16_v0, sgdStep<f16, 1>)
-AICF_DEFINE_PLANNER(sgd_step_bf16_vec2_v0, sgdStep<bf16, 2>)
-AICF_DEFINE_PLANNER(sgd_step_bf16_v0, sgdStep<bf16, 1>)
+#define AICF_KERNELS_OF_optimizer_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

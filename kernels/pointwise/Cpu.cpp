@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Every kernel reads element i of its operands before it writes element i of its
-// result, so that working in place is safe where the records' ties allow it.
+// Every kernel reads element i of its operands before it writes element i of
+// its result, so that working in place is safe where the records' ties allow
+// it.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"
@@ -28,16 +29,15 @@ void pointwise(typename F::template View<LaunchArgs> call) {
     inputs[i] = call.inputs()[i]->template as<T>();
   T *output = call.output().template as<T>();
   const auto attrs = call.attrs();
-  parallelElements(
-      call.output().numElements(), call->numThreads,
-      [=](int64_t begin, int64_t end) {
-        std::apply(
-            [&](auto... x) {
-              for (int64_t i = begin; i < end; ++i)
-                output[i] = T(F::apply(attrs, C(x[i])...));
-            },
-            inputs);
-      });
+  parallelElements(call.output().numElements(), call->numThreads,
+                   [=](int64_t begin, int64_t end) {
+                     std::apply(
+                         [&](auto... x) {
+                           for (int64_t i = begin; i < end; ++i)
+                             output[i] = T(F::apply(attrs, C(x[i])...));
+                         },
+                         inputs);
+                   });
 }
 
 /// out[o,i,k] = y[o,i,k] + b[i]: `axis` of y has b's size.
@@ -93,37 +93,7 @@ template <typename From, typename To> void cast(CastArgs call) {
 
 } // namespace
 
-#define AICF_POINTWISE(OP, FUNCTOR)                                            \
-  AICF_DEFINE_KERNEL(OP##_f32_v0, pointwise<functor::FUNCTOR, float>)          \
-  AICF_DEFINE_KERNEL(OP##_f64_v0, pointwise<functor::FUNCTOR, double>)
-#define AICF_POINTWISE_HALF(OP, FUNCTOR)                                       \
-  AICF_DEFINE_KERNEL(OP##_f16_v0, pointwise<functor::FUNCTOR, Half>)           \
-  AICF_DEFINE_KERNEL(OP##_bf16_v0, pointwise<functor::FUNCTOR, BFloat>)
-AICF_POINTWISE(relu, Relu)
-AICF_POINTWISE_HALF(relu, Relu)
-AICF_POINTWISE(relu_bwd, ReluBwd)
-AICF_POINTWISE_HALF(relu_bwd, ReluBwd)
-AICF_POINTWISE(add, Add)
-AICF_POINTWISE_HALF(add, Add)
-AICF_POINTWISE(reciprocal, Reciprocal)
-AICF_DEFINE_KERNEL(bias_add_f32_v0, biasAdd<float>)
-AICF_DEFINE_KERNEL(bias_add_f64_v0, biasAdd<double>)
-AICF_DEFINE_KERNEL(cast_f32_f64_v0, cast<float, double>)
-AICF_DEFINE_KERNEL(cast_f64_f32_v0, cast<double, float>)
-AICF_DEFINE_KERNEL(cast_f32_f16_v0, cast<float, Half>)
-AICF_DEFINE_KERNEL(cast_f16_f32_v0, cast<Half, float>)
-AICF_DEFINE_KERNEL(cast_f32_bf16_v0, cast<float, BFloat>)
-AICF_DEFINE_KERNEL(cast_bf16_f32_v0, cast<BFloat, float>)
-AICF_DEFINE_KERNEL(bias_add_f16_v0, biasAdd<Half>)
-AICF_DEFINE_KERNEL(bias_add_bf16_v0, biasAdd<BFloat>)
-#define AICF_COPY(T)                                                           \
-  AICF_DEFINE_KERNEL(copy_##T##_v0, copy<CopyArgs>)                            \
-  AICF_DEFINE_KERNEL(copy_saved_##T##_v0, copy<CopySavedArgs>)
-AICF_COPY(f32)
-AICF_COPY(f64)
-AICF_COPY(f16)
-AICF_COPY(bf16)
-AICF_COPY(i32)
-AICF_COPY(i64)
+#define AICF_KERNELS_OF_pointwise_CPU
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cpu

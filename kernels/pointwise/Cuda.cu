@@ -25,8 +25,7 @@ template <typename F> struct PointwiseParams {
 /// Every kernel of one pointwise primitive: F is its definition. V elements a
 /// thread and step; V = 1 is the fallback for odd sizes.
 template <typename F, typename T, int V>
-__global__ void
-pointwiseKernel(const __grid_constant__ PointwiseParams<F> p) {
+__global__ void pointwiseKernel(const __grid_constant__ PointwiseParams<F> p) {
   constexpr int kNumInputs = sizeof(p.inputs) / sizeof(p.inputs[0]);
   gridStride(p.vectors, [&](int64_t i) {
     Vec<T, V> in[kNumInputs], out;
@@ -57,7 +56,8 @@ LaunchPlan pointwise(typename F::template View<LaunchArgs> call,
   p.output = call.output().data;
   p.vectors = call.output().numElements() / V;
   p.attrs = call.attrs();
-  return {plan(pointwiseKernel<F, T, V>, gridFor(p.vectors, limits), kBlock, p)};
+  return {
+      plan(pointwiseKernel<F, T, V>, gridFor(p.vectors, limits), kBlock, p)};
 }
 
 struct MapParams {
@@ -156,47 +156,7 @@ LaunchPlan copy(Args call, const DeviceLimits &limits) {
 
 } // namespace
 
-#define AICF_VARIANTS(OP, BODY, VERSION)                                       \
-  AICF_DEFINE_PLANNER(OP##_f32_vec4_##VERSION, BODY(f32, 4))                   \
-  AICF_DEFINE_PLANNER(OP##_f32_##VERSION, BODY(f32, 1))                        \
-  AICF_DEFINE_PLANNER(OP##_f64_##VERSION, BODY(f64, 1))                        \
-  AICF_DEFINE_PLANNER(OP##_f16_vec8_##VERSION, BODY(f16, 8))                   \
-  AICF_DEFINE_PLANNER(OP##_f16_vec2_##VERSION, BODY(f16, 2))                   \
-  AICF_DEFINE_PLANNER(OP##_f16_##VERSION, BODY(f16, 1))                        \
-  AICF_DEFINE_PLANNER(OP##_bf16_vec8_##VERSION, BODY(bf16, 8))                 \
-  AICF_DEFINE_PLANNER(OP##_bf16_vec2_##VERSION, BODY(bf16, 2))                 \
-  AICF_DEFINE_PLANNER(OP##_bf16_##VERSION, BODY(bf16, 1))
-
-
-#define AICF_POINTWISE_RELU(T, V) pointwise<functor::Relu, T, V>
-#define AICF_POINTWISE_RELU_BWD(T, V) pointwise<functor::ReluBwd, T, V>
-#define AICF_POINTWISE_ADD(T, V) pointwise<functor::Add, T, V>
-#define AICF_BIAS_ADD(T, V) biasAdd<T, V>
-AICF_VARIANTS(relu, AICF_POINTWISE_RELU, v0)
-AICF_VARIANTS(relu_bwd, AICF_POINTWISE_RELU_BWD, v0)
-AICF_VARIANTS(add, AICF_POINTWISE_ADD, v0)
-AICF_VARIANTS(bias_add, AICF_BIAS_ADD, v0)
-AICF_DEFINE_PLANNER(reciprocal_f32_v0, pointwise<functor::Reciprocal, f32, 1>)
-AICF_DEFINE_PLANNER(reciprocal_f64_v0, pointwise<functor::Reciprocal, f64, 1>)
-
-#define AICF_CAST(FROM, TO)                                                    \
-  AICF_DEFINE_PLANNER(cast_##FROM##_##TO##_vec4_v0, cast<FROM, TO, 4>)         \
-  AICF_DEFINE_PLANNER(cast_##FROM##_##TO##_v0, cast<FROM, TO, 1>)
-AICF_CAST(f32, f16)
-AICF_CAST(f32, bf16)
-AICF_CAST(f16, f32)
-AICF_CAST(bf16, f32)
-AICF_DEFINE_PLANNER(cast_f32_f64_v0, cast<f32, f64, 1>)
-AICF_DEFINE_PLANNER(cast_f64_f32_v0, cast<f64, f32, 1>)
-
-#define AICF_COPY(T)                                                           \
-  AICF_DEFINE_PLANNER(copy_##T##_v0, copy<CopyArgs>)                           \
-  AICF_DEFINE_PLANNER(copy_saved_##T##_v0, copy<CopySavedArgs>)
-AICF_COPY(f32)
-AICF_COPY(f64)
-AICF_COPY(f16)
-AICF_COPY(bf16)
-AICF_COPY(i32)
-AICF_COPY(i64)
+#define AICF_KERNELS_OF_pointwise_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

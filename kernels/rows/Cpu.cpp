@@ -7,8 +7,8 @@
 // Bits are copied, never interpreted.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cpu/KernelDecls.h"
 #include "aicf/Support/Shuffle.h"
+#include "kernels/cpu/KernelDecls.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,9 +18,8 @@ namespace {
 
 /// Element `i` of an i32 or i64 tensor.
 int64_t integerAt(const TensorView &view, int64_t i) {
-  return view.desc.dtype == DType::I32
-             ? view.as<const int32_t>()[i]
-             : view.as<const int64_t>()[i];
+  return view.desc.dtype == DType::I32 ? view.as<const int32_t>()[i]
+                                       : view.as<const int64_t>()[i];
 }
 
 void gatherRows(GatherRowsArgs call) {
@@ -59,21 +58,7 @@ void record(RecordArgs call) {
 
 } // namespace
 
-AICF_DEFINE_KERNEL(gather_rows_f32_v0, gatherRows)
-AICF_DEFINE_KERNEL(gather_rows_f64_v0, gatherRows)
-AICF_DEFINE_KERNEL(gather_rows_f16_v0, gatherRows)
-AICF_DEFINE_KERNEL(gather_rows_bf16_v0, gatherRows)
-AICF_DEFINE_KERNEL(gather_rows_i32_v0, gatherRows)
-AICF_DEFINE_KERNEL(gather_rows_i64_v0, gatherRows)
-AICF_DEFINE_KERNEL(record_f32_v0, record)
-AICF_DEFINE_KERNEL(record_f64_v0, record)
-AICF_DEFINE_KERNEL(record_f16_v0, record)
-AICF_DEFINE_KERNEL(record_bf16_v0, record)
-AICF_DEFINE_KERNEL(record_i32_v0, record)
-AICF_DEFINE_KERNEL(record_i64_v0, record)
-AICF_DEFINE_KERNEL(shuffle_i32_i32_v0, shuffle)
-AICF_DEFINE_KERNEL(shuffle_i32_i64_v0, shuffle)
-AICF_DEFINE_KERNEL(shuffle_i64_i32_v0, shuffle)
-AICF_DEFINE_KERNEL(shuffle_i64_i64_v0, shuffle)
+#define AICF_KERNELS_OF_rows_CPU
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cpu

@@ -61,6 +61,12 @@ __global__ void shuffleKernel(const __grid_constant__ RowsParams p) {
   });
 }
 
+/// A type of T's size that is copied bit for bit.
+template <typename T>
+using Bits =
+    std::conditional_t<sizeof(T) == 2, uint16_t,
+                       std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+
 /// True when 16-byte units fit: row size and all addresses.
 bool fits16(int64_t rowBytes, std::initializer_list<const void *> pointers) {
   bool fits = rowBytes % 16 == 0;
@@ -87,7 +93,8 @@ LaunchPlan gatherRows(GatherRowsArgs call, const DeviceLimits &limits) {
                        : gatherKernel<uint4, int64_t>,
                  gridFor(p.batch * p.width, limits), kBlock, p)};
   }
-  return {plan(isI32 ? gatherKernel<T, int32_t> : gatherKernel<T, int64_t>,
+  return {plan(isI32 ? gatherKernel<Bits<T>, int32_t>
+                     : gatherKernel<Bits<T>, int64_t>,
                gridFor(p.batch * p.width, limits), kBlock, p)};
 }
 
@@ -101,7 +108,8 @@ LaunchPlan record(RecordArgs call, const DeviceLimits &limits) {
   p.rows = call.history().desc.dims[0];
   p.width = call.value().numElements();
   bool isI32 = call.step().desc.dtype == DType::I32;
-  return {plan(isI32 ? recordKernel<T, int32_t> : recordKernel<T, int64_t>,
+  return {plan(isI32 ? recordKernel<Bits<T>, int32_t>
+                     : recordKernel<Bits<T>, int64_t>,
                gridFor(p.rows * p.width, limits), kBlock, p)};
 }
 
@@ -119,18 +127,7 @@ LaunchPlan shuffle(ShuffleArgs call, const DeviceLimits &limits) {
 
 } // namespace
 
-#define AICF_ROWS(NAME, BITS)                                                  \
-  AICF_DEFINE_PLANNER(gather_rows_##NAME##_v0, gatherRows<BITS>)               \
-  AICF_DEFINE_PLANNER(record_##NAME##_v0, record<BITS>)
-AICF_ROWS(f32, uint32_t)
-AICF_ROWS(f64, uint64_t)
-AICF_ROWS(f16, uint16_t)
-AICF_ROWS(bf16, uint16_t)
-AICF_ROWS(i32, uint32_t)
-AICF_ROWS(i64, uint64_t)
-AICF_DEFINE_PLANNER(shuffle_i32_i32_v0, shuffle<int32_t, int32_t>)
-AICF_DEFINE_PLANNER(shuffle_i32_i64_v0, shuffle<int32_t, int64_t>)
-AICF_DEFINE_PLANNER(shuffle_i64_i32_v0, shuffle<int64_t, int32_t>)
-AICF_DEFINE_PLANNER(shuffle_i64_i64_v0, shuffle<int64_t, int64_t>)
+#define AICF_KERNELS_OF_rows_CUDA
+#include "kernels/Definitions.inc"
 
 } // namespace aicf::cuda

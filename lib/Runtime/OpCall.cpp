@@ -17,15 +17,15 @@ namespace {
 /// Names "relu: operand 0 (x)" or "relu: result 0 (y)".
 std::string nameOperand(const CallRequest &request, bool isResult, size_t i) {
   const OpInfo &info = infoOf(request.kind);
-  std::string_view name = "copy";
   std::optional<CallSlots> slots = CallSlots::of(info, request.ins.size());
-  if (!isResult)
-    name = info.operands[slots ? slots->operandAt(i) : 0].name;
-  else if (auto at = slots ? slots->resultAt(i, request.outs.size())
-                           : std::nullopt)
-    name = info.results[*at].name;
+  std::string_view name;
+  if (slots && !isResult)
+    name = info.operands[slots->operandAt(i)].name;
+  if (slots && isResult && slots->takesResults(request.outs.size()))
+    name = slots->result(i, request.outs.size()).name;
   return std::string(info.name) + ": " + (isResult ? "result " : "operand ") +
-         std::to_string(i) + (slots ? " (" + std::string(name) + ")" : "");
+         std::to_string(i) +
+         (name.empty() ? "" : " (" + std::string(name) + ")");
 }
 
 Status checkPointers(const CallRequest &request, const KernelRow &row) {
@@ -38,9 +38,9 @@ Status checkPointers(const CallRequest &request, const KernelRow &row) {
       uint64_t needed = row.neededAlignment(views[i].desc);
       if (address % needed != 0)
         return makeError(StatusCode::Misaligned,
-                         nameOperand(request, isResult, i),
-                         " has address ", address, ", which is no multiple of ",
-                         needed, " bytes");
+                         nameOperand(request, isResult, i), " has address ",
+                         address, ", which is no multiple of ", needed,
+                         " bytes");
     }
   }
   return {};

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Each pattern asks Kernels.def what the fused call
-// would get; `isWorthIt` is the one rule about when that is faster.
+// See the pass's description. Each pattern asks the kernel table what the fused
+// call would get; `isWorthIt` is the one rule about when that is faster.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Analysis/Entry.h"
@@ -69,12 +69,11 @@ static mlir::aicf_rt::ReduceSumOp rowSum(Value value) {
   return {};
 }
 
-/// There is a kernel, and it is our own or an epilogue that the library does
-/// without measurable cost: bias and relu.
+/// There is a kernel, and it is our own or one whose family says that its
+/// epilogue costs nothing.
 bool Fuser::isWorthIt(OpKind kind, ArrayRef<Value> ins, TypeRange outs) const {
   const ::aicf::KernelRow *row = chooser.choose(kind, ins, outs);
-  return row && (row->determinism == ::aicf::Determinism::Bitwise ||
-                 kind == OpKind::GemmBias);
+  return row && (row->provider == ::aicf::Provider::Own || row->fusesForFree);
 }
 
 /// gemm, bias_add (last dimension), and relu if nothing else reads the sum.
@@ -181,8 +180,7 @@ void Fuser::fuseLoss(mlir::aicf_rt::MseGradOp grad) {
       continue;
     SmallVector<Value> results = {loss.getLoss(), grad.getDpred()};
     SmallVector<Value> ins = grad.getOperandSlots();
-    if (!isWorthIt(OpKind::MseLossGrad, ins,
-                   ValueRange(results).getTypes()))
+    if (!isWorthIt(OpKind::MseLossGrad, ins, ValueRange(results).getTypes()))
       return;
     if (grad.getLossScale())
       if (Operation *maker = grad.getLossScale().getDefiningOp())
@@ -192,8 +190,8 @@ void Fuser::fuseLoss(mlir::aicf_rt::MseGradOp grad) {
                                    ? loss.getOperation()
                                    : grad.getOperation());
     auto fused = mlir::aicf_rt::MseLossGradOp::create(
-        rewriter, grad.getLoc(), ValueRange(results).getTypes(),
-        ins, labels(results));
+        rewriter, grad.getLoc(), ValueRange(results).getTypes(), ins,
+        labels(results));
     fused.setScale(APFloat(scaleOf(grad)));
     rewriter.replaceOp(loss, fused.getLoss());
     rewriter.replaceOp(grad, fused.getDpred());

@@ -11,6 +11,7 @@
 #include "aicf/Analysis/KernelChoice.h"
 #include "aicf/Analysis/Storage.h"
 #include "aicf/Transforms/Passes.h"
+#include "kernels/optimizer/Family.h"
 
 #include <map>
 #include <vector>
@@ -30,7 +31,7 @@ namespace {
 /// One optimizer call taken apart.
 struct Update {
   PrimitiveOpInterface op;
-  SmallVector<Value> group;             ///< p, g, states
+  SmallVector<Value> group;   ///< p, g, states
   SmallVector<Value> scalars; ///< bc (Adam), lr, inv_scale or null, ok or null
   mlir::aicf_rt::CastOp copy = nullptr; ///< of p' to 16 bits, or null
 };
@@ -62,8 +63,7 @@ static mlir::aicf_rt::CastOp findCopy(Value newParam) {
   }
   if (!copy)
     return {};
-  Type element =
-      cast<RankedTensorType>(copy.getY().getType()).getElementType();
+  Type element = cast<RankedTensorType>(copy.getY().getType()).getElementType();
   return element.isF16() || element.isBF16() ? copy : mlir::aicf_rt::CastOp();
 }
 
@@ -89,8 +89,8 @@ static std::optional<Update> takeApart(PrimitiveOpInterface op) {
 }
 
 static Key keyOf(Update &update) {
-  Key key{update.op.getOpKind(), update.group.size(), update.op.getAttrBlob(),
-          {}};
+  Key key{
+      update.op.getOpKind(), update.group.size(), update.op.getAttrBlob(), {}};
   for (Value scalar : update.scalars)
     key.parts.push_back(scalar.getAsOpaquePointer());
   auto element = [](Value value) {
@@ -99,8 +99,7 @@ static Key keyOf(Update &update) {
   key.parts.push_back(element(update.group[0]).getAsOpaquePointer());
   key.parts.push_back(element(update.group[1]).getAsOpaquePointer());
   key.parts.push_back(
-      update.copy ? element(update.copy.getY()).getAsOpaquePointer()
-                  : nullptr);
+      update.copy ? element(update.copy.getY()).getAsOpaquePointer() : nullptr);
   return key;
 }
 
@@ -222,7 +221,7 @@ namespace {
 struct FuseOptimizers : mlir::aicf::impl::FuseOptimizersBase<FuseOptimizers> {
   using FuseOptimizersBase::FuseOptimizersBase;
   LogicalResult initialize(MLIRContext *context) override {
-    int64_t limit = ::aicf::kMaxUpdateGroups;
+    int64_t limit = ::aicf::families::kMaxUpdateGroups;
     if (maxGroups >= 1 && maxGroups <= limit)
       return success();
     return emitError(UnknownLoc::get(context))

@@ -9,6 +9,9 @@
 //   -gen-op-views       include/aicf/ABI/OpViews.h
 //   -gen-functors       kernels/pointwise/Functors.h
 //   -gen-python-table   python/aicf/op_attrs.py
+// and from the `KernelFamily` records
+//   -gen-kernel-rows         kernels/Rows.def
+//   -gen-kernel-definitions  kernels/Definitions.inc
 // All are committed; test/abi-up-to-date compares them. Ops themselves come
 // from mlir-tblgen.
 //===----------------------------------------------------------------------===//
@@ -20,6 +23,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/Error.h"
 #include "llvm/TableGen/Record.h"
+
+#include <map>
 
 using namespace llvm;
 
@@ -112,11 +117,11 @@ Primitive parse(const Record *record) {
       PrintFatalError(record, "'" + record->getName() + "' has no " + list);
   p.numConstraints = record->getValueAsListOfStrings("constraints").size();
   for (const Record *f : record->getValueAsListOfDefs("fields"))
-    p.fields.push_back(
-        {f->getValueAsString("name"), f->getValueAsString("type"),
-         f->getValueAsString("format"),
-         f->getValueAsDef("range")->getValueAsString("cpp"),
-         f->getValueAsString("defaultValue")});
+    p.fields.push_back({f->getValueAsString("name"),
+                        f->getValueAsString("type"),
+                        f->getValueAsString("format"),
+                        f->getValueAsDef("range")->getValueAsString("cpp"),
+                        f->getValueAsString("defaultValue")});
   p.operands = parseOperands(record, "operandList", false);
   p.results = parseOperands(record, "resultList", true);
   for (const Record *t : record->getValueAsListOfDefs("ties"))
@@ -169,7 +174,8 @@ void emitFileTop(StringRef path, StringRef purpose, StringRef guard,
 // record and run `cmake --build build --target update-abi`.
 //===----------------------------------------------------------------------===//
 )cpp";
-  os << "#ifndef " << guard << "\n#define " << guard << "\n\n";
+  if (!guard.empty())
+    os << "#ifndef " << guard << "\n#define " << guard << "\n\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -387,7 +393,8 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name) {
   }
   const auto *dag = dyn_cast<DagInit>(node);
   if (!dag)
-    PrintFatalError(p.record, "not a scalar expression: " + node->getAsString());
+    PrintFatalError(p.record,
+                    "not a scalar expression: " + node->getAsString());
   const Record *op = cast<DefInit>(dag->getOperator())->getDef();
   if (dag->getNumArgs() != size_t(op->getValueAsInt("arity")))
     PrintFatalError(p.record, "'" + op->getName() + "' takes " +
@@ -398,8 +405,8 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name) {
     args.push_back(expressionOf(p, dag->getArg(i), dag->getArgNameStr(i)));
   if (op->getName() == "pick") // computes one of its two sides only
     return "(" + args[0] + " ? " + args[1] + " : " + args[2] + ")";
-  return ("scalar::" + op->getValueAsString("cpp") + "(" +
-          join(args, ", ") + ")")
+  return ("scalar::" + op->getValueAsString("cpp") + "(" + join(args, ", ") +
+          ")")
       .str();
 }
 
@@ -413,14 +420,15 @@ bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
     if (!p.isPointwise())
       continue;
     os << "\n/// " << p.record->getValueAsString("summary") << "\nstruct "
-       << p.cppName() << " {\n  template <typename Call> using View = "
-       << p.cppName() << "View<Call>;\n  using Attrs = " << p.attrsName()
+       << p.cppName()
+       << " {\n  template <typename Call> using View = " << p.cppName()
+       << "View<Call>;\n  using Attrs = " << p.attrsName()
        << ";\n  template <typename C> AICF_HOST_DEVICE static C apply(const "
           "Attrs &attrs, ";
     interleaveComma(p.operands, os,
                     [&](const Operand &o) { os << "C " << o.name; });
-    os << ") {\n    (void)attrs;\n    return "
-       << expressionOf(p, p.scalar, "") << ";\n  }\n};\n";
+    os << ") {\n    (void)attrs;\n    return " << expressionOf(p, p.scalar, "")
+       << ";\n  }\n};\n";
   }
   os << "\n// clang-format on\n} // namespace aicf::functor\n\n#endif // "
         "AICF_KERNELS_POINTWISE_FUNCTORS_H\n";
@@ -455,6 +463,140 @@ bool emitPython(const RecordKeeper &records, raw_ostream &os) {
   return false;
 }
 
+//===----------------------------------------------------------------------===//
+// Rows.def and Definitions.inc
+//===----------------------------------------------------------------------===//
+
+/// One kernel of a family.
+struct Kernel {
+  const Record *family;
+  const Primitive *kind;
+  StringRef in, out;
+  int64_t width;
+
+  StringRef text(StringRef field) const {
+    return family->getValueAsString(field);
+  }
+  std::string kid() const {
+    std::string in(this->in), types = in;
+    if (text("math") == "TF32")
+      types = "tf32";
+    StringRef rule = text("kidTypes");
+    if (rule == "Both" || (rule == "Different" && in != out))
+      types += ("_" + out).str();
+    std::string name = (kind->name + "_" + types).str();
+    if (!text("variantName").empty())
+      name += ("_" + text("variantName")).str();
+    else if (width > 1)
+      name += "_vec" + std::to_string(width);
+    return name + "_v" + std::to_string(family->getValueAsInt("version"));
+  }
+  std::string definition() const {
+    std::string code(text("kernel"));
+    auto put = [&](StringRef name, const std::string &value) {
+      for (size_t at; (at = code.find(name)) != std::string::npos;)
+        code.replace(at, name.size(), value);
+    };
+    put("$Kind", kind->cppName());
+    put("$Args", kind->cppName() + "Args");
+    put("$T", in.str());
+    put("$U", out.str());
+    put("$V", std::to_string(width));
+    return code;
+  }
+};
+
+/// Element type in Types.h, and bytes of an element.
+std::pair<std::string, int64_t> dtypeOf(const Record *family, StringRef name) {
+  int64_t bits = 0;
+  StringRef digits = name.ltrim("bfi");
+  if (digits.getAsInteger(10, bits) || bits % 16 != 0)
+    PrintFatalError(family, "'" + name + "' is not an element type");
+  return {name.upper(), bits / 8};
+}
+
+/// All kernels: by kind, then by preference of their families.
+std::vector<Kernel> allKernels(const RecordKeeper &records,
+                               const std::vector<Primitive> &kinds) {
+  std::vector<const Record *> families =
+      records.getAllDerivedDefinitions("KernelFamily");
+  llvm::stable_sort(families, [](const Record *a, const Record *b) {
+    return a->getValueAsInt("preference") < b->getValueAsInt("preference");
+  });
+  std::vector<Kernel> kernels;
+  for (const Primitive &kind : kinds)
+    for (const Record *family : families) {
+      auto listed = family->getValueAsListOfDefs("kinds");
+      if (listed.empty() ? !kind.isPointwise()
+                         : !llvm::is_contained(listed, kind.record))
+        continue;
+      for (const Record *v : family->getValueAsListOfDefs("variants"))
+        kernels.push_back({family, &kind, v->getValueAsString("input"),
+                           v->getValueAsString("output"),
+                           v->getValueAsInt("width")});
+    }
+  return kernels;
+}
+
+bool emitRows(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<Primitive> kinds = allPrimitives(records);
+  emitFileTop("Rows.def", "every kernel of every device", "", os);
+  os << "// AICF_ROW(KID, kind, device, provider, math, dtype of operand 0, of "
+        "result 0,\n//          width, alignment in bytes, condition, "
+        "determinism, workspace,\n//          its cap in bytes, selection, "
+        "fuses for free)\n// The columns are explained in "
+        "KernelFamily.td.\n//===-------------------------------------------"
+        "---------------------------===//\n// clang-format off\n\n";
+  for (const Kernel &k : allKernels(records, kinds)) {
+    auto [in, bytes] = dtypeOf(k.family, k.in);
+    auto function = [&](StringRef kind, StringRef field) {
+      StringRef name = k.text(field);
+      return name.empty()
+                 ? std::string("nullptr")
+                 : (kind + "(" + name + ", " + k.kind->cppName() + ")").str();
+    };
+    int64_t alignment = k.family->getValueAsInt("alignment");
+    os << "AICF_ROW(" << k.kid() << ", " << k.kind->cppName() << ", "
+       << k.text("device") << ", " << k.text("provider") << ", "
+       << k.text("math") << ", " << in << ", " << dtypeOf(k.family, k.out).first
+       << ", " << k.width << ", " << (alignment ? alignment : bytes) << ", "
+       << function("AICF_CONDITION", "condition") << ", "
+       << k.text("determinism") << ", "
+       << function("AICF_WORKSPACE", "workspace") << ", "
+       << k.family->getValueAsInt("workspaceCap") << ", " << k.text("selection")
+       << ", " << (k.family->getValueAsBit("fusesForFree") ? "true" : "false")
+       << ")\n";
+  }
+  os << "\n#undef AICF_ROW\n";
+  return false;
+}
+
+bool emitDefinitions(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<Primitive> kinds = allPrimitives(records);
+  emitFileTop("Definitions.inc", "kernels from their families", "", os);
+  os << "// A file of kernels defines AICF_KERNELS_OF_<unit>_<device>; "
+        "AICF_KERNEL(KID, code) is its "
+        "device's.\n//===------------------------------------"
+        "----------------------------------===//\n// clang-format off\n";
+  std::map<std::string, std::vector<Kernel>> sections;
+  for (const Kernel &k : allKernels(records, kinds))
+    if (!k.text("kernel").empty())
+      sections[(k.text("unit") + "_" + k.text("device")).str()].push_back(k);
+  for (const auto &[section, kernels] : sections) {
+    os << "\n#ifdef AICF_KERNELS_OF_" << section << "\n";
+    for (const Kernel &k : kernels)
+      os << "AICF_KERNEL(" << k.kid() << ", " << k.definition() << ")\n";
+    os << "#endif\n";
+  }
+  os << "\n#undef AICF_KERNEL\n";
+  return false;
+}
+
+mlir::GenRegistration rows("gen-kernel-rows", "Generate the kernel table",
+                           emitRows);
+mlir::GenRegistration definitions("gen-kernel-definitions",
+                                  "Generate kernel definitions",
+                                  emitDefinitions);
 mlir::GenRegistration header("gen-abi-header", "Generate the ABI header",
                              emitHeader);
 mlir::GenRegistration views("gen-op-views", "Generate typed views of a call",

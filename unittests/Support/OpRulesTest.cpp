@@ -112,6 +112,7 @@ const RuleCase kProducts[] = {
     {"gemm NN", "C2", Code::DTypeMismatch, out(0, F16)},
     {"gemm to f32", "C2", Code::DTypeMismatch, out(0, F64)},
     {"gemm to f32", "C2", Code::DTypeMismatch, in(1, F16)},
+    {"gemm NN", "C2", Code::DTypeMismatch, both(in(0, F64), in(1, F64))},
     {"gemm NN", "C3", Code::ShapeMismatch, in(0, {3, 4})},
     {"gemm NT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
     {"gemm TN", "C3", Code::ShapeMismatch, in(0, {4, 3})},
@@ -249,6 +250,7 @@ const RuleCase kLossAndNorm[] = {
     {"layer_norm", "C2", Code::ShapeMismatch, in(1, {3})},
     {"layer_norm", "C2", Code::ShapeMismatch, in(2, {6, 1})},
     {"layer_norm", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"layer_norm", "C3", Code::DTypeMismatch, in(1, F64)},
     {"layer_norm", "C3", Code::DTypeMismatch, in(2, F64)},
     {"layer_norm", "", Code::DTypeMismatch, out(1, F64), "result 1 (mean)"},
     {"layer_norm", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (y)"},
@@ -273,6 +275,11 @@ const RuleCase kLossAndNorm[] = {
     {"layer_norm_bwd", "", Code::ShapeMismatch, out(2, {3}),
      "result 2 (dbeta)"},
     {"layer_norm_bwd", "", Code::DTypeMismatch, all(I32), "operand 0 (dy)"},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch,
+     both(in(0, std::vector<int64_t>{}), in(1, std::vector<int64_t>{})),
+     "of rank 0"},
+    {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(2, F64)},
+    {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(3, F64)},
     {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(4, F64)},
     {"layer_norm_bwd", "", Code::DTypeMismatch, out(2, F64),
      "result 2 (dbeta)"},
@@ -500,7 +507,8 @@ const RuleCase kMovers[] = {
      "size"},
     {"shuffle", "", Code::InvalidArgument,
      attr(&ShuffleAttrs::size, int64_t(1) << 31), "size"},
-    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
+    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
+     "of rank 0"},
     {"record", "C1", Code::ShapeMismatch, in(1, {3})},
     {"record", "C2", Code::DTypeMismatch, in(1, F64)},
     {"record", "", Code::ShapeMismatch, out(0, {6, 3}),
@@ -714,6 +722,8 @@ TEST(OpRulesOfEveryKind, DefaultsOfFields) {
   EXPECT_TRUE(isDefault(OpKind::MseGrad, 0, 2.0 / 18));
   EXPECT_FALSE(fieldDefault(OpKind::Shuffle, 0, {x.data(), 1}))
       << "size has none";
+  EXPECT_FALSE(fieldDefault(OpKind::MseGrad, 0, {x.data(), 2}))
+      << "of operands that it does not take";
 }
 
 /// What no tensor may be, whatever the op: each limit, and the last legal

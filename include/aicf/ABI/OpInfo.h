@@ -81,12 +81,17 @@ struct OpInfo {
   const TieInfo *ties;
   size_t numTies;
   size_t groupOperands, groupResults; ///< how many are grouped; they come first
-  bool hasCopies; ///< a call may have one more result a group, behind all groups
+  bool
+      hasCopies; ///< a call may have one more result a group, behind all groups
   size_t numConstraints;
   Phase phase;
   Precision precision;
   Scaling scaling;
 };
+
+/// A rounded copy of a new parameter: see OpInfo::hasCopies.
+inline constexpr ResultInfo kCopyResult = {
+    "copy", Presence::Plain, Elements::Float, TypeRule::Checked, 0};
 
 /// The slots of one call: where each operand and result stands. A slot of an
 /// absent operand is there, and empty.
@@ -102,9 +107,8 @@ struct CallSlots {
                                                size_t operandSlots) {
     size_t plain = info.numOperands - info.groupOperands;
     if (info.groupOperands == 0)
-      return operandSlots == plain
-                 ? std::optional(CallSlots{&info, 1})
-                 : std::nullopt;
+      return operandSlots == plain ? std::optional(CallSlots{&info, 1})
+                                   : std::nullopt;
     if (operandSlots < plain + info.groupOperands ||
         (operandSlots - plain) % info.groupOperands != 0)
       return std::nullopt;
@@ -128,15 +132,14 @@ struct CallSlots {
     return slot < grouped ? slot % info->groupOperands
                           : slot - grouped + info->groupOperands;
   }
-  /// The record's result that stands at `slot` of `slots`, a number that
-  /// takesResults(); nothing for a copy.
-  constexpr std::optional<size_t> resultAt(size_t slot, size_t slots) const {
+  /// The result that stands at `slot` of `slots`, a number that takesResults().
+  constexpr const ResultInfo &result(size_t slot, size_t slots) const {
     if (slot < groupedResults())
-      return slot % info->groupResults;
+      return info->results[slot % info->groupResults];
     size_t firstPlain = slots - plainResults();
     return slot < firstPlain
-               ? std::nullopt
-               : std::optional(slot - firstPlain + info->groupResults);
+               ? kCopyResult
+               : info->results[slot - firstPlain + info->groupResults];
   }
   /// The slot of the record's operand `operand`, in group `group`.
   constexpr size_t slotOf(size_t operand, size_t group) const {
@@ -144,22 +147,19 @@ struct CallSlots {
                ? group * info->groupOperands + operand
                : operand + (groups - 1) * info->groupOperands;
   }
-  /// The group that a result's or an operand's slot belongs to.
-  static constexpr size_t groupOf(size_t slot, size_t perGroup) {
-    return perGroup ? slot / perGroup : 0;
-  }
   /// True when the result at one slot may take the storage of the operand at
   /// the other.
   constexpr bool mayShareStorage(size_t result, size_t resultSlots,
                                  size_t operand) const {
-    std::optional<size_t> r = resultAt(result, resultSlots);
+    const ResultInfo &r = this->result(result, resultSlots);
     size_t o = operandAt(operand);
-    if (!r || (o < info->groupOperands && *r < info->groupResults &&
-               groupOf(result, info->groupResults) !=
-                   groupOf(operand, info->groupOperands)))
+    bool isGrouped = r.presence == Presence::Grouped && o < info->groupOperands;
+    if (isGrouped &&
+        result / info->groupResults != operand / info->groupOperands)
       return false;
     for (size_t i = 0; i < info->numTies; ++i)
-      if (info->ties[i].result == *r && info->ties[i].operand == o)
+      if (&info->results[info->ties[i].result] == &r &&
+          info->ties[i].operand == o)
         return true;
     return false;
   }

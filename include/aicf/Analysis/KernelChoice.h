@@ -27,7 +27,7 @@ private:
   llvm::StringMap<llvm::StringMap<double>> micros;
 };
 
-/// Asks Kernels.def on behalf of the calls of one entry.
+/// Asks the kernel table on behalf of the calls of one entry.
 class KernelChooser {
 public:
   /// Reads `aicf.math` of the entry. A profile (or null) must outlive this.

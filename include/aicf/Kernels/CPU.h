@@ -13,7 +13,7 @@
 
 namespace aicf::cpu {
 
-/// The kernel of a CPU row of Kernels.def, or nullptr.
+/// The kernel of a CPU row of the table, or nullptr.
 CpuKernel findFunction(std::string_view kid);
 
 /// Which GEMM library the build found: "openblas ..." or "plain loop".

@@ -21,7 +21,7 @@ namespace aicf::cuda {
 struct PlannedLaunch {
   const void *function = nullptr; ///< the __global__ function's host symbol
   uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
-  uint32_t sharedBytes = 0; ///< dynamic shared memory
+  uint32_t sharedBytes = 0;     ///< dynamic shared memory
   std::vector<uint64_t> params; ///< the struct's bytes
 };
 
@@ -31,14 +31,13 @@ using LaunchPlan = std::vector<PlannedLaunch>;
 
 /// What a kernel may assume of the card.
 struct DeviceLimits {
-  int numMultiprocessors = 132;
+  int numMultiprocessors;
 };
 
 /// Cannot fail: the call was checked against its row.
 using Planner = LaunchPlan (*)(const LaunchArgs &, const DeviceLimits &);
 
-/// The planner of a CUDA row of Kernels.def, or nullptr: library rows
-/// (determinism SameLibrary) are planned by the device.
+/// The planner of a CUDA row with a kernel of our own, or nullptr.
 Planner findPlanner(std::string_view kid);
 
 } // namespace aicf::cuda

@@ -1,11 +1,12 @@
-//===- KernelTable.h - Kernels.def as a table -------------------*- C++ -*-===//
+//===- KernelTable.h - the kernels of all families --------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 // Which kernels exist and which one a call gets: asked by the selection pass at
-// compile time and by op_call's `auto` at run time.
+// compile time and by op_call's `auto` at run time. Rows come from the records
+// in kernels/<family>/Family.td.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_SUPPORT_KERNELTABLE_H
 #define AICF_SUPPORT_KERNELTABLE_H
@@ -15,49 +16,38 @@
 
 namespace aicf {
 
-/// What a row asks of a call's shapes.
-///   Any          nothing
-///   VecN         V divides operand 0's last dimension (its size, for rank 0)
-///   SmallGemm    a product so small that a library's fixed cost is most of it
-///   Groups       at most kMaxUpdateGroups parameters; gradients of one type;
-///                copies, if any, of one type, the gradients' if that is 16-bit
-enum class KernelCondition : uint8_t {
-  Any,
-  Vec2,
-  Vec4,
-  Vec8,
-  SmallGemm,
-  Groups
-};
+namespace rules {
+class Call;
+}
+
+/// Who runs a kernel: code of ours, or a library.
+enum class Provider : uint8_t { Own, Blas, CublasLt };
+/// How products round their operands.
+enum class Math : uint8_t { Exact, TF32 };
 enum class Determinism : uint8_t { Bitwise, SameLibrary };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
 
-/// Operands of one launch of all_finite, parameters of a CUDA multi-tensor
-/// update: they travel as kernel parameters, of which there are 32,764 bytes.
-inline constexpr int kMaxAllFiniteOperands = 256;
-inline constexpr int kMaxUpdateGroups = 256;
-/// A reduction of up to this many elements is one block's work.
-inline constexpr int64_t kSingleBlockElements = 32768;
-
-/// One row of Kernels.def; the columns are explained there.
+/// One kernel; what the columns mean stands at KernelFamily.
 struct KernelRow {
   std::string_view kid;
   OpKind kind;
   DeviceKind device;
-  DType in0, out0;
+  Provider provider;
+  Math math;
+  DType in0, out0;    ///< of operand 0 and result 0
+  uint32_t width;     ///< elements an access moves, of every operand
   uint32_t alignment; ///< bytes
-  KernelCondition condition;
+  bool (*condition)(const rules::Call &); ///< or null: every shape
   Determinism determinism;
-  uint64_t workspaceCap; ///< bytes
+  uint64_t (*workspace)(const rules::Call &); ///< or null: it takes none
+  uint64_t workspaceCap;                      ///< bytes
   Selection selection;
+  bool fusesForFree;
 
-  /// True when the kernel can run a call with these operands.
+  /// True when the kernel can run a call with these operands, which the rules
+  /// accept.
   bool accepts(OpKind callKind, Span<const TensorDesc> ins,
-               Span<const TensorDesc> outs) const {
-    return callKind == kind && !ins.empty() && !outs.empty() &&
-           ins[0].dtype == in0 && outs[0].dtype == out0 &&
-           conditionHolds(ins, outs);
-  }
+               Span<const TensorDesc> outs) const;
   /// What the address of a tensor of such a call must be a multiple of, in
   /// bytes: its element's size, or that of the vectors the kernel accesses.
   uint64_t neededAlignment(const TensorDesc &desc) const;
@@ -65,10 +55,6 @@ struct KernelRow {
   /// where it would be of no use.
   uint64_t workspaceBytes(Span<const TensorDesc> ins,
                           Span<const TensorDesc> outs) const;
-
-private:
-  bool conditionHolds(Span<const TensorDesc> ins,
-                      Span<const TensorDesc> outs) const;
 };
 
 Span<const KernelRow> kernelTable();

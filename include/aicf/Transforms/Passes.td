@@ -294,7 +294,7 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
 def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
   let summary = "pin a kernel id (KID) to every call";
   let description = [{
-    Writes `kid` from the first automatic row of Kernels.def that takes the
+    Writes `kid` from the first automatic row of the kernel table that takes the
     call's kind, dtypes, shapes and target (`aicf.math = "tf32"` on the function
     admits tf32 products), the bytes of `workspace` that the kernel makes use
     of, and `aicf_rt.target` on the function. A kid

@@ -137,7 +137,7 @@ Status CUDAStream::enqueue(const ResolvedCall &call) {
   }
   for (uint32_t event : call.waits)
     AICF_CUDA_TRY(api, cudaStreamWaitEvent, branch, events[event].get(), 0);
-  nvtxRangePushA(call.row->kid.data()); // a literal of Kernels.def
+  nvtxRangePushA(call.row->kid.data()); // a literal of the kernel table
   Status launched = cudaCall(call).launch(branch);
   nvtxRangePop();
   if (!launched.ok())

@@ -89,8 +89,7 @@ struct Problem : Product {
 
 Problem::Problem(const ResolvedCall &call)
     : Product(Product::of(call.row->kind, call.launchArgs())),
-      isTF32(call.row->kid.find("tf32") != std::string_view::npos),
-      in(a.desc.dtype), out(c.desc.dtype),
+      isTF32(call.row->math == Math::TF32), in(a.desc.dtype), out(c.desc.dtype),
       epilogue(epilogueOf(Product::epilogue)),
       workspaceBytes(call.workspace.data ? call.workspace.desc.numBytes() : 0),
       alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
@@ -401,11 +400,11 @@ CublasLt::prepareMatmul(const ResolvedCall &call) {
     const void *extra = p.extra.data;
     // The library is not told, and may load 16 bytes at a time.
     if (reinterpret_cast<uintptr_t>(extra) % 16 != 0)
-      return makeError(StatusCode::Misaligned, call.row->kid, ": ",
-                       p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
-                                                              : "operand 2 (bias)",
-                       " has address ", extra,
-                       ", which is no multiple of 16 bytes");
+      return makeError(
+          StatusCode::Misaligned, call.row->kid, ": ",
+          p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
+                                                 : "operand 2 (bias)",
+          " has address ", extra, ", which is no multiple of 16 bytes");
     AICF_RETURN_IF_ERROR(d.setPointer(api, extra));
   }
   StatusOr<cublasLtMatmulAlgo_t> algorithm = impl->choose(p, d);

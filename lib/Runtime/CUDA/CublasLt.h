@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Rows of Kernels.def with determinism SameLibrary: gemm, gemm_bias and
+// Rows of the kernel table with determinism SameLibrary: gemm, gemm_bias and
 // gemm_reduce. Algorithms that add partial results in an order of their own are
 // never candidates, so that the same algorithm gives the same bits.
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,13 @@
+//===- Families.td - every kernel family ----------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+include "kernels/counter/Family.td"
+include "kernels/gemm/Family.td"
+include "kernels/loss/Family.td"
+include "kernels/norm/Family.td"
+include "kernels/optimizer/Family.td"
+include "kernels/pointwise/Family.td"
+include "kernels/rows/Family.td"

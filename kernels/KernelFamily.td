@@ -1,0 +1,80 @@
+//===- KernelFamily.td - what a family record says ------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A family is kernels that differ in types and widths only. Its record stands in
+// kernels/<family>/Family.td, beside the code; aicf-tblgen makes a row of the
+// kernel table for each kind and variant, the declaration that the row links
+// against and, from `kernel`, the definition.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELFAMILY_TD
+#define AICF_KERNELFAMILY_TD
+
+include "aicf/Dialect/AICFRT/AICFRTOps.td"
+
+/// Element type of operand 0, of result 0, and elements that one instruction
+/// moves: more than 1 means that operand 0's last dimension is a multiple.
+class Variant<string operand, string result, int elements> {
+  string input = operand;
+  string output = result;
+  int width = elements;
+}
+class On<string type, int width = 1> : Variant<type, type, width>;
+class From<string operand, string result, int width = 1>
+    : Variant<operand, result, width>;
+
+/// Types that a kernel is instantiated for, and the widths that GPUs move best.
+class Types<list<Variant> all> { list<Variant> each = all; }
+def SingleAndDouble : Types<[On<"f32">, On<"f64">]>;
+def EveryFloat : Types<[On<"f32">, On<"f64">, On<"f16">, On<"bf16">]>;
+def EveryType : Types<[On<"f32">, On<"f64">, On<"f16">, On<"bf16">, On<"i32">,
+                       On<"i64">]>;
+def EveryIndex : Types<[From<"i32", "i32">, From<"i32", "i64">,
+                        From<"i64", "i32">, From<"i64", "i64">]>;
+/// 16-bit operands with a result of f32.
+def HalfToSingle : Types<[From<"f16", "f32">, From<"bf16", "f32">]>;
+/// Wide before narrow: the first row that takes a call gets it.
+def Vectors : Types<[On<"f32", 4>, On<"f32">, On<"f64">,
+                     On<"f16", 8>, On<"f16", 2>, On<"f16">,
+                     On<"bf16", 8>, On<"bf16", 2>, On<"bf16">]>;
+
+/// `$T` and `$U` in `kernel` are the variant's types, `$V` its width, `$Kind` the
+/// kind's C++ name and `$Args` its typed arguments.
+class KernelFamily<string codeUnit, string on> {
+  string unit = codeUnit;           ///< the file that includes the definitions
+  string device = on;               ///< CPU or CUDA
+  list<AICFRT_Primitive> kinds = []; ///< empty: every pointwise primitive
+  list<Variant> variants = ?;
+  string kernel = "";               ///< empty: a library's, without code of ours
+  /// Who runs it: Own, Blas or CublasLt.
+  string provider = "Own";
+  /// How products round their operands: Exact, or TF32.
+  string math = "Exact";
+  /// In the KID behind the types: "tile", "lt"; behind it stands "vec4".
+  string variantName = "";
+  /// Both types stand in the KID even where they are the same, or only the
+  /// first even where they differ.
+  string kidTypes = "Different";    ///< or Both, First
+  int version = 0;                  ///< rises when bits can change
+  /// bool condition(const <Kind>View<rules::Call> &), in kernels/<family>.
+  string condition = "";
+  /// uint64_t workspace(const <Kind>View<rules::Call> &): bytes it would use.
+  string workspace = "";
+  int workspaceCap = 0;             ///< bytes; 0: it takes none
+  int alignment = 0;                ///< bytes of addresses; 0: an element's
+  /// Bitwise: the same bits on every machine with the same arithmetic;
+  /// SameLibrary: for one library and processor.
+  string determinism = "Bitwise";
+  /// Auto: the first row that takes a call; AutoTF32: where aicf.math allows it;
+  /// Pinned: only by name.
+  string selection = "Auto";
+  /// A product that does with its epilogue at no measurable cost: it is worth
+  /// fusing although it is a library's.
+  bit fusesForFree = 0;
+  /// Order among the families of a kind: lower is asked first.
+  int preference = 1;
+}
+
+#endif // AICF_KERNELFAMILY_TD

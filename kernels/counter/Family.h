@@ -1,0 +1,32 @@
+//===- Family.h - workspace of all_finite -----------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_COUNTER_FAMILY_H
+#define AICF_KERNELS_COUNTER_FAMILY_H
+
+#include "kernels/ReductionSize.h"
+#include "kernels/RuleCall.h"
+
+namespace aicf::families {
+
+/// Operands of one launch: they travel as kernel parameters, of which there are
+/// 32,764 bytes.
+inline constexpr size_t kMaxAllFiniteOperands = 256;
+/// A verdict (i32) a block.
+inline constexpr uint64_t kVerdictsBytes = uint64_t(1) << 20;
+
+inline uint64_t verdictsWorkspace(const AllFiniteView<rules::Call> &c) {
+  int64_t elements = 0;
+  for (size_t i = 0; i < c.numGroups(); ++i)
+    elements += c.grad(i)->numElements();
+  bool isOneBlock = elements <= kSingleBlockElements &&
+                    c.numGroups() <= kMaxAllFiniteOperands;
+  return isOneBlock ? 0 : kVerdictsBytes;
+}
+
+} // namespace aicf::families
+
+#endif // AICF_KERNELS_COUNTER_FAMILY_H

@@ -1,0 +1,32 @@
+//===- Family.h - which products a tile or a library takes ------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_GEMM_FAMILY_H
+#define AICF_KERNELS_GEMM_FAMILY_H
+
+#include "kernels/RuleCall.h"
+#include "kernels/cuda/H200.h"
+
+namespace aicf::families {
+
+/// Up to two waves of 32x32 tiles, and few k steps: there the tile kernels took
+/// less time than cuBLASLt (benchmarks/results).
+template <typename View> bool isSmallProduct(const View &c) {
+  int64_t m = c.c()->dims[0], n = c.c()->dims[1];
+  int64_t k = c.a()->numElements() / m;
+  int64_t tiles = (m + 31) / 32 * ((n + 31) / 32);
+  return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
+}
+
+/// cuBLASLt's heuristic weighs split-K only when offered the 32 MiB that NVIDIA
+/// recommends for Hopper. Calls of one stream share the memory.
+template <typename View> uint64_t libraryWorkspace(const View &) {
+  return uint64_t(32) << 20;
+}
+
+} // namespace aicf::families
+
+#endif // AICF_KERNELS_GEMM_FAMILY_H

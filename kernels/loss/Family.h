@@ -1,0 +1,25 @@
+//===- Family.h - workspace of losses ---------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_LOSS_FAMILY_H
+#define AICF_KERNELS_LOSS_FAMILY_H
+
+#include "kernels/ReductionSize.h"
+#include "kernels/RuleCall.h"
+
+namespace aicf::families {
+
+/// A partial sum (f64) a block.
+inline constexpr uint64_t kMseWorkspaceBytes = uint64_t(1) << 20;
+
+template <typename View> uint64_t mseWorkspace(const View &c) {
+  int64_t elements = c.pred()->numElements() + c.target()->numElements();
+  return elements <= kSingleBlockElements ? 0 : kMseWorkspaceBytes;
+}
+
+} // namespace aicf::families
+
+#endif // AICF_KERNELS_LOSS_FAMILY_H

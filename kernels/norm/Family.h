@@ -1,0 +1,31 @@
+//===- Family.h - workspace of sums -----------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_NORM_FAMILY_H
+#define AICF_KERNELS_NORM_FAMILY_H
+
+#include "kernels/ReductionSize.h"
+#include "kernels/RuleCall.h"
+
+namespace aicf::families {
+
+/// Bytes of partial sums a result element: 64 chunks of f64, or 128 of f32.
+inline constexpr uint64_t kPartialSumBytes = 64 * 8;
+
+inline uint64_t columnSumsWorkspace(const ReduceSumView<rules::Call> &c) {
+  if (c.x()->numElements() <= kSingleBlockElements)
+    return 0;
+  return kPartialSumBytes * uint64_t(c.y()->numElements());
+}
+inline uint64_t columnSumsWorkspace(const ReluBwdReduceView<rules::Call> &c) {
+  if (2 * c.dy()->numElements() <= kSingleBlockElements)
+    return 0;
+  return kPartialSumBytes * uint64_t(c.sums()->numElements());
+}
+
+} // namespace aicf::families
+
+#endif // AICF_KERNELS_NORM_FAMILY_H

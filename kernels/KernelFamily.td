@@ -12,7 +12,7 @@
 #ifndef AICF_KERNELFAMILY_TD
 #define AICF_KERNELFAMILY_TD
 
-include "aicf/Dialect/AICFRT/AICFRTOps.td"
+include "aicf/Dialect/AICFRT/AICFRTBase.td"
 
 /// Element type of operand 0, of result 0, and elements that one instruction
 /// moves: more than 1 means that operand 0's last dimension is a multiple.
@@ -58,9 +58,10 @@ class KernelFamily<string codeUnit, string on> {
   /// first even where they differ.
   string kidTypes = "Different";    ///< or Both, First
   int version = 0;                  ///< rises when bits can change
-  /// bool condition(const <Kind>View<rules::Call> &), in kernels/<family>.
+  /// C++ expressions of `c`, a <Kind>View<rules::Call>, with the family's
+  /// functions in Family.h: whether a kernel takes the call, and the bytes of
+  /// workspace that it would use.
   string condition = "";
-  /// uint64_t workspace(const <Kind>View<rules::Call> &): bytes it would use.
   string workspace = "";
   int workspaceCap = 0;             ///< bytes; 0: it takes none
   int alignment = 0;                ///< bytes of addresses; 0: an element's

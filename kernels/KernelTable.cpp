@@ -19,14 +19,18 @@
 namespace aicf {
 namespace {
 
-/// A family's function of a typed view as one of any call.
-#define AICF_CONDITION(FUNCTION, KIND)                                         \
+/// An expression of a family's record, of `c`, as a function of any call.
+#define AICF_CONDITION(KIND, ...)                                              \
   [](const rules::Call &call) -> bool {                                        \
-    return families::FUNCTION(KIND##View<rules::Call>(call));                  \
+    using namespace families;                                                  \
+    KIND##View<rules::Call> c(call);                                           \
+    return __VA_ARGS__;                                                        \
   }
-#define AICF_WORKSPACE(FUNCTION, KIND)                                         \
+#define AICF_WORKSPACE(KIND, ...)                                              \
   [](const rules::Call &call) -> uint64_t {                                    \
-    return families::FUNCTION(KIND##View<rules::Call>(call));                  \
+    using namespace families;                                                  \
+    KIND##View<rules::Call> c(call);                                           \
+    return __VA_ARGS__;                                                        \
   }
 
 constexpr KernelRow kRows[] = {

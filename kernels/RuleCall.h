@@ -62,6 +62,9 @@ inline bool isHalf(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16;
 }
 
+/// What sums over `dtype` are kept in outside of kernels: at least f32.
+inline DType wide(DType dtype) { return isHalf(dtype) ? DType::F32 : dtype; }
+
 // Each returns an error that names the operand and both values.
 
 Status hasRank(const Operand &operand, size_t rank);
@@ -88,7 +91,7 @@ TensorDesc rowsOf(const TensorDesc &x);
 /// x's last dimension; x has one.
 inline int64_t widthOf(const TensorDesc &x) { return x.dims[x.rank - 1]; }
 
-// The numbered constraints: see the records in Dialect/Primitives.
+// The numbered constraints: see the records in Family.td.
 #define AICF_DECLARE_RULE(OP, VIEW, N)                                         \
   Status OP##_c##N(const VIEW##View<Call> &c);
 AICF_CONSTRAINTS(AICF_DECLARE_RULE)

@@ -64,6 +64,8 @@ Status Call::checkOperands() const {
       AICF_RETURN_IF_ERROR(isThere(operand));
     if (!isAbsent(operand))
       AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
+    if (info.like >= 0) // neither is optional or grouped
+      AICF_RETURN_IF_ERROR(hasType(operand, *ins[size_t(info.like)]));
   }
   for (const Operand &result : outs) {
     const ResultInfo &info = slots.result(result.slot, outs.size());
@@ -92,6 +94,8 @@ Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
     return {};
   if (info.rule == TypeRule::ScalarOf)
     return hasType(result, TensorDesc(of->dtype, {}));
+  if (info.rule == TypeRule::WideScalarOf)
+    return hasType(result, TensorDesc(wide(of->dtype), {}));
   return hasType(result, info.rule == TypeRule::RowsOf ? rowsOf(*of) : *of);
 }
 

@@ -10,6 +10,9 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 
+#include <cmath>
+#include <limits>
+
 namespace aicf::cpu {
 namespace {
 
@@ -56,6 +59,90 @@ template <typename T> void mseGrad(MseGradArgs call) {
     mseGradOf<T, float>(call);
   else
     mseGradOf<T, T>(call);
+}
+
+/// max and log of the sum of exponentials of a row, in f64 for what f32 would
+/// round away in long rows.
+template <typename T> double logSumExp(const T *x, int64_t width) {
+  using C = Compute<T>;
+  C most = C(x[0]);
+  for (int64_t j = 1; j < width; ++j)
+    most = C(x[j]) > most ? C(x[j]) : most;
+  double sum = 0;
+  for (int64_t j = 0; j < width; ++j)
+    sum += double(std::exp(C(x[j]) - most));
+  return double(most) + std::log(sum);
+}
+
+/// Rows whose label is not `ignored`.
+int64_t countRows(const TensorView &labels, int64_t ignored) {
+  int64_t count = 0;
+  for (int64_t r = 0; r < labels.numElements(); ++r)
+    count += labels.as<int32_t>()[r] != ignored;
+  return count;
+}
+
+template <typename T, typename Loss>
+void crossEntropy(SoftmaxCrossEntropyArgs call) {
+  SoftmaxCrossEntropyAttrs attrs = call.attrs();
+  const T *logits = call.logits().as<T>();
+  const int32_t *labels = call.labels().as<int32_t>();
+  int64_t rows = call.labels().numElements();
+  int64_t width = call.logits().numElements() / rows;
+  double s = attrs.label_smoothing;
+  auto lossOf = [&](int64_t r) {
+    const T *x = logits + r * width;
+    if (labels[r] == attrs.ignore_index)
+      return 0.0;
+    if (labels[r] < 0 || labels[r] >= width)
+      return std::numeric_limits<double>::quiet_NaN();
+    double lse = logSumExp(x, width), sum = 0;
+    if (s > 0)
+      for (int64_t j = 0; j < width; ++j)
+        sum += double(x[j]);
+    return lse - (1 - s) * double(x[labels[r]]) - s * sum / double(width);
+  };
+  double sum =
+      parallelSum(rows, call->numThreads, [&](int64_t begin, int64_t end) {
+        double partial = 0;
+        for (int64_t r = begin; r < end; ++r)
+          partial += lossOf(r);
+        return partial;
+      });
+  *call.loss().as<Loss>() =
+      Loss(sum / double(countRows(call.labels(), attrs.ignore_index)));
+}
+
+template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
+  using C = Compute<T>;
+  SoftmaxCrossEntropyGradAttrs attrs = call.attrs();
+  const T *logits = call.logits().as<T>();
+  T *dlogits = call.dlogits().as<T>();
+  const int32_t *labels = call.labels().as<int32_t>();
+  int64_t rows = call.labels().numElements();
+  int64_t width = call.logits().numElements() / rows;
+  double factor = 1 / double(countRows(call.labels(), attrs.ignore_index));
+  if (const TensorView *lossScale = call.loss_scale())
+    factor *= double(*lossScale->as<C>());
+  double s = attrs.label_smoothing, even = s / double(width);
+  parallelFor(
+      rows, 4, call->numThreads, rows * width, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          const T *x = logits + r * width;
+          T *d = dlogits + r * width;
+          int32_t label = labels[r];
+          bool isIgnored = label == attrs.ignore_index;
+          C rowFactor = C(isIgnored ? 0 : factor);
+          if (!isIgnored && (label < 0 || label >= width))
+            rowFactor = std::numeric_limits<C>::quiet_NaN();
+          C lse = C(logSumExp(x, width));
+          for (int64_t j = 0; j < width; ++j) {
+            C target = C(j == label ? even + 1 - s : even);
+            C probability = std::exp(C(x[j]) - lse);
+            d[j] = T(isIgnored ? C(0) : rowFactor * (probability - target));
+          }
+        }
+      });
 }
 
 } // namespace

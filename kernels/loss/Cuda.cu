@@ -174,6 +174,204 @@ LaunchPlan mseLossGrad(MseLossGradArgs call, const DeviceLimits &limits) {
   return mse<T, true>(call, limits);
 }
 
+//===----------------------------------------------------------------------===//
+// Softmax cross entropy
+//===----------------------------------------------------------------------===//
+
+struct CrossEntropyParams {
+  const void *logits;
+  const int32_t *labels;
+  const void *lossScale; ///< or null
+  void *loss, *dlogits;
+  double2 *partials; ///< sum of losses and rows that count, a block; or null
+  int64_t rows, width, ignored;
+  double smoothing;
+};
+
+/// A row is a warp's work, or a whole block's where it is long: `group` threads
+/// that start at a multiple of `group`.
+struct RowGroup {
+  int size, lane;
+  void *scratch; ///< 32 values of a block, where the group is one
+
+  template <typename C> __device__ C sum(C x) const {
+    return size == 32 ? warpSum(x) : blockSum(x, static_cast<C *>(scratch));
+  }
+  template <typename C> __device__ C max(C x) const {
+    for (int offset = 16; offset > 0; offset /= 2) {
+      C other = __shfl_xor_sync(0xffffffffu, x, offset);
+      x = other > x ? other : x;
+    }
+    if (size == 32)
+      return x;
+    C *warps = static_cast<C *>(scratch);
+    __syncthreads(); // the last use of scratch is over
+    if (threadIdx.x % 32 == 0)
+      warps[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int w = 0; w < size / 32; ++w)
+      x = warps[w] > x ? warps[w] : x;
+    return x;
+  }
+};
+
+/// max + log(sum of exp(x - max)) of a row; every thread of the group gets it.
+template <typename T>
+__device__ Compute<T> logSumExp(const RowGroup &g, const T *x, int64_t width) {
+  using C = Compute<T>;
+  C most = widen(x[0]), sum = 0;
+  for (int64_t j = g.lane; j < width; j += g.size) {
+    C value = widen(x[j]);
+    most = value > most ? value : most;
+  }
+  most = g.max(most);
+  for (int64_t j = g.lane; j < width; j += g.size)
+    sum += exp(widen(x[j]) - most);
+  return most + log(g.sum(sum));
+}
+
+/// The loss of one row: 0 if it is ignored, NaN if its label is no class.
+template <typename T>
+__device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
+                          int64_t row) {
+  using C = Compute<T>;
+  const T *x = static_cast<const T *>(p.logits) + row * p.width;
+  int32_t label = p.labels[row];
+  if (label == p.ignored)
+    return 0;
+  C lse = logSumExp(g, x, p.width), sum = 0;
+  if (p.smoothing > 0)
+    for (int64_t j = g.lane; j < p.width; j += g.size)
+      sum += widen(x[j]);
+  if (p.smoothing > 0)
+    sum = g.sum(sum);
+  if (label < 0 || label >= p.width)
+    return nan("");
+  return double(lse) - (1 - p.smoothing) * double(widen(x[label])) -
+         p.smoothing * double(sum) / double(p.width);
+}
+
+template <typename T, typename Loss, int kGroup>
+__global__ void
+crossEntropyKernel(const __grid_constant__ CrossEntropyParams p) {
+  __shared__ double scratch[32];
+  int groups = blockDim.x / kGroup, group = threadIdx.x / kGroup;
+  RowGroup g{kGroup, int(threadIdx.x % kGroup), scratch};
+  double loss = 0, count = 0;
+  for (int64_t row = int64_t(blockIdx.x) * groups + group; row < p.rows;
+       row += int64_t(gridDim.x) * groups) {
+    loss += rowLoss<T>(p, g, row);
+    count += p.labels[row] != p.ignored;
+  }
+  // Each group's first thread speaks for it.
+  loss = blockSum(g.lane == 0 ? loss : 0, scratch);
+  count = blockSum(g.lane == 0 ? count : 0, scratch);
+  if (threadIdx.x != 0)
+    return;
+  if (p.partials)
+    p.partials[blockIdx.x] = {loss, count};
+  else
+    *static_cast<Loss *>(p.loss) = Loss(loss / count);
+}
+
+template <typename Loss>
+__global__ void meanLossKernel(const __grid_constant__ CrossEntropyParams p) {
+  __shared__ double scratch[32];
+  double loss = 0, count = 0;
+  for (int64_t i = threadIdx.x; i < p.rows; i += blockDim.x) { // blocks here
+    loss += p.partials[i].x;
+    count += p.partials[i].y;
+  }
+  loss = blockSum(loss, scratch);
+  count = blockSum(count, scratch);
+  if (threadIdx.x == 0)
+    *static_cast<Loss *>(p.loss) = Loss(loss / count);
+}
+
+template <typename T, int kGroup>
+__global__ void
+crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
+  using C = Compute<T>;
+  __shared__ double scratch[32];
+  double mine = 0;
+  for (int64_t r = threadIdx.x; r < p.rows; r += blockDim.x)
+    mine += p.labels[r] != p.ignored;
+  double factor = 1 / blockSum(mine, scratch);
+  if (p.lossScale)
+    factor *= double(*static_cast<const C *>(p.lossScale));
+  int groups = blockDim.x / kGroup;
+  RowGroup g{kGroup, int(threadIdx.x % kGroup), scratch};
+  double even = p.smoothing / double(p.width);
+  for (int64_t row = int64_t(blockIdx.x) * groups + threadIdx.x / kGroup;
+       row < p.rows; row += int64_t(gridDim.x) * groups) {
+    const T *x = static_cast<const T *>(p.logits) + row * p.width;
+    T *d = static_cast<T *>(p.dlogits) + row * p.width;
+    int32_t label = p.labels[row];
+    bool isIgnored = label == p.ignored;
+    bool isClass = label >= 0 && label < p.width;
+    C lse = logSumExp(g, x, p.width);
+    C rowFactor = C(isClass ? factor : nan(""));
+    for (int64_t j = g.lane; j < p.width; j += g.size) {
+      C target = C(j == label ? even + 1 - p.smoothing : even);
+      C value = rowFactor * (exp(widen(x[j]) - lse) - target);
+      d[j] = narrow<T>(isIgnored ? C(0) : value);
+    }
+  }
+}
+
+template <typename Args>
+CrossEntropyParams crossEntropyParams(const Args &call) {
+  CrossEntropyParams p{};
+  p.logits = call.logits().data;
+  p.labels = call.labels().template as<int32_t>();
+  p.rows = call.labels().numElements();
+  p.width = call.logits().numElements() / p.rows;
+  p.ignored = call.attrs().ignore_index;
+  p.smoothing = call.attrs().label_smoothing;
+  return p;
+}
+
+/// Rows longer than this are a block's work.
+constexpr int64_t kLongRow = 1024;
+/// What the record's workspace has room for.
+constexpr int64_t kCrossEntropyBlocks = 4 * h200::kMultiprocessors;
+
+template <typename T, typename Loss>
+LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
+  CrossEntropyParams p = crossEntropyParams(call);
+  p.loss = call.loss().data;
+  auto launches = [&](auto kernel, int64_t perBlock) -> LaunchPlan {
+    // The number of blocks decides the order of the sum.
+    int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
+                              kCrossEntropyBlocks);
+    if (!call->workspace.data || blocks < 2)
+      return {plan(kernel, 1, kBlock, p)};
+    p.partials = call->workspace.as<double2>();
+    CrossEntropyParams m = p;
+    m.rows = blocks;
+    return {plan(kernel, blocks, kBlock, p),
+            plan(meanLossKernel<Loss>, 1, kBlock, m)};
+  };
+  if (p.width > kLongRow)
+    return launches(crossEntropyKernel<T, Loss, kBlock>, 1);
+  return launches(crossEntropyKernel<T, Loss, 32>, kBlock / 32);
+}
+
+template <typename T>
+LaunchPlan crossEntropyGrad(SoftmaxCrossEntropyGradArgs call,
+                            const DeviceLimits &limits) {
+  CrossEntropyParams p = crossEntropyParams(call);
+  p.dlogits = call.dlogits().data;
+  p.lossScale = call.loss_scale() ? call.loss_scale()->data : nullptr;
+  int64_t cap = int64_t(limits.numMultiprocessors) * 8;
+  if (p.width > kLongRow)
+    return {plan(crossEntropyGradKernel<T, kBlock>, std::min(p.rows, cap),
+                 kBlock, p)};
+  int64_t blocks = (p.rows + kBlock / 32 - 1) / (kBlock / 32);
+  return {
+      plan(crossEntropyGradKernel<T, 32>, std::min(blocks, cap), kBlock, p)};
+}
+
 } // namespace
 
 #define AICF_KERNELS_OF_loss_CUDA

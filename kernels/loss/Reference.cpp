@@ -7,6 +7,7 @@
 
 #include "kernels/reference/Reference.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace aicf::reference {
@@ -32,6 +33,74 @@ void compute(const MseGradView<Call> &c) { gradient(c); }
 void compute(const MseLossGradView<Call> &c) {
   loss(c);
   gradient(c);
+}
+
+namespace {
+
+/// -log softmax(x)[j] of one row.
+struct Row {
+  const Tensor &logits;
+  size_t first, width;
+  double lse;
+
+  Row(const Tensor &logits, size_t row)
+      : logits(logits), width(size_t(logits.dim(logits.desc.rank - 1))) {
+    first = row * width;
+    double most = logits[first], sum = 0;
+    for (size_t j = 0; j < width; ++j)
+      most = std::max(most, logits[first + j]);
+    for (size_t j = 0; j < width; ++j)
+      sum += std::exp(logits[first + j] - most);
+    lse = most + std::log(sum);
+  }
+  double minusLog(size_t j) const { return lse - logits[first + j]; }
+};
+
+template <typename View> double rowsThatCount(const View &c) {
+  double count = 0;
+  for (double label : c.labels().values)
+    count += label != double(c.attrs().ignore_index);
+  return count;
+}
+
+} // namespace
+
+void compute(const SoftmaxCrossEntropyView<Call> &c) {
+  SoftmaxCrossEntropyAttrs attrs = c.attrs();
+  double sum = 0, s = attrs.label_smoothing;
+  for (size_t r = 0; r < c.labels().size(); ++r) {
+    double label = c.labels()[r];
+    Row row(c.logits(), r);
+    if (label == double(attrs.ignore_index))
+      continue;
+    if (label < 0 || label >= double(row.width)) {
+      sum = std::nan("");
+      continue;
+    }
+    double mean = 0;
+    for (size_t j = 0; j < row.width; ++j)
+      mean += row.minusLog(j) / double(row.width);
+    sum += (1 - s) * row.minusLog(size_t(label)) + s * mean;
+  }
+  c.loss()[0] = sum / rowsThatCount(c);
+}
+
+void compute(const SoftmaxCrossEntropyGradView<Call> &c) {
+  SoftmaxCrossEntropyGradAttrs attrs = c.attrs();
+  double scale = valueOr(c.loss_scale(), 1) / rowsThatCount(c);
+  for (size_t r = 0; r < c.labels().size(); ++r) {
+    double label = c.labels()[r], s = attrs.label_smoothing;
+    Row row(c.logits(), r);
+    for (size_t j = 0; j < row.width; ++j) {
+      double target = s / double(row.width) + (double(j) == label ? 1 - s : 0);
+      double d = scale * (std::exp(-row.minusLog(j)) - target);
+      if (label == double(attrs.ignore_index))
+        d = 0;
+      else if (label < 0 || label >= double(row.width))
+        d = std::nan("");
+      c.dlogits()[row.first + j] = d;
+    }
+  }
 }
 
 } // namespace aicf::reference

@@ -20,12 +20,30 @@ Status mse_loss_grad_c1(const MseLossGradView<Call> &c) {
 }
 
 Status mse_grad_c2(const MseGradView<Call> &c) {
-  return ifThere(c.loss_scale(), hasType,
-                 TensorDesc(c.target()->dtype, {}));
+  return ifThere(c.loss_scale(), hasType, TensorDesc(c.target()->dtype, {}));
 }
 Status mse_loss_grad_c2(const MseLossGradView<Call> &c) {
+  return ifThere(c.loss_scale(), hasType, TensorDesc(c.target()->dtype, {}));
+}
+
+Status softmax_cross_entropy_c1(const SoftmaxCrossEntropyView<Call> &c) {
+  return hasLastDimension(c.logits());
+}
+Status softmax_cross_entropy_c2(const SoftmaxCrossEntropyView<Call> &c) {
+  return hasShape(c.labels(), rowsOf(*c.logits()));
+}
+Status
+softmax_cross_entropy_grad_c1(const SoftmaxCrossEntropyGradView<Call> &c) {
+  return hasLastDimension(c.logits());
+}
+Status
+softmax_cross_entropy_grad_c2(const SoftmaxCrossEntropyGradView<Call> &c) {
+  return hasShape(c.labels(), rowsOf(*c.logits()));
+}
+Status
+softmax_cross_entropy_grad_c3(const SoftmaxCrossEntropyGradView<Call> &c) {
   return ifThere(c.loss_scale(), hasType,
-                 TensorDesc(c.target()->dtype, {}));
+                 TensorDesc(wide(c.logits()->dtype), {}));
 }
 
 /// The gradient of mse_loss.

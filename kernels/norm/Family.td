@@ -1,10 +1,107 @@
-//===- Family.td - kernels of sums and layer norm -----------------------===//
+//===- Family.td - sums and normalisation ---------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_NORM_FAMILY_TD
+#define AICF_KERNELS_NORM_FAMILY_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
 include "kernels/KernelFamily.td"
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
+  let summary = "y = x summed over dimension `axis`";
+  let text = [{
+    Whether the dimension is kept (as 1) or dropped shows in y's shape.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Checked<"y", FloatElement>];
+  let fields = [I64Field<"axis", AnyNumber, "0">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = ["`axis` is a dimension of x.",
+                     "x and y have the same element type.",
+                     "y has x's shape with dimension `axis` dropped or 1."];
+}
+
+def AICFRT_ReluBwdReduceOp : AICFRT_Primitive<"relu_bwd_reduce", 22> {
+  let summary = "dx = saved > 0 ? dy : 0; sums[j] = Σ_i dx[i,j]";
+  let text = [{
+    relu_bwd and the reduce_sum{axis = 0} of its result in one call.
+  }];
+  let operandList = [In<"dy">, In<"saved">];
+  let resultList = [Like<"dx", "dy">, Checked<"sums", FloatElement>];
+  let ties = [Tie<"dx", "dy">, Tie<"dx", "saved">];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = ["dy and saved have the same type, of rank 2.",
+                     "sums is [dy's columns] of the same element type."];
+}
+
+def AICFRT_LayerNormOp : AICFRT_Primitive<"layer_norm", 11, "LNRM"> {
+  let summary = "y = (x - mean) · rstd · gamma + beta over the last dimension";
+  let text = [{
+    Ba, Kiros, Hinton 2016; variance is the biased one,
+    rstd = 1/sqrt(var + eps). mean and rstd have x's shape without the last
+    dimension.
+  }];
+  let operandList = [In<"x">, In<"gamma">, In<"beta">];
+  let resultList = [Like<"y", "x">, RowsOf<"mean", "x">, RowsOf<"rstd", "x">];
+  let ties = [Tie<"y", "x">];
+  let fields = [F64Field<"eps", NonNegative, "1e-5">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+  let constraints = ["x has rank 1 or more.",
+                     "gamma and beta are [last dimension of x].",
+                     "x, gamma and beta have the same element type."];
+}
+
+def AICFRT_LayerNormBwdOp : AICFRT_Primitive<"layer_norm_bwd", 12> {
+  let summary = "gradients of layer_norm";
+  let text = [{
+    With h = (x - mean)·rstd and g = dy·gamma, a row's
+    dx = rstd·(g - mean(g) - h·mean(g·h)); dgamma = Σ dy·h; dbeta = Σ dy.
+  }];
+  let operandList = [In<"dy">, In<"x">, In<"gamma">, In<"mean">, In<"rstd">];
+  let resultList = [Like<"dx", "x">, Like<"dgamma", "gamma">,
+                    Like<"dbeta", "gamma">];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = ["dy and x have the same type, of rank 1 or more.",
+                     "gamma is [last dimension of x].",
+                     "mean and rstd have x's shape without the last dimension.",
+                     "all have the same element type."];
+}
+
+//===----------------------------------------------------------------------===//
+// Their ops of a step
+//===----------------------------------------------------------------------===//
+
+def AICF_ReduceSumOp : AICF_OpOf<AICFRT_ReduceSumOp> {
+  let stepAttrs = (ins DefaultValuedAttr<BoolAttr, "false">:$keepdim);
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+
+def AICF_LayerNormOp : AICF_OpOf<AICFRT_LayerNormOp>;
+
+def AICF_LayerNormBwdOp : AICF_OpOf<AICFRT_LayerNormBwdOp>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 def ReduceSumCpu : KernelFamily<"norm", "CPU"> {
   let kinds = [AICFRT_ReduceSumOp];
@@ -26,7 +123,7 @@ def LayerNormBwdCpu : KernelFamily<"norm", "CPU"> {
 class Sums<AICFRT_Primitive kind> : KernelFamily<"sums", "CUDA"> {
   let kinds = [kind];
   let variants = EveryFloat.each;
-  let workspace = "columnSumsWorkspace";
+  let workspace = "columnSumsWorkspace(c)";
   let workspaceCap = 33554432;
 }
 def ReduceSumCuda : Sums<AICFRT_ReduceSumOp> { let kernel = "reduceSum<$T>"; }
@@ -43,3 +140,5 @@ def LayerNormBwdCuda : KernelFamily<"layer_norm", "CUDA"> {
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";
 }
+
+#endif // AICF_KERNELS_NORM_FAMILY_TD

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Formulas: the records in Dialect/Primitives/Optimizer.td. With ok = 0 the
+// Formulas: the records in kernels/optimizer/Family.td. With ok = 0 the
 // results are the old values, bit for bit.
 //===----------------------------------------------------------------------===//
 

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Formulas: the records in Dialect/Primitives/Optimizer.td. One launch updates
+// Formulas: the records in kernels/optimizer/Family.td. One launch updates
 // up to kMaxUpdateGroups parameters; with ok = 0 all keep their old values.
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,182 @@
-//===- Family.td - kernels of optimizers --------------------------------===//
+//===- Family.td - optimizers ---------------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_OPTIMIZER_FAMILY_TD
+#define AICF_KERNELS_OPTIMIZER_FAMILY_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
 include "kernels/KernelFamily.td"
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+/// What all optimizers share; `moments` are states with a new value each.
+class AICFRT_Optimizer<string mnemonic, int number, string schema>
+    : AICFRT_Primitive<mnemonic, number, schema> {
+  let phase = UpdatePhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+}
+
+class AICFRT_Adam<string mnemonic, int number, string schema>
+    : AICFRT_Optimizer<mnemonic, number, schema> {
+  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">, Tie<"v_out", "v">];
+  let fields = [F64Field<"beta1", BelowOne, "0.9">,
+                F64Field<"beta2", BelowOne, "0.999">,
+                F64Field<"eps", NonNegative, "1e-8">,
+                F64Field<"weight_decay", NonNegative, "0.0">];
+}
+
+def AICFRT_AdamStepOp : AICFRT_Adam<"adam_step", 17, "ADAM"> {
+  let summary = "AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)";
+  let text = [{
+    g' = g·inv_scale; m' = β1·m + (1-β1)·g'; v' = β2·v + (1-β2)·g'²;
+    p' = p·(1 - lr·weight_decay) - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
+    With ok = 0 all three results are the old values.
+  }];
+  let operandList = [In<"p">, In<"g">, In<"m">, In<"v">, In<"bc">, In<"lr">,
+                     Opt<"inv_scale">, Opt<"ok", I32Element>];
+  let resultList = [Like<"p_out", "p">, Like<"m_out", "m">, Like<"v_out", "v">];
+  let constraints = [
+    "m and v have p's type; g has it too, or p's shape with f16 or bf16 where p "
+    "is f32.",
+    "bc is [2], lr and inv_scale are 0-d, of p's element type.",
+    "ok is 0-d."];
+}
+
+def AICFRT_SgdStepOp : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
+  let summary = "SGD with momentum, Nesterov momentum and weight decay";
+  let text = [{
+    PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p;
+    m' = momentum·m + d; p' = p - lr·(nesterov ? d + momentum·m' : m').
+    With ok = 0 the results are the old values.
+  }];
+  let operandList = [In<"p">, In<"g">, In<"lr">, Opt<"m">, Opt<"inv_scale">,
+                     Opt<"ok", I32Element>];
+  let resultList = [Like<"p_out", "p">, OptLike<"m_out", "m">];
+  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">];
+  let fields = [F64Field<"momentum", NonNegative, "0.0">,
+                F64Field<"weight_decay", NonNegative, "0.0">,
+                BoolField<"nesterov">];
+  let constraints = [
+    "m has p's type; g has it too, or p's shape with f16 or bf16 where p is "
+    "f32.",
+    "lr and inv_scale are 0-d of p's element type.",
+    "ok is 0-d.",
+    "momentum and nesterov are 0 without m."];
+}
+
+/// The same update of many parameters in one call: groups of the parameter, its
+/// gradient and states, then what they share. Behind the groups' results stand
+/// either none or, for each, the new parameter rounded to f16 or bf16.
+def AICFRT_AdamUpdateOp : AICFRT_Adam<"adam_update", 24, "ADMU"> {
+  let summary = "adam_step of several parameters in one call";
+  let text = [{
+    Groups are p, g, m, v of each parameter; results p', m', v' of each, then
+    either nothing or, for each, p' rounded to f16 or bf16.
+  }];
+  let operandList = [Each<"p">, Each<"g">, Each<"m">, Each<"v">,
+                     In<"bc">, In<"lr">, Opt<"inv_scale">,
+                     Opt<"ok", I32Element>];
+  let resultList = [EachLike<"p_out", "p">, EachLike<"m_out", "m">,
+                    EachLike<"v_out", "v">];
+  let copies = "copies";
+  let constraints = [
+    "each group obeys C1 of adam_step.",
+    "bc is [2], lr and inv_scale are 0-d, of every p's element type.",
+    "ok is 0-d.",
+    "a copy has its parameter's shape and is f16 or bf16."];
+}
+
+class AICFRT_SgdMany<string mnemonic, int number, string schema>
+    : AICFRT_Optimizer<mnemonic, number, schema> {
+  let copies = "copies";
+  let constraints = [
+    "each group obeys C1 of sgd_step.",
+    "lr and inv_scale are 0-d of every p's element type.",
+    "ok is 0-d.",
+    "a copy has its parameter's shape and is f16 or bf16."];
+}
+
+def AICFRT_SgdUpdateOp : AICFRT_SgdMany<"sgd_update", 25, "SGDU"> {
+  let summary = "sgd_step without momentum of several parameters in one call";
+  let text = [{
+    Groups are p, g of each parameter; results p' of each, then either nothing
+    or, for each, p' rounded to f16 or bf16.
+  }];
+  let operandList = [Each<"p">, Each<"g">, In<"lr">, Opt<"inv_scale">,
+                     Opt<"ok", I32Element>];
+  let resultList = [EachLike<"p_out", "p">];
+  let ties = [Tie<"p_out", "p">];
+  let fields = [F64Field<"weight_decay", NonNegative, "0.0">];
+}
+
+def AICFRT_MomentumUpdateOp : AICFRT_SgdMany<"momentum_update", 26, "MOMU"> {
+  let summary = "sgd_step with momentum of several parameters in one call";
+  let text = [{
+    Groups are p, g, m of each parameter; results p', m' of each, then either
+    nothing or, for each, p' rounded to f16 or bf16.
+  }];
+  let operandList = [Each<"p">, Each<"g">, Each<"m">, In<"lr">,
+                     Opt<"inv_scale">, Opt<"ok", I32Element>];
+  let resultList = [EachLike<"p_out", "p">, EachLike<"m_out", "m">];
+  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">];
+  let fields = [F64Field<"momentum", NonNegative, "0.0">,
+                F64Field<"weight_decay", NonNegative, "0.0">,
+                BoolField<"nesterov">];
+}
+
+//===----------------------------------------------------------------------===//
+// Their ops of a step
+//===----------------------------------------------------------------------===//
+
+def AICF_AdamStepOp : AICF_OpOf<AICFRT_AdamStepOp> {
+  let stepConstraints = ["a bias_corr that makes bc has the same beta1 and "
+                         "beta2."];
+  let assemblyFormat = [{
+    $p `,` $g `,` $m `,` $v `,` $bc `,` $lr
+    (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
+    `:` type($p) `,` type($g) `,` type($m) `,` type($v) `,` type($bc) `,`
+    type($lr) (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
+  }];
+  let more = [{
+    ::llvm::LogicalResult verifyStep();
+    int64_t getStepOperand() { return 4; }
+    ::llvm::SmallVector<std::pair<unsigned, unsigned>> getMoments() {
+      return {{2, 1}, {3, 2}};
+    }
+    std::optional<std::pair<unsigned, unsigned>> getParamAndGrad() {
+      return std::make_pair(0u, 1u);
+    }
+  }];
+}
+
+def AICF_SgdStepOp : AICF_OpOf<AICFRT_SgdStepOp> {
+  let assemblyFormat = [{
+    $p `,` $g `,` $lr (`momentum` $m^)?
+    (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
+    `:` type($p) `,` type($g) `,` type($lr) (`momentum` type($m)^)?
+    (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
+  }];
+  let more = [{
+    ::llvm::SmallVector<std::pair<unsigned, unsigned>> getMoments() {
+      if (!getM())
+        return {};
+      return {{3, 1}};
+    }
+    std::optional<std::pair<unsigned, unsigned>> getParamAndGrad() {
+      return std::make_pair(0u, 1u);
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 def AdamStepCpu : KernelFamily<"optimizer", "CPU"> {
   let kinds = [AICFRT_AdamStepOp];
@@ -43,9 +215,11 @@ class Updates<AICFRT_Primitive kind, string planner>
     : KernelFamily<"optimizer", "CUDA"> {
   let kinds = [kind];
   let variants = SingleAndDouble.each;
-  let condition = "groupsFit";
+  let condition = "groupsFit(c)";
   let kernel = planner;
 }
 def AdamUpdates : Updates<AICFRT_AdamUpdateOp, "adam<$T, $Args>">;
 def SgdUpdates : Updates<AICFRT_SgdUpdateOp, "sgdUpdate<$T>">;
 def MomentumUpdates : Updates<AICFRT_MomentumUpdateOp, "momentumUpdate<$T>">;
+
+#endif // AICF_KERNELS_OPTIMIZER_FAMILY_TD

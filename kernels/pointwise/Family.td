@@ -1,10 +1,193 @@
-//===- Family.td - kernels of pointwise primitives, copies and casts ----===//
+//===- Family.td - pointwise primitives, copies and casts -----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_POINTWISE_FAMILY_TD
+#define AICF_KERNELS_POINTWISE_FAMILY_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
 include "kernels/KernelFamily.td"
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+/// A pointwise primitive: operands of one type, one result of that type, whose
+/// elements are `definition` of the operands' elements. Both devices' functors
+/// come from the definition; it reads all operands before it writes, so that
+/// the result may take the storage of any of them.
+class AICFRT_Pointwise<string mnemonic, int number, string schema,
+                       list<string> operands, string result, dag definition>
+    : AICFRT_Primitive<mnemonic, number, schema> {
+  let operandList = [In<operands[0]>]
+      # !foreach(o, !tail(operands), Same<o, operands[0]>);
+  let resultList = [Like<result, operands[0]>];
+  let ties = !foreach(o, operands, Tie<result, o>);
+  let scalar = definition;
+  let constraints = []<string>;
+}
+
+def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
+    (pick (lessf $x, 0), 0, $x)> {
+  let summary = "y = max(x, 0); NaN stays NaN";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Linear; // max(s·x, 0) = s·max(x, 0) for s > 0
+}
+
+def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
+    "dx", (pick (greaterf $saved, 0), $dy, 0)> {
+  let summary = "dx = saved > 0 ? dy : 0";
+  let text = [{
+    `saved` is relu's input or its output: both have the same sign.
+  }];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+}
+
+def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
+    (addf $a, $b)> {
+  let summary = "c = a + b, element by element, no broadcasting";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Sum;
+}
+
+def AICFRT_ReciprocalOp : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
+    (divf 1, $x)> {
+  let summary = "y = 1/x";
+  let phase = ForwardPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+}
+
+// GELU: Hendrycks & Gimpel 2016, "Gaussian Error Linear Units". The distribution
+// function of the normal distribution by erf, or their approximation by tanh;
+// 0.7978845608028654 is sqrt(2/pi), 0.3989422804014327 half of that.
+defvar NormalCdf = (mulf "0.5", (addf 1, (erff (mulf $x, "0.7071067811865476"))));
+defvar NormalPdf = (mulf "0.3989422804014327",
+                         (expf (mulf "-0.5", (mulf $x, $x))));
+defvar GeluTanh = (tanhf (mulf "0.7978845608028654",
+    (addf $x, (mulf "0.044715", (mulf $x, (mulf $x, $x))))));
+defvar GeluTanhSlope = (mulf "0.7978845608028654",
+    (addf 1, (mulf "0.134145", (mulf $x, $x))));
+
+def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
+    (mulf $x, (pick $approximate, (mulf "0.5", (addf 1, GeluTanh)),
+                    NormalCdf))> {
+  let summary = "y = x · Φ(x), Φ the normal distribution function";
+  let text = [{
+    Φ(x) = (1 + erf(x/√2))/2, or with `approximate` (PyTorch's "tanh")
+    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2.
+  }];
+  let fields = [BoolField<"approximate">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+}
+
+def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
+    "dx",
+    (mulf $dy, (pick $approximate,
+        (addf (mulf "0.5", (addf 1, GeluTanh)),
+              (mulf (mulf (mulf "0.5", $x),
+                          (subf 1, (mulf GeluTanh, GeluTanh))),
+                    GeluTanhSlope)),
+        (addf NormalCdf, (mulf $x, NormalPdf))))> {
+  let summary = "dx = dy · d gelu(x)/dx";
+  let text = "\n    x is gelu's operand.\n";
+  let fields = [BoolField<"approximate">];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+}
+
+def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
+  let summary = "out = y + b, b broadcast along every dimension but `axis`";
+  let text = "\n    `axis` -1 is the last dimension.\n";
+  let operandList = [In<"y">, In<"b">];
+  let resultList = [Like<"out", "y">];
+  let ties = [Tie<"out", "y">];
+  let fields = [I64Field<"axis", AnyNumber, "-1">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Sum;
+  let constraints = ["b has rank 1 and y's element type.",
+                     "`axis` is -1 or a dimension of y.",
+                     "b's size is y's dimension `axis`."];
+}
+
+class AICFRT_CopyLike<string mnemonic, int number>
+    : AICFRT_Primitive<mnemonic, number> {
+  let operandList = [In<"x", AnyElement>];
+  let resultList = [Like<"y", "x">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = []<string>;
+}
+
+def AICFRT_CopyOp : AICFRT_CopyLike<"copy", 5> {
+  let summary = "y = x, bit for bit";
+  let text = [{
+    Never folded: only named passes remove it. Protective copies that
+    `--aicf-rt-materialize-updates` inserts are copies with the discardable
+    attribute `aicf_rt.protective`; only `--aicf-rt-annotate-inplace` removes
+    those.
+  }];
+}
+
+def AICFRT_CopySavedOp : AICFRT_CopyLike<"copy_saved", 6> {
+  let summary = "y = x, kept for the backward pass";
+  let text = "\n    Never folded: only named passes remove it.\n";
+}
+
+def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
+  let summary = "y = x converted to y's element type, rounded to nearest even";
+  let operandList = [In<"x">];
+  let resultList = [Checked<"y", FloatElement>];
+  let phase = ForwardPhase;
+  let precision = Wide;
+  let scaling = Linear;
+  let constraints = ["y has x's shape."];
+}
+
+//===----------------------------------------------------------------------===//
+// Their ops of a step
+//===----------------------------------------------------------------------===//
+
+def AICF_ReluOp : AICF_OpOf<AICFRT_ReluOp> { let hasFolder = 1; }
+
+def AICF_ReluBwdOp : AICF_OpOf<AICFRT_ReluBwdOp>;
+
+def AICF_AddOp : AICF_OpOf<AICFRT_AddOp, "add", [Commutative]>;
+
+def AICF_ReciprocalOp : AICF_OpOf<AICFRT_ReciprocalOp>;
+def AICF_GeluOp : AICF_OpOf<AICFRT_GeluOp>;
+def AICF_GeluBwdOp : AICF_OpOf<AICFRT_GeluBwdOp>;
+
+def AICF_SaveOp : AICF_OpOf<AICFRT_CopySavedOp, "save">;
+
+def AICF_CopyOp : AICF_OpOf<AICFRT_CopyOp>;
+
+def AICF_CastOp : AICF_OpOf<AICFRT_CastOp> {
+  let stepAttrs = (ins TypeAttr:$dtype);
+  let stepConstraints = ["`dtype`, y's element type, is f16, bf16, f32 or f64."];
+  let assemblyFormat = "$x `to` $dtype attr-dict `:` type($x)";
+  let hasFolder = 1; // a cast to x's own type is x
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 def PointwiseCpu : KernelFamily<"pointwise", "CPU"> {
   let variants = EveryFloat.each;
@@ -52,3 +235,5 @@ def CastCuda : KernelFamily<"pointwise", "CUDA"> {
                   From<"f32", "f64">, From<"f64", "f32">];
   let kernel = "cast<$T, $U, $V>";
 }
+
+#endif // AICF_KERNELS_POINTWISE_FAMILY_TD

@@ -9,6 +9,8 @@
 
 #include "kernels/reference/Reference.h"
 
+#include <cmath>
+
 namespace aicf::reference {
 
 void compute(const ReluView<Call> &c) {
@@ -25,6 +27,35 @@ void compute(const AddView<Call> &c) {
 
 void compute(const ReciprocalView<Call> &c) {
   fill(c.y(), [&](size_t i) { return 1 / c.x()[i]; });
+}
+
+void compute(const GeluView<Call> &c) {
+  const double pi = std::acos(-1.0);
+  fill(c.y(), [&](size_t i) {
+    double x = c.x()[i];
+    return c.attrs().approximate
+               ? x / 2 *
+                     (1 + std::tanh(std::sqrt(2 / pi) *
+                                    (x + 0.044715 * std::pow(x, 3))))
+               : x / 2 * std::erfc(-x / std::sqrt(2));
+  });
+}
+
+void compute(const GeluBwdView<Call> &c) {
+  const double pi = std::acos(-1.0), a = std::sqrt(2 / pi);
+  fill(c.dx(), [&](size_t i) {
+    double x = c.x()[i], slope;
+    if (c.attrs().approximate) {
+      double u = a * (x + 0.044715 * std::pow(x, 3));
+      double inner = a * (1 + 3 * 0.044715 * x * x);
+      slope =
+          (1 + std::tanh(u)) / 2 + x / 2 * inner / std::pow(std::cosh(u), 2);
+    } else {
+      slope = std::erfc(-x / std::sqrt(2)) / 2 +
+              x * std::exp(-x * x / 2) / std::sqrt(2 * pi);
+    }
+    return c.dy()[i] * slope;
+  });
 }
 
 void compute(const BiasAddView<Call> &c) {

@@ -9,12 +9,6 @@
 
 namespace aicf::rules {
 
-Status relu_bwd_c1(const ReluBwdView<Call> &c) {
-  return hasType(c.saved(), *c.dy());
-}
-
-Status add_c1(const AddView<Call> &c) { return hasType(c.b(), *c.a()); }
-
 Status bias_add_c1(const BiasAddView<Call> &c) {
   AICF_RETURN_IF_ERROR(hasRank(c.b(), 1));
   return hasElement(c.b(), c.y()->dtype);

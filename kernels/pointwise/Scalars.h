@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// One function an opcode of Dialect/Primitives/Scalar.td, for f32 and f64, on
-// both devices. No contraction: each rounds once (-ffp-contract=off, -fmad=false
-// in device code that includes this).
+// One function an opcode of kernels/Scalar.td, for f32 and f64, on
+// both devices. No contraction: each rounds once (-ffp-contract=off,
+// -fmad=false in device code that includes this).
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_POINTWISE_SCALARS_H
 #define AICF_KERNELS_POINTWISE_SCALARS_H

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Training steps against NumPy and finite differences."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,21 @@ def layer_norm(x, gamma, beta):
                              + 1e-5) * gamma + beta
 
 
+def gelu_tanh(x):
+    return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
+
+
+LABELS = np.array([2, 0, -100, 1, 2], np.int32)  # -100 counts for nothing
+
+
+def smoothed_cross_entropy(x, smoothing=0.1):
+    log_p = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
+    counts = LABELS >= 0
+    target = np.eye(x.shape[1])[LABELS * counts] * (1 - smoothing)
+    target += smoothing / x.shape[1]
+    return -(target * log_p).sum(axis=1)[counts].mean()
+
+
 # Name: inputs with shapes, the aicf ops (dy is an input), forward result, the
 # gradients in the order of the inputs, and the forward function in NumPy.
 LAYERS_ALONE = {
@@ -120,6 +137,19 @@ LAYERS_ALONE = {
     "relu_saved_input": (dict(x=(5, 7)), (5, 7), """
   %y = aicf.relu %x : {x}
   %dx = aicf.relu_bwd %dy, %x : {dy}, {x}""", lambda x: np.maximum(x, 0)),
+    "gelu": (dict(x=(5, 7)), (5, 7), """
+  %y = aicf.gelu %x : {x}
+  %dx = aicf.gelu_bwd %dy, %x : {dy}, {x}""",
+             lambda x: np.vectorize(
+                 lambda v: v / 2 * (1 + math.erf(v / math.sqrt(2))))(x)),
+    "gelu_tanh": (dict(x=(5, 7)), (5, 7), """
+  %y = aicf.gelu %x {{approximate = true}} : {x}
+  %dx = aicf.gelu_bwd %dy, %x {{approximate = true}} : {dy}, {x}""", gelu_tanh),
+    "softmax_cross_entropy": (dict(x=(5, 4)), (), """
+  %y = aicf.softmax_cross_entropy %x, %labels {{label_smoothing = 0.1}}
+      : {x}, {labels}
+  %dx = aicf.softmax_cross_entropy_grad %x, %labels, %dy {{label_smoothing = 0.1}}
+      : {x}, {labels}, {dy}""", smoothed_cross_entropy),
     "add": (dict(x=(2, 3), w=(2, 3)), (2, 3), """
   %y = aicf.add %x, %w : {x}, {w}
   %dx = aicf.copy %dy : {dy}
@@ -145,6 +175,8 @@ def test_layer_gradients_equal_finite_differences(bench, name):
     """Each layer alone, in f64: d(sum(y * dy)) by central differences."""
     shapes, out_shape, body, function = LAYERS_ALONE[name]
     types = {n: tensor_type(s) for n, s in {**shapes, "dy": out_shape}.items()}
+    constants = {"labels": LABELS} if "%labels" in body else {}
+    types.update((n, "tensor<%dxi32>" % len(v)) for n, v in constants.items())
     arguments = ", ".join(
         '%%%s: %s {aicf.role = "input", aicf.name = "%s"}' % (n, t, n)
         for n, t in types.items())
@@ -158,7 +190,7 @@ def test_layer_gradients_equal_finite_differences(bench, name):
     rng = np.random.default_rng(5)
     inputs = {n: np.asarray(rng.normal(size=s)) for n, s in shapes.items()}
     dy = np.asarray(rng.normal(size=out_shape))
-    got = bench.run(bench.compile("layer"), inputs={**inputs, "dy": dy},
+    got = bench.run(bench.compile("layer"), inputs={**inputs, **constants, "dy": dy},
                     outputs=["out_" + n for n in returned])
     assert relative_error(got["out_y"], function(*inputs.values())) < 1e-13
     for position, n in enumerate(shapes):

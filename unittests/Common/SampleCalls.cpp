@@ -68,8 +68,8 @@ Sample update(OpKind kind, int64_t m, int64_t n, bool hasOptional,
     s.ins.push_back(f({2}));
   s.ins.push_back(f({}));
   TensorDesc absent = TensorDesc::absent();
-  s.ins.insert(s.ins.end(), {hasOptional ? f({}) : absent,
-                             hasOptional ? i32() : absent});
+  s.ins.insert(s.ins.end(),
+               {hasOptional ? f({}) : absent, hasOptional ? i32() : absent});
   if (isMixed)
     for (TensorDesc p : shapes) {
       p.dtype = DType::F16;
@@ -102,6 +102,28 @@ Sample gemmReduce(int64_t m, int64_t n, int transA, int transB) {
   return s;
 }
 
+/// A label a row; goldens.py makes integers below 8, all of them classes.
+Sample crossEntropy(int64_t m, int64_t n, double smoothing) {
+  return {{f({m, n + 8}), {DType::I32, {m}}},
+          {f({})},
+          blob(SoftmaxCrossEntropyAttrs{smoothing, -100})};
+}
+Sample crossEntropyGrad(int64_t m, int64_t n, double smoothing,
+                        bool hasLossScale) {
+  Sample s{{f({m, n + 8}), {DType::I32, {m}}},
+           {f({m, n + 8})},
+           blob(SoftmaxCrossEntropyGradAttrs{smoothing, -100})};
+  if (hasLossScale)
+    s.ins.push_back(f({}));
+  return s;
+}
+Sample halfLogits(Sample s) {
+  s.ins[0].dtype = DType::F16;
+  if (s.outs[0].rank > 0)
+    s.outs[0].dtype = DType::F16;
+  return s;
+}
+
 const KindRow kRows[] = {
     {"gemm NN", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 0, 0); }},
     {"gemm NT", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 0, 1); }},
@@ -130,6 +152,24 @@ const KindRow kRows[] = {
      [](auto m, auto n) {
        return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
      }},
+    {"gelu erf", OpKind::Gelu,
+     [](auto m, auto n) {
+       return Sample{{f({m, n})}, {f({m, n})}, blob(GeluAttrs{0})};
+     }},
+    {"gelu tanh", OpKind::Gelu,
+     [](auto m, auto n) {
+       return Sample{{f({m, n})}, {f({m, n})}, blob(GeluAttrs{1})};
+     }},
+    {"gelu_bwd erf", OpKind::GeluBwd,
+     [](auto m, auto n) {
+       return Sample{
+           {f({m, n}), f({m, n})}, {f({m, n})}, blob(GeluBwdAttrs{0})};
+     }},
+    {"gelu_bwd tanh", OpKind::GeluBwd,
+     [](auto m, auto n) {
+       return Sample{
+           {f({m, n}), f({m, n})}, {f({m, n})}, blob(GeluBwdAttrs{1})};
+     }},
     {"copy", OpKind::Copy,
      [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
     {"copy_saved", OpKind::CopySaved,
@@ -149,6 +189,29 @@ const KindRow kRows[] = {
                      {f({m, n})},
                      blob(MseGradAttrs{2.0 / double(m * n)})};
      }},
+    {"softmax_cross_entropy", OpKind::SoftmaxCrossEntropy,
+     [](auto m, auto n) { return crossEntropy(m, n, 0); }, 1e-5, false, true},
+    {"softmax_cross_entropy smoothed", OpKind::SoftmaxCrossEntropy,
+     [](auto m, auto n) {
+       Sample s = crossEntropy(m, n, 0.1);
+       s.ins[0] = f({m, 1, n + 8}); // any rank
+       s.ins[1] = {DType::I32, {m, 1}};
+       return s;
+     },
+     1e-5, false, true},
+    {"softmax_cross_entropy mixed", OpKind::SoftmaxCrossEntropy,
+     [](auto m, auto n) { return halfLogits(crossEntropy(m, n, 0.1)); }, 1e-5,
+     true},
+    {"softmax_cross_entropy_grad", OpKind::SoftmaxCrossEntropyGrad,
+     [](auto m, auto n) { return crossEntropyGrad(m, n, 0, false); }},
+    {"softmax_cross_entropy_grad smoothed", OpKind::SoftmaxCrossEntropyGrad,
+     [](auto m, auto n) { return crossEntropyGrad(m, n, 0.1, true); }, 1e-5,
+     false, true},
+    {"softmax_cross_entropy_grad mixed", OpKind::SoftmaxCrossEntropyGrad,
+     [](auto m, auto n) {
+       return halfLogits(crossEntropyGrad(m, n, 0.1, true));
+     },
+     1e-5, true},
     {"reduce_sum 0", OpKind::ReduceSum,
      [](auto m, auto n) {
        return Sample{{f({m, n})}, {f({n})}, blob(ReduceSumAttrs{0})};

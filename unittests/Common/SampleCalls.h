@@ -37,6 +37,8 @@ struct KindRow {
   /// Operands described as F16 become the 16-bit type under test, those
   /// described as F32 stay.
   bool isMixed = false;
+  /// For f32 and f64 only.
+  bool isWide = false;
 };
 
 /// At least one row of every kind.

@@ -18,7 +18,14 @@ namespace aicf {
 
 enum class Presence : uint8_t { Plain, Optional, Grouped };
 enum class Elements : uint8_t { Any, Float, Int, I32 };
-enum class TypeRule : uint8_t { Checked, Like, ScalarOf, RowsOf, Flag };
+enum class TypeRule : uint8_t {
+  Checked,
+  Like,
+  ScalarOf,
+  WideScalarOf,
+  RowsOf,
+  Flag
+};
 enum class Range : uint8_t {
   Any,
   Finite,
@@ -40,6 +47,7 @@ struct OperandInfo {
   std::string_view name;
   Presence presence;
   Elements elements;
+  int8_t like; ///< position of the operand whose type it has, or -1
 };
 
 struct ResultInfo {

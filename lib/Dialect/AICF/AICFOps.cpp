@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 // Ops with a record are inferred and checked by it, with the same rules as the
 // aicf_rt op, the plan loader and op_call. Checks on operands run when result
-// types are inferred too, so that a wrong operand is reported here and not where
-// a result of an unexpected type is used.
+// types are inferred too, so that a wrong operand is reported here and not
+// where a result of an unexpected type is used.
 //===----------------------------------------------------------------------===//
 
 #include "../Record.h"
@@ -54,8 +54,12 @@ static Type inferType(const ::aicf::ResultInfo &info, ArrayRef<Value> slots,
   if (!type || info.rule == TypeRule::Like)
     return of.getType();
   ArrayRef<int64_t> shape = type.getShape();
-  if (info.rule == TypeRule::ScalarOf || shape.empty())
-    return type.clone(ArrayRef<int64_t>());
+  Type element = type.getElementType();
+  if (info.rule == TypeRule::WideScalarOf &&
+      (element.isF16() || element.isBF16()))
+    element = Float32Type::get(context);
+  if (info.rule != TypeRule::RowsOf || shape.empty())
+    return RankedTensorType::get({}, element);
   return type.clone(shape.drop_back());
 }
 
@@ -66,8 +70,8 @@ describeResults(const ::aicf::OpInfo &info, TypeRange types,
   SmallVector<::aicf::TensorDesc> descs;
   for (auto [i, type] : llvm::enumerate(types)) {
     const ::aicf::ResultInfo &result = info.results[i];
-    bool isAbsent = result.presence == ::aicf::Presence::Optional &&
-                    !slots[result.of];
+    bool isAbsent =
+        result.presence == ::aicf::Presence::Optional && !slots[result.of];
     descs.push_back(isAbsent ? ::aicf::TensorDesc::absent()
                              : aicf_rt::toTensorDesc(type));
   }
@@ -114,9 +118,9 @@ static LogicalResult inferByRecord(std::optional<Location> location,
       return *property;
     return dictionary ? dictionary.get(name) : Attribute();
   };
-  if (std::optional<std::string> error = aicf_rt::checkByRecord(
-          Op::getKind(), aicf_rt::describeSlots(slots),
-          describeResults(info, types, slots), lookup))
+  if (std::optional<std::string> error =
+          aicf_rt::checkByRecord(Op::getKind(), aicf_rt::describeSlots(slots),
+                                 describeResults(info, types, slots), lookup))
     return emitError(*location)
            << "'" << Op::getOperationName() << "' op " << *error;
   return success();
@@ -139,7 +143,8 @@ template <typename Op> static LogicalResult verifyByRecord(Op op) {
   return success();
 }
 
-/// The place of an optional operand; assigning it keeps the segment sizes right.
+/// The place of an optional operand; assigning it keeps the segment sizes
+/// right.
 template <typename Op>
 static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
   const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
@@ -155,10 +160,10 @@ static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
     return MutableOperandRange(
         op, start, length,
         MutableOperandRange::OperandSegment(
-            index, {op.getOperandSegmentSizesAttrName(),
-                    DenseI32ArrayAttr::get(
-                        op->getContext(),
-                        op.getProperties().operandSegmentSizes)}));
+            index,
+            {op.getOperandSegmentSizesAttrName(),
+             DenseI32ArrayAttr::get(op->getContext(),
+                                    op.getProperties().operandSegmentSizes)}));
   return MutableOperandRange(op, start, length);
 }
 

@@ -44,7 +44,7 @@ func.func @loss_integer_labels(%x: tensor<4x2xf32>, %t: tensor<4xi64>) -> tensor
 // -----
 
 func.func @add(%a: tensor<3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-error @+1 {{C1: operand 1 (b) is 2x3xf32, expected 3xf32}}
+  // expected-error @+1 {{operand 1 (b) is 2x3xf32, expected 3xf32}}
   %0 = aicf.add %a, %b : tensor<3xf32>, tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
@@ -52,7 +52,7 @@ func.func @add(%a: tensor<3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // -----
 
 func.func @relu_bwd(%a: tensor<3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-error @+1 {{C1: operand 1 (saved) is 2x3xf32, expected 3xf32}}
+  // expected-error @+1 {{operand 1 (saved) is 2x3xf32, expected 3xf32}}
   %0 = aicf.relu_bwd %a, %b : tensor<3xf32>, tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }

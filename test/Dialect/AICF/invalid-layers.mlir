@@ -75,7 +75,7 @@ func.func @cast_c2(%x: tensor<4xf32>) {
 // -----
 
 func.func @add_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
-  // expected-error @+1 {{C1: operand 1 (b) is 5xf32, expected 4xf32}}
+  // expected-error @+1 {{operand 1 (b) is 5xf32, expected 4xf32}}
   %r = aicf.add %a, %b : tensor<4xf32>, tensor<5xf32>
   return
 }
@@ -83,7 +83,7 @@ func.func @add_c1(%a: tensor<4xf32>, %b: tensor<5xf32>) {
 // -----
 
 func.func @relu_bwd_c1(%a: tensor<4xf32>, %b: tensor<4xf64>) {
-  // expected-error @+1 {{C1: operand 1 (saved) has element type f64, expected f32}}
+  // expected-error @+1 {{operand 1 (saved) has element type f64, expected f32}}
   %r = aicf.relu_bwd %a, %b : tensor<4xf32>, tensor<4xf64>
   return
 }

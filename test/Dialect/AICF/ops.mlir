@@ -17,6 +17,10 @@ func.func @layers(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2xf32>,
   %c = aicf.copy %h : tensor<4x2xf32>
   // CHECK: aicf.add %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
   %a = aicf.add %h, %c : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.gelu %{{.*}} : tensor<4x2xf32>
+  %e = aicf.gelu %a : tensor<4x2xf32>
+  // CHECK: aicf.gelu_bwd %{{.*}}, %{{.*}} {approximate = true} : tensor<4x2xf32>, tensor<4x2xf32>
+  %de = aicf.gelu_bwd %dy, %a {approximate = true} : tensor<4x2xf32>, tensor<4x2xf32>
   // CHECK: aicf.cast %{{.*}} to bf16 : tensor<4x2xf32>
   %k = aicf.cast %a to bf16 : tensor<4x2xf32>
   // CHECK: aicf.relu_bwd
@@ -43,6 +47,21 @@ func.func @loss(%p: tensor<4x2xf64>, %t: tensor<4x2xf64>, %s: tensor<f64>) {
   // CHECK: aicf.all_finite
   %ok = aicf.all_finite %g0, %g1 : tensor<4x2xf64>, tensor<4x2xf64>
   return
+}
+
+// CHECK-LABEL: func.func @cross_entropy
+// CHECK-SAME: -> (tensor<f32>, tensor<4x10xf16>)
+func.func @cross_entropy(%x: tensor<4x10xf16>, %t: tensor<4xi32>, %s: tensor<f32>)
+    -> (tensor<f32>, tensor<4x10xf16>) {
+  // CHECK-NEXT: %[[L:.*]] = aicf.softmax_cross_entropy %{{.*}}, %{{.*}} {ignore_index = 3 : i64, label_smoothing = 1.000000e-01 : f64} : tensor<4x10xf16>, tensor<4xi32>
+  %l = aicf.softmax_cross_entropy %x, %t {label_smoothing = 0.1, ignore_index = 3}
+      : tensor<4x10xf16>, tensor<4xi32>
+  // CHECK-NEXT: aicf.softmax_cross_entropy_grad %{{.*}}, %{{.*}} : tensor<4x10xf16>, tensor<4xi32>
+  %g0 = aicf.softmax_cross_entropy_grad %x, %t : tensor<4x10xf16>, tensor<4xi32>
+  // CHECK-NEXT: %[[G:.*]] = aicf.softmax_cross_entropy_grad %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x10xf16>, tensor<4xi32>, tensor<f32>
+  %g1 = aicf.softmax_cross_entropy_grad %x, %t, %s : tensor<4x10xf16>, tensor<4xi32>, tensor<f32>
+  // CHECK-NEXT: return %[[L]], %[[G]]
+  return %l, %g1 : tensor<f32>, tensor<4x10xf16>
 }
 
 // CHECK-LABEL: func.func @norm

@@ -15,7 +15,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "aicf/Dialect/AICF/AICFInterfaces.td"
 include "aicf/Dialect/AICF/AICFTypes.td"
-include "aicf/Dialect/AICFRT/AICFRTOps.td"
+include "aicf/Dialect/AICFRT/AICFRTBase.td"
 
 def AICF_Dialect : Dialect {
   let name = "aicf";
@@ -92,7 +92,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
   list<string> stepConstraints = []<string>;
   string more = "";
   let summary = record.summary;
-  let description = record.text
+  let description = record.text # Sames<record.operandList>.text
       # Bullets<record.constraints # stepConstraints>.text
       # Ranges<record.fields>.text # "\n";
   let arguments = !con(

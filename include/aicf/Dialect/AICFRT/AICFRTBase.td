@@ -7,8 +7,8 @@
 // A record of class AICFRT_Primitive holds everything that is true of a
 // primitive. From it come: its aicf_rt op (mlir-tblgen) and, where AICFOps.td
 // asks for one, its aicf op; the ABI header, the typed views of a call and the
-// Python table (aicf-tblgen). Records stand in Dialect/Primitives, by family;
-// what a kernel family does with them stands in kernels/<family>.
+// Python table (aicf-tblgen). Records stand in kernels/<family>/Family.td,
+// beside the code.
 //===----------------------------------------------------------------------===//
 #ifndef AICFRT_BASE_TD
 #define AICFRT_BASE_TD
@@ -18,7 +18,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "aicf/Dialect/AICF/AICFTypes.td"
 include "aicf/Dialect/AICFRT/AICFRTInterfaces.td"
-include "aicf/Dialect/Primitives/Scalar.td"
+include "kernels/Scalar.td"
 
 def AICFRT_Dialect : Dialect {
   let name = "aicf_rt";
@@ -75,8 +75,10 @@ def I32Element : Elements<"I32", "i32", AICF_I32>;
 /// An operand. Plain ones are always there, optional ones may be absent, and
 /// grouped ones stand once for each group of a call: at most one run of
 /// grouped operands a record, which stands first.
-class Operand<string operandName, Elements of, string presenceOf> {
+class Operand<string operandName, Elements of, string presenceOf,
+              string sameAs = ""> {
   string name = operandName;
+  string like = sameAs; ///< the operand whose type it has, if that is a rule
   Elements elements = of;
   string presence = presenceOf; ///< an enumerator of aicf::Presence
   bit isGrouped = !eq(presenceOf, "Grouped");
@@ -89,6 +91,9 @@ class Operand<string operandName, Elements of, string presenceOf> {
       !cast<TypeConstraint>(of.stepType));
 }
 class In<string name, Elements of = FloatElement> : Operand<name, of, "Plain">;
+/// Of the type of an operand before it.
+class Same<string name, string operand, Elements of = FloatElement>
+    : Operand<name, of, "Plain", operand>;
 class Opt<string name, Elements of = FloatElement>
     : Operand<name, of, "Optional">;
 class Each<string name, Elements of = FloatElement>
@@ -121,6 +126,8 @@ class EachLike<string name, string of>
 class ScalarOf<string name, string of> : Result<name, "ScalarOf", of>;
 /// An operand's shape without its last dimension, of its element type.
 class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
+/// 0-d, of an operand's element type, or f32 where that has 16 bits.
+class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
 /// 0-d i32: 1 or 0.
 class Flag<string name> : Result<name, "Flag", "">;
 /// What the numbered constraints say.
@@ -224,6 +231,13 @@ class Bullets<list<string> texts> {
                        all # "\n    - C" # !add(i, 1) # ": " # texts[i]);
 }
 
+/// Operands whose type is another's, for a description.
+class Sames<list<Operand> operands> {
+  string text = !foldl("", operands, all, o,
+      all # !if(!eq(o.like, ""), "", "\n    - " # o.name # " has the type of "
+                                     # o.like # "."));
+}
+
 /// What the fields of a record must be, for a description.
 class Ranges<list<Field> fields> {
   string text = !foldl("", fields, all, f,
@@ -267,7 +281,8 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = "">
   bit hasGroups = !ne(!size(plain), !size(operandList));
   bit hasResultGroups = !ne(!size(plainResults), !size(resultList));
 
-  let description = text # Bullets<constraints>.text # Ranges<fields>.text # "\n";
+  let description = text # Sames<operandList>.text # Bullets<constraints>.text
+      # Ranges<fields>.text # "\n";
   let traits = [DeclareOpInterfaceMethods<PrimitiveOpInterface>,
                 MemoryEffects<[MemWrite<ExecutionOrder>]>]
       # !if(HasManyOptional<!listconcat(

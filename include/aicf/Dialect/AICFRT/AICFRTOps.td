@@ -5,17 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 // All records, by family. OpKind numbers are append-only: plans store them.
-// After a change here run `cmake --build build --target update-abi`.
+// After a change there run `cmake --build build --target update-abi`.
 //===----------------------------------------------------------------------===//
 #ifndef AICFRT_OPS_TD
 #define AICFRT_OPS_TD
 
-include "aicf/Dialect/Primitives/Counter.td"
-include "aicf/Dialect/Primitives/Gemm.td"
-include "aicf/Dialect/Primitives/Loss.td"
-include "aicf/Dialect/Primitives/Norm.td"
-include "aicf/Dialect/Primitives/Optimizer.td"
-include "aicf/Dialect/Primitives/Pointwise.td"
-include "aicf/Dialect/Primitives/Rows.td"
+include "kernels/Families.td"
 
 #endif // AICFRT_OPS_TD

@@ -45,7 +45,7 @@ mutants: setup
 	@test -f $(BUILD)-mutants/build.ninja || cmake -S . -B $(BUILD)-mutants -G Ninja \
 	  -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DAICF_MUTANTS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD)-mutants -j $(JOBS) --target aicf-opt aicf-compile aicf-run \
-	  aicf-plan OpRulesTest PlanTest SupportTest FileFormatsTest MemoryPlannerTest
+	  aicf-plan RulesTest PlanTest OrderTest FileFormatsTest MemoryPlannerTest
 	cmake --build $(BUILD)-mutants -j $(JOBS) --target CUDADeviceTest || true
 	scripts/mutants.py run --build $(BUILD)-mutants
 

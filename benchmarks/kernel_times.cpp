@@ -11,8 +11,9 @@
 // input gradient NN, weight gradient TN.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Device.h"
-#include "aicf/Support/Element.h"
+#include "aicf/Device.h"
+#include "kernels/KernelTable.h"
+#include "lib/Base/Element.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -139,8 +140,8 @@ void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
       workspace = bench.make(TensorDesc(DType::I32, {int64_t(bytes / 4)}));
     if (!row.accepts(kind, in, out))
       continue;
-    double micros = bench.time({kind, ins, outs, infoOf(kind).schema, attrs,
-                                row.kid, workspace});
+    double micros = bench.time(
+        {kind, ins, outs, infoOf(kind).schema, attrs, row.kid, workspace});
     std::printf("%-18s %5ldx%5ldx%5ld %-34s %9.2f us\n", what, long(s.m),
                 long(s.n), long(s.k), std::string(row.kid).c_str(), micros);
   }
@@ -152,7 +153,7 @@ void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
 int main(int argc, char **argv) {
   CUDADeviceOptions options;
   if (const char *tune = std::getenv("AICF_TUNE"))
-    options.tuning = std::string_view(tune) == "full" ? Tuning::Full
+    options.tuning = std::string_view(tune) == "full"   ? Tuning::Full
                      : std::string_view(tune) == "fast" ? Tuning::Fast
                                                         : Tuning::Off;
   Bench bench;

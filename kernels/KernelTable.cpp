@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/KernelTable.h"
+#include "kernels/KernelTable.h"
 #include "kernels/RuleCall.h"
 #include "kernels/counter/Family.h"
 #include "kernels/gemm/Family.h"
@@ -39,7 +39,7 @@ constexpr KernelRow kRows[] = {
   {#KID,                                                                       \
    OpKind::KIND,                                                               \
    DeviceKind::DEVICE,                                                         \
-   Provider::PROVIDER,                                                         \
+   KernelProvider::PROVIDER,                                                   \
    Math::MATH,                                                                 \
    DType::IN,                                                                  \
    DType::OUT,                                                                 \

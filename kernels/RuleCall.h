@@ -11,9 +11,9 @@
 #ifndef AICF_KERNELS_RULECALL_H
 #define AICF_KERNELS_RULECALL_H
 
-#include "aicf/ABI/OpViews.h"
-#include "aicf/Support/Status.h"
-#include "aicf/Support/TensorDesc.h"
+#include "aicf/Status.h"
+#include "aicf/TensorDesc.h"
+#include "kernels/OpViews.h"
 
 #include <vector>
 

@@ -8,7 +8,7 @@
 // constraints, the types of results. A later rule may rely on the earlier ones.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/OpRules.h"
+#include "kernels/Rules.h"
 #include "kernels/RuleCall.h"
 
 #include <cmath>

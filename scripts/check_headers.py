@@ -2,9 +2,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Installs the runtime and compiles each installed header alone, then builds and
-links a small program against the installed tree with find_package(AICF).
+links a small program against the installed tree with find_package(AICF). With
+MLIR_DIR the compiler's component too: a program that lowers a step.
 
-    check_headers.py --build BUILD --compiler c++
+    check_headers.py --build BUILD --compiler c++ [--mlir-dir MLIR_DIR]
 """
 
 import argparse
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 PROGRAM = """
-#include <aicf/Runtime/Executor.h>
+#include <aicf/Executor.h>
 int main() {
   auto plan = aicf::Plan::load("/nonexistent");
   return plan.ok() ? 1 : aicf::createCPUDevice()->numThreads() < 1;
@@ -29,6 +30,47 @@ add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE AICF::aicfRuntime)
 """
 
+# Both namespaces opened: no name of one hides or doubles a name of the other.
+COMPILER_PROGRAM = """
+#include <aicf/Compiler.h>
+#include <mlir/Parser/Parser.h>
+#include <mlir/Pass/PassManager.h>
+using namespace mlir;
+using namespace aicf;
+int main() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerAICFPasses();
+  registerAICFPipelines();
+  MLIRContext context(registry);
+  auto module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "y"}) {
+      %y = aicf.gelu %x : tensor<4xf32>
+      return %y : tensor<4xf32>
+    })", &context);
+  PassManager pm(&context);
+  LowerToBackendOptions options;
+  options.target = DeviceKind::CPU;
+  buildLowerToBackendPipeline(pm, options);
+  if (!module || failed(pm.run(*module)))
+    return 1;
+  FailureOr<Plan> plan = translateToPlan(*module);
+  return failed(plan) || plan->entries[0].calls.size() != 1;
+}
+"""
+COMPILER_PROJECT = """
+cmake_minimum_required(VERSION 3.20)
+project(consumer C CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(AICF REQUIRED CONFIG)
+add_executable(consumer main.cpp)
+target_include_directories(consumer SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS}
+  ${LLVM_INCLUDE_DIRS})
+target_link_libraries(consumer PRIVATE AICF::AICFTransforms AICF::AICFTarget
+  MLIRParser)
+"""
+
 
 def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
@@ -36,10 +78,23 @@ def run(*command):
         sys.exit("%s\n%s%s" % (" ".join(map(str, command)), done.stdout, done.stderr))
 
 
+def build_consumer(folder, name, program, project, compiler, prefix, *flags):
+    source = pathlib.Path(folder) / name
+    source.mkdir()
+    (source / "main.cpp").write_text(program)
+    (source / "CMakeLists.txt").write_text(project)
+    run("cmake", "-S", source, "-B", source / "build",
+        "-DCMAKE_PREFIX_PATH=%s" % prefix,
+        "-DCMAKE_CXX_COMPILER=%s" % compiler, *flags)
+    run("cmake", "--build", source / "build")
+    run(source / "build" / "consumer")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--mlir-dir")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "prefix"
@@ -51,16 +106,13 @@ def main():
         for header in headers:
             run(args.compiler, "-std=c++17", "-fsyntax-only", "-Wall", "-Werror",
                 "-I", prefix / "include", "-x", "c++", header)
-        source = pathlib.Path(folder) / "consumer"
-        source.mkdir()
-        (source / "main.cpp").write_text(PROGRAM)
-        (source / "CMakeLists.txt").write_text(PROJECT)
-        run("cmake", "-S", source, "-B", source / "build",
-            "-DCMAKE_PREFIX_PATH=%s" % prefix,
-            "-DCMAKE_CXX_COMPILER=%s" % args.compiler)
-        run("cmake", "--build", source / "build")
-        run(source / "build" / "consumer")
-        print("%d headers compile alone, and a consumer links" % len(headers))
+        build_consumer(folder, "runtime", PROGRAM, PROJECT, args.compiler, prefix)
+        if args.mlir_dir:
+            run("cmake", "--install", args.build, "--prefix", prefix,
+                "--component", "compiler")
+            build_consumer(folder, "compiler", COMPILER_PROGRAM, COMPILER_PROJECT,
+                           args.compiler, prefix, "-DMLIR_DIR=" + args.mlir_dir)
+        print("%d headers compile alone, and consumers link" % len(headers))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ PAGES = {
                        "The aicf dialect"),
     "AICFRTDialect.md": ("include/aicf/Dialect/AICFRT/AICFRTDialectDoc.md",
                          "The aicf_rt dialect"),
-    "Passes.md": ("include/aicf/Transforms/PassesDoc.md", "Passes"),
+    "Passes.md": ("include/aicf/PassesDoc.md", "Passes"),
 }
 NOTE = "<!-- Generated from the .td files: `cmake --build build --target update-docs`. -->\n"
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Enforces which folder may include what (CONTRIBUTING.md, "Rooms").
+"""Enforces which room may include what: the table in CONTRIBUTING.md, "Rooms".
 
-    lint_layers.py ROOT [--no-llvm BINARY...]
+    lint_layers.py ROOT [--edges] [--no-llvm BINARY...]
 
-The binaries' `ldd` must show no LLVM and no MLIR.
+--edges prints who includes whom. The binaries' `ldd` must show no LLVM and no
+MLIR.
 """
 
 import argparse
@@ -14,47 +15,65 @@ import re
 import subprocess
 import sys
 
-# Rooms that may not see a prefix. A room is a folder name under include/aicf
-# and lib; `kernels` is the folder at the top.
-RUNTIME_SIDE = ["ABI", "Support", "Plan", "Runtime", "Interpreter",
-                "Kernels", "kernels"]
-COMPILER_SIDE = ["Dialect", "Analysis", "Transforms", "Target"]
-FORBIDDEN = [(room, r"(mlir|llvm)(-c)?/") for room in RUNTIME_SIDE]
-FORBIDDEN += [(room, r"cu(da|blas|dnn)\w*") for room in COMPILER_SIDE]
-FORBIDDEN += [
-    ("ABI", r"aicf/(?!ABI/)"),
-    ("Support", r"aicf/(?!ABI/|Support/)"),
-    ("Plan", r"aicf/(?!ABI/|Support/|Plan/)"),
-    ("Kernels", r"aicf/(?!ABI/|Support/|Kernels/)"),
-    ("kernels", r"aicf/(?!ABI/|Support/|Kernels/)"),
-    ("Runtime", r"aicf/(?!ABI/|Support/|Plan/|Kernels/|Runtime/)"),
-    ("Dialect", r"aicf/(?!ABI/|Support/|Dialect/)"),
-    ("Analysis", r"aicf/(?!ABI/|Support/|Dialect/|Analysis/)"),
-    ("Transforms", r"aicf/(?!ABI/|Support/|Dialect/|Analysis/|Transforms/)"),
-    ("Target", r"aicf/(?!ABI/|Support/|Dialect/|Analysis/|Plan/|Target/)"),
-]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc"}
+LIBRARIES = {"MLIR": r"(mlir|llvm)(-c)?/", "CUDA": r"cu(da|blas|dnn)\w*[./]",
+             "FlatBuffers": r"(flatbuffers/|plan_generated\.h)"}
 
 
-def folders_of(root, room):
-    if room == "kernels":
-        return [root / "kernels"]
-    return [root / "include/aicf" / room, root / "lib" / room]
+def read_rooms(root):
+    """Room: what it may include, as the table says."""
+    rooms = {}
+    for line in (root / "CONTRIBUTING.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        names = re.findall(r"`([^`]+)`", cells[0])
+        if line.startswith("| `") and len(cells) == 3 and len(names) == 1:
+            rooms[names[0]] = set(re.findall(r"`([^`]+)`", cells[2]))
+    for room, allowed in rooms.items():
+        for name in sorted(allowed - set(rooms) - set(LIBRARIES)):
+            sys.exit("CONTRIBUTING.md: %s may include %s, which is not a room"
+                     % (room, name))
+    return rooms
 
 
-def lint_includes(root):
+def room_of(path, rooms):
+    """The narrowest room that a path lies in."""
+    inside = [r for r in rooms if path == r or path.startswith(r + "/")]
+    return max(inside, key=len) if inside else None
+
+
+def target_of(include, rooms):
+    """The room or library that an include names; None for all others."""
+    for library, pattern in LIBRARIES.items():
+        if re.match(pattern, include):
+            return library
+    path = "include/" + include if include.startswith("aicf/") else include
+    return room_of(path, rooms)
+
+
+def includes_of(root, rooms):
+    """(file, line, its room, what it includes, that one's room)."""
+    for top in sorted({room.split("/")[0] for room in rooms}):
+        for path in sorted((root / top).rglob("*")):
+            name = str(path.relative_to(root))
+            room = room_of(name, rooms)
+            if path.suffix not in SUFFIXES:
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = INCLUDE.match(line)
+                if match:
+                    target = target_of(match.group(1), rooms)
+                    yield name, number, room, match.group(1), target
+
+
+def lint_includes(root, rooms):
     findings = []
-    for room, pattern in FORBIDDEN:
-        for folder in folders_of(root, room):
-            for path in sorted(folder.rglob("*")):
-                if path.suffix not in SUFFIXES:
-                    continue
-                for number, line in enumerate(path.read_text().splitlines(), 1):
-                    match = INCLUDE.match(line)
-                    if match and re.match(pattern, match.group(1)):
-                        findings.append("%s:%d: %s may not include %s" % (
-                            path.relative_to(root), number, room, match.group(1)))
+    for name, number, room, include, target in includes_of(root, rooms):
+        if room is None:
+            findings.append("%s:%d: lies in no room" % (name, number))
+        elif target not in (None, room) and target not in rooms[room]:
+            findings.append("%s:%d: %s may not include %s" % (
+                name, number, room, include))
     return findings
 
 
@@ -69,9 +88,17 @@ def lint_binary(path):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--edges", action="store_true")
     parser.add_argument("--no-llvm", nargs="*", default=[])
     args = parser.parse_args()
-    findings = lint_includes(args.root)
+    rooms = read_rooms(args.root)
+    if args.edges:
+        edges = {(room, target) for _, _, room, _, target
+                 in includes_of(args.root, rooms)
+                 if target in rooms and target != room}
+        print("\n".join("%s -> %s" % edge for edge in sorted(edges)))
+        return 0
+    findings = lint_includes(args.root, rooms)
     for binary in args.no_llvm:
         findings += lint_binary(binary)
     print("\n".join(findings) if findings else "no findings")

@@ -6,10 +6,10 @@
 - a CHECK directive without its colon checks nothing;
 - a prefix that no RUN line names is never read;
 - a lit file over 150 lines, a pass over 300, a file without a RUN line;
-- an emitOpError string of a dialect or pass, or a makeError string of lib/Support
+- an emitOpError string of a dialect or pass, or a makeError string of lib/Base
   or the rules, that no test expects;
 - a numbered constraint or a bounded field of a primitive without the row of
-  OpRulesTest that breaks it, or a constraint of an `aicf` op alone without the
+  RulesTest that breaks it, or a constraint of an `aicf` op alone without the
   case @<op>_c<n> in an invalid file.
 """
 
@@ -76,8 +76,8 @@ def literal_parts(source):
 
 def lint_diagnostics(root, corpus):
     """Every diagnostic of the compiler appears in a test."""
-    for folder in ("lib/Dialect", "lib/Transforms", "lib/Target", "lib/Analysis",
-                   "lib/Support", "kernels"):
+    for folder in ("lib/Dialect", "lib/Transforms", "lib/Target", "lib/Base",
+                   "lib/Schedule", "kernels"):
         for path in sorted((root / folder).rglob("*.cpp")):
             source = path.read_text()
             if folder == "lib/Transforms" and source.count("\n") > MAX_PASS_LINES:
@@ -100,7 +100,7 @@ def records_of(page):
 
 def lint_constraints(root):
     """Every numbered constraint and every bounded field is broken by a test."""
-    rules = (root / "unittests/Support/OpRulesTest.cpp").read_text()
+    rules = (root / "unittests/Kernels/RulesTest.cpp").read_text()
     rows = re.findall(r'\{"(\w+)[^"]*",\s*"(?:C(\d+))?",(.*?)\}(?=,\n    \{|,\n\};)',
                       rules, re.S)
     numbered = {(op, number) for op, number, _ in rows}

@@ -34,30 +34,30 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # conditions that only decide how fast or how tight a result is are none: of the
 # planner the functions that say what may share bytes are looked at.
 LIT = "lit:"
-ONLY = {"lib/Analysis/MemoryPlanner.cpp": ["safeEnd", "makeProblem", "occupied"]}
+ONLY = {"lib/Schedule/MemoryPlanner.cpp": ["safeEnd", "makeProblem", "occupied"]}
 FILES = {
-    "kernels/Rules.cpp": ["OpRulesTest"],
-    "kernels/counter/Rules.cpp": ["OpRulesTest"],
-    "kernels/gemm/Rules.cpp": ["OpRulesTest"],
-    "kernels/loss/Rules.cpp": ["OpRulesTest"],
-    "kernels/norm/Rules.cpp": ["OpRulesTest"],
-    "kernels/optimizer/Rules.cpp": ["OpRulesTest"],
-    "kernels/pointwise/Rules.cpp": ["OpRulesTest"],
-    "kernels/rows/Rules.cpp": ["OpRulesTest"],
-    "lib/Plan/PlanVerifier.cpp": ["PlanTest", "OpRulesTest"],
+    "kernels/Rules.cpp": ["RulesTest"],
+    "kernels/counter/Rules.cpp": ["RulesTest"],
+    "kernels/gemm/Rules.cpp": ["RulesTest"],
+    "kernels/loss/Rules.cpp": ["RulesTest"],
+    "kernels/norm/Rules.cpp": ["RulesTest"],
+    "kernels/optimizer/Rules.cpp": ["RulesTest"],
+    "kernels/pointwise/Rules.cpp": ["RulesTest"],
+    "kernels/rows/Rules.cpp": ["RulesTest"],
+    "lib/Plan/PlanVerifier.cpp": ["PlanTest", "RulesTest"],
     "lib/Plan/Plan.cpp": ["PlanTest"],
-    "lib/Support/HappensBefore.cpp": ["SupportTest", "PlanTest"],
-    "include/aicf/Support/HappensBefore.h": ["SupportTest", "PlanTest"],
-    "lib/Support/Overlap.cpp": ["SupportTest", "PlanTest"],
-    "lib/Runtime/Npy.cpp": ["FileFormatsTest"],
-    "lib/Runtime/Safetensors.cpp": ["FileFormatsTest"],
-    "lib/Transforms/AnnotateInplace.cpp": [
+    "lib/Schedule/HappensBefore.cpp": ["OrderTest", "PlanTest"],
+    "lib/Schedule/HappensBefore.h": ["OrderTest", "PlanTest"],
+    "lib/Schedule/Overlap.cpp": ["OrderTest", "PlanTest"],
+    "lib/Runtime/IO/Npy.cpp": ["FileFormatsTest"],
+    "lib/Runtime/IO/Safetensors.cpp": ["FileFormatsTest"],
+    "lib/Transforms/RT/AnnotateInplace.cpp": [
         LIT + "annotate-inplace", LIT + "require-inplace",
         LIT + "annotate-inplace-refused", LIT + "annotate-inplace-streams", "fuzz"],
-    "lib/Transforms/CheckCaptureSafety.cpp": [LIT + "check-capture-safety"],
-    "lib/Analysis/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
+    "lib/Transforms/Step/CheckCaptureSafety.cpp": [LIT + "check-capture-safety"],
+    "lib/Schedule/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
     "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
-    "lib/Analysis/Storage.cpp": [
+    "lib/Transforms/RT/Storage.cpp": [
         LIT + "verify-rt", LIT + "verify-rt-entry", LIT + "verify-rt-inplace",
         LIT + "verify-rt-plan", LIT + "materialize-updates",
         LIT + "annotate-inplace-refused", LIT + "emit-plan-invalid", "fuzz"],
@@ -66,12 +66,12 @@ FILES = {
 ALLOWED = [
     ("lib/Plan/Plan.cpp", "body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE",
      "needs a file of 2 GiB"),
-    ("lib/Runtime/Safetensors.cpp",
+    ("lib/Runtime/IO/Safetensors.cpp",
      "::access(directory.c_str(), W_OK | X_OK) != 0",
      "the tests may run as root, who may write everywhere"),
-    ("lib/Analysis/MemoryPlanner.cpp", "order.streamCount() == 1",
+    ("lib/Schedule/MemoryPlanner.cpp", "order.streamCount() == 1",
      "a short way to the same number"),
-    ("lib/Analysis/MemoryPlanner.cpp", "!pairwise",
+    ("lib/Schedule/MemoryPlanner.cpp", "!pairwise",
      "above the limit the list is not read, only slow to make"),
 ]
 

@@ -18,8 +18,8 @@
 // Every answer is one line; an error starts with "error:".
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Executor.h"
-#include "aicf/Support/File.h"
+#include "aicf/Executor.h"
+#include "lib/Base/File.h"
 
 #include <chrono>
 #include <iostream>

@@ -7,7 +7,7 @@
 #ifndef AICF_EXAMPLES_COMMON_DATASET_H
 #define AICF_EXAMPLES_COMMON_DATASET_H
 
-#include "aicf/Support/Status.h"
+#include "aicf/Status.h"
 
 #include <cstdint>
 #include <string>

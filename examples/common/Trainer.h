@@ -8,7 +8,7 @@
 #define AICF_EXAMPLES_COMMON_TRAINER_H
 
 #include "Dataset.h"
-#include "aicf/Runtime/Executor.h"
+#include "aicf/Executor.h"
 
 namespace example {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/LossScale.h"
+#include "kernels/counter/LossScale.h"
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/LossScale.h"
 #include "kernels/counter/Family.h"
+#include "kernels/counter/LossScale.h"
 #include "kernels/cuda/Common.cuh"
 
 namespace aicf::cuda {

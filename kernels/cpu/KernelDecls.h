@@ -10,8 +10,8 @@
 #ifndef AICF_KERNELS_CPU_KERNELDECLS_H
 #define AICF_KERNELS_CPU_KERNELDECLS_H
 
-#include "aicf/Kernels/CPU.h"
-#include "aicf/Support/HalfFloat.h"
+#include "kernels/cpu/Kernels.h"
+#include "lib/Base/HalfFloat.h"
 
 // Rows of other devices are left out.
 #define AICF_IF_CPU(...) __VA_ARGS__

@@ -11,7 +11,7 @@
 #ifndef AICF_KERNELS_CUDA_KERNELDECLS_H
 #define AICF_KERNELS_CUDA_KERNELDECLS_H
 
-#include "aicf/Kernels/CUDA.h"
+#include "kernels/cuda/Kernels.h"
 
 // Rows of other devices, and rows that a library runs, are left out.
 #define AICF_OWN_CUDA_Own(...) __VA_ARGS__

@@ -11,7 +11,9 @@
 #ifndef AICF_KERNELS_GEMM_PRODUCT_H
 #define AICF_KERNELS_GEMM_PRODUCT_H
 
-#include "aicf/Kernels/Launch.h"
+#include "kernels/Launch.h"
+
+#include <string_view>
 
 namespace aicf {
 
@@ -20,7 +22,8 @@ struct Product {
   enum class Epilogue { None, Bias, BiasRelu, ReluBwd, Reduce };
 
   TensorView a, b, c;
-  TensorView extra; ///< bias [n], saved [m,n] or sums [m]; none without epilogue
+  TensorView
+      extra; ///< bias [n], saved [m,n] or sums [m]; none without epilogue
   bool transA, transB;
   Epilogue epilogue = Epilogue::None;
   int64_t m, n, k;
@@ -36,19 +39,6 @@ struct Product {
   Product(const GemmReduceArgs &call) : Product(call, call.sums()) {
     epilogue = Epilogue::Reduce;
   }
-  /// `kind` is one of the family.
-  static Product of(OpKind kind, const LaunchArgs &args) {
-    switch (kind) {
-    case OpKind::GemmBias:
-      return GemmBiasArgs(args);
-    case OpKind::GemmReluBwd:
-      return GemmReluBwdArgs(args);
-    case OpKind::GemmReduce:
-      return GemmReduceArgs(args);
-    default:
-      return GemmArgs(args);
-    }
-  }
 
 private:
   template <typename Args>
@@ -59,6 +49,11 @@ private:
         k(transA ? a.desc.dims[0] : a.desc.dims[1]), lda(a.desc.dims[1]),
         ldb(b.desc.dims[1]) {}
 };
+
+/// Reads the product off a call of one kernel.
+using ProductReader = Product (*)(const LaunchArgs &);
+/// For the kernels that cuBLASLt provides; null for others.
+ProductReader findProductReader(std::string_view kid);
 
 } // namespace aicf
 

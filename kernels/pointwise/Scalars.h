@@ -11,7 +11,7 @@
 #ifndef AICF_KERNELS_POINTWISE_SCALARS_H
 #define AICF_KERNELS_POINTWISE_SCALARS_H
 
-#include "aicf/Support/HostDevice.h"
+#include "lib/Base/HostDevice.h"
 
 #include <cmath>
 

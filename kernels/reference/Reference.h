@@ -4,17 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// For tests and the plan interpreter: obvious loops, no blocking, no threads, no
-// code shared with the kernels under test. One function a kind, in
+// For tests and the plan interpreter: obvious loops, no blocking, no threads,
+// no code shared with the kernels under test. One function a kind, in
 // kernels/<family>/Reference.cpp: a record without one does not link.
 //===----------------------------------------------------------------------===//
 
 #ifndef AICF_KERNELS_REFERENCE_REFERENCE_H
 #define AICF_KERNELS_REFERENCE_REFERENCE_H
 
-#include "aicf/ABI/OpViews.h"
-#include "aicf/Support/Span.h"
-#include "aicf/Support/TensorDesc.h"
+#include "aicf/Span.h"
+#include "aicf/TensorDesc.h"
+#include "kernels/OpViews.h"
 
 #include <vector>
 

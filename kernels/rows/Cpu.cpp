@@ -7,8 +7,8 @@
 // Bits are copied, never interpreted.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/Shuffle.h"
 #include "kernels/cpu/KernelDecls.h"
+#include "kernels/rows/Shuffle.h"
 
 #include <algorithm>
 #include <cstring>

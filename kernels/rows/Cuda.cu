@@ -7,8 +7,8 @@
 // Movers of rows: bits are copied, never interpreted.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/Shuffle.h"
 #include "kernels/cuda/Common.cuh"
+#include "kernels/rows/Shuffle.h"
 
 namespace aicf::cuda {
 namespace {

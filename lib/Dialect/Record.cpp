@@ -7,12 +7,13 @@
 
 #include "Record.h"
 
-#include "aicf/Support/OpRules.h"
+#include "kernels/Rules.h"
 
 using namespace mlir;
-using namespace mlir::aicf_rt;
+using namespace aicf;
+using namespace aicf::rt;
 
-static std::optional<::aicf::FieldValue> valueOf(Attribute attr) {
+static std::optional<FieldValue> valueOf(Attribute attr) {
   if (auto number = dyn_cast_or_null<FloatAttr>(attr))
     return number.getValueAsDouble();
   if (auto flag = dyn_cast_or_null<BoolAttr>(attr))
@@ -22,42 +23,35 @@ static std::optional<::aicf::FieldValue> valueOf(Attribute attr) {
   return std::nullopt;
 }
 
-SmallVector<uint8_t>
-mlir::aicf_rt::encodeFields(::aicf::OpKind kind, FieldLookup lookup,
-                            ArrayRef<::aicf::TensorDesc> operands) {
-  const ::aicf::OpInfo &info = ::aicf::infoOf(kind);
+SmallVector<uint8_t> aicf::rt::encodeFields(OpKind kind, FieldLookup lookup,
+                                            ArrayRef<TensorDesc> operands) {
+  const OpInfo &info = infoOf(kind);
   SmallVector<uint8_t> blob(info.attrBytes);
   for (size_t i = 0; i < info.numFields; ++i) {
-    const ::aicf::FieldInfo &field = info.fields[i];
-    std::optional<::aicf::FieldValue> value =
-        valueOf(lookup(StringRef(field.name)));
+    const FieldInfo &field = info.fields[i];
+    std::optional<FieldValue> value = valueOf(lookup(StringRef(field.name)));
     if (!value)
-      value =
-          ::aicf::fieldDefault(kind, i, {operands.data(), operands.size()});
+      value = fieldDefault(kind, i, {operands.data(), operands.size()});
     if (value) // else ODS has refused the op
-      ::aicf::encodeField(field, *value, {blob.data(), blob.size()});
+      encodeField(field, *value, {blob.data(), blob.size()});
   }
   return blob;
 }
 
-SmallVector<::aicf::TensorDesc>
-mlir::aicf_rt::describeSlots(ArrayRef<Value> slots) {
-  SmallVector<::aicf::TensorDesc> descs;
+SmallVector<TensorDesc> aicf::rt::describeSlots(ArrayRef<Value> slots) {
+  SmallVector<TensorDesc> descs;
   for (Value slot : slots)
-    descs.push_back(slot ? toTensorDesc(slot.getType())
-                         : ::aicf::TensorDesc::absent());
+    descs.push_back(slot ? toTensorDesc(slot.getType()) : TensorDesc::absent());
   return descs;
 }
 
 std::optional<std::string>
-mlir::aicf_rt::checkByRecord(::aicf::OpKind kind,
-                             ArrayRef<::aicf::TensorDesc> operands,
-                             ArrayRef<::aicf::TensorDesc> results,
-                             FieldLookup lookup) {
+aicf::rt::checkByRecord(OpKind kind, ArrayRef<TensorDesc> operands,
+                        ArrayRef<TensorDesc> results, FieldLookup lookup) {
   SmallVector<uint8_t> attrs = encodeFields(kind, lookup, operands);
-  ::aicf::Status status = ::aicf::checkRecord(
-      kind, {operands.data(), operands.size()},
-      {results.data(), results.size()}, {attrs.data(), attrs.size()});
+  Status status = checkRecord(kind, {operands.data(), operands.size()},
+                              {results.data(), results.size()},
+                              {attrs.data(), attrs.size()});
   if (status.ok())
     return std::nullopt;
   return status.message();

@@ -11,26 +11,27 @@
 #ifndef AICF_LIB_DIALECT_RECORD_H
 #define AICF_LIB_DIALECT_RECORD_H
 
-#include "aicf/ABI/Ops.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "aicf/Ops.h"
 
-namespace mlir::aicf_rt {
+namespace aicf::rt {
+using namespace mlir;
 
 /// The value of an attribute of an op by name; null if it is not set.
 using FieldLookup = llvm::function_ref<Attribute(StringRef)>;
 
 /// The fields of a call as an attr blob; `operands` are needed where a default
 /// is computed from them.
-SmallVector<uint8_t> encodeFields(::aicf::OpKind kind, FieldLookup lookup,
-                                  ArrayRef<::aicf::TensorDesc> operands);
+SmallVector<uint8_t> encodeFields(OpKind kind, FieldLookup lookup,
+                                  ArrayRef<TensorDesc> operands);
 
 /// Descs of slots; null is an absent one.
-SmallVector<::aicf::TensorDesc> describeSlots(ArrayRef<Value> slots);
+SmallVector<TensorDesc> describeSlots(ArrayRef<Value> slots);
 
 /// Asks the rules; an error is the message.
-std::optional<std::string> checkByRecord(::aicf::OpKind kind,
-                                         ArrayRef<::aicf::TensorDesc> operands,
-                                         ArrayRef<::aicf::TensorDesc> results,
+std::optional<std::string> checkByRecord(OpKind kind,
+                                         ArrayRef<TensorDesc> operands,
+                                         ArrayRef<TensorDesc> results,
                                          FieldLookup lookup);
 
 template <typename Properties, typename = void>
@@ -49,15 +50,15 @@ struct HasResultSegments<
     : std::true_type {};
 
 /// How many ODS operands a record makes: its groups are one.
-inline unsigned numOdsOperands(const ::aicf::OpInfo &info) {
+inline unsigned numOdsOperands(const OpInfo &info) {
   return unsigned(info.numOperands - info.groupOperands) +
          (info.groupOperands ? 1 : 0);
 }
 
 /// The operand slots of an op or of an adaptor of one.
 template <typename OpOrAdaptor>
-SmallVector<Value> operandSlotsOf(OpOrAdaptor op, ::aicf::OpKind kind) {
-  const ::aicf::OpInfo &info = ::aicf::infoOf(kind);
+SmallVector<Value> operandSlotsOf(OpOrAdaptor op, OpKind kind) {
+  const OpInfo &info = infoOf(kind);
   SmallVector<Value> slots;
   for (unsigned i = 0, e = numOdsOperands(info); i < e; ++i) {
     auto values = op.getODSOperands(i);
@@ -68,6 +69,6 @@ SmallVector<Value> operandSlotsOf(OpOrAdaptor op, ::aicf::OpKind kind) {
   return slots;
 }
 
-} // namespace mlir::aicf_rt
+} // namespace aicf::rt
 
 #endif // AICF_LIB_DIALECT_RECORD_H

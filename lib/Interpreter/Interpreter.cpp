@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Schedule/HappensBefore.h"
 
-#include "aicf/Runtime/Initializers.h"
-#include "aicf/Support/Element.h"
 #include "kernels/reference/Reference.h"
+#include "lib/Base/Element.h"
+#include "lib/Runtime/IO/Initializers.h"
 
 #include <algorithm>
 #include <limits>
@@ -45,8 +46,8 @@ Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
   }
 }
 
-StatusOr<Interpreter::Place>
-Interpreter::locate(std::string_view entry, std::string_view name) const {
+StatusOr<Interpreter::Place> Interpreter::locate(std::string_view entry,
+                                                 std::string_view name) const {
   for (uint32_t tid = 0; entry.empty() && tid < plan->persistent.size(); ++tid)
     if (plan->persistent[tid].name == name)
       return Place{0, tid};
@@ -215,10 +216,10 @@ void Interpreter::runCall(size_t entry, const PlanCall &call) {
   std::vector<reference::Tensor> ins, outs;
   const reference::Tensor absent{TensorDesc::absent(), {}};
   for (uint32_t tid : call.ins)
-    ins.push_back(tid == kAbsentTensor
-                      ? absent
-                      : reference::Tensor{tensor({entry, tid}).desc,
-                                          load({entry, tid})});
+    ins.push_back(
+        tid == kAbsentTensor
+            ? absent
+            : reference::Tensor{tensor({entry, tid}).desc, load({entry, tid})});
   for (uint32_t tid : call.outs) {
     if (tid == kAbsentTensor) {
       outs.push_back(absent);
@@ -231,8 +232,8 @@ void Interpreter::runCall(size_t entry, const PlanCall &call) {
   reference::run(call.kind, ins, outs, call.attrs);
   if (call.workspace >= 0) { // scribbled on
     Place at{entry, uint32_t(call.workspace)};
-    store(at, std::vector<double>(size_t(tensor(at).desc.numElements()),
-                                  kNothing));
+    store(at,
+          std::vector<double>(size_t(tensor(at).desc.numElements()), kNothing));
   }
   for (size_t i = 0; i < outs.size(); ++i)
     if (call.outs[i] != kAbsentTensor)

@@ -7,13 +7,14 @@
 // The oracle for plans, those of devices that this machine does not have too:
 // each call is computed by kernels/reference, in the plan's order or in any
 // other that its streams and events allow. Tensors live at their offsets, so
-// that a plan whose live tensors share bytes gives wrong values here as it would
-// on a device. Nothing is shared with kernels or executor; slow on purpose.
+// that a plan whose live tensors share bytes gives wrong values here as it
+// would on a device. Nothing is shared with kernels or executor; slow on
+// purpose.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_INTERPRETER_INTERPRETER_H
 #define AICF_INTERPRETER_INTERPRETER_H
 
-#include "aicf/Plan/Plan.h"
+#include "aicf/Plan.h"
 
 #include <memory>
 #include <optional>

@@ -8,9 +8,10 @@
 // structs mean is checked in PlanVerifier.cpp.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Plan/Plan.h"
-#include "aicf/Support/BadAlloc.h"
-#include "aicf/Support/File.h"
+#include "aicf/Plan.h"
+#include "lib/Base/BadAlloc.h"
+#include "lib/Base/File.h"
+#include "lib/Plan/Order.h"
 
 #include "plan_generated.h"
 
@@ -344,7 +345,7 @@ const PlanEntry *Plan::findEntry(std::string_view name) const {
   return nullptr;
 }
 
-StatusOr<HappensBefore> Plan::orderOf(const PlanEntry &entry) {
+StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {
   std::vector<CallOrder> orders;
   orders.reserve(entry.calls.size());
   for (const PlanCall &call : entry.calls)
@@ -352,9 +353,10 @@ StatusOr<HappensBefore> Plan::orderOf(const PlanEntry &entry) {
   return HappensBefore::create(orders);
 }
 
-std::vector<AccessSet> Plan::accessesOf(const PlanEntry &entry,
-                                        const HappensBefore &order) const {
-  std::vector<AccessSet> accesses(persistent.size() + entry.tensors.size());
+std::vector<AccessSet> accessesOf(const Plan &plan, const PlanEntry &entry,
+                                  const HappensBefore &order) {
+  std::vector<AccessSet> accesses(plan.persistent.size() +
+                                  entry.tensors.size());
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     for (uint32_t tid : call.reads())

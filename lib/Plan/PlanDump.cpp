@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Plan/Plan.h"
-#include "aicf/Support/OpRules.h"
+#include "aicf/Plan.h"
+#include "kernels/Rules.h"
+#include "lib/Plan/Order.h"
 
 #include <nlohmann/json.hpp>
 
@@ -93,10 +94,10 @@ void addTensorRows(Table &table, const std::vector<PlanTensor> &tensors,
 /// One line a temp tensor: offset, bytes and '#' from its first to its last
 /// call; at most 64 columns, each of which stands for one or more calls.
 std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
-  StatusOr<HappensBefore> order = Plan::orderOf(entry);
+  StatusOr<HappensBefore> order = orderOf(entry);
   if (!order.ok() || entry.calls.empty())
     return "";
-  std::vector<AccessSet> accesses = plan.accessesOf(entry, *order);
+  std::vector<AccessSet> accesses = accessesOf(plan, entry, *order);
   size_t perColumn = (entry.calls.size() + 63) / 64;
   std::vector<uint32_t> tids;
   for (uint32_t i = 0; i < entry.tensors.size(); ++i)
@@ -147,8 +148,8 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
     if (!c.signals.empty())
       stream += " signals " + joinNumbers(c.signals);
     calls.row({std::to_string(i), std::string(nameOf(c.kind)), c.kid,
-               joinNumbers(c.reads()), joinNumbers(c.writes()), attrsToString(c),
-               stream, c.location});
+               joinNumbers(c.reads()), joinNumbers(c.writes()),
+               attrsToString(c), stream, c.location});
   }
   os << calls.toString("    ");
   if (lifetimes)
@@ -191,20 +192,13 @@ Json toJson(const PlanCall &c) {
     std::visit(
         [&](auto value) { attrs[std::string(info.fields[i].name)] = value; },
         decodeField(info.fields[i], c.attrs));
-  return {{"op", nameOf(c.kind)},
-          {"kid", c.kid},
-          {"schema", c.schema},
-          {"attrs", attrs},
-          {"ins", tidsToJson(c.ins)},
-          {"outs", tidsToJson(c.outs)},
-          {"in_vids", c.inVids},
-          {"out_vids", c.outVids},
-          {"workspace", c.workspace},
-          {"stream", c.stream},
-          {"waits", c.waits},
-          {"signals", c.signals},
-          {"location", c.location},
-          {"protective", c.isProtective}};
+  return {{"op", nameOf(c.kind)},     {"kid", c.kid},
+          {"schema", c.schema},       {"attrs", attrs},
+          {"ins", tidsToJson(c.ins)}, {"outs", tidsToJson(c.outs)},
+          {"in_vids", c.inVids},      {"out_vids", c.outVids},
+          {"workspace", c.workspace}, {"stream", c.stream},
+          {"waits", c.waits},         {"signals", c.signals},
+          {"location", c.location},   {"protective", c.isProtective}};
 }
 
 } // namespace

@@ -9,10 +9,11 @@
 // check may use what an earlier one established.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Plan/Plan.h"
-#include "aicf/Support/KernelTable.h"
-#include "aicf/Support/OpRules.h"
-#include "aicf/Support/Overlap.h"
+#include "aicf/Plan.h"
+#include "kernels/KernelTable.h"
+#include "kernels/Rules.h"
+#include "lib/Plan/Order.h"
+#include "lib/Schedule/Overlap.h"
 
 #include <algorithm>
 #include <cmath>
@@ -190,12 +191,12 @@ public:
     for (size_t i = 0; i < entry.calls.size(); ++i)
       AICF_RETURN_IF_ERROR(
           checkOneCall(entry.calls[i], where + ", call " + std::to_string(i)));
-    StatusOr<HappensBefore> made = Plan::orderOf(entry);
+    StatusOr<HappensBefore> made = orderOf(entry);
     if (!made.ok())
       return refuse(PlanError::StreamOrder, where, ", ",
                     made.status().message());
     order = std::move(*made);
-    accesses = plan.accessesOf(entry, order);
+    accesses = accessesOf(plan, entry, order);
     AICF_RETURN_IF_ERROR(checkAccessOrder());
     AICF_RETURN_IF_ERROR(checkDerivedStates());
     return checkLifetimes();

@@ -8,10 +8,13 @@
 // list an entry -> the list is enqueued, eagerly or into a graph.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Executor.h"
+#include "aicf/Executor.h"
 #include "Memory.h"
-#include "aicf/Runtime/Initializers.h"
-#include "aicf/Support/BadAlloc.h"
+#include "kernels/KernelTable.h"
+#include "kernels/Launch.h"
+#include "lib/Base/BadAlloc.h"
+#include "lib/Plan/Order.h"
+#include "lib/Runtime/IO/Initializers.h"
 
 #include <algorithm>
 #include <atomic>
@@ -283,8 +286,8 @@ Status Executor::Impl::prepareEntry(size_t index) {
   AICF_RETURN_IF_ERROR(resolvePlanCalls(index, prepared));
   if (options.isWarmup)
     AICF_RETURN_IF_ERROR(addWarmupCopies(index, prepared));
-  AICF_ASSIGN_OR_RETURN(HappensBefore order, Plan::orderOf(entry));
-  std::vector<AccessSet> accesses = plan->accessesOf(entry, order);
+  AICF_ASSIGN_OR_RETURN(HappensBefore order, orderOf(entry));
+  std::vector<AccessSet> accesses = accessesOf(*plan, entry, order);
   prepared.diesAfter.resize(entry.calls.size());
   for (uint32_t tid = 0; tid < accesses.size(); ++tid) {
     Role role = plan->tensor(entry, tid).role;

@@ -10,7 +10,7 @@
 #ifndef AICF_LIB_RUNTIME_MEMORY_H
 #define AICF_LIB_RUNTIME_MEMORY_H
 
-#include "aicf/Runtime/Executor.h"
+#include "aicf/Executor.h"
 
 #include <unordered_map>
 

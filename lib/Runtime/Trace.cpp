@@ -7,7 +7,7 @@
 // Chrome's JSON trace format ("Trace Event Format", complete events).
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Executor.h"
+#include "aicf/Executor.h"
 
 #include <nlohmann/json.hpp>
 

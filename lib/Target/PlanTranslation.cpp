@@ -8,15 +8,17 @@
 // loader's checks at the end, and reported at the plan.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Target/PlanTranslation.h"
-#include "aicf/Analysis/Entry.h"
+#include "aicf/Compiler.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "aicf/Support/File.h"
+#include "lib/Base/File.h"
+#include "lib/Dialect/Entry.h"
+#include "lib/Target/ToolOutput.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
-using namespace mlir::aicf;
+using namespace aicf;
+using namespace aicf::step;
 
 /// file:line:column of the innermost file location, else nothing.
 static std::string locationText(Location loc) {
@@ -52,26 +54,25 @@ static LogicalResult convertTids(Operation *op, StringRef field,
                                  ArrayRef<int64_t> tids,
                                  std::vector<uint32_t> &out) {
   SmallVector<int64_t> numbers(tids);
-  llvm::replace(numbers, int64_t(-1), int64_t(::aicf::kAbsentTensor));
+  llvm::replace(numbers, int64_t(-1), int64_t(kAbsentTensor));
   return convert(op, field, numbers, out);
 }
 
-static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
-                                     ::aicf::PlanTensor &out) {
+static LogicalResult translateTensor(aicf::rt::TensorOp op, PlanTensor &out) {
   std::vector<int32_t> vid;
   std::vector<int32_t> derivedFrom;
   if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)) ||
       failed(convert(op, "derived_from",
                      static_cast<int64_t>(op.getDerivedFrom()), derivedFrom)))
     return failure();
-  auto role = ::aicf::parseEnum<::aicf::Role>(op.getRole(), ::aicf::kNumRoles);
-  auto init = ::aicf::parseEnum<::aicf::InitKind>(op.getInit(), ::aicf::kNumInitKinds);
+  auto role = parseEnum<Role>(op.getRole(), kNumRoles);
+  auto init = parseEnum<InitKind>(op.getInit(), kNumInitKinds);
   if (!role || !init)
     return op.emitOpError()
            << "unknown "
            << (role ? "initialiser " + op.getInit() : "role " + op.getRole());
   out.name = op.getTensorName().str();
-  out.desc = mlir::aicf_rt::toTensorDesc(op.getType());
+  out.desc = aicf::rt::toTensorDesc(op.getType());
   out.role = *role;
   out.offset = op.getOffset();
   out.vid = vid.front();
@@ -81,10 +82,9 @@ static LogicalResult translateTensor(mlir::aicf_rt::TensorOp op,
   return success();
 }
 
-static LogicalResult translateCall(mlir::aicf_rt::CallOp op,
-                                   ::aicf::PlanCall &out) {
+static LogicalResult translateCall(aicf::rt::CallOp op, PlanCall &out) {
   // The verifier knows the kind.
-  out.kind = *::aicf::parseEnum<::aicf::OpKind>(op.getKind(), ::aicf::kNumOpKinds);
+  out.kind = *parseEnum<OpKind>(op.getKind(), kNumOpKinds);
   out.kid = op.getKid().str();
   out.schema = static_cast<uint32_t>(op.getSchema());
   out.attrs.assign(op.getAttrs().begin(), op.getAttrs().end());
@@ -121,8 +121,7 @@ static LogicalResult translateAll(Block &block, std::vector<Record> &records,
   return success();
 }
 
-static LogicalResult translateEntry(mlir::aicf_rt::EntryOp op,
-                                    ::aicf::PlanEntry &out) {
+static LogicalResult translateEntry(aicf::rt::EntryOp op, PlanEntry &out) {
   out.name = op.getSymName().str();
   out.ioBytes = op.getIoBytes();
   out.tempBytes = op.getTempBytes();
@@ -130,14 +129,14 @@ static LogicalResult translateEntry(mlir::aicf_rt::EntryOp op,
   out.values = static_cast<uint32_t>(op.getValues());
   out.nodes = static_cast<uint32_t>(op.getNodes());
   Block &body = op.getBody().front();
-  if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, out.tensors,
-                                                   translateTensor)))
+  if (failed(
+          translateAll<aicf::rt::TensorOp>(body, out.tensors, translateTensor)))
     return failure();
-  return translateAll<mlir::aicf_rt::CallOp>(body, out.calls, translateCall);
+  return translateAll<aicf::rt::CallOp>(body, out.calls, translateCall);
 }
 
-FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
-  auto plans = llvm::to_vector(module.getOps<mlir::aicf_rt::PlanOp>());
+FailureOr<Plan> aicf::translateToPlan(ModuleOp module) {
+  auto plans = llvm::to_vector(module.getOps<aicf::rt::PlanOp>());
   if (plans.empty() && getEntries(module).empty()) {
     auto funcs = llvm::to_vector(module.getOps<func::FuncOp>());
     Operation *at = funcs.empty() ? module.getOperation() : funcs.front();
@@ -150,29 +149,27 @@ FailureOr<::aicf::Plan> mlir::aicf::translateToPlan(ModuleOp module) {
     return module.emitError()
            << "expected one aicf_rt.plan in the module, got " << plans.size()
            << (plans.empty() ? ": run --lower-to-backend first" : "");
-  mlir::aicf_rt::PlanOp op = plans.front();
-  ::aicf::Plan plan;
-  plan.device =
-      *::aicf::parseEnum<::aicf::DeviceKind>(op.getTarget(), ::aicf::kNumDeviceKinds);
+  aicf::rt::PlanOp op = plans.front();
+  Plan plan;
+  plan.device = *parseEnum<DeviceKind>(op.getTarget(), kNumDeviceKinds);
   plan.persistentBytes = op.getPersistentBytes();
   Block &body = op.getBody().front();
-  if (failed(translateAll<mlir::aicf_rt::TensorOp>(body, plan.persistent,
-                                                   translateTensor)) ||
-      failed(translateAll<mlir::aicf_rt::EntryOp>(body, plan.entries,
-                                                  translateEntry)))
+  if (failed(translateAll<aicf::rt::TensorOp>(body, plan.persistent,
+                                              translateTensor)) ||
+      failed(
+          translateAll<aicf::rt::EntryOp>(body, plan.entries, translateEntry)))
     return failure();
-  ::aicf::Status status = ::aicf::verifyPlan(plan);
+  Status status = verifyPlan(plan);
   if (!status.ok())
     return op.emitError() << status.message();
   return plan;
 }
 
-LogicalResult mlir::aicf::writeToolOutput(StringRef path,
-                                          ArrayRef<uint8_t> bytes,
-                                          std::string &error) {
+LogicalResult aicf::writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
+                                    std::string &error) {
   if (path != "-") {
-    ::aicf::Status written =
-        ::aicf::writeFileAtomically(path.str(), {bytes.data(), bytes.size()});
+    Status written =
+        writeFileAtomically(path.str(), {bytes.data(), bytes.size()});
     error = written.ok() ? "" : written.toString();
     return success(written.ok());
   }

@@ -15,12 +15,13 @@
 //   - memory last: lifetimes depend on everything before.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Transforms/Passes.h"
+#include "lib/Transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
-using namespace mlir::aicf;
+using namespace aicf;
+using namespace aicf::step;
 
 static void addVerify(OpPassManager &pm, StringRef phase) {
   VerifyRTOptions options;
@@ -36,7 +37,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 static void buildLowerPhase(OpPassManager &pm,
                             const LowerToBackendOptions &options) {
   pm.addPass(createExpandHistory());
-  if (options.mixedPrecision != Precision::None) {
+  if (options.mixedPrecision != MixedDType::None) {
     MixedPrecisionOptions mixed;
     mixed.dtype = options.mixedPrecision;
     pm.addPass(createMixedPrecision(mixed));
@@ -116,8 +117,8 @@ static void buildPlanPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   addVerify(pm, "plan");
 }
 
-void mlir::aicf::buildLowerToBackendPipeline(
-    OpPassManager &pm, const LowerToBackendOptions &options) {
+void aicf::buildLowerToBackendPipeline(OpPassManager &pm,
+                                       const LowerToBackendOptions &options) {
   buildCheckPhase(pm, options);
   buildLowerPhase(pm, options);
   buildFusePhase(pm, options);
@@ -129,7 +130,7 @@ void mlir::aicf::buildLowerToBackendPipeline(
   buildPlanPhase(pm, options);
 }
 
-void mlir::aicf::registerAICFPipelines() {
+void aicf::registerAICFPipelines() {
   using Registration = PassPipelineRegistration<LowerToBackendOptions>;
   static Registration all("lower-to-backend",
                           "everything from aicf to aicf_rt.plan",

@@ -5,6 +5,8 @@
 import pathlib
 import sys
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts"))
 import lint_layers  # noqa: E402
 import lint_tests  # noqa: E402
@@ -55,8 +57,8 @@ def test_untested_diagnostic_is_found(tmp_path):
 
 
 def test_untested_messages_of_the_runtime_are_found(tmp_path):
-    (tmp_path / "lib/Support").mkdir(parents=True)
-    (tmp_path / "lib/Support/A.cpp").write_text(
+    (tmp_path / "lib/Base").mkdir(parents=True)
+    (tmp_path / "lib/Base/A.cpp").write_text(
         'Status f() { return makeError(StatusCode::A, "never seen anywhere"); }\n')
     assert len(list(lint_tests.lint_diagnostics(tmp_path, corpus="other"))) == 1
 
@@ -72,21 +74,58 @@ def test_constraints_and_fields_without_a_test_are_found(tmp_path):
         (tmp_path / "docs" / page).write_text(text)
     (tmp_path / "test/Dialect/AICF").mkdir(parents=True)
     (tmp_path / "test/Dialect/AICF/invalid-a.mlir").write_text("func.func @a_c1()")
-    (tmp_path / "unittests/Support").mkdir(parents=True)
-    (tmp_path / "unittests/Support/OpRulesTest.cpp").write_text(
+    (tmp_path / "unittests/Kernels").mkdir(parents=True)
+    (tmp_path / "unittests/Kernels/RulesTest.cpp").write_text(
         'R k[] = {\n    {"b NT", "C1", x},\n    {"b", "", attr(&B::eps, 1)},\n};')
     assert [m for _, _, m in lint_tests.lint_constraints(tmp_path)] == [
         "no test breaks C2 of b", "no test breaks the range of beta of b",
         "no test breaks C2 of a"]
 
 
+ROOMS = """
+| room | what lives there | may include |
+|---|---|---|
+| `lib/Base` | nothing | |
+| `lib/Plan` | plans | `lib/Base` |
+| `lib/Plan/IO` | files | `lib/Plan` `FlatBuffers` |
+"""
+
+
+def write_rooms(root, **files):
+    (root / "CONTRIBUTING.md").write_text(ROOMS)
+    for folder in ("lib/Base", "lib/Plan/IO", "lib/Other"):
+        (root / folder).mkdir(parents=True)
+    for name, text in files.items():
+        (root / name.replace("__", "/")).with_suffix(".cpp").write_text(text)
+    return lint_layers.lint_includes(root, lint_layers.read_rooms(root))
+
+
+def test_includes_that_the_table_allows_are_none(tmp_path):
+    assert write_rooms(
+        tmp_path, lib__Plan__A='#include <vector>\n#include "lib/Base/B.h"\n'
+        '#include "lib/Plan/C.h"\n',
+        lib__Plan__IO__A='#include "flatbuffers/x.h"\n#include "lib/Plan/C.h"\n') == []
+
+
 def test_forbidden_includes_are_found(tmp_path):
-    plan = tmp_path / "lib/Plan"
-    plan.mkdir(parents=True)
-    (plan / "Plan.cpp").write_text('#include "mlir/IR/Value.h"\n')
-    transforms = tmp_path / "lib/Transforms"
-    transforms.mkdir(parents=True)
-    (transforms / "P.cpp").write_text("#include <cuda_runtime.h>\n")
-    found = lint_layers.lint_includes(tmp_path)
-    assert len(found) == 2
-    assert "Plan may not include mlir/IR/Value.h" in found[0]
+    found = write_rooms(
+        tmp_path, lib__Plan__A='#include "mlir/IR/Value.h"\n',
+        lib__Base__A='#include "lib/Plan/C.h"\n#include <cuda_runtime.h>\n',
+        lib__Plan__B='#include "plan_generated.h"\n#include "lib/Plan/IO/A.h"\n')
+    assert [f.split(": ", 1)[1] for f in found] == [
+        "lib/Base may not include lib/Plan/C.h",
+        "lib/Base may not include cuda_runtime.h",
+        "lib/Plan may not include mlir/IR/Value.h",
+        "lib/Plan may not include plan_generated.h",
+        "lib/Plan may not include lib/Plan/IO/A.h"]
+
+
+def test_a_file_outside_of_all_rooms_is_found(tmp_path):
+    found = write_rooms(tmp_path, lib__Other__A="#include <vector>\n")
+    assert found == ["lib/Other/A.cpp:1: lies in no room"]
+
+
+def test_a_room_that_is_not_there_is_refused(tmp_path):
+    (tmp_path / "CONTRIBUTING.md").write_text(ROOMS.replace("`lib/Plan` `F", "`lib/X` `F"))
+    with pytest.raises(SystemExit, match="lib/X, which is not a room"):
+        lint_layers.read_rooms(tmp_path)

@@ -9,8 +9,8 @@
 // flags, input or output.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Target/PlanTranslation.h"
-#include "aicf/Transforms/Passes.h"
+#include "aicf/Compiler.h"
+#include "lib/Target/ToolOutput.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -27,19 +27,20 @@ static cl::opt<std::string> input(cl::Positional, cl::desc("<step.mlir>"),
 static cl::opt<std::string>
     output("o", cl::desc("Plan file to write, - for standard output"),
            cl::Required, cl::cat(category));
-static cl::opt<::aicf::DeviceKind> target("target",
-                                          cl::desc("Device of the plan"),
-                                          cl::init(::aicf::DeviceKind::CPU),
-                                          mlir::aicf::targetValues(),
-                                          cl::cat(category));
-static cl::opt<mlir::aicf::OptLevel>
-    optLevel("opt-level", cl::desc("What is done for speed"),
-             cl::init(mlir::aicf::OptLevel::O2), mlir::aicf::optLevelValues(),
-             cl::cat(category));
-static cl::opt<mlir::aicf::Precision>
+static cl::opt<aicf::DeviceKind> target("target",
+                                        cl::desc("Device of the plan"),
+                                        cl::init(aicf::DeviceKind::CPU),
+                                        aicf::targetValues(),
+                                        cl::cat(category));
+static cl::opt<aicf::OptLevel> optLevel("opt-level",
+                                        cl::desc("What is done for speed"),
+                                        cl::init(aicf::OptLevel::O2),
+                                        aicf::optLevelValues(),
+                                        cl::cat(category));
+static cl::opt<aicf::MixedDType>
     mixedPrecision("mixed-precision", cl::desc("Forward and backward in it"),
-                   cl::init(mlir::aicf::Precision::None),
-                   mlir::aicf::precisionValues(), cl::cat(category));
+                   cl::init(aicf::MixedDType::None), aicf::precisionValues(),
+                   cl::cat(category));
 static cl::opt<int64_t> numStreams("streams",
                                    cl::desc("Streams that calls may use"),
                                    cl::init(1), cl::cat(category));
@@ -59,11 +60,9 @@ static cl::opt<bool>
     requireInplace("require-inplace",
                    cl::desc("An update that needs a copy is an error"),
                    cl::cat(category));
-static cl::opt<mlir::aicf::Keep> keep("keep",
-                                      cl::desc("Values to make outputs"),
-                                      cl::init(mlir::aicf::Keep::None),
-                                      mlir::aicf::keepValues(),
-                                      cl::cat(category));
+static cl::opt<aicf::Keep> keep("keep", cl::desc("Values to make outputs"),
+                                cl::init(aicf::Keep::None), aicf::keepValues(),
+                                cl::cat(category));
 static cl::opt<bool> report("report",
                             cl::desc("Remark with bytes and gap of the arena"),
                             cl::cat(category));
@@ -73,7 +72,7 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return mlir::failure();
-  mlir::aicf::LowerToBackendOptions options;
+  aicf::LowerToBackendOptions options;
   options.target = target.getValue();
   options.optLevel = optLevel.getValue();
   options.requireInplace = requireInplace;
@@ -85,14 +84,14 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   options.splitStep = splitStep;
   options.profile = profile;
   mlir::PassManager pm(&context);
-  mlir::aicf::buildLowerToBackendPipeline(pm, options);
+  aicf::buildLowerToBackendPipeline(pm, options);
   if (failed(pm.run(*module)))
     return mlir::failure();
-  mlir::FailureOr<::aicf::Plan> plan = mlir::aicf::translateToPlan(*module);
+  mlir::FailureOr<aicf::Plan> plan = aicf::translateToPlan(*module);
   if (failed(plan))
     return mlir::failure();
   std::string error;
-  if (succeeded(mlir::aicf::writeToolOutput(output, plan->serialize(), error)))
+  if (mlir::succeeded(aicf::writeToolOutput(output, plan->serialize(), error)))
     return mlir::success();
   llvm::errs() << "aicf-compile: " << error << "\n";
   return mlir::failure();
@@ -115,8 +114,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   mlir::DialectRegistry registry;
-  registry.insert<mlir::aicf::AICFDialect, mlir::aicf_rt::AICFRTDialect,
-                  mlir::func::FuncDialect>();
+  aicf::registerDialects(registry);
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();

@@ -5,14 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Transforms/Passes.h"
+#include "aicf/Compiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::aicf::AICFDialect, mlir::aicf_rt::AICFRTDialect,
-                  mlir::func::FuncDialect>();
+  aicf::registerDialects(registry);
   return failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

@@ -9,8 +9,8 @@
 // output may be one file.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Target/PlanTranslation.h"
-#include "aicf/Transforms/Passes.h"
+#include "aicf/Compiler.h"
+#include "lib/Target/ToolOutput.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
@@ -32,16 +32,15 @@ static LogicalResult run(StringRef input, StringRef output,
   if (failed(MlirOptMain(stream, std::move(file), registry,
                          MlirOptMainConfig::createFromCLOptions())))
     return failure();
-  return mlir::aicf::writeToolOutput(output, llvm::arrayRefFromStringRef(text),
-                                     error);
+  return aicf::writeToolOutput(output, llvm::arrayRefFromStringRef(text),
+                               error);
 }
 
 int main(int argc, char **argv) {
   DialectRegistry registry;
-  registry.insert<mlir::aicf::AICFDialect, aicf_rt::AICFRTDialect,
-                  func::FuncDialect>();
-  mlir::aicf::registerAICFPasses();
-  mlir::aicf::registerAICFPipelines();
+  aicf::registerDialects(registry);
+  aicf::registerAICFPasses();
+  aicf::registerAICFPipelines();
   registerTransformsPasses();
   auto [input, output] =
       registerAndParseCLIOptions(argc, argv, "AICF pass driver\n", registry);

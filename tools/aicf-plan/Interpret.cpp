@@ -10,9 +10,9 @@
 
 #include "tools/aicf-plan/Interpret.h"
 
-#include "aicf/Runtime/Npy.h"
-#include "aicf/Support/File.h"
+#include "lib/Base/File.h"
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Runtime/IO/Npy.h"
 #include "tools/aicf-run/Arguments.h"
 #include "tools/aicf-run/Validators.h"
 

@@ -7,7 +7,7 @@
 #ifndef AICF_TOOLS_AICF_PLAN_INTERPRET_H
 #define AICF_TOOLS_AICF_PLAN_INTERPRET_H
 
-#include "aicf/Support/Status.h"
+#include "aicf/Status.h"
 
 #include <CLI/CLI.hpp>
 

@@ -11,8 +11,8 @@
 // Exit codes: 0 ok (for diff: equal), 1 different, 2 bad usage or plan.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Plan/Plan.h"
-#include "aicf/Support/BadAlloc.h"
+#include "aicf/Plan.h"
+#include "lib/Base/BadAlloc.h"
 #include "tools/aicf-plan/Interpret.h"
 
 #include <iostream>

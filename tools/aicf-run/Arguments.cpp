@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
-#include "aicf/Runtime/Npy.h"
-#include "aicf/Support/Element.h"
-#include "aicf/Support/File.h"
+#include "lib/Base/Element.h"
+#include "lib/Base/File.h"
+#include "lib/Runtime/IO/Npy.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -7,8 +7,8 @@
 #ifndef AICF_TOOLS_AICF_RUN_ARGUMENTS_H
 #define AICF_TOOLS_AICF_RUN_ARGUMENTS_H
 
-#include "aicf/Runtime/Executor.h"
-#include "aicf/Runtime/Safetensors.h"
+#include "aicf/Checkpoint.h"
+#include "aicf/Executor.h"
 
 namespace aicf {
 

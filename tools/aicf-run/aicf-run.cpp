@@ -12,11 +12,11 @@
 
 #include "Arguments.h"
 #include "Validators.h"
-#include "aicf/Runtime/Executor.h"
-#include "aicf/Runtime/Npy.h"
-#include "aicf/Runtime/Safetensors.h"
-#include "aicf/Support/BadAlloc.h"
-#include "aicf/Support/File.h"
+#include "aicf/Checkpoint.h"
+#include "aicf/Executor.h"
+#include "lib/Base/BadAlloc.h"
+#include "lib/Base/File.h"
+#include "lib/Runtime/IO/Npy.h"
 
 #include <CLI/CLI.hpp>
 

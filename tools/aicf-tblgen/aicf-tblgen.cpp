@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // Generates, from the `AICFRT_Primitive` records, what is not MLIR:
-//   -gen-abi-header     include/aicf/ABI/Ops.h
-//   -gen-op-views       include/aicf/ABI/OpViews.h
+//   -gen-abi-header     include/aicf/Ops.h
+//   -gen-op-views       kernels/OpViews.h
 //   -gen-functors       kernels/pointwise/Functors.h
 //   -gen-python-table   python/aicf/op_attrs.py
 // and from the `KernelFamily` records
@@ -259,8 +259,8 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
 
 bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
   std::vector<Primitive> all = allPrimitives(records);
-  emitFileTop("Ops.h", "op kinds, attr layouts, facts", "AICF_ABI_OPS_H", os);
-  os << "#include \"aicf/ABI/OpInfo.h\"\n\nnamespace aicf {\n\n"
+  emitFileTop("Ops.h", "op kinds, attr layouts, facts", "AICF_OPS_H", os);
+  os << "#include \"aicf/OpInfo.h\"\n\nnamespace aicf {\n\n"
         "/// Append-only numbers of the backend primitives.\n"
         "enum class OpKind : uint16_t {\n";
   for (const Primitive &p : all)
@@ -287,7 +287,7 @@ constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
 
 } // namespace aicf
 
-#endif // AICF_ABI_OPS_H
+#endif // AICF_OPS_H
 )cpp";
   return false;
 }
@@ -353,8 +353,8 @@ void emitView(const Primitive &p, raw_ostream &os) {
 bool emitViews(const RecordKeeper &records, raw_ostream &os) {
   std::vector<Primitive> all = allPrimitives(records);
   emitFileTop("OpViews.h", "operands, results and fields by name",
-              "AICF_ABI_OPVIEWS_H", os);
-  os << "#include \"aicf/ABI/CallView.h\"\n#include \"aicf/ABI/Ops.h\"\n\n"
+              "AICF_KERNELS_OPVIEWS_H", os);
+  os << "#include \"kernels/CallView.h\"\n#include \"aicf/Ops.h\"\n\n"
         "#include <array>\n\nnamespace aicf {\n// clang-format off\n";
   for (const Primitive &p : all)
     emitView(p, os);
@@ -374,7 +374,7 @@ bool emitViews(const RecordKeeper &records, raw_ostream &os) {
         os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << f.name
            << ")";
   os << "\n// clang-format on\n\n} // namespace aicf\n\n#endif // "
-        "AICF_ABI_OPVIEWS_H\n";
+        "AICF_KERNELS_OPVIEWS_H\n";
   return false;
 }
 
@@ -417,7 +417,7 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name) {
 bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
   emitFileTop("Functors.h", "pointwise primitives as functions of scalars",
               "AICF_KERNELS_POINTWISE_FUNCTORS_H", os);
-  os << "#include \"aicf/ABI/OpViews.h\"\n"
+  os << "#include \"kernels/OpViews.h\"\n"
         "#include \"kernels/pointwise/Scalars.h\"\n\n"
         "namespace aicf::functor {\n// clang-format off\n";
   for (const Primitive &p : allPrimitives(records)) {

@@ -8,8 +8,8 @@
 // and atomically: a failure leaves an older plan as it was.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Target/PlanTranslation.h"
-#include "aicf/Transforms/Passes.h"
+#include "aicf/Compiler.h"
+#include "lib/Target/ToolOutput.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -41,7 +41,7 @@ static LogicalResult translate(llvm::SourceMgr &sources, MLIRContext &context,
   auto module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failure();
-  FailureOr<::aicf::Plan> plan = mlir::aicf::translateToPlan(*module);
+  FailureOr<aicf::Plan> plan = aicf::translateToPlan(*module);
   if (failed(plan))
     return failure();
   std::vector<uint8_t> file = plan->serialize();
@@ -52,8 +52,7 @@ static LogicalResult translate(llvm::SourceMgr &sources, MLIRContext &context,
 static LogicalResult translateBuffer(std::unique_ptr<llvm::MemoryBuffer> file,
                                      std::vector<uint8_t> &bytes) {
   DialectRegistry registry;
-  registry.insert<mlir::aicf::AICFDialect, aicf_rt::AICFRTDialect,
-                  func::FuncDialect>();
+  aicf::registerDialects(registry);
   MLIRContext context(registry);
   context.printOpOnDiagnostic(!verifyDiagnostics);
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -81,7 +80,7 @@ int main(int argc, char **argv) {
         },
         llvm::nulls(), splitInput ? "// -----" : "");
   if (succeeded(done))
-    done = mlir::aicf::writeToolOutput(output, bytes, error);
+    done = aicf::writeToolOutput(output, bytes, error);
   if (!error.empty())
     llvm::errs() << "aicf-translate: " << error << "\n";
   return failed(done);

@@ -4,15 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// The one table of sample calls: KernelTest runs them, OpRulesTest breaks their
+// The one table of sample calls: KernelTest runs them, RulesTest breaks their
 // rules one at a time, samplePlans() puts them into plans. No data here.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_UNITTESTS_COMMON_SAMPLECALLS_H
 #define AICF_UNITTESTS_COMMON_SAMPLECALLS_H
 
-#include "aicf/ABI/Ops.h"
-#include "aicf/Support/Span.h"
-#include "aicf/Support/TensorDesc.h"
+#include "aicf/Ops.h"
+#include "aicf/Span.h"
+#include "aicf/TensorDesc.h"
 
 #include <functional>
 #include <string_view>

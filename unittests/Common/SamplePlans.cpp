@@ -7,7 +7,7 @@
 
 #include "SamplePlans.h"
 
-#include "aicf/Support/KernelTable.h"
+#include "kernels/KernelTable.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #ifndef AICF_UNITTESTS_COMMON_SAMPLEPLANS_H
 #define AICF_UNITTESTS_COMMON_SAMPLEPLANS_H
 
-#include "aicf/Plan/Plan.h"
+#include "aicf/Plan.h"
 #include "unittests/Common/SampleCalls.h"
 
 namespace aicf::test {

@@ -8,7 +8,7 @@
 // codes: 0 ok, 2 when a file cannot be written.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/File.h"
+#include "lib/Base/File.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <cstdio>

@@ -7,7 +7,7 @@
 #ifndef AICF_UNITTESTS_PLAN_CORPUS_H
 #define AICF_UNITTESTS_PLAN_CORPUS_H
 
-#include "aicf/Plan/Plan.h"
+#include "aicf/Plan.h"
 
 namespace aicf::test {
 

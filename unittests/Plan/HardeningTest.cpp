@@ -11,7 +11,7 @@
 // find what the verifier missed. Exit code 1 on any finding of our own.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/File.h"
+#include "lib/Base/File.h"
 #include "unittests/Common/SamplePlans.h"
 #include "unittests/Plan/Corpus.h"
 #include "unittests/Plan/RunAccepted.h"

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Interpreter/Interpreter.h"
-#include "aicf/Runtime/Executor.h"
-#include "aicf/Support/Element.h"
+#include "aicf/Executor.h"
+#include "lib/Base/Element.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>

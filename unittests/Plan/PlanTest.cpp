@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Plan/Plan.h"
-#include "aicf/Support/File.h"
+#include "aicf/Plan.h"
+#include "lib/Base/File.h"
 #include "unittests/Common/SamplePlans.h"
 #include "unittests/Plan/Corpus.h"
 

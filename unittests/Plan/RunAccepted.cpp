@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "unittests/Plan/RunAccepted.h"
-#include "aicf/Runtime/Executor.h"
+#include "aicf/Executor.h"
 #include "lib/Interpreter/Interpreter.h"
 
 namespace aicf::test {

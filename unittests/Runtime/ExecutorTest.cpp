@@ -7,14 +7,15 @@
 // Over plans built by hand. Against NumPy and finite differences: test/python.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Executor.h"
-#include "aicf/Runtime/Initializers.h"
+#include "aicf/Executor.h"
+#include "lib/Runtime/IO/Initializers.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <thread>
 

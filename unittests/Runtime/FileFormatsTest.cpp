@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Runtime/Npy.h"
-#include "aicf/Runtime/Safetensors.h"
-#include "aicf/Support/File.h"
+#include "aicf/Checkpoint.h"
+#include "lib/Base/File.h"
+#include "lib/Runtime/IO/Npy.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels/KernelTable.h"
+#include "kernels/Launch.h"
 #include "unittests/cts/Suite.h"
 
 #include <cstring>
@@ -276,7 +278,8 @@ TEST_P(CaptureTest, RecordsAndReplays) {
   EXPECT_FALSE(stream->isCapturing());
   EXPECT_EQ((*graph)->numCalls(), 2u);
   EXPECT_GE((*graph)->numNodes(), 2u);
-  EXPECT_EQ(ReluArgs((*graph)->call(1).launchArgs()).x().data, relus.view(1).data);
+  EXPECT_EQ(ReluArgs((*graph)->call(1).launchArgs()).x().data,
+            relus.view(1).data);
   if (runsKernels()) {
     EXPECT_EQ(relus.read(2), std::vector<float>(64)) << "recorded, not run";
   }

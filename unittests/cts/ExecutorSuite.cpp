@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Support/KernelTable.h"
+#include "kernels/KernelTable.h"
 #include "unittests/cts/Suite.h"
 
 using namespace aicf;

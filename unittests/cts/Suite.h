@@ -10,7 +10,7 @@
 #ifndef AICF_UNITTESTS_CTS_SUITE_H
 #define AICF_UNITTESTS_CTS_SUITE_H
 
-#include "aicf/Runtime/Executor.h"
+#include "aicf/Executor.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>

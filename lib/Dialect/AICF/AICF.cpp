@@ -9,7 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -17,10 +19,15 @@
 #include <cmath>
 
 using namespace mlir;
-using namespace mlir::aicf;
+using namespace aicf;
+using namespace aicf::step;
 
 #include "aicf/Dialect/AICF/AICFDialect.cpp.inc"
 #include "aicf/Dialect/AICF/AICFInterfaces.cpp.inc"
+
+void aicf::registerDialects(DialectRegistry &registry) {
+  registry.insert<AICFDialect, rt::AICFRTDialect, func::FuncDialect>();
+}
 
 void AICFDialect::initialize() {
   addOperations<

@@ -17,9 +17,8 @@
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
-using namespace mlir::aicf;
-
-using ::aicf::TypeRule;
+using namespace aicf;
+using namespace aicf::step;
 
 static bool isFloatElement(Type t) {
   return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
@@ -37,14 +36,13 @@ static Type elementOf(Value v) {
 /// False before ODS has verified an op, if it will refuse the value.
 static bool isAbiTensor(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
-  return type && type.hasStaticShape() &&
-         type.getRank() <= int64_t(::aicf::kMaxRank) &&
-         aicf_rt::toDType(type.getElementType());
+  return type && type.hasStaticShape() && type.getRank() <= int64_t(kMaxRank) &&
+         rt::toDType(type.getElementType());
 }
 
 /// The type that the record's rule gives result `info`, or null if the operand
 /// that it follows is no tensor.
-static Type inferType(const ::aicf::ResultInfo &info, ArrayRef<Value> slots,
+static Type inferType(const ResultInfo &info, ArrayRef<Value> slots,
                       MLIRContext *context) {
   if (info.rule == TypeRule::Flag)
     return RankedTensorType::get({}, IntegerType::get(context, 32));
@@ -64,16 +62,13 @@ static Type inferType(const ::aicf::ResultInfo &info, ArrayRef<Value> slots,
 }
 
 /// Descs of the results; where an optional operand is absent, so is its result.
-static SmallVector<::aicf::TensorDesc>
-describeResults(const ::aicf::OpInfo &info, TypeRange types,
-                ArrayRef<Value> slots) {
-  SmallVector<::aicf::TensorDesc> descs;
+static SmallVector<TensorDesc>
+describeResults(const OpInfo &info, TypeRange types, ArrayRef<Value> slots) {
+  SmallVector<TensorDesc> descs;
   for (auto [i, type] : llvm::enumerate(types)) {
-    const ::aicf::ResultInfo &result = info.results[i];
-    bool isAbsent =
-        result.presence == ::aicf::Presence::Optional && !slots[result.of];
-    descs.push_back(isAbsent ? ::aicf::TensorDesc::absent()
-                             : aicf_rt::toTensorDesc(type));
+    const ResultInfo &result = info.results[i];
+    bool isAbsent = result.presence == Presence::Optional && !slots[result.of];
+    descs.push_back(isAbsent ? TensorDesc::absent() : rt::toTensorDesc(type));
   }
   return descs;
 }
@@ -93,8 +88,8 @@ template <typename Op>
 static LogicalResult inferByRecord(std::optional<Location> location,
                                    typename Op::Adaptor adaptor,
                                    SmallVectorImpl<Type> &types) {
-  const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
-  SmallVector<Value> slots = aicf_rt::operandSlotsOf(adaptor, Op::getKind());
+  const OpInfo &info = infoOf(Op::getKind());
+  SmallVector<Value> slots = rt::operandSlotsOf(adaptor, Op::getKind());
   if (!location && adaptor.getOperands().empty())
     return failure();
   MLIRContext *context =
@@ -119,20 +114,20 @@ static LogicalResult inferByRecord(std::optional<Location> location,
     return dictionary ? dictionary.get(name) : Attribute();
   };
   if (std::optional<std::string> error =
-          aicf_rt::checkByRecord(Op::getKind(), aicf_rt::describeSlots(slots),
-                                 describeResults(info, types, slots), lookup))
+          rt::checkByRecord(Op::getKind(), rt::describeSlots(slots),
+                            describeResults(info, types, slots), lookup))
     return emitError(*location)
            << "'" << Op::getOperationName() << "' op " << *error;
   return success();
 }
 
 template <typename Op> static LogicalResult verifyByRecord(Op op) {
-  SmallVector<Value> slots = aicf_rt::operandSlotsOf(op, Op::getKind());
-  const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
+  SmallVector<Value> slots = rt::operandSlotsOf(op, Op::getKind());
+  const OpInfo &info = infoOf(Op::getKind());
   if (llvm::all_of(op->getOperands(), isAbiTensor) &&
       llvm::all_of(op->getResults(), isAbiTensor))
-    if (std::optional<std::string> error = aicf_rt::checkByRecord(
-            Op::getKind(), aicf_rt::describeSlots(slots),
+    if (std::optional<std::string> error = rt::checkByRecord(
+            Op::getKind(), rt::describeSlots(slots),
             describeResults(info, op->getResultTypes(), slots),
             [&](StringRef name) {
               return op->getInherentAttr(name).value_or(Attribute());
@@ -147,7 +142,7 @@ template <typename Op> static LogicalResult verifyByRecord(Op op) {
 /// right.
 template <typename Op>
 static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
-  const ::aicf::OpInfo &info = ::aicf::infoOf(Op::getKind());
+  const OpInfo &info = infoOf(Op::getKind());
   unsigned index = 0;
   while (index < info.numOperands &&
          StringRef(info.operands[index].name) != name)
@@ -156,7 +151,7 @@ static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
   index = index - unsigned(info.groupOperands) + (info.groupOperands ? 1 : 0);
   auto [start, length] = op.getODSOperandIndexAndLength(index);
   using Properties = typename Op::Properties;
-  if constexpr (aicf_rt::HasOperandSegments<Properties>::value)
+  if constexpr (rt::HasOperandSegments<Properties>::value)
     return MutableOperandRange(
         op, start, length,
         MutableOperandRange::OperandSegment(

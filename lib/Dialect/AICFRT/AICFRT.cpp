@@ -18,42 +18,42 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
-using namespace mlir::aicf_rt;
+using namespace aicf;
+using namespace aicf::rt;
 
 #include "aicf/Dialect/AICFRT/AICFRTDialect.cpp.inc"
 #include "aicf/Dialect/AICFRT/AICFRTInterfaces.cpp.inc"
 
-std::optional<::aicf::DType> mlir::aicf_rt::toDType(Type element) {
+std::optional<DType> aicf::rt::toDType(Type element) {
   if (element.isF32())
-    return ::aicf::DType::F32;
+    return DType::F32;
   if (element.isF16())
-    return ::aicf::DType::F16;
+    return DType::F16;
   if (element.isBF16())
-    return ::aicf::DType::BF16;
+    return DType::BF16;
   if (element.isF64())
-    return ::aicf::DType::F64;
+    return DType::F64;
   if (element.isSignlessInteger(32))
-    return ::aicf::DType::I32;
+    return DType::I32;
   if (element.isSignlessInteger(64))
-    return ::aicf::DType::I64;
+    return DType::I64;
   return std::nullopt;
 }
 
-::aicf::TensorDesc mlir::aicf_rt::toTensorDesc(Type type) {
+TensorDesc aicf::rt::toTensorDesc(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   ArrayRef<int64_t> shape = tensor.getShape();
-  return ::aicf::TensorDesc(*toDType(tensor.getElementType()),
-                            {shape.data(), shape.size()});
+  return TensorDesc(*toDType(tensor.getElementType()),
+                    {shape.data(), shape.size()});
 }
 
 /// Operands and segments of a primitive from its slots, null for absent ones.
 template <typename Properties>
 static void buildFromSlots(OpBuilder &builder, OperationState &state,
-                           ::aicf::OpKind kind, TypeRange types,
-                           ValueRange slots, ArrayRef<int64_t> vids) {
-  const ::aicf::OpInfo &info = ::aicf::infoOf(kind);
-  std::optional<::aicf::CallSlots> layout =
-      ::aicf::CallSlots::of(info, slots.size());
+                           OpKind kind, TypeRange types, ValueRange slots,
+                           ArrayRef<int64_t> vids) {
+  const OpInfo &info = infoOf(kind);
+  std::optional<CallSlots> layout = CallSlots::of(info, slots.size());
   assert(layout && "give a slot for each operand of the record");
   size_t numGrouped = info.groupOperands * layout->groups;
   SmallVector<int32_t> segments;
@@ -78,7 +78,7 @@ static void buildFromSlots(OpBuilder &builder, OperationState &state,
 
 SmallVector<uint8_t> PrimitiveOpInterface::getAttrBlob() {
   Operation *op = getOperation();
-  SmallVector<::aicf::TensorDesc> descs = getOperandDescs();
+  SmallVector<TensorDesc> descs = getOperandDescs();
   return encodeFields(
       getOpKind(),
       [&](StringRef name) {
@@ -87,20 +87,20 @@ SmallVector<uint8_t> PrimitiveOpInterface::getAttrBlob() {
       descs);
 }
 
-SmallVector<::aicf::TensorDesc> PrimitiveOpInterface::getOperandDescs() {
+SmallVector<TensorDesc> PrimitiveOpInterface::getOperandDescs() {
   return describeSlots(getOperandSlots());
 }
 
 /// Absent results stand last: no record has one before another result.
-SmallVector<::aicf::TensorDesc> PrimitiveOpInterface::getResultDescs() {
-  SmallVector<::aicf::TensorDesc> descs;
+SmallVector<TensorDesc> PrimitiveOpInterface::getResultDescs() {
+  SmallVector<TensorDesc> descs;
   for (Type type : getOperation()->getResultTypes())
     descs.push_back(toTensorDesc(type));
-  const ::aicf::OpInfo &info = ::aicf::infoOf(getOpKind());
+  const OpInfo &info = infoOf(getOpKind());
   bool isOptional =
-      info.results[info.numResults - 1].presence == ::aicf::Presence::Optional;
+      info.results[info.numResults - 1].presence == Presence::Optional;
   if (isOptional && descs.size() + 1 == info.numResults)
-    descs.push_back(::aicf::TensorDesc::absent());
+    descs.push_back(TensorDesc::absent());
   return descs;
 }
 
@@ -110,8 +110,8 @@ bool PrimitiveOpInterface::mayShareStorage(unsigned result, unsigned operand) {
   for (unsigned present = 0;; ++slot)
     if (slots[slot] && present++ == operand)
       break;
-  std::optional<::aicf::CallSlots> layout =
-      ::aicf::CallSlots::of(::aicf::infoOf(getOpKind()), slots.size());
+  std::optional<CallSlots> layout =
+      CallSlots::of(infoOf(getOpKind()), slots.size());
   return layout &&
          layout->mayShareStorage(result, getResultDescs().size(), slot);
 }
@@ -119,14 +119,14 @@ bool PrimitiveOpInterface::mayShareStorage(unsigned result, unsigned operand) {
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
 static LogicalResult checkAbiShape(Operation *op, Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  if (tensor.getRank() > static_cast<int64_t>(::aicf::kMaxRank))
+  if (tensor.getRank() > static_cast<int64_t>(kMaxRank))
     return op->emitOpError() << type << " has rank " << tensor.getRank()
-                             << ", the limit is " << ::aicf::kMaxRank;
+                             << ", the limit is " << kMaxRank;
   for (int64_t d : tensor.getShape())
     if (d <= 0 || d > INT32_MAX)
       return op->emitOpError() << type << " has a dimension of " << d
                                << ", expected 1 to " << INT32_MAX;
-  if (!::aicf::checkedBytes(toTensorDesc(type)))
+  if (!checkedBytes(toTensorDesc(type)))
     return op->emitOpError() << type << " is larger than 64 TiB";
   return success();
 }
@@ -215,8 +215,7 @@ static LogicalResult checkEntry(EntryOp entry, int64_t numPersistent) {
 }
 
 LogicalResult PlanOp::verifyRegions() {
-  if (!::aicf::parseEnum<::aicf::DeviceKind>(getTarget(),
-                                             ::aicf::kNumDeviceKinds))
+  if (!parseEnum<DeviceKind>(getTarget(), kNumDeviceKinds))
     return emitOpError() << "target is \"" << getTarget()
                          << "\", expected \"cpu\" or \"cuda\"";
   int64_t numPersistent = 0;
@@ -237,11 +236,10 @@ LogicalResult PlanOp::verifyRegions() {
 }
 
 LogicalResult TensorOp::verify() {
-  std::optional<::aicf::Role> role =
-      ::aicf::parseEnum<::aicf::Role>(getRole(), ::aicf::kNumRoles);
+  std::optional<Role> role = parseEnum<Role>(getRole(), kNumRoles);
   if (!role)
     return emitOpError() << "unknown role \"" << getRole() << "\"";
-  StringRef segment = ::aicf::nameOf(::aicf::segmentOf(*role));
+  StringRef segment = nameOf(segmentOf(*role));
   if (getSegment() != segment)
     return emitOpError() << "role " << getRole() << " lives in segment "
                          << segment << ", not " << getSegment();
@@ -249,9 +247,8 @@ LogicalResult TensorOp::verify() {
 }
 
 LogicalResult CallOp::verify() {
-  std::optional<::aicf::OpKind> kind =
-      ::aicf::parseEnum<::aicf::OpKind>(getKind(), ::aicf::kNumOpKinds);
-  const ::aicf::OpInfo *info = kind ? &::aicf::infoOf(*kind) : nullptr;
+  std::optional<OpKind> kind = parseEnum<OpKind>(getKind(), kNumOpKinds);
+  const OpInfo *info = kind ? &infoOf(*kind) : nullptr;
   if (!info)
     return emitOpError() << "unknown op kind \"" << getKind() << "\"";
   if (getSchema() != info->schema)

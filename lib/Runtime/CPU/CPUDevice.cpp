@@ -8,8 +8,9 @@
 // allocates once a graph is recorded.
 //===----------------------------------------------------------------------===//
 
-#include "aicf/Kernels/CPU.h"
-#include "aicf/Runtime/Device.h"
+#include "aicf/Device.h"
+#include "kernels/KernelTable.h"
+#include "kernels/cpu/Kernels.h"
 
 #include <algorithm>
 #include <chrono>

@@ -7,48 +7,15 @@
 
 #include "CUDADevice.h"
 #include "CUDAStream.h"
-#include "CublasLt.h"
 #include "Entry.h"
+#include "kernels/KernelTable.h"
+#include "kernels/Launch.h"
 
 #include <algorithm>
 
 namespace aicf {
-namespace {
-
-/// A call of kernels of our own: launched as planned.
-class PlannedCall : public CUDACall {
-public:
-  PlannedCall(const CudaApi &api, cuda::LaunchPlan plan)
-      : api(api), plan(std::move(plan)) {}
-
-  Status launch(cudaStream_t stream) const override {
-    for (const cuda::PlannedLaunch &l : plan) {
-      cudaLaunchConfig_t config{};
-      config.gridDim = dim3(l.grid[0], l.grid[1], l.grid[2]);
-      config.blockDim = dim3(l.block[0], l.block[1], l.block[2]);
-      config.dynamicSmemBytes = l.sharedBytes;
-      config.stream = stream;
-      void *parameters[] = {const_cast<uint64_t *>(l.params.data())};
-      AICF_CUDA_TRY(api, cudaLaunchKernelExC, &config, l.function, parameters);
-    }
-    return {};
-  }
-  std::vector<const void *> functions() const override {
-    std::vector<const void *> all;
-    for (const cuda::PlannedLaunch &l : plan)
-      all.push_back(l.function);
-    return all;
-  }
-
-private:
-  const CudaApi &api;
-  cuda::LaunchPlan plan;
-};
-
-} // namespace
-
 CUDADevice::CUDADevice(const CudaApi &api, const CUDADeviceOptions &options)
-    : api(api), options(options) {}
+    : api(api), card{api, options.ordinal}, context{api, {}, {}, options} {}
 
 CUDADevice::~CUDADevice() = default;
 
@@ -60,36 +27,35 @@ CUDADevice::create(const CudaApi &api, const CUDADeviceOptions &options) {
 }
 
 Status CUDADevice::initialize() {
+  const CUDADeviceOptions &options = context.options;
   int count = 0;
   AICF_CUDA_TRY(api, cudaGetDeviceCount, &count);
   if (options.ordinal < 0 || options.ordinal >= count)
     return makeError(StatusCode::InvalidArgument, "CUDA device ",
                      options.ordinal, " is not there: the machine has ", count);
-  AICF_RETURN_IF_ERROR(activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   cudaDeviceProp properties{};
   AICF_CUDA_TRY(api, cudaGetDeviceProperties, &properties, options.ordinal);
   if (properties.major < 8)
     return makeError(StatusCode::DeviceError, properties.name,
                      " has compute capability ", properties.major, ".",
                      properties.minor, ", 8.0 or more is needed");
-  limits.numMultiprocessors = properties.multiProcessorCount;
+  context.limits.numMultiprocessors = properties.multiProcessorCount;
   int driver = 0;
   AICF_CUDA_TRY(api, cudaDriverGetVersion, &driver);
-  text = std::string(properties.name) + ", CUDA driver " +
-         std::to_string(driver) + ", cuBLASLt " +
-         std::to_string(api.cublasLtVersion);
+  context.description = std::string(properties.name) + ", CUDA driver " +
+                        std::to_string(driver) + ", cuBLASLt " +
+                        std::to_string(api.cublasLtVersion);
   AICF_ASSIGN_OR_RETURN(idleStream, makeStream(api));
-  library = std::make_unique<CublasLt>(*this, options);
-  return library->initialize();
-}
-
-Status CUDADevice::activate() const {
-  AICF_CUDA_TRY(api, cudaSetDevice, options.ordinal);
+  providers.push_back(makeOwnKernels());
+  AICF_ASSIGN_OR_RETURN(std::unique_ptr<Provider> products,
+                        makeCublasLt(context));
+  providers.push_back(std::move(products));
   return {};
 }
 
 StatusOr<void *> CUDADevice::allocate(uint64_t bytes) {
-  AICF_RETURN_IF_ERROR(activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   void *memory = nullptr;
   bytes = bytes ? bytes : 1;
   Status status = checkCuda(api, api.cudaMalloc(&memory, bytes), "cudaMalloc");
@@ -109,7 +75,7 @@ void CUDADevice::deallocate(void *memory) noexcept {
 
 StatusOr<std::unique_ptr<Stream>> CUDADevice::createStream() {
   AICF_ASSIGN_OR_RETURN(std::unique_ptr<CUDAStream> stream,
-                        CUDAStream::create(*this));
+                        CUDAStream::create(card));
   return std::unique_ptr<Stream>(std::move(stream));
 }
 
@@ -130,7 +96,8 @@ Status CUDADevice::fill(Stream &stream, void *at, uint8_t value,
 
 uint64_t CUDADevice::freeBytes() const {
   size_t available = 0, total = 0;
-  if (!activate().ok() || api.cudaMemGetInfo(&available, &total) != cudaSuccess)
+  if (!card.activate().ok() ||
+      api.cudaMemGetInfo(&available, &total) != cudaSuccess)
     return 0;
   return available;
 }
@@ -153,18 +120,19 @@ static TensorView ownWorkspace(const ResolvedCall &call) {
 
 StatusOr<std::shared_ptr<const DeviceCall>>
 CUDADevice::prepareCall(const ResolvedCall &shared) {
-  AICF_RETURN_IF_ERROR(activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   ResolvedCall call = shared;
   call.workspace = ownWorkspace(shared);
-  if (cuda::Planner planner = cuda::findPlanner(call.row->kid)) {
-    cuda::LaunchPlan plan = planner(call.launchArgs(), limits);
-    if (plan.empty())
-      return makeError(StatusCode::NotImplemented, call.row->kid,
-                       ": no variant for these operands");
-    return std::shared_ptr<const DeviceCall>(
-        std::make_shared<PlannedCall>(api, std::move(plan)));
+  PrepareContext now = context;
+  now.isCapturing = isCapturingThread();
+  for (const std::unique_ptr<Provider> &provider : providers) {
+    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const CUDACall> prepared,
+                          provider->prepare(call, now));
+    if (prepared)
+      return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
-  return library->prepareMatmul(call);
+  return makeError(StatusCode::NotImplemented, call.row->kid,
+                   ": nothing on this device runs it");
 }
 
 } // namespace aicf

@@ -10,24 +10,10 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_CUDADEVICE_H
 #define AICF_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
-#include "Handles.h"
-#include "aicf/Kernels/CUDA.h"
-#include "aicf/Runtime/Device.h"
-
-#include <mutex>
+#include "CUDAStream.h"
+#include "Provider.h"
 
 namespace aicf {
-
-/// A call that can be put on a CUDA stream.
-class CUDACall : public DeviceCall {
-public:
-  virtual Status launch(cudaStream_t stream) const = 0;
-  /// The kernels that a launch puts into a graph, in order; empty for a
-  /// library's, which are its own business.
-  virtual std::vector<const void *> functions() const = 0;
-};
-
-class CublasLt;
 
 class CUDADevice : public Device {
 public:
@@ -44,28 +30,22 @@ public:
                       uint64_t bytes) override;
   Status copyToHost(Stream &stream, void *to, const void *from,
                     uint64_t bytes) override;
-  Status fill(Stream &stream, void *at, uint8_t value,
-              uint64_t bytes) override;
+  Status fill(Stream &stream, void *at, uint8_t value, uint64_t bytes) override;
   StatusOr<std::shared_ptr<const DeviceCall>>
   prepareCall(const ResolvedCall &call) override;
-  std::string description() const override { return text; }
+  std::string description() const override { return context.description; }
   uint64_t freeBytes() const override;
   int numThreads() const override { return 1; }
-
-  const CudaApi &cudaApi() const { return api; }
-  /// Makes this device the current one of the calling thread.
-  Status activate() const;
 
 private:
   CUDADevice(const CudaApi &api, const CUDADeviceOptions &options);
   Status initialize();
 
   const CudaApi &api;
-  CUDADeviceOptions options;
-  cuda::DeviceLimits limits;
-  std::string text;
+  Card card;
+  PrepareContext context;
   StreamHandle idleStream; ///< for memsets of new memory
-  std::unique_ptr<CublasLt> library;
+  std::vector<std::unique_ptr<Provider>> providers; ///< asked in this order
 };
 
 } // namespace aicf

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDAStream.h"
+#include "Provider.h"
+#include "kernels/KernelTable.h"
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -64,14 +66,14 @@ const CUDACall &cudaCall(const ResolvedCall &call) {
 
 bool isCapturingThread() { return captureLock().isHeldByThisThread(); }
 
-StatusOr<std::unique_ptr<CUDAStream>> CUDAStream::create(CUDADevice &device) {
-  std::unique_ptr<CUDAStream> stream(new CUDAStream(device));
+StatusOr<std::unique_ptr<CUDAStream>> CUDAStream::create(Card card) {
+  std::unique_ptr<CUDAStream> stream(new CUDAStream(card));
   AICF_RETURN_IF_ERROR(stream->initialize());
   return stream;
 }
 
 Status CUDAStream::initialize() {
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   AICF_RETURN_IF_ERROR(reserve(1, 0));
   AICF_ASSIGN_OR_RETURN(copyStream, makeStream(api));
   AICF_ASSIGN_OR_RETURN(forked, makeEvent(api, false));
@@ -113,7 +115,7 @@ Status CUDAStream::reserve(uint32_t numStreams, uint32_t numEvents) {
 Status CUDAStream::fork() {
   if (branches.size() == 1)
     return {};
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   AICF_CUDA_TRY(api, cudaEventRecord, forked.get(), branches[0].get());
   isForked.assign(branches.size(), false);
   isForked[0] = true;
@@ -129,7 +131,7 @@ Status CUDAStream::enqueue(const ResolvedCall &call) {
       if (event >= events.size())
         return makeError(StatusCode::InvalidArgument, "the call names event ",
                          event, ", but ", events.size(), " are reserved");
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   cudaStream_t branch = branches[call.stream].get();
   if (!isForked[call.stream]) {
     AICF_CUDA_TRY(api, cudaStreamWaitEvent, branch, forked.get(), 0);
@@ -149,7 +151,7 @@ Status CUDAStream::enqueue(const ResolvedCall &call) {
 
 Status CUDAStream::synchronize() {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("wait for"));
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   for (const StreamHandle &branch : branches)
     AICF_CUDA_TRY(api, cudaStreamSynchronize, branch.get());
   return {};
@@ -170,7 +172,7 @@ Status CUDAStream::beginCapture() {
   if (recording)
     return makeError(StatusCode::FailedState,
                      "the stream is capturing already");
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   auto graph = std::make_unique<CUDAGraph>();
   // Before anything else: waiting would spoil a capture of this thread's own.
   if (!captureLock().acquire())
@@ -280,7 +282,7 @@ StatusOr<std::unique_ptr<Graph>> CUDAStream::endCapture() {
 
 Status CUDAStream::launch(Graph &graph) {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("launch a graph on"));
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   AICF_CUDA_TRY(api, cudaGraphLaunch,
                 static_cast<CUDAGraph &>(graph).executable.get(),
                 branches[0].get());
@@ -351,7 +353,7 @@ Status CUDAStream::uploadPart(char *to, const char *from, uint64_t bytes) {
 
 Status CUDAStream::upload(void *to, const void *from, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("write through"));
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   auto *target = static_cast<char *>(to);
   const auto *source = static_cast<const char *>(from);
   for (uint64_t at = 0; at < bytes; at += kStagingBytes) {
@@ -369,7 +371,7 @@ Status CUDAStream::upload(void *to, const void *from, uint64_t bytes) {
 
 Status CUDAStream::download(void *to, const void *from, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("read through"));
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   cudaStream_t queue = branches[0].get();
   AICF_CUDA_TRY(api, cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToHost,
                 queue);
@@ -379,7 +381,7 @@ Status CUDAStream::download(void *to, const void *from, uint64_t bytes) {
 
 Status CUDAStream::fill(void *at, uint8_t value, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("fill through"));
-  AICF_RETURN_IF_ERROR(device.activate());
+  AICF_RETURN_IF_ERROR(card.activate());
   if (bytes > 0)
     AICF_CUDA_TRY(api, cudaMemsetAsync, at, value, bytes, branches[0].get());
   return {};

@@ -7,12 +7,24 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_CUDASTREAM_H
 #define AICF_LIB_RUNTIME_CUDA_CUDASTREAM_H
 
-#include "CUDADevice.h"
+#include "Handles.h"
+#include "aicf/Device.h"
 
 #include <thread>
 #include <unordered_set>
 
 namespace aicf {
+
+/// One card of the machine.
+struct Card {
+  const CudaApi &api;
+  int ordinal;
+  /// Makes it the current one of the calling thread.
+  Status activate() const {
+    AICF_CUDA_TRY(api, cudaSetDevice, ordinal);
+    return {};
+  }
+};
 
 /// True while the calling thread captures.
 bool isCapturingThread();
@@ -46,7 +58,7 @@ class CUDAStream : public Stream {
 public:
   static constexpr uint64_t kStagingBytes = 4 << 20;
 
-  static StatusOr<std::unique_ptr<CUDAStream>> create(CUDADevice &device);
+  static StatusOr<std::unique_ptr<CUDAStream>> create(Card card);
   ~CUDAStream() override;
 
   Status reserve(uint32_t numStreams, uint32_t numEvents) override;
@@ -65,8 +77,7 @@ public:
   Status fill(void *at, uint8_t value, uint64_t bytes);
 
 private:
-  explicit CUDAStream(CUDADevice &device)
-      : device(device), api(device.cudaApi()) {}
+  explicit CUDAStream(Card card) : card(card), api(card.api) {}
   Status initialize();
   Status refuseWhileCapturing(const char *what) const;
   Status uploadPart(char *to, const char *from, uint64_t bytes);
@@ -75,7 +86,7 @@ private:
   Status checkNode(cudaGraphNode_t node, const void *expected) const;
   template <typename Work> StatusOr<double> timed(Work work);
 
-  CUDADevice &device;
+  Card card;
   const CudaApi &api;
   std::vector<StreamHandle> branches; ///< 0 is the queue itself
   std::vector<bool> isForked;         ///< has waited for `forked` in this run

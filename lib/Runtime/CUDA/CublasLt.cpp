@@ -7,32 +7,25 @@
 // cuBLASLt is column-major: our c[M,N] is its D[N,M], so that its first operand
 // is our b and its second our a. The bias of a row of ours lies along its
 // columns (EPILOGUE_BIAS), and the sums over k of op(a) are its BGRADB.
+// Algorithms that add partial results in an order of their own are never
+// candidates, so that the same algorithm gives the same bits.
 //===----------------------------------------------------------------------===//
 
-#include "CublasLt.h"
-#include "CUDAStream.h"
+#include "Handles.h"
+#include "Provider.h"
 #include "Tuning.h"
-#include "aicf/Support/File.h"
+#include "kernels/KernelTable.h"
 #include "kernels/gemm/Product.h"
+#include "lib/Base/File.h"
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace aicf {
 
-#ifndef AICF_HAVE_CUBLASLT
-
-struct CublasLt::Impl {};
-CublasLt::CublasLt(CUDADevice &, const CUDADeviceOptions &) {}
-CublasLt::~CublasLt() = default;
-Status CublasLt::initialize() { return {}; }
-StatusOr<std::shared_ptr<const DeviceCall>>
-CublasLt::prepareMatmul(const ResolvedCall &call) {
-  return makeError(StatusCode::NotImplemented, call.row->kid,
-                   ": this build was made without cublasLt.h");
-}
-
-#else
+#ifdef AICF_HAVE_CUBLASLT
 
 namespace {
 
@@ -82,15 +75,14 @@ struct Problem : Product {
   uint64_t workspaceBytes = 0;
   uint32_t alignments[3]; ///< bytes, of a, b and c
 
-  explicit Problem(const ResolvedCall &call);
+  Problem(const Product &product, const ResolvedCall &call);
   /// What a tuned choice is kept under.
   std::string key() const;
 };
 
-Problem::Problem(const ResolvedCall &call)
-    : Product(Product::of(call.row->kind, call.launchArgs())),
-      isTF32(call.row->math == Math::TF32), in(a.desc.dtype), out(c.desc.dtype),
-      epilogue(epilogueOf(Product::epilogue)),
+Problem::Problem(const Product &product, const ResolvedCall &call)
+    : Product(product), isTF32(call.row->math == Math::TF32), in(a.desc.dtype),
+      out(c.desc.dtype), epilogue(epilogueOf(Product::epilogue)),
       workspaceBytes(call.workspace.data ? call.workspace.desc.numBytes() : 0),
       alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
 
@@ -196,51 +188,47 @@ private:
   bool isF64;
 };
 
-} // namespace
-
-struct CublasLt::Impl {
-  CUDADevice &device;
-  const CudaApi &api;
-  CUDADeviceOptions options;
-  cublasLtHandle_t handle = nullptr;
-  std::mutex mutex; ///< of tuning
-  TuningFile tuned;
-  std::map<std::string, cublasLtMatmulAlgo_t> chosen;
-
-  Impl(CUDADevice &device, const CUDADeviceOptions &options)
-      : device(device), api(device.cudaApi()), options(options) {}
-  ~Impl() {
+class CublasLt : public Provider {
+public:
+  explicit CublasLt(const CudaApi &api) : api(api) {}
+  ~CublasLt() override {
     if (handle)
       (void)api.cublasLtDestroy(handle);
   }
+  Status initialize(const PrepareContext &context);
+  StatusOr<std::shared_ptr<const CUDACall>>
+  prepare(const ResolvedCall &call, const PrepareContext &context) override;
 
+private:
   StatusOr<std::vector<cublasLtMatmulAlgo_t>>
   candidates(const Problem &p, const Descriptors &d, int wanted);
-  StatusOr<cublasLtMatmulAlgo_t> choose(const Problem &p, const Descriptors &d);
+  StatusOr<cublasLtMatmulAlgo_t> choose(const Problem &p, const Descriptors &d,
+                                        const PrepareContext &context);
   StatusOr<size_t> fastest(const Problem &p,
                            const std::vector<cublasLtMatmulAlgo_t> &all,
                            double &micros);
   StatusOr<double> timeAlgorithm(const MatmulCall &call, cudaStream_t stream);
+
+  const CudaApi &api;
+  cublasLtHandle_t handle = nullptr;
+  std::mutex mutex; ///< of tuning
+  TuningFile tuned;
+  std::map<std::string, cublasLtMatmulAlgo_t> chosen;
 };
 
-CublasLt::CublasLt(CUDADevice &device, const CUDADeviceOptions &options)
-    : impl(std::make_unique<Impl>(device, options)) {}
-CublasLt::~CublasLt() = default;
-
-Status CublasLt::initialize() {
-  const CudaApi &api = impl->api;
+Status CublasLt::initialize(const PrepareContext &context) {
   if (api.cublasLtVersion == 0)
     return {}; // kernels of our own still run
-  AICF_CUDA_TRY(api, cublasLtCreate, &impl->handle);
-  if (!impl->options.tuningFile.empty())
+  AICF_CUDA_TRY(api, cublasLtCreate, &handle);
+  if (!context.options.tuningFile.empty())
     AICF_RETURN_IF_ERROR(
-        impl->tuned.load(impl->options.tuningFile, impl->device.description()));
+        tuned.load(context.options.tuningFile, context.description));
   return {};
 }
 
 /// Up to `wanted` algorithms within the cap, the library's favourite first.
 StatusOr<std::vector<cublasLtMatmulAlgo_t>>
-CublasLt::Impl::candidates(const Problem &p, const Descriptors &d, int wanted) {
+CublasLt::candidates(const Problem &p, const Descriptors &d, int wanted) {
   cublasLtMatmulPreference_t raw = nullptr;
   AICF_CUDA_TRY(api, cublasLtMatmulPreferenceCreate, &raw);
   Preference preference(api, raw);
@@ -283,8 +271,8 @@ CublasLt::Impl::candidates(const Problem &p, const Descriptors &d, int wanted) {
   return all;
 }
 
-StatusOr<double> CublasLt::Impl::timeAlgorithm(const MatmulCall &call,
-                                               cudaStream_t stream) {
+StatusOr<double> CublasLt::timeAlgorithm(const MatmulCall &call,
+                                         cudaStream_t stream) {
   AICF_ASSIGN_OR_RETURN(EventHandle start, makeEvent(api, true));
   AICF_ASSIGN_OR_RETURN(EventHandle stop, makeEvent(api, true));
   std::vector<double> times;
@@ -306,10 +294,9 @@ StatusOr<double> CublasLt::Impl::timeAlgorithm(const MatmulCall &call,
 
 /// Times all on scratch memory with random bits of small exponents; the user's
 /// tensors are never touched.
-StatusOr<size_t>
-CublasLt::Impl::fastest(const Problem &p,
-                        const std::vector<cublasLtMatmulAlgo_t> &all,
-                        double &micros) {
+StatusOr<size_t> CublasLt::fastest(const Problem &p,
+                                   const std::vector<cublasLtMatmulAlgo_t> &all,
+                                   double &micros) {
   uint64_t bytesA = uint64_t(p.m * p.k) * sizeOf(p.in);
   uint64_t bytesB = uint64_t(p.n * p.k) * sizeOf(p.in);
   uint64_t bytesC = uint64_t(p.m * p.n) * sizeOf(p.out);
@@ -349,8 +336,9 @@ CublasLt::Impl::fastest(const Problem &p,
   return best;
 }
 
-StatusOr<cublasLtMatmulAlgo_t> CublasLt::Impl::choose(const Problem &p,
-                                                      const Descriptors &d) {
+StatusOr<cublasLtMatmulAlgo_t> CublasLt::choose(const Problem &p,
+                                                const Descriptors &d,
+                                                const PrepareContext &context) {
   std::lock_guard<std::mutex> lock(mutex);
   std::string key = p.key();
   if (auto it = chosen.find(key); it != chosen.end())
@@ -368,10 +356,8 @@ StatusOr<cublasLtMatmulAlgo_t> CublasLt::Impl::choose(const Problem &p,
     }
   }
   // Timing waits and allocates, which would spoil a capture.
-  bool isCapturing = isCapturingThread();
-  int wanted = options.tuning == Tuning::Off || isCapturing ? 1
-               : options.tuning == Tuning::Fast             ? 8
-                                                            : 64;
+  Tuning tuning = context.isCapturing ? Tuning::Off : context.options.tuning;
+  int wanted = tuning == Tuning::Off ? 1 : tuning == Tuning::Fast ? 8 : 64;
   AICF_ASSIGN_OR_RETURN(std::vector<cublasLtMatmulAlgo_t> all,
                         candidates(p, d, wanted));
   size_t best = 0;
@@ -379,22 +365,24 @@ StatusOr<cublasLtMatmulAlgo_t> CublasLt::Impl::choose(const Problem &p,
     double micros = 0;
     AICF_ASSIGN_OR_RETURN(best, fastest(p, all, micros));
     tuned.add(key, &all[best], sizeof(algorithm), micros);
-    if (!options.tuningFile.empty())
+    if (!context.options.tuningFile.empty())
       AICF_RETURN_IF_ERROR(
-          tuned.save(options.tuningFile, device.description()));
+          tuned.save(context.options.tuningFile, context.description));
   }
-  if (!isCapturing)
+  if (!context.isCapturing)
     chosen[key] = all[best];
   return all[best];
 }
 
-StatusOr<std::shared_ptr<const DeviceCall>>
-CublasLt::prepareMatmul(const ResolvedCall &call) {
-  const CudaApi &api = impl->api;
-  if (!impl->handle)
+StatusOr<std::shared_ptr<const CUDACall>>
+CublasLt::prepare(const ResolvedCall &call, const PrepareContext &context) {
+  ProductReader read = findProductReader(call.row->kid);
+  if (!read)
+    return std::shared_ptr<const CUDACall>();
+  if (!handle)
     return makeError(StatusCode::NotImplemented, call.row->kid,
                      " needs cuBLASLt: ", api.cublasLtProblem);
-  Problem p(call);
+  Problem p(read(call.launchArgs()), call);
   AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
   if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     const void *extra = p.extra.data;
@@ -407,14 +395,44 @@ CublasLt::prepareMatmul(const ResolvedCall &call) {
           " has address ", extra, ", which is no multiple of 16 bytes");
     AICF_RETURN_IF_ERROR(d.setPointer(api, extra));
   }
-  StatusOr<cublasLtMatmulAlgo_t> algorithm = impl->choose(p, d);
+  StatusOr<cublasLtMatmulAlgo_t> algorithm = choose(p, d, context);
   if (!algorithm.ok())
     return algorithm.status().withContext(std::string(call.row->kid));
-  return std::shared_ptr<const DeviceCall>(std::make_shared<MatmulCall>(
-      api, impl->handle, std::move(d),
+  return std::shared_ptr<const CUDACall>(std::make_shared<MatmulCall>(
+      api, handle, std::move(d),
       Pointers{p.a.data, p.b.data, p.c.data, call.workspace.data,
                p.workspaceBytes},
       *algorithm, p.in == DType::F64));
+}
+
+} // namespace
+
+StatusOr<std::unique_ptr<Provider>>
+makeCublasLt(const PrepareContext &context) {
+  auto made = std::make_unique<CublasLt>(context.api);
+  AICF_RETURN_IF_ERROR(made->initialize(context));
+  return std::unique_ptr<Provider>(std::move(made));
+}
+
+#else
+
+namespace {
+
+/// Says why its kernels do not run.
+class NoCublasLt : public Provider {
+  StatusOr<std::shared_ptr<const CUDACall>>
+  prepare(const ResolvedCall &call, const PrepareContext &) override {
+    if (call.row->provider != KernelProvider::CublasLt)
+      return std::shared_ptr<const CUDACall>();
+    return makeError(StatusCode::NotImplemented, call.row->kid,
+                     ": this build was made without cublasLt.h");
+  }
+};
+
+} // namespace
+
+StatusOr<std::unique_ptr<Provider>> makeCublasLt(const PrepareContext &) {
+  return std::unique_ptr<Provider>(std::make_unique<NoCublasLt>());
 }
 
 #endif // AICF_HAVE_CUBLASLT

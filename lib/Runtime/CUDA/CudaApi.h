@@ -12,7 +12,7 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_CUDAAPI_H
 #define AICF_LIB_RUNTIME_CUDA_CUDAAPI_H
 
-#include "aicf/Support/Status.h"
+#include "aicf/Status.h"
 
 #include <cuda_runtime_api.h>
 #ifdef AICF_HAVE_CUBLASLT

@@ -7,7 +7,7 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_ENTRY_H
 #define AICF_LIB_RUNTIME_CUDA_ENTRY_H
 
-#include "aicf/Runtime/Device.h"
+#include "aicf/Device.h"
 
 namespace aicf {
 

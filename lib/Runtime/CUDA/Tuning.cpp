@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tuning.h"
-#include "aicf/Support/Element.h"
-#include "aicf/Support/File.h"
+#include "lib/Base/Element.h"
+#include "lib/Base/File.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,7 +32,9 @@ std::string toHex(const std::vector<uint8_t> &bytes) {
 std::vector<uint8_t> fromHex(const std::string &text) {
   std::vector<uint8_t> bytes;
   auto value = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
   };
   for (size_t i = 0; i + 1 < text.size(); i += 2) {
     int high = value(text[i]), low = value(text[i + 1]);
@@ -51,8 +53,8 @@ Status TuningFile::load(const std::string &path, const std::string &device) {
   AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, readFile(path));
   Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
   auto malformed = [&](const char *what) {
-    return makeError(StatusCode::InvalidFile, "tuning file '", path, "': ",
-                     what);
+    return makeError(StatusCode::InvalidFile, "tuning file '", path,
+                     "': ", what);
   };
   if (!json.is_object() || !json.contains("device") ||
       !json["device"].is_string() || !json.contains("choices") ||
@@ -77,7 +79,8 @@ Status TuningFile::save(const std::string &path,
   for (const auto &[key, choice] : choices)
     all[key] = {{"algorithm", toHex(choice.algorithm)},
                 {"micros", choice.micros}};
-  std::string text = Json({{"device", device}, {"choices", all}}).dump(1) + "\n";
+  std::string text =
+      Json({{"device", device}, {"choices", all}}).dump(1) + "\n";
   return writeFileAtomically(
       path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
 }

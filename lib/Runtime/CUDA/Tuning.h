@@ -8,7 +8,7 @@
 #define AICF_LIB_RUNTIME_CUDA_TUNING_H
 
 #include "CudaApi.h"
-#include "aicf/ABI/Types.h"
+#include "aicf/Types.h"
 
 #include <map>
 #include <string>

@@ -12,8 +12,8 @@
 #include "CUDADevice.h"
 #include "CUDAStream.h"
 #include "FakeCuda.h"
-#include "aicf/Runtime/Executor.h"
-#include "aicf/Support/KernelTable.h"
+#include "aicf/Executor.h"
+#include "kernels/KernelTable.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #ifndef AICF_DIALECT_AICF_AICF_H
 #define AICF_DIALECT_AICF_AICF_H
 
-#include "aicf/ABI/Ops.h"
+#include "aicf/Ops.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,7 +21,12 @@
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICF/AICFOps.h.inc"
 
-namespace mlir::aicf {
+namespace aicf {
+/// aicf, aicf_rt and func.
+void registerDialects(mlir::DialectRegistry &registry);
+} // namespace aicf
+
+namespace aicf::step {
 
 /// Names of the attributes users write on entries.
 inline constexpr llvm::StringLiteral kRoleAttr = "aicf.role";
@@ -38,6 +43,6 @@ inline constexpr llvm::StringLiteral kVidAttr = "aicf.vid";
 inline constexpr llvm::StringLiteral kValuesAttr = "aicf.values";
 inline constexpr llvm::StringLiteral kNodesAttr = "aicf.nodes";
 
-} // namespace mlir::aicf
+} // namespace aicf::step
 
 #endif // AICF_DIALECT_AICF_AICF_H

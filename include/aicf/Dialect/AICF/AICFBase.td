@@ -19,7 +19,7 @@ include "aicf/Dialect/AICFRT/AICFRTBase.td"
 
 def AICF_Dialect : Dialect {
   let name = "aicf";
-  let cppNamespace = "::mlir::aicf";
+  let cppNamespace = "aicf::step";
   let summary = "What a training step means: values, no devices, no memory";
   let description = [{
     The top level of AICF. A training step is a public `func.func` on static
@@ -106,15 +106,15 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
   let results = !dag(outs, !foreach(r, record.resultList, r.elements.stepType),
                      !foreach(r, record.resultList, r.name));
   let extraClassDeclaration = [{
-    static ::aicf::OpKind getKind() {
-      return static_cast<::aicf::OpKind>(}] # record.kind # [{);
+    static aicf::OpKind getKind() {
+      return static_cast<aicf::OpKind>(}] # record.kind # [{);
     }
-    ::aicf::OpKind getPrimitive() { return getKind(); }
-    ::aicf::Phase getPhase() { return ::aicf::infoOf(getKind()).phase; }
-    ::aicf::Precision getPrecision() {
-      return ::aicf::infoOf(getKind()).precision;
+    aicf::OpKind getPrimitive() { return getKind(); }
+    aicf::Phase getPhase() { return aicf::infoOf(getKind()).phase; }
+    aicf::Precision getPrecision() {
+      return aicf::infoOf(getKind()).precision;
     }
-    ::aicf::Scaling getScaling() { return ::aicf::infoOf(getKind()).scaling; }
+    aicf::Scaling getScaling() { return aicf::infoOf(getKind()).scaling; }
     ::mlir::MutableOperandRange getOptionalOperand(::llvm::StringRef name);
   }] # more;
   let extraClassDefinition = [{
@@ -141,12 +141,12 @@ class AICF_Composite<string mnemonic, Phase phase, Precision precision,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> report);
       }]>]> {
   let extraClassDeclaration = [{
-    ::aicf::Phase getPhase() { return ::aicf::Phase::}] # phase.cpp # [{; }
-    ::aicf::Precision getPrecision() {
-      return ::aicf::Precision::}] # precision.cpp # [{;
+    aicf::Phase getPhase() { return aicf::Phase::}] # phase.cpp # [{; }
+    aicf::Precision getPrecision() {
+      return aicf::Precision::}] # precision.cpp # [{;
     }
-    ::aicf::Scaling getScaling() {
-      return ::aicf::Scaling::}] # scaling.cpp # [{;
+    aicf::Scaling getScaling() {
+      return aicf::Scaling::}] # scaling.cpp # [{;
     }
   }];
 }

@@ -10,7 +10,7 @@
 include "mlir/IR/OpBase.td"
 
 def StepOpInterface : OpInterface<"StepOpInterface"> {
-  let cppNamespace = "::mlir::aicf";
+  let cppNamespace = "aicf::step";
   let description = [{
     What passes over a training step ask of an op instead of listing ops. Phase,
     precision and scaling have no default: an op without them does not build.
@@ -21,15 +21,15 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
       "Where in a step it stands. Update and Counter ops belong to the update "
       "half of a split step: one that says otherwise runs before gradients are "
       "checked.",
-      "::aicf::Phase", "getPhase">,
+      "aicf::Phase", "getPhase">,
     InterfaceMethod<
       "What mixed precision does to it. An op that is called Wide for want of a "
       "better answer silently stays in f32.",
-      "::aicf::Precision", "getPrecision">,
+      "aicf::Precision", "getPrecision">,
     InterfaceMethod<
       "How a loss scale on its operands shows in its results. A wrong answer "
       "trains on gradients that are off by the scale.",
-      "::aicf::Scaling", "getScaling">,
+      "aicf::Scaling", "getScaling">,
     InterfaceMethod<
       "The place of the optional operand `name`: empty if it is absent, to be "
       "assigned to. Asked only of ops that have it.",
@@ -55,13 +55,13 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
 }
 
 def RecordOpInterface : OpInterface<"RecordOpInterface"> {
-  let cppNamespace = "::mlir::aicf";
+  let cppNamespace = "aicf::step";
   let description = [{
     An op that is one primitive: it lowers to the `aicf_rt` op of the same record
     with the same operands, fields and results.
   }];
   let methods = [
-    InterfaceMethod<"The primitive.", "::aicf::OpKind", "getPrimitive">
+    InterfaceMethod<"The primitive.", "aicf::OpKind", "getPrimitive">
   ];
 }
 

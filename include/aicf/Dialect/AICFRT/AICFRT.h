@@ -7,8 +7,8 @@
 #ifndef AICF_DIALECT_AICFRT_AICFRT_H
 #define AICF_DIALECT_AICFRT_AICFRT_H
 
-#include "aicf/ABI/Ops.h"
-#include "aicf/Support/TensorDesc.h"
+#include "aicf/Ops.h"
+#include "aicf/TensorDesc.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -16,24 +16,24 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace mlir::aicf_rt {
+namespace aicf::rt {
 /// The resource every primitive writes, so that calls stay in program order.
-struct ExecutionOrder : SideEffects::Resource::Base<ExecutionOrder> {
-  StringRef getName() final { return "aicf_rt.execution_order"; }
+struct ExecutionOrder : mlir::SideEffects::Resource::Base<ExecutionOrder> {
+  llvm::StringRef getName() final { return "aicf_rt.execution_order"; }
 };
 
 /// The ABI description of a static ranked tensor type.
-::aicf::TensorDesc toTensorDesc(Type type);
+TensorDesc toTensorDesc(mlir::Type type);
 /// The ABI element type; std::nullopt for one the ABI does not have.
-std::optional<::aicf::DType> toDType(Type elementType);
-} // namespace mlir::aicf_rt
+std::optional<DType> toDType(mlir::Type elementType);
+} // namespace aicf::rt
 
 #include "aicf/Dialect/AICFRT/AICFRTDialect.h.inc"
 #include "aicf/Dialect/AICFRT/AICFRTInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICFRT/AICFRTOps.h.inc"
 
-namespace mlir::aicf_rt {
+namespace aicf::rt {
 
 /// Marks a copy inserted by --aicf-rt-materialize-updates (discardable).
 inline constexpr llvm::StringLiteral kProtectiveAttr = "aicf_rt.protective";
@@ -47,6 +47,6 @@ inline constexpr llvm::StringLiteral kWorkspacesAttr = "aicf_rt.workspaces";
 inline constexpr llvm::StringLiteral kPersistentBytesAttr =
     "aicf_rt.persistent_bytes";
 
-} // namespace mlir::aicf_rt
+} // namespace aicf::rt
 
 #endif // AICF_DIALECT_AICFRT_AICFRT_H

@@ -22,7 +22,7 @@ include "kernels/Scalar.td"
 
 def AICFRT_Dialect : Dialect {
   let name = "aicf_rt";
-  let cppNamespace = "::mlir::aicf_rt";
+  let cppNamespace = "aicf::rt";
   let summary = "Backend primitives of a training step, and its binding plan";
   let description = [{
     The level below `aicf` and above the plan file. One primitive is one kernel
@@ -326,12 +326,12 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = "">
     buildFromSlots<Properties>($_builder, $_state, getKind(), types, slots, vids);
   }]>];
   let extraClassDeclaration = [{
-    static ::aicf::OpKind getKind() {
-      return static_cast<::aicf::OpKind>(}] # number # [{);
+    static aicf::OpKind getKind() {
+      return static_cast<aicf::OpKind>(}] # number # [{);
     }
   }];
   let extraClassDefinition = [{
-    ::aicf::OpKind $cppClass::getOpKind() { return getKind(); }
+    aicf::OpKind $cppClass::getOpKind() { return getKind(); }
     ::llvm::SmallVector<::mlir::Value> $cppClass::getOperandSlots() {
       return operandSlotsOf(*this, getKind());
     }

@@ -12,10 +12,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// Written by every primitive: keeps calls in program order under CSE, DCE and
 /// code motion.
-def ExecutionOrder : Resource<"::mlir::aicf_rt::ExecutionOrder">;
+def ExecutionOrder : Resource<"aicf::rt::ExecutionOrder">;
 
 def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
-  let cppNamespace = "::mlir::aicf_rt";
+  let cppNamespace = "aicf::rt";
   let description = [{
     One kernel call. Every operand is read, none is written: what is written are
     the results, and a result takes over an operand's storage where `inplace`
@@ -25,7 +25,7 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"The number of this primitive in the ABI.",
-                    "::aicf::OpKind", "getOpKind">,
+                    "aicf::OpKind", "getOpKind">,
     InterfaceMethod<"The operands as the record lists them, null where an "
                     "optional one is absent. Whoever counts operands of its own "
                     "instead takes one for another.",
@@ -70,12 +70,12 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
   ];
   let extraClassDeclaration = [{
     /// The fourcc that names the layout of the attr blob.
-    uint32_t getSchema() { return ::aicf::infoOf(getOpKind()).schema; }
+    uint32_t getSchema() { return aicf::infoOf(getOpKind()).schema; }
     /// The attr blob that the kernel gets.
     ::llvm::SmallVector<uint8_t> getAttrBlob();
     /// What stands at each slot of the record, absent ones included.
-    ::llvm::SmallVector<::aicf::TensorDesc> getOperandDescs();
-    ::llvm::SmallVector<::aicf::TensorDesc> getResultDescs();
+    ::llvm::SmallVector<aicf::TensorDesc> getOperandDescs();
+    ::llvm::SmallVector<aicf::TensorDesc> getResultDescs();
     /// True when result `result` may take the storage of operand number
     /// `operand`.
     bool mayShareStorage(unsigned result, unsigned operand);

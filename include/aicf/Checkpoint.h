@@ -1,0 +1,56 @@
+//===- Safetensors.h - weight files -----------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The safetensors format (huggingface/safetensors): 8 bytes of header size, a
+// JSON header, then the tensors' bytes. The reader is strict: files are
+// untrusted. One file holds the params and states of a plan by their IR names.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_CHECKPOINT_H
+#define AICF_CHECKPOINT_H
+
+#include "aicf/Executor.h"
+
+#include <map>
+
+namespace aicf {
+
+/// A tensor that owns its bytes.
+struct HostTensor {
+  TensorDesc desc;
+  std::vector<uint8_t> bytes;
+};
+
+/// Errors: InvalidFile with what is wrong: truncated, header that is no JSON
+/// object, a name twice, unknown dtype, shape and offsets that disagree, bytes
+/// that no tensor or two tensors use.
+StatusOr<std::map<std::string, HostTensor>>
+parseSafetensors(Span<const uint8_t> bytes);
+/// Errors: InvalidArgument for a name that the format cannot hold: the reserved
+/// "__metadata__", or bytes that are not UTF-8.
+StatusOr<std::vector<uint8_t>>
+serializeSafetensors(const std::map<std::string, HostTensor> &tensors);
+
+/// Makes DIR if it is missing and checks that files can be written there, so
+/// that a long run does not find out at its end. Errors: DeviceError.
+Status checkCheckpointFolder(const std::string &directory);
+/// Whether saveCheckpoint(DIR) can succeed after a run of `entry`: the folder,
+/// the file, and a value for every param and state. Errors: DeviceError,
+/// NotInitialized.
+Status checkCheckpoint(Executor &executor, const std::string &directory,
+                       std::string_view entry);
+/// Writes every param and state to DIR/state.safetensors: DIR is made if it is
+/// missing, an older file stays whole until the new one is complete.
+Status saveCheckpoint(Executor &executor, const std::string &directory);
+/// Reads it back; every param and state of the plan must be there with its
+/// type, and nothing else. Nothing is written when anything is wrong.
+Status loadCheckpoint(Executor &executor, const std::string &directory);
+/// Sets the params and states that a weight file holds; names that the plan
+/// does not have are an error. Others keep their initialisers.
+Status loadWeights(Executor &executor, const std::string &path);
+
+} // namespace aicf
+
+#endif // AICF_CHECKPOINT_H

@@ -1,0 +1,119 @@
+//===- Compiler.h - passes, pipelines, translation --------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// For embedding: registerDialects(), then registerAICFPasses() and
+// registerAICFPipelines() for textual pipelines, or
+// buildLowerToBackendPipeline() on a pass manager of your own, and
+// translateToPlan().
+//===----------------------------------------------------------------------===//
+#ifndef AICF_COMPILER_H
+#define AICF_COMPILER_H
+
+#include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+
+#include "aicf/Plan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+
+#include "llvm/Support/CommandLine.h"
+
+namespace aicf {
+
+// Values of options, which passes, pipelines and aicf-compile share: an unknown
+// value is an error of the command line, before any input is read.
+
+enum class OptLevel { O0, O1, O2 };
+/// What forward and backward compute in; None: as they are written.
+enum class MixedDType { None, BF16, F16 };
+/// Values that become outputs.
+enum class Keep { None, Grad, All };
+
+inline llvm::cl::ValuesClass targetValues() {
+  return llvm::cl::values(
+      clEnumValN(DeviceKind::CPU, "cpu", "kernels of this machine"),
+      clEnumValN(DeviceKind::CUDA, "cuda", "an NVIDIA GPU"));
+}
+inline llvm::cl::ValuesClass optLevelValues() {
+  return llvm::cl::values(
+      clEnumValN(OptLevel::O0, "0",
+                 "every value its own storage, explicit copies"),
+      clEnumValN(OptLevel::O1, "1", "in place and without copies where safe"),
+      clEnumValN(OptLevel::O2, "2",
+                 "also saves eliminated, and calls fused where the target has "
+                 "kernels"));
+}
+inline llvm::cl::ValuesClass precisionValues() {
+  return llvm::cl::values(
+      clEnumValN(MixedDType::None, "none", "as written"),
+      clEnumValN(MixedDType::BF16, "bf16", "f32 masters and moments"),
+      clEnumValN(MixedDType::F16, "f16", "likewise, with a loss scale"));
+}
+inline llvm::cl::ValuesClass keepValues() {
+  return llvm::cl::values(clEnumValN(Keep::None, "none", "nothing"),
+                          clEnumValN(Keep::Grad, "grad", "gradients"),
+                          clEnumValN(Keep::All, "all", "every value"));
+}
+
+#define GEN_PASS_DECL
+#include "aicf/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "aicf/Passes.h.inc"
+
+/// Options of --lower-to-backend.
+struct LowerToBackendOptions
+    : public mlir::PassPipelineOptions<LowerToBackendOptions> {
+  Option<DeviceKind> target{*this, "target",
+                            llvm::cl::desc("Device of the plan"),
+                            llvm::cl::init(DeviceKind::CPU), targetValues()};
+  Option<OptLevel> optLevel{*this, "opt-level",
+                            llvm::cl::desc("What is done for speed"),
+                            llvm::cl::init(OptLevel::O2), optLevelValues()};
+  Option<MixedDType> mixedPrecision{
+      *this, "mixed-precision", llvm::cl::desc("Forward and backward in it"),
+      llvm::cl::init(MixedDType::None), precisionValues()};
+  Option<int64_t> numStreams{*this, "streams",
+                             llvm::cl::desc("Streams that calls may use"),
+                             llvm::cl::init(1)};
+  Option<int64_t> maxGroups{
+      *this, "max-groups",
+      llvm::cl::desc("Params that one optimizer call may update"),
+      llvm::cl::init(256)};
+  Option<std::string> profile{
+      *this, "profile",
+      llvm::cl::desc("File of measured kernel times to choose by"),
+      llvm::cl::init("")};
+  Option<bool> splitStep{*this, "split-step",
+                         llvm::cl::desc("Gradients and update as two entries"),
+                         llvm::cl::init(false)};
+  Option<bool> requireInplace{
+      *this, "require-inplace",
+      llvm::cl::desc("An update that needs a copy is an error"),
+      llvm::cl::init(false)};
+  Option<Keep> keep{*this, "keep", llvm::cl::desc("Values to make outputs"),
+                    llvm::cl::init(Keep::None), keepValues()};
+  Option<bool> report{*this, "report",
+                      llvm::cl::desc("Remark with bytes and gap of the arena"),
+                      llvm::cl::init(false)};
+};
+
+/// Everything from `aicf` to `aicf_rt.plan`.
+void buildLowerToBackendPipeline(mlir::OpPassManager &pm,
+                                 const LowerToBackendOptions &options);
+/// Registers --lower-to-backend and a pipeline for each phase.
+void registerAICFPipelines();
+
+/// The one aicf_rt.plan of `module` as a plan, verified by the loader's own
+/// checks. Copies, decides nothing. Emits a diagnostic on failure.
+mlir::FailureOr<Plan> translateToPlan(mlir::ModuleOp module);
+
+} // namespace aicf
+
+#endif // AICF_COMPILER_H

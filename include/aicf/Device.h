@@ -1,0 +1,144 @@
+//===- Device.h - devices, streams, graphs ----------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What an executor needs of a device. The CPU device is in this library; others
+// implement the same three classes. Threads may share a device; a stream and
+// its graphs belong to one thread at a time.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_DEVICE_H
+#define AICF_DEVICE_H
+
+#include "aicf/OpCall.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace aicf {
+
+/// Work that was recorded instead of run, to be launched as a whole.
+class Graph {
+public:
+  virtual ~Graph() = default;
+  /// The calls whose nodes are in the graph, in recorded order.
+  virtual size_t numCalls() const = 0;
+  virtual const ResolvedCall &call(size_t i) const = 0;
+  /// What a launch schedules; a call has one node or more.
+  virtual size_t numNodes() const = 0;
+};
+
+/// An ordered queue of work on a device. It has branches, which the calls of
+/// one run name by ResolvedCall::stream; branch 0 is the queue itself, and a
+/// run's last call on it comes after all others (the plan loader checks that).
+class Stream {
+public:
+  virtual ~Stream() = default;
+  /// Makes branches and events, so that no later call has to. Never shrinks.
+  virtual Status reserve(uint32_t numStreams, uint32_t numEvents) = 0;
+  /// Work on other branches from here on starts after what is enqueued so far.
+  virtual Status fork() = 0;
+  /// Runs a resolved call, or records it while capturing. Returns after
+  /// enqueue.
+  virtual Status enqueue(const ResolvedCall &call) = 0;
+  /// Waits for everything enqueued; a device error surfaces here.
+  virtual Status synchronize() = 0;
+  virtual Status beginCapture() = 0;
+  virtual StatusOr<std::unique_ptr<Graph>> endCapture() = 0;
+  virtual Status launch(Graph &graph) = 0;
+  virtual bool isCapturing() const = 0;
+  /// enqueue or launch, then waits; the result is what it took on the device,
+  /// in microseconds.
+  virtual StatusOr<double> enqueueTimed(const ResolvedCall &call) = 0;
+  virtual StatusOr<double> launchTimed(Graph &graph) = 0;
+};
+
+/// Counts that tests compare before and after a run.
+struct DeviceCounters {
+  uint64_t allocations = 0; ///< Device::allocate calls
+  uint64_t lookups = 0;     ///< kernel look-ups by resolve()
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual DeviceKind kind() const = 0;
+  /// `bytes` of zeroed memory aligned to kTensorAlignment. Errors: DeviceError.
+  virtual StatusOr<void *> allocate(uint64_t bytes) = 0;
+  virtual void deallocate(void *memory) noexcept = 0;
+  virtual StatusOr<std::unique_ptr<Stream>> createStream() = 0;
+  /// Ordered after everything on `stream`; returns when host memory is free.
+  virtual Status copyToDevice(Stream &stream, void *to, const void *from,
+                              uint64_t bytes) = 0;
+  virtual Status copyToHost(Stream &stream, void *to, const void *from,
+                            uint64_t bytes) = 0;
+  /// Sets every byte; ordered on `stream`.
+  virtual Status fill(Stream &stream, void *at, uint8_t value,
+                      uint64_t bytes) = 0;
+  /// Everything that launching `call` needs. Errors: NotImplemented,
+  /// DeviceError.
+  virtual StatusOr<std::shared_ptr<const DeviceCall>>
+  prepareCall(const ResolvedCall &call) = 0;
+  /// The card or processor, its driver and libraries: what measured times and
+  /// tuning belong to.
+  virtual std::string description() const = 0;
+  /// Bytes that the device could still allocate; 0 where nobody counts.
+  virtual uint64_t freeBytes() const = 0;
+  /// Threads a kernel may use.
+  virtual int numThreads() const = 0;
+
+  DeviceCounters counters() const {
+    return {allocations.load(), lookups.load()};
+  }
+  void countLookup() { ++lookups; }
+
+protected:
+  void countAllocation() { ++allocations; }
+
+private:
+  std::atomic<uint64_t> allocations{0}, lookups{0};
+};
+
+struct CPUDeviceOptions {
+  /// Threads a kernel may use; 0 means all cores. Never changes results.
+  int numThreads = 0;
+};
+std::shared_ptr<Device> createCPUDevice(CPUDeviceOptions options = {});
+
+/// How library algorithms are chosen when a call is resolved.
+///   Off   the library's first deterministic choice
+///   Fast  the best of its first few, timed on scratch memory
+///   Full  the best of all it offers
+enum class Tuning : uint8_t { Off, Fast, Full };
+
+struct CUDADeviceOptions {
+  int ordinal = 0;
+  Tuning tuning = Tuning::Off;
+  /// Where timed choices are kept; empty: nowhere. Read if it is there.
+  std::string tuningFile;
+};
+/// Loads libaicf_cuda.so (from AICF_CUDA_LIBRARY, the program's folder, its
+/// ../lib, or the loader's path) and makes its device. Errors: NotImplemented
+/// (no such library), DeviceError (no GPU, no driver).
+StatusOr<std::shared_ptr<Device>>
+createCUDADevice(const CUDADeviceOptions &options = {});
+
+// Low-level graph calls, for op_calls of one's own.
+
+/// A stream that can capture.
+StatusOr<std::unique_ptr<Stream>> graph_stream(Device &device);
+/// From here on calls on `stream` are recorded. Errors: FailedState if it is
+/// capturing already.
+Status graph_begin(Stream &stream);
+/// Ends recording. Errors: FailedState if it was not capturing.
+StatusOr<std::unique_ptr<Graph>> graph_end(Stream &stream);
+/// Runs what was recorded. Errors: FailedState if `stream` is capturing.
+Status graph_launch(Graph &graph, Stream &stream);
+/// Frees a graph; safe on an empty pointer.
+void graph_reset(std::unique_ptr<Graph> &graph);
+
+} // namespace aicf
+
+#endif // AICF_DEVICE_H

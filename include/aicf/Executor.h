@@ -1,0 +1,171 @@
+//===- Executor.h - runs the entries of a plan ------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Plan -> create -> bind/write -> run (eager) or capture + replay (graph) ->
+// read. Eager and graph walk the same resolved calls. After prepare() every
+// tensor has a fixed address; run() and replay() neither allocate nor look
+// anything up. One thread at a time: a call while another thread is in one is
+// FailedState and does nothing. find(), plan() and device() are always allowed;
+// trace_get(), slots() and statistics() are not while another thread is in a
+// call. Executors are independent of each other and may share a device.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_EXECUTOR_H
+#define AICF_EXECUTOR_H
+
+#include "aicf/Device.h"
+#include "aicf/Plan.h"
+
+#include <memory>
+
+namespace aicf {
+
+struct ExecutorOptions {
+  /// Seed of the plan's random initialisers.
+  uint64_t seed = 0;
+  /// Off: params and states start unwritten.
+  bool useInitializers = true;
+  /// After a run every param and state equals its old value, bit for bit:
+  /// optimizers write what they read, step_inc returns t, bias_corr uses
+  /// max(t, 1). For comparing gradients with a framework's.
+  bool isWarmup = false;
+  /// Every tensor its own allocation, instead of three segments.
+  bool separateAllocations = false;
+  /// Eager only: dead temps are overwritten with NaN bytes between calls.
+  bool poison = false;
+  /// Eager only: guard bytes around every tensor, checked after each call.
+  /// Implies separateAllocations.
+  bool canary = false;
+  /// Graphs kept by run(GraphKey); the least recently used one goes first.
+  size_t maxCachedGraphs = 8;
+
+  /// Defaults, with isWarmup from AICF_WARMUP=1.
+  static ExecutorOptions fromEnvironment();
+};
+
+/// Which graph: an entry, and how often it runs a launch.
+struct GraphKey {
+  std::string entry;
+  uint32_t steps = 1;
+  bool operator==(const GraphKey &o) const {
+    return steps == o.steps && entry == o.entry;
+  }
+};
+
+/// One call that really ran.
+struct TraceRecord {
+  OpKind kind;
+  std::string kid;
+  std::vector<int32_t> inVids, outVids; ///< empty for the executor's own calls
+  bool isReplay = false;
+  double startMicros = 0; ///< since trace_enable(true), on the host's clock
+  /// On the device. Eager: the call. Replay: the whole launch, the same for all
+  /// its calls.
+  double micros = 0;
+  /// Shapes of operands and results, as "64x128xf32".
+  std::vector<std::string> inTypes, outTypes;
+};
+
+/// Where a tensor lives.
+struct SlotInfo {
+  std::string entry; ///< empty for persistent tensors
+  uint32_t tid = 0;
+  int32_t vid = -1;
+  std::string name;
+  Segment segment = Segment::Temp;
+  uint64_t offset = 0; ///< in the segment; 0 for bound or separate tensors
+  uint64_t bytes = 0;
+  const void *pointer = nullptr;
+};
+
+struct ExecutorStatistics {
+  uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;
+  uint64_t runs = 0, captures = 0, launches = 0;
+  uint64_t graphNodes = 0; ///< of the graph captured last
+};
+
+class Executor {
+public:
+  /// Errors: InvalidArgument (the plan is for another device).
+  static StatusOr<std::unique_ptr<Executor>>
+  create(std::shared_ptr<const Plan> plan, std::shared_ptr<Device> device,
+         ExecutorOptions options = ExecutorOptions::fromEnvironment());
+  ~Executor();
+  Executor(const Executor &) = delete;
+  Executor &operator=(const Executor &) = delete;
+
+  // Names: a persistent tensor, or an input or output; "entry/name" where
+  // several entries have one of that name.
+
+  /// Uses the caller's device memory of exactly the tensor's size for it; bound
+  /// before prepare(), the tensor takes no bytes of its own. The caller keeps
+  /// the memory alive and has written it (outputs aside): initialisers and
+  /// reset_state() leave bound tensors alone. After prepare() it waits for what
+  /// is running and drops every graph, because a graph holds the old pointer:
+  /// run(GraphKey) captures anew, replay() is an error until capture().
+  /// Tensors that an entry writes may not share bound memory with others: the
+  /// plan's order knows nothing of it.
+  /// Errors: InvalidArgument, Misaligned, DeviceError; what was bound before
+  /// stays bound then.
+  Status bind(std::string_view name, void *memory, uint64_t bytes);
+  /// Allocates the segments, resolves every call, runs the initialisers. Done
+  /// by the first call that needs it. Errors: DeviceError, NotImplemented, ...
+  Status prepare();
+
+  /// Copies exactly the tensor's bytes in or out, ordered with runs. write()
+  /// refuses outputs and temps. Errors: InvalidArgument (unknown or ambiguous
+  /// name, wrong size), NotInitialized (read of what was never written).
+  Status write(std::string_view name, const void *data, uint64_t bytes);
+  Status read(std::string_view name, void *data, uint64_t bytes);
+  /// Ok if read(name) has a value now or will have one after a run of `entry`;
+  /// otherwise read()'s error. For asking before a long run.
+  Status check_read(std::string_view name, std::string_view entry);
+  /// The description of a tensor by name.
+  StatusOr<PlanTensor> find(std::string_view name) const;
+
+  /// Runs an entry once, eagerly. Errors: InvalidArgument (no such entry),
+  /// NotInitialized (an input, hyper or param was never written).
+  Status run(std::string_view entry);
+  /// Records an entry as a graph; changes no param, state or output. Tried
+  /// twice, because other threads can spoil a capture; when both fail, the
+  /// entry still runs eagerly. Errors: DeviceError, FailedState.
+  Status capture(std::string_view entry);
+  /// Launches the captured graph of an entry `n` times. Errors: FailedState.
+  Status replay(std::string_view entry, uint64_t n = 1);
+  /// Captures if needed, then launches once: key.steps runs of the entry.
+  Status run(const GraphKey &key);
+  /// Drops every graph.
+  Status reset_graphs();
+  /// Params and states back to their initial values.
+  Status reset_state();
+  /// Waits for everything; device errors surface here.
+  Status sync();
+
+  /// Starts (and clears) or stops recording what runs.
+  Status trace_enable(bool enabled);
+  /// What ran since trace_enable(true), oldest first.
+  const std::vector<TraceRecord> &trace_get() const;
+
+  std::vector<SlotInfo> slots() const;
+  ExecutorStatistics statistics() const;
+  const Plan &plan() const;
+  Device &device() const;
+
+private:
+  struct Impl;
+  explicit Executor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+/// The trace in Chrome's JSON trace format, which Perfetto opens.
+std::string traceToChromeJson(const std::vector<TraceRecord> &trace);
+/// What each kernel took for each problem, from the eager records: JSON
+/// {"device": ..., "kernels": {KID: {"in,in->out": median microseconds}}}.
+std::string traceToProfileJson(const std::vector<TraceRecord> &trace,
+                               const std::string &device);
+
+} // namespace aicf
+
+#endif // AICF_EXECUTOR_H

@@ -1,0 +1,206 @@
+//===- Plan.h - a verified plan in memory -----------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Owned structs, decoded once from a verified file; nothing here refers to the
+// file. Plan files are untrusted: parse() refuses whatever could make an
+// executor read or write outside its segments.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_PLAN_H
+#define AICF_PLAN_H
+
+#include "aicf/Ops.h"
+#include "aicf/Status.h"
+#include "aicf/TensorDesc.h"
+
+#include <string>
+#include <vector>
+
+namespace aicf {
+
+inline constexpr uint16_t kPlanMajor = 2;
+inline constexpr uint16_t kPlanMinor = 0;
+inline constexpr size_t kPlanTrailerBytes = 16;
+inline constexpr char kPlanMagic[9] = "AICFPLAN";
+
+/// Why a plan was refused; the name stands in brackets at the start of the
+/// message ("[TensorOffset] entry 0 (train_step), tensor 3: ...").
+#define AICF_PLAN_ERRORS(X)                                                    \
+  X(TooSmall)      /* shorter than a trailer */                                \
+  X(BadMagic)      /* no trailer: not a plan, or cut off */                    \
+  X(BadChecksum)   /* the bytes changed */                                     \
+  X(BadFlatBuffer) /* FlatBuffers' verifier refuses the structure */           \
+  X(Oversized)     /* decodes to more than a file of its size can hold */      \
+  X(BadVersion)                                                                \
+  X(BadDevice)                                                                 \
+  X(MissingField) /* a vector or string that must be there is not */           \
+  X(NoEntries)                                                                 \
+  X(EntryName)  /* empty or twice */                                           \
+  X(TensorName) /* missing where needed, or twice */                           \
+  X(TensorDType)                                                               \
+  X(TensorRole)     /* unknown, or not legal in this table */                  \
+  X(TensorShape)    /* rank, zero, or more than 64 TiB */                      \
+  X(TensorOffset)   /* not aligned */                                          \
+  X(TensorRange)    /* outside its segment */                                  \
+  X(TensorInit)     /* unknown initialiser, or not legal for the tensor */     \
+  X(TensorDerived)  /* derived from no float param or state of its shape */    \
+  X(SegmentBytes)   /* a segment above the limit */                            \
+  X(SegmentOverlap) /* persistent or io tensors share bytes */                 \
+  X(CallKind)                                                                  \
+  X(CallKid)         /* unknown on the device, or for another call */          \
+  X(CallTensor)      /* a tid that is not there */                             \
+  X(CallLabels)      /* label counts differ from operand counts */             \
+  X(CallRules)       /* the op's own constraints */                            \
+  X(CallWorkspace)   /* not a workspace, or the kernel takes none */           \
+  X(CallWrites)      /* writes an input or hyper, or one tensor twice */       \
+  X(CallInplace)     /* reads and writes a tensor where the op may not */      \
+  X(StreamOrder)     /* cycles, unjoined streams, events */                    \
+  X(UnorderedAccess) /* two streams race on a tensor */                        \
+  X(ReadBeforeWrite) /* a temp or output read before, or never, written */     \
+  X(LiveOverlap)     /* two live temps share bytes */
+
+enum class PlanError : uint8_t {
+#define AICF_PLAN_ERROR(NAME) NAME,
+  AICF_PLAN_ERRORS(AICF_PLAN_ERROR)
+#undef AICF_PLAN_ERROR
+};
+std::string_view nameOf(PlanError error);
+/// Every PlanError, for tests.
+Span<const PlanError> allPlanErrors();
+
+struct PlanTensor {
+  std::string name; ///< empty for most temps
+  TensorDesc desc;
+  Role role = Role::Temp;
+  uint64_t offset = 0; ///< bytes from the start of segmentOf(role)
+  int32_t vid = -1;    ///< label of the first value that lives here
+  InitKind init = InitKind::None;
+  double initValue = 0;
+  /// The persistent tensor that this state is a cast of, by tid, or -1. It is
+  /// recomputed whenever that one is written from outside, and never saved.
+  int32_t derivedFrom = -1;
+
+  bool operator==(const PlanTensor &o) const {
+    return name == o.name && desc == o.desc && role == o.role &&
+           offset == o.offset && vid == o.vid && init == o.init &&
+           initValue == o.initValue && derivedFrom == o.derivedFrom;
+  }
+};
+
+/// Stands in a call's lists where an optional operand or result is absent.
+inline constexpr uint32_t kAbsentTensor = UINT32_MAX;
+
+/// The tids of a call's list, without the places where nothing stands.
+class PresentTids {
+public:
+  explicit PresentTids(const std::vector<uint32_t> &tids) : tids(&tids) {}
+  class Iterator {
+  public:
+    Iterator(const uint32_t *at, const uint32_t *end) : at(at), last(end) {
+      skip();
+    }
+    uint32_t operator*() const { return *at; }
+    Iterator &operator++() {
+      ++at;
+      skip();
+      return *this;
+    }
+    bool operator!=(const Iterator &o) const { return at != o.at; }
+
+  private:
+    void skip() {
+      while (at != last && *at == kAbsentTensor)
+        ++at;
+    }
+    const uint32_t *at, *last;
+  };
+  Iterator begin() const { return {tids->data(), tids->data() + tids->size()}; }
+  Iterator end() const {
+    return {tids->data() + tids->size(), tids->data() + tids->size()};
+  }
+
+private:
+  const std::vector<uint32_t> *tids;
+};
+
+struct PlanCall {
+  OpKind kind = OpKind::Gemm;
+  std::string kid;
+  uint32_t schema = 0;
+  std::vector<uint8_t> attrs;
+  /// Tids, in the order of the op's record.
+  std::vector<uint32_t> ins, outs;
+  std::vector<int32_t> inVids, outVids;
+  int32_t workspace = -1; ///< tid, or -1
+  uint32_t stream = 0;
+  std::vector<int64_t> waits, signals;
+  std::string location;
+  bool isProtective = false;
+
+  PresentTids reads() const { return PresentTids(ins); }
+  PresentTids writes() const { return PresentTids(outs); }
+  bool operator==(const PlanCall &o) const {
+    return kind == o.kind && kid == o.kid && schema == o.schema &&
+           attrs == o.attrs && ins == o.ins && outs == o.outs &&
+           inVids == o.inVids && outVids == o.outVids &&
+           workspace == o.workspace && stream == o.stream && waits == o.waits &&
+           signals == o.signals && isProtective == o.isProtective;
+  }
+};
+
+struct PlanEntry {
+  std::string name;
+  uint64_t ioBytes = 0, tempBytes = 0, tempLowerBound = 0;
+  uint32_t values = 0, nodes = 0;
+  std::vector<PlanTensor> tensors; ///< io and temp; tids go on from persistent
+  std::vector<PlanCall> calls;
+};
+
+struct PlanParseOptions {
+  /// Off only in fuzzers, which would never get past it.
+  bool verifyChecksum = true;
+};
+
+class Plan {
+public:
+  /// Of the file that was read; serialize() writes kPlanMinor.
+  uint16_t minor = kPlanMinor;
+  DeviceKind device = DeviceKind::CPU;
+  uint64_t persistentBytes = 0;
+  std::vector<PlanTensor> persistent;
+  std::vector<PlanEntry> entries;
+
+  /// Reads and verifies a file. Errors: DeviceError (cannot be read),
+  /// InvalidPlan.
+  static StatusOr<Plan> load(const std::string &path);
+  /// Verifies and decodes. Errors: InvalidPlan.
+  static StatusOr<Plan> parse(Span<const uint8_t> bytes,
+                              PlanParseOptions options = {});
+  /// The file's bytes, trailer included. Does not verify.
+  std::vector<uint8_t> serialize() const;
+
+  /// The tensor `tid` as seen from `entry`. `tid` must be valid.
+  const PlanTensor &tensor(const PlanEntry &entry, uint32_t tid) const {
+    return tid < persistent.size() ? persistent[tid]
+                                   : entry.tensors[tid - persistent.size()];
+  }
+  /// The entry called `name`, or nullptr.
+  const PlanEntry *findEntry(std::string_view name) const;
+};
+
+/// Semantic checks on decoded structs: everything that parse() checks but the
+/// file's outer form. Errors: InvalidPlan.
+Status verifyPlan(const Plan &plan);
+
+/// Readable tables; with `lifetimes` also a chart of each temp segment.
+std::string dumpPlan(const Plan &plan, bool lifetimes);
+/// The same content as JSON.
+std::string dumpPlanAsJson(const Plan &plan);
+/// One line a difference; empty when the plans are equal.
+std::string diffPlans(const Plan &a, const Plan &b);
+
+} // namespace aicf
+
+#endif // AICF_PLAN_H

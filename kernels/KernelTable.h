@@ -1,0 +1,79 @@
+//===- KernelTable.h - the kernels of all families --------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Which kernels exist and which one a call gets: asked by the selection pass at
+// compile time and by op_call's `auto` at run time. Rows come from the records
+// in kernels/<family>/Family.td.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_KERNELTABLE_H
+#define AICF_KERNELS_KERNELTABLE_H
+
+#include "aicf/Ops.h"
+#include "aicf/TensorDesc.h"
+
+namespace aicf {
+
+namespace rules {
+class Call;
+}
+
+/// Who runs a kernel: code of ours, or a library.
+enum class KernelProvider : uint8_t { Own, Blas, CublasLt };
+/// How products round their operands.
+enum class Math : uint8_t { Exact, TF32 };
+enum class Determinism : uint8_t { Bitwise, SameLibrary };
+enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
+
+/// One kernel; what the columns mean stands at KernelFamily.
+struct KernelRow {
+  std::string_view kid;
+  OpKind kind;
+  DeviceKind device;
+  KernelProvider provider;
+  Math math;
+  DType in0, out0;    ///< of operand 0 and result 0
+  uint32_t width;     ///< elements an access moves, of every operand
+  uint32_t alignment; ///< bytes
+  bool (*condition)(const rules::Call &); ///< or null: every shape
+  Determinism determinism;
+  uint64_t (*workspace)(const rules::Call &); ///< or null: it takes none
+  uint64_t workspaceCap;                      ///< bytes
+  Selection selection;
+  bool fusesForFree;
+
+  /// True when the kernel can run a call with these operands, which the rules
+  /// accept.
+  bool accepts(OpKind callKind, Span<const TensorDesc> ins,
+               Span<const TensorDesc> outs) const;
+  /// What the address of a tensor of such a call must be a multiple of, in
+  /// bytes: its element's size, or that of the vectors the kernel accesses.
+  uint64_t neededAlignment(const TensorDesc &desc) const;
+  /// Bytes of workspace that a call should get: at most workspaceCap, and 0
+  /// where it would be of no use.
+  uint64_t workspaceBytes(Span<const TensorDesc> ins,
+                          Span<const TensorDesc> outs) const;
+};
+
+Span<const KernelRow> kernelTable();
+/// The row of `kid` on `device`, or nullptr.
+const KernelRow *findKernel(DeviceKind device, std::string_view kid);
+struct SelectOptions {
+  bool allowTF32 = false;
+  /// Addresses of operands, then of results: rows that need better ones are
+  /// passed over. Empty: every address is aligned, as in a plan.
+  Span<const uintptr_t> addresses;
+};
+/// The first automatic row that accepts the call and suits its addresses; where
+/// none suits them, the last that accepts it, so that the call can be refused
+/// by name; or nullptr.
+const KernelRow *selectKernel(DeviceKind device, OpKind kind,
+                              Span<const TensorDesc> ins,
+                              Span<const TensorDesc> outs,
+                              SelectOptions options = {});
+
+} // namespace aicf
+
+#endif // AICF_KERNELS_KERNELTABLE_H

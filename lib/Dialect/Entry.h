@@ -1,0 +1,76 @@
+//===- Entry.h - the signature of an entry ----------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Reads roles, names and updates once. Checks nothing: --aicf-verify-entries
+// does, and everybody else runs after it.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_DIALECT_ENTRY_H
+#define AICF_LIB_DIALECT_ENTRY_H
+
+#include "aicf/Types.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace aicf::step {
+using namespace mlir;
+
+/// A public function with a body and any `aicf.*` attribute on itself, its
+/// arguments or its results.
+bool isEntry(func::FuncOp func);
+
+/// Emits an error unless the entry has one block that ends in func.return.
+LogicalResult checkOneBlock(func::FuncOp func);
+
+/// The entries of a module, in order.
+SmallVector<func::FuncOp> getEntries(ModuleOp module);
+
+/// An op of the update half of a step: an optimizer, a counter, or what depends
+/// on a count alone.
+bool isUpdate(Operation *op);
+
+/// Emits an error at `op` unless `type` is a tensor that a plan can hold: a
+/// supported element type, static dimensions of 1 or more, rank and size within
+/// the ABI. `what` names it in the message.
+LogicalResult checkTensorType(Operation *op, const Twine &what, Type type);
+
+/// How a persistent tensor starts.
+struct Initializer {
+  InitKind kind = InitKind::None;
+  double value = 0; ///< the constant, or the standard deviation of Normal
+  bool operator==(const Initializer &o) const {
+    return kind == o.kind && value == o.value;
+  }
+};
+
+/// The signature of an entry; missing attributes are empty strings.
+struct EntrySignature {
+  struct Argument {
+    StringRef name;
+    StringRef roleName;
+    Role role = Role::Input; ///< only if roleName is set
+    Initializer init;
+    Attribute initAttr;    ///< as written, null if absent
+    StringRef derivedFrom; ///< the argument that a derived state is a cast of
+  };
+  struct Result {
+    StringRef name;    ///< an output
+    StringRef updates; ///< or the name of the argument that takes the value
+  };
+  SmallVector<Argument> arguments;
+  SmallVector<Result> results;
+
+  explicit EntrySignature(func::FuncOp func);
+  /// The position of the argument called `name`, or -1.
+  int64_t findArgument(StringRef name) const;
+
+private:
+  llvm::StringMap<int64_t> byName;
+};
+
+} // namespace aicf::step
+
+#endif // AICF_LIB_DIALECT_ENTRY_H

@@ -1,0 +1,23 @@
+//===- Order.h - the order of the calls of a plan's entry -------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_PLAN_ORDER_H
+#define AICF_LIB_PLAN_ORDER_H
+
+#include "aicf/Plan.h"
+#include "lib/Schedule/HappensBefore.h"
+
+namespace aicf {
+
+/// The order of an entry's calls. Cannot fail on a verified plan.
+StatusOr<HappensBefore> orderOf(const PlanEntry &entry);
+/// The calls that access each tensor of `entry`, by tid.
+std::vector<AccessSet> accessesOf(const Plan &plan, const PlanEntry &entry,
+                                  const HappensBefore &order);
+
+} // namespace aicf
+
+#endif // AICF_LIB_PLAN_ORDER_H

@@ -1,0 +1,59 @@
+//===- Provider.h - who runs a kernel of a GPU ------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A device asks its providers in order for a call: kernels of our own, then
+// cuBLASLt. Providers know the table of CUDA calls and what the context says of
+// the card; they know neither device nor streams.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_RUNTIME_CUDA_PROVIDER_H
+#define AICF_LIB_RUNTIME_CUDA_PROVIDER_H
+
+#include "CudaApi.h"
+#include "aicf/Device.h"
+#include "kernels/cuda/Kernels.h"
+
+namespace aicf {
+
+/// A call that can be put on a CUDA stream.
+class CUDACall : public DeviceCall {
+public:
+  virtual Status launch(cudaStream_t stream) const = 0;
+  /// The kernels that a launch puts into a graph, in order; empty for a
+  /// library's, which are its own business.
+  virtual std::vector<const void *> functions() const = 0;
+};
+
+/// What a provider may use while it prepares a call; the card is the current
+/// one of the calling thread.
+struct PrepareContext {
+  const CudaApi &api;
+  cuda::DeviceLimits limits;
+  /// Device::description(), which tuned choices belong to.
+  std::string description;
+  CUDADeviceOptions options;
+  /// This thread captures: whatever waits or allocates would spoil it.
+  bool isCapturing = false;
+};
+
+class Provider {
+public:
+  virtual ~Provider() = default;
+  /// The call, ready to launch; null where `call`'s kernel is not this
+  /// provider's. Errors: NotImplemented (its kernel, but not for these
+  /// operands or not on this machine), Misaligned, DeviceError.
+  virtual StatusOr<std::shared_ptr<const CUDACall>>
+  prepare(const ResolvedCall &call, const PrepareContext &context) = 0;
+};
+
+/// Launches what the planners of kernels/ say.
+std::unique_ptr<Provider> makeOwnKernels();
+/// Matrix products; without the library its calls are NotImplemented. The
+/// provider must outlive its calls. Errors: DeviceError, InvalidFile (tuning).
+StatusOr<std::unique_ptr<Provider>> makeCublasLt(const PrepareContext &context);
+
+} // namespace aicf
+
+#endif // AICF_LIB_RUNTIME_CUDA_PROVIDER_H

@@ -1,0 +1,332 @@
+//===- Safetensors.cpp - weight files -------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Checkpoint.h"
+#include "lib/Base/BadAlloc.h"
+#include "lib/Base/File.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace aicf {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The format's names of our dtypes, by number.
+constexpr const char *kDTypeNames[kNumDTypes] = {"F32", "F16", "BF16",
+                                                 "F64", "I32", "I64"};
+
+template <typename... Args> Status refuse(const Args &...args) {
+  return makeError(StatusCode::InvalidFile, "safetensors: ", args...);
+}
+
+/// Parses the header; an object that repeats a key is refused, because parsers
+/// differ in which value they keep.
+StatusOr<Json> parseHeader(Span<const uint8_t> text) {
+  std::vector<std::set<std::string>> keys;
+  std::string duplicate;
+  bool tooDeep = false;
+  auto callback = [&](int depth, Json::parse_event_t event, Json &parsed) {
+    tooDeep |= depth > 8;
+    if (event == Json::parse_event_t::object_start)
+      keys.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      keys.pop_back();
+    else if (event == Json::parse_event_t::key &&
+             !keys.back().insert(parsed.get<std::string>()).second)
+      duplicate = parsed.get<std::string>();
+    return true;
+  };
+  Json header = Json::parse(text.begin(), text.end(), callback,
+                            /*allow_exceptions=*/false);
+  if (!header.is_object() || tooDeep) // a discarded one is no object
+    return refuse("the header is not a flat JSON object");
+  if (!duplicate.empty())
+    return refuse("the header holds \"", duplicate, "\" twice");
+  return header;
+}
+
+/// A non-negative integer; JSON floats and negatives are refused.
+bool getUnsigned(const Json &value, uint64_t &out) {
+  if (!value.is_number_unsigned())
+    return false;
+  out = value.get<uint64_t>();
+  return true;
+}
+
+struct Range {
+  uint64_t begin, end;
+};
+
+StatusOr<std::pair<TensorDesc, Range>>
+parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
+  // What is no object contains nothing.
+  if (entry.size() != 3 || !entry.contains("dtype") ||
+      !entry.contains("shape") || !entry.contains("data_offsets"))
+    return refuse("\"", name,
+                  "\" does not have exactly dtype, shape and data_offsets");
+  const Json &dtype = entry["dtype"], &shape = entry["shape"],
+             &offsets = entry["data_offsets"];
+  TensorDesc desc;
+  bool known = false;
+  for (uint8_t d = 0; d < kNumDTypes && dtype.is_string(); ++d)
+    if (dtype.get_ref<const std::string &>() == kDTypeNames[d]) {
+      desc.dtype = static_cast<DType>(d);
+      known = true;
+    }
+  if (!known)
+    return refuse("\"", name, "\" has an unknown dtype");
+  if (!shape.is_array() || shape.size() > kMaxRank)
+    return refuse("\"", name, "\" has a shape that is no array of up to ",
+                  kMaxRank, " numbers");
+  uint64_t bytes = sizeOf(desc.dtype);
+  for (const Json &dim : shape) {
+    uint64_t d = 0;
+    if (!getUnsigned(dim, d) || d == 0 || d > INT32_MAX ||
+        __builtin_mul_overflow(bytes, d, &bytes))
+      return refuse("\"", name, "\" has a dimension that is not in 1 to ",
+                    INT32_MAX);
+    desc.dims[desc.rank++] = static_cast<int64_t>(d);
+  }
+  Range range{};
+  if (!offsets.is_array() || offsets.size() != 2 ||
+      !getUnsigned(offsets[0], range.begin) ||
+      !getUnsigned(offsets[1], range.end) || range.begin > range.end ||
+      range.end > dataBytes)
+    return refuse("\"", name, "\" has data_offsets outside the ", dataBytes,
+                  " bytes of data");
+  if (range.end - range.begin != bytes)
+    return refuse("\"", name, "\" is ", desc.toString(), " of ", bytes,
+                  " bytes, but its data_offsets hold ",
+                  range.end - range.begin);
+  return std::pair(desc, range);
+}
+
+} // namespace
+
+namespace {
+
+struct Entry {
+  std::string name;
+  TensorDesc desc;
+  Range range;
+};
+
+/// Sorted by offset; every byte of the data belongs to one tensor. Checked
+/// before anything is copied, so that a file cannot ask for more than its size.
+Status checkLayout(std::vector<Entry> &entries, uint64_t dataBytes) {
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return a.range.begin < b.range.begin;
+  });
+  uint64_t end = 0;
+  for (const Entry &entry : entries) {
+    uint64_t begin = entry.range.begin;
+    if (begin != end)
+      return refuse("bytes ", std::min(end, begin), " to ",
+                    std::max(end, begin), " of the data belong to ",
+                    begin < end ? "two tensors" : "no tensor");
+    end = entry.range.end;
+  }
+  if (end != dataBytes)
+    return refuse("the last ", dataBytes - end,
+                  " bytes of the data belong to no tensor");
+  return {};
+}
+
+StatusOr<std::map<std::string, HostTensor>>
+parseChecked(Span<const uint8_t> bytes) {
+  if (bytes.size() < 8)
+    return refuse("the file has ", bytes.size(), " bytes, expected 8 or more");
+  uint64_t headerBytes = 0;
+  for (int i = 7; i >= 0; --i)
+    headerBytes = headerBytes << 8 | bytes[size_t(i)];
+  if (headerBytes > bytes.size() - 8)
+    return refuse("the header of ", headerBytes,
+                  " bytes does not fit in a file "
+                  "of ",
+                  bytes.size());
+  AICF_ASSIGN_OR_RETURN(Json header,
+                        parseHeader({bytes.data() + 8, size_t(headerBytes)}));
+  const uint8_t *data = bytes.data() + 8 + headerBytes;
+  uint64_t dataBytes = bytes.size() - 8 - headerBytes;
+  std::vector<Entry> entries;
+  for (const auto &[name, value] : header.items()) {
+    if (name == "__metadata__")
+      continue;
+    AICF_ASSIGN_OR_RETURN(auto parsed, parseEntry(name, value, dataBytes));
+    entries.push_back({name, parsed.first, parsed.second});
+  }
+  AICF_RETURN_IF_ERROR(checkLayout(entries, dataBytes));
+  std::map<std::string, HostTensor> tensors;
+  for (const Entry &e : entries)
+    tensors[e.name] = {e.desc, {data + e.range.begin, data + e.range.end}};
+  return tensors;
+}
+
+} // namespace
+
+StatusOr<std::map<std::string, HostTensor>>
+parseSafetensors(Span<const uint8_t> bytes) {
+  return catchBadAlloc([&] { return parseChecked(bytes); });
+}
+
+StatusOr<std::vector<uint8_t>>
+serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  uint64_t offset = 0;
+  for (const auto &[name, tensor] : tensors) {
+    if (name == "__metadata__")
+      return makeError(StatusCode::InvalidArgument, "\"", name,
+                       "\" is the format's own name, not a tensor's");
+    nlohmann::ordered_json shape = nlohmann::ordered_json::array();
+    for (int64_t d : tensor.desc.shape())
+      shape.push_back(d);
+    header[name] = {{"dtype", kDTypeNames[uint8_t(tensor.desc.dtype)]},
+                    {"shape", shape},
+                    {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+    offset += tensor.bytes.size();
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const nlohmann::ordered_json::type_error &error) {
+    return makeError(StatusCode::InvalidArgument,
+                     "a tensor's name is not UTF-8: ", error.what());
+  }
+  text.append((8 - text.size() % 8) % 8, ' '); // the data is 8-byte aligned
+  std::vector<uint8_t> bytes;
+  for (int i = 0; i < 8; ++i)
+    bytes.push_back(uint8_t(uint64_t(text.size()) >> (8 * i)));
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  for (const auto &[name, tensor] : tensors)
+    bytes.insert(bytes.end(), tensor.bytes.begin(), tensor.bytes.end());
+  return bytes;
+}
+
+namespace {
+
+/// What a checkpoint holds: a derived state is recomputed from its source.
+bool isTrained(const PlanTensor &t) {
+  return (t.role == Role::Param || t.role == Role::State) && t.derivedFrom < 0;
+}
+
+std::string checkpointPath(const std::string &directory) {
+  return directory + "/state.safetensors";
+}
+
+/// Every tensor of the file exists in the plan, trained and of the same type.
+Status checkAgainstPlan(const Plan &plan,
+                        const std::map<std::string, HostTensor> &tensors) {
+  std::map<std::string, const PlanTensor *> known;
+  for (const PlanTensor &t : plan.persistent)
+    if (isTrained(t))
+      known[t.name] = &t;
+  for (const auto &[name, tensor] : tensors) {
+    auto it = known.find(name);
+    if (it == known.end())
+      return refuse("\"", name, "\" is no param or state of the plan");
+    if (it->second->desc != tensor.desc)
+      return refuse("\"", name, "\" is ", tensor.desc.toString(),
+                    " in the file but ", it->second->desc.toString(),
+                    " in the plan");
+  }
+  return {};
+}
+
+Status writeAll(Executor &executor,
+                const std::map<std::string, HostTensor> &tensors) {
+  for (const auto &[name, tensor] : tensors)
+    AICF_RETURN_IF_ERROR(
+        executor.write(name, tensor.bytes.data(), tensor.bytes.size()));
+  return {};
+}
+
+StatusOr<std::map<std::string, HostTensor>>
+readWeights(const Executor &executor, const std::string &path) {
+  AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, readFile(path));
+  auto tensors = parseSafetensors(bytes);
+  if (!tensors.ok())
+    return tensors.status().withContext("'" + path + "'");
+  Status fits = checkAgainstPlan(executor.plan(), *tensors);
+  if (!fits.ok())
+    return fits.withContext("'" + path + "'");
+  return tensors;
+}
+
+} // namespace
+
+Status checkCheckpointFolder(const std::string &directory) {
+  if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
+    return makeError(StatusCode::DeviceError, "cannot make folder '", directory,
+                     "': ", std::strerror(errno));
+  struct stat info;
+  bool isFolder =
+      ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  if (!isFolder)
+    errno = ENOTDIR;
+  if (!isFolder || ::access(directory.c_str(), W_OK | X_OK) != 0)
+    return makeError(StatusCode::DeviceError, "cannot write into '", directory,
+                     "': ", std::strerror(errno));
+  return {};
+}
+
+Status checkCheckpoint(Executor &executor, const std::string &directory,
+                       std::string_view entry) {
+  AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
+  AICF_RETURN_IF_ERROR(checkWritable(checkpointPath(directory)));
+  for (const PlanTensor &t : executor.plan().persistent) {
+    Status known = isTrained(t) ? executor.check_read(t.name, entry) : Status();
+    if (!known.ok())
+      return known.withContext("checkpoint '" + directory + "'");
+  }
+  return {};
+}
+
+static Status saveState(Executor &executor, const std::string &path) {
+  std::map<std::string, HostTensor> tensors;
+  for (const PlanTensor &t : executor.plan().persistent) {
+    if (!isTrained(t))
+      continue;
+    HostTensor tensor{t.desc, std::vector<uint8_t>(t.desc.numBytes())};
+    AICF_RETURN_IF_ERROR(
+        executor.read(t.name, tensor.bytes.data(), tensor.bytes.size()));
+    tensors[t.name] = std::move(tensor);
+  }
+  AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
+                        serializeSafetensors(tensors));
+  return writeFileAtomically(path, bytes);
+}
+
+Status saveCheckpoint(Executor &executor, const std::string &directory) {
+  AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
+  return catchBadAlloc(
+      [&] { return saveState(executor, checkpointPath(directory)); });
+}
+
+Status loadCheckpoint(Executor &executor, const std::string &directory) {
+  AICF_ASSIGN_OR_RETURN(auto tensors,
+                        readWeights(executor, checkpointPath(directory)));
+  for (const PlanTensor &t : executor.plan().persistent)
+    if (isTrained(t) && !tensors.count(t.name))
+      return refuse("'", checkpointPath(directory), "' lacks ", nameOf(t.role),
+                    " \"", t.name, "\"");
+  return writeAll(executor, tensors);
+}
+
+Status loadWeights(Executor &executor, const std::string &path) {
+  AICF_ASSIGN_OR_RETURN(auto tensors, readWeights(executor, path));
+  return writeAll(executor, tensors);
+}
+
+} // namespace aicf

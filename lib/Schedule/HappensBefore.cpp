@@ -1,0 +1,112 @@
+//===- HappensBefore.cpp - the order of the calls of an entry -------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Schedule/HappensBefore.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace aicf {
+
+StatusOr<HappensBefore> HappensBefore::create(Span<const CallOrder> calls) {
+  HappensBefore order;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].stream >= kMaxStreams)
+      return makeError(StatusCode::InvalidArgument, "call ", i, ": stream is ",
+                       calls[i].stream, ", the limit is ", kMaxStreams - 1);
+    order.numStreams = std::max(order.numStreams, calls[i].stream + 1);
+  }
+  const uint32_t n = order.numStreams;
+  order.streams.reserve(calls.size());
+  order.positions.reserve(calls.size());
+  order.clocks.resize(calls.size() * n);
+  std::vector<uint32_t> counts(n, 0);
+  std::vector<int64_t> lastOfStream(n, -1);
+  std::unordered_map<int64_t, size_t> signalledBy;
+
+  // Merges "everything up to and with call p" into the clock of call c.
+  auto join = [&](size_t c, size_t p) {
+    for (uint32_t s = 0; s < n; ++s)
+      order.clocks[c * n + s] =
+          std::max(order.clocks[c * n + s], order.clocks[p * n + s]);
+    uint32_t &own = order.clocks[c * n + order.streams[p]];
+    own = std::max(own, order.positions[p] + 1);
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const CallOrder &call = calls[i];
+    order.streams.push_back(call.stream);
+    order.positions.push_back(counts[call.stream]++);
+    if (lastOfStream[call.stream] >= 0)
+      join(i, static_cast<size_t>(lastOfStream[call.stream]));
+    lastOfStream[call.stream] = static_cast<int64_t>(i);
+    for (int64_t event : call.waits) {
+      auto it = signalledBy.find(event);
+      if (it == signalledBy.end())
+        return makeError(StatusCode::InvalidArgument, "call ", i,
+                         ": waits for event ", event,
+                         ", which no earlier call signals (a cycle?)");
+      join(i, it->second);
+    }
+    for (int64_t event : call.signals)
+      if (!signalledBy.emplace(event, i).second)
+        return makeError(StatusCode::InvalidArgument, "call ", i,
+                         ": signals event ", event, ", which call ",
+                         signalledBy[event], " signals too");
+  }
+  for (uint32_t s = 1; s < n; ++s)
+    if (lastOfStream[s] >= 0 &&
+        (lastOfStream[0] < 0 ||
+         !order.before(static_cast<size_t>(lastOfStream[s]),
+                       static_cast<size_t>(lastOfStream[0]))))
+      return makeError(StatusCode::InvalidArgument, "stream ", s,
+                       ": its last call, ", lastOfStream[s],
+                       ", is not joined into stream 0, whose last call is ",
+                       lastOfStream[0]);
+  return order;
+}
+
+void AccessSet::add(PerStream access) {
+  if (accesses.empty())
+    first = access.first;
+  first = std::min(first, access.first);
+  last = std::max(last, access.last);
+  for (PerStream &a : accesses)
+    if (a.stream == access.stream) {
+      a.first = std::min(a.first, access.first);
+      a.last = std::max(a.last, access.last);
+      return;
+    }
+  accesses.push_back(access);
+}
+
+void AccessSet::add(const HappensBefore &order, uint32_t call) {
+  add({order.streamOf(call), call, call});
+}
+
+void AccessSet::merge(const AccessSet &other) {
+  for (const PerStream &a : other.accesses)
+    add(a);
+}
+
+bool AccessSet::allBeforeCall(const HappensBefore &order, uint32_t call) const {
+  for (const PerStream &a : accesses)
+    if (a.last != call && !order.before(a.last, call))
+      return false;
+  return true;
+}
+
+bool AccessSet::allBefore(const HappensBefore &order, const AccessSet &other,
+                          bool sameCallIsOrdered) const {
+  for (const PerStream &a : accesses)
+    for (const PerStream &b : other.accesses)
+      if (!order.before(a.last, b.first) &&
+          !(sameCallIsOrdered && a.last == b.first))
+        return false;
+  return true;
+}
+
+} // namespace aicf

@@ -1,0 +1,22 @@
+//===- ToolOutput.h - what a tool leaves behind ---------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_TARGET_TOOLOUTPUT_H
+#define AICF_LIB_TARGET_TOOLOUTPUT_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace aicf {
+using namespace mlir;
+
+/// Writes what a tool made, all or nothing: to standard output where `path` is
+/// "-", else as writeFileAtomically(). Says why not in `error`.
+LogicalResult writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
+                              std::string &error);
+
+} // namespace aicf
+
+#endif // AICF_LIB_TARGET_TOOLOUTPUT_H

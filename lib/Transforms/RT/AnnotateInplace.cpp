@@ -1,0 +1,257 @@
+//===- AnnotateInplace.cpp - drop copies, share storage -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Three steps: (1) write updates straight into
+// their arguments, (2) drop copies that protected an argument nobody overwrites
+// too early, (3) let results take over operands' storage.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/SideCalls.h"
+#include "lib/Transforms/RT/Storage.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_ANNOTATEINPLACE
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+using namespace aicf::rt;
+
+namespace {
+class Annotator {
+public:
+  Annotator(func::FuncOp func, CallList &list, bool requireInplace,
+            bool isConcurrent)
+      : func(func), list(list), signature(func), requireInplace(requireInplace),
+        isConcurrent(isConcurrent) {}
+
+  LogicalResult run();
+
+private:
+  void dropUpdateCopy(OpOperand &returned);
+  LogicalResult reportCopy(OpOperand &returned);
+  Operation *findBlockingReader(BlockArgument arg, OpResult source) const;
+  void dropStagingCopy(OpOperand &returned);
+  void annotateTemps();
+  bool mayTakeOver(const AccessSet &accesses, Value operand,
+                   OpResult result) const;
+  void erase(Operation *copy) {
+    // Its slot in the call list stays: nobody accesses anything there.
+    list.indexOf.erase(copy);
+    copy->erase();
+  }
+  uint32_t indexOf(Operation *op) const { return list.indexOf.at(op); }
+
+  func::FuncOp func;
+  CallList &list;
+  step::EntrySignature signature;
+  bool requireInplace;
+  bool isConcurrent; ///< several streams are to come
+};
+} // namespace
+
+/// The copy if `value` is the result of a protective copy that orders nothing
+/// and has no other use, else null.
+static Operation *getProtectiveCopy(Value value) {
+  auto copy = value.getDefiningOp<aicf::rt::CopyOp>();
+  return copy && copy->hasAttr(kProtectiveAttr) && copy->hasOneUse() &&
+                 copy.getWaits().empty() && copy.getSignals().empty()
+             ? copy.getOperation()
+             : nullptr;
+}
+
+static void setInplace(PrimitiveOpInterface op, unsigned result,
+                       int64_t operand) {
+  SmallVector<int64_t> inplace(op->getNumResults(), -1);
+  llvm::copy(op.getInplace(), inplace.begin());
+  inplace[result] = operand;
+  op.setInplace(inplace);
+}
+
+/// Somebody who reads `arg` when `source` would already have overwritten it:
+/// not before source's op, and not source's op through a legal tie.
+Operation *Annotator::findBlockingReader(BlockArgument arg,
+                                         OpResult source) const {
+  auto writer = cast<PrimitiveOpInterface>(source.getOwner());
+  for (OpOperand &use : arg.getUses()) {
+    Operation *user = use.getOwner();
+    if (user == writer) {
+      if (!writer.mayShareStorage(source.getResultNumber(),
+                                  use.getOperandNumber()))
+        return user;
+      continue;
+    }
+    if (!list.indexOf.count(user) ||
+        !list.order.before(indexOf(user), indexOf(writer)))
+      return user;
+  }
+  return nullptr;
+}
+
+/// `return copy(v)` as the update of an argument: returns v itself if v's
+/// producer may write into the argument.
+void Annotator::dropUpdateCopy(OpOperand &returned) {
+  Operation *copy = getProtectiveCopy(returned.get());
+  if (!copy)
+    return;
+  StringRef name = signature.results[returned.getOperandNumber()].updates;
+  BlockArgument arg = func.getArgument(signature.findArgument(name));
+  auto source = dyn_cast<OpResult>(copy->getOperand(0));
+  if (!source || getProtectiveCopy(source))
+    return; // an argument that updates another: dropStagingCopy
+  for (OpOperand &use : source.getUses())
+    if (isa<func::ReturnOp>(use.getOwner()))
+      return; // it already is an update or an output itself
+  if (findBlockingReader(arg, source))
+    return;
+  returned.set(source);
+  auto writer = cast<PrimitiveOpInterface>(source.getOwner());
+  for (OpOperand &use : arg.getUses())
+    if (use.getOwner() == writer)
+      setInplace(writer, source.getResultNumber(), use.getOperandNumber());
+  erase(copy);
+}
+
+/// A remark, or with require-inplace an error, for an update that is still
+/// written by a copy.
+LogicalResult Annotator::reportCopy(OpOperand &returned) {
+  Operation *copy = getProtectiveCopy(returned.get());
+  if (!copy)
+    return success();
+  StringRef name = signature.results[returned.getOperandNumber()].updates;
+  BlockArgument arg = func.getArgument(signature.findArgument(name));
+  Value source = copy->getOperand(0);
+  InFlightDiagnostic diag = requireInplace ? mlir::emitError(source.getLoc())
+                                           : mlir::emitRemark(source.getLoc());
+  diag << "the update of \"" << name << "\" needs a copy: ";
+  auto result = dyn_cast<OpResult>(source);
+  Operation *reader = result && !getProtectiveCopy(result)
+                          ? findBlockingReader(arg, result)
+                          : nullptr;
+  if (reader) {
+    diag << "'" << reader->getName() << "' still reads the old value when '"
+         << result.getOwner()->getName() << "' would overwrite it";
+    diag.attachNote(reader->getLoc()) << "read here";
+  } else {
+    diag << "'" << copy->getName()
+         << "' reads a value that lives in another argument or is returned "
+            "twice";
+  }
+  return failure(requireInplace);
+}
+
+/// `copy(copy(a))` for an argument a: reads a directly if a's own update is
+/// written later, or never.
+void Annotator::dropStagingCopy(OpOperand &returned) {
+  Operation *copy = getProtectiveCopy(returned.get());
+  Operation *staging = copy ? getProtectiveCopy(copy->getOperand(0)) : nullptr;
+  if (!staging)
+    return;
+  auto arg = dyn_cast<BlockArgument>(staging->getOperand(0));
+  if (!arg)
+    return;
+  StringRef name = signature.arguments[arg.getArgNumber()].name;
+  for (auto [result, value] :
+       llvm::zip(signature.results, returned.getOwner()->getOperands())) {
+    if (result.updates != name || isa<BlockArgument>(value))
+      continue;
+    if (!list.order.before(indexOf(copy), indexOf(value.getDefiningOp())))
+      return;
+  }
+  copy->setOperand(0, arg);
+  erase(staging);
+}
+
+/// Every access to the operand's storage is over, but for the op's own through
+/// ties.
+bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
+                            OpResult result) const {
+  auto op = cast<PrimitiveOpInterface>(result.getOwner());
+  if (operand.getType() != result.getType() ||
+      !accesses.allBeforeCall(list.order, indexOf(op)))
+    return false;
+  // Overwriting what a side call reads would make the main stream wait for it.
+  if (isConcurrent && !isSideCall(op))
+    for (Operation *user : operand.getUsers())
+      if (user != op && isSideCall(cast<PrimitiveOpInterface>(user)))
+        return false;
+  for (OpOperand &use : operand.getUses())
+    if (use.getOwner() == op &&
+        !op.mayShareStorage(result.getResultNumber(), use.getOperandNumber()))
+      return false;
+  return true;
+}
+
+void Annotator::annotateTemps() {
+  // The storage of a temp chain is named by its first value.
+  llvm::DenseMap<Value, Value> root;
+  llvm::DenseMap<Value, AccessSet> accesses;
+  ValueRange results = func.front().getTerminator()->getOperands();
+  llvm::DenseSet<Value> returned(results.begin(), results.end());
+  auto isReturned = [&](Value value) { return returned.contains(value); };
+  for (PrimitiveOpInterface op : list.calls) {
+    if (!list.indexOf.count(op))
+      continue; // an erased copy
+    for (OpResult result : op->getResults()) {
+      bool isUpdate = false;
+      for (OpOperand &use : result.getUses())
+        if (isa<func::ReturnOp>(use.getOwner()))
+          isUpdate |=
+              !signature.results[use.getOperandNumber()].updates.empty();
+      root[result] = result;
+      accesses[result] = accessesOf(result, list);
+      if (isUpdate)
+        continue;
+      for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+        if (isa<BlockArgument>(operand) || isReturned(operand))
+          continue;
+        // Storage that was taken over is accessed by who took it.
+        Value storage = root.at(operand);
+        if (!mayTakeOver(accesses.at(storage), operand, result))
+          continue;
+        setInplace(op, result.getResultNumber(), i);
+        root[result] = storage;
+        accesses[storage].merge(accesses[result]);
+        break;
+      }
+    }
+  }
+}
+
+LogicalResult Annotator::run() {
+  Operation *terminator = func.front().getTerminator();
+  auto updates = llvm::make_filter_range(
+      terminator->getOpOperands(), [&](OpOperand &returned) {
+        return !signature.results[returned.getOperandNumber()].updates.empty();
+      });
+  for (OpOperand &returned : updates)
+    dropUpdateCopy(returned);
+  for (OpOperand &returned : updates)
+    dropStagingCopy(returned);
+  for (OpOperand &returned : updates)
+    if (failed(reportCopy(returned)))
+      return failure();
+  annotateTemps();
+  return success();
+}
+
+namespace {
+struct AnnotateInplace : aicf::impl::AnnotateInplaceBase<AnnotateInplace> {
+  using AnnotateInplaceBase::AnnotateInplaceBase;
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation())) {
+      FailureOr<CallList> list = CallList::create(func);
+      if (failed(list) ||
+          failed(Annotator(func, *list, requireInplace, numStreams > 1).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,160 @@
+//===- AssignStreams.cpp - which call runs beside which ------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Two steps: choose a stream for every call, then
+// add the signals and waits that keep every dependence of the serial order:
+// operands, and overwritten storage.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/SideCalls.h"
+#include "lib/Transforms/RT/Storage.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_ASSIGNSTREAMS
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+using namespace aicf::rt;
+
+/// For each call the earlier calls that it must come after.
+static std::vector<SmallVector<uint32_t>>
+findDependences(const CallList &list, const StorageAnalysis &analysis) {
+  std::vector<SmallVector<uint32_t>> dependences(list.calls.size());
+  auto add = [&](uint32_t call, uint32_t earlier) {
+    if (earlier < call)
+      dependences[call].push_back(earlier);
+  };
+  for (auto [i, call] : llvm::enumerate(list.calls))
+    for (Value operand : PrimitiveOpInterface(call)->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        add(i, list.indexOf.at(maker));
+  // A value of a storage is written when all accesses to the one before it, by
+  // its maker and its readers, are over.
+  for (const Storage &storage : analysis.getStorages())
+    for (size_t v = 1; v < storage.values.size(); ++v) {
+      uint32_t writer = list.indexOf.at(storage.values[v].getDefiningOp());
+      Value before = storage.values[v - 1];
+      if (Operation *maker = before.getDefiningOp())
+        add(writer, list.indexOf.at(maker));
+      for (Operation *reader : before.getUsers())
+        if (auto it = list.indexOf.find(reader); it != list.indexOf.end())
+          add(writer, it->second);
+    }
+  return dependences;
+}
+
+/// Side calls go round the side streams. Behind the last call of forward and
+/// backward the main stream is free too: the first side call there that needs
+/// that last call gets it. The last call of all joins everything on stream 0.
+static SmallVector<uint32_t> chooseStreams(const CallList &list,
+                                           uint32_t numStreams) {
+  SmallVector<uint32_t> streams(list.calls.size(), 0);
+  size_t lastMain = 0;
+  for (auto [i, call] : llvm::enumerate(list.calls))
+    if (!isSideCall(call))
+      lastMain = i;
+  uint32_t next = 0;
+  for (size_t i = 0; i + 1 < list.calls.size(); ++i) {
+    PrimitiveOpInterface call = list.calls[i];
+    if (!isSideCall(call))
+      continue;
+    PrimitiveOpInterface main = list.calls[lastMain];
+    bool readsLastMain = llvm::any_of(call->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() == main.getOperation();
+    });
+    if (i > lastMain && readsLastMain)
+      continue; // stream 0 has nothing else to do
+    streams[i] = 1 + next;
+    if (!isUpdate(call))
+      next = (next + 1) % (numStreams - 1);
+  }
+  return streams;
+}
+
+namespace {
+/// Adds waits where stream order alone does not imply a dependence.
+class Scheduler {
+public:
+  Scheduler(CallList &list, ArrayRef<uint32_t> streams, uint32_t numStreams)
+      : list(list), streams(streams), numStreams(numStreams),
+        seen(list.calls.size() * numStreams, -1), waits(list.calls.size()),
+        signals(list.calls.size()), last(numStreams, -1) {}
+
+  void run(const std::vector<SmallVector<uint32_t>> &dependences) {
+    for (uint32_t i = 0; i < list.calls.size(); ++i) {
+      if (last[streams[i]] >= 0)
+        merge(i, last[streams[i]]);
+      if (i + 1 == list.calls.size()) // the join, which implies the rest
+        for (uint32_t s = 0; s < numStreams; ++s)
+          if (last[s] >= 0)
+            require(i, last[s]);
+      for (uint32_t earlier : dependences[i])
+        require(i, earlier);
+      last[streams[i]] = i;
+    }
+    for (uint32_t i = 0; i < list.calls.size(); ++i)
+      list.calls[i].setSchedule(streams[i], waits[i], signals[i]);
+  }
+
+private:
+  /// seen[call, s]: the last call of stream s that is over before `call`.
+  int64_t &at(uint32_t call, uint32_t s) { return seen[call * numStreams + s]; }
+  void merge(uint32_t call, uint32_t earlier) {
+    for (uint32_t s = 0; s < numStreams; ++s)
+      at(call, s) = std::max(at(call, s), at(earlier, s));
+    int64_t &own = at(call, streams[earlier]);
+    own = std::max<int64_t>(own, earlier);
+  }
+  void require(uint32_t call, uint32_t earlier) {
+    if (at(call, streams[earlier]) >= earlier)
+      return;
+    // One event a call, named by its number.
+    if (signals[earlier].empty())
+      signals[earlier].push_back(earlier);
+    waits[call].push_back(earlier);
+    merge(call, earlier);
+  }
+
+  CallList &list;
+  ArrayRef<uint32_t> streams;
+  uint32_t numStreams;
+  std::vector<int64_t> seen;
+  std::vector<SmallVector<int64_t>> waits, signals;
+  std::vector<int64_t> last; ///< call of each stream, or -1
+};
+
+struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
+  using AssignStreamsBase::AssignStreamsBase;
+  LogicalResult initialize(MLIRContext *context) override {
+    int64_t limit = HappensBefore::kMaxStreams;
+    if (numStreams >= 1 && numStreams <= limit)
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "streams is " << int64_t(numStreams) << ", expected 1 to "
+           << limit;
+  }
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation())) {
+      // From one stream: the serial order is what every schedule must keep.
+      for (auto op : func.getOps<PrimitiveOpInterface>())
+        op.setSchedule(0, {}, {});
+      if (numStreams == 1)
+        continue;
+      FailureOr<CallList> list = CallList::create(func);
+      if (failed(list))
+        return signalPassFailure();
+      StorageAnalysis analysis(func, *list);
+      Scheduler(*list, chooseStreams(*list, numStreams), numStreams)
+          .run(findDependences(*list, analysis));
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,57 @@
+//===- KernelChoice.h - which kernel a call would get -----------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_TRANSFORMS_RT_KERNELCHOICE_H
+#define AICF_LIB_TRANSFORMS_RT_KERNELCHOICE_H
+
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "kernels/KernelTable.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace aicf::rt {
+using namespace mlir;
+
+/// Microseconds by KID and problem, as `aicf-run --profile` writes them.
+class KernelProfile {
+public:
+  /// Emits an error at `op` for a file that cannot be read or is no profile.
+  static FailureOr<KernelProfile> load(Operation *op, StringRef path);
+  /// What `kid` took for a problem, or nothing.
+  std::optional<double> find(StringRef kid, StringRef problem) const;
+
+private:
+  llvm::StringMap<llvm::StringMap<double>> micros;
+};
+
+/// Asks the kernel table on behalf of the calls of one entry.
+class KernelChooser {
+public:
+  /// Reads `aicf.math` of the entry. A profile (or null) must outlive this.
+  KernelChooser(func::FuncOp func, DeviceKind device,
+                const KernelProfile *profile = nullptr);
+
+  /// The row for a call of `kind` with these types, or nullptr: the fastest of
+  /// those that the profile knows for the problem, else the first of the table.
+  /// Both lists are in the record's order, absent ones included.
+  const KernelRow *choose(OpKind kind, ArrayRef<TensorDesc> ins,
+                          ArrayRef<TensorDesc> outs) const;
+  /// For a call that does not exist yet; null is an absent operand.
+  const KernelRow *choose(OpKind kind, ArrayRef<Value> ins,
+                          TypeRange outs) const;
+  /// The row that `op` names, or else the one it would get, or nullptr.
+  const KernelRow *choose(PrimitiveOpInterface op) const;
+
+private:
+  DeviceKind device;
+  bool allowTF32;
+  const KernelProfile *profile;
+};
+
+} // namespace aicf::rt
+
+#endif // AICF_LIB_TRANSFORMS_RT_KERNELCHOICE_H

@@ -1,0 +1,80 @@
+//===- Storage.h - values that share storage --------------------*- C++ -*-===//
+// Reads the decisions written on aicf_rt ops (`inplace`, `stream`, ...) and on
+// the entry's results (`aicf.updates`) and answers: which storages are there,
+// which values live in each, which calls access them. Decides nothing.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_TRANSFORMS_RT_STORAGE_H
+#define AICF_LIB_TRANSFORMS_RT_STORAGE_H
+
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "lib/Dialect/Entry.h"
+#include "lib/Schedule/HappensBefore.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace aicf::rt {
+using namespace mlir;
+
+/// The label (vid) of an argument or of a primitive's result; -1 without one.
+int64_t labelOf(Value value);
+
+/// What every aicf_rt pass relies on: one block of primitives that ends in a
+/// return, tensors that a plan can hold, and updates that name an argument
+/// once, of its type, with role param or state. Emits a diagnostic otherwise.
+LogicalResult checkEntryForm(func::FuncOp func);
+
+/// After --aicf-rt-materialize-updates: no two results share a value, and no
+/// argument is returned as another or as an output. Storage, and so the plan,
+/// has one place for a value. Emits a diagnostic otherwise.
+LogicalResult checkMaterialized(func::FuncOp func);
+
+/// The calls of an entry in program order, with their happens-before.
+struct CallList {
+  SmallVector<PrimitiveOpInterface> calls;
+  llvm::DenseMap<Operation *, uint32_t> indexOf;
+  HappensBefore order;
+
+  /// Emits a diagnostic when checkEntryForm() does, or at the function when its
+  /// streams are malformed.
+  static FailureOr<CallList> create(func::FuncOp func);
+};
+
+/// The calls that access one value: its producer and its readers.
+AccessSet accessesOf(Value value, const CallList &list);
+
+/// One piece of memory of an entry.
+struct Storage {
+  enum class Kind { Argument, Output, Temp };
+  Kind kind = Kind::Temp;
+  int64_t number = -1;          ///< argument or result position
+  SmallVector<Value, 2> values; ///< that live in it, in order of definition
+  RankedTensorType type;
+  AccessSet accesses;
+};
+
+class StorageAnalysis {
+public:
+  StorageAnalysis(func::FuncOp func, const CallList &list);
+
+  ArrayRef<Storage> getStorages() const { return storages; }
+  size_t getStorageOf(Value value) const { return storageOf.at(value); }
+
+  /// Emits an error when two values that share a storage overlap in time: the
+  /// rule of design section 4.
+  LogicalResult verify() const;
+
+private:
+  LogicalResult verifyArgument(const Storage &storage,
+                               const step::EntrySignature &signature) const;
+  LogicalResult verifyChain(const Storage &storage) const;
+  size_t makeStorage(Storage::Kind kind, int64_t number, Value value);
+
+  func::FuncOp func;
+  const CallList &list;
+  SmallVector<Storage> storages;
+  llvm::DenseMap<Value, size_t> storageOf;
+};
+
+} // namespace aicf::rt
+
+#endif // AICF_LIB_TRANSFORMS_RT_STORAGE_H

@@ -1,0 +1,105 @@
+//===- CheckCaptureSafety.cpp - optimizers must not be frozen -------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_CHECKCAPTURESAFETY
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+namespace {
+/// The state arguments and results of one entry.
+struct Checker {
+  func::FuncOp func;
+  EntrySignature signature;
+
+  explicit Checker(func::FuncOp func) : func(func), signature(func) {}
+
+  /// The name of the state that `value` is, or an empty string.
+  StringRef stateName(Value value) const {
+    auto arg = dyn_cast<BlockArgument>(value);
+    if (!arg || signature.arguments[arg.getArgNumber()].role != Role::State)
+      return {};
+    return signature.arguments[arg.getArgNumber()].name;
+  }
+
+  /// True when the entry returns `value` as the update of `name`.
+  bool updates(Value value, StringRef name) const {
+    for (OpOperand &use : value.getUses())
+      if (isa<func::ReturnOp>(use.getOwner()) &&
+          signature.results[use.getOperandNumber()].updates == name)
+        return true;
+    return false;
+  }
+
+  LogicalResult checkStep(Operation *op, Value step) const;
+  LogicalResult checkMoments(StepOpInterface op) const;
+};
+} // namespace
+
+/// `step` is a bias_corr result or the result of the step_inc itself.
+LogicalResult Checker::checkStep(Operation *op, Value step) const {
+  if (auto bc = step.getDefiningOp<BiasCorrOp>()) {
+    op = bc;
+    step = bc.getStep();
+  }
+  auto inc = step.getDefiningOp<StepIncOp>();
+  if (!inc)
+    return op->emitOpError() << "capture safety: its step does not come "
+                                "through aicf.step_inc, so "
+                                "a captured graph would train on a frozen step";
+  StringRef state = stateName(inc.getStep());
+  if (state.empty())
+    return inc.emitOpError()
+           << "capture safety: counts a value that is not an argument of role "
+              "state, so the count would not persist";
+  if (!updates(inc.getStepOut(), state))
+    return inc.emitOpError() << "capture safety: its result does not update \""
+                             << state << "\", so the step would never advance";
+  return success();
+}
+
+LogicalResult Checker::checkMoments(StepOpInterface op) const {
+  for (auto [operand, result] : op.getMoments()) {
+    StringRef state = stateName(op->getOperand(operand));
+    if (state.empty())
+      return op->emitOpError() << "capture safety: moment operand " << operand
+                               << " is not an argument of role state";
+    if (!updates(op->getResult(result), state))
+      return op->emitOpError()
+             << "capture safety: result " << result << " does not update \""
+             << state << "\", the moment that operand " << operand << " reads";
+  }
+  return success();
+}
+
+namespace {
+struct CheckCaptureSafety
+    : aicf::impl::CheckCaptureSafetyBase<CheckCaptureSafety> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation())) {
+      Checker checker(func);
+      for (auto op : func.getOps<StepOpInterface>()) {
+        int64_t step = op.getStepOperand();
+        if ((step >= 0 &&
+             failed(checker.checkStep(op, op->getOperand(step)))) ||
+            failed(checker.checkMoments(op)))
+          return signalPassFailure();
+      }
+    }
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,38 @@
+//===- EliminateSaves.cpp - read what was saved where it lies ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/Storage.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_ELIMINATESAVES
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+using namespace aicf::rt;
+
+namespace {
+struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation())) {
+      if (failed(checkEntryForm(func)))
+        return signalPassFailure();
+      for (auto save :
+           llvm::make_early_inc_range(func.getOps<aicf::rt::CopySavedOp>())) {
+        save.getY().replaceAllUsesWith(save.getX());
+        save.erase();
+      }
+    }
+  }
+};
+} // namespace

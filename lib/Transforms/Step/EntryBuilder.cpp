@@ -1,0 +1,75 @@
+//===- EntryBuilder.cpp - new arguments and results of an entry ----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Step/EntryBuilder.h"
+#include "aicf/Dialect/AICF/AICF.h"
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+EntryBuilder::EntryBuilder(func::FuncOp func)
+    : func(func), builder(func.getContext()),
+      returned(func.front().getTerminator()->getOperands()) {
+  func.getAllArgAttrs(argAttrs);
+  func.getAllResultAttrs(resAttrs);
+  argAttrs.resize(func.getNumArguments(), builder.getDictionaryAttr({}));
+  resAttrs.resize(func.getNumResults(), builder.getDictionaryAttr({}));
+}
+
+BlockArgument EntryBuilder::addState(Type type, const Twine &name,
+                                     Attribute init, StringRef derivedFrom) {
+  NamedAttrList attrs;
+  attrs.set(kRoleAttr, builder.getStringAttr("state"));
+  attrs.set(kNameAttr, builder.getStringAttr(name));
+  if (init)
+    attrs.set(kInitAttr, init);
+  if (!derivedFrom.empty())
+    attrs.set(kDerivedFromAttr, builder.getStringAttr(derivedFrom));
+  argAttrs.push_back(attrs.getDictionary(func.getContext()));
+  return func.front().addArgument(type, func.getLoc());
+}
+
+void EntryBuilder::addResult(Value value, StringRef kind, const Twine &name) {
+  returned.push_back(value);
+  resAttrs.push_back(builder.getDictionaryAttr(
+      builder.getNamedAttr(kind, builder.getStringAttr(name))));
+}
+
+void EntryBuilder::addUpdate(Value value, const Twine &name) {
+  addResult(value, kUpdatesAttr, name);
+}
+
+void EntryBuilder::addOutput(Value value, const Twine &name) {
+  addResult(value, kNameAttr, name);
+}
+
+void EntryBuilder::mapResults(llvm::function_ref<Value(Value)> map) {
+  for (Value &value : returned)
+    value = map(value);
+}
+
+void EntryBuilder::filterResults(llvm::function_ref<bool(unsigned)> keep) {
+  SmallVector<Value> keptValues;
+  SmallVector<DictionaryAttr> keptAttrs;
+  for (unsigned i = 0; i < returned.size(); ++i)
+    if (keep(i)) {
+      keptValues.push_back(returned[i]);
+      keptAttrs.push_back(resAttrs[i]);
+    }
+  returned = std::move(keptValues);
+  resAttrs = std::move(keptAttrs);
+}
+
+void EntryBuilder::finish() {
+  auto terminator = cast<func::ReturnOp>(func.front().getTerminator());
+  terminator.getOperandsMutable().assign(returned);
+  func.setFunctionType(builder.getFunctionType(
+      func.front().getArgumentTypes(), ValueRange(returned).getTypes()));
+  func.setAllArgAttrs(argAttrs);
+  func.setAllResultAttrs(resAttrs);
+}

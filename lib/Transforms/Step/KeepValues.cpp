@@ -1,0 +1,105 @@
+//===- KeepValues.cpp - gradients or all values as outputs ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/EntryBuilder.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_KEEPVALUES
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+namespace {
+struct KeptValue {
+  std::string name;
+  Value value;
+};
+} // namespace
+
+static SmallVector<KeptValue> findGradients(func::FuncOp func,
+                                            const EntrySignature &signature) {
+  SmallVector<KeptValue> kept;
+  for (auto op : func.getOps<StepOpInterface>()) {
+    auto operands = op.getParamAndGrad();
+    if (!operands)
+      continue;
+    auto param = dyn_cast<BlockArgument>(op->getOperand(operands->first));
+    if (!param)
+      continue;
+    std::string name =
+        "grad:" + signature.arguments[param.getArgNumber()].name.str();
+    // In a split step the gradient is a state of that name already.
+    if (signature.findArgument(name) < 0)
+      kept.push_back({name, op->getOperand(operands->second)});
+  }
+  return kept;
+}
+
+/// Fails on an op without labels.
+static FailureOr<SmallVector<KeptValue>> findAll(func::FuncOp func) {
+  SmallVector<KeptValue> kept;
+  for (Operation &op : func.front().without_terminator()) {
+    auto vids = op.getAttrOfType<DenseI64ArrayAttr>(kVidsAttr);
+    if (!vids) {
+      op.emitOpError() << "has no 'aicf.vids': run --aicf-number-values first";
+      return failure();
+    }
+    for (OpResult result : op.getResults())
+      if (!result.use_empty()) {
+        std::string number = std::to_string(vids[result.getResultNumber()]);
+        number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
+        kept.push_back({"v" + number, result});
+      }
+  }
+  return kept;
+}
+
+static LogicalResult addOutputs(func::FuncOp func,
+                                const EntrySignature &signature,
+                                ArrayRef<KeptValue> kept) {
+  llvm::StringSet<> taken;
+  for (const auto &arg : signature.arguments)
+    taken.insert(arg.name);
+  for (const auto &result : signature.results)
+    taken.insert(result.name);
+  EntryBuilder entry(func);
+  for (const KeptValue &k : kept) {
+    if (!taken.insert(k.name).second)
+      return func.emitError() << "cannot keep a value as output \"" << k.name
+                              << "\": the name is taken";
+    entry.addOutput(k.value, k.name);
+  }
+  entry.finish();
+  return success();
+}
+
+namespace {
+struct KeepValues : aicf::impl::KeepValuesBase<KeepValues> {
+  using KeepValuesBase::KeepValuesBase;
+  void runOnOperation() override {
+    if (mode == Keep::None)
+      return;
+    for (func::FuncOp func : getEntries(getOperation())) {
+      if (failed(checkOneBlock(func)))
+        return signalPassFailure();
+      EntrySignature signature(func);
+      FailureOr<SmallVector<KeptValue>> kept =
+          mode == Keep::Grad ? findGradients(func, signature) : findAll(func);
+      if (failed(kept) || failed(addOutputs(func, signature, *kept)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

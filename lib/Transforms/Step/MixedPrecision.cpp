@@ -1,0 +1,281 @@
+//===- MixedPrecision.cpp - 16-bit forward and backward ------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. The body is rebuilt in two sweeps: first forward
+// and backward, then, behind all_finite where there is a loss scale, the
+// optimizers and whatever depends on them.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/Rules.h"
+#include "kernels/counter/LossScale.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/EntryBuilder.h"
+#include "lib/Transforms/Step/LossScaling.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_MIXEDPRECISION
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+/// Ops that run on 16-bit operands.
+static bool isCompute(Operation *op) {
+  auto step = dyn_cast<StepOpInterface>(op);
+  return step && step.getPrecision() == Precision::Narrow;
+}
+
+static bool isF32(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType().isF32();
+}
+
+namespace {
+/// Rewrites one entry.
+class Narrower {
+public:
+  Narrower(func::FuncOp func, FloatType narrow, double initialScale,
+           const llvm::StringSet<> &derived)
+      : func(func), narrow(narrow), initialScale(initialScale),
+        derived(derived), signature(func), entry(func),
+        builder(func.front().getTerminator()) {}
+  LogicalResult run();
+
+private:
+  std::string derivedName(StringRef param) const {
+    return (param + (narrow.isF16() ? ".f16" : ".bf16")).str();
+  }
+  RankedTensorType narrowed(Value value) const {
+    return cast<RankedTensorType>(value.getType()).clone(narrow);
+  }
+  /// The 16-bit form of a value of the old body: a derived state, the result of
+  /// a rewritten op, or a cast. Values that are not f32 stay as they are.
+  Value narrowOf(Value old);
+  /// The form that a value has outside of compute ops.
+  Value wideOf(Value old);
+  /// A clone of `op` whose operands are form(operand): by place, since one
+  /// value may stand in two places that want two forms.
+  Operation *cloneWith(Operation *op,
+                       llvm::function_ref<Value(OpOperand &)> form);
+  void addDerivedStates();
+  void addLossScale(ArrayRef<Operation *> tail);
+  LogicalResult rewrite(Operation *op);
+  LogicalResult rewriteTail(Operation *op);
+  void finish(ArrayRef<Operation *> oldOps);
+
+  func::FuncOp func;
+  FloatType narrow;
+  double initialScale;
+  const llvm::StringSet<> &derived; ///< params with a 16-bit copy
+  EntrySignature signature;
+  EntryBuilder entry;
+  OpBuilder builder;
+  IRMapping wide, thin;         ///< values of the old body to their two forms
+  llvm::DenseSet<Value> copies; ///< params that have a derived state
+  BlockArgument lossScale;
+  Value ok, invScale;
+};
+} // namespace
+
+Value Narrower::narrowOf(Value old) {
+  if (Value known = thin.lookupOrNull(old))
+    return known;
+  if (!isF32(old))
+    return wide.lookupOrDefault(old);
+  Value cast = CastOp::create(builder, old.getLoc(), wide.lookupOrDefault(old),
+                              TypeAttr::get(narrow));
+  thin.map(old, cast);
+  return cast;
+}
+
+Value Narrower::wideOf(Value old) {
+  Value value = thin.lookupOrNull(old);
+  if (wide.contains(old) || !value || isa<BlockArgument>(old))
+    return wide.lookupOrDefault(old);
+  Value cast = CastOp::create(builder, old.getLoc(), value,
+                              TypeAttr::get(builder.getF32Type()));
+  wide.map(old, cast);
+  return cast;
+}
+
+/// For every param whose copy this entry reads, or must keep up to date.
+void Narrower::addDerivedStates() {
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    BlockArgument param = func.getArgument(i);
+    bool isUpdated = llvm::any_of(signature.results, [&](const auto &result) {
+      return result.updates == arg.name;
+    });
+    if (arg.role == Role::Param && derived.contains(arg.name) &&
+        (isUpdated || llvm::any_of(param.getUsers(), isCompute))) {
+      copies.insert(param);
+      thin.map(param, entry.addState(narrowed(param), derivedName(arg.name), {},
+                                     arg.name));
+    }
+  }
+}
+
+Operation *Narrower::cloneWith(Operation *op,
+                               llvm::function_ref<Value(OpOperand &)> form) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(form(operand));
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  return clone;
+}
+
+/// Clones `op` on operands in the form that its precision asks for. The
+/// results' types follow from the operands'.
+LogicalResult Narrower::rewrite(Operation *op) {
+  auto step = dyn_cast<StepOpInterface>(op);
+  auto precision = step ? step.getPrecision() : Precision::Wide;
+  Operation *clone = cloneWith(op, [&](OpOperand &use) {
+    bool isNarrow = precision == Precision::Narrow ||
+                    (precision == Precision::Keep &&
+                     use.getOperandNumber() == 0 && thin.contains(use.get()));
+    return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
+  });
+  if (lossScale && step && step.getScaling() == Scaling::Seed)
+    cast<StepOpInterface>(clone)
+        .getOptionalOperand("loss_scale")
+        .assign(lossScale);
+  if (auto inferred = dyn_cast<InferTypeOpInterface>(clone)) {
+    SmallVector<Type> types;
+    if (failed(inferred.inferReturnTypes(
+            clone->getContext(), clone->getLoc(), clone->getOperands(),
+            clone->getAttrDictionary(), clone->getPropertiesStorage(),
+            clone->getRegions(), types)))
+      return failure();
+    for (auto [result, type] : llvm::zip(clone->getResults(), types))
+      result.setType(type);
+  }
+  for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults()))
+    (isF32(before) && !isF32(after) ? thin : wide).map(before, after);
+  return success();
+}
+
+/// ok = all_finite(gradients); 1/scale; the next scale.
+void Narrower::addLossScale(ArrayRef<Operation *> tail) {
+  SmallVector<Value> grads;
+  for (Operation *op : tail)
+    if (auto training = dyn_cast<StepOpInterface>(op))
+      if (auto operands = training.getParamAndGrad())
+        grads.push_back(narrowOf(op->getOperand(operands->second)));
+  Location loc = func.getLoc();
+  ok = AllFiniteOp::create(builder, loc, grads);
+  invScale = ReciprocalOp::create(builder, loc, Value(lossScale));
+  BlockArgument streak = entry.addState(
+      RankedTensorType::get({}, builder.getI32Type()), "loss_scale.streak");
+  auto next =
+      LossScaleUpdateOp::create(builder, loc, Value(lossScale), Value(streak),
+                                ok, APFloat(2.0), APFloat(0.5), 2000);
+  entry.addUpdate(next.getScaleOut(), "loss_scale");
+  entry.addUpdate(next.getStreakOut(), "loss_scale.streak");
+}
+
+LogicalResult Narrower::rewriteTail(Operation *op) {
+  auto training = dyn_cast<StepOpInterface>(op);
+  auto operands = training ? training.getParamAndGrad() : std::nullopt;
+  Operation *clone = cloneWith(op, [&](OpOperand &use) {
+    bool isGrad = operands && use.getOperandNumber() == operands->second;
+    return isGrad && isF32(use.get()) ? narrowOf(use.get()) : wideOf(use.get());
+  });
+  wide.map(op->getResults(), clone->getResults());
+  return lossScale ? skipWithStep(op, clone, ok, invScale) : success();
+}
+
+/// Returns the new forms, and for each updated param its rounded copy.
+void Narrower::finish(ArrayRef<Operation *> oldOps) {
+  SmallVector<Value> before(func.front().getTerminator()->getOperands());
+  entry.mapResults([&](Value value) { return wideOf(value); });
+  for (auto [value, result] : llvm::zip(before, signature.results)) {
+    int64_t target =
+        result.updates.empty() ? -1 : signature.findArgument(result.updates);
+    if (target < 0 || !copies.contains(func.getArgument(target)))
+      continue;
+    Value cast = CastOp::create(builder, value.getLoc(), wideOf(value),
+                                TypeAttr::get(narrow));
+    entry.addUpdate(cast, derivedName(result.updates));
+  }
+  entry.finish();
+  for (Operation *op : llvm::reverse(oldOps))
+    op->erase();
+}
+
+LogicalResult Narrower::run() {
+  SmallVector<Operation *> all, head, tail;
+  llvm::DenseSet<Operation *> isTail;
+  for (Operation &op : func.front().without_terminator()) {
+    all.push_back(&op);
+    bool late = isUpdate(&op) || llvm::any_of(op.getOperands(), [&](Value v) {
+                  return v.getDefiningOp() && isTail.count(v.getDefiningOp());
+                });
+    if (late)
+      isTail.insert(&op);
+    (late ? tail : head).push_back(&op);
+  }
+  bool trains = llvm::any_of(tail, [](Operation *op) {
+    auto training = dyn_cast<StepOpInterface>(op);
+    return training && training.getParamAndGrad();
+  });
+  addDerivedStates();
+  if (narrow.isF16() && trains) {
+    if (failed(checkLossScaling(func, head, tail)))
+      return failure();
+    lossScale =
+        entry.addState(RankedTensorType::get({}, builder.getF32Type()),
+                       "loss_scale", builder.getF32FloatAttr(initialScale));
+  }
+  for (Operation *op : head)
+    if (failed(rewrite(op)))
+      return failure();
+  if (lossScale)
+    addLossScale(tail);
+  for (Operation *op : tail)
+    if (failed(rewriteTail(op)))
+      return failure();
+  finish(all);
+  return success();
+}
+
+namespace {
+struct MixedPrecision : aicf::impl::MixedPrecisionBase<MixedPrecision> {
+  using MixedPrecisionBase::MixedPrecisionBase;
+  LogicalResult initialize(MLIRContext *context) override {
+    if (initialScale >= kLeastLossScale && initialScale <= kMostLossScale)
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "initial-scale is " << formatNumber(initialScale)
+           << ", expected a number in [2^-24, 2^126]";
+  }
+  void runOnOperation() override {
+    if (dtype == MixedDType::None)
+      return;
+    FloatType narrow = dtype == MixedDType::F16
+                           ? FloatType(Float16Type::get(&getContext()))
+                           : FloatType(BFloat16Type::get(&getContext()));
+    // Over all entries: one that only writes a param writes its copy too.
+    llvm::StringSet<> derived;
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    for (func::FuncOp func : entries) {
+      if (failed(checkOneBlock(func)))
+        return signalPassFailure();
+      EntrySignature signature(func);
+      for (auto [i, arg] : llvm::enumerate(signature.arguments))
+        if (arg.role == Role::Param && isF32(func.getArgument(i)) &&
+            llvm::any_of(func.getArgument(i).getUsers(), isCompute))
+          derived.insert(arg.name);
+    }
+    for (func::FuncOp func : entries)
+      if (failed(Narrower(func, narrow, initialScale, derived).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,214 @@
+//===- SplitStep.cpp - gradients and update as two entries ---------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Both halves are clones of the whole; each keeps
+// the results that belong to it, and dead ops fall away. What crosses from one
+// to the other is a state, so that nothing is copied in between.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/EntryBuilder.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_SPLITSTEP
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+namespace {
+/// A value that crosses from the gradients to the update.
+struct Crossing {
+  Value value; ///< in the whole
+  std::string name;
+};
+} // namespace
+
+/// Ops of the update: optimizers, what they need beyond gradients (counters,
+/// bias corrections), and whatever reads their results.
+static llvm::DenseSet<Operation *> findUpdateOps(func::FuncOp func) {
+  llvm::DenseSet<Operation *> update;
+  for (Operation &op : func.front().without_terminator()) {
+    bool trains = isUpdate(&op);
+    bool reads = llvm::any_of(op.getOperands(), [&](Value v) {
+      return v.getDefiningOp() && update.count(v.getDefiningOp());
+    });
+    if (trains || reads)
+      update.insert(&op);
+  }
+  return update;
+}
+
+/// Values that the update ops read and the others make, in order.
+static SmallVector<Crossing>
+findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
+  EntrySignature signature(func);
+  SmallVector<Crossing> crossings;
+  llvm::DenseSet<Value> seen;
+  llvm::StringSet<> named;
+  for (Operation &op : func.front().without_terminator()) {
+    if (!update.count(&op))
+      continue;
+    auto step = dyn_cast<StepOpInterface>(op);
+    auto operands = step ? step.getParamAndGrad() : std::nullopt;
+    for (OpOperand &use : op.getOpOperands()) {
+      Operation *maker = use.get().getDefiningOp();
+      if (!maker || update.count(maker) || !seen.insert(use.get()).second)
+        continue;
+      BlockArgument param;
+      if (operands && use.getOperandNumber() == operands->second)
+        param = dyn_cast<BlockArgument>(op.getOperand(operands->first));
+      std::string name =
+          param ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
+                : std::string();
+      // Of two optimizers on one parameter the first one's gradient has the
+      // name.
+      if (!param || !named.insert(name).second)
+        name = (func.getName() + ".cross:" + Twine(crossings.size())).str();
+      crossings.push_back({use.get(), name});
+    }
+  }
+  return crossings;
+}
+
+/// The gradients half updates its states before the update half runs, which
+/// must not read their old values any more.
+static LogicalResult
+checkOverwrites(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
+  EntrySignature signature(func);
+  for (auto [value, result] : llvm::zip(
+           func.front().getTerminator()->getOperands(), signature.results)) {
+    Operation *maker = value.getDefiningOp();
+    int64_t target =
+        result.updates.empty() ? -1 : signature.findArgument(result.updates);
+    if (target < 0 || (maker && update.count(maker)) ||
+        value == func.getArgument(target))
+      continue;
+    for (Operation *user : func.getArgument(target).getUsers())
+      if (update.count(user))
+        return func.emitError()
+               << "cannot split @" << func.getName() << ": its update reads \""
+               << result.updates << "\", which the gradients half would have "
+               << "updated already";
+  }
+  return success();
+}
+
+/// The names of the halves and of what crosses are free.
+static LogicalResult checkNames(func::FuncOp func,
+                                ArrayRef<Crossing> crossings) {
+  for (StringRef suffix : {".grads", ".update"})
+    if (SymbolTable::lookupNearestSymbolFrom(
+            func->getParentOp(),
+            StringAttr::get(func.getContext(), func.getName() + suffix)))
+      return func.emitError()
+             << "cannot split @" << func.getName() << ": there is a @"
+             << func.getName() << suffix << " already";
+  EntrySignature signature(func);
+  for (const Crossing &c : crossings)
+    if (signature.findArgument(c.name) >= 0)
+      return func.emitError()
+             << "cannot split @" << func.getName() << ": argument "
+             << signature.findArgument(c.name) << " is named \"" << c.name
+             << "\", as the state that would carry a gradient";
+  return success();
+}
+
+/// Erases dead ops, then arguments that nothing reads or updates, but for those
+/// that must stay.
+static void shrink(func::FuncOp func,
+                   llvm::function_ref<bool(StringRef)> mustStay) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  EntrySignature signature(func);
+  llvm::BitVector unused(func.getNumArguments());
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    bool isTarget = llvm::any_of(signature.results, [&](const auto &r) {
+      return r.updates == arg.name;
+    });
+    // A derived state keeps its source in the signature.
+    bool isSource = llvm::any_of(signature.arguments, [&](const auto &a) {
+      return a.derivedFrom == arg.name;
+    });
+    if (func.getArgument(i).use_empty() && !isTarget && !isSource &&
+        !mustStay(arg.name))
+      unused.set(i);
+  }
+  (void)func.eraseArguments(unused);
+}
+
+static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
+                            IRMapping &mapping) {
+  auto clone = cast<func::FuncOp>(func->clone(mapping));
+  clone.setName((func.getName() + suffix).str());
+  func->getBlock()->getOperations().insert(func->getIterator(), clone);
+  return clone;
+}
+
+/// @F becomes @F.grads and @F.update.
+static LogicalResult split(func::FuncOp func) {
+  llvm::DenseSet<Operation *> update = findUpdateOps(func);
+  if (llvm::none_of(func.getOps<StepOpInterface>(),
+                    [](auto op) { return op.getParamAndGrad().has_value(); }))
+    return success(); // nothing to split: @predict
+  if (llvm::all_of(func.front().without_terminator(),
+                   [&](Operation &op) { return update.count(&op); }))
+    return success(); // all of it is the update
+  if (failed(checkOverwrites(func, update)))
+    return failure();
+  SmallVector<Crossing> crossings = findCrossings(func, update);
+  if (failed(checkNames(func, crossings)))
+    return failure();
+  Operation *terminator = func.front().getTerminator();
+  auto isUpdate = [&](unsigned i) {
+    Operation *maker = terminator->getOperand(i).getDefiningOp();
+    return maker && update.count(maker);
+  };
+
+  IRMapping toGrads;
+  func::FuncOp grads = cloneAs(func, ".grads", toGrads);
+  EntryBuilder first(grads);
+  unsigned numResults = func.getNumResults();
+  first.filterResults(
+      [&](unsigned i) { return i >= numResults || !isUpdate(i); });
+  for (const Crossing &c : crossings) {
+    first.addState(c.value.getType(), c.name);
+    first.addUpdate(toGrads.lookup(c.value), c.name);
+  }
+  first.finish();
+
+  IRMapping toUpdate;
+  func::FuncOp second = cloneAs(func, ".update", toUpdate);
+  EntryBuilder entry(second);
+  entry.filterResults(isUpdate);
+  for (const Crossing &c : crossings)
+    toUpdate.lookup(c.value).replaceAllUsesWith(
+        entry.addState(c.value.getType(), c.name));
+  entry.finish();
+  shrink(second, [](StringRef) { return false; });
+  // What no half uses stays with the first: both plans have the same tensors.
+  EntrySignature kept(second);
+  shrink(grads, [&](StringRef name) { return kept.findArgument(name) < 0; });
+  func.erase();
+  return success();
+}
+
+namespace {
+struct SplitStep : aicf::impl::SplitStepBase<SplitStep> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation()))
+      if (failed(checkOneBlock(func)) || failed(split(func)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,263 @@
+//===- VerifyEntries.cpp - signatures and bodies of entries ---------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Checks that look at one attribute alone are in
+// the dialect.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_VERIFYENTRIES
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+static LogicalResult checkInit(func::FuncOp func, Twine what,
+                               const EntrySignature::Argument &arg, Type type) {
+  if (!arg.initAttr)
+    return success();
+  if (arg.role != Role::Param && arg.role != Role::State)
+    return func.emitError() << what << " has 'aicf.init' but its role is "
+                            << arg.roleName << ", expected param or state";
+  if (arg.init.kind == InitKind::UniformFanIn &&
+      cast<RankedTensorType>(type).getRank() < 2)
+    return func.emitError() << what << " is " << type
+                            << ": uniform_fan_in needs rank 2 or more, to know "
+                               "the fan-in";
+  bool random = arg.init.kind == InitKind::UniformFanIn ||
+                arg.init.kind == InitKind::Normal;
+  if (random && !isa<FloatType>(cast<RankedTensorType>(type).getElementType()))
+    return func.emitError() << what << " is " << type
+                            << ": random initial values need a float type";
+  return success();
+}
+
+static LogicalResult checkArguments(func::FuncOp func,
+                                    const EntrySignature &signature) {
+  llvm::StringMap<size_t> seen;
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    Type type = func.getArgumentTypes()[i];
+    std::string what = "argument " + std::to_string(i);
+    if (!arg.name.empty())
+      what += " (\"" + arg.name.str() + "\")";
+    if (arg.roleName.empty())
+      return func.emitError() << what
+                              << " has no 'aicf.role': expected input, param, "
+                                 "state or hyper";
+    if (arg.name.empty())
+      return func.emitError() << what << " has no 'aicf.name'";
+    if (failed(checkTensorType(func, what, type)))
+      return failure();
+    auto [it, fresh] = seen.try_emplace(arg.name, i);
+    if (!fresh)
+      return func.emitError() << "arguments " << it->second << " and " << i
+                              << " are both named \"" << arg.name << "\"";
+    if (arg.role == Role::Hyper && cast<RankedTensorType>(type).getRank() != 0)
+      return func.emitError() << what << " is a hyper of type " << type
+                              << ", expected a 0-d tensor";
+    if (failed(checkInit(func, what, arg, type)))
+      return failure();
+  }
+  return success();
+}
+
+/// A derived state is the cast of another argument, and updated with it.
+static LogicalResult checkDerived(func::FuncOp func,
+                                  const EntrySignature &signature) {
+  llvm::StringMap<Value> updates;
+  for (auto [result, value] : llvm::zip(
+           signature.results, func.front().getTerminator()->getOperands()))
+    if (!result.updates.empty())
+      updates[result.updates] = value;
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    if (arg.derivedFrom.empty())
+      continue;
+    auto refuse = [&](const Twine &why) -> LogicalResult {
+      return func.emitError()
+             << "argument " << i << " (\"" << arg.name
+             << "\") is derived from \"" << arg.derivedFrom << "\": " << why;
+    };
+    int64_t source = signature.findArgument(arg.derivedFrom);
+    if (source < 0 || source > static_cast<int64_t>(i))
+      return refuse("no argument before it has that name");
+    auto from = cast<RankedTensorType>(func.getArgumentTypes()[source]);
+    auto to = cast<RankedTensorType>(func.getArgumentTypes()[i]);
+    const auto &sourceArg = signature.arguments[source];
+    if (arg.role != Role::State || arg.initAttr ||
+        !sourceArg.derivedFrom.empty() ||
+        (sourceArg.role != Role::Param && sourceArg.role != Role::State))
+      return refuse("a state without 'aicf.init' may be derived from a param "
+                    "or state that is not derived itself");
+    if (from.getShape() != to.getShape() ||
+        from.getElementType() == to.getElementType() ||
+        !isa<FloatType>(from.getElementType()) ||
+        !isa<FloatType>(to.getElementType()))
+      return refuse("expected the same shape and another float type");
+    Value newSource = updates.lookup(arg.derivedFrom);
+    Value newValue = updates.lookup(arg.name);
+    auto cast = newValue ? newValue.getDefiningOp<CastOp>() : CastOp();
+    if (newSource ? !cast || cast.getX() != newSource : bool(newValue))
+      return refuse("its update must be the aicf.cast of the update of its "
+                    "source");
+  }
+  return success();
+}
+
+static LogicalResult checkUpdate(func::FuncOp func, size_t i, StringRef name,
+                                 const EntrySignature &signature,
+                                 llvm::StringMap<size_t> &updatedBy) {
+  int64_t target = signature.findArgument(name);
+  if (target < 0)
+    return func.emitError() << "result " << i << " updates \"" << name
+                            << "\", but no argument has that name";
+  const auto &arg = signature.arguments[target];
+  if (arg.role != Role::Param && arg.role != Role::State)
+    return func.emitError()
+           << "result " << i << " updates \"" << name << "\", which is of role "
+           << arg.roleName << "; only params and states may be updated";
+  auto [it, fresh] = updatedBy.try_emplace(name, i);
+  if (!fresh)
+    return func.emitError() << "results " << it->second << " and " << i
+                            << " both update \"" << name << "\"";
+  Type from = func.getResultTypes()[i], to = func.getArgumentTypes()[target];
+  if (from != to)
+    return func.emitError() << "result " << i << " of type " << from
+                            << " updates \"" << name << "\" of type " << to;
+  return success();
+}
+
+static LogicalResult checkResults(func::FuncOp func,
+                                  const EntrySignature &signature) {
+  llvm::StringMap<size_t> outputs, updatedBy;
+  for (auto [i, result] : llvm::enumerate(signature.results)) {
+    if (result.name.empty() == result.updates.empty())
+      return func.emitError()
+             << "result " << i
+             << (result.name.empty()
+                     ? " has neither 'aicf.name' nor 'aicf.updates'"
+                     : " has both 'aicf.name' and 'aicf.updates'")
+             << ", expected one of them";
+    if (failed(checkTensorType(func, "result " + Twine(i),
+                               func.getResultTypes()[i])))
+      return failure();
+    if (!result.updates.empty()) {
+      if (failed(checkUpdate(func, i, result.updates, signature, updatedBy)))
+        return failure();
+      continue;
+    }
+    auto [it, fresh] = outputs.try_emplace(result.name, i);
+    if (!fresh)
+      return func.emitError() << "results " << it->second << " and " << i
+                              << " are both named \"" << result.name << "\"";
+    if (int64_t arg = signature.findArgument(result.name); arg >= 0)
+      return func.emitError() << "result " << i << " and argument " << arg
+                              << " are both named \"" << result.name << "\"";
+  }
+  return success();
+}
+
+static LogicalResult checkBody(func::FuncOp func) {
+  if (failed(checkOneBlock(func)))
+    return failure();
+  for (Operation &op : func.front()) {
+    if (isa<func::ReturnOp>(op))
+      continue;
+    if (!isa_and_present<AICFDialect>(op.getDialect()))
+      return op.emitError()
+             << "'" << op.getName() << "' inside entry @" << func.getName()
+             << ": only aicf ops are legal in an entry";
+    for (auto [i, type] : llvm::enumerate(op.getResultTypes()))
+      if (failed(checkTensorType(&op, "result " + Twine(i), type)))
+        return failure();
+  }
+  return success();
+}
+
+namespace {
+/// What the first entry with a persistent name says about it.
+struct Shared {
+  func::FuncOp func;
+  Type type;
+  EntrySignature::Argument arg;
+};
+} // namespace
+
+static LogicalResult checkShared(func::FuncOp func,
+                                 const EntrySignature &signature,
+                                 llvm::StringMap<Shared> &shared) {
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    Type type = func.getArgumentTypes()[i];
+    if (segmentOf(arg.role) != Segment::Persistent)
+      continue;
+    auto [it, fresh] = shared.try_emplace(arg.name, Shared{func, type, arg});
+    const Shared &other = it->second;
+    auto text = [](Attribute attr) {
+      std::string out = "no aicf.init";
+      if (attr)
+        llvm::raw_string_ostream(out = "") << attr;
+      return out;
+    };
+    auto disagree = [&](auto ours, auto theirs) -> LogicalResult {
+      return func.emitError()
+             << "entries disagree about \"" << arg.name << "\": " << ours
+             << " in @" << func.getName() << ", " << theirs << " in @"
+             << func::FuncOp(other.func).getName();
+    };
+    if (fresh)
+      continue;
+    if (type != other.type)
+      return disagree(type, other.type);
+    if (arg.role != other.arg.role)
+      return disagree(arg.roleName, other.arg.roleName);
+    if (!(arg.init == other.arg.init))
+      return disagree(text(arg.initAttr), text(other.arg.initAttr));
+    if (arg.derivedFrom != other.arg.derivedFrom)
+      return disagree("derived from \"" + arg.derivedFrom + "\"",
+                      "derived from \"" + other.arg.derivedFrom + "\"");
+  }
+  return success();
+}
+
+namespace {
+struct VerifyEntries : aicf::impl::VerifyEntriesBase<VerifyEntries> {
+  void runOnOperation() override {
+    llvm::StringMap<Shared> shared;
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    for (func::FuncOp func : entries) {
+      EntrySignature signature(func);
+      if (failed(checkArguments(func, signature)) ||
+          failed(checkResults(func, signature)) || failed(checkBody(func)) ||
+          failed(checkDerived(func, signature)) ||
+          failed(checkShared(func, signature, shared)))
+        return signalPassFailure();
+    }
+    for (func::FuncOp func : entries) {
+      EntrySignature signature(func);
+      for (auto [i, arg] : llvm::enumerate(signature.arguments))
+        if (segmentOf(arg.role) == Segment::IO && shared.count(arg.name)) {
+          func.emitError() << "argument " << i << " (\"" << arg.name
+                           << "\") is an input here but a "
+                           << shared[arg.name].arg.roleName << " in @"
+                           << shared[arg.name].func.getName();
+          return signalPassFailure();
+        }
+      for (auto [i, result] : llvm::enumerate(signature.results))
+        if (!result.name.empty() && shared.count(result.name)) {
+          func.emitError() << "result " << i << " is named \"" << result.name
+                           << "\" like a " << shared[result.name].arg.roleName
+                           << " of @" << shared[result.name].func.getName();
+          return signalPassFailure();
+        }
+    }
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

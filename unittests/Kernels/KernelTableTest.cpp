@@ -1,0 +1,126 @@
+//===- KernelTableTest.cpp - the table of kernels, shuffle, numbers -----===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/KernelTable.h"
+#include "kernels/Fields.h"
+#include "kernels/Rules.h"
+#include "kernels/rows/Shuffle.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+
+using namespace aicf;
+
+namespace {
+
+TEST(KernelTable, KidsAreUniqueAndWellFormed) {
+  std::set<std::pair<DeviceKind, std::string>> kids;
+  for (const KernelRow &row : kernelTable()) {
+    std::string kid(row.kid);
+    EXPECT_TRUE(kids.insert({row.device, kid}).second) << kid;
+    EXPECT_EQ(kid.rfind(std::string(nameOf(row.kind)) + "_", 0), 0u) << kid;
+    EXPECT_NE(kid.find(nameOf(row.in0)), std::string::npos) << kid;
+    EXPECT_NE(kid.rfind("_v"), std::string::npos) << kid;
+    EXPECT_EQ(findKernel(row.device, row.kid), &row);
+  }
+  EXPECT_EQ(findKernel(DeviceKind::CPU, "nothing"), nullptr);
+}
+
+/// Fused kinds have kernels on CUDA only.
+bool isFused(OpKind kind) {
+  return kind >= OpKind::GemmBias && kind <= OpKind::MomentumUpdate;
+}
+
+TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
+  for (uint16_t k = 0; k < kNumOpKinds; ++k)
+    for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+      OpKind kind = static_cast<OpKind>(k);
+      int rows = 0;
+      for (const KernelRow &row : kernelTable())
+        rows += row.device == device && row.kind == kind &&
+                row.selection == Selection::Auto;
+      if (device == DeviceKind::CPU && isFused(kind))
+        EXPECT_EQ(rows, 0) << nameOf(kind);
+      else
+        EXPECT_GE(rows, 2) << nameOf(kind);
+    }
+}
+
+TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
+  auto relu = [](int64_t width, uintptr_t address) {
+    TensorDesc x(DType::F16, {3, width});
+    uintptr_t addresses[] = {address, 256};
+    return selectKernel(DeviceKind::CUDA, OpKind::Relu, {&x, 1}, {&x, 1},
+                        {false, {addresses, 2}})
+        ->kid;
+  };
+  EXPECT_EQ(relu(16, 256), "relu_f16_vec8_v0");
+  EXPECT_EQ(relu(16, 4), "relu_f16_vec2_v0");
+  EXPECT_EQ(relu(16, 2), "relu_f16_v0");
+  EXPECT_EQ(relu(6, 256), "relu_f16_vec2_v0");
+  EXPECT_EQ(relu(7, 256), "relu_f16_v0");
+  // Vectors of a wider operand need a better address than those of the first.
+  TensorDesc half(DType::BF16, {8}), single(DType::F32, {8});
+  TensorDesc mse[] = {half, single};
+  auto mseGrad = [&](uintptr_t target) {
+    uintptr_t addresses[] = {256, target, 256};
+    return selectKernel(DeviceKind::CUDA, OpKind::MseGrad, {mse, 2}, {&half, 1},
+                        {false, {addresses, 3}})
+        ->kid;
+  };
+  EXPECT_EQ(mseGrad(16), "mse_grad_bf16_vec8_v1");
+  EXPECT_EQ(mseGrad(8), "mse_grad_bf16_vec2_v1");
+  EXPECT_EQ(mseGrad(4), "mse_grad_bf16_v1");
+  auto gemm = [](int64_t n, bool allowTF32) {
+    TensorDesc a(DType::F32, {n, n});
+    TensorDesc ins[] = {a, a};
+    return selectKernel(DeviceKind::CUDA, OpKind::Gemm, {ins, 2}, {&a, 1},
+                        {allowTF32, {}})
+        ->kid;
+  };
+  EXPECT_EQ(gemm(64, false), "gemm_f32_tile_v0");
+  EXPECT_EQ(gemm(2048, false), "gemm_f32_lt_v0");
+  EXPECT_EQ(gemm(2048, true), "gemm_tf32_lt_v0");
+}
+
+TEST(KernelTable, WorkspaceIsCapped) {
+  for (const KernelRow &row : kernelTable()) {
+    const OpInfo &info = infoOf(row.kind);
+    std::vector<TensorDesc> ins(info.numOperands, {row.in0, {65536, 65536}});
+    std::vector<TensorDesc> outs(info.numResults, {row.out0, {65536, 65536}});
+    uint64_t bytes = row.workspaceBytes(ins, outs);
+    EXPECT_LE(bytes, row.workspaceCap) << row.kid;
+    EXPECT_EQ(bytes > 0, row.workspaceCap > 0) << row.kid;
+  }
+}
+
+TEST(Shuffle, IsAPermutationEachEpoch) {
+  for (uint32_t size : {1u, 2u, 3u, 10u, 255u, 256u, 257u, 1000u})
+    for (uint64_t seed : {0u, 7u}) {
+      std::vector<std::set<int64_t>> epochs(3);
+      bool differ = false;
+      for (uint64_t i = 0; i < 3 * size; ++i) {
+        int64_t row = shuffledRow(i, size, seed);
+        ASSERT_GE(row, 0);
+        ASSERT_LT(row, int64_t(size));
+        EXPECT_TRUE(epochs[i / size].insert(row).second) << size << " " << i;
+        differ |= i >= size && row != shuffledRow(i - size, size, seed);
+      }
+      EXPECT_TRUE(differ || size < 4) << "epochs have the same order";
+    }
+}
+
+TEST(Fields, NumbersReadBack) {
+  for (double value : {0.9, 1e-8, 2.0 / 3, 0.0, -1.0, 1e300})
+    EXPECT_EQ(std::stod(formatNumber(value)), value);
+  EXPECT_EQ(formatNumber(0.9), "0.9");
+}
+
+} // namespace

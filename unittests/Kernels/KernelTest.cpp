@@ -1,0 +1,638 @@
+//===- KernelTest.cpp - every kernel against the f64 reference ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// One table: a row a kind and variant, which makes calls of several sizes. Each
+// call runs through op_call in every float type and with every kernel that
+// takes it, is compared with the reference, runs twice with the same bits (on
+// the CPU with 1 and 2 threads), and in place where the op allows it. The
+// device is the CPU, or with AICF_TEST_DEVICE=cuda the GPU.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Device.h"
+#include "kernels/KernelTable.h"
+#include "kernels/reference/Reference.h"
+#include "lib/Base/Element.h"
+#include "unittests/Common/SampleCalls.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <set>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+const Span<const KindRow> kRows = sampleCallRows();
+
+template <typename T> std::vector<uint8_t> blob(T attrs) {
+  return encodeAttrs(attrs);
+}
+
+/// A tensor in memory and as reference values.
+struct Operand {
+  std::vector<uint8_t> bytes;
+  reference::Tensor reference;
+  TensorView view() { return {bytes.data(), reference.desc}; }
+};
+
+double load(const Operand &o, size_t i) {
+  DType dtype = o.reference.desc.dtype;
+  return loadElement(dtype, o.bytes.data() + i * sizeOf(dtype));
+}
+
+void store(Operand &o, size_t i, double value) {
+  DType dtype = o.reference.desc.dtype;
+  storeElement(dtype, o.bytes.data() + i * sizeOf(dtype), value);
+}
+
+/// Random values; second moments, rstd, steps and flags must not be negative.
+Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
+  Operand o;
+  o.reference.desc = desc;
+  if (desc.isAbsent)
+    return o;
+  o.bytes.resize(desc.numBytes(), 0xcd);
+  std::normal_distribution<double> normal;
+  for (size_t i = 0; i < size_t(desc.numElements()); ++i) {
+    // Exact zeros too: relu_bwd's border.
+    double value = random() % 7 == 0 ? 0 : normal(random);
+    if (isPositive || !isFloat(desc.dtype))
+      value = std::fabs(value) + 0.1;
+    if (!isFloat(desc.dtype))
+      value = double(int(value * 3));
+    if (desc.dtype == DType::I64)
+      value += 1;
+    store(o, i, value);
+    o.reference.values.push_back(load(o, i)); // as rounded
+  }
+  return o;
+}
+
+struct Case {
+  std::vector<Operand> ins, outs;
+  std::vector<uint8_t> attrs;
+};
+
+/// Second moments and rstd.
+bool isPositive(OpKind kind, size_t operand) {
+  if (kind == OpKind::AdamUpdate) // v of the three groups, bc, lr, inv_scale
+    return operand % 4 == 3 || operand >= 12;
+  return (kind == OpKind::AdamStep && operand >= 3) ||
+         (kind == OpKind::LayerNormBwd && operand == 4) ||
+         kind == OpKind::Reciprocal;
+}
+
+/// Labels are classes, every fourth is to be ignored; the loss scale keeps f16
+/// gradients out of the subnormal numbers.
+void makeLabels(Case &c) {
+  const TensorDesc &logits = c.ins[0].reference.desc;
+  Operand &labels = c.ins[1];
+  int64_t numClasses = logits.dims[logits.rank - 1];
+  for (size_t i = 0; i < labels.reference.values.size(); ++i) {
+    int64_t label = int64_t(labels.reference.values[i]) % numClasses;
+    store(labels, i, i % 4 == 3 ? -100 : double(label));
+    labels.reference.values[i] = load(labels, i);
+  }
+  if (c.ins.size() > 2 && !c.ins[2].reference.desc.isAbsent) {
+    store(c.ins[2], 0, 1024);
+    c.ins[2].reference.values = {1024};
+  }
+}
+
+/// `sample` is what makeSample() gave for `row`.
+Case makeCase(const KindRow &row, const Sample &sample, uint32_t seed) {
+  OpKind kind = row.kind;
+  std::mt19937 random(seed);
+  Case c;
+  c.attrs = sample.attrs;
+  for (size_t i = 0; i < sample.ins.size(); ++i)
+    c.ins.push_back(makeOperand(sample.ins[i], random, isPositive(kind, i)));
+  for (const TensorDesc &desc : sample.outs)
+    c.outs.push_back(makeOperand(desc, random, false));
+  if (kind == OpKind::SoftmaxCrossEntropy ||
+      kind == OpKind::SoftmaxCrossEntropyGrad)
+    makeLabels(c);
+  std::vector<reference::Tensor> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.reference);
+  for (Operand &o : c.outs)
+    outs.push_back(o.reference);
+  reference::run(kind, ins, outs, c.attrs);
+  for (size_t i = 0; i < outs.size(); ++i)
+    c.outs[i].reference = outs[i];
+  return c;
+}
+
+/// The device under test.
+std::shared_ptr<Device> makeDevice(int numThreads = 1) {
+  const char *name = std::getenv("AICF_TEST_DEVICE");
+  if (!name || std::string_view(name) == "cpu")
+    return createCPUDevice({numThreads});
+  static StatusOr<std::shared_ptr<Device>> device = createCUDADevice();
+  EXPECT_TRUE(device.ok()) << device.status().toString();
+  return device.ok() ? *device : nullptr;
+}
+
+/// Operands in device memory: each its own allocation, so that a memory checker
+/// sees every byte beyond.
+class OnDevice {
+public:
+  OnDevice(Device &device, Case &c) : device(device), c(c) {
+    auto made = device.createStream();
+    EXPECT_TRUE(made.ok()) << made.status().toString();
+    stream = std::move(*made);
+    for (auto [from, to] : {std::pair(&c.ins, &ins), std::pair(&c.outs, &outs)})
+      for (Operand &o : *from)
+        to->push_back(o.reference.desc.isAbsent
+                          ? TensorView()
+                          : TensorView{upload(o.bytes), o.reference.desc});
+  }
+  ~OnDevice() {
+    for (void *memory : allocations)
+      device.deallocate(memory);
+  }
+  Status run(OpKind kind, std::string_view kid = "auto") {
+    std::vector<TensorDesc> in, out;
+    for (Operand &o : c.ins)
+      in.push_back(o.reference.desc);
+    for (Operand &o : c.outs)
+      out.push_back(o.reference.desc);
+    const KernelRow *row = kid == "auto"
+                               ? selectKernel(device.kind(), kind, in, out)
+                               : findKernel(device.kind(), kid);
+    TensorView workspace;
+    if (uint64_t bytes = row ? row->workspaceBytes(in, out) : 0)
+      workspace = {upload(std::vector<uint8_t>(bytes, 0xff)),
+                   TensorDesc(DType::I32, {int64_t(bytes / 4)})};
+    Status status = op_call(device, kind, ins, outs, infoOf(kind).schema,
+                            c.attrs, *stream, kid, workspace);
+    return status.ok() ? stream->synchronize() : status;
+  }
+  void *upload(const std::vector<uint8_t> &bytes) {
+    auto memory = device.allocate(bytes.size());
+    EXPECT_TRUE(memory.ok()) << memory.status().toString();
+    allocations.push_back(*memory);
+    Status copied =
+        device.copyToDevice(*stream, *memory, bytes.data(), bytes.size());
+    EXPECT_TRUE(copied.ok()) << copied.toString();
+    return *memory;
+  }
+  std::vector<uint8_t> download(const TensorView &view) {
+    std::vector<uint8_t> bytes(view.desc.numBytes());
+    Status copied =
+        device.copyToHost(*stream, bytes.data(), view.data, bytes.size());
+    EXPECT_TRUE(copied.ok()) << copied.toString();
+    return bytes;
+  }
+  /// The results' bytes replace the case's.
+  void fetch() {
+    for (size_t i = 0; i < outs.size(); ++i)
+      if (!isAbsent(outs[i]))
+        c.outs[i].bytes = download(outs[i]);
+  }
+
+  Device &device;
+  Case &c;
+  std::unique_ptr<Stream> stream;
+  std::vector<TensorView> ins, outs;
+
+private:
+  std::vector<void *> allocations;
+};
+
+/// Runs a case and leaves the results in it.
+Status call(OpKind kind, Case &c, int numThreads,
+            std::string_view kid = "auto") {
+  auto device = makeDevice(numThreads);
+  OnDevice memory(*device, c);
+  AICF_RETURN_IF_ERROR(memory.run(kind, kid));
+  memory.fetch();
+  return {};
+}
+
+/// Kernels of the device that take the case.
+std::vector<const KernelRow *> kernelsFor(OpKind kind, Case &c) {
+  std::vector<TensorDesc> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.reference.desc);
+  for (Operand &o : c.outs)
+    outs.push_back(o.reference.desc);
+  std::vector<const KernelRow *> rows;
+  for (const KernelRow &row : kernelTable())
+    if (row.device == makeDevice()->kind() && row.accepts(kind, ins, outs))
+      rows.push_back(&row);
+  return rows;
+}
+
+double toleranceOf(const KindRow &row, const KernelRow &kernel, DType dtype) {
+  if (kernel.math == Math::TF32)
+    return 1e-3;
+  switch (dtype) {
+  case DType::F64:
+    return 1e-12;
+  case DType::F16:
+    return 4e-3;
+  case DType::BF16:
+    return 2e-2;
+  default:
+    return row.tolerance;
+  }
+}
+
+double relativeError(const Operand &o, const std::vector<uint8_t> &bytes) {
+  double difference = 0, norm = 0;
+  Operand actual{bytes, o.reference};
+  for (size_t i = 0; i < o.reference.values.size(); ++i) {
+    difference += std::pow(load(actual, i) - o.reference.values[i], 2);
+    norm += std::pow(o.reference.values[i], 2);
+  }
+  return std::sqrt(difference) / std::max(std::sqrt(norm), 1e-30);
+}
+
+class KernelTest : public testing::TestWithParam<size_t> {};
+
+TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
+  const KindRow &row = kRows[GetParam()];
+  const std::pair<int64_t, int64_t> shapes[] = {
+      {1, 1},    {1, 7},     {7, 1},    {3, 5},    {64, 16},
+      {127, 33}, {128, 128}, {129, 65}, {300, 401}};
+  size_t kernels = 0;
+  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
+    if (sizeOf(dtype) == 2 ? row.isWide : row.isMixed)
+      continue;
+    for (auto [m, n] : shapes) {
+      const Case fresh =
+          makeCase(row, makeSample(row, m, n, dtype), uint32_t(m * 1000 + n));
+      Case c = fresh;
+      for (const KernelRow *kernel : kernelsFor(row.kind, c)) {
+        ++kernels;
+        c = fresh;
+        Status status = call(row.kind, c, 1, kernel->kid);
+        // A library may have nothing for a shape: such rows are by name only.
+        if (status.code() == StatusCode::NotImplemented &&
+            kernel->selection == Selection::Pinned)
+          continue;
+        ASSERT_TRUE(status.ok()) << status.toString();
+        double tolerance = toleranceOf(row, *kernel, dtype);
+        for (Operand &o : c.outs)
+          EXPECT_LE(relativeError(o, o.bytes), tolerance)
+              << row.name << " " << kernel->kid << " " << m << "x" << n;
+        Case again = fresh;
+        ASSERT_TRUE(call(row.kind, again, 2, kernel->kid).ok());
+        for (size_t i = 0; i < c.outs.size(); ++i)
+          EXPECT_EQ(c.outs[i].bytes, again.outs[i].bytes)
+              << row.name << " " << kernel->kid << ": two runs differ";
+      }
+    }
+  }
+  // Fused kinds have kernels on CUDA only: the compiler does not fuse
+  // elsewhere.
+  if (kernels == 0) {
+    EXPECT_EQ(makeDevice()->kind(), DeviceKind::CPU);
+    GTEST_SKIP() << "no kernel on this device";
+  }
+}
+
+/// Every tie of the ABI: the result written over the operand has the same bits.
+TEST_P(KernelTest, WorksInPlace) {
+  const KindRow &row = kRows[GetParam()];
+  DType dtype = row.isMixed ? DType::BF16 : DType::F32;
+  const Sample sample = makeSample(row, 65, 130, dtype);
+  const Case fresh = makeCase(row, sample, 5);
+  Case apart = fresh;
+  if (kernelsFor(row.kind, apart).empty())
+    GTEST_SKIP() << "no kernel on this device";
+  ASSERT_TRUE(call(row.kind, apart, 2).ok());
+  for (size_t result = 0; result < fresh.outs.size(); ++result)
+    for (size_t operand = 0; operand < fresh.ins.size(); ++operand) {
+      if (fresh.outs[result].reference.desc.isAbsent ||
+          !mayShareStorage(row.kind, sample, result, operand) ||
+          fresh.outs[result].reference.desc !=
+              fresh.ins[operand].reference.desc)
+        continue;
+      Case c = fresh;
+      auto device = makeDevice(2);
+      OnDevice memory(*device, c);
+      memory.outs[result] = memory.ins[operand];
+      Status status = memory.run(row.kind);
+      ASSERT_TRUE(status.ok()) << status.toString();
+      EXPECT_EQ(memory.download(memory.ins[operand]), apart.outs[result].bytes)
+          << row.name << " result " << result << " on operand " << operand;
+    }
+}
+
+/// Every error code of op_call, from a legal call with one thing wrong.
+TEST_P(KernelTest, RefusesWrongCalls) {
+  const KindRow &row = kRows[GetParam()];
+  const OpInfo &info = infoOf(row.kind);
+  DType dtype = row.isMixed ? DType::F16 : DType::F32;
+  Case c = makeCase(row, makeSample(row, 3, 5, dtype), 1);
+  if (kernelsFor(row.kind, c).empty())
+    GTEST_SKIP() << "no kernel on this device";
+  auto device = makeDevice();
+  OnDevice memory(*device, c);
+  std::vector<TensorView> ins = memory.ins, outs = memory.outs;
+  auto *stream = &memory.stream;
+  auto code = [&](std::vector<TensorView> i, std::vector<TensorView> o,
+                  uint32_t schema, std::vector<uint8_t> attrs,
+                  std::string_view kid = "auto") {
+    Status status =
+        op_call(*device, row.kind, i, o, schema, attrs, **stream, kid);
+    EXPECT_NE(status.message().find(info.name), std::string::npos)
+        << status.message();
+    return status.code();
+  };
+  EXPECT_EQ(code(ins, outs, info.schema + 1, c.attrs), StatusCode::BadSchema);
+  std::vector<uint8_t> longer = c.attrs;
+  longer.push_back(0);
+  EXPECT_EQ(code(ins, outs, info.schema, longer), StatusCode::BadAttrSize);
+  EXPECT_EQ(code({}, outs, info.schema, c.attrs), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(ins, {}, info.schema, c.attrs), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(ins, outs, info.schema, c.attrs, "relu_f99_v0"),
+            StatusCode::InvalidArgument);
+  auto changed = [&](auto change) {
+    std::vector<TensorView> views = outs; // the last that is there
+    change(*std::find_if_not(views.rbegin(), views.rend(),
+                             [](const TensorView &v) { return isAbsent(v); }));
+    return code(ins, views, info.schema, c.attrs);
+  };
+  EXPECT_EQ(changed([](TensorView &v) { v.data = nullptr; }),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(
+      changed([](TensorView &v) { v.data = static_cast<char *>(v.data) + 1; }),
+      StatusCode::Misaligned);
+  EXPECT_EQ(changed([](TensorView &v) { v.desc.dims[v.desc.rank++] = 2; }),
+            StatusCode::ShapeMismatch);
+  EXPECT_EQ(changed([](TensorView &v) {
+              v.desc.rank = 1;
+              v.desc.dims[0] = 0;
+            }),
+            StatusCode::ShapeMismatch);
+  DType wrong = isFloat(outs.back().desc.dtype) ? DType::I32 : DType::F64;
+  if (row.kind == OpKind::Copy || row.kind == OpKind::CopySaved ||
+      row.kind == OpKind::StepInc)
+    wrong = DType::BF16;
+  EXPECT_EQ(changed([&](TensorView &v) { v.desc.dtype = wrong; }),
+            StatusCode::DTypeMismatch);
+}
+
+std::string rowName(const testing::TestParamInfo<size_t> &info) {
+  std::string name = kRows[info.param].name;
+  for (char &ch : name)
+    if (!std::isalnum(static_cast<unsigned char>(ch)))
+      ch = '_';
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, KernelTest,
+                         testing::Range<size_t>(0, kRows.size()), rowName);
+
+TEST(Kernels, TableCoversEveryKind) {
+  std::set<OpKind> kinds;
+  for (const KindRow &row : kRows)
+    kinds.insert(row.kind);
+  EXPECT_EQ(kinds.size(), kNumOpKinds);
+}
+
+TEST(Kernels, CastsRoundToNearest) {
+  for (const KernelRow &row : kernelTable()) {
+    if (row.kind != OpKind::Cast || row.device != makeDevice()->kind())
+      continue;
+    std::mt19937 random(3);
+    Case c;
+    c.ins.push_back(makeOperand(TensorDesc(row.in0, {129, 8}), random, false));
+    c.outs.push_back(
+        makeOperand(TensorDesc(row.out0, {129, 8}), random, false));
+    ASSERT_TRUE(call(OpKind::Cast, c, 2, row.kid).ok()) << row.kid;
+    for (size_t i = 0; i < 129 * 8; ++i) {
+      Operand expected = c.outs[0];
+      store(expected, i, c.ins[0].reference.values[i]);
+      ASSERT_EQ(load(c.outs[0], i), load(expected, i)) << row.kid << " " << i;
+    }
+  }
+}
+
+TEST(Kernels, NonFiniteValues) {
+  auto device = createCPUDevice({2});
+  auto stream = device->createStream();
+  float x[3] = {NAN, -INFINITY, INFINITY}, y[3];
+  TensorDesc desc(DType::F32, {3});
+  TensorView in{x, desc}, out{y, desc};
+  ASSERT_TRUE(
+      op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 0);
+  EXPECT_EQ(y[2], INFINITY);
+  int32_t ok = 7;
+  TensorView flag{&ok, TensorDesc(DType::I32, {})};
+  ASSERT_TRUE(
+      op_call(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
+  EXPECT_EQ(ok, 0);
+  x[0] = x[1] = x[2] = 1;
+  ASSERT_TRUE(
+      op_call(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
+  EXPECT_EQ(ok, 1);
+}
+
+/// The scale comes back from wherever it was, and 1/scale is finite.
+TEST(Kernels, LossScaleStaysInRange) {
+  struct Row {
+    float scale;
+    int32_t ok;
+    float expected;
+  };
+  const Row rows[] = {{0x1p-24f, 0, 0x1p-24f}, {0x1p-23f, 0, 0x1p-24f},
+                      {0, 1, 0x1p-24f},        {-4, 0, 0x1p-24f},
+                      {NAN, 0, 0x1p-24f},      {NAN, 1, 0x1p-24f},
+                      {INFINITY, 0, 0x1p126f}, {INFINITY, 1, 0x1p126f},
+                      {0x1p126f, 1, 0x1p126f}, {65536, 0, 32768},
+                      {65536, 1, 131072},      {0x1p-24f, 1, 0x1p-23f}};
+  for (const Row &row : rows) {
+    Case c;
+    for (double v : {double(row.scale), 0.0, double(row.ok)}) {
+      DType dtype = c.ins.empty() ? DType::F32 : DType::I32;
+      Operand o;
+      o.reference.desc = TensorDesc(dtype, {});
+      o.bytes.resize(4);
+      store(o, 0, v);
+      o.reference.values = {v};
+      c.ins.push_back(o);
+    }
+    c.outs = {c.ins[0], c.ins[1]};
+    c.attrs = blob(LossScaleUpdateAttrs{2, 0.5, 1});
+    ASSERT_TRUE(call(OpKind::LossScaleUpdate, c, 1).ok());
+    EXPECT_EQ(load(c.outs[0], 0), row.expected) << row.scale << " " << row.ok;
+    std::vector<reference::Tensor> ins,
+        outs = {c.outs[0].reference, c.outs[1].reference};
+    for (Operand &o : c.ins)
+      ins.push_back(o.reference);
+    reference::run(OpKind::LossScaleUpdate, ins, outs, c.attrs);
+    EXPECT_EQ(outs[0].values[0], row.expected) << row.scale << " " << row.ok;
+  }
+}
+
+/// A counter stays at the largest number of its type: it does not wrap.
+TEST(Kernels, StepIncSaturates) {
+  auto device = makeDevice();
+  auto next = [&](auto start, int calls) {
+    using Int = decltype(start);
+    Case c;
+    Operand o;
+    o.reference.desc =
+        TensorDesc(sizeof(Int) == 4 ? DType::I32 : DType::I64, {});
+    o.bytes.resize(sizeof(Int));
+    std::memcpy(o.bytes.data(), &start, sizeof(Int));
+    Operand ok;
+    ok.reference.desc = TensorDesc::absent();
+    c.outs = {o};
+    c.ins = {o, ok};
+    for (int i = 0; i < calls; ++i) {
+      EXPECT_TRUE(call(OpKind::StepInc, c, 1).ok());
+      c.ins[0].bytes = c.outs[0].bytes;
+    }
+    std::memcpy(&start, c.outs[0].bytes.data(), sizeof(Int));
+    return start;
+  };
+  EXPECT_EQ(next(INT32_MAX - 1, 1), INT32_MAX);
+  EXPECT_EQ(next(INT32_MAX - 1, 3), INT32_MAX);
+  EXPECT_EQ(next(INT64_MAX - 1, 1), INT64_MAX);
+  EXPECT_EQ(next(INT64_MAX, 2), INT64_MAX);
+  EXPECT_EQ(next(int32_t(-1), 1), 0);
+}
+
+/// 0.25 * (3e38 - -3e38) is 1.5e38: no reason to overflow.
+TEST(Kernels, MseGradDoesNotOverflowEarly) {
+  for (const KernelRow &row : kernelTable()) {
+    if (row.device != makeDevice()->kind() || row.in0 != DType::F32 ||
+        (row.kind != OpKind::MseGrad && row.kind != OpKind::MseLossGrad))
+      continue;
+    Case c;
+    for (double v : {3e38, -3e38}) {
+      Operand o;
+      o.reference.desc = TensorDesc(DType::F32, {4});
+      o.bytes.resize(16);
+      for (size_t i = 0; i < 4; ++i)
+        store(o, i, v);
+      c.ins.push_back(o);
+    }
+    c.outs = {c.ins[0]};
+    Operand lossScale;
+    lossScale.reference.desc = TensorDesc::absent();
+    c.ins.push_back(lossScale);
+    if (row.kind == OpKind::MseLossGrad) {
+      Operand loss;
+      loss.reference.desc = TensorDesc(DType::F32, {});
+      loss.bytes.resize(4);
+      c.outs.insert(c.outs.begin(), loss);
+    }
+    c.attrs = blob(MseGradAttrs{0.25});
+    Status status = call(row.kind, c, 1, row.kid);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(load(c.outs.back(), i), 1.5e38, 1e32) << row.kid;
+  }
+}
+
+/// What PyTorch does: a mean over no row is NaN, rows that are ignored have no
+/// gradient. A label that is no class must not read beyond the logits.
+TEST(Kernels, CrossEntropyOfLabelsThatAreNoClass) {
+  const KindRow &loss = sampleCallRow("softmax_cross_entropy"),
+                &grad = sampleCallRow("softmax_cross_entropy_grad");
+  struct Row {
+    std::vector<int32_t> labels;
+    bool isLossFinite;
+  };
+  const Row rows[] = {{{1, 0, 2}, true},          {{1, -100, -100}, true},
+                      {{1, 9, 2}, false},         {{1, -1, 2}, false},
+                      {{INT32_MAX, 0, 1}, false}, {{0, 1, INT32_MIN}, false},
+                      {{-100, -100, -100}, false}};
+  for (const Row &row : rows)
+    for (const KindRow *kind : {&loss, &grad})
+      // A warp's row, and a block's.
+      for (int64_t n : {9, 1500}) {
+        Case c = makeCase(*kind, makeSample(*kind, 3, n - 8, DType::F32), 1);
+        std::vector<int32_t> labels = row.labels;
+        for (int32_t &label : labels)
+          label = label == 9 ? int32_t(n) : label; // the first that is none
+        std::memcpy(c.ins[1].bytes.data(), labels.data(), 12);
+        ASSERT_TRUE(call(kind->kind, c, 1).ok());
+        if (kind == &loss) {
+          EXPECT_EQ(std::isfinite(load(c.outs[0], 0)), row.isLossFinite);
+          continue;
+        }
+        for (int64_t r = 0; r < 3; ++r)
+          for (int64_t j = 0; j < n; ++j) {
+            double d = load(c.outs[0], size_t(r * n + j));
+            bool isClass = labels[size_t(r)] >= 0 && labels[size_t(r)] < n;
+            if (labels[size_t(r)] == -100)
+              ASSERT_EQ(d, 0) << r << " " << j;
+            else
+              ASSERT_EQ(std::isfinite(d), isClass) << r << " " << j;
+          }
+      }
+}
+
+TEST(Kernels, RefusesIllegalAliasing) {
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  std::vector<float> m(64);
+  TensorDesc desc(DType::F32, {4, 4});
+  TensorView a{m.data(), desc}, shifted{m.data() + 4, desc};
+  auto attrs = blob(GemmAttrs{0, 0});
+  EXPECT_EQ(
+      op_call(*device, OpKind::Gemm, {a, a}, {a}, 0, attrs, **stream).code(),
+      StatusCode::InvalidArgument);
+  EXPECT_EQ(
+      op_call(*device, OpKind::Relu, {a}, {shifted}, 0, {}, **stream).code(),
+      StatusCode::InvalidArgument);
+}
+
+TEST(Kernels, RefusesBadWorkspaces) {
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  alignas(kTensorAlignment) float m[256] = {};
+  TensorDesc desc(DType::F32, {4});
+  TensorView in{m, desc}, out{m + 64, desc};
+  auto code = [&](float *workspace) {
+    return op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream, "auto",
+                   {workspace, desc})
+        .code();
+  };
+  EXPECT_EQ(code(m + 128), StatusCode::Ok);
+  EXPECT_EQ(code(m + 129), StatusCode::Misaligned);
+  EXPECT_EQ(code(m), StatusCode::InvalidArgument) << "operand 0";
+  EXPECT_EQ(code(m + 64), StatusCode::InvalidArgument) << "result 0";
+}
+
+TEST(Graphs, CaptureUserCalls) {
+  auto device = createCPUDevice({1});
+  auto stream = graph_stream(*device);
+  ASSERT_TRUE(stream.ok());
+  float x = -3, y = 9;
+  TensorDesc scalar(DType::F32, {});
+  TensorView in{&x, scalar}, out{&y, scalar};
+  ASSERT_TRUE(graph_begin(**stream).ok());
+  EXPECT_EQ(graph_begin(**stream).code(), StatusCode::FailedState);
+  ASSERT_TRUE(
+      op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  EXPECT_EQ(y, 9) << "captured, not run";
+  EXPECT_EQ((*stream)->synchronize().code(), StatusCode::FailedState);
+  auto graph = graph_end(**stream);
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(graph_end(**stream).status().code(), StatusCode::FailedState);
+  EXPECT_EQ((*graph)->numNodes(), 1u);
+  ASSERT_TRUE(graph_launch(**graph, **stream).ok());
+  EXPECT_EQ(y, 0);
+  graph_reset(*graph);
+  graph_reset(*graph);
+  EXPECT_EQ(graph->get(), nullptr);
+}
+
+} // namespace

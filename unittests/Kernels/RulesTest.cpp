@@ -1,0 +1,789 @@
+//===- RulesTest.cpp - every rule of every primitive, violated once -------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// One table: a legal call (SampleCalls), one thing wrong with it, and the rule
+// that must say so. Each row is asked of checkCall, of the plan loader on both
+// devices (CUDA's rows need no CUDA build), and of op_call where the CPU has a
+// kernel. scripts/lint_tests.py demands a row for every numbered constraint of
+// docs/AICFRTDialect.md; `make mutants` shows that no single check goes
+// untested.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/Rules.h"
+#include "aicf/Device.h"
+#include "kernels/KernelTable.h"
+#include "unittests/Common/SamplePlans.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+using Change = std::function<void(Sample &)>;
+using Code = StatusCode;
+
+/// Operand (or with `out`, result) `i` gets another dtype or shape.
+Change in(size_t i, DType dtype) {
+  return [=](Sample &s) { s.ins[i].dtype = dtype; };
+}
+Change out(size_t i, DType dtype) {
+  return [=](Sample &s) { s.outs[i].dtype = dtype; };
+}
+Change in(size_t i, std::vector<int64_t> shape) {
+  return [=](Sample &s) { s.ins[i] = TensorDesc(s.ins[i].dtype, shape); };
+}
+Change out(size_t i, std::vector<int64_t> shape) {
+  return [=](Sample &s) { s.outs[i] = TensorDesc(s.outs[i].dtype, shape); };
+}
+/// Every operand and result gets one dtype.
+Change all(DType dtype) {
+  return [=](Sample &s) {
+    for (auto *descs : {&s.ins, &s.outs})
+      for (TensorDesc &desc : *descs)
+        desc.dtype = dtype;
+  };
+}
+Change both(Change a, Change b) {
+  return [=](Sample &s) {
+    a(s);
+    b(s);
+  };
+}
+Change dropIn() {
+  return [](Sample &s) { s.ins.pop_back(); };
+}
+Change dropOut() {
+  return [](Sample &s) { s.outs.pop_back(); };
+}
+Change addOut(TensorDesc desc) {
+  return [=](Sample &s) { s.outs.push_back(desc); };
+}
+Change addIn(TensorDesc desc) {
+  return [=](Sample &s) { s.ins.push_back(desc); };
+}
+/// One field of the attr blob.
+template <typename Attrs, typename Field, typename Value>
+Change attr(Field Attrs::*field, Value value) {
+  return [=](Sample &s) {
+    Attrs attrs;
+    std::memcpy(&attrs, s.attrs.data(), sizeof(attrs));
+    // By bytes: a packed struct's field may be misaligned.
+    Field changed = static_cast<Field>(value);
+    std::memcpy(&(attrs.*field), &changed, sizeof(changed));
+    std::memcpy(s.attrs.data(), &attrs, sizeof(attrs));
+  };
+}
+
+struct RuleCase {
+  const char *row; ///< of sampleCallRows(), with m = 3 and n = 6 (K = 5)
+  const char *id;  ///< the constraint; empty for what every record has
+  StatusCode code;
+  Change change;
+  const char *text = ""; ///< also in the message, where the id is not enough
+};
+
+constexpr DType F16 = DType::F16, F32 = DType::F32, F64 = DType::F64,
+                BF16 = DType::BF16, I32 = DType::I32, I64 = DType::I64;
+const TensorDesc kFlag(I32, {}), kScalar(F32, {});
+
+const RuleCase kProducts[] = {
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transA, 2),
+     "transA"},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transA, -1),
+     "transA"},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transB, 2),
+     "transB"},
+    {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transB, -1),
+     "transB"},
+    {"gemm NN", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm NN", "C1", Code::ShapeMismatch, in(1, {5, 6, 1})},
+    {"gemm NN", "C1", Code::ShapeMismatch, out(0, {3, 6, 1})},
+    {"gemm NN", "", Code::DTypeMismatch, all(I32), "operand 0 (a)"},
+    {"gemm NN", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm NN", "C2", Code::DTypeMismatch, out(0, F16)},
+    {"gemm to f32", "C2", Code::DTypeMismatch, out(0, F64)},
+    {"gemm to f32", "C2", Code::DTypeMismatch, in(1, F16)},
+    {"gemm NN", "C2", Code::DTypeMismatch, both(in(0, F64), in(1, F64))},
+    {"gemm NN", "C3", Code::ShapeMismatch, in(0, {3, 4})},
+    {"gemm NT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
+    {"gemm TN", "C3", Code::ShapeMismatch, in(0, {4, 3})},
+    {"gemm TT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
+    {"gemm NN", "C4", Code::ShapeMismatch, out(0, {4, 6})},
+    {"gemm NT", "C4", Code::ShapeMismatch, out(0, {3, 5})},
+    {"gemm TN", "C4", Code::ShapeMismatch, out(0, {5, 6})},
+    {"gemm TT", "C4", Code::ShapeMismatch, out(0, {6, 3})},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::relu, 2),
+     "relu"},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::relu, -1),
+     "relu"},
+    {"gemm_bias NT", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm_bias NT", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm_bias NT", "C3", Code::ShapeMismatch, in(1, {6, 4})},
+    {"gemm_bias NT", "C4", Code::ShapeMismatch, out(0, {6, 6})},
+    {"gemm_bias NT", "C5", Code::ShapeMismatch, in(2, {3})},
+    {"gemm_bias NT", "C5", Code::DTypeMismatch, in(2, F16)},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::transA, 2),
+     "transA"},
+    {"gemm_bias NT", "", Code::InvalidArgument, attr(&GemmBiasAttrs::transB, 2),
+     "transB"},
+    {"gemm_relu_bwd NN", "", Code::InvalidArgument,
+     attr(&GemmReluBwdAttrs::transA, 2), "transA"},
+    {"gemm_relu_bwd NN", "", Code::InvalidArgument,
+     attr(&GemmReluBwdAttrs::transB, 2), "transB"},
+    {"gemm_reduce TN", "", Code::InvalidArgument,
+     attr(&GemmReduceAttrs::transA, 2), "transA"},
+    {"gemm_reduce TN", "", Code::InvalidArgument,
+     attr(&GemmReduceAttrs::transB, 2), "transB"},
+    {"gemm_relu_bwd NN", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm_relu_bwd NN", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm_relu_bwd NN", "C3", Code::ShapeMismatch, in(0, {3, 4})},
+    {"gemm_relu_bwd NN", "C4", Code::ShapeMismatch, out(0, {6, 6})},
+    {"gemm_relu_bwd NN", "C5", Code::ShapeMismatch, in(2, {6, 3})},
+    {"gemm_relu_bwd NN", "C5", Code::DTypeMismatch, in(2, F64)},
+    {"gemm_reduce TN", "C1", Code::ShapeMismatch, in(0, {15})},
+    {"gemm_reduce TN", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"gemm_reduce TN", "C3", Code::ShapeMismatch, in(0, {4, 3})},
+    {"gemm_reduce TN", "C4", Code::ShapeMismatch, out(0, {6, 6})},
+    {"gemm_reduce TN", "C5", Code::ShapeMismatch, out(1, {6})},
+    {"gemm_reduce TN", "C5", Code::DTypeMismatch, out(1, F64)},
+};
+
+const RuleCase kElementwise[] = {
+    {"bias_add last", "C1", Code::ShapeMismatch, in(1, {6, 1})},
+    {"bias_add last", "", Code::DTypeMismatch, all(I32), "operand 0 (y)"},
+    {"bias_add last", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"bias_add last", "", Code::DTypeMismatch, out(0, F64), "result 0 (out)"},
+    {"bias_add last", "C2", Code::InvalidArgument,
+     attr(&BiasAddAttrs::axis, -2)},
+    {"bias_add last", "C2", Code::InvalidArgument,
+     attr(&BiasAddAttrs::axis, 2)},
+    {"bias_add last", "C2", Code::InvalidArgument,
+     both(in(0, std::vector<int64_t>{}), out(0, std::vector<int64_t>{}))},
+    {"bias_add last", "C3", Code::ShapeMismatch, in(1, {3})},
+    {"bias_add first", "C3", Code::ShapeMismatch, in(1, {6})},
+    {"bias_add middle", "C3", Code::ShapeMismatch, in(1, {6})},
+    {"bias_add last", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (out)"},
+    {"relu", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"relu", "", Code::DTypeMismatch, out(0, F64), "result 0 (y)"},
+    {"relu", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (y)"},
+    {"relu_bwd", "", Code::DTypeMismatch, all(I64), "operand 0 (dy)"},
+    {"relu_bwd", "", Code::DTypeMismatch, in(1, F64), "operand 1 (saved)"},
+    {"relu_bwd", "", Code::ShapeMismatch, in(1, {6, 3}), "operand 1 (saved)"},
+    {"relu_bwd", "", Code::ShapeMismatch, out(0, {18}), "result 0 (dx)"},
+    {"add", "", Code::DTypeMismatch, all(I32), "operand 0 (a)"},
+    {"add", "", Code::DTypeMismatch, in(1, F16), "operand 1 (b)"},
+    {"add", "", Code::ShapeMismatch, in(1, {6}), "operand 1 (b)"},
+    {"add", "", Code::DTypeMismatch, out(0, F16), "result 0 (c)"},
+    {"reciprocal", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"reciprocal", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"gelu erf", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"gelu erf", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"gelu tanh", "", Code::InvalidArgument, attr(&GeluAttrs::approximate, 2),
+     "approximate"},
+    {"gelu_bwd erf", "", Code::ShapeMismatch, in(1, {18}), "operand 1 (x)"},
+    {"gelu_bwd tanh", "", Code::InvalidArgument,
+     attr(&GeluBwdAttrs::approximate, -1), "approximate"},
+    {"copy", "", Code::InvalidArgument, addOut(kScalar),
+     "got 2 results, expected 1"},
+    {"copy", "", Code::DTypeMismatch, out(0, I32), "result 0 (y)"},
+    {"copy", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"copy_saved", "", Code::DTypeMismatch, out(0, I32), "result 0 (y)"},
+    {"copy_saved", "", Code::ShapeMismatch, out(0, {18}), "result 0 (y)"},
+    {"cast", "", Code::DTypeMismatch, in(0, I32), "operand 0 (x)"},
+    {"cast", "", Code::DTypeMismatch, out(0, I32), "result 0 (y)"},
+    {"cast", "C1", Code::ShapeMismatch, out(0, {18})},
+    {"relu_bwd_reduce", "", Code::DTypeMismatch, all(I32), "operand 0 (dy)"},
+    {"relu_bwd_reduce", "C1", Code::ShapeMismatch,
+     both(in(0, {18}), both(in(1, {18}), out(0, {18})))},
+    {"relu_bwd_reduce", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"relu_bwd_reduce", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"relu_bwd_reduce", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (dx)"},
+    {"relu_bwd_reduce", "C2", Code::ShapeMismatch, out(1, {3})},
+    {"relu_bwd_reduce", "C2", Code::DTypeMismatch, out(1, F64)},
+};
+
+const RuleCase kLossAndNorm[] = {
+    {"mse_loss", "", Code::DTypeMismatch, all(I32), "operand 0 (pred)"},
+    {"mse_loss", "C1", Code::ShapeMismatch, in(1, {18})},
+    {"mse_loss", "C1", Code::DTypeMismatch, in(1, F16)},
+    {"mse_loss", "C1", Code::DTypeMismatch, in(0, F64)},
+    {"mse_loss mixed", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"mse_loss", "", Code::DTypeMismatch, out(0, F64), "result 0 (loss)"},
+    {"mse_loss", "", Code::ShapeMismatch, out(0, {1}), "result 0 (loss)"},
+    {"mse_grad", "", Code::DTypeMismatch, all(I32), "operand 0 (pred)"},
+    {"mse_grad", "C1", Code::ShapeMismatch, in(1, {18})},
+    {"mse_grad", "", Code::ShapeMismatch, out(0, {18}), "result 0 (dpred)"},
+    {"mse_grad mixed", "", Code::DTypeMismatch, out(0, F32),
+     "result 0 (dpred)"},
+    {"mse_grad", "", Code::InvalidArgument, attr(&MseGradAttrs::scale, NAN),
+     "scale"},
+    {"mse_grad", "", Code::InvalidArgument,
+     attr(&MseGradAttrs::scale, -INFINITY), "scale"},
+    {"mse_loss_grad", "", Code::InvalidArgument,
+     attr(&MseLossGradAttrs::scale, INFINITY), "scale"},
+    {"mse_grad scaled", "C2", Code::DTypeMismatch, in(2, F64)},
+    {"mse_grad scaled", "C2", Code::ShapeMismatch, in(2, {1})},
+    {"mse_loss_grad", "", Code::DTypeMismatch, all(I32), "operand 0 (pred)"},
+    {"mse_loss_grad", "C1", Code::ShapeMismatch, in(1, {18})},
+    {"mse_loss_grad", "", Code::ShapeMismatch, out(1, {18}),
+     "result 1 (dpred)"},
+    {"mse_loss_grad scaled", "", Code::DTypeMismatch, out(1, F32),
+     "result 1 (dpred)"},
+    {"mse_loss_grad", "", Code::ShapeMismatch, out(0, {1}), "result 0 (loss)"},
+    {"mse_loss_grad scaled", "", Code::DTypeMismatch, out(0, BF16),
+     "result 0 (loss)"},
+    {"mse_loss_grad scaled", "C2", Code::DTypeMismatch, in(2, BF16)},
+    {"softmax_cross_entropy", "", Code::DTypeMismatch, in(1, I64),
+     "operand 1 (labels)"},
+    {"softmax_cross_entropy", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
+    {"softmax_cross_entropy", "C2", Code::ShapeMismatch, in(1, {7})},
+    {"softmax_cross_entropy", "C2", Code::ShapeMismatch, in(1, {3, 1})},
+    {"softmax_cross_entropy", "", Code::DTypeMismatch, out(0, F64),
+     "result 0 (loss)"},
+    {"softmax_cross_entropy mixed", "", Code::DTypeMismatch, out(0, BF16),
+     "result 0 (loss)"},
+    {"softmax_cross_entropy", "", Code::ShapeMismatch, out(0, {1}),
+     "result 0 (loss)"},
+    {"softmax_cross_entropy", "", Code::InvalidArgument,
+     attr(&SoftmaxCrossEntropyAttrs::label_smoothing, 1), "label_smoothing"},
+    {"softmax_cross_entropy", "", Code::InvalidArgument,
+     attr(&SoftmaxCrossEntropyAttrs::label_smoothing, -0.1), "label_smoothing"},
+    {"softmax_cross_entropy_grad", "", Code::DTypeMismatch, in(1, F32),
+     "operand 1 (labels)"},
+    {"softmax_cross_entropy_grad", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
+    {"softmax_cross_entropy_grad", "C2", Code::ShapeMismatch, in(1, {7})},
+    {"softmax_cross_entropy_grad smoothed", "C3", Code::ShapeMismatch,
+     in(2, {1})},
+    {"softmax_cross_entropy_grad mixed", "C3", Code::DTypeMismatch,
+     in(2, BF16)},
+    {"softmax_cross_entropy_grad", "", Code::ShapeMismatch, out(0, {21}),
+     "result 0 (dlogits)"},
+    {"softmax_cross_entropy_grad", "", Code::InvalidArgument,
+     attr(&SoftmaxCrossEntropyGradAttrs::label_smoothing, NAN),
+     "label_smoothing"},
+    {"reduce_sum 0", "C1", Code::InvalidArgument,
+     attr(&ReduceSumAttrs::axis, -1)},
+    {"reduce_sum 0", "C1", Code::InvalidArgument,
+     attr(&ReduceSumAttrs::axis, 2)},
+    {"reduce_sum 0", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"reduce_sum 0", "C2", Code::DTypeMismatch, out(0, F64)},
+    {"reduce_sum 0", "C3", Code::ShapeMismatch, out(0, {3})},
+    {"reduce_sum 1", "C3", Code::ShapeMismatch, out(0, {1, 6})},
+    {"reduce_sum middle", "C3", Code::ShapeMismatch, out(0, {6, 3})},
+    {"layer_norm", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
+    {"layer_norm", "C2", Code::ShapeMismatch, in(1, {3})},
+    {"layer_norm", "C2", Code::ShapeMismatch, in(2, {6, 1})},
+    {"layer_norm", "", Code::DTypeMismatch, all(I32), "operand 0 (x)"},
+    {"layer_norm", "C3", Code::DTypeMismatch, in(1, F64)},
+    {"layer_norm", "C3", Code::DTypeMismatch, in(2, F64)},
+    {"layer_norm", "", Code::DTypeMismatch, out(1, F64), "result 1 (mean)"},
+    {"layer_norm", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (y)"},
+    {"layer_norm", "", Code::ShapeMismatch, out(1, {6}), "result 1 (mean)"},
+    {"layer_norm", "", Code::ShapeMismatch, out(2, {3, 1}), "result 2 (rstd)"},
+    {"layer_norm", "", Code::InvalidArgument, attr(&LayerNormAttrs::eps, -1e-9),
+     "eps"},
+    {"layer_norm", "", Code::InvalidArgument,
+     attr(&LayerNormAttrs::eps, INFINITY), "eps"},
+    {"layer_norm", "", Code::InvalidArgument, attr(&LayerNormAttrs::eps, NAN),
+     "eps"},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch,
+     in(0, std::vector<int64_t>{})},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"layer_norm_bwd", "C2", Code::ShapeMismatch, in(2, {3})},
+    {"layer_norm_bwd", "C3", Code::ShapeMismatch, in(3, {6})},
+    {"layer_norm_bwd", "C3", Code::ShapeMismatch, in(4, {6})},
+    {"layer_norm_bwd", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (dx)"},
+    {"layer_norm_bwd", "", Code::ShapeMismatch, out(1, {3}),
+     "result 1 (dgamma)"},
+    {"layer_norm_bwd", "", Code::ShapeMismatch, out(2, {3}),
+     "result 2 (dbeta)"},
+    {"layer_norm_bwd", "", Code::DTypeMismatch, all(I32), "operand 0 (dy)"},
+    {"layer_norm_bwd", "C1", Code::ShapeMismatch,
+     both(in(0, std::vector<int64_t>{}), in(1, std::vector<int64_t>{})),
+     "of rank 0"},
+    {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(2, F64)},
+    {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(3, F64)},
+    {"layer_norm_bwd", "C4", Code::DTypeMismatch, in(4, F64)},
+    {"layer_norm_bwd", "", Code::DTypeMismatch, out(2, F64),
+     "result 2 (dbeta)"},
+};
+
+const RuleCase kCounters[] = {
+    {"all_finite", "", Code::InvalidArgument, [](Sample &s) { s.ins.clear(); },
+     "got 0 operands"},
+    {"all_finite", "", Code::DTypeMismatch, in(0, I32), "operand 0 (grad)"},
+    {"all_finite", "", Code::DTypeMismatch, both(in(0, I32), in(1, I32)),
+     "operand 0 (grad)"},
+    {"all_finite", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"all_finite", "", Code::DTypeMismatch, out(0, I64), "result 0 (ok)"},
+    {"all_finite", "", Code::ShapeMismatch, out(0, {1}), "result 0 (ok)"},
+    {"loss_scale_update", "", Code::DTypeMismatch, in(0, I32),
+     "operand 0 (scale)"},
+    {"loss_scale_update", "", Code::DTypeMismatch,
+     both(in(0, I32), out(0, I32)), "operand 0 (scale)"},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"loss_scale_update", "", Code::DTypeMismatch, out(0, F64),
+     "result 0 (scale_out)"},
+    {"loss_scale_update", "", Code::ShapeMismatch, out(0, {1}),
+     "result 0 (scale_out)"},
+    {"loss_scale_update", "", Code::DTypeMismatch, in(1, I64),
+     "operand 1 (streak)"},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, in(1, {1})},
+    {"loss_scale_update", "", Code::DTypeMismatch, in(2, F32),
+     "operand 2 (ok)"},
+    {"loss_scale_update", "C1", Code::ShapeMismatch, in(2, {1})},
+    {"loss_scale_update", "", Code::DTypeMismatch, out(1, I64),
+     "result 1 (streak_out)"},
+    {"loss_scale_update", "", Code::ShapeMismatch, out(1, {1}),
+     "result 1 (streak_out)"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, 0.999), "growth_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, NAN), "growth_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_factor, INFINITY), "growth_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, 0), "backoff_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, 1.001), "backoff_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::backoff_factor, NAN), "backoff_factor"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_interval, 0), "growth_interval"},
+    {"loss_scale_update", "", Code::InvalidArgument,
+     attr(&LossScaleUpdateAttrs::growth_interval, int64_t(1) << 31),
+     "growth_interval"},
+    {"step_inc", "", Code::DTypeMismatch, all(F32), "operand 0 (step)"},
+    {"step_inc", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"step_inc", "", Code::DTypeMismatch, out(0, I32), "result 0 (step_out)"},
+    {"step_inc", "", Code::ShapeMismatch, out(0, {1}), "result 0 (step_out)"},
+    {"step_inc i32 ok", "", Code::DTypeMismatch, in(1, I64), "operand 1 (ok)"},
+    {"step_inc i32 ok", "C1", Code::ShapeMismatch, in(1, {1})},
+    {"bias_corr", "", Code::DTypeMismatch, in(0, F32), "operand 0 (step)"},
+    {"bias_corr", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"bias_corr", "", Code::DTypeMismatch, out(0, I32), "result 0 (bc)"},
+    {"bias_corr", "C2", Code::ShapeMismatch, out(0, {3})},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta1, -0.1),
+     "beta1"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta1, 1),
+     "beta1"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, -0.1),
+     "beta2"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, NAN),
+     "beta2"},
+    {"bias_corr", "", Code::InvalidArgument, attr(&BiasCorrAttrs::beta2, 1),
+     "beta2"},
+};
+
+const RuleCase kOptimizers[] = {
+    {"adam_step", "", Code::DTypeMismatch, all(I32), "operand 0 (p)"},
+    {"adam_step", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"adam_step", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"adam_step mixed", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"adam_step", "C1", Code::DTypeMismatch, in(2, F64)},
+    {"adam_step", "C1", Code::ShapeMismatch, in(3, {6, 3})},
+    {"adam_step", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (p_out)"},
+    {"adam_step", "", Code::ShapeMismatch, out(1, {6, 3}), "result 1 (m_out)"},
+    {"adam_step", "", Code::DTypeMismatch, out(2, F64), "result 2 (v_out)"},
+    {"adam_step", "C2", Code::ShapeMismatch, in(4, {3})},
+    {"adam_step", "C2", Code::DTypeMismatch, in(4, F64)},
+    {"adam_step", "C2", Code::DTypeMismatch, in(5, F64)},
+    {"adam_step", "C2", Code::ShapeMismatch, in(5, {1})},
+    {"adam_step gated", "C2", Code::DTypeMismatch, in(6, F64)},
+    {"adam_step gated", "C2", Code::ShapeMismatch, in(6, {1})},
+    {"adam_step gated", "C3", Code::ShapeMismatch, in(7, {1})},
+    {"adam_step gated", "", Code::DTypeMismatch, in(7, I64), "operand 7 (ok)"},
+    {"adam_step gated", "", Code::InvalidArgument, addIn(kFlag),
+     "got 9 operands"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::beta1, 1),
+     "beta1"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::beta2, 1),
+     "beta2"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::eps, -1),
+     "eps"},
+    {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::eps, NAN),
+     "eps"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::eps, INFINITY), "eps"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, INFINITY), "weight_decay"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, -1), "weight_decay"},
+    {"adam_step", "", Code::InvalidArgument,
+     attr(&AdamStepAttrs::weight_decay, NAN), "weight_decay"},
+    {"sgd_step", "", Code::DTypeMismatch, all(I32), "operand 0 (p)"},
+    {"sgd_step", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"sgd_step", "C1", Code::DTypeMismatch, in(1, F64)},
+    {"sgd_step mixed", "C1", Code::ShapeMismatch, in(1, {6, 3})},
+    {"sgd_step", "", Code::InvalidArgument,
+     [](Sample &s) { s.outs[1] = s.outs[0]; }, "result 1 (m_out)"},
+    {"sgd_step nesterov gated", "C1", Code::ShapeMismatch, in(3, {6, 3})},
+    {"sgd_step nesterov gated", "C1", Code::DTypeMismatch, in(3, F64)},
+    {"sgd_step", "", Code::ShapeMismatch, out(0, {6, 3}), "result 0 (p_out)"},
+    {"sgd_step nesterov gated", "", Code::DTypeMismatch, out(1, F64),
+     "result 1 (m_out)"},
+    {"sgd_step", "C2", Code::DTypeMismatch, in(2, F64)},
+    {"sgd_step", "C2", Code::ShapeMismatch, in(2, {1})},
+    {"sgd_step nesterov gated", "C2", Code::ShapeMismatch, in(4, {1})},
+    {"sgd_step nesterov gated", "C3", Code::ShapeMismatch, in(5, {1})},
+    {"sgd_step nesterov gated", "", Code::DTypeMismatch, in(5, I64),
+     "operand 5 (ok)"},
+    {"sgd_step", "C4", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, .9)},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, -1), "momentum"},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, NAN), "momentum"},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, INFINITY), "momentum"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, INFINITY), "weight_decay"},
+    {"sgd_step", "C4", Code::InvalidArgument, attr(&SgdStepAttrs::nesterov, 1)},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::nesterov, 2), "nesterov"},
+    {"sgd_step nesterov gated", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::nesterov, -1), "nesterov"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, -1), "weight_decay"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::weight_decay, NAN), "weight_decay"},
+};
+
+const RuleCase kUpdates[] = {
+    {"adam_update", "", Code::InvalidArgument, dropIn(), "got 15 operands"},
+    {"adam_update", "", Code::InvalidArgument, dropOut(), "got 8 results"},
+    {"adam_update mixed gated", "", Code::InvalidArgument, addIn(kFlag),
+     "got 17 operands"},
+    {"adam_update", "C1", Code::ShapeMismatch, in(4 + 2, {7})},
+    {"adam_update", "C2", Code::ShapeMismatch, in(12, {3})},
+    {"adam_update", "C2", Code::ShapeMismatch, in(13, {1})},
+    {"adam_update", "", Code::ShapeMismatch, out(8, {7}), "result 8 (v_out)"},
+    {"adam_update mixed gated", "C2", Code::ShapeMismatch, in(14, {1})},
+    {"adam_update mixed gated", "C3", Code::ShapeMismatch, in(15, {1})},
+    {"adam_update", "", Code::InvalidArgument, attr(&AdamUpdateAttrs::beta1, 1),
+     "beta1"},
+    {"adam_update", "", Code::InvalidArgument, attr(&AdamUpdateAttrs::beta2, 1),
+     "beta2"},
+    {"adam_update", "", Code::InvalidArgument, attr(&AdamUpdateAttrs::eps, -1),
+     "eps"},
+    {"adam_update", "", Code::InvalidArgument,
+     attr(&AdamUpdateAttrs::weight_decay, -1), "weight_decay"},
+    {"adam_update mixed gated", "C4", Code::DTypeMismatch, out(9, F32)},
+    {"adam_update mixed gated", "C4", Code::ShapeMismatch, out(11, {6})},
+    {"sgd_update", "", Code::InvalidArgument, dropOut(), "got 2 results"},
+    {"sgd_update", "C1", Code::ShapeMismatch, in(3, {7})},
+    {"sgd_update", "", Code::InvalidArgument,
+     attr(&SgdUpdateAttrs::weight_decay, -1), "weight_decay"},
+    {"sgd_update mixed", "C4", Code::DTypeMismatch, out(3, F32)},
+    {"sgd_update mixed", "C4", Code::ShapeMismatch, out(5, {6})},
+    {"momentum_update", "", Code::InvalidArgument, dropOut(), "got 5 results"},
+    {"momentum_update", "C1", Code::ShapeMismatch, in(5, {7})},
+    {"momentum_update", "", Code::ShapeMismatch, out(1, {7}),
+     "result 1 (m_out)"},
+    {"momentum_update", "", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::momentum, -1), "momentum"},
+    {"momentum_update", "", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::weight_decay, -1), "weight_decay"},
+    {"momentum_update", "", Code::InvalidArgument,
+     attr(&MomentumUpdateAttrs::nesterov, 2), "nesterov"},
+    {"momentum_update mixed gated", "C4", Code::DTypeMismatch, out(6, F32)},
+    {"momentum_update mixed gated", "C4", Code::ShapeMismatch, out(8, {6})},
+};
+
+/// What groups share; three parameters, so the scalars stand behind them.
+const RuleCase kShared[] = {
+    {"adam_update", "C1", Code::DTypeMismatch, in(6, F64)},
+    {"adam_update", "C1", Code::DTypeMismatch, in(7, F64)},
+    {"adam_update", "C1", Code::ShapeMismatch, in(3, {7})},
+    {"adam_update", "C2", Code::DTypeMismatch,
+     both(both(in(4, F64), in(5, F64)), both(in(6, F64), in(7, F64)))},
+    {"adam_update", "C2", Code::DTypeMismatch, in(12, F64)},
+    {"adam_update", "C2", Code::DTypeMismatch, in(13, F64)},
+    {"adam_update mixed gated", "C2", Code::DTypeMismatch, in(14, F64)},
+    {"adam_update mixed gated", "C3", Code::ShapeMismatch, in(15, {1})},
+    {"sgd_update", "C2", Code::DTypeMismatch, both(in(2, F64), in(3, F64))},
+    {"sgd_update", "C2", Code::ShapeMismatch, in(6, {1})},
+    {"sgd_update", "C2", Code::DTypeMismatch, in(7, F64)},
+    {"sgd_update", "C3", Code::ShapeMismatch, in(8, {1})},
+    {"momentum_update", "C1", Code::DTypeMismatch, in(5, F64)},
+    {"momentum_update", "C2", Code::DTypeMismatch,
+     both(in(3, F64), both(in(4, F64), in(5, F64)))},
+    {"momentum_update", "C2", Code::DTypeMismatch, in(9, F64)},
+    {"momentum_update mixed gated", "C2", Code::ShapeMismatch, in(10, {1})},
+    {"momentum_update mixed gated", "C3", Code::ShapeMismatch, in(11, {1})},
+};
+
+const RuleCase kMovers[] = {
+    {"gather_rows", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{})},
+    {"gather_rows", "", Code::DTypeMismatch, in(1, F32), "operand 1 (index)"},
+    {"gather_rows", "C2", Code::ShapeMismatch, in(1, {6, 1})},
+    {"gather_rows", "C3", Code::ShapeMismatch, out(0, {5, 6})},
+    {"gather_rows", "C3", Code::ShapeMismatch, out(0, {6, 5})},
+    {"gather_rows", "C3", Code::DTypeMismatch, out(0, F64)},
+    {"shuffle", "", Code::DTypeMismatch, in(0, F32), "operand 0 (step)"},
+    {"shuffle", "C1", Code::ShapeMismatch, in(0, {1})},
+    {"shuffle", "", Code::DTypeMismatch, out(0, F32), "result 0 (index)"},
+    {"shuffle", "C2", Code::ShapeMismatch, out(0, {3, 1})},
+    {"shuffle", "", Code::InvalidArgument, attr(&ShuffleAttrs::size, 0),
+     "size"},
+    {"shuffle", "", Code::InvalidArgument, attr(&ShuffleAttrs::size, -7),
+     "size"},
+    {"shuffle", "", Code::InvalidArgument,
+     attr(&ShuffleAttrs::size, int64_t(1) << 31), "size"},
+    {"record", "C1", Code::ShapeMismatch, in(0, std::vector<int64_t>{}),
+     "of rank 0"},
+    {"record", "C1", Code::ShapeMismatch, in(1, {3})},
+    {"record", "C2", Code::DTypeMismatch, in(1, F64)},
+    {"record", "", Code::ShapeMismatch, out(0, {6, 3}),
+     "result 0 (history_out)"},
+    {"record", "", Code::DTypeMismatch, out(0, F64), "result 0 (history_out)"},
+    {"record", "", Code::DTypeMismatch, in(2, F32), "operand 2 (step)"},
+    {"record", "C3", Code::ShapeMismatch, in(2, {1})},
+};
+
+std::vector<RuleCase> makeCases() {
+  std::vector<RuleCase> cases;
+  auto add = [&](auto &table) {
+    cases.insert(cases.end(), std::begin(table), std::end(table));
+  };
+  add(kProducts);
+  add(kElementwise);
+  add(kLossAndNorm);
+  add(kCounters);
+  add(kOptimizers);
+  add(kUpdates);
+  add(kShared);
+  add(kMovers);
+  return cases;
+}
+const std::vector<RuleCase> kCases = makeCases();
+
+Sample goodSample(const KindRow &row) {
+  return makeSample(row, 3, 6, row.isMixed ? BF16 : F32);
+}
+
+Status check(OpKind kind, const Sample &s) {
+  return checkCall(kind, s.ins, s.outs, infoOf(kind).schema, s.attrs);
+}
+
+/// "gemm: C1: ", or for what has no number "gemm: operand 0 (a)".
+std::string expectedText(OpKind kind, const RuleCase &c) {
+  std::string op(nameOf(kind));
+  return op + ": " + (*c.id ? std::string(c.id) + ": " : c.text);
+}
+
+class OpRules : public testing::TestWithParam<size_t> {};
+
+TEST_P(OpRules, CheckCallRefuses) {
+  const RuleCase &c = kCases[GetParam()];
+  const KindRow &row = sampleCallRow(c.row);
+  Sample sample = goodSample(row);
+  ASSERT_TRUE(check(row.kind, sample).ok());
+  c.change(sample);
+  Status status = check(row.kind, sample);
+  EXPECT_EQ(status.code(), c.code) << status.toString();
+  EXPECT_NE(status.message().find(expectedText(row.kind, c)), std::string::npos)
+      << status.toString();
+  EXPECT_NE(status.message().find(c.text), std::string::npos)
+      << status.toString();
+}
+
+/// A plan with the broken call is refused for that rule, whatever the device:
+/// the loader knows CUDA's kernels on machines without CUDA.
+TEST_P(OpRules, LoaderRefuses) {
+  const RuleCase &c = kCases[GetParam()];
+  const KindRow &row = sampleCallRow(c.row);
+  size_t devices = 0;
+  for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+    Sample sample = goodSample(row);
+    const KernelRow *kernel =
+        selectKernel(device, row.kind, sample.ins, sample.outs);
+    if (!kernel)
+      continue;
+    ++devices;
+    Plan good = makeCallPlan(row.kind, sample, device);
+    ASSERT_TRUE(Plan::parse(good.serialize()).ok());
+    c.change(sample);
+    Plan bad = makeCallPlan(row.kind, sample, device);
+    bad.entries[0].calls[0].kid = std::string(kernel->kid);
+    Status status = Plan::parse(bad.serialize()).status();
+    EXPECT_NE(status.message().find("[CallRules]"), std::string::npos)
+        << status.toString();
+    EXPECT_NE(status.message().find(expectedText(row.kind, c)),
+              std::string::npos)
+        << status.toString();
+  }
+  EXPECT_GT(devices, 0u);
+}
+
+TEST_P(OpRules, OpCallRefuses) {
+  const RuleCase &c = kCases[GetParam()];
+  const KindRow &row = sampleCallRow(c.row);
+  Sample sample = goodSample(row);
+  if (!selectKernel(DeviceKind::CPU, row.kind, sample.ins, sample.outs))
+    return; // a fused kind: CUDA only
+  c.change(sample);
+  // Never touched: the rules come first.
+  std::vector<uint8_t> memory(kTensorAlignment * 16);
+  auto views = [&](const std::vector<TensorDesc> &descs) {
+    std::vector<TensorView> made;
+    for (const TensorDesc &desc : descs)
+      made.push_back({desc.isAbsent ? nullptr : memory.data(), desc});
+    return made;
+  };
+  auto device = createCPUDevice({1});
+  std::vector<TensorView> ins = views(sample.ins), outs = views(sample.outs);
+  Status status = resolve(*device, {row.kind, ins, outs,
+                                    infoOf(row.kind).schema, sample.attrs})
+                      .status();
+  EXPECT_EQ(status.code(), c.code) << status.toString();
+  EXPECT_NE(status.message().find(expectedText(row.kind, c)), std::string::npos)
+      << status.toString();
+}
+
+std::string caseName(const testing::TestParamInfo<size_t> &info) {
+  std::string name = std::to_string(info.param) + "_" + kCases[info.param].row +
+                     "_" + kCases[info.param].id;
+  for (char &ch : name)
+    if (!std::isalnum(static_cast<unsigned char>(ch)))
+      ch = '_';
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, OpRules, testing::Range<size_t>(0, kCases.size()),
+                         caseName);
+
+/// What every kind has: schema, blob size, the number of operands and results.
+TEST(OpRulesOfEveryKind, OuterForm) {
+  for (const KindRow &row : sampleCallRows()) {
+    const OpInfo &info = infoOf(row.kind);
+    Sample s = goodSample(row);
+    EXPECT_EQ(
+        checkCall(row.kind, s.ins, s.outs, info.schema + 1, s.attrs).code(),
+        Code::BadSchema)
+        << row.name;
+    s.attrs.push_back(0);
+    EXPECT_EQ(check(row.kind, s).code(), Code::BadAttrSize) << row.name;
+    s = goodSample(row);
+    s.ins.clear();
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+    s = goodSample(row);
+    s.outs.clear();
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+    if (info.groupOperands)
+      continue;
+    s = goodSample(row);
+    s.ins.resize(info.numOperands + 1, kScalar);
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+    s = goodSample(row);
+    s.outs.resize(info.numResults + 1, kScalar);
+    EXPECT_EQ(check(row.kind, s).code(), Code::InvalidArgument) << row.name;
+  }
+}
+
+/// Whatever is not optional must be there, and an optional operand may go.
+TEST(OpRulesOfEveryKind, Presence) {
+  for (const KindRow &row : sampleCallRows()) {
+    const OpInfo &info = infoOf(row.kind);
+    const Sample good = goodSample(row);
+    const auto slots = *CallSlots::of(info, good.ins.size());
+    for (size_t i = 0; i < good.ins.size(); ++i) {
+      Sample s = good;
+      s.ins[i] = TensorDesc::absent();
+      const OperandInfo &operand = info.operands[slots.operandAt(i)];
+      bool isOptional = operand.presence == Presence::Optional;
+      Status status = check(row.kind, s);
+      bool isAbsent = status.message().find("operand " + std::to_string(i) +
+                                            " (" + std::string(operand.name) +
+                                            ") is absent") != std::string::npos;
+      EXPECT_EQ(isAbsent, !isOptional) << row.name << ": " << status.toString();
+    }
+    for (size_t i = 0; i < good.outs.size(); ++i) {
+      Sample s = good;
+      s.outs[i] = TensorDesc::absent();
+      EXPECT_EQ(check(row.kind, s).ok(), good.outs[i].isAbsent)
+          << row.name << " result " << i;
+    }
+  }
+}
+
+/// The borders of the ranges are legal.
+TEST(OpRulesOfEveryKind, BordersAreLegal) {
+  auto isLegal = [](const char *name, const Change &change) {
+    const KindRow &row = sampleCallRow(name);
+    Sample s = goodSample(row);
+    change(s);
+    Status status = check(row.kind, s);
+    EXPECT_TRUE(status.ok()) << name << ": " << status.toString();
+  };
+  isLegal("bias_add last", attr(&BiasAddAttrs::axis, 1));
+  isLegal("layer_norm", attr(&LayerNormAttrs::eps, 0));
+  isLegal("loss_scale_update", attr(&LossScaleUpdateAttrs::growth_factor, 1));
+  isLegal("loss_scale_update", attr(&LossScaleUpdateAttrs::backoff_factor, 1));
+  isLegal("loss_scale_update", attr(&LossScaleUpdateAttrs::growth_interval, 1));
+  isLegal("loss_scale_update",
+          attr(&LossScaleUpdateAttrs::growth_interval, INT32_MAX));
+  isLegal("bias_corr", attr(&BiasCorrAttrs::beta1, 0));
+  isLegal("adam_step", attr(&AdamStepAttrs::eps, 0));
+  isLegal("shuffle", attr(&ShuffleAttrs::size, 1));
+  isLegal("shuffle", attr(&ShuffleAttrs::size, INT32_MAX));
+  isLegal("reduce_sum 1", out(0, {3}));
+  isLegal("gemm to f32", out(0, BF16));
+  isLegal("gemm to f32", both(in(0, F16), in(1, F16)));
+  isLegal("mse_loss mixed", both(in(1, BF16), out(0, BF16)));
+}
+
+TEST(OpRulesOfEveryKind, DefaultsOfFields) {
+  std::vector<TensorDesc> x = {TensorDesc(F32, {3, 6}), TensorDesc(F32, {3, 6}),
+                               TensorDesc::absent()};
+  auto isDefault = [&](OpKind kind, size_t field, FieldValue value) {
+    auto found =
+        fieldDefault(kind, field, {x.data(), infoOf(kind).numOperands});
+    return found && *found == value;
+  };
+  EXPECT_TRUE(isDefault(OpKind::BiasCorr, 0, 0.9));
+  EXPECT_TRUE(isDefault(OpKind::BiasAdd, 0, int64_t(-1)));
+  EXPECT_TRUE(isDefault(OpKind::MseGrad, 0, 2.0 / 18));
+  EXPECT_FALSE(fieldDefault(OpKind::Shuffle, 0, {x.data(), 1}))
+      << "size has none";
+  EXPECT_FALSE(fieldDefault(OpKind::MseGrad, 0, {x.data(), 2}))
+      << "of operands that it does not take";
+}
+
+/// What no tensor may be, whatever the op: each limit, and the last legal
+/// value.
+TEST(OpRulesOfEveryKind, CheckedBytesKnowsTheLimits) {
+  const int64_t k22 = int64_t(1) << 22, most = INT32_MAX;
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {})), 4u);
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {most})), 4 * uint64_t(most));
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {k22, k22})), kMaxTensorBytes);
+  EXPECT_EQ(checkedBytes(TensorDesc(F32, {1, 1, 1, 1, 1, 1, 1, 1})), 4u);
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {0})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {2, -1})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {-2, -2})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {most + 1})));
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {k22, k22, 2})));
+  // 2^64 bytes: the product is 0 again.
+  EXPECT_FALSE(checkedBytes(TensorDesc(F32, {k22, k22, int64_t(1) << 18})));
+  // What stands behind the dimensions would pass for one more.
+  static TensorDesc deep[2];
+  deep[0] = TensorDesc(F32, {1, 1, 1, 1, 1, 1, 1, 1});
+  deep[0].rank = kMaxRank + 1;
+  deep[1].dtype = I64;
+  EXPECT_FALSE(checkedBytes(deep[0]));
+}
+
+} // namespace

@@ -1,0 +1,167 @@
+//===- OrderTest.cpp - happens-before and overlap, against brute force --===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Schedule/HappensBefore.h"
+#include "lib/Schedule/Overlap.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace aicf;
+
+namespace {
+
+/// Calls on random streams; events go from a call to a later one. The last call
+/// joins every stream.
+struct RandomOrder {
+  std::vector<std::vector<int64_t>> waits, signals;
+  std::vector<CallOrder> calls;
+
+  RandomOrder(std::mt19937 &random, uint32_t numCalls, uint32_t numStreams) {
+    waits.resize(numCalls);
+    signals.resize(numCalls);
+    std::vector<uint32_t> streams(numCalls, 0);
+    std::vector<int64_t> last(numStreams, -1);
+    int64_t event = 0;
+    auto connect = [&](uint32_t from, uint32_t to) {
+      signals[from].push_back(event);
+      waits[to].push_back(event++);
+    };
+    for (uint32_t i = 0; i + 1 < numCalls; ++i) {
+      streams[i] = random() % numStreams;
+      last[streams[i]] = i;
+      if (i > 0 && random() % 3 == 0)
+        connect(random() % i, i);
+    }
+    for (uint32_t s = 1; s < numStreams; ++s)
+      if (last[s] >= 0)
+        connect(uint32_t(last[s]), numCalls - 1);
+    for (uint32_t i = 0; i < numCalls; ++i)
+      calls.push_back({streams[i], waits[i], signals[i]});
+  }
+
+  /// Reachability by brute force.
+  std::vector<std::vector<bool>> closure() const {
+    size_t n = calls.size();
+    std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
+    for (size_t a = 0; a < n; ++a)
+      for (size_t b = a + 1; b < n; ++b) {
+        before[a][b] = calls[a].stream == calls[b].stream;
+        for (int64_t s : calls[a].signals)
+          for (int64_t w : calls[b].waits)
+            if (s == w)
+              before[a][b] = true;
+      }
+    for (size_t k = 0; k < n; ++k)
+      for (size_t a = 0; a < n; ++a)
+        for (size_t b = 0; b < n; ++b)
+          if (before[a][k] && before[k][b])
+            before[a][b] = true;
+    return before;
+  }
+};
+
+TEST(HappensBefore, EqualsTransitiveClosure) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    RandomOrder order(random, 2 + random() % 20, 1 + random() % 4);
+    auto made = HappensBefore::create(order.calls);
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    auto closure = order.closure();
+    for (size_t a = 0; a < order.calls.size(); ++a)
+      for (size_t b = 0; b < order.calls.size(); ++b)
+        ASSERT_EQ(made->before(a, b), bool(closure[a][b]))
+            << "seed " << seed << ", calls " << a << " and " << b;
+  }
+}
+
+TEST(HappensBefore, AccessSetsEqualComparingAllPairs) {
+  int holds = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    RandomOrder calls(random, 3 + random() % 12, 1 + random() % 3);
+    auto order = HappensBefore::create(calls.calls);
+    ASSERT_TRUE(order.ok());
+    auto closure = calls.closure();
+    uint32_t n = uint32_t(calls.calls.size());
+    std::vector<uint32_t> a, b;
+    AccessSet first, second;
+    for (int i = 0; i < 3; ++i) {
+      a.push_back(random() % n);
+      b.push_back(random() % n);
+      first.add(*order, a.back());
+      second.add(*order, b.back());
+    }
+    bool expected = true, sameIsOrdered = true;
+    for (uint32_t x : a)
+      for (uint32_t y : b) {
+        expected &= bool(closure[x][y]);
+        sameIsOrdered &= closure[x][y] || x == y;
+      }
+    EXPECT_EQ(first.allBefore(*order, second), expected) << seed;
+    EXPECT_EQ(first.allBefore(*order, second, true), sameIsOrdered) << seed;
+    for (uint32_t call = 0; call < n; ++call) {
+      bool before = true;
+      for (uint32_t x : a)
+        before &= x == call || closure[x][call];
+      EXPECT_EQ(first.allBeforeCall(*order, call), before)
+          << seed << " " << call;
+      holds += before;
+    }
+    EXPECT_FALSE(order->before(a[0], a[0]));
+  }
+  EXPECT_GT(holds, 100);
+}
+
+TEST(HappensBefore, RefusesMalformedOrders) {
+  std::vector<int64_t> one = {1}, none;
+  auto code = [](std::vector<CallOrder> calls) {
+    return HappensBefore::create(calls).status().message();
+  };
+  EXPECT_NE(code({{0, one, none}, {0, none, one}}).find("no earlier call"),
+            std::string::npos);
+  EXPECT_NE(code({{0, none, one}, {0, none, one}}).find("signals too"),
+            std::string::npos);
+  EXPECT_NE(code({{0, none, none}, {1, none, none}}).find("not joined"),
+            std::string::npos);
+  EXPECT_NE(code({{64, none, none}}).find("the limit is 63"),
+            std::string::npos);
+  EXPECT_TRUE(HappensBefore::create({}).ok());
+}
+
+TEST(Overlap, EqualsComparingAllPairs) {
+  int conflicts = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    std::mt19937 random(seed);
+    RandomOrder calls(random, 3 + random() % 12, 1 + random() % 3);
+    auto order = HappensBefore::create(calls.calls);
+    ASSERT_TRUE(order.ok());
+    std::vector<AccessSet> accesses(1 + random() % 8);
+    std::vector<PlacedRange> ranges;
+    for (AccessSet &set : accesses) {
+      for (size_t i = 0; i < 1 + random() % 2; ++i)
+        set.add(*order, random() % calls.calls.size());
+      uint64_t begin = random() % 24;
+      ranges.push_back({begin, begin + 1 + random() % 6, &set});
+    }
+    bool expected = false;
+    for (size_t a = 0; a < ranges.size(); ++a)
+      for (size_t b = a + 1; b < ranges.size(); ++b)
+        expected |= ranges[a].begin < ranges[b].end &&
+                    ranges[b].begin < ranges[a].end &&
+                    !accesses[a].allBefore(*order, accesses[b]) &&
+                    !accesses[b].allBefore(*order, accesses[a]);
+    conflicts += expected;
+    ASSERT_EQ(findConflict(ranges, *order).has_value(), expected)
+        << "seed " << seed;
+  }
+  EXPECT_GT(conflicts, 50);
+  EXPECT_LT(conflicts, 350);
+}
+
+} // namespace

@@ -6,15 +6,17 @@
 //===----------------------------------------------------------------------===//
 // Holds an executor on the GPU and obeys lines on standard input, so that a
 // script can interleave it with other programs:
-//   load FILE.plan TUNE       an executor; prints prepare seconds, bytes,
-//   device write NAME FILE           raw bytes of a tensor read NAME FILE run N
-//   | replay N          eager steps, graph launches (the first entry's) unroll
-//   K N                N launches of K steps each entries A B N             N
-//   times entry A then entry B, each a graph time N [K] microseconds a step of
-//   N launches of K steps (1),
-//                             waited for at the end
-//   trace FILE                microseconds a kernel of one eager step (JSON)
-//   stats                     graph nodes, bytes
+//   load FILE.plan TUNE    an executor; prints prepare seconds
+//   write NAME FILE        a tensor's raw bytes
+//   read NAME FILE
+//   run N                  N eager steps of the first entry
+//   replay N               N graph launches of it
+//   unroll K N             N launches of K steps each
+//   entries A B N          N times entry A, then entry B, each a graph
+//   time N [K]             microseconds a step of N launches of K steps (1),
+//                          waited for at the end
+//   trace FILE             microseconds a kernel of one eager step (JSON)
+//   stats                  graph nodes, bytes
 // Every answer is one line; an error starts with "error:".
 //===----------------------------------------------------------------------===//
 

@@ -52,6 +52,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(CallKid)         /* unknown on the device, or for another call */          \
   X(CallTensor)      /* a tid that is not there */                             \
   X(CallLabels)      /* label counts differ from operand counts */             \
+  X(DebugCounts)     /* the debug table is of another plan */                  \
   X(CallRules)       /* the op's own constraints */                            \
   X(CallWorkspace)   /* not a workspace, or the kernel takes none */           \
   X(CallWrites)      /* writes an input or hyper, or one tensor twice */       \
@@ -75,7 +76,7 @@ struct PlanTensor {
   TensorDesc desc;
   Role role = Role::Temp;
   uint64_t offset = 0; ///< bytes from the start of segmentOf(role)
-  int32_t vid = -1;    ///< label of the first value that lives here
+  int32_t vid = -1;    ///< debug: label of the first value that lives here
   InitKind init = InitKind::None;
   double initValue = 0;
   /// The persistent tensor that this state is a cast of, by tid, or -1. It is
@@ -132,11 +133,11 @@ struct PlanCall {
   std::vector<uint8_t> attrs;
   /// Tids, in the order of the op's record.
   std::vector<uint32_t> ins, outs;
-  std::vector<int32_t> inVids, outVids;
-  int32_t workspace = -1; ///< tid, or -1
+  std::vector<int32_t> inVids, outVids; ///< debug: labels, or empty
+  int32_t workspace = -1;               ///< tid, or -1
   uint32_t stream = 0;
   std::vector<int64_t> waits, signals;
-  std::string location;
+  std::string location; ///< debug: in the source
   bool isProtective = false;
 
   PresentTids reads() const { return PresentTids(ins); }
@@ -152,8 +153,9 @@ struct PlanCall {
 
 struct PlanEntry {
   std::string name;
-  uint64_t ioBytes = 0, tempBytes = 0, tempLowerBound = 0;
-  uint32_t values = 0, nodes = 0;
+  uint64_t ioBytes = 0, tempBytes = 0;
+  uint64_t tempLowerBound = 0;     ///< debug
+  uint32_t values = 0, nodes = 0;  ///< debug: of the entry in the aicf dialect
   std::vector<PlanTensor> tensors; ///< io and temp; tids go on from persistent
   std::vector<PlanCall> calls;
 };
@@ -178,8 +180,9 @@ public:
   /// Verifies and decodes. Errors: InvalidPlan.
   static StatusOr<Plan> parse(Span<const uint8_t> bytes,
                               PlanParseOptions options = {});
-  /// The file's bytes, trailer included. Does not verify.
-  std::vector<uint8_t> serialize() const;
+  /// The file's bytes, trailer included. Does not verify. Without the debug
+  /// table labels, locations and counts are lost; what runs is the same.
+  std::vector<uint8_t> serialize(bool withDebug = true) const;
 
   /// The tensor `tid` as seen from `entry`. `tid` must be valid.
   const PlanTensor &tensor(const PlanEntry &entry, uint32_t tid) const {

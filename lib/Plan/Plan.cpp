@@ -97,6 +97,8 @@ public:
   Status tensors(const FbTensors *in, const std::string &where,
                  std::vector<PlanTensor> &out);
   Status entry(const fb::Entry &in, const std::string &where, PlanEntry &out);
+  /// Adds what the debug table says to a decoded plan.
+  Status debug(const fb::Debug &in, Plan &plan);
   Status finish() const {
     if (!isExhausted)
       return {};
@@ -129,6 +131,10 @@ private:
   Status tensor(const fb::Tensor &in, const std::string &where,
                 PlanTensor &out);
   Status call(const fb::Call &in, const std::string &where, PlanCall &out);
+  Status vids(const flatbuffers::Vector<int32_t> *in, const std::string &where,
+              std::vector<PlanTensor> &tensors);
+  Status debug(const fb::EntryDebug &in, const std::string &where,
+               PlanEntry &entry);
 
   uint64_t budget;
   bool isExhausted = false;
@@ -150,7 +156,6 @@ Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
       TensorDesc(static_cast<DType>(in.dtype()), vector<int64_t>(in.shape()));
   out.role = static_cast<Role>(in.role());
   out.offset = in.offset();
-  out.vid = in.vid();
   out.init = static_cast<InitKind>(in.init());
   out.initValue = in.init_value();
   out.derivedFrom = in.derived_from();
@@ -184,13 +189,10 @@ Status Decoder::call(const fb::Call &in, const std::string &where,
   out.attrs = vector<uint8_t>(in.attrs());
   out.ins = vector<uint32_t>(in.ins());
   out.outs = vector<uint32_t>(in.outs());
-  out.inVids = vector<int32_t>(in.in_vids());
-  out.outVids = vector<int32_t>(in.out_vids());
   out.workspace = in.workspace();
   out.stream = in.stream();
   out.waits = vector<int64_t>(in.waits());
   out.signals = vector<int64_t>(in.signals());
-  out.location = sharedString(in.location());
   out.isProtective = in.protective();
   return finish();
 }
@@ -200,9 +202,6 @@ Status Decoder::entry(const fb::Entry &in, const std::string &where,
   out.name = string(in.name());
   out.ioBytes = in.io_bytes();
   out.tempBytes = in.temp_bytes();
-  out.tempLowerBound = in.temp_lower_bound();
-  out.values = in.values();
-  out.nodes = in.nodes();
   AICF_RETURN_IF_ERROR(tensors(in.tensors(), where, out.tensors));
   if (!in.calls())
     return refuse(PlanError::MissingField, where, ": no calls");
@@ -212,6 +211,54 @@ Status Decoder::entry(const fb::Entry &in, const std::string &where,
                               where + ", call " + std::to_string(i),
                               out.calls[i]));
   return finish();
+}
+
+/// Both must be there, and as many as `expected`.
+template <typename T>
+Status checkCount(const flatbuffers::Vector<T> *in, size_t expected,
+                  const std::string &where, const char *what) {
+  if (in && in->size() == expected)
+    return {};
+  return refuse(PlanError::DebugCounts, where, ": the debug table has ",
+                in ? in->size() : 0, " ", what, ", the plan has ", expected);
+}
+
+Status Decoder::vids(const flatbuffers::Vector<int32_t> *in,
+                     const std::string &where,
+                     std::vector<PlanTensor> &tensors) {
+  AICF_RETURN_IF_ERROR(checkCount(in, tensors.size(), where, "tensors"));
+  for (uint32_t i = 0; i < in->size() && take(sizeof(int32_t)); ++i)
+    tensors[i].vid = in->Get(i);
+  return finish();
+}
+
+Status Decoder::debug(const fb::EntryDebug &in, const std::string &where,
+                      PlanEntry &entry) {
+  entry.values = in.values();
+  entry.nodes = in.nodes();
+  entry.tempLowerBound = in.temp_lower_bound();
+  AICF_RETURN_IF_ERROR(vids(in.vids(), where, entry.tensors));
+  AICF_RETURN_IF_ERROR(
+      checkCount(in.calls(), entry.calls.size(), where, "calls"));
+  for (uint32_t i = 0; i < in.calls()->size(); ++i) {
+    const fb::CallDebug &from = *in.calls()->Get(i);
+    PlanCall &call = entry.calls[i];
+    call.inVids = vector<int32_t>(from.in_vids());
+    call.outVids = vector<int32_t>(from.out_vids());
+    call.location = sharedString(from.location());
+  }
+  return finish();
+}
+
+Status Decoder::debug(const fb::Debug &in, Plan &plan) {
+  AICF_RETURN_IF_ERROR(
+      vids(in.persistent_vids(), "persistent", plan.persistent));
+  AICF_RETURN_IF_ERROR(
+      checkCount(in.entries(), plan.entries.size(), "plan", "entries"));
+  for (uint32_t i = 0; i < in.entries()->size(); ++i)
+    AICF_RETURN_IF_ERROR(debug(*in.entries()->Get(i),
+                               "entry " + std::to_string(i), plan.entries[i]));
+  return {};
 }
 
 /// The tables of a FlatBuffer that FlatBuffers' verifier accepted.
@@ -236,6 +283,8 @@ StatusOr<Plan> decodePlan(const fb::Plan &in, uint64_t fileBytes) {
   for (uint32_t i = 0; i < in.entries()->size(); ++i)
     AICF_RETURN_IF_ERROR(decoder.entry(
         *in.entries()->Get(i), "entry " + std::to_string(i), plan.entries[i]));
+  if (in.debug())
+    AICF_RETURN_IF_ERROR(decoder.debug(*in.debug(), plan));
   return plan;
 }
 
@@ -283,7 +332,7 @@ flatbuffers::Offset<fb::Tensor> encode(flatbuffers::FlatBufferBuilder &b,
                                        const PlanTensor &t) {
   std::vector<uint32_t> shape(t.desc.shape().begin(), t.desc.shape().end());
   return fb::CreateTensor(
-      b, b.CreateString(t.name), t.vid, static_cast<uint8_t>(t.desc.dtype),
+      b, b.CreateString(t.name), static_cast<uint8_t>(t.desc.dtype),
       static_cast<uint8_t>(t.role), b.CreateVector(shape), t.offset,
       static_cast<uint8_t>(t.init), t.initValue, t.derivedFrom);
 }
@@ -295,9 +344,8 @@ flatbuffers::Offset<fb::Call> encode(flatbuffers::FlatBufferBuilder &b,
   return fb::CreateCall(
       b, static_cast<uint16_t>(c.kind), b.CreateSharedString(c.kid), c.schema,
       b.CreateVector(c.attrs), b.CreateVector(c.ins), b.CreateVector(c.outs),
-      b.CreateVector(c.inVids), b.CreateVector(c.outVids), c.workspace,
-      c.stream, b.CreateVector(waits), b.CreateVector(signals),
-      b.CreateSharedString(c.location), c.isProtective);
+      c.workspace, c.stream, b.CreateVector(waits), b.CreateVector(signals),
+      c.isProtective);
 }
 
 flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
@@ -317,18 +365,48 @@ flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
   auto tensors = b.CreateVector(encodeAll<fb::Tensor>(b, e.tensors));
   auto calls = b.CreateVector(encodeAll<fb::Call>(b, e.calls));
   return fb::CreateEntry(b, b.CreateString(e.name), e.ioBytes, e.tempBytes,
-                         e.tempLowerBound, e.values, e.nodes, tensors, calls);
+                         tensors, calls);
+}
+
+flatbuffers::Offset<flatbuffers::Vector<int32_t>>
+encodeVids(flatbuffers::FlatBufferBuilder &b,
+           const std::vector<PlanTensor> &tensors) {
+  std::vector<int32_t> vids;
+  for (const PlanTensor &tensor : tensors)
+    vids.push_back(tensor.vid);
+  return b.CreateVector(vids);
+}
+
+flatbuffers::Offset<fb::Debug> encodeDebug(flatbuffers::FlatBufferBuilder &b,
+                                           const Plan &plan) {
+  std::vector<flatbuffers::Offset<fb::EntryDebug>> entries;
+  for (const PlanEntry &entry : plan.entries) {
+    std::vector<flatbuffers::Offset<fb::CallDebug>> calls;
+    for (const PlanCall &call : entry.calls)
+      calls.push_back(fb::CreateCallDebug(b, b.CreateVector(call.inVids),
+                                          b.CreateVector(call.outVids),
+                                          b.CreateSharedString(call.location)));
+    auto vids = encodeVids(b, entry.tensors);
+    entries.push_back(fb::CreateEntryDebug(b, entry.values, entry.nodes,
+                                           entry.tempLowerBound, vids,
+                                           b.CreateVector(calls)));
+  }
+  auto persistent = encodeVids(b, plan.persistent);
+  return fb::CreateDebug(b, persistent, b.CreateVector(entries));
 }
 
 } // namespace
 
-std::vector<uint8_t> Plan::serialize() const {
+std::vector<uint8_t> Plan::serialize(bool withDebug) const {
   flatbuffers::FlatBufferBuilder b;
   auto tensors = b.CreateVector(encodeAll<fb::Tensor>(b, persistent));
   auto all = b.CreateVector(encodeAll<fb::Entry>(b, entries));
+  flatbuffers::Offset<fb::Debug> debug;
+  if (withDebug)
+    debug = encodeDebug(b, *this);
   fb::FinishPlanBuffer(b, fb::CreatePlan(b, kPlanMajor, kPlanMinor,
                                          static_cast<uint8_t>(device),
-                                         persistentBytes, tensors, all));
+                                         persistentBytes, tensors, all, debug));
   std::vector<uint8_t> bytes(b.GetBufferPointer(),
                              b.GetBufferPointer() + b.GetSize());
   uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());

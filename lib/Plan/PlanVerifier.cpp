@@ -336,8 +336,9 @@ Status EntryChecker::checkOneCall(const PlanCall &call,
                       tid, ", there are ", numTensors());
       descs->push_back(tensor(tid).desc);
     }
-  if (call.inVids.size() != call.ins.size() ||
-      call.outVids.size() != call.outs.size())
+  bool hasLabels = !call.inVids.empty() || !call.outVids.empty();
+  if (hasLabels && (call.inVids.size() != call.ins.size() ||
+                    call.outVids.size() != call.outs.size()))
     return refuse(PlanError::CallLabels, at, ": ", call.inVids.size(), " and ",
                   call.outVids.size(), " labels for ", call.ins.size(), " and ",
                   call.outs.size(), " tensors");

@@ -10,10 +10,9 @@
 
 #include "aicf/Executor.h"
 #include "Memory.h"
-#include "kernels/KernelTable.h"
-#include "kernels/Launch.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Plan/Order.h"
+#include "lib/Runtime/CallArgs.h"
 #include "lib/Runtime/IO/Initializers.h"
 
 #include <algorithm>

@@ -7,17 +7,12 @@
 
 #include "aicf/OpCall.h"
 #include "aicf/Device.h"
-#include "kernels/KernelTable.h"
-#include "kernels/Launch.h"
 #include "kernels/Rules.h"
+#include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>
 
 namespace aicf {
-
-LaunchArgs ResolvedCall::launchArgs() const {
-  return {ins, outs, attrs, workspace};
-}
 namespace {
 
 /// Names "relu: operand 0 (x)" or "relu: result 0 (y)".

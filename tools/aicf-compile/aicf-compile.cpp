@@ -63,6 +63,10 @@ static cl::opt<bool>
 static cl::opt<aicf::Keep> keep("keep", cl::desc("Values to make outputs"),
                                 cl::init(aicf::Keep::None), aicf::keepValues(),
                                 cl::cat(category));
+static cl::opt<bool>
+    stripDebug("strip-debug",
+               cl::desc("Leave labels, source locations and counts out"),
+               cl::cat(category));
 static cl::opt<bool> report("report",
                             cl::desc("Remark with bytes and gap of the arena"),
                             cl::cat(category));
@@ -91,7 +95,8 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   if (failed(plan))
     return mlir::failure();
   std::string error;
-  if (mlir::succeeded(aicf::writeToolOutput(output, plan->serialize(), error)))
+  if (mlir::succeeded(
+          aicf::writeToolOutput(output, plan->serialize(!stripDebug), error)))
     return mlir::success();
   llvm::errs() << "aicf-compile: " << error << "\n";
   return mlir::failure();

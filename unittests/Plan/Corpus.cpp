@@ -44,13 +44,28 @@ build(const std::function<flatbuffers::Offset<fb::Plan>(FlatBufferBuilder &)>
 /// A plan of `calls`, without tensors.
 flatbuffers::Offset<fb::Plan>
 planOfCalls(FlatBufferBuilder &b,
-            const std::vector<flatbuffers::Offset<fb::Call>> &calls) {
+            const std::vector<flatbuffers::Offset<fb::Call>> &calls,
+            flatbuffers::Offset<fb::Debug> debug = 0) {
   auto none = b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
-  auto entry = fb::CreateEntry(b, b.CreateString("e"), 0, 0, 0, 0, 0, none,
+  auto entry = fb::CreateEntry(b, b.CreateString("e"), 0, 0, none,
                                b.CreateVector(calls));
   std::vector<flatbuffers::Offset<fb::Entry>> entries = {entry};
   return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
-                        b.CreateVector(entries));
+                        b.CreateVector(entries), debug);
+}
+
+/// A debug table of one entry with as many tensors and calls.
+flatbuffers::Offset<fb::Debug>
+debugOf(FlatBufferBuilder &b, size_t tensors, size_t numCalls,
+        flatbuffers::Offset<flatbuffers::String> location = 0) {
+  auto none = b.CreateVector(std::vector<int32_t>());
+  std::vector<flatbuffers::Offset<fb::CallDebug>> calls(
+      numCalls, fb::CreateCallDebug(b, none, none, location));
+  std::vector<flatbuffers::Offset<fb::EntryDebug>> entries = {
+      fb::CreateEntryDebug(b, 0, 0, 0,
+                           b.CreateVector(std::vector<int32_t>(tensors)),
+                           b.CreateVector(calls))};
+  return fb::CreateDebug(b, none, b.CreateVector(entries));
 }
 
 class CorpusBuilder {
@@ -72,6 +87,7 @@ public:
 
   void addOuterForm();
   void addTables();
+  void addDebug();
   void addTensors();
   void addSegments();
   void addCalls();
@@ -112,7 +128,7 @@ void CorpusBuilder::addTables() {
              auto none =
                  b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
              std::vector<flatbuffers::Offset<fb::Entry>> entries = {
-                 fb::CreateEntry(b, 0, 0, 0, 0, 0, 0, none)};
+                 fb::CreateEntry(b, 0, 0, 0, none)};
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
                                    b.CreateVector(entries));
            }));
@@ -145,21 +161,59 @@ void CorpusBuilder::addTables() {
              return planOfCalls(
                  b, std::vector<flatbuffers::Offset<fb::Call>>(1000, call));
            }));
-  addBytes(
-      PlanError::Oversized, "long-location", build([](FlatBufferBuilder &b) {
-        auto numbers = b.CreateVector(std::vector<uint32_t>());
-        auto text = b.CreateString(std::string(5000, 'x'));
-        return planOfCalls(
-            b, {fb::CreateCall(b, 0, b.CreateString("k"), 0,
-                               b.CreateVector(std::vector<uint8_t>()), numbers,
-                               numbers, 0, 0, -1, 0, 0, 0, text)});
-      }));
+  addBytes(PlanError::Oversized, "long-location",
+           build([](FlatBufferBuilder &b) {
+             auto numbers = b.CreateVector(std::vector<uint32_t>());
+             auto text = b.CreateString(std::string(5000, 'x'));
+             return planOfCalls(
+                 b,
+                 {fb::CreateCall(b, 0, b.CreateString("k"), 0,
+                                 b.CreateVector(std::vector<uint8_t>()),
+                                 numbers, numbers)},
+                 debugOf(b, 0, 1, text));
+           }));
+  addDebug();
   add(PlanError::NoEntries, "none", [](Plan &p) { p.entries.clear(); });
   add(PlanError::EntryName, "empty", [](Plan &p) { p.entries[0].name = ""; });
   add(PlanError::EntryName, "malformed",
       [](Plan &p) { p.entries[0].name = "f\xff"; });
   add(PlanError::EntryName, "twice",
       [](Plan &p) { p.entries[1].name = "train"; });
+}
+
+/// The debug table of a plan with one entry, without tensors and calls.
+void CorpusBuilder::addDebug() {
+  auto counts = [&](const char *what, auto make) {
+    addBytes(PlanError::DebugCounts, what, build([=](FlatBufferBuilder &b) {
+               return planOfCalls(b, {}, make(b));
+             }));
+  };
+  counts("tensors", [](FlatBufferBuilder &b) { return debugOf(b, 1, 0); });
+  counts("calls", [](FlatBufferBuilder &b) { return debugOf(b, 0, 1); });
+  counts("persistent", [](FlatBufferBuilder &b) {
+    return fb::CreateDebug(b, b.CreateVector(std::vector<int32_t>(1)));
+  });
+  counts("no-tensors", [](FlatBufferBuilder &b) { return fb::CreateDebug(b); });
+  counts("no-entries", [](FlatBufferBuilder &b) {
+    return fb::CreateDebug(b, b.CreateVector(std::vector<int32_t>()));
+  });
+  // One long list of labels for many calls: small file, huge plan.
+  addBytes(
+      PlanError::Oversized, "shared-labels", build([](FlatBufferBuilder &b) {
+        auto numbers = b.CreateVector(std::vector<uint32_t>());
+        auto labels = b.CreateVector(std::vector<int32_t>(4096));
+        auto call = fb::CreateCall(b, 0, b.CreateString("k"), 0,
+                                   b.CreateVector(std::vector<uint8_t>()),
+                                   numbers, numbers);
+        std::vector<flatbuffers::Offset<fb::CallDebug>> calls(
+            1000, fb::CreateCallDebug(b, labels, labels));
+        auto none = b.CreateVector(std::vector<int32_t>());
+        std::vector<flatbuffers::Offset<fb::EntryDebug>> entries = {
+            fb::CreateEntryDebug(b, 0, 0, 0, none, b.CreateVector(calls))};
+        auto debug = fb::CreateDebug(b, none, b.CreateVector(entries));
+        return planOfCalls(
+            b, std::vector<flatbuffers::Offset<fb::Call>>(1000, call), debug);
+      }));
 }
 
 void CorpusBuilder::addTensors() {
@@ -218,7 +272,7 @@ void CorpusBuilder::addTensors() {
       [=](Plan &p) { first(p).desc.dims[0] = int64_t(INT32_MAX) + 1; });
   addBytes(PlanError::TensorShape, "rank-9", build([](FlatBufferBuilder &b) {
              std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
-                 fb::CreateTensor(b, b.CreateString("w"), 0, 0, 1,
+                 fb::CreateTensor(b, b.CreateString("w"), 0, 1,
                                   b.CreateVector(std::vector<uint32_t>(9, 1)))};
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
                                    b.CreateVector(tensors));

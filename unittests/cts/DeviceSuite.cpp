@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/KernelTable.h"
-#include "kernels/Launch.h"
+#include "lib/Runtime/CallArgs.h"
 #include "unittests/cts/Suite.h"
 
 #include <cstring>

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
-#include "kernels/KernelTable.h"
 #include "kernels/cpu/Kernels.h"
+#include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>
 #include <chrono>

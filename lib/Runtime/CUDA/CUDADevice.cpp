@@ -8,8 +8,7 @@
 #include "CUDADevice.h"
 #include "CUDAStream.h"
 #include "Entry.h"
-#include "kernels/KernelTable.h"
-#include "kernels/Launch.h"
+#include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>
 

@@ -14,9 +14,9 @@
 #include "Handles.h"
 #include "Provider.h"
 #include "Tuning.h"
-#include "kernels/KernelTable.h"
 #include "kernels/gemm/Product.h"
 #include "lib/Base/File.h"
+#include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>
 #include <cstring>

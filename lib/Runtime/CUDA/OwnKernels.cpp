@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Provider.h"
-#include "kernels/KernelTable.h"
-#include "kernels/Launch.h"
+#include "lib/Runtime/CallArgs.h"
 
 namespace aicf {
 namespace {

@@ -496,9 +496,10 @@ TEST(CUDALoader, LoadsOrSaysWhyNot) {
     EXPECT_TRUE(device.ok()) << device.status().toString();
     return;
   }
-  if (!device.ok()) {
-    EXPECT_FALSE(device.status().message().empty());
-  }
+  // Not "no such library": it was built with this test, and loads anywhere.
+  if (!device.ok())
+    EXPECT_EQ(device.status().code(), StatusCode::DeviceError)
+        << device.status().toString();
 }
 
 } // namespace

@@ -95,19 +95,15 @@ struct Bench {
   }
 };
 
-template <typename T> std::vector<uint8_t> blob(T attrs) {
-  return encodeAttrs(attrs);
-}
-
 void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
               int transA, int transB) {
   TensorDesc a(s.dtype, {transA ? s.k : s.m, transA ? s.m : s.k});
   TensorDesc b(s.dtype, {transB ? s.n : s.k, transB ? s.k : s.n});
   TensorDesc c(s.dtype, {s.m, s.n});
   std::vector<TensorDesc> in = {a, b}, out = {c};
-  std::vector<uint8_t> attrs = blob(GemmAttrs{transA, transB});
+  std::vector<uint8_t> attrs = encodeAttrs(GemmAttrs{transA, transB});
   if (kind == OpKind::GemmBias) {
-    attrs = blob(GemmBiasAttrs{transA, transB, 1});
+    attrs = encodeAttrs(GemmBiasAttrs{transA, transB, 1});
     in.push_back(TensorDesc(s.dtype, {s.n}));
   } else if (kind == OpKind::GemmReluBwd) {
     in.push_back(c);
@@ -115,7 +111,7 @@ void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
     out.push_back(TensorDesc(s.dtype, {s.m}));
   } else if (kind == OpKind::BiasAdd) {
     in = {c, TensorDesc(s.dtype, {s.n})};
-    attrs = blob(BiasAddAttrs{-1});
+    attrs = encodeAttrs(BiasAddAttrs{-1});
   } else if (kind == OpKind::ReluBwdReduce || kind == OpKind::ReluBwd) {
     in = {c, c};
     attrs = {};
@@ -124,7 +120,7 @@ void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
   } else if (kind == OpKind::ReduceSum) {
     in = {c};
     out = {TensorDesc(s.dtype, {s.n})};
-    attrs = blob(ReduceSumAttrs{0});
+    attrs = encodeAttrs(ReduceSumAttrs{0});
   }
   std::vector<TensorView> ins, outs;
   for (const TensorDesc &d : in)
@@ -153,9 +149,7 @@ void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
 int main(int argc, char **argv) {
   CUDADeviceOptions options;
   if (const char *tune = std::getenv("AICF_TUNE"))
-    options.tuning = std::string_view(tune) == "full"   ? Tuning::Full
-                     : std::string_view(tune) == "fast" ? Tuning::Fast
-                                                        : Tuning::Off;
+    options.tuning = parseEnum<Tuning>(tune, kNumTunings).value_or(Tuning::Off);
   Bench bench;
   bench.device = check(createCUDADevice(options));
   bench.stream = check(bench.device->createStream());

@@ -8,6 +8,7 @@
 - a lit file over 150 lines, a pass over 300, a file without a RUN line;
 - an emitOpError string of a dialect or pass, or a makeError string of lib/Base
   or the rules, that no test expects;
+- an example in IR, of a td file or a page, that no lit test holds;
 - a numbered constraint or a bounded field of a primitive without the row of
   RulesTest that breaks it, or a constraint of an `aicf` op alone without the
   case @<op>_c<n> in an invalid file.
@@ -124,14 +125,41 @@ def lint_constraints(root):
                 yield page, 1, "no test breaks C%s of %s" % (number, op)
 
 
+def pieces_of(block):
+    """The parts of an example between lines that hold a comment alone."""
+    piece = []
+    for line in block.splitlines() + ["//"]:
+        if not line.strip().startswith("//"):
+            piece.append(line)
+        elif piece:
+            yield " ".join(" ".join(piece).split())
+            piece = []
+
+
+def lint_examples(root, sources):
+    """Every example in IR stands in a lit test, word for word; `sources` is the
+    text of all of them."""
+    text = " ".join(sources.split())
+    pages = [p for pattern in ("include/**/*.td", "kernels/**/*.td", "*.md",
+                               "docs/*.md") for p in root.glob(pattern)]
+    for page in sorted(pages):
+        for match in re.finditer(r"^ *```mlir\n(.*?)^ *```$", page.read_text(),
+                                 re.M | re.S):
+            for piece in pieces_of(match.group(1)):
+                if piece not in text:
+                    line = page.read_text().count("\n", 0, match.start()) + 1
+                    yield page, line, "no lit test holds this example: %r" % piece
+
+
 def lint(root):
     """All findings as text lines."""
-    findings, corpus = [], ""
+    findings, corpus, sources = [], "", ""
     for path in sorted((root / "test").rglob("*")):
         if path.suffix in (".mlir", ".test", ".py", ".cpp"):
             corpus += path.read_text()
         if path.suffix not in (".mlir", ".test") or "Inputs" in path.parts:
             continue
+        sources += path.read_text()
         for line, message in lint_lit_file(path, path.read_text()):
             findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     for path in sorted((root / "unittests").rglob("*.cpp")):
@@ -140,6 +168,8 @@ def lint(root):
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     for path, line, message in lint_constraints(root):
         findings.append("%s:%d: %s" % (path, line, message))
+    for path, line, message in lint_examples(root, sources):
+        findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     return findings
 
 

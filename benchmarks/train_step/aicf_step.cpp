@@ -47,9 +47,7 @@ struct Session {
     in >> path >> tune;
     executor.reset();
     CUDADeviceOptions options;
-    options.tuning = tune == "full"   ? Tuning::Full
-                     : tune == "fast" ? Tuning::Fast
-                                      : Tuning::Off;
+    options.tuning = parseEnum<Tuning>(tune, kNumTunings).value_or(Tuning::Off);
     auto start = Clock::now();
     AICF_ASSIGN_OR_RETURN(device, createCUDADevice(options));
     double deviceSeconds = secondsSince(start);

@@ -133,12 +133,12 @@ size_t residentBatch(const Plan &plan) {
 }
 
 StatusOr<std::shared_ptr<Device>> makeDevice(const TrainingOptions &options) {
-  if (options.device == "cuda")
-    return createCUDADevice();
-  if (options.device == "cpu")
+  AICF_ASSIGN_OR_RETURN(DeviceName name, parseDeviceName(options.device));
+  if (name.kind == DeviceKind::CPU)
     return createCPUDevice({options.threads});
-  return makeError(StatusCode::InvalidArgument, "device \"", options.device,
-                   "\" is not known; known: cpu, cuda");
+  CUDADeviceOptions cuda;
+  cuda.ordinal = name.ordinal;
+  return createCUDADevice(cuda);
 }
 
 /// Percentage of images whose highest score is their label's.

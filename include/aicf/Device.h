@@ -112,6 +112,11 @@ std::shared_ptr<Device> createCPUDevice(CPUDeviceOptions options = {});
 ///   Fast  the best of its first few, timed on scratch memory
 ///   Full  the best of all it offers
 enum class Tuning : uint8_t { Off, Fast, Full };
+inline constexpr uint8_t kNumTunings = 3;
+constexpr std::string_view nameOf(Tuning tuning) {
+  constexpr std::string_view names[kNumTunings] = {"off", "fast", "full"};
+  return names[static_cast<uint8_t>(tuning)];
+}
 
 struct CUDADeviceOptions {
   int ordinal = 0;
@@ -124,6 +129,14 @@ struct CUDADeviceOptions {
 /// (no such library), DeviceError (no GPU, no driver).
 StatusOr<std::shared_ptr<Device>>
 createCUDADevice(const CUDADeviceOptions &options = {});
+
+/// What users call a device: "cpu", "cuda" (its card 0) or "cuda:N".
+struct DeviceName {
+  DeviceKind kind = DeviceKind::CPU;
+  int ordinal = 0;
+};
+/// Errors: InvalidArgument.
+StatusOr<DeviceName> parseDeviceName(std::string_view name);
 
 // Low-level graph calls, for op_calls of one's own.
 

@@ -7,8 +7,8 @@
 // In the order of --lower-to-backend. Each description is a contract: what the
 // pass changes, what it leaves, what it diagnoses, IR before and after.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_TRANSFORMS_PASSES_TD
-#define AICF_TRANSFORMS_PASSES_TD
+#ifndef AICF_PASSES_TD
+#define AICF_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -23,9 +23,9 @@ def VerifyEntries : Pass<"aicf-verify-entries", "ModuleOp"> {
     are not entries are left alone.
 
     ```mlir
-    // refused: 'aicf.updates' names "x", which is an input
+    // refused: an input is not updated
     func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-        -> (tensor<4xf32> {aicf.updates = "x"})
+        -> (tensor<4xf32> {aicf.updates = "x"}) {
     ```
   }];
 }
@@ -63,9 +63,10 @@ def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
 
     ```mlir
     %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
-    // becomes, with %W_bf16 derived from %W
-    %0 = aicf.cast %x to bf16 : tensor<4x8xf32>
-    %y = aicf.linear %0, %W_bf16 : tensor<4x8xbf16>, tensor<2x8xbf16>
+    // becomes, with %W16 a state derived from W
+    %x16 = aicf.cast %x to bf16 : tensor<4x8xf32>
+    %y16 = aicf.linear %x16, %W16 : tensor<4x8xbf16>, tensor<2x8xbf16>
+    %y = aicf.cast %y16 to f32 : tensor<4x2xbf16>
     ```
   }];
   let options = [
@@ -88,12 +89,22 @@ def SplitStep : Pass<"aicf-split-step", "ModuleOp"> {
     @F.update gives the bits of @F. Entries without an optimizer stay.
 
     ```mlir
-    func.func @step(%x, %W, ...) { %dW = ...; %W2 = sgd_step %W, %dW, ...;
-                                   return %loss, %W2 }
+    %dW = aicf.relu %x : tensor<4xf32>
+    %W2, %m = aicf.sgd_step %W, %dW, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+    return %W2 : tensor<4xf32>
     // becomes
-    func.func @step.grads(%x, %W, ..., %g) { %dW = ...; return %loss, %dW }
-    func.func @step.update(%W, ..., %g) { %W2 = sgd_step %W, %g, ...;
-                                          return %W2 }
+    func.func @step.grads(%arg0: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
+                          %arg1: tensor<4xf32> {aicf.name = "grad:W", aicf.role = "state"})
+        -> (tensor<4xf32> {aicf.updates = "grad:W"}) {
+      %dW = aicf.relu %arg0 : tensor<4xf32>
+      return %dW : tensor<4xf32>
+    }
+    func.func @step.update(%arg0: tensor<4xf32> {aicf.name = "W", aicf.role = "param"},
+                           %arg1: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"},
+                           %arg2: tensor<4xf32> {aicf.name = "grad:W", aicf.role = "state"})
+        -> (tensor<4xf32> {aicf.updates = "W"}) {
+      %W2, %m = aicf.sgd_step %arg0, %arg2, %arg1 : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+      return %W2 : tensor<4xf32>
     ```
   }];
 }
@@ -107,11 +118,19 @@ def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
     that is no output.
 
     ```mlir
-    return %loss : tensor<f32> // {aicf.name = "loss", aicf.history = 8}
+    func.func @step(%loss: tensor<f32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<f32> {aicf.name = "loss", aicf.history = 8}) {
+      return %loss : tensor<f32>
     // becomes
-    %h2 = aicf.record %h, %loss, %n : tensor<8xf32>, tensor<f32>, tensor<i64>
-    %n2 = aicf.step_inc %n : tensor<i64>
-    return %loss, %n2, %h2 : ...
+    func.func @step(%loss: tensor<f32> {aicf.name = "x", aicf.role = "input"},
+                    %n: tensor<i64> {aicf.name = "step.history_step", aicf.role = "state"},
+                    %h: tensor<8xf32> {aicf.name = "loss.history", aicf.role = "state"})
+        -> (tensor<f32> {aicf.name = "loss"},
+            tensor<8xf32> {aicf.updates = "loss.history"},
+            tensor<i64> {aicf.updates = "step.history_step"}) {
+      %h2 = aicf.record %h, %loss, %n : tensor<8xf32>, tensor<f32>, tensor<i64>
+      %n2 = aicf.step_inc %n : tensor<i64>
+      return %loss, %h2, %n2 : tensor<f32>, tensor<8xf32>, tensor<i64>
     ```
   }];
 }
@@ -126,7 +145,7 @@ def NumberValues : Pass<"aicf-number-values", "ModuleOp"> {
 
     ```mlir
     %y = aicf.relu %x : tensor<4xf32>
-    // becomes (x is v000)
+    // becomes; x is v000
     %y = aicf.relu %x {aicf.vids = array<i64: 1>} : tensor<4xf32>
     ```
   }];
@@ -141,10 +160,11 @@ def KeepValues : Pass<"aicf-keep-values", "ModuleOp"> {
     taken. Values are only returned, never recomputed.
 
     ```mlir
-    %p2, %m2 = aicf.sgd_step %p, %g, %lr : ...   // p is "w"
-    return %p2 : ...
-    // becomes, with mode=grad
-    return %p2, %g : ... // the new result has aicf.name = "grad:w"
+    %p2, %m2 = aicf.sgd_step %p, %g, %lr {aicf.vids = array<i64: 4, 5>}
+        : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+    return %p2 : tensor<4xf32>
+    // becomes; the new result has aicf.name = "grad:W"
+    return %p2, %g : tensor<4xf32>, tensor<4xf32>
     ```
   }];
   let options = [
@@ -164,10 +184,11 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
     `copy_saved`.
 
     ```mlir
-    %y = aicf.linear %x, %W, %b : ...
+    %y = aicf.linear %x, %W, %b : tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>
     // becomes
-    %0 = aicf_rt.gemm %x, %W {transB = true} : ...
-    %y = aicf_rt.bias_add %0, %b : ...
+    %xW = aicf_rt.gemm %x, %W {transB = true}
+        : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
@@ -181,10 +202,10 @@ def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "ModuleOp"> {
     `copy` alone.
 
     ```mlir
-    %s = aicf_rt.copy_saved %h : ...
-    %dx = aicf_rt.relu_bwd %dy, %s : ...
+    %s = aicf_rt.copy_saved %h : (tensor<4xf32>) -> tensor<4xf32>
+    %dx = aicf_rt.relu_bwd %dy, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %dx = aicf_rt.relu_bwd %dy, %h : ...
+    %dx = aicf_rt.relu_bwd %dy, %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
 }
@@ -201,11 +222,13 @@ def FuseEpilogues : Pass<"aicf-rt-fuse-epilogues", "ModuleOp"> {
     not be returned. Refuses nothing but an unknown target.
 
     ```mlir
-    %0 = aicf_rt.gemm %x, %W {transB = true} : ...
-    %1 = aicf_rt.bias_add %0, %b : ...
-    %y = aicf_rt.relu %1 : ...
+    %xW = aicf_rt.gemm %x, %W {transB = true}
+        : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.relu %y : (tensor<4x2xf32>) -> tensor<4x2xf32>
     // becomes
-    %y = aicf_rt.gemm_bias %x, %W, %b {relu = true, transB = true} : ...
+    %h = aicf_rt.gemm_bias %x, %W, %b {relu = true, transB = true}
+        : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let options = [
@@ -227,11 +250,13 @@ def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
     unknown target and a limit outside 1 to 256.
 
     ```mlir
-    %p, %m, %v = aicf_rt.adam_step %p0, %g0, %m0, %v0, %bc, %lr : ...
-    %q, %n, %w = aicf_rt.adam_step %p1, %g1, %m1, %v1, %bc, %lr : ...
+    %p2 = aicf_rt.sgd_step %p, %g, %lr
+        : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %q2 = aicf_rt.sgd_step %q, %g, %lr
+        : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
     // becomes
-    %p, %m, %v, %q, %n, %w = aicf_rt.adam_update %p0, %g0, %m0, %v0,
-        %p1, %g1, %m1, %v1, %bc, %lr {count = 2 : i64} : ...
+    %updated:2 = aicf_rt.sgd_update[%p, %g, %q, %g], %lr {resultSegmentSizes = array<i32: 2, 0>}
+        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
     ```
   }];
   let options = [
@@ -253,13 +278,20 @@ def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
     into itself stays.
 
     ```mlir
-    return %b, %a : ...  // updates "a", "b": a swap
+    func.func @swap(%a: tensor<4xf32> {aicf.role = "state", aicf.name = "a"},
+                    %b: tensor<4xf32> {aicf.role = "state", aicf.name = "b"})
+        -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
+      return %b, %a : tensor<4xf32>, tensor<4xf32>
     // becomes
-    %0 = aicf_rt.copy %b {aicf_rt.protective} : ...
-    %1 = aicf_rt.copy %a {aicf_rt.protective} : ...
-    %2 = aicf_rt.copy %0 {aicf_rt.protective} : ...
-    %3 = aicf_rt.copy %1 {aicf_rt.protective} : ...
-    return %2, %3 : ...
+    %old_b = aicf_rt.copy %b {aicf_rt.protective, vids = array<i64: -1>}
+        : (tensor<4xf32>) -> tensor<4xf32>
+    %old_a = aicf_rt.copy %a {aicf_rt.protective, vids = array<i64: -1>}
+        : (tensor<4xf32>) -> tensor<4xf32>
+    %new_a = aicf_rt.copy %old_b {aicf_rt.protective, vids = array<i64: -1>}
+        : (tensor<4xf32>) -> tensor<4xf32>
+    %new_b = aicf_rt.copy %old_a {aicf_rt.protective, vids = array<i64: -1>}
+        : (tensor<4xf32>) -> tensor<4xf32>
+    return %new_a, %new_b : tensor<4xf32>, tensor<4xf32>
     ```
   }];
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
@@ -276,10 +308,16 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
     old value, or by an error with `require-inplace`.
 
     ```mlir
-    %0 = aicf_rt.gemm %x, %W : ...
-    %y = aicf_rt.bias_add %0, %b : ...
+    %xW = aicf_rt.gemm %x, %W {transB = true}
+        : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.relu %y : (tensor<4x2xf32>) -> tensor<4x2xf32>
     // becomes
-    %y = aicf_rt.bias_add %0, %b {inplace = array<i64: 0>} : ...
+    %xW = aicf_rt.gemm %x, %W {transB = true}
+        : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.bias_add %xW, %b {inplace = array<i64: 0>}
+        : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.relu %y {inplace = array<i64: 0>} : (tensor<4x2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let options = [
@@ -304,7 +342,7 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
     ```mlir
     %y = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %y = aicf_rt.relu %x {kid = "relu_f32_v0"} : ...
+    %y = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
   let options = [
@@ -329,11 +367,21 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "ModuleOp"> {
     refuses a number of streams outside the loader's limit.
 
     ```mlir
-    %dW = aicf_rt.gemm %dy, %x {transA = true} : ...
-    // becomes, with streams=2
-    %dW = aicf_rt.gemm %dy, %x {transA = true, stream = 1 : i64,
-                                waits = array<i64: 4>,
-                                signals = array<i64: 5>} : ...
+    %dx = aicf_rt.gemm %d, %W : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+    %dW = aicf_rt.gemm %d, %x {transA = true}
+        : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+    %e = aicf_rt.relu %dx : (tensor<64x48xf32>) -> tensor<64x48xf32>
+    %p_out = aicf_rt.sgd_step %W, %dW, %lr
+        : (tensor<32x48xf32>, tensor<32x48xf32>, tensor<f32>) -> tensor<32x48xf32>
+    return %e, %p_out : tensor<64x48xf32>, tensor<32x48xf32>
+    // becomes
+    %dx = aicf_rt.gemm %d, %W : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+    %dW = aicf_rt.gemm %d, %x {signals = array<i64: 1>, stream = 1 : i64, transA = true}
+        : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+    %e = aicf_rt.relu %dx : (tensor<64x48xf32>) -> tensor<64x48xf32>
+    %p_out = aicf_rt.sgd_step %W, %dW, %lr {waits = array<i64: 1>}
+        : (tensor<32x48xf32>, tensor<32x48xf32>, tensor<f32>) -> tensor<32x48xf32>
+    return %e, %p_out : tensor<64x48xf32>, tensor<32x48xf32>
     ```
   }];
   let options = [
@@ -346,15 +394,23 @@ def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
   let description = [{
     Lays out the persistent segment (one table a module, by name), the io
     segment of each entry (inputs, then outputs) and packs the temp segment by
-    lifetimes (aicf/Analysis/MemoryPlanner.h). Writes `slots` on calls,
+    lifetimes (lib/Schedule/MemoryPlanner.h). Writes `slots` on calls,
     `aicf_rt.offset` on arguments and results, segment sizes and the max-live
     lower bound on the function. With `report`, prints bytes, bound and gap as a
     remark.
 
     ```mlir
-    %y = aicf_rt.relu %x : ...
+    %h = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
+    %y = aicf_rt.relu %h {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %y = aicf_rt.relu %x {slots = array<i64: 0>} : ...
+    func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf_rt.offset = 0 : i64})
+        -> (tensor<4xf32> {aicf.name = "y", aicf_rt.offset = 256 : i64})
+        attributes {aicf_rt.io_bytes = 512 : i64, aicf_rt.persistent_bytes = 0 : i64, aicf_rt.temp_bound = 256 : i64, aicf_rt.temp_bytes = 256 : i64, aicf_rt.workspaces = array<i64>} {
+      %h = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: 0>}
+          : (tensor<4xf32>) -> tensor<4xf32>
+      %y = aicf_rt.relu %h {kid = "relu_f32_v0", slots = array<i64: -1>}
+          : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
     ```
   }];
   let options = [
@@ -369,15 +425,18 @@ def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
     the entries. Decides nothing. A module without entries is left alone.
 
     ```mlir
-    func.func @predict(...) { ... }
+    func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf.vid = 0 : i64, aicf_rt.offset = 0 : i64})
+        -> (tensor<4xf32> {aicf.name = "y", aicf_rt.offset = 256 : i64})
+        attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf_rt.io_bytes = 512 : i64, aicf_rt.persistent_bytes = 0 : i64, aicf_rt.target = "cpu", aicf_rt.temp_bound = 0 : i64, aicf_rt.temp_bytes = 0 : i64, aicf_rt.workspaces = array<i64>} {
+      %y = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: -1>, vids = array<i64: 1>}
+          : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
     // becomes
-    aicf_rt.plan "cpu" persistent(256) {
-      aicf_rt.tensor 0 "W" "param" "persistent"[0] vid(1) : tensor<8x4xf32>
-      aicf_rt.entry "predict" io(512) temp(0) bound(0) values(3) nodes(1) {
-        ...
-        aicf_rt.call "gemm" "gemm_f32_blas_v0" ins [1, 0] outs [2] ...
-      }
-    }
+    aicf_rt.plan "cpu" persistent(0) {
+      aicf_rt.entry "predict" io(512) temp(0) bound(0) values(2) nodes(1) {
+        aicf_rt.tensor 0 "x" "input" "io"[0] vid(0) : tensor<4xf32>
+        aicf_rt.tensor 1 "y" "output" "io"[256] vid(1) : tensor<4xf32>
+        aicf_rt.call "relu" "relu_f32_v0" ins [0] outs [1] vids [0] -> [1] schema(0) attrs []
     ```
   }];
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
@@ -397,8 +456,9 @@ def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
 
     ```mlir
     // refused after `inplace`: relu overwrites what add still reads
-    %y = aicf_rt.relu %x {inplace = array<i64: 0>} : ...
-    %z = aicf_rt.add %x, %y : ...
+    %y = aicf_rt.relu %h {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+    // read here
+    %z = aicf_rt.add %h, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
   let options = [
@@ -422,4 +482,4 @@ def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
 }
 
-#endif // AICF_TRANSFORMS_PASSES_TD
+#endif // AICF_PASSES_TD

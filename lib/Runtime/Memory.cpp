@@ -82,7 +82,7 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
                      "\" is bound to a null pointer");
   if (reinterpret_cast<uintptr_t>(memory) % alignment != 0)
     return makeError(StatusCode::Misaligned, "\"", name,
-                     "\" is bound to an address that is no multiple of ",
+                     "\" is bound to an address that is not a multiple of ",
                      alignment, " bytes");
   Slot &s = slot(ref.entry, ref.tid);
   s.pointer = memory;

@@ -40,7 +40,7 @@ Status checkPointers(const CallRequest &request, const KernelRow &row) {
       if (address % needed != 0)
         return makeError(StatusCode::Misaligned,
                          nameOperand(request, isResult, i), " has address ",
-                         address, ", which is no multiple of ", needed,
+                         address, ", which is not a multiple of ", needed,
                          " bytes");
     }
   }
@@ -100,7 +100,7 @@ Status checkWorkspace(const CallRequest &request) {
   if (!checkedBytes(w.desc) || address % kTensorAlignment != 0)
     return makeError(StatusCode::Misaligned, nameOf(request.kind),
                      ": the workspace at ", address,
-                     " has no valid shape, or is no multiple of ",
+                     " has no valid shape, or is not a multiple of ",
                      kTensorAlignment, " bytes");
   for (Span<const TensorView> views : {request.ins, request.outs})
     for (const TensorView &view : views)

@@ -41,7 +41,7 @@ func.func @twice(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 // Tests an entry that is not lowered.
 func.func @not_lowered(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  // expected-error @+1 {{'aicf.relu' op is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{'aicf.relu' op is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
   %0 = aicf.relu %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -44,7 +44,7 @@ func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // Tests that the pass runs on primitives only.
 func.func @early(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
   %0 = aicf.save %x : tensor<4xf32>
   return
 }

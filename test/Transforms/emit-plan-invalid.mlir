@@ -3,7 +3,7 @@
 // Tests an op that no phase before would leave.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 0 : i64} {
-  // expected-error @+1 {{is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
 }

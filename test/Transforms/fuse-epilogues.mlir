@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-epilogues=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-epilogues=target=cuda --split-input-file | aicf-opt --split-input-file -o /dev/null
 // RUN: aicf-opt %s --aicf-rt-fuse-epilogues --split-input-file | FileCheck %s --check-prefix=CPU
 // RUN: not aicf-opt %s --aicf-rt-fuse-epilogues=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: --target option: Cannot find option named 'tpu'!

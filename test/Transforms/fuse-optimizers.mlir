@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-optimizers=target=cuda --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-optimizers=target=cuda --split-input-file --verify-diagnostics | aicf-opt --split-input-file -o /dev/null
 // RUN: aicf-opt %s --aicf-rt-fuse-optimizers --split-input-file | FileCheck %s --check-prefix=CPU
 // RUN: aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=1" --split-input-file | FileCheck %s --check-prefix=ONE
 // RUN: not aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
@@ -10,7 +11,7 @@
 !s = tensor<f32>
 // Tests SGD of two parameters, and momentum apart from it.
 // CHECK-LABEL: func.func @sgd
-// CHECK-NEXT: %[[U:.*]]:2 = aicf_rt.sgd_update %[[P:.*]], %[[G:.*]], %[[Q:.*]], %[[H:.*]], %[[LR:.*]] {{{.*}}weight_decay = 1.000000e-01 : f64}
+// CHECK-NEXT: %[[U:.*]]:2 = aicf_rt.sgd_update[%[[P:.*]], %[[G:.*]], %[[Q:.*]], %[[H:.*]]], %[[LR:.*]] {{{.*}}weight_decay = 1.000000e-01 : f64}
 // CHECK-NEXT: aicf_rt.sgd_step {{.*}} {{{.*}}momentum
 // CHECK-NEXT: return %[[U]]#0, %[[U]]#1
 // ONE-LABEL: func.func @sgd
@@ -35,7 +36,7 @@ func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 !s = tensor<f32>
 // Tests that the 16-bit copy joins, also of a single parameter.
 // CHECK-LABEL: func.func @copy
-// CHECK-NEXT: %[[U:.*]]:2, %[[C:.*]] = aicf_rt.momentum_update %{{.*}} {{{.*}}} : ({{.*}}) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>)
+// CHECK-NEXT: %[[U:.*]]:2, %[[C:.*]] = aicf_rt.momentum_update[%{{.*}} {{{.*}}} : ({{.*}}) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>)
 // CHECK-NEXT: return %[[U]]#0, %[[U]]#1, %[[C]]
 func.func @copy(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                 %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},
@@ -80,7 +81,7 @@ func.func @apart(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 // results.
 // CHECK-LABEL: func.func @chained
 // CHECK-NEXT: %[[A:.*]]:2 = aicf_rt.sgd_update
-// CHECK-NEXT: %[[B:.*]]:2 = aicf_rt.sgd_update %[[A]]#0, %{{.*}}, %[[A]]#1
+// CHECK-NEXT: %[[B:.*]]:2 = aicf_rt.sgd_update[%[[A]]#0, %{{.*}}, %[[A]]#1
 // CHECK-NEXT: return %[[B]]#0, %[[B]]#1
 func.func @chained(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                    %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},

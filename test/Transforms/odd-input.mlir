@@ -3,7 +3,7 @@
 // RUN: not aicf-opt %s --aicf-rt-materialize-updates --split-input-file -o /dev/null
 
 // Tests that hand-written rt functions get diagnostics from every rt pass.
-// expected-error @+1 {{result 0 updates "zz", which is no param or state of its type, or is updated twice}}
+// expected-error @+1 {{result 0 updates "zz", which is not a param or state of its type, or is updated twice}}
 func.func @missing(%x: tensor<4xf32> {aicf.role = "param", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "zz"}) {
   %0 = aicf_rt.copy %x {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>

@@ -4,7 +4,7 @@
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/step.mlir" 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=BAD
 // NONE: cannot read profile '{{.*}}none.json'
-// BAD: ' is no profile: expected an object with "kernels", as aicf-run --profile writes it
+// BAD: ' is not a profile: expected an object with "kernels", as aicf-run --profile writes it
 
 //--- profile.json
 {"device": "some card",

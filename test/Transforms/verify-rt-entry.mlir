@@ -3,7 +3,7 @@
 // What every phase asks of an entry: its arguments, its block, its updates.
 
 // Tests an update of an argument that is not there.
-// expected-error @+1 {{result 0 updates "q", which is no param or state of its type, or is updated twice}}
+// expected-error @+1 {{result 0 updates "q", which is not a param or state of its type, or is updated twice}}
 func.func @no_target(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "q"}) {
   %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
@@ -13,7 +13,7 @@ func.func @no_target(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
 // -----
 
 // Tests an update of another type.
-// expected-error @+1 {{result 0 updates "p", which is no param or state of its type}}
+// expected-error @+1 {{result 0 updates "p", which is not a param or state of its type}}
 func.func @other_type(%p: tensor<8xf32> {aicf.role = "param", aicf.name = "p"},
                       %x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "p"}) {
@@ -24,7 +24,7 @@ func.func @other_type(%p: tensor<8xf32> {aicf.role = "param", aicf.name = "p"},
 // -----
 
 // Tests an update of an input.
-// expected-error @+1 {{result 0 updates "x", which is no param or state of its type}}
+// expected-error @+1 {{result 0 updates "x", which is not a param or state of its type}}
 func.func @an_input(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "x"}) {
   %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -34,7 +34,7 @@ func.func @an_input(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // -----
 
 // Tests two updates of one argument.
-// expected-error @+1 {{result 1 updates "p", which is no param or state of its type, or is updated twice}}
+// expected-error @+1 {{result 1 updates "p", which is not a param or state of its type, or is updated twice}}
 func.func @twice(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "p"}) {
   %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>

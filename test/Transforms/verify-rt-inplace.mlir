@@ -70,7 +70,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // Tests a foreign op.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
 }

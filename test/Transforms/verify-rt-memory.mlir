@@ -57,8 +57,18 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // Tests a kid of another op.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 256 : i64} {
-  // expected-error @+1 {{kid "add_f32_v0" is no kernel of this op on target cpu}}
+  // expected-error @+1 {{kid "add_f32_v0" is not a kernel of this op on target cpu}}
   %0 = aicf_rt.relu %x {kid = "add_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests a target that is not a device.
+// expected-error @+1 {{'aicf_rt.target' is "tpu", which is not a device}}
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    attributes {aicf_rt.target = "tpu", aicf_rt.temp_bytes = 256 : i64} {
+  %0 = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

@@ -4,7 +4,7 @@
 
 // Tests `lowered`: an aicf op is left.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{'aicf.relu' op is no aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{'aicf.relu' op is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
   %0 = aicf.relu %x : tensor<4xf32>
   return
 }

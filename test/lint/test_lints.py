@@ -82,6 +82,16 @@ def test_constraints_and_fields_without_a_test_are_found(tmp_path):
         "no test breaks C2 of a"]
 
 
+def test_examples_that_no_test_holds_are_found(tmp_path):
+    (tmp_path / "README.md").write_text(
+        "```mlir\n%y = a.b %x\n    : t\n// becomes\n%y = a.c %x : t\n```\n"
+        "```mlir\n%z = a.d ...\n```\n```\nnot IR\n```\n")
+    found = list(lint_tests.lint_examples(
+        tmp_path, "// RUN: x\n  %y = a.b %x : t\n  %z = a.d %y : t\n"))
+    assert [(line, message.split(": ", 1)[1]) for _, line, message in found] == [
+        (1, repr("%y = a.c %x : t")), (7, repr("%z = a.d ..."))]
+
+
 ROOMS = """
 | room | what lives there | may include |
 |---|---|---|

@@ -21,7 +21,6 @@
 #include <CLI/CLI.hpp>
 
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -309,34 +308,22 @@ void dumpSlots(const Executor &executor) {
               << s.pointer << "\n";
 }
 
-/// "cpu", "cuda" or "cuda:N", and only with the flags that are for it.
+/// The device, only with the flags that are for it.
 StatusOr<std::shared_ptr<Device>> makeDevice(const Options &options) {
-  if (options.device == "cpu") {
+  AICF_ASSIGN_OR_RETURN(DeviceName name, parseDeviceName(options.device));
+  if (name.kind == DeviceKind::CPU) {
     if (options.tune != "off" || !options.tuningFile.empty())
       return makeError(StatusCode::InvalidArgument,
                        "--tune and --tuning-file are for cuda, the device is "
                        "cpu");
     return createCPUDevice({options.threads});
   }
-  CUDADeviceOptions cuda;
-  cuda.tuning = options.tune == "full"   ? Tuning::Full
-                : options.tune == "fast" ? Tuning::Fast
-                                         : Tuning::Off;
-  cuda.tuningFile = options.tuningFile;
-  std::string_view name = options.device;
-  bool isKnown = name == "cuda";
-  if (name.substr(0, 5) == "cuda:" && name.size() > 5) {
-    auto [end, error] = std::from_chars(
-        name.data() + 5, name.data() + name.size(), cuda.ordinal);
-    isKnown = error == std::errc() && end == name.data() + name.size();
-  }
-  if (!isKnown)
-    return makeError(StatusCode::InvalidArgument, "device \"", name,
-                     "\" is not known; known: cpu, cuda, cuda:N");
   if (options.threads != 0)
     return makeError(StatusCode::InvalidArgument,
-                     "--threads is for cpu, the device is ", name);
-  return createCUDADevice(cuda);
+                     "--threads is for cpu, the device is ", options.device);
+  auto tuning = parseEnum<Tuning>(options.tune, kNumTunings);
+  return createCUDADevice(
+      {name.ordinal, tuning.value_or(Tuning::Off), options.tuningFile});
 }
 
 StatusOr<std::vector<NamedTensor>> parseExpected(const Options &options) {

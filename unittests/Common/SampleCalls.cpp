@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "unittests/Common/SampleCalls.h"
+#include "aicf/OpCall.h"
 
 #include <algorithm>
 
@@ -16,16 +17,11 @@ TensorDesc f(std::vector<int64_t> shape) { return {DType::F32, shape}; }
 TensorDesc half(std::vector<int64_t> shape) { return {DType::F16, shape}; }
 TensorDesc i32() { return {DType::I32, {}}; }
 
-template <typename T> std::vector<uint8_t> blob(const T &attrs) {
-  const auto *at = reinterpret_cast<const uint8_t *>(&attrs);
-  return std::vector<uint8_t>(at, at + sizeof(T));
-}
-
 Sample gemm(int64_t m, int64_t n, int transA, int transB) {
   int64_t k = (m + n) / 2 + 1;
   return {{transA ? f({k, m}) : f({m, k}), transB ? f({n, k}) : f({k, n})},
           {f({m, n})},
-          blob(GemmAttrs{transA, transB})};
+          encodeAttrs(GemmAttrs{transA, transB})};
 }
 
 Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
@@ -35,12 +31,12 @@ Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
   if (kind == OpKind::AdamStep) {
     s = {{p, p, p, p, f({2}), f({})},
          {p, p, p},
-         blob(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
+         encodeAttrs(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
   } else {
     TensorDesc moment = hasMoment ? p : TensorDesc::absent();
     s = {{p, p, f({}), moment},
          {p, moment},
-         blob(SgdStepAttrs{hasMoment ? 0.9 : 0, 0.1, hasMoment})};
+         encodeAttrs(SgdStepAttrs{hasMoment ? 0.9 : 0, 0.1, hasMoment})};
   }
   if (hasOptional) {
     s.ins.push_back(f({}));
@@ -75,15 +71,15 @@ Sample update(OpKind kind, int64_t m, int64_t n, bool hasOptional,
       p.dtype = DType::F16;
       s.outs.push_back(p);
     }
-  s.attrs = isAdam   ? blob(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01})
-            : states ? blob(MomentumUpdateAttrs{0.9, 0.1, 1})
-                     : blob(SgdUpdateAttrs{0.1});
+  s.attrs = isAdam   ? encodeAttrs(AdamUpdateAttrs{0.9, 0.999, 1e-8, 0.01})
+            : states ? encodeAttrs(MomentumUpdateAttrs{0.9, 0.1, 1})
+                     : encodeAttrs(SgdUpdateAttrs{0.1});
   return s;
 }
 
 template <typename Attrs> Sample fusedGemm(int64_t m, int64_t n, Attrs attrs) {
   Sample s = gemm(m, n, attrs.transA, attrs.transB);
-  s.attrs = blob(attrs);
+  s.attrs = encodeAttrs(attrs);
   return s;
 }
 Sample gemmBias(int64_t m, int64_t n, int transA, int transB, int relu) {
@@ -106,13 +102,13 @@ Sample gemmReduce(int64_t m, int64_t n, int transA, int transB) {
 Sample crossEntropy(int64_t m, int64_t n, double smoothing) {
   return {{f({m, n + 8}), {DType::I32, {m}}},
           {f({})},
-          blob(SoftmaxCrossEntropyAttrs{smoothing, -100})};
+          encodeAttrs(SoftmaxCrossEntropyAttrs{smoothing, -100})};
 }
 Sample crossEntropyGrad(int64_t m, int64_t n, double smoothing,
                         bool hasLossScale) {
   Sample s{{f({m, n + 8}), {DType::I32, {m}}},
            {f({m, n + 8})},
-           blob(SoftmaxCrossEntropyGradAttrs{smoothing, -100})};
+           encodeAttrs(SoftmaxCrossEntropyGradAttrs{smoothing, -100})};
   if (hasLossScale)
     s.ins.push_back(f({}));
   return s;
@@ -131,16 +127,19 @@ const KindRow kRows[] = {
     {"gemm TT", OpKind::Gemm, [](auto m, auto n) { return gemm(m, n, 1, 1); }},
     {"bias_add last", OpKind::BiasAdd,
      [](auto m, auto n) {
-       return Sample{{f({m, n}), f({n})}, {f({m, n})}, blob(BiasAddAttrs{-1})};
+       return Sample{
+           {f({m, n}), f({n})}, {f({m, n})}, encodeAttrs(BiasAddAttrs{-1})};
      }},
     {"bias_add first", OpKind::BiasAdd,
      [](auto m, auto n) {
-       return Sample{{f({m, n}), f({m})}, {f({m, n})}, blob(BiasAddAttrs{0})};
+       return Sample{
+           {f({m, n}), f({m})}, {f({m, n})}, encodeAttrs(BiasAddAttrs{0})};
      }},
     {"bias_add middle", OpKind::BiasAdd,
      [](auto m, auto n) {
-       return Sample{
-           {f({2, m, n}), f({m})}, {f({2, m, n})}, blob(BiasAddAttrs{1})};
+       return Sample{{f({2, m, n}), f({m})},
+                     {f({2, m, n})},
+                     encodeAttrs(BiasAddAttrs{1})};
      }},
     {"relu", OpKind::Relu,
      [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
@@ -154,21 +153,21 @@ const KindRow kRows[] = {
      }},
     {"gelu erf", OpKind::Gelu,
      [](auto m, auto n) {
-       return Sample{{f({m, n})}, {f({m, n})}, blob(GeluAttrs{0})};
+       return Sample{{f({m, n})}, {f({m, n})}, encodeAttrs(GeluAttrs{0})};
      }},
     {"gelu tanh", OpKind::Gelu,
      [](auto m, auto n) {
-       return Sample{{f({m, n})}, {f({m, n})}, blob(GeluAttrs{1})};
+       return Sample{{f({m, n})}, {f({m, n})}, encodeAttrs(GeluAttrs{1})};
      }},
     {"gelu_bwd erf", OpKind::GeluBwd,
      [](auto m, auto n) {
        return Sample{
-           {f({m, n}), f({m, n})}, {f({m, n})}, blob(GeluBwdAttrs{0})};
+           {f({m, n}), f({m, n})}, {f({m, n})}, encodeAttrs(GeluBwdAttrs{0})};
      }},
     {"gelu_bwd tanh", OpKind::GeluBwd,
      [](auto m, auto n) {
        return Sample{
-           {f({m, n}), f({m, n})}, {f({m, n})}, blob(GeluBwdAttrs{1})};
+           {f({m, n}), f({m, n})}, {f({m, n})}, encodeAttrs(GeluBwdAttrs{1})};
      }},
     {"copy", OpKind::Copy,
      [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
@@ -180,14 +179,15 @@ const KindRow kRows[] = {
      }},
     {"mse_grad", OpKind::MseGrad,
      [](auto m, auto n) {
-       return Sample{
-           {f({m, n}), f({m, n})}, {f({m, n})}, blob(MseGradAttrs{0.25})};
+       return Sample{{f({m, n}), f({m, n})},
+                     {f({m, n})},
+                     encodeAttrs(MseGradAttrs{0.25})};
      }},
     {"mse_grad scaled", OpKind::MseGrad,
      [](auto m, auto n) {
        return Sample{{f({m, n}), f({m, n}), f({})},
                      {f({m, n})},
-                     blob(MseGradAttrs{2.0 / double(m * n)})};
+                     encodeAttrs(MseGradAttrs{2.0 / double(m * n)})};
      }},
     {"softmax_cross_entropy", OpKind::SoftmaxCrossEntropy,
      [](auto m, auto n) { return crossEntropy(m, n, 0); }, 1e-5, false, true},
@@ -214,28 +214,29 @@ const KindRow kRows[] = {
      1e-5, true},
     {"reduce_sum 0", OpKind::ReduceSum,
      [](auto m, auto n) {
-       return Sample{{f({m, n})}, {f({n})}, blob(ReduceSumAttrs{0})};
+       return Sample{{f({m, n})}, {f({n})}, encodeAttrs(ReduceSumAttrs{0})};
      }},
     {"reduce_sum 1", OpKind::ReduceSum,
      [](auto m, auto n) {
-       return Sample{{f({m, n})}, {f({m, 1})}, blob(ReduceSumAttrs{1})};
+       return Sample{{f({m, n})}, {f({m, 1})}, encodeAttrs(ReduceSumAttrs{1})};
      }},
     {"reduce_sum middle", OpKind::ReduceSum,
      [](auto m, auto n) {
-       return Sample{{f({3, m, n})}, {f({3, n})}, blob(ReduceSumAttrs{1})};
+       return Sample{
+           {f({3, m, n})}, {f({3, n})}, encodeAttrs(ReduceSumAttrs{1})};
      }},
     {"layer_norm", OpKind::LayerNorm,
      [](auto m, auto n) {
        return Sample{{f({m, n}), f({n}), f({n})},
                      {f({m, n}), f({m}), f({m})},
-                     blob(LayerNormAttrs{1e-5})};
+                     encodeAttrs(LayerNormAttrs{1e-5})};
      },
      1e-4},
     {"layer_norm rank 1", OpKind::LayerNorm,
      [](auto, auto n) {
        return Sample{{f({n}), f({n}), f({n})},
                      {f({n}), f({}), f({})},
-                     blob(LayerNormAttrs{1e-5})};
+                     encodeAttrs(LayerNormAttrs{1e-5})};
      },
      1e-4},
     {"layer_norm_bwd", OpKind::LayerNormBwd,
@@ -251,7 +252,7 @@ const KindRow kRows[] = {
      [](auto m, auto) {
        return Sample{{f({}), i32(), i32()},
                      {f({}), i32()},
-                     blob(LossScaleUpdateAttrs{2, 0.5, m})};
+                     encodeAttrs(LossScaleUpdateAttrs{2, 0.5, m})};
      }},
     {"step_inc", OpKind::StepInc,
      [](auto, auto) {
@@ -261,12 +262,13 @@ const KindRow kRows[] = {
      [](auto, auto) { return Sample{{i32(), i32()}, {i32()}, {}}; }},
     {"bias_corr", OpKind::BiasCorr,
      [](auto, auto) {
-       return Sample{
-           {{DType::I64, {}}}, {f({2})}, blob(BiasCorrAttrs{0.9, 0.999})};
+       return Sample{{{DType::I64, {}}},
+                     {f({2})},
+                     encodeAttrs(BiasCorrAttrs{0.9, 0.999})};
      }},
     {"bias_corr i32", OpKind::BiasCorr,
      [](auto, auto) {
-       return Sample{{i32()}, {f({2})}, blob(BiasCorrAttrs{0.9, 0.999})};
+       return Sample{{i32()}, {f({2})}, encodeAttrs(BiasCorrAttrs{0.9, 0.999})};
      }},
     {"adam_step", OpKind::AdamStep,
      [](auto m, auto n) {
@@ -317,13 +319,13 @@ const KindRow kRows[] = {
      [](auto m, auto n) {
        return Sample{{f({m, n}), f({m, n})},
                      {f({}), f({m, n})},
-                     blob(MseLossGradAttrs{0.25})};
+                     encodeAttrs(MseLossGradAttrs{0.25})};
      }},
     {"mse_loss_grad scaled", OpKind::MseLossGrad,
      [](auto m, auto n) {
        return Sample{{half({m, n}), f({m, n}), f({})},
                      {f({}), half({m, n})},
-                     blob(MseLossGradAttrs{2.0 / double(m * n)})};
+                     encodeAttrs(MseLossGradAttrs{2.0 / double(m * n)})};
      },
      1e-5, true},
     {"mse_loss mixed", OpKind::MseLoss,
@@ -335,7 +337,7 @@ const KindRow kRows[] = {
      [](auto m, auto n) {
        return Sample{{half({m, n}), f({m, n}), f({})},
                      {half({m, n})},
-                     blob(MseGradAttrs{0.25})};
+                     encodeAttrs(MseGradAttrs{0.25})};
      },
      1e-5, true},
     {"adam_step mixed", OpKind::AdamStep,
@@ -391,13 +393,14 @@ const KindRow kRows[] = {
      }},
     {"shuffle", OpKind::Shuffle,
      [](auto m, auto n) {
-       return Sample{
-           {{DType::I64, {}}}, {{DType::I32, {m}}}, blob(ShuffleAttrs{n, 7})};
+       return Sample{{{DType::I64, {}}},
+                     {{DType::I32, {m}}},
+                     encodeAttrs(ShuffleAttrs{n, 7})};
      }},
     {"shuffle i32", OpKind::Shuffle,
      [](auto m, auto n) {
        return Sample{
-           {i32()}, {{DType::I64, {m}}}, blob(ShuffleAttrs{m * n, 0})};
+           {i32()}, {{DType::I64, {m}}}, encodeAttrs(ShuffleAttrs{m * n, 0})};
      }},
     {"record", OpKind::Record,
      [](auto m, auto n) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SamplePlans.h"
+#include "aicf/OpCall.h"
 
 #include "kernels/KernelTable.h"
 
@@ -13,11 +14,6 @@
 
 namespace aicf::test {
 namespace {
-
-template <typename T> std::vector<uint8_t> blob(const T &attrs) {
-  const auto *at = reinterpret_cast<const uint8_t *>(&attrs);
-  return std::vector<uint8_t>(at, at + sizeof(T));
-}
 
 TensorDesc f32(std::vector<int64_t> shape) {
   return TensorDesc(DType::F32, shape);
@@ -81,30 +77,30 @@ Plan makeTrainPlan() {
                    makeTensor("", Role::Temp, f32({3}), 512)};     // 12: db
   SgdStepAttrs sgd{0.9, 0, 0};
   train.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 0}, {9},
-                          blob(GemmAttrs{0, 1})),
+                          encodeAttrs(GemmAttrs{0, 1})),
                  makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {9, 1}, {9},
-                          blob(BiasAddAttrs{-1})),
+                          encodeAttrs(BiasAddAttrs{-1})),
                  makeCall(OpKind::MseLoss, "mse_loss_f32_v0", {9, 7}, {8}),
                  makeCall(OpKind::MseGrad, "mse_grad_f32_v1", {9, 7}, {10},
-                          blob(MseGradAttrs{2.0 / 6})),
+                          encodeAttrs(MseGradAttrs{2.0 / 6})),
                  makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {10, 6}, {11},
-                          blob(GemmAttrs{1, 0})),
+                          encodeAttrs(GemmAttrs{1, 0})),
                  makeCall(OpKind::ReduceSum, "reduce_sum_f32_v0", {10}, {12},
-                          blob(ReduceSumAttrs{0})),
+                          encodeAttrs(ReduceSumAttrs{0})),
                  makeCall(OpKind::StepInc, "step_inc_i64_v0", {4}, {4}),
                  makeCall(OpKind::SgdStep, "sgd_step_f32_v0", {0, 11, 5, 2},
-                          {0, 2}, blob(sgd)),
+                          {0, 2}, encodeAttrs(sgd)),
                  makeCall(OpKind::SgdStep, "sgd_step_f32_v0", {1, 12, 5, 3},
-                          {1, 3}, blob(sgd))};
+                          {1, 3}, encodeAttrs(sgd))};
   PlanEntry predict;
   predict.name = "predict";
   predict.ioBytes = 2 * 256;
   predict.tensors = {makeTensor("x", Role::Input, f32({2, 4}), 0),
                      makeTensor("y", Role::Output, f32({2, 3}), 256)};
   predict.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 0}, {7},
-                            blob(GemmAttrs{0, 1})),
+                            encodeAttrs(GemmAttrs{0, 1})),
                    makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {7, 1}, {7},
-                            blob(BiasAddAttrs{-1}))};
+                            encodeAttrs(BiasAddAttrs{-1}))};
   plan.entries = {train, predict};
   return plan;
 }

@@ -32,10 +32,6 @@ namespace {
 
 const Span<const KindRow> kRows = sampleCallRows();
 
-template <typename T> std::vector<uint8_t> blob(T attrs) {
-  return encodeAttrs(attrs);
-}
-
 /// A tensor in memory and as reference values.
 struct Operand {
   std::vector<uint8_t> bytes;
@@ -466,7 +462,7 @@ TEST(Kernels, LossScaleStaysInRange) {
       c.ins.push_back(o);
     }
     c.outs = {c.ins[0], c.ins[1]};
-    c.attrs = blob(LossScaleUpdateAttrs{2, 0.5, 1});
+    c.attrs = encodeAttrs(LossScaleUpdateAttrs{2, 0.5, 1});
     ASSERT_TRUE(call(OpKind::LossScaleUpdate, c, 1).ok());
     EXPECT_EQ(load(c.outs[0], 0), row.expected) << row.scale << " " << row.ok;
     std::vector<reference::Tensor> ins,
@@ -532,7 +528,7 @@ TEST(Kernels, MseGradDoesNotOverflowEarly) {
       loss.bytes.resize(4);
       c.outs.insert(c.outs.begin(), loss);
     }
-    c.attrs = blob(MseGradAttrs{0.25});
+    c.attrs = encodeAttrs(MseGradAttrs{0.25});
     Status status = call(row.kind, c, 1, row.kid);
     ASSERT_TRUE(status.ok()) << status.toString();
     for (size_t i = 0; i < 4; ++i)
@@ -585,7 +581,7 @@ TEST(Kernels, RefusesIllegalAliasing) {
   std::vector<float> m(64);
   TensorDesc desc(DType::F32, {4, 4});
   TensorView a{m.data(), desc}, shifted{m.data() + 4, desc};
-  auto attrs = blob(GemmAttrs{0, 0});
+  auto attrs = encodeAttrs(GemmAttrs{0, 0});
   EXPECT_EQ(
       op_call(*device, OpKind::Gemm, {a, a}, {a}, 0, attrs, **stream).code(),
       StatusCode::InvalidArgument);

@@ -74,11 +74,11 @@ TEST(Safetensors, RefusesMalformedFiles) {
        "JSON object"},
       {safetensors(R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})",
                    8),
-       "no array"},
+       "not an array"},
       {safetensors(
            R"({"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}})",
            4),
-       "no array of up to"},
+       "not an array of up to"},
       {safetensors(
            R"({"a":{"dtype":"F32","shape":[2147483648],"data_offsets":[0,8]}})",
            8),
@@ -304,7 +304,7 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
   };
   using Tensors = std::map<std::string, HostTensor>;
   refuses([](Tensors &t) { t.erase("mb"); }, "lacks state \"mb\"");
-  refuses([](Tensors &t) { t["extra"] = t["b"]; }, "no param or state");
+  refuses([](Tensors &t) { t["extra"] = t["b"]; }, "not a param or state");
   refuses([](Tensors &t) { t["b"] = t["W"]; }, "3x4xf32 in the file but 3xf32");
 }
 

@@ -394,4 +394,25 @@ AICF_INSTANTIATE_FOR_DEVICES(StreamTest);
 AICF_INSTANTIATE_FOR_DEVICES(CaptureTest);
 AICF_INSTANTIATE_FOR_DEVICES(ErrorTest);
 
+/// What --device takes.
+TEST(DeviceName, Parses) {
+  auto is = [](std::string_view name, DeviceKind kind, int ordinal) {
+    auto parsed = parseDeviceName(name);
+    return parsed.ok() && parsed->kind == kind && parsed->ordinal == ordinal;
+  };
+  EXPECT_TRUE(is("cpu", DeviceKind::CPU, 0));
+  EXPECT_TRUE(is("cuda", DeviceKind::CUDA, 0));
+  EXPECT_TRUE(is("cuda:0", DeviceKind::CUDA, 0));
+  EXPECT_TRUE(is("cuda:17", DeviceKind::CUDA, 17));
+  for (const char *name :
+       {"", ":", "CPU", "cpu:0", "cuda:", "cuda:x", "cuda:1x",
+        "cuda:99999999999", "cuda 1", "tpu", "tpu:0"}) {
+    Status status = parseDeviceName(name).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << name;
+    EXPECT_NE(status.message().find("is not known; known: cpu, cuda, cuda:N"),
+              std::string::npos)
+        << status.message();
+  }
+}
+
 } // namespace

@@ -392,7 +392,7 @@ CublasLt::prepare(const ResolvedCall &call, const PrepareContext &context) {
           StatusCode::Misaligned, call.row->kid, ": ",
           p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
                                                  : "operand 2 (bias)",
-          " has address ", extra, ", which is no multiple of 16 bytes");
+          " has address ", extra, ", which is not a multiple of 16 bytes");
     AICF_RETURN_IF_ERROR(d.setPointer(api, extra));
   }
   StatusOr<cublasLtMatmulAlgo_t> algorithm = choose(p, d, context);

@@ -88,7 +88,7 @@ parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
   if (!known)
     return refuse("\"", name, "\" has an unknown dtype");
   if (!shape.is_array() || shape.size() > kMaxRank)
-    return refuse("\"", name, "\" has a shape that is no array of up to ",
+    return refuse("\"", name, "\" has a shape that is not an array of up to ",
                   kMaxRank, " numbers");
   uint64_t bytes = sizeOf(desc.dtype);
   for (const Json &dim : shape) {
@@ -235,7 +235,7 @@ Status checkAgainstPlan(const Plan &plan,
   for (const auto &[name, tensor] : tensors) {
     auto it = known.find(name);
     if (it == known.end())
-      return refuse("\"", name, "\" is no param or state of the plan");
+      return refuse("\"", name, "\" is not a param or state of the plan");
     if (it->second->desc != tensor.desc)
       return refuse("\"", name, "\" is ", tensor.desc.toString(),
                     " in the file but ", it->second->desc.toString(),

@@ -39,7 +39,7 @@ private:
   LogicalResult reportCopy(OpOperand &returned);
   Operation *findBlockingReader(BlockArgument arg, OpResult source) const;
   void dropStagingCopy(OpOperand &returned);
-  void annotateTemps();
+  LogicalResult annotateTemps();
   bool mayTakeOver(const AccessSet &accesses, Value operand,
                    OpResult result) const;
   void erase(Operation *copy) {
@@ -189,40 +189,36 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
   return true;
 }
 
-void Annotator::annotateTemps() {
-  // The storage of a temp chain is named by its first value.
-  llvm::DenseMap<Value, Value> root;
-  llvm::DenseMap<Value, AccessSet> accesses;
-  ValueRange results = func.front().getTerminator()->getOperands();
-  llvm::DenseSet<Value> returned(results.begin(), results.end());
-  auto isReturned = [&](Value value) { return returned.contains(value); };
-  for (PrimitiveOpInterface op : list.calls) {
-    if (!list.indexOf.count(op))
-      continue; // an erased copy
+LogicalResult Annotator::annotateTemps() {
+  FailureOr<CallList> left = CallList::create(func); // without erased copies
+  if (failed(left))
+    return failure();
+  list = std::move(*left);
+  StorageAnalysis storages(func, list);
+  auto isReturned = [](Value value) {
+    return llvm::any_of(value.getUsers(), llvm::IsaPred<func::ReturnOp>);
+  };
+  auto isUpdate = [&](OpResult result) {
+    return llvm::any_of(result.getUses(), [&](OpOperand &use) {
+      return isa<func::ReturnOp>(use.getOwner()) &&
+             !signature.results[use.getOperandNumber()].updates.empty();
+    });
+  };
+  for (PrimitiveOpInterface op : list.calls)
     for (OpResult result : op->getResults()) {
-      bool isUpdate = false;
-      for (OpOperand &use : result.getUses())
-        if (isa<func::ReturnOp>(use.getOwner()))
-          isUpdate |=
-              !signature.results[use.getOperandNumber()].updates.empty();
-      root[result] = result;
-      accesses[result] = accessesOf(result, list);
-      if (isUpdate)
+      if (isUpdate(result))
         continue;
       for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-        if (isa<BlockArgument>(operand) || isReturned(operand))
-          continue;
-        // Storage that was taken over is accessed by who took it.
-        Value storage = root.at(operand);
-        if (!mayTakeOver(accesses.at(storage), operand, result))
+        if (isa<BlockArgument>(operand) || isReturned(operand) ||
+            !mayTakeOver(storages.getStorage(operand).accesses, operand,
+                         result))
           continue;
         setInplace(op, result.getResultNumber(), i);
-        root[result] = storage;
-        accesses[storage].merge(accesses[result]);
+        storages.takeOver(result, operand);
         break;
       }
     }
-  }
+  return success();
 }
 
 LogicalResult Annotator::run() {
@@ -238,8 +234,7 @@ LogicalResult Annotator::run() {
   for (OpOperand &returned : updates)
     if (failed(reportCopy(returned)))
       return failure();
-  annotateTemps();
-  return success();
+  return annotateTemps();
 }
 
 namespace {

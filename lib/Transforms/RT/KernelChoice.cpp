@@ -39,7 +39,7 @@ FailureOr<KernelProfile> KernelProfile::load(Operation *op, StringRef path) {
           profile.micros[kid.str()][problem.str()] = *number;
   if (!kernels || profile.micros.empty())
     return op->emitError() << "'" << path
-                           << "' is no profile: expected an object with "
+                           << "' is not a profile: expected an object with "
                               "\"kernels\", as aicf-run --profile writes it";
   return profile;
 }

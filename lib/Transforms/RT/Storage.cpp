@@ -40,7 +40,7 @@ static LogicalResult checkUpdateTargets(func::FuncOp func) {
         !updated.insert(result.updates).second)
       return func.emitError()
              << "result " << i << " updates \"" << result.updates
-             << "\", which is no param or state of its type, or is updated "
+             << "\", which is not a param or state of its type, or is updated "
                 "twice";
   }
   return success();
@@ -75,7 +75,7 @@ LogicalResult aicf::rt::checkEntryForm(func::FuncOp func) {
       return failure();
   for (Operation &op : func.front().without_terminator())
     if (!isa<PrimitiveOpInterface>(op))
-      return op.emitOpError() << "is no aicf_rt primitive: run "
+      return op.emitOpError() << "is not an aicf_rt primitive: run "
                                  "--aicf-lower-to-rt first";
   return checkUpdateTargets(func);
 }
@@ -166,6 +166,17 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
       else
         place(result, makeStorage(Storage::Kind::Temp, -1, result));
     }
+}
+
+void StorageAnalysis::takeOver(OpResult result, Value operand) {
+  size_t to = storageOf.at(operand);
+  Storage &from = storages[storageOf.at(result)];
+  for (Value value : from.values) {
+    storageOf[value] = to;
+    storages[to].values.push_back(value);
+  }
+  storages[to].accesses.merge(from.accesses);
+  from.values.clear();
 }
 
 /// An argument is overwritten only by the value that updates it.

@@ -58,6 +58,12 @@ public:
 
   ArrayRef<Storage> getStorages() const { return storages; }
   size_t getStorageOf(Value value) const { return storageOf.at(value); }
+  const Storage &getStorage(Value value) const {
+    return storages[storageOf.at(value)];
+  }
+  /// The storage of `result` becomes part of that of `operand`, which its op
+  /// overwrites. Whether it may is the caller's decision.
+  void takeOver(OpResult result, Value operand);
 
   /// Emits an error when two values that share a storage overlap in time: the
   /// rule of design section 4.

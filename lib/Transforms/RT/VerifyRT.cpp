@@ -36,14 +36,17 @@ static LogicalResult checkKernels(func::FuncOp func) {
   auto target = func->getAttrOfType<StringAttr>(kTargetAttr);
   if (!target)
     return func.emitError() << "has no '" << kTargetAttr << "'";
-  auto device = target.getValue() == "cpu" ? DeviceKind::CPU : DeviceKind::CUDA;
+  auto device = parseEnum<DeviceKind>(target.getValue(), kNumDeviceKinds);
+  if (!device)
+    return func.emitError() << "'" << kTargetAttr << "' is " << target
+                            << ", which is not a device";
   for (auto op : func.getOps<PrimitiveOpInterface>()) {
     const KernelRow *row =
-        findKernel(device, std::string_view(op.getKidOrEmpty()));
+        findKernel(*device, std::string_view(op.getKidOrEmpty()));
     if (!row || row->kind != op.getOpKind())
       return op->emitOpError()
              << "kid \"" << op.getKidOrEmpty()
-             << "\" is no kernel of this op on target " << target.getValue();
+             << "\" is not a kernel of this op on target " << target.getValue();
   }
   return success();
 }

@@ -497,9 +497,10 @@ TEST(CUDALoader, LoadsOrSaysWhyNot) {
     return;
   }
   // Not "no such library": it was built with this test, and loads anywhere.
-  if (!device.ok())
+  if (!device.ok()) {
     EXPECT_EQ(device.status().code(), StatusCode::DeviceError)
         << device.status().toString();
+  }
 }
 
 } // namespace

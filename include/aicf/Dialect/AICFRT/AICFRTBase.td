@@ -309,10 +309,13 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = "">
           !dag(outs, [Variadic<AICFRT_Tensor>], [copies]), (outs)),
       !dag(outs, !foreach(r, plainResults, r.rtType),
            !foreach(r, plainResults, r.name)));
-  /// Operands in order, commas between them, optional ones behind their names.
+  /// Operands in order, commas between them, optional ones behind their names. A
+  /// list that others follow stands in brackets: a parser could not tell where it
+  /// ends.
   let assemblyFormat =
       !interleave(!listconcat(
-          !if(hasGroups, ["$" # groupName], []<string>),
+          !if(hasGroups, [!if(!size(plain), "`[` $" # groupName # " `]`",
+                              "$" # groupName)], []<string>),
           !foreach(o, !filter(p, plain, !not(p.isOptional)), "$" # o.name)),
           " `,` ")
       # !foldl("", !filter(p, plain, p.isOptional), all, o,

@@ -17,9 +17,12 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock,
     `target` is the device; `persistent_bytes` the size of the segment.
 
     ```mlir
-    aicf_rt.plan "cpu" persistent(512) {
-      aicf_rt.tensor 0 "W" param persistent[0] : tensor<8x4xf32>
-      aicf_rt.entry @train_step io(512) temp(0) bound(0) values(3) nodes(1) { ... }
+    aicf_rt.plan "cpu" persistent(0) {
+      aicf_rt.entry "predict" io(512) temp(0) bound(0) values(2) nodes(1) {
+        aicf_rt.tensor 0 "x" "input" "io"[0] vid(0) : tensor<4xf32>
+        aicf_rt.tensor 1 "y" "output" "io"[256] vid(1) : tensor<4xf32>
+        aicf_rt.call "relu" "relu_f32_v0" ins [0] outs [1] vids [0] -> [1] schema(0) attrs []
+      }
     }
     ```
   }];

@@ -1,0 +1,32 @@
+// RUN: split-file %s %t
+// RUN: aicf-opt %t/before.mlir --aicf-rt-fuse-optimizers=target=cuda -o %t/got.mlir
+// RUN: aicf-opt %t/after.mlir -o %t/expected.mlir
+// RUN: diff %t/got.mlir %t/expected.mlir
+
+// The example of the pass's page.
+
+//--- before.mlir
+func.func @f(%p: tensor<4xf32> {aicf.name = "p", aicf.role = "param"},
+             %q: tensor<4xf32> {aicf.name = "q", aicf.role = "param"},
+             %g: tensor<4xf32> {aicf.name = "g", aicf.role = "input"},
+             %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
+    -> (tensor<4xf32> {aicf.updates = "p"},
+        tensor<4xf32> {aicf.updates = "q"}) {
+  %p2 = aicf_rt.sgd_step %p, %g, %lr
+      : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %q2 = aicf_rt.sgd_step %q, %g, %lr
+      : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %p2, %q2 : tensor<4xf32>, tensor<4xf32>
+}
+
+//--- after.mlir
+func.func @f(%p: tensor<4xf32> {aicf.name = "p", aicf.role = "param"},
+             %q: tensor<4xf32> {aicf.name = "q", aicf.role = "param"},
+             %g: tensor<4xf32> {aicf.name = "g", aicf.role = "input"},
+             %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
+    -> (tensor<4xf32> {aicf.updates = "p"},
+        tensor<4xf32> {aicf.updates = "q"}) {
+  %updated:2 = aicf_rt.sgd_update[%p, %g, %q, %g], %lr {resultSegmentSizes = array<i32: 2, 0>}
+      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %updated#0, %updated#1 : tensor<4xf32>, tensor<4xf32>
+}

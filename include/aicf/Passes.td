@@ -48,10 +48,9 @@ def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "ModuleOp"> {
 def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
   let summary = "forward and backward in 16 bits, masters and moments in f32";
   let description = [{
-    Every compute op of every entry (linear, relu, add, layer_norm, reduce_sum,
-    their gradients, save, copy) runs on `dtype`. A param that one reads gets a
-    state NAME.DTYPE with `aicf.derived_from`, updated by the cast of the param's
-    new value: no step casts a param. Losses take the prediction in 16 bits and
+    Every op of every entry whose precision is Narrow runs on `dtype`. A param
+    that one reads gets a state NAME.DTYPE with `aicf.derived_from`, updated by
+    the cast of the param's new value: no step casts a param. Losses take the prediction in 16 bits and
     the target in f32; optimizers take 16-bit gradients and f32 params and
     moments; outputs keep their type.
 
@@ -115,7 +114,7 @@ def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
     An output NAME with `aicf.history = K` keeps its values of the last K runs:
     a state NAME.history of K rows, written by `record` at row (number of runs
     mod K), counted by a state ENTRY.history_step. Refuses a history on a result
-    that is no output.
+    that is not an output.
 
     ```mlir
     func.func @step(%loss: tensor<f32> {aicf.role = "input", aicf.name = "x"})
@@ -178,7 +177,7 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
   let summary = "lower aicf ops to backend primitives";
   let description = [{
     Removes dead `aicf` ops, then rewrites each op of every entry to the
-    primitives of the table in the design; an unused result of `linear_bwd` gets
+    primitives that its record or its lowering names; an unused result of `linear_bwd` gets
     no call. Carries `aicf.vids` over. Diagnoses a `sgd_step` whose second result
     is used though it has no m. `copy` and `save` stay as `copy` and
     `copy_saved`.
@@ -470,8 +469,9 @@ def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
   let summary = "print the calls of each entry";
   let description = [{
     Prints to standard output, one block an entry, the calls without protective
-    copies; behind the fuse phase, the fused ones. Works on `aicf` (lowers a copy), on primitives and
-    on the plan; changes nothing. Attributes at their default are left out.
+    copies; behind the fuse phase, the fused ones. Works on `aicf` (lowers a
+    copy), on primitives and on the plan; changes nothing. Attributes at their
+    default are left out.
 
     ```
     values: 10, nodes: 4, ops: 6

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // The device lives in a shared library of its own, so that one program runs on
-// machines with and without a GPU. Library and program come from one build:
-// the library names the build it belongs to and another one is refused.
+// machines with and without a GPU. The library says which headers it was built
+// with; one that was built with others is refused.
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Entry.h"
@@ -51,14 +51,15 @@ StatusOr<void *> openLibrary() {
 StatusOr<std::shared_ptr<Device>>
 createCUDADevice(const CUDADeviceOptions &options) {
   AICF_ASSIGN_OR_RETURN(void *library, openLibrary());
-  auto version = reinterpret_cast<CUDAVersionFunction>(
-      dlsym(library, kCUDAVersionSymbol));
+  auto interface = reinterpret_cast<CUDAInterfaceFunction>(
+      dlsym(library, kCUDAInterfaceSymbol));
   auto create =
       reinterpret_cast<CUDACreateFunction>(dlsym(library, kCUDACreateSymbol));
-  if (!version || !create || version() != kCUDAInterfaceVersion)
+  if (!interface || !create || std::string_view(interface()) != kCUDAInterface)
     return makeError(StatusCode::NotImplemented, kCUDALibrary,
-                     " has interface version ", version ? version() : 0,
-                     ", this program needs ", kCUDAInterfaceVersion);
+                     " has interface ", interface ? interface() : "none",
+                     ", this program needs ", kCUDAInterface,
+                     ": they are of different builds");
   StatusOr<std::shared_ptr<Device>> device =
       Status(StatusCode::DeviceError, "no device was made");
   create(options, device);

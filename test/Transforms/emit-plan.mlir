@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s --lower-to-backend=opt-level=1 | FileCheck %s
+// RUN: aicf-opt %s --lower-to-backend=opt-level=1 | FileCheck %s --check-prefix=FUNCS
 // RUN: not aicf-opt %s --aicf-number-values --aicf-lower-to-rt --aicf-rt-emit-plan 2>&1 | FileCheck %s --check-prefix=EARLY
 // EARLY: has no 'aicf_rt.target': run --aicf-rt-select-kernels first
 
@@ -40,8 +41,10 @@ func.func @predict(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
   return %y : tensor<2x3xf32>
 }
 
-// Tests that functions that are not entries stay.
-// CHECK-NOT: func.func @train
+// Tests that functions that are not entries stay, and no entry does.
+// FUNCS-NOT: func.func @train
+// FUNCS: func.func @helper(%{{.*}}: tensor<?xf32>)
+// FUNCS-NOT: func.func
 func.func @helper(%x: tensor<?xf32>) {
   return
 }

@@ -137,9 +137,9 @@ CUDADevice::prepareCall(const ResolvedCall &shared) {
 } // namespace aicf
 
 // What the runtime looks up in libaicf_cuda.so.
-extern "C" __attribute__((visibility("default"))) int
-aicf_cuda_interface_version() {
-  return aicf::kCUDAInterfaceVersion;
+extern "C" __attribute__((visibility("default"))) const char *
+aicf_cuda_interface() {
+  return aicf::kCUDAInterface;
 }
 
 extern "C" __attribute__((visibility("default"))) void

@@ -12,12 +12,13 @@
 namespace aicf {
 
 inline constexpr const char *kCUDALibrary = "libaicf_cuda.so";
-/// Raised whenever Device, Stream, Graph or ResolvedCall change.
-inline constexpr int kCUDAInterfaceVersion = 1;
-inline constexpr const char *kCUDAVersionSymbol = "aicf_cuda_interface_version";
+/// A hash of the headers that program and library share (lib/Runtime's
+/// CMakeLists.txt): two builds with the same one fit.
+inline constexpr const char *kCUDAInterface = AICF_CUDA_INTERFACE;
+inline constexpr const char *kCUDAInterfaceSymbol = "aicf_cuda_interface";
 inline constexpr const char *kCUDACreateSymbol = "aicf_cuda_create_device";
 
-using CUDAVersionFunction = int (*)();
+using CUDAInterfaceFunction = const char *(*)();
 using CUDACreateFunction = void (*)(const CUDADeviceOptions &options,
                                     StatusOr<std::shared_ptr<Device>> &device);
 

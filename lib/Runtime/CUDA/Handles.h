@@ -52,8 +52,7 @@ using GraphExecHandle =
 inline StatusOr<DeviceMemory> makeDeviceMemory(const CudaApi &api,
                                                uint64_t bytes) {
   void *memory = nullptr;
-  Status status =
-      checkCuda(api, api.cudaMalloc(&memory, bytes), "cudaMalloc");
+  Status status = checkCuda(api, api.cudaMalloc(&memory, bytes), "cudaMalloc");
   if (!status.ok())
     return status.withContext("cannot allocate " + std::to_string(bytes) +
                               " bytes of device memory");

@@ -61,7 +61,9 @@ def RecordOpInterface : OpInterface<"RecordOpInterface"> {
     with the same operands, fields and results.
   }];
   let methods = [
-    InterfaceMethod<"The primitive.", "aicf::OpKind", "getPrimitive">
+    InterfaceMethod<"The primitive. Another one with as many operands would "
+                    "be lowered to without a word.",
+                    "aicf::OpKind", "getPrimitive">
   ];
 }
 

@@ -24,13 +24,15 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
     generated from the same record.
   }];
   let methods = [
-    InterfaceMethod<"The number of this primitive in the ABI.",
+    InterfaceMethod<"The number of this primitive in the ABI: whose rules check "
+                    "the call, and whose kernels run it.",
                     "aicf::OpKind", "getOpKind">,
     InterfaceMethod<"The operands as the record lists them, null where an "
                     "optional one is absent. Whoever counts operands of its own "
                     "instead takes one for another.",
                     "::llvm::SmallVector<::mlir::Value>", "getOperandSlots">,
-    InterfaceMethod<"Labels of the results (see --aicf-number-values).",
+    InterfaceMethod<"Labels of the results (see --aicf-number-values). Wrong "
+                    "ones make dumps and traces name other values.",
                     "::llvm::ArrayRef<int64_t>", "getVids">,
     InterfaceMethod<"For each result the operand whose storage it takes, or -1; "
                     "empty means all -1.",
@@ -53,7 +55,10 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
                     "::llvm::ArrayRef<int64_t>", "getWaits">,
     InterfaceMethod<"Events the call signals when done.",
                     "::llvm::ArrayRef<int64_t>", "getSignals">,
-    InterfaceMethod<"Sets stream, waits and signals.", "void", "setSchedule",
+    InterfaceMethod<"Sets stream, waits and signals. A wait that is left out is "
+                    "a race, which the verifier of phase `inplace` and the "
+                    "loader refuse; one too many costs time.",
+                    "void", "setSchedule",
                     (ins "int64_t":$stream, "::llvm::ArrayRef<int64_t>":$waits,
                          "::llvm::ArrayRef<int64_t>":$signals), [{
       $_op.setStream(stream);

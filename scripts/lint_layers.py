@@ -24,7 +24,9 @@ LIBRARIES = {"MLIR": r"(mlir|llvm)(-c)?/", "CUDA": r"cu(da|blas|dnn)\w*[./]",
 def read_rooms(root):
     """Room: what it may include, as the table says."""
     rooms = {}
-    for line in (root / "CONTRIBUTING.md").read_text().splitlines():
+    page = (root / "CONTRIBUTING.md").read_text()
+    section = re.search(r"^## Rooms$(.*?)(?=^## |\Z)", page, re.M | re.S)
+    for line in section.group(1).splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         names = re.findall(r"`([^`]+)`", cells[0])
         if line.startswith("| `") and len(cells) == 3 and len(names) == 1:

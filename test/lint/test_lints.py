@@ -93,11 +93,16 @@ def test_examples_that_no_test_holds_are_found(tmp_path):
 
 
 ROOMS = """
+## Rooms
 | room | what lives there | may include |
 |---|---|---|
 | `lib/Base` | nothing | |
 | `lib/Plan` | plans | `lib/Base` |
 | `lib/Plan/IO` | files | `lib/Plan` `FlatBuffers` |
+
+## Another table
+
+| `lib/Base` | is | `lib/Plan` |
 """
 
 

@@ -59,12 +59,12 @@ private:
 
 /// The copy if `value` is the result of a protective copy that orders nothing
 /// and has no other use, else null.
-static Operation *getProtectiveCopy(Value value) {
-  auto copy = value.getDefiningOp<aicf::rt::CopyOp>();
+static rt::CopyOp getProtectiveCopy(Value value) {
+  auto copy = value.getDefiningOp<rt::CopyOp>();
   return copy && copy->hasAttr(kProtectiveAttr) && copy->hasOneUse() &&
                  copy.getWaits().empty() && copy.getSignals().empty()
-             ? copy.getOperation()
-             : nullptr;
+             ? copy
+             : rt::CopyOp();
 }
 
 static void setInplace(PrimitiveOpInterface op, unsigned result,
@@ -98,12 +98,12 @@ Operation *Annotator::findBlockingReader(BlockArgument arg,
 /// `return copy(v)` as the update of an argument: returns v itself if v's
 /// producer may write into the argument.
 void Annotator::dropUpdateCopy(OpOperand &returned) {
-  Operation *copy = getProtectiveCopy(returned.get());
+  rt::CopyOp copy = getProtectiveCopy(returned.get());
   if (!copy)
     return;
   StringRef name = signature.results[returned.getOperandNumber()].updates;
   BlockArgument arg = func.getArgument(signature.findArgument(name));
-  auto source = dyn_cast<OpResult>(copy->getOperand(0));
+  auto source = dyn_cast<OpResult>(copy.getX());
   if (!source || getProtectiveCopy(source))
     return; // an argument that updates another: dropStagingCopy
   for (OpOperand &use : source.getUses())
@@ -122,12 +122,12 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
 /// A remark, or with require-inplace an error, for an update that is still
 /// written by a copy.
 LogicalResult Annotator::reportCopy(OpOperand &returned) {
-  Operation *copy = getProtectiveCopy(returned.get());
+  rt::CopyOp copy = getProtectiveCopy(returned.get());
   if (!copy)
     return success();
   StringRef name = signature.results[returned.getOperandNumber()].updates;
   BlockArgument arg = func.getArgument(signature.findArgument(name));
-  Value source = copy->getOperand(0);
+  Value source = copy.getX();
   InFlightDiagnostic diag = requireInplace ? mlir::emitError(source.getLoc())
                                            : mlir::emitRemark(source.getLoc());
   diag << "the update of \"" << name << "\" needs a copy: ";
@@ -150,11 +150,11 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
 /// `copy(copy(a))` for an argument a: reads a directly if a's own update is
 /// written later, or never.
 void Annotator::dropStagingCopy(OpOperand &returned) {
-  Operation *copy = getProtectiveCopy(returned.get());
-  Operation *staging = copy ? getProtectiveCopy(copy->getOperand(0)) : nullptr;
+  rt::CopyOp copy = getProtectiveCopy(returned.get());
+  rt::CopyOp staging = copy ? getProtectiveCopy(copy.getX()) : rt::CopyOp();
   if (!staging)
     return;
-  auto arg = dyn_cast<BlockArgument>(staging->getOperand(0));
+  auto arg = dyn_cast<BlockArgument>(staging.getX());
   if (!arg)
     return;
   StringRef name = signature.arguments[arg.getArgNumber()].name;
@@ -165,7 +165,7 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
     if (!list.order.before(indexOf(copy), indexOf(value.getDefiningOp())))
       return;
   }
-  copy->setOperand(0, arg);
+  copy.getXMutable().assign(arg);
   erase(staging);
 }
 

@@ -144,12 +144,22 @@ void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
   bench.clear();
 }
 
+/// Or ends the program.
+template <typename Enum>
+Enum given(const char *what, std::optional<Enum> value, const char *text) {
+  if (value)
+    return *value;
+  std::fprintf(stderr, "kernel_times: %s is '%s'\n", what, text);
+  std::exit(2);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   CUDADeviceOptions options;
   if (const char *tune = std::getenv("AICF_TUNE"))
-    options.tuning = parseEnum<Tuning>(tune, kNumTunings).value_or(Tuning::Off);
+    options.tuning =
+        given("AICF_TUNE", parseEnum<Tuning>(tune, kNumTunings), tune);
   Bench bench;
   bench.device = check(createCUDADevice(options));
   bench.stream = check(bench.device->createStream());
@@ -158,12 +168,11 @@ int main(int argc, char **argv) {
     Shape s;
     char type[8] = "f32";
     if (std::sscanf(argv[i], "%ldx%ldx%ld:%7s", &s.m, &s.n, &s.k, type) < 3) {
-      std::fprintf(stderr, "kernel_times: '%s' is no MxNxK[:dtype]\n", argv[i]);
+      std::fprintf(stderr, "kernel_times: '%s' is not MxNxK[:dtype]\n",
+                   argv[i]);
       return 2;
     }
-    for (uint8_t d = 0; d < kNumDTypes; ++d)
-      if (nameOf(DType(d)) == type)
-        s.dtype = DType(d);
+    s.dtype = given("the dtype", parseEnum<DType>(type, kNumDTypes), type);
     timeCall(bench, OpKind::Gemm, "forward", s, 0, 1);
     timeCall(bench, OpKind::GemmBias, "forward bias relu", s, 0, 1);
     timeCall(bench, OpKind::BiasAdd, "bias", s, 0, 0);

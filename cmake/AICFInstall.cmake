@@ -5,6 +5,9 @@ get_property(runtime_libraries GLOBAL PROPERTY AICF_RUNTIME_LIBRARIES)
 list(REMOVE_ITEM runtime_libraries aicfKernelsReference)
 install(TARGETS ${runtime_libraries} EXPORT AICFTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+if(TARGET aicf_cuda) # where CUDALoader.cpp looks: ../lib of a program's folder
+  install(TARGETS aicf_cuda LIBRARY DESTINATION lib COMPONENT runtime)
+endif()
 install(TARGETS aicf-run aicf-plan
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 file(GLOB headers ${PROJECT_SOURCE_DIR}/include/aicf/*.h)
@@ -17,11 +20,23 @@ file(WRITE ${PROJECT_BINARY_DIR}/AICFConfig.cmake "\
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(\${CMAKE_CURRENT_LIST_DIR}/AICFTargets.cmake)
-# With the compiler's component: AICF::AICFTransforms, AICF::AICFTarget. It needs
-# the MLIR that AICF was built with.
-if(EXISTS \${CMAKE_CURRENT_LIST_DIR}/AICFCompilerTargets.cmake)
+# COMPONENTS compiler: AICF::AICFTransforms, AICF::AICFTarget, and what they link.
+if(\"compiler\" IN_LIST AICF_FIND_COMPONENTS)
+  if(NOT EXISTS \${CMAKE_CURRENT_LIST_DIR}/AICFCompilerTargets.cmake)
+    set(AICF_FOUND FALSE)
+    set(AICF_NOT_FOUND_MESSAGE \"AICF's compiler is not installed\")
+    return()
+  endif()
   find_dependency(MLIR CONFIG)
+  if(NOT LLVM_PACKAGE_VERSION STREQUAL \"${LLVM_PACKAGE_VERSION}\")
+    set(AICF_FOUND FALSE)
+    set(AICF_NOT_FOUND_MESSAGE \"AICF was built with MLIR ${LLVM_PACKAGE_VERSION}, \\
+found \${LLVM_PACKAGE_VERSION}\")
+    return()
+  endif()
   include(\${CMAKE_CURRENT_LIST_DIR}/AICFCompilerTargets.cmake)
+  target_include_directories(AICF::AICFDialect SYSTEM INTERFACE
+    \${MLIR_INCLUDE_DIRS} \${LLVM_INCLUDE_DIRS})
 endif()
 ")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/AICFConfigVersion.cmake
@@ -41,11 +56,12 @@ if(AICF_BUILD_COMPILER)
   install(FILES ${PROJECT_SOURCE_DIR}/include/aicf/Compiler.h
                 ${PROJECT_BINARY_DIR}/include/aicf/Passes.h.inc
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler)
-  foreach(root ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-    install(DIRECTORY ${root}/include/aicf/Dialect
-      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
-  endforeach()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/aicf/Dialect
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler
+    FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/include/aicf/Dialect
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler
+    FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
   install(TARGETS aicf-opt aicf-translate aicf-compile aicf-lsp-server
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
 endif()

@@ -12,8 +12,7 @@
 #ifndef AICF_KERNELS_CALLVIEW_H
 #define AICF_KERNELS_CALLVIEW_H
 
-#include <cstddef>
-#include <cstring>
+#include "kernels/Fields.h"
 
 namespace aicf {
 
@@ -33,9 +32,7 @@ protected:
   auto *optionalInAt(size_t slot) const { return present(viewed->ins, slot); }
   auto *optionalOutAt(size_t slot) const { return present(viewed->outs, slot); }
   template <typename Attrs> Attrs decode() const {
-    Attrs attrs;
-    std::memcpy(&attrs, viewed->attrs.data(), sizeof(attrs));
-    return attrs;
+    return decodeAttrs<Attrs>(viewed->attrs);
   }
 
 private:

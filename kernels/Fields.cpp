@@ -1,4 +1,4 @@
-//===- Fields.cpp - fields of an attr blob, for printing ------------------===//
+//===- Fields.cpp - fields of an attr blob --------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Fields.h - fields of an attr blob, for printing ----------*- C++ -*-===//
+//===- Fields.h - fields of an attr blob ------------------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,10 +10,18 @@
 #include "aicf/OpInfo.h"
 #include "aicf/Span.h"
 
+#include <cstring>
 #include <string>
 #include <variant>
 
 namespace aicf {
+
+/// A blob as its struct; the caller checked the size.
+template <typename Attrs> Attrs decodeAttrs(Span<const uint8_t> blob) {
+  Attrs attrs;
+  std::memcpy(&attrs, blob.data(), sizeof(attrs));
+  return attrs;
+}
 
 /// One field of a blob: whole numbers stay whole, a seed of 64 bits too.
 using FieldValue = std::variant<int64_t, double>;

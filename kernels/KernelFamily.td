@@ -45,10 +45,12 @@ def Vectors : Types<[On<"f32", 4>, On<"f32">, On<"f64">,
 class KernelFamily<string codeUnit, string on> {
   string unit = codeUnit;           ///< the file that includes the definitions
   string device = on;               ///< CPU or CUDA
-  list<AICFRT_Primitive> kinds = []; ///< empty: every pointwise primitive
+  list<AICFRT_Primitive> kinds = [];
+  bit everyPointwise = 0;           ///< or all whose record has a scalar definition
   list<Variant> variants = ?;
   string kernel = "";               ///< empty: a library's, without code of ours
-  /// Who runs it: Own, Blas or CublasLt.
+  /// Who runs it: Own, Blas or CublasLt. Every kernel gives the same bits for
+  /// the same call; a library's change with its version and the processor too.
   string provider = "Own";
   /// How products round their operands: Exact, or TF32.
   string math = "Exact";
@@ -63,11 +65,8 @@ class KernelFamily<string codeUnit, string on> {
   /// workspace that it would use.
   string condition = "";
   string workspace = "";
-  int workspaceCap = 0;             ///< bytes; 0: it takes none
+  string workspaceCap = "";         ///< bytes; with `workspace`, or neither
   int alignment = 0;                ///< bytes of addresses; 0: an element's
-  /// Bitwise: the same bits on every machine with the same arithmetic;
-  /// SameLibrary: for one library and processor.
-  string determinism = "Bitwise";
   /// Auto: the first row that takes a call; AutoTF32: where aicf.math allows it;
   /// Pinned: only by name.
   string selection = "Auto";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/KernelTable.h"
+#include "kernels/H200.h"
 #include "kernels/RuleCall.h"
 #include "kernels/counter/Family.h"
 #include "kernels/gemm/Family.h"
@@ -22,20 +23,20 @@ namespace {
 /// An expression of a family's record, of `c`, as a function of any call.
 #define AICF_CONDITION(KIND, ...)                                              \
   [](const rules::Call &call) -> bool {                                        \
-    using namespace families;                                                  \
     KIND##View<rules::Call> c(call);                                           \
     return __VA_ARGS__;                                                        \
   }
 #define AICF_WORKSPACE(KIND, ...)                                              \
   [](const rules::Call &call) -> uint64_t {                                    \
-    using namespace families;                                                  \
     KIND##View<rules::Call> c(call);                                           \
     return __VA_ARGS__;                                                        \
   }
 
+using namespace families; // the caps
+
 constexpr KernelRow kRows[] = {
 #define AICF_ROW(KID, KIND, DEVICE, PROVIDER, MATH, IN, OUT, WIDTH, ALIGNMENT, \
-                 CONDITION, DETERMINISM, WORKSPACE, CAP, SELECTION, FREE)      \
+                 CONDITION, WORKSPACE, CAP, SELECTION, FREE)                   \
   {#KID,                                                                       \
    OpKind::KIND,                                                               \
    DeviceKind::DEVICE,                                                         \
@@ -46,7 +47,6 @@ constexpr KernelRow kRows[] = {
    WIDTH,                                                                      \
    ALIGNMENT,                                                                  \
    CONDITION,                                                                  \
-   Determinism::DETERMINISM,                                                   \
    WORKSPACE,                                                                  \
    CAP,                                                                        \
    Selection::SELECTION,                                                       \
@@ -140,7 +140,7 @@ uint64_t KernelRow::workspaceBytes(Span<const TensorDesc> ins,
   if (workspace)
     call = describe(kind, ins, outs);
   uint64_t bytes = call ? std::min(workspace(*call), workspaceCap) : 0;
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  return alignedBytes(bytes);
 }
 
 } // namespace aicf

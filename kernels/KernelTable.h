@@ -24,7 +24,6 @@ class Call;
 enum class KernelProvider : uint8_t { Own, Blas, CublasLt };
 /// How products round their operands.
 enum class Math : uint8_t { Exact, TF32 };
-enum class Determinism : uint8_t { Bitwise, SameLibrary };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
 
 /// One kernel; what the columns mean stands at KernelFamily.
@@ -37,8 +36,7 @@ struct KernelRow {
   DType in0, out0;    ///< of operand 0 and result 0
   uint32_t width;     ///< elements an access moves, of every operand
   uint32_t alignment; ///< bytes
-  bool (*condition)(const rules::Call &); ///< or null: every shape
-  Determinism determinism;
+  bool (*condition)(const rules::Call &);     ///< or null: every shape
   uint64_t (*workspace)(const rules::Call &); ///< or null: it takes none
   uint64_t workspaceCap;                      ///< bytes
   Selection selection;

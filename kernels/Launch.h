@@ -50,6 +50,14 @@ private:
   Span<const uint8_t> attrs;
 };
 
+/// In the record's order, absent ones included.
+template <typename Views> std::vector<TensorDesc> descsOf(const Views &views) {
+  std::vector<TensorDesc> descs;
+  for (const TensorView &view : views)
+    descs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
+  return descs;
+}
+
 #define AICF_ARGS(KIND) using KIND##Args = KIND##View<LaunchArgs>;
 AICF_KINDS(AICF_ARGS)
 #undef AICF_ARGS

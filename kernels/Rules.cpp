@@ -64,8 +64,9 @@ Status Call::checkOperands() const {
       AICF_RETURN_IF_ERROR(isThere(operand));
     if (!isAbsent(operand))
       AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
-    if (info.like >= 0) // neither is optional or grouped
-      AICF_RETURN_IF_ERROR(hasType(operand, *ins[size_t(info.like)]));
+    if (info.like >= 0) // both are plain, and `like` stands before it
+      AICF_RETURN_IF_ERROR(
+          hasType(operand, *ins[slots.slotOf(size_t(info.like), 0)]));
   }
   for (const Operand &result : outs) {
     const ResultInfo &info = slots.result(result.slot, outs.size());
@@ -96,7 +97,10 @@ Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
     return hasType(result, TensorDesc(of->dtype, {}));
   if (info.rule == TypeRule::WideScalarOf)
     return hasType(result, TensorDesc(wide(of->dtype), {}));
-  return hasType(result, info.rule == TypeRule::RowsOf ? rowsOf(*of) : *of);
+  if (info.rule == TypeRule::Like)
+    return hasType(result, *of);
+  AICF_RETURN_IF_ERROR(hasLastDimension(of));
+  return hasType(result, rowsOf(*of));
 }
 
 Status Call::checkResults() const {

@@ -1,4 +1,4 @@
-//===- OpRules.h - which operands a primitive accepts -----------*- C++ -*-===//
+//===- Rules.h - which operands a primitive accepts -------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

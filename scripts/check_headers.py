@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Installs the runtime and compiles each installed header alone, then builds and
 links a small program against the installed tree with find_package(AICF). With
-MLIR_DIR the compiler's component too: a program that lowers a step.
+MLIR_DIR the same of the compiler's component, whose program lowers a step; the
+runtime's program must build beside it without MLIR.
 
-    check_headers.py --build BUILD --compiler c++ [--mlir-dir MLIR_DIR]
+    check_headers.py --build BUILD --compiler c++
+        [--mlir-dir MLIR_DIR --mlir-include MLIR_INCLUDE_DIR]
 """
 
 import argparse
@@ -63,10 +65,8 @@ COMPILER_PROJECT = """
 cmake_minimum_required(VERSION 3.20)
 project(consumer C CXX)
 set(CMAKE_CXX_STANDARD 17)
-find_package(AICF REQUIRED CONFIG)
+find_package(AICF REQUIRED CONFIG COMPONENTS compiler)
 add_executable(consumer main.cpp)
-target_include_directories(consumer SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS}
-  ${LLVM_INCLUDE_DIRS})
 target_link_libraries(consumer PRIVATE AICF::AICFTransforms AICF::AICFTarget
   MLIRParser)
 """
@@ -90,26 +90,38 @@ def build_consumer(folder, name, program, project, compiler, prefix, *flags):
     run(source / "build" / "consumer")
 
 
+def check_headers(prefix, compiler, known, *flags):
+    """Compiles each header that is not known alone; returns all."""
+    headers = set((prefix / "include").rglob("*.h"))
+    if not headers - known:
+        sys.exit("no header was installed")
+    for header in sorted(headers - known):
+        run(compiler, "-std=c++17", "-fsyntax-only", "-Wall", "-Werror", "-I",
+            prefix / "include", *flags, "-x", "c++", header)
+    return headers
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--mlir-dir")
+    parser.add_argument("--mlir-include")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "prefix"
         run("cmake", "--install", args.build, "--prefix", prefix,
             "--component", "runtime")
-        headers = sorted((prefix / "include").rglob("*.h"))
-        if not headers:
-            sys.exit("no header was installed")
-        for header in headers:
-            run(args.compiler, "-std=c++17", "-fsyntax-only", "-Wall", "-Werror",
-                "-I", prefix / "include", "-x", "c++", header)
+        headers = check_headers(prefix, args.compiler, set())
         build_consumer(folder, "runtime", PROGRAM, PROJECT, args.compiler, prefix)
         if args.mlir_dir:
             run("cmake", "--install", args.build, "--prefix", prefix,
                 "--component", "compiler")
+            headers = check_headers(
+                prefix, args.compiler, headers, "-fno-exceptions",
+                "-Wno-unused-parameter", "-isystem", args.mlir_include)
+            build_consumer(folder, "beside", PROGRAM, PROJECT, args.compiler, prefix,
+                           "-DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON")
             build_consumer(folder, "compiler", COMPILER_PROGRAM, COMPILER_PROJECT,
                            args.compiler, prefix, "-DMLIR_DIR=" + args.mlir_dir)
         print("%d headers compile alone, and consumers link" % len(headers))

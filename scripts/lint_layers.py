@@ -15,8 +15,8 @@ import re
 import subprocess
 import sys
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
-SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc"}
+INCLUDE = re.compile(r'^\s*#?\s*include\s*[<"]([^>"]+)[>"]') # C++ and TableGen
+SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc", ".td"}
 LIBRARIES = {"MLIR": r"(mlir|llvm)(-c)?/", "CUDA": r"cu(da|blas|dnn)\w*[./]",
              "FlatBuffers": r"(flatbuffers/|plan_generated\.h)"}
 
@@ -44,13 +44,16 @@ def room_of(path, rooms):
     return max(inside, key=len) if inside else None
 
 
-def target_of(include, rooms):
+def target_of(root, path, include, rooms):
     """The room or library that an include names; None for all others."""
+    beside = path.parent / include
+    if beside.exists():
+        return room_of(str(beside.resolve().relative_to(root.resolve())), rooms)
     for library, pattern in LIBRARIES.items():
         if re.match(pattern, include):
             return library
-    path = "include/" + include if include.startswith("aicf/") else include
-    return room_of(path, rooms)
+    inside = "include/" + include if include.startswith("aicf/") else include
+    return room_of(inside, rooms)
 
 
 def includes_of(root, rooms):
@@ -64,7 +67,7 @@ def includes_of(root, rooms):
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 match = INCLUDE.match(line)
                 if match:
-                    target = target_of(match.group(1), rooms)
+                    target = target_of(root, path, match.group(1), rooms)
                     yield name, number, room, match.group(1), target
 
 
@@ -77,6 +80,14 @@ def lint_includes(root, rooms):
             findings.append("%s:%d: %s may not include %s" % (
                 name, number, room, include))
     return findings
+
+
+def lint_permissions(root, rooms):
+    """What the table allows and nobody does."""
+    edges = {(room, target) for _, _, room, _, target in includes_of(root, rooms)}
+    return ["CONTRIBUTING.md: %s may include %s, but nothing there does"
+            % (room, target) for room in sorted(rooms)
+            for target in sorted(rooms[room]) if (room, target) not in edges]
 
 
 def lint_binary(path):
@@ -101,6 +112,7 @@ def main():
         print("\n".join("%s -> %s" % edge for edge in sorted(edges)))
         return 0
     findings = lint_includes(args.root, rooms)
+    findings += lint_permissions(args.root, rooms)
     for binary in args.no_llvm:
         findings += lint_binary(binary)
     print("\n".join(findings) if findings else "no findings")

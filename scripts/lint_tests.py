@@ -24,6 +24,9 @@ MAX_LIT_LINES = 150
 MAX_PASS_LINES = 300
 
 
+LICENSE = "Part of AICF, under the Apache License v2.0 with LLVM Exceptions."
+
+
 def prefixes_of(text):
     """The check prefixes that the RUN lines name."""
     runs = " ".join(re.findall(r"RUN:(.*)", text))
@@ -151,6 +154,19 @@ def lint_examples(root, sources):
                     yield page, line, "no lit test holds this example: %r" % piece
 
 
+def lint_titles(root):
+    """Sources whose first line names another file, or that name no license."""
+    for top in ("include", "kernels", "lib", "tools", "unittests", "benchmarks",
+                "examples", "cmake"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in (".h", ".cpp", ".cu", ".cuh", ".td", ".def", ".inc"):
+                text = path.read_text()
+                if not text.startswith("//===- %s - " % path.name):
+                    yield path, 1, "the title does not name the file"
+                if LICENSE not in text[:400]:
+                    yield path, 1, "no license"
+
+
 def lint(root):
     """All findings as text lines."""
     findings, corpus, sources = [], "", ""
@@ -168,7 +184,7 @@ def lint(root):
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     for path, line, message in lint_constraints(root):
         findings.append("%s:%d: %s" % (path, line, message))
-    for path, line, message in lint_examples(root, sources):
+    for path, line, message in [*lint_examples(root, sources), *lint_titles(root)]:
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     return findings
 

@@ -106,7 +106,7 @@ def closing(masked, at):
 
 
 def split_at(masked, begin, end, operator):
-    """The ranges between top-level operators; `<` of templates is no bracket."""
+    """The ranges between top-level operators; `<` of templates is not a bracket."""
     parts, depth, last, i = [], 0, begin, begin
     while i < end:
         if masked[i] in "([{":
@@ -267,7 +267,7 @@ def first_number(name):
 def instrument(name):
     text = (ROOT / name).read_text()
     is_compiler = "LogicalResult" in text
-    # The interface of a header is no place for a file-local function.
+    # The interface of a header is not a place for a file-local function.
     worker = Instrumenter(text, first_number(name), is_compiler)
     body = worker.run(ONLY.get(name))
     switch = SWITCH.replace("static bool", "inline bool") if name.endswith(".h") \

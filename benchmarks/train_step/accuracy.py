@@ -45,7 +45,7 @@ def make_data(seed):
                        .astype(np.float32))
         weights.append((random.standard_normal(n) * 0.1).astype(np.float32))
     # Pixels, and the classes that a linear teacher sees in them: gradients that
-    # are no differences of noise.
+    # are not differences of noise.
     x = random.uniform(0, 1, (batch, widths[0])).astype(np.float32)
     teacher = random.standard_normal((widths[0], widths[-1]))
     t = np.eye(widths[-1], dtype=np.float32)[np.argmax(x @ teacher, axis=1)]

@@ -47,7 +47,10 @@ struct Session {
     in >> path >> tune;
     executor.reset();
     CUDADeviceOptions options;
-    options.tuning = parseEnum<Tuning>(tune, kNumTunings).value_or(Tuning::Off);
+    auto tuning = parseEnum<Tuning>(tune, kNumTunings);
+    if (!tuning)
+      return makeError(StatusCode::InvalidArgument, "tuning is '", tune, "'");
+    options.tuning = *tuning;
     auto start = Clock::now();
     AICF_ASSIGN_OR_RETURN(device, createCUDADevice(options));
     double deviceSeconds = secondsSince(start);

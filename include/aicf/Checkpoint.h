@@ -1,4 +1,4 @@
-//===- Safetensors.h - weight files -----------------------------*- C++ -*-===//
+//===- Checkpoint.h - weight files ------------------------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ struct HostTensor {
   std::vector<uint8_t> bytes;
 };
 
-/// Errors: InvalidFile with what is wrong: truncated, header that is no JSON
+/// Errors: InvalidFile with what is wrong: truncated, header that is not JSON
 /// object, a name twice, unknown dtype, shape and offsets that disagree, bytes
 /// that no tensor or two tensors use.
 StatusOr<std::map<std::string, HostTensor>>

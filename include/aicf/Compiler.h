@@ -37,8 +37,9 @@ enum class Keep { None, Grad, All };
 
 inline llvm::cl::ValuesClass targetValues() {
   return llvm::cl::values(
-      clEnumValN(DeviceKind::CPU, "cpu", "kernels of this machine"),
-      clEnumValN(DeviceKind::CUDA, "cuda", "an NVIDIA GPU"));
+      clEnumValN(DeviceKind::CPU, nameOf(DeviceKind::CPU),
+                 "kernels of this machine"),
+      clEnumValN(DeviceKind::CUDA, nameOf(DeviceKind::CUDA), "an NVIDIA GPU"));
 }
 inline llvm::cl::ValuesClass optLevelValues() {
   return llvm::cl::values(
@@ -85,7 +86,7 @@ struct LowerToBackendOptions
   Option<int64_t> maxGroups{
       *this, "max-groups",
       llvm::cl::desc("Params that one optimizer call may update"),
-      llvm::cl::init(256)};
+      llvm::cl::init(int64_t(kMaxUpdateGroups))};
   Option<std::string> profile{
       *this, "profile",
       llvm::cl::desc("File of measured kernel times to choose by"),

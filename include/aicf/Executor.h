@@ -58,13 +58,15 @@ struct GraphKey {
 struct TraceRecord {
   OpKind kind;
   std::string kid;
-  std::vector<int32_t> inVids, outVids; ///< empty for the executor's own calls
+  /// Labels of the operands and results that are there; empty for the
+  /// executor's own calls and in a plan without debug table.
+  std::vector<int32_t> inVids, outVids;
   bool isReplay = false;
   double startMicros = 0; ///< since trace_enable(true), on the host's clock
   /// On the device. Eager: the call. Replay: the whole launch, the same for all
   /// its calls.
   double micros = 0;
-  /// Shapes of operands and results, as "64x128xf32".
+  /// Shapes of the same, as "64x128xf32".
   std::vector<std::string> inTypes, outTypes;
 };
 

@@ -37,6 +37,11 @@ enum class Range : uint8_t {
   ZeroOrOne
 };
 enum class Phase : uint8_t { Forward, Backward, Guard, Counter, Update, Data };
+/// Phases of the update half of a step: optimizers, counters, and what depends
+/// on a count alone.
+constexpr bool isUpdateHalf(Phase phase) {
+  return phase == Phase::Update || phase == Phase::Counter;
+}
 enum class Precision : uint8_t { Narrow, Keep, Wide };
 enum class Scaling : uint8_t { None, Linear, Sum, Seed };
 
@@ -96,6 +101,10 @@ struct OpInfo {
   Precision precision;
   Scaling scaling;
 };
+
+/// Parameters that one update call takes: they travel as kernel parameters, of
+/// which there are 32,764 bytes.
+inline constexpr size_t kMaxUpdateGroups = 256;
 
 /// A rounded copy of a new parameter: see OpInfo::hasCopies.
 inline constexpr ResultInfo kCopyResult = {

@@ -50,15 +50,15 @@ def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
   let description = [{
     Every op of every entry whose precision is Narrow runs on `dtype`. A param
     that one reads gets a state NAME.DTYPE with `aicf.derived_from`, updated by
-    the cast of the param's new value: no step casts a param. Losses take the prediction in 16 bits and
-    the target in f32; optimizers take 16-bit gradients and f32 params and
-    moments; outputs keep their type.
+    the cast of the param's new value: no step casts a param. Losses take the
+    prediction in 16 bits and the target in f32; optimizers take 16-bit gradients
+    and f32 params and moments; outputs keep their type.
 
     With f16 an entry that trains gets a dynamic loss scale: states `loss_scale`
     and `loss_scale.streak`, `all_finite` over the gradients, and its ok on every
     optimizer and step_inc (counters of batches aside), so that a bad step skips
-    update and step count together. Refuses f16 without an `mse_grad` to scale,
-    and a step that has a loss scale or ok of its own.
+    update and step count together. Refuses f16 with a gradient that does not come
+    from a loss's gradient, and a step that has a loss scale or ok of its own.
 
     ```mlir
     %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
@@ -177,10 +177,10 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
   let summary = "lower aicf ops to backend primitives";
   let description = [{
     Removes dead `aicf` ops, then rewrites each op of every entry to the
-    primitives that its record or its lowering names; an unused result of `linear_bwd` gets
-    no call. Carries `aicf.vids` over. Diagnoses a `sgd_step` whose second result
-    is used though it has no m. `copy` and `save` stay as `copy` and
-    `copy_saved`.
+    primitives that its record or its lowering names; an unused result of
+    `linear_bwd` gets no call. Carries `aicf.vids` over. Diagnoses the use of a
+    result whose optional operand is absent, as `sgd_step`'s second without m.
+    `copy` and `save` stay as `copy` and `copy_saved`.
 
     ```mlir
     %y = aicf.linear %x, %W, %b : tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>
@@ -262,7 +262,8 @@ def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
     Option<"target", "target", "aicf::DeviceKind",
            "aicf::DeviceKind::CPU", "device of the plan",
            "aicf::targetValues()">,
-    Option<"maxGroups", "max-groups", "int64_t", "256", "params a call">
+    Option<"maxGroups", "max-groups", "int64_t",
+           "int64_t(aicf::kMaxUpdateGroups)", "params a call">
   ];
 }
 

@@ -137,8 +137,8 @@ struct PlanCall {
   int32_t workspace = -1;               ///< tid, or -1
   uint32_t stream = 0;
   std::vector<int64_t> waits, signals;
-  std::string location; ///< debug: in the source
-  bool isProtective = false;
+  std::string location;      ///< debug: in the source
+  bool isProtective = false; ///< debug: a copy that the compiler inserted
 
   PresentTids reads() const { return PresentTids(ins); }
   PresentTids writes() const { return PresentTids(outs); }

@@ -57,6 +57,8 @@ enum class Role : uint8_t {
   Workspace
 };
 inline constexpr uint8_t kNumRoles = 8;
+/// Those of an entry's arguments come first.
+inline constexpr uint8_t kNumArgumentRoles = 4;
 constexpr std::string_view nameOf(Role role) {
   constexpr std::string_view names[kNumRoles] = {"input", "param",    "state",
                                                  "hyper", "output",   "temp",
@@ -116,6 +118,10 @@ constexpr std::string_view nameOf(DeviceKind device) {
 /// Every tensor of a segment starts at a multiple of this many bytes, and so
 /// does every segment.
 inline constexpr uint64_t kTensorAlignment = 256;
+/// `bytes` as a tensor takes them up; at most 2^64 - kTensorAlignment.
+constexpr uint64_t alignedBytes(uint64_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
 /// Highest tensor rank a plan may hold.
 inline constexpr size_t kMaxRank = 8;
 

@@ -57,13 +57,14 @@ template <typename T> void allFinite(AllFiniteArgs call) {
   bool finite = true;
   for (size_t i = 0; i < call.numGroups() && finite; ++i) {
     const T *x = call.grad(i).as<T>();
-    double bad = parallelSum(call.grad(i).numElements(), call->numThreads,
-                             [&](int64_t begin, int64_t end) {
-                               bool any = false;
-                               for (int64_t j = begin; j < end; ++j)
-                                 any |= !std::isfinite(Compute<T>(x[j]));
-                               return any ? 1.0 : 0.0;
-                             });
+    int64_t n = call.grad(i).numElements();
+    double bad =
+        parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
+          bool any = false;
+          for (int64_t j = begin; j < end; ++j)
+            any |= !std::isfinite(Compute<T>(x[j]));
+          return any ? 1.0 : 0.0;
+        });
     finite = bad == 0;
   }
   *call.ok().as<int32_t>() = finite;

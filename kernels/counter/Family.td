@@ -94,8 +94,8 @@ def AICF_BiasCorrOp : AICF_OpOf<AICFRT_BiasCorrOp> {
   let stepAttrs = (ins OptionalAttr<TypeAttr>:$dtype);
   let stepConstraints = ["`dtype`, bc's element type (default f32), is f16, "
                          "bf16, f32 or f64."];
+  let counter = "step";
   let more = [{
-    int64_t getStepOperand() { return 0; }
     static ::llvm::LogicalResult
     inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
                ::llvm::SmallVectorImpl<::mlir::Type> &types);
@@ -152,7 +152,7 @@ def AllFiniteCpu : AllFinite<"CPU">;
 /// The workspace holds a verdict a block.
 def AllFiniteCuda : AllFinite<"CUDA"> {
   let workspace = "verdictsWorkspace(c)";
-  let workspaceCap = 1048576;
+  let workspaceCap = "kVerdictsBytes";
 }
 
 #endif // AICF_KERNELS_COUNTER_FAMILY_TD

@@ -1,4 +1,4 @@
-//===- CPU.h - the CPU kernels by KID ---------------------------*- C++ -*-===//
+//===- Kernels.h - the CPU kernels by KID -----------------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -46,12 +46,14 @@ void parallelElements(int64_t n, int numThreads, Body body) {
   parallelFor(n, 16384, numThreads, n, body);
 }
 
-/// Sum over [0, n) in kPartials partial sums, each by `partial(begin, end)`.
+/// Sum over [0, n), of `totalElements` in all, in kPartials partial sums, each
+/// by `partial(begin, end)`.
 template <typename Partial>
-double parallelSum(int64_t n, int numThreads, Partial partial) {
+double parallelSum(int64_t n, int numThreads, int64_t totalElements,
+                   Partial partial) {
   constexpr int64_t kPartials = 64;
   double sums[kPartials];
-  parallelFor(kPartials, 1, numThreads, n, [&](int64_t p, int64_t) {
+  parallelFor(kPartials, 1, numThreads, totalElements, [&](int64_t p, int64_t) {
     sums[p] = partial(p * n / kPartials, (p + 1) * n / kPartials);
   });
   double total = 0;

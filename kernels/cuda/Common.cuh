@@ -10,7 +10,7 @@
 #ifndef AICF_KERNELS_CUDA_COMMON_CUH
 #define AICF_KERNELS_CUDA_COMMON_CUH
 
-#include "kernels/cuda/H200.h"
+#include "kernels/H200.h"
 #include "kernels/cuda/KernelDecls.h"
 
 #include <cuda_bf16.h>
@@ -115,7 +115,7 @@ PlannedLaunch plan(void (*function)(Params), int64_t grid, int block,
 /// Blocks for `items` independent items, capped at `waves` full waves.
 inline int64_t gridFor(int64_t items, const DeviceLimits &limits,
                        int block = kBlock, int waves = 4) {
-  int64_t blocksPerSm = 2048 / block;
+  int64_t blocksPerSm = limits.threadsPerMultiprocessor / block;
   int64_t cap = int64_t(limits.numMultiprocessors) * blocksPerSm * waves;
   return std::max<int64_t>(1, std::min((items + block - 1) / block, cap));
 }
@@ -127,6 +127,7 @@ inline int64_t rowGrid(int64_t rows) {
 
 /// What orders of sums are laid out for: the same on every card.
 using h200::kMultiprocessors;
+using h200::kThreadsPerMultiprocessor;
 
 } // namespace aicf::cuda
 

@@ -1,4 +1,4 @@
-//===- CUDA.h - the CUDA kernels by KID -------------------------*- C++ -*-===//
+//===- Kernels.h - the CUDA kernels by KID ----------------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,6 +32,7 @@ using LaunchPlan = std::vector<PlannedLaunch>;
 /// What a kernel may assume of the card.
 struct DeviceLimits {
   int numMultiprocessors;
+  int threadsPerMultiprocessor;
 };
 
 /// Cannot fail: the call was checked against its row.

@@ -7,8 +7,8 @@
 #ifndef AICF_KERNELS_GEMM_FAMILY_H
 #define AICF_KERNELS_GEMM_FAMILY_H
 
+#include "kernels/H200.h"
 #include "kernels/RuleCall.h"
-#include "kernels/cuda/H200.h"
 
 namespace aicf::families {
 
@@ -21,10 +21,10 @@ template <typename View> bool isSmallProduct(const View &c) {
   return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
 }
 
-/// cuBLASLt's heuristic weighs split-K only when offered the 32 MiB that NVIDIA
-/// recommends for Hopper. Calls of one stream share the memory.
+/// cuBLASLt's heuristic weighs split-K only when offered what NVIDIA
+/// recommends, even where less would do. Calls of one stream share the memory.
 template <typename View> uint64_t libraryWorkspace(const View &) {
-  return uint64_t(32) << 20;
+  return h200::kLibraryWorkspaceBytes;
 }
 
 } // namespace aicf::families

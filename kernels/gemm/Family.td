@@ -83,7 +83,6 @@ def GemmBlas : KernelFamily<"gemm", "CPU"> {
   let variants = SingleAndDouble.each;
   let provider = "Blas";
   let variantName = "blas";
-  let determinism = "SameLibrary";
   let kernel = "gemm<$T>";
 }
 def GemmHalf : KernelFamily<"gemm", "CPU"> {
@@ -115,17 +114,14 @@ def TilesOfDouble : Tiles<[AICFRT_GemmOp, AICFRT_GemmBiasOp,
   let condition = "";
 }
 
-/// The heuristic weighs split-K only when offered the 32 MiB that NVIDIA
-/// recommends for Hopper, even where 8 MiB would do.
 class Library<AICFRT_Primitive product, list<Variant> types>
     : KernelFamily<"gemm", "CUDA"> {
   let kinds = [product];
   let variants = types;
   let provider = "CublasLt";
   let variantName = "lt";
-  let determinism = "SameLibrary";
   let workspace = "libraryWorkspace(c)";
-  let workspaceCap = 33554432;
+  let workspaceCap = "h200::kLibraryWorkspaceBytes";
   let preference = 3;
 }
 class LibraryTF32<AICFRT_Primitive product> : Library<product, [On<"f32">]> {

@@ -22,7 +22,7 @@ template <typename T, typename Target> void mseLoss(MseLossArgs call) {
   const Target *target = call.target().as<Target>();
   int64_t n = call.pred().numElements();
   double sum =
-      parallelSum(n, call->numThreads, [&](int64_t begin, int64_t end) {
+      parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
         double partial = 0;
         for (int64_t i = begin; i < end; ++i) {
           double d = double(pred[i]) - double(target[i]);
@@ -61,9 +61,14 @@ template <typename T> void mseGrad(MseGradArgs call) {
     mseGradOf<T, T>(call);
 }
 
-/// max and log of the sum of exponentials of a row, in f64 for what f32 would
-/// round away in long rows.
-template <typename T> double logSumExp(const T *x, int64_t width) {
+/// A row's largest logit, and the log of the sum of exp(x - most): apart, since
+/// their sum would round away the second. In f64 for what f32 would round away
+/// in long rows.
+struct LogSumExp {
+  double most, logSum;
+};
+
+template <typename T> LogSumExp logSumExp(const T *x, int64_t width) {
   using C = Compute<T>;
   C most = C(x[0]);
   for (int64_t j = 1; j < width; ++j)
@@ -71,7 +76,7 @@ template <typename T> double logSumExp(const T *x, int64_t width) {
   double sum = 0;
   for (int64_t j = 0; j < width; ++j)
     sum += double(std::exp(C(x[j]) - most));
-  return double(most) + std::log(sum);
+  return {double(most), std::log(sum)};
 }
 
 /// Rows whose label is not `ignored`.
@@ -96,19 +101,20 @@ void crossEntropy(SoftmaxCrossEntropyArgs call) {
       return 0.0;
     if (labels[r] < 0 || labels[r] >= width)
       return std::numeric_limits<double>::quiet_NaN();
-    double lse = logSumExp(x, width), sum = 0;
+    LogSumExp lse = logSumExp(x, width);
+    double even = 0; // what smoothing takes of every class
     if (s > 0)
       for (int64_t j = 0; j < width; ++j)
-        sum += double(x[j]);
-    return lse - (1 - s) * double(x[labels[r]]) - s * sum / double(width);
+        even += s / double(width) * (double(x[j]) - lse.most);
+    return lse.logSum - (1 - s) * (double(x[labels[r]]) - lse.most) - even;
   };
-  double sum =
-      parallelSum(rows, call->numThreads, [&](int64_t begin, int64_t end) {
-        double partial = 0;
-        for (int64_t r = begin; r < end; ++r)
-          partial += lossOf(r);
-        return partial;
-      });
+  double sum = parallelSum(rows, call->numThreads, rows * width,
+                           [&](int64_t begin, int64_t end) {
+                             double partial = 0;
+                             for (int64_t r = begin; r < end; ++r)
+                               partial += lossOf(r);
+                             return partial;
+                           });
   *call.loss().as<Loss>() =
       Loss(sum / double(countRows(call.labels(), attrs.ignore_index)));
 }
@@ -135,10 +141,10 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
           C rowFactor = C(isIgnored ? 0 : factor);
           if (!isIgnored && (label < 0 || label >= width))
             rowFactor = std::numeric_limits<C>::quiet_NaN();
-          C lse = C(logSumExp(x, width));
+          LogSumExp lse = logSumExp(x, width);
           for (int64_t j = 0; j < width; ++j) {
             C target = C(j == label ? even + 1 - s : even);
-            C probability = std::exp(C(x[j]) - lse);
+            C probability = std::exp(C(x[j]) - C(lse.most) - C(lse.logSum));
             d[j] = T(isIgnored ? C(0) : rowFactor * (probability - target));
           }
         }

@@ -128,7 +128,7 @@ __global__ void meanKernel(const __grid_constant__ MeanParams p) {
 template <typename T, typename Target, bool kGrad, typename Args>
 LaunchPlan planMse(Args call) {
   // The number of blocks decides the order of the sum.
-  const DeviceLimits limits{int(kMultiprocessors)};
+  const DeviceLimits limits{int(kMultiprocessors), kThreadsPerMultiprocessor};
   MseParams p{};
   p.pred = call.pred().data;
   p.target = call.target().data;
@@ -185,6 +185,7 @@ struct CrossEntropyParams {
   void *loss, *dlogits;
   double2 *partials; ///< sum of losses and rows that count, a block; or null
   int64_t rows, width, ignored;
+  int64_t numPartials;
   double smoothing;
 };
 
@@ -215,9 +216,16 @@ struct RowGroup {
   }
 };
 
-/// max + log(sum of exp(x - max)) of a row; every thread of the group gets it.
+/// A row's largest logit, and the log of the sum of exp(x - most): apart, since
+/// their sum would round away the second.
+template <typename C> struct LogSumExp {
+  C most, logSum;
+};
+
+/// Every thread of the group gets it.
 template <typename T>
-__device__ Compute<T> logSumExp(const RowGroup &g, const T *x, int64_t width) {
+__device__ LogSumExp<Compute<T>> logSumExp(const RowGroup &g, const T *x,
+                                           int64_t width) {
   using C = Compute<T>;
   C most = widen(x[0]), sum = 0;
   for (int64_t j = g.lane; j < width; j += g.size) {
@@ -227,10 +235,10 @@ __device__ Compute<T> logSumExp(const RowGroup &g, const T *x, int64_t width) {
   most = g.max(most);
   for (int64_t j = g.lane; j < width; j += g.size)
     sum += exp(widen(x[j]) - most);
-  return most + log(g.sum(sum));
+  return {most, log(g.sum(sum))};
 }
 
-/// The loss of one row: 0 if it is ignored, NaN if its label is no class.
+/// The loss of one row: 0 if it is ignored, NaN if its label is not a class.
 template <typename T>
 __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
                           int64_t row) {
@@ -239,16 +247,18 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
   int32_t label = p.labels[row];
   if (label == p.ignored)
     return 0;
-  C lse = logSumExp(g, x, p.width), sum = 0;
-  if (p.smoothing > 0)
+  LogSumExp<C> lse = logSumExp(g, x, p.width);
+  double even = 0; // what smoothing takes of every class
+  if (p.smoothing > 0) {
+    C sum = 0;
     for (int64_t j = g.lane; j < p.width; j += g.size)
-      sum += widen(x[j]);
-  if (p.smoothing > 0)
-    sum = g.sum(sum);
+      sum += widen(x[j]) - lse.most;
+    even = p.smoothing * double(g.sum(sum)) / double(p.width);
+  }
   if (label < 0 || label >= p.width)
     return nan("");
-  return double(lse) - (1 - p.smoothing) * double(widen(x[label])) -
-         p.smoothing * double(sum) / double(p.width);
+  return double(lse.logSum) -
+         (1 - p.smoothing) * double(widen(x[label]) - lse.most) - even;
 }
 
 template <typename T, typename Loss, int kGroup>
@@ -278,7 +288,7 @@ template <typename Loss>
 __global__ void meanLossKernel(const __grid_constant__ CrossEntropyParams p) {
   __shared__ double scratch[32];
   double loss = 0, count = 0;
-  for (int64_t i = threadIdx.x; i < p.rows; i += blockDim.x) { // blocks here
+  for (int64_t i = threadIdx.x; i < p.numPartials; i += blockDim.x) {
     loss += p.partials[i].x;
     count += p.partials[i].y;
   }
@@ -288,14 +298,31 @@ __global__ void meanLossKernel(const __grid_constant__ CrossEntropyParams p) {
     *static_cast<Loss *>(p.loss) = Loss(loss / count);
 }
 
+/// Rows that count, a partial count a block.
+__global__ void countRowsKernel(const __grid_constant__ CrossEntropyParams p) {
+  __shared__ double scratch[32];
+  double count = 0;
+  for (int64_t r = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; r < p.rows;
+       r += int64_t(gridDim.x) * blockDim.x)
+    count += p.labels[r] != p.ignored;
+  count = blockSum(count, scratch);
+  if (threadIdx.x == 0)
+    p.partials[blockIdx.x] = {0, count};
+}
+
+/// Counts again where there are no partial counts: a whole number either way.
 template <typename T, int kGroup>
 __global__ void
 crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
   double mine = 0;
-  for (int64_t r = threadIdx.x; r < p.rows; r += blockDim.x)
-    mine += p.labels[r] != p.ignored;
+  if (p.partials)
+    for (int64_t i = threadIdx.x; i < p.numPartials; i += blockDim.x)
+      mine += p.partials[i].y;
+  else
+    for (int64_t r = threadIdx.x; r < p.rows; r += blockDim.x)
+      mine += p.labels[r] != p.ignored;
   double factor = 1 / blockSum(mine, scratch);
   if (p.lossScale)
     factor *= double(*static_cast<const C *>(p.lossScale));
@@ -309,11 +336,12 @@ crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
     int32_t label = p.labels[row];
     bool isIgnored = label == p.ignored;
     bool isClass = label >= 0 && label < p.width;
-    C lse = logSumExp(g, x, p.width);
+    LogSumExp<C> lse = logSumExp(g, x, p.width);
     C rowFactor = C(isClass ? factor : nan(""));
     for (int64_t j = g.lane; j < p.width; j += g.size) {
       C target = C(j == label ? even + 1 - p.smoothing : even);
-      C value = rowFactor * (exp(widen(x[j]) - lse) - target);
+      C probability = exp(widen(x[j]) - lse.most - lse.logSum);
+      C value = rowFactor * (probability - target);
       d[j] = narrow<T>(isIgnored ? C(0) : value);
     }
   }
@@ -333,24 +361,27 @@ CrossEntropyParams crossEntropyParams(const Args &call) {
 
 /// Rows longer than this are a block's work.
 constexpr int64_t kLongRow = 1024;
-/// What the record's workspace has room for.
-constexpr int64_t kCrossEntropyBlocks = 4 * h200::kMultiprocessors;
+
+/// The blocks of a reduction over `items`, each of which takes `perBlock`: as
+/// many as the workspace has room for. Their number decides the order of a sum.
+int64_t partialBlocks(int64_t items, int64_t perBlock,
+                      const TensorView &workspace) {
+  int64_t fits =
+      workspace.data ? int64_t(workspace.desc.numBytes() / sizeof(double2)) : 0;
+  return std::min((items + perBlock - 1) / perBlock, fits);
+}
 
 template <typename T, typename Loss>
 LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
   CrossEntropyParams p = crossEntropyParams(call);
   p.loss = call.loss().data;
   auto launches = [&](auto kernel, int64_t perBlock) -> LaunchPlan {
-    // The number of blocks decides the order of the sum.
-    int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
-                              kCrossEntropyBlocks);
-    if (!call->workspace.data || blocks < 2)
+    p.numPartials = partialBlocks(p.rows, perBlock, call->workspace);
+    if (p.numPartials < 2)
       return {plan(kernel, 1, kBlock, p)};
-    p.partials = call->workspace.as<double2>();
-    CrossEntropyParams m = p;
-    m.rows = blocks;
-    return {plan(kernel, blocks, kBlock, p),
-            plan(meanLossKernel<Loss>, 1, kBlock, m)};
+    p.partials = call->workspace.template as<double2>();
+    return {plan(kernel, p.numPartials, kBlock, p),
+            plan(meanLossKernel<Loss>, 1, kBlock, p)};
   };
   if (p.width > kLongRow)
     return launches(crossEntropyKernel<T, Loss, kBlock>, 1);
@@ -363,13 +394,19 @@ LaunchPlan crossEntropyGrad(SoftmaxCrossEntropyGradArgs call,
   CrossEntropyParams p = crossEntropyParams(call);
   p.dlogits = call.dlogits().data;
   p.lossScale = call.loss_scale() ? call.loss_scale()->data : nullptr;
-  int64_t cap = int64_t(limits.numMultiprocessors) * 8;
+  auto launches = [&](auto kernel, int64_t perBlock) -> LaunchPlan {
+    int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
+                              int64_t(limits.numMultiprocessors) * 8);
+    p.numPartials = partialBlocks(p.rows, 16 * kBlock, call->workspace);
+    if (p.numPartials < 2)
+      return {plan(kernel, blocks, kBlock, p)};
+    p.partials = call->workspace.template as<double2>();
+    return {plan(countRowsKernel, p.numPartials, kBlock, p),
+            plan(kernel, blocks, kBlock, p)};
+  };
   if (p.width > kLongRow)
-    return {plan(crossEntropyGradKernel<T, kBlock>, std::min(p.rows, cap),
-                 kBlock, p)};
-  int64_t blocks = (p.rows + kBlock / 32 - 1) / (kBlock / 32);
-  return {
-      plan(crossEntropyGradKernel<T, 32>, std::min(blocks, cap), kBlock, p)};
+    return launches(crossEntropyGradKernel<T, kBlock>, 1);
+  return launches(crossEntropyGradKernel<T, 32>, kBlock / 32);
 }
 
 } // namespace

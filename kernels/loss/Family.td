@@ -19,6 +19,7 @@ class AICFRT_Mse<string mnemonic, int number, string schema, int optional>
   let operandList = [In<"pred">, In<"target">]
       # !if(optional, [Opt<"loss_scale">], []<Operand>);
   let precision = Keep;
+  let kept = "pred";
   let constraints = [
     "pred and target have the same type, or the same shape with pred of f16 or "
     "bf16 and target of f32."]
@@ -63,6 +64,7 @@ class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
   let fields = [F64Field<"label_smoothing", BelowOne, "0.0">,
                 I64Field<"ignore_index", AnyNumber, "-100">];
   let precision = Keep;
+  let kept = "logits";
 }
 
 def AICFRT_SoftmaxCrossEntropyOp
@@ -73,7 +75,7 @@ def AICFRT_SoftmaxCrossEntropyOp
     `ignore_index` count for nothing; with `label_smoothing` s a row's target is
     (1-s) on its label plus s/C on every class (Szegedy et al. 2016). A label
     that is neither a class nor `ignore_index` makes the loss NaN, as does a
-    batch without a row that counts. Computed in f32 for 16-bit logits.
+    batch in which no row counts. Computed in f32 for 16-bit logits.
   }];
   let operandList = [In<"logits">, In<"labels", I32Element>];
   let resultList = [WideScalarOf<"loss", "logits">];
@@ -88,7 +90,7 @@ def AICFRT_SoftmaxCrossEntropyGradOp
   let summary = "gradient of softmax_cross_entropy [· loss_scale]";
   let text = [{
     dlogits = (softmax(logits) - target) / rows that count; 0 in rows that are
-    ignored, NaN in rows whose label is no class.
+    ignored, NaN in rows whose label is not a class.
   }];
   let operandList = [In<"logits">, In<"labels", I32Element>,
                      Opt<"loss_scale">];
@@ -151,7 +153,7 @@ def MseLossCuda : KernelFamily<"loss", "CUDA"> {
   let kinds = [AICFRT_MseLossOp];
   let variants = EveryFloat.each # HalfToSingle.each;
   let workspace = "mseWorkspace(c)";
-  let workspaceCap = 1048576;
+  let workspaceCap = "kMseWorkspaceBytes";
   let kernel = "mseLoss<$T>";
 }
 /// Result 0 is the loss, of target's type.
@@ -160,7 +162,7 @@ def MseLossGradCuda : KernelFamily<"loss", "CUDA"> {
   let variants = EveryFloat.each # HalfToSingle.each;
   let version = 1;
   let workspace = "mseWorkspace(c)";
-  let workspaceCap = 1048576;
+  let workspaceCap = "kMseWorkspaceBytes";
   let kernel = "mseLossGrad<$T>";
 }
 
@@ -171,12 +173,13 @@ class CrossEntropy<string device, string planner>
   let kernel = planner;
 }
 def CrossEntropyCpu : CrossEntropy<"CPU", "crossEntropy<$T, $U>">;
-/// The workspace holds a sum of losses and a count of rows, both f64, a block of
-/// 4 a multiprocessor; a small batch is one block's work.
+/// A sum of losses and a count of rows, both f64, for 4 blocks a multiprocessor: as
+/// many blocks as have room reduce. A small batch is one block's work.
+defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
 def CrossEntropyCuda : CrossEntropy<"CUDA", "crossEntropy<$T, $U>"> {
-  let workspace = "c.logits()->numElements() <= kSingleBlockElements "
-                  "? 0 : 16 * 4 * h200::kMultiprocessors";
-  let workspaceCap = 65536;
+  let workspace = !strconcat("c.logits()->numElements() <= kSingleBlockElements "
+                             "? 0 : ", CrossEntropyPartials);
+  let workspaceCap = CrossEntropyPartials;
 }
 def CrossEntropyGradCpu : KernelFamily<"loss", "CPU"> {
   let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
@@ -186,6 +189,9 @@ def CrossEntropyGradCpu : KernelFamily<"loss", "CPU"> {
 def CrossEntropyGradCuda : KernelFamily<"loss", "CUDA"> {
   let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
   let variants = EveryFloat.each;
+  let workspace = !strconcat("c.labels()->numElements() <= kSingleBlockElements "
+                             "? 0 : ", CrossEntropyPartials);
+  let workspaceCap = CrossEntropyPartials;
   let kernel = "crossEntropyGrad<$T>";
 }
 

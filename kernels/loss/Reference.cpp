@@ -41,19 +41,22 @@ namespace {
 struct Row {
   const Tensor &logits;
   size_t first, width;
-  double lse;
+  double most, logSum;
 
   Row(const Tensor &logits, size_t row)
       : logits(logits), width(size_t(logits.dim(logits.desc.rank - 1))) {
     first = row * width;
-    double most = logits[first], sum = 0;
+    double sum = 0;
+    most = logits[first];
     for (size_t j = 0; j < width; ++j)
       most = std::max(most, logits[first + j]);
     for (size_t j = 0; j < width; ++j)
       sum += std::exp(logits[first + j] - most);
-    lse = most + std::log(sum);
+    logSum = std::log(sum);
   }
-  double minusLog(size_t j) const { return lse - logits[first + j]; }
+  double minusLog(size_t j) const {
+    return logSum - (logits[first + j] - most);
+  }
 };
 
 template <typename View> double rowsThatCount(const View &c) {
@@ -73,12 +76,12 @@ void compute(const SoftmaxCrossEntropyView<Call> &c) {
     Row row(c.logits(), r);
     if (label == double(attrs.ignore_index))
       continue;
-    if (label < 0 || label >= double(row.width)) {
+    if (!(label >= 0 && label < double(row.width))) { // NaN too
       sum = std::nan("");
       continue;
     }
-    double mean = 0;
-    for (size_t j = 0; j < row.width; ++j)
+    double mean = 0; // a masked class is infinite, but 0 times it nothing
+    for (size_t j = 0; s > 0 && j < row.width; ++j)
       mean += row.minusLog(j) / double(row.width);
     sum += (1 - s) * row.minusLog(size_t(label)) + s * mean;
   }
@@ -96,7 +99,7 @@ void compute(const SoftmaxCrossEntropyGradView<Call> &c) {
       double d = scale * (std::exp(-row.minusLog(j)) - target);
       if (label == double(attrs.ignore_index))
         d = 0;
-      else if (label < 0 || label >= double(row.width))
+      else if (!(label >= 0 && label < double(row.width)))
         d = std::nan("");
       c.dlogits()[row.first + j] = d;
     }

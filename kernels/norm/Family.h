@@ -14,6 +14,8 @@ namespace aicf::families {
 
 /// Bytes of partial sums a result element: 64 chunks of f64, or 128 of f32.
 inline constexpr uint64_t kPartialSumBytes = 64 * 8;
+/// Wide results get fewer chunks.
+inline constexpr uint64_t kPartialSumsCap = uint64_t(32) << 20;
 
 inline uint64_t columnSumsWorkspace(const ReduceSumView<rules::Call> &c) {
   if (c.x()->numElements() <= kSingleBlockElements)

@@ -124,7 +124,7 @@ class Sums<AICFRT_Primitive kind> : KernelFamily<"sums", "CUDA"> {
   let kinds = [kind];
   let variants = EveryFloat.each;
   let workspace = "columnSumsWorkspace(c)";
-  let workspaceCap = 33554432;
+  let workspaceCap = "kPartialSumsCap";
 }
 def ReduceSumCuda : Sums<AICFRT_ReduceSumOp> { let kernel = "reduceSum<$T>"; }
 def ReluBwdReduceCuda : Sums<AICFRT_ReluBwdReduceOp> {

@@ -37,7 +37,7 @@ template <int N> struct UpdateParamsOf : UpdateScalars {
   uint32_t firstBlock[N + 1];
   Group groups[N];
 };
-using UpdateParams = UpdateParamsOf<families::kMaxUpdateGroups>;
+using UpdateParams = UpdateParamsOf<kMaxUpdateGroups>;
 constexpr int kFewGroups = 12;
 using SmallUpdateParams = UpdateParamsOf<kFewGroups>;
 static_assert(sizeof(UpdateParams) < 32764, "CUDA's limit for parameters");

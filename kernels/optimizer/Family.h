@@ -11,10 +11,6 @@
 
 namespace aicf::families {
 
-/// Parameters of one launch: they travel as kernel parameters, of which there
-/// are 32,764 bytes.
-inline constexpr size_t kMaxUpdateGroups = 256;
-
 /// Gradients of one type; copies, if any, of one type, the gradients' if that
 /// is 16-bit, of f32 parameters.
 template <typename View> bool groupsFit(const View &c) {

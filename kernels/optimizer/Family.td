@@ -14,7 +14,7 @@ include "kernels/KernelFamily.td"
 // Primitives
 //===----------------------------------------------------------------------===//
 
-/// What all optimizers share; `moments` are states with a new value each.
+/// What all optimizers share.
 class AICFRT_Optimizer<string mnemonic, int number, string schema>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let phase = UpdatePhase;
@@ -143,16 +143,10 @@ def AICF_AdamStepOp : AICF_OpOf<AICFRT_AdamStepOp> {
     `:` type($p) `,` type($g) `,` type($m) `,` type($v) `,` type($bc) `,`
     type($lr) (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
   }];
-  let more = [{
-    ::llvm::LogicalResult verifyStep();
-    int64_t getStepOperand() { return 4; }
-    ::llvm::SmallVector<std::pair<unsigned, unsigned>> getMoments() {
-      return {{2, 1}, {3, 2}};
-    }
-    std::optional<std::pair<unsigned, unsigned>> getParamAndGrad() {
-      return std::make_pair(0u, 1u);
-    }
-  }];
+  let counter = "bc";
+  let param = "p";
+  let grad = "g";
+  let more = "::llvm::LogicalResult verifyStep();";
 }
 
 def AICF_SgdStepOp : AICF_OpOf<AICFRT_SgdStepOp> {
@@ -162,16 +156,8 @@ def AICF_SgdStepOp : AICF_OpOf<AICFRT_SgdStepOp> {
     `:` type($p) `,` type($g) `,` type($lr) (`momentum` type($m)^)?
     (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
   }];
-  let more = [{
-    ::llvm::SmallVector<std::pair<unsigned, unsigned>> getMoments() {
-      if (!getM())
-        return {};
-      return {{3, 1}};
-    }
-    std::optional<std::pair<unsigned, unsigned>> getParamAndGrad() {
-      return std::make_pair(0u, 1u);
-    }
-  }];
+  let param = "p";
+  let grad = "g";
 }
 
 //===----------------------------------------------------------------------===//

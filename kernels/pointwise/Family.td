@@ -65,23 +65,26 @@ def AICFRT_ReciprocalOp : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
 }
 
 // GELU: Hendrycks & Gimpel 2016, "Gaussian Error Linear Units". The distribution
-// function of the normal distribution by erf, or their approximation by tanh;
-// 0.7978845608028654 is sqrt(2/pi), 0.3989422804014327 half of that.
-defvar NormalCdf = (mulf "0.5", (addf 1, (erff (mulf $x, "0.7071067811865476"))));
+// function of the normal distribution, or their approximation by tanh. As erfc and
+// as a sigmoid, (1 + tanh u)/2 = 1/(1 + exp(-2u)): 1 + erf and 1 + tanh would round
+// small values away. 1.5957691216057308 is 2·sqrt(2/pi), 0.3989422804014327
+// 1/sqrt(2·pi).
+defvar NormalCdf = (mulf "0.5", (erfcf (mulf $x, "-0.7071067811865476")));
 defvar NormalPdf = (mulf "0.3989422804014327",
                          (expf (mulf "-0.5", (mulf $x, $x))));
-defvar GeluTanh = (tanhf (mulf "0.7978845608028654",
-    (addf $x, (mulf "0.044715", (mulf $x, (mulf $x, $x))))));
-defvar GeluTanhSlope = (mulf "0.7978845608028654",
+defvar TanhCdf = (divf 1, (addf 1, (expf (mulf "-1.5957691216057308",
+    (addf $x, (mulf "0.044715", (mulf $x, (mulf $x, $x))))))));
+defvar TanhSlope = (mulf "1.5957691216057308",
     (addf 1, (mulf "0.134145", (mulf $x, $x))));
+// 0 far out, where the slope may be infinite.
+defvar TanhFlank = (mulf TanhCdf, (subf 1, TanhCdf));
 
 def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
-    (mulf $x, (pick $approximate, (mulf "0.5", (addf 1, GeluTanh)),
-                    NormalCdf))> {
+    (mulf $x, (pick $approximate, TanhCdf, NormalCdf))> {
   let summary = "y = x · Φ(x), Φ the normal distribution function";
   let text = [{
     Φ(x) = (1 + erf(x/√2))/2, or with `approximate` (PyTorch's "tanh")
-    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2.
+    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2. NaN for -∞, as -∞·0 is.
   }];
   let fields = [BoolField<"approximate">];
   let phase = ForwardPhase;
@@ -92,13 +95,14 @@ def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
 def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
     "dx",
     (mulf $dy, (pick $approximate,
-        (addf (mulf "0.5", (addf 1, GeluTanh)),
-              (mulf (mulf (mulf "0.5", $x),
-                          (subf 1, (mulf GeluTanh, GeluTanh))),
-                    GeluTanhSlope)),
+        (addf TanhCdf,
+              (pick (greaterf TanhFlank, 0),
+                    (mulf (mulf $x, TanhFlank), TanhSlope), 0)),
         (addf NormalCdf, (mulf $x, NormalPdf))))> {
   let summary = "dx = dy · d gelu(x)/dx";
-  let text = "\n    x is gelu's operand.\n";
+  let text = [{
+    x is gelu's operand. Without `approximate` NaN where it is infinite.
+  }];
   let fields = [BoolField<"approximate">];
   let phase = BackwardPhase;
   let precision = Narrow;
@@ -190,10 +194,12 @@ def AICF_CastOp : AICF_OpOf<AICFRT_CastOp> {
 //===----------------------------------------------------------------------===//
 
 def PointwiseCpu : KernelFamily<"pointwise", "CPU"> {
+  let everyPointwise = 1;
   let variants = EveryFloat.each;
   let kernel = "pointwise<functor::$Kind, $T>";
 }
 def PointwiseCuda : KernelFamily<"pointwise", "CUDA"> {
+  let everyPointwise = 1;
   let variants = Vectors.each;
   let kernel = "pointwise<functor::$Kind, $T, $V>";
 }

@@ -63,7 +63,7 @@ struct Gelu {
   using Attrs = GeluAttrs;
   template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C x) {
     (void)attrs;
-    return scalar::mul(x, (attrs.approximate ? scalar::mul(C(0.5), scalar::add(C(1), scalar::tanh(scalar::mul(C(0.7978845608028654), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))) : scalar::mul(C(0.5), scalar::add(C(1), scalar::erf(scalar::mul(x, C(0.7071067811865476)))))));
+    return scalar::mul(x, (attrs.approximate ? scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))) : scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476))))));
   }
 };
 
@@ -73,7 +73,7 @@ struct GeluBwd {
   using Attrs = GeluBwdAttrs;
   template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C dy, C x) {
     (void)attrs;
-    return scalar::mul(dy, (attrs.approximate ? scalar::add(scalar::mul(C(0.5), scalar::add(C(1), scalar::tanh(scalar::mul(C(0.7978845608028654), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::mul(scalar::mul(scalar::mul(C(0.5), x), scalar::sub(C(1), scalar::mul(scalar::tanh(scalar::mul(C(0.7978845608028654), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))), scalar::tanh(scalar::mul(C(0.7978845608028654), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x))))))))), scalar::mul(C(0.7978845608028654), scalar::add(C(1), scalar::mul(C(0.134145), scalar::mul(x, x)))))) : scalar::add(scalar::mul(C(0.5), scalar::add(C(1), scalar::erf(scalar::mul(x, C(0.7071067811865476))))), scalar::mul(x, scalar::mul(C(0.3989422804014327), scalar::exp(scalar::mul(C(-0.5), scalar::mul(x, x))))))));
+    return scalar::mul(dy, (attrs.approximate ? scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), (scalar::greater(scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))))), C(0)) ? scalar::mul(scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x))))))))))), scalar::mul(C(1.5957691216057308), scalar::add(C(1), scalar::mul(C(0.134145), scalar::mul(x, x))))) : C(0))) : scalar::add(scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476)))), scalar::mul(x, scalar::mul(C(0.3989422804014327), scalar::exp(scalar::mul(C(-0.5), scalar::mul(x, x))))))));
   }
 };
 

@@ -29,32 +29,33 @@ void compute(const ReciprocalView<Call> &c) {
   fill(c.y(), [&](size_t i) { return 1 / c.x()[i]; });
 }
 
+/// The share of x that gelu lets through, and its derivative. (1 + tanh u)/2 as
+/// 1/(1 + exp(-2u)), and 1 + erf as erfc: small values keep their digits.
+static std::pair<double, double> geluShare(double x, bool approximate) {
+  const double pi = std::acos(-1.0), a = std::sqrt(2 / pi);
+  if (!approximate)
+    return {std::erfc(-x / std::sqrt(2)) / 2,
+            std::exp(-x * x / 2) / std::sqrt(2 * pi)};
+  double u = a * (x + 0.044715 * std::pow(x, 3));
+  double share = 1 / (1 + std::exp(-2 * u));
+  // sech² is 0 far out, where the other factor may be infinite.
+  double sech2 = 4 * share / (1 + std::exp(2 * u));
+  double slope = sech2 > 0 ? sech2 / 2 * a * (1 + 3 * 0.044715 * x * x) : 0;
+  return {share, slope};
+}
+
 void compute(const GeluView<Call> &c) {
-  const double pi = std::acos(-1.0);
   fill(c.y(), [&](size_t i) {
     double x = c.x()[i];
-    return c.attrs().approximate
-               ? x / 2 *
-                     (1 + std::tanh(std::sqrt(2 / pi) *
-                                    (x + 0.044715 * std::pow(x, 3))))
-               : x / 2 * std::erfc(-x / std::sqrt(2));
+    return x * geluShare(x, c.attrs().approximate).first;
   });
 }
 
 void compute(const GeluBwdView<Call> &c) {
-  const double pi = std::acos(-1.0), a = std::sqrt(2 / pi);
   fill(c.dx(), [&](size_t i) {
-    double x = c.x()[i], slope;
-    if (c.attrs().approximate) {
-      double u = a * (x + 0.044715 * std::pow(x, 3));
-      double inner = a * (1 + 3 * 0.044715 * x * x);
-      slope =
-          (1 + std::tanh(u)) / 2 + x / 2 * inner / std::pow(std::cosh(u), 2);
-    } else {
-      slope = std::erfc(-x / std::sqrt(2)) / 2 +
-              x * std::exp(-x * x / 2) / std::sqrt(2 * pi);
-    }
-    return c.dy()[i] * slope;
+    double x = c.x()[i];
+    auto [share, slope] = geluShare(x, c.attrs().approximate);
+    return c.dy()[i] * (slope == 0 ? share : share + x * slope);
   });
 }
 

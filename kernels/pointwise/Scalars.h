@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// One function an opcode of kernels/Scalar.td, for f32 and f64, on
-// both devices. No contraction: each rounds once (-ffp-contract=off,
+// One function an opcode of include/aicf/Dialect/AICFRT/Scalar.td, for f32 and
+// f64, on both devices. No contraction: each rounds once (-ffp-contract=off,
 // -fmad=false in device code that includes this).
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_POINTWISE_SCALARS_H
@@ -17,7 +17,6 @@
 
 namespace aicf::scalar {
 
-template <typename C> AICF_HOST_DEVICE inline C neg(C x) { return -x; }
 template <typename C> AICF_HOST_DEVICE inline C add(C a, C b) { return a + b; }
 template <typename C> AICF_HOST_DEVICE inline C sub(C a, C b) { return a - b; }
 template <typename C> AICF_HOST_DEVICE inline C mul(C a, C b) { return a * b; }
@@ -32,10 +31,9 @@ template <typename C> AICF_HOST_DEVICE inline bool greater(C a, C b) {
 }
 /// NaN stays NaN in all of these; exp overflows to infinity.
 template <typename C> AICF_HOST_DEVICE inline C exp(C x) { return std::exp(x); }
-template <typename C> AICF_HOST_DEVICE inline C tanh(C x) {
-  return std::tanh(x);
+template <typename C> AICF_HOST_DEVICE inline C erfc(C x) {
+  return std::erfc(x);
 }
-template <typename C> AICF_HOST_DEVICE inline C erf(C x) { return std::erf(x); }
 
 } // namespace aicf::scalar
 

@@ -61,7 +61,8 @@ void compute(const GatherRowsView<Call> &c) {
   int64_t last = c.data().dim(0) - 1;
   size_t width = c.data().size() / size_t(last + 1);
   for (size_t i = 0; i < c.index().size(); ++i) {
-    auto row = size_t(std::clamp(c.index()[i], 0.0, double(last)));
+    double index = c.index()[i]; // NaN where nothing was written: row 0
+    auto row = size_t(index > 0 ? std::min(index, double(last)) : 0);
     for (size_t j = 0; j < width; ++j)
       c.rows()[i * width + j] = c.data()[row * width + j];
   }

@@ -21,9 +21,9 @@ StatusOr<std::vector<uint8_t>> readFile(const std::string &path);
 
 /// Writes `path` so that a crash leaves the old file or the new one: temporary
 /// file beside it, fsync, rename, fsync of the folder. A link is followed, an
-/// old file's mode kept; what is no regular file (a pipe, a device) is written
-/// into. A writer that is killed may leave a `.aicf-*.tmp` beside `path`, which
-/// disturbs nobody and may be deleted. Errors: DeviceError.
+/// old file's mode kept; what is not a regular file (a pipe, a device) is
+/// written into. A writer that is killed may leave a `.aicf-*.tmp` beside
+/// `path`, which disturbs nobody and may be deleted. Errors: DeviceError.
 Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes);
 /// What writeFileAtomically(path) would refuse now, asked before a long run: a
 /// missing folder, a folder in its place, no right to write. Errors:

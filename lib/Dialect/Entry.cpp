@@ -23,7 +23,7 @@ static bool hasAicfAttr(ArrayAttr dictionaries) {
   return false;
 }
 
-bool aicf::step::isEntry(func::FuncOp func) {
+static bool isEntry(func::FuncOp func) {
   if (!func.isPublic() || func.isDeclaration())
     return false; // MLIR itself refuses public declarations
   for (NamedAttribute attr : func->getDiscardableAttrs())
@@ -43,10 +43,22 @@ LogicalResult aicf::step::checkOneBlock(func::FuncOp func) {
                           << func.getBody().getBlocks().size() << " blocks";
 }
 
-bool aicf::step::isUpdate(Operation *op) {
+llvm::DenseSet<Operation *> aicf::step::findUpdateOps(func::FuncOp func) {
+  llvm::DenseSet<Operation *> update;
+  for (Operation &op : func.front().without_terminator()) {
+    auto step = dyn_cast<StepOpInterface>(op);
+    bool reads = llvm::any_of(op.getOperands(), [&](Value v) {
+      return update.contains(v.getDefiningOp());
+    });
+    if (reads || (step && isUpdateHalf(step.getPhase())))
+      update.insert(&op);
+  }
+  return update;
+}
+
+Training aicf::step::trainingOf(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
-  return step && (step.getPhase() == Phase::Update ||
-                  step.getPhase() == Phase::Counter);
+  return step ? step.getTraining() : Training();
 }
 
 SmallVector<func::FuncOp> aicf::step::getEntries(ModuleOp module) {
@@ -89,26 +101,32 @@ static StringRef getString(DictionaryAttr dictionary, StringRef name) {
   return text ? text.getValue() : StringRef();
 }
 
-/// The dialect's verifier has checked the attribute.
-static Initializer parseInit(Attribute attr, Role role) {
-  using Kind = InitKind;
-  if (!attr)
-    return {role == Role::State ? Kind::Zeros : Kind::None, 0};
+std::optional<Initializer> aicf::step::parseInitializer(Attribute attr) {
   if (auto value = dyn_cast<FloatAttr>(attr))
-    return {Kind::Constant, value.getValueAsDouble()};
+    return std::isfinite(value.getValueAsDouble())
+               ? std::optional(
+                     Initializer{InitKind::Constant, value.getValueAsDouble()})
+               : std::nullopt;
   if (auto value = dyn_cast<IntegerAttr>(attr))
-    return {Kind::Constant, static_cast<double>(value.getInt())};
-  StringRef text = cast<StringAttr>(attr).getValue();
-  if (text == "zeros")
-    return {Kind::Zeros, 0};
-  if (text == "ones")
-    return {Kind::Ones, 0};
-  if (text == "uniform_fan_in")
-    return {Kind::UniformFanIn, 0};
-  double deviation = 1;
-  if (text.consume_front("normal:"))
-    (void)text.getAsDouble(deviation);
-  return {Kind::Normal, deviation};
+    return value.getType().isSignlessInteger(32) ||
+                   value.getType().isSignlessInteger(64)
+               ? std::optional(Initializer{InitKind::Constant,
+                                           static_cast<double>(value.getInt())})
+               : std::nullopt;
+  auto text = dyn_cast<StringAttr>(attr);
+  if (!text)
+    return std::nullopt;
+  auto [name, deviation] = text.getValue().split(':');
+  bool hasDeviation = name.size() < text.getValue().size();
+  auto kind = parseEnum<InitKind>(name, kNumInitKinds);
+  if (!kind || *kind == InitKind::None || *kind == InitKind::Constant ||
+      (hasDeviation && *kind != InitKind::Normal))
+    return std::nullopt;
+  double value = *kind == InitKind::Normal ? 1 : 0;
+  if (hasDeviation &&
+      (deviation.getAsDouble(value) || value < 0 || !std::isfinite(value)))
+    return std::nullopt;
+  return Initializer{*kind, value};
 }
 
 static DictionaryAttr dictionaryAt(ArrayAttr dictionaries, size_t i) {
@@ -124,14 +142,16 @@ EntrySignature::EntrySignature(func::FuncOp func) {
     Argument arg;
     arg.name = getString(attrs, kNameAttr);
     arg.roleName = getString(attrs, kRoleAttr);
-    for (auto role : {Role::Input, Role::Param, Role::State, Role::Hyper})
-      if (arg.roleName == StringRef(nameOf(role)))
-        arg.role = role;
+    arg.role =
+        parseEnum<Role>(arg.roleName, kNumArgumentRoles).value_or(Role::Input);
     arg.initAttr = attrs ? attrs.get(kInitAttr) : Attribute();
     arg.derivedFrom = getString(attrs, kDerivedFromAttr);
-    // A derived state starts as its source does: it is cast from it.
-    arg.init = arg.derivedFrom.empty() ? parseInit(arg.initAttr, arg.role)
-                                       : Initializer();
+    // A derived state starts as its source does: it is cast from it. The
+    // dialect's verifier has checked what is written.
+    if (arg.initAttr && arg.derivedFrom.empty())
+      arg.init = *parseInitializer(arg.initAttr);
+    else if (arg.derivedFrom.empty() && arg.role == Role::State)
+      arg.init.kind = InitKind::Zeros;
     byName.try_emplace(arg.name, i);
     arguments.push_back(arg);
   }

@@ -10,7 +10,7 @@
 #ifndef AICF_LIB_DIALECT_ENTRY_H
 #define AICF_LIB_DIALECT_ENTRY_H
 
-#include "aicf/Types.h"
+#include "aicf/Dialect/AICF/AICF.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -18,19 +18,18 @@
 namespace aicf::step {
 using namespace mlir;
 
-/// A public function with a body and any `aicf.*` attribute on itself, its
-/// arguments or its results.
-bool isEntry(func::FuncOp func);
-
 /// Emits an error unless the entry has one block that ends in func.return.
 LogicalResult checkOneBlock(func::FuncOp func);
 
-/// The entries of a module, in order.
+/// The entries of a module, in order: public functions with a body and any
+/// `aicf.*` attribute on themselves, their arguments or their results.
 SmallVector<func::FuncOp> getEntries(ModuleOp module);
 
-/// An op of the update half of a step: an optimizer, a counter, or what depends
-/// on a count alone.
-bool isUpdate(Operation *op);
+/// The ops of the update half of a step, and whatever reads their results.
+llvm::DenseSet<Operation *> findUpdateOps(func::FuncOp func);
+
+/// What `op` trains; nothing unless it is an optimizer.
+Training trainingOf(Operation *op);
 
 /// Emits an error at `op` unless `type` is a tensor that a plan can hold: a
 /// supported element type, static dimensions of 1 or more, rank and size within
@@ -45,6 +44,9 @@ struct Initializer {
     return kind == o.kind && value == o.value;
   }
 };
+
+/// What `aicf.init` says; nothing if it is malformed.
+std::optional<Initializer> parseInitializer(Attribute attr);
 
 /// The signature of an entry; missing attributes are empty strings.
 struct EntrySignature {

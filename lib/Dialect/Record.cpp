@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Record.h"
+#include "lib/Dialect/Record.h"
 
 #include "kernels/Rules.h"
 

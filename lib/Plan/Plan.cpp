@@ -88,11 +88,12 @@ using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
 
 /// Copies tables into structs. FlatBuffers lets many offsets share one table,
 /// so that a small file could decode to any size: what is copied is counted,
-/// and may not exceed the file. Enums and ranks are checked on the way, because
-/// a struct cannot hold a wrong one.
+/// and may not exceed the file, shared strings not eight times the file. Enums
+/// and ranks are checked on the way, because a struct cannot hold a wrong one.
 class Decoder {
 public:
-  explicit Decoder(uint64_t budget) : budget(budget) {}
+  explicit Decoder(uint64_t fileBytes)
+      : budget(fileBytes), sharedBudget(8 * fileBytes) {}
 
   Status tensors(const FbTensors *in, const std::string &where,
                  std::vector<PlanTensor> &out);
@@ -109,11 +110,12 @@ public:
 
 private:
   /// True while the copies so far fit.
-  bool take(uint64_t bytes) {
-    isExhausted |= bytes > budget;
-    budget -= isExhausted ? 0 : bytes;
+  bool take(uint64_t bytes, uint64_t &left) {
+    isExhausted |= bytes > left;
+    left -= isExhausted ? 0 : bytes;
     return !isExhausted;
   }
+  bool take(uint64_t bytes) { return take(bytes, budget); }
   template <typename To, typename From>
   std::vector<To> vector(const flatbuffers::Vector<From> *v) {
     if (!v || !take(uint64_t(v->size()) * sizeof(From)))
@@ -123,10 +125,9 @@ private:
   std::string string(const flatbuffers::String *s) {
     return s && take(s->size()) ? s->str() : std::string();
   }
-  /// KIDs and locations are shared on purpose; their length is capped instead.
+  /// KIDs and locations are shared on purpose: they have a budget of their own.
   std::string sharedString(const flatbuffers::String *s) {
-    isExhausted |= s && s->size() > 4096;
-    return s && !isExhausted ? s->str() : std::string();
+    return s && take(s->size(), sharedBudget) ? s->str() : std::string();
   }
   Status tensor(const fb::Tensor &in, const std::string &where,
                 PlanTensor &out);
@@ -136,7 +137,7 @@ private:
   Status debug(const fb::EntryDebug &in, const std::string &where,
                PlanEntry &entry);
 
-  uint64_t budget;
+  uint64_t budget, sharedBudget; ///< bytes
   bool isExhausted = false;
 };
 
@@ -193,7 +194,6 @@ Status Decoder::call(const fb::Call &in, const std::string &where,
   out.stream = in.stream();
   out.waits = vector<int64_t>(in.waits());
   out.signals = vector<int64_t>(in.signals());
-  out.isProtective = in.protective();
   return finish();
 }
 
@@ -246,6 +246,7 @@ Status Decoder::debug(const fb::EntryDebug &in, const std::string &where,
     call.inVids = vector<int32_t>(from.in_vids());
     call.outVids = vector<int32_t>(from.out_vids());
     call.location = sharedString(from.location());
+    call.isProtective = from.protective();
   }
   return finish();
 }
@@ -344,8 +345,7 @@ flatbuffers::Offset<fb::Call> encode(flatbuffers::FlatBufferBuilder &b,
   return fb::CreateCall(
       b, static_cast<uint16_t>(c.kind), b.CreateSharedString(c.kid), c.schema,
       b.CreateVector(c.attrs), b.CreateVector(c.ins), b.CreateVector(c.outs),
-      c.workspace, c.stream, b.CreateVector(waits), b.CreateVector(signals),
-      c.isProtective);
+      c.workspace, c.stream, b.CreateVector(waits), b.CreateVector(signals));
 }
 
 flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
@@ -383,9 +383,9 @@ flatbuffers::Offset<fb::Debug> encodeDebug(flatbuffers::FlatBufferBuilder &b,
   for (const PlanEntry &entry : plan.entries) {
     std::vector<flatbuffers::Offset<fb::CallDebug>> calls;
     for (const PlanCall &call : entry.calls)
-      calls.push_back(fb::CreateCallDebug(b, b.CreateVector(call.inVids),
-                                          b.CreateVector(call.outVids),
-                                          b.CreateSharedString(call.location)));
+      calls.push_back(fb::CreateCallDebug(
+          b, b.CreateVector(call.inVids), b.CreateVector(call.outVids),
+          b.CreateSharedString(call.location), call.isProtective));
     auto vids = encodeVids(b, entry.tensors);
     entries.push_back(fb::CreateEntryDebug(b, entry.values, entry.nodes,
                                            entry.tempLowerBound, vids,

@@ -57,6 +57,22 @@ template <typename T> std::string joinNumbers(const T &numbers) {
   return join(items);
 }
 
+/// In the record's order; "-" where one is absent.
+std::string joinTids(const std::vector<uint32_t> &tids) {
+  std::vector<std::string> items;
+  for (uint32_t tid : tids)
+    items.push_back(tid == kAbsentTensor ? "-" : std::to_string(tid));
+  return join(items);
+}
+
+/// Without what a terminal would take for a command.
+std::string printable(std::string text) {
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return text;
+}
+
 std::string attrsToString(const PlanCall &call) {
   const OpInfo &info = infoOf(call.kind);
   std::vector<std::string> items;
@@ -148,8 +164,8 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
     if (!c.signals.empty())
       stream += " signals " + joinNumbers(c.signals);
     calls.row({std::to_string(i), std::string(nameOf(c.kind)), c.kid,
-               joinNumbers(c.reads()), joinNumbers(c.writes()),
-               attrsToString(c), stream, c.location});
+               joinTids(c.ins), joinTids(c.outs), attrsToString(c), stream,
+               printable(c.location)});
   }
   os << calls.toString("    ");
   if (lifetimes)
@@ -256,21 +272,25 @@ void diffRows(const std::string &where, const std::vector<std::string> &a,
   }
 }
 
+/// What stands in the debug table is not what a plan does.
+std::string describe(Json row) {
+  for (const char *debug :
+       {"vid", "in_vids", "out_vids", "location", "protective"})
+    row.erase(debug);
+  return row.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::vector<std::string> describe(const std::vector<PlanTensor> &tensors) {
   std::vector<std::string> rows;
   for (const PlanTensor &t : tensors)
-    rows.push_back(
-        toJson(t, 0).dump(-1, ' ', false, Json::error_handler_t::replace));
+    rows.push_back(describe(toJson(t, 0)));
   return rows;
 }
 
 std::vector<std::string> describe(const std::vector<PlanCall> &calls) {
   std::vector<std::string> rows;
-  for (const PlanCall &c : calls) {
-    Json row = toJson(c);
-    row.erase("location"); // where it was written is not what it does
-    rows.push_back(row.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }
+  for (const PlanCall &c : calls)
+    rows.push_back(describe(toJson(c)));
   return rows;
 }
 

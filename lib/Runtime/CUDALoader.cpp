@@ -9,7 +9,7 @@
 // with; one that was built with others is refused.
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Entry.h"
+#include "lib/Runtime/CUDAEntry.h"
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -9,11 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
-#include "Memory.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Plan/Order.h"
 #include "lib/Runtime/CallArgs.h"
 #include "lib/Runtime/IO/Initializers.h"
+#include "lib/Runtime/Memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -467,10 +467,19 @@ void Executor::Impl::record(size_t index, const ResolvedCall &call,
                     micros,
                     {},
                     {}};
+  // Of what is there, labels as types.
+  auto labels = [](const std::vector<int32_t> &vids,
+                   const std::vector<uint32_t> &tids) {
+    std::vector<int32_t> present;
+    for (size_t i = 0; i < vids.size(); ++i)
+      if (tids[i] != kAbsentTensor)
+        present.push_back(vids[i]);
+    return present;
+  };
   if (call.tag >= 0) {
     const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
-    entry.inVids = planCall.inVids;
-    entry.outVids = planCall.outVids;
+    entry.inVids = labels(planCall.inVids, planCall.ins);
+    entry.outVids = labels(planCall.outVids, planCall.outs);
   }
   LaunchArgs args = call.launchArgs();
   for (auto [views, types] : {std::pair(args.operands(), &entry.inTypes),
@@ -577,7 +586,8 @@ StatusOr<CachedGraph *> Executor::Impl::getGraph(const GraphKey &key,
   if (key.steps == 0)
     return makeError(StatusCode::InvalidArgument,
                      "steps of a graph key is 0, expected 1 or more");
-  // Another thread can spoil a capture; a second one in a row is no accident.
+  // Another thread can spoil a capture; a second one in a row is not an
+  // accident.
   StatusOr<std::unique_ptr<Graph>> graph = captureSteps(index, key.steps);
   if (!graph.ok())
     graph = captureSteps(index, key.steps);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Memory.h"
+#include "lib/Runtime/Memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,10 +15,6 @@ namespace {
 
 constexpr uint64_t kCanaryBytes = kTensorAlignment; ///< before and after
 constexpr uint8_t kCanary = 0xa5;
-
-uint64_t roundUp(uint64_t bytes) {
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-}
 
 } // namespace
 
@@ -171,7 +167,7 @@ Status Memory::allocateSegments() {
     for (auto &[s, t] : fixed)
       if (!s->isBound) {
         s->offset = end;
-        end += roundUp(t->desc.numBytes());
+        end += alignedBytes(t->desc.numBytes());
       }
     bytes += end;
     AICF_ASSIGN_OR_RETURN(char *base, allocateBytes(end));

@@ -111,13 +111,6 @@ Status checkWorkspace(const CallRequest &request) {
   return {};
 }
 
-std::vector<TensorDesc> descsOf(Span<const TensorView> views) {
-  std::vector<TensorDesc> descs;
-  for (const TensorView &view : views)
-    descs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
-  return descs;
-}
-
 } // namespace
 
 StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {

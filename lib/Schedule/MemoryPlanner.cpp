@@ -19,10 +19,6 @@ namespace {
 using Order = std::vector<uint32_t>;
 using Offsets = std::vector<uint64_t>;
 
-uint64_t roundUp(uint64_t bytes) {
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-}
-
 /// Sizes, lifetimes and which pairs may not share bytes.
 struct Problem {
   std::vector<uint64_t> sizes;
@@ -126,7 +122,7 @@ Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
   const size_t n = buffers.size();
   const bool pairwise = n <= kPairwiseLimit;
   for (const PlannedBuffer &b : buffers) {
-    p.sizes.push_back(roundUp(b.bytes));
+    p.sizes.push_back(alignedBytes(b.bytes));
     p.start.push_back(b.accesses.firstCall());
     p.last.push_back(b.accesses.lastCall());
     if (!pairwise)

@@ -1,4 +1,8 @@
 // RUN: aicf-opt %s --aicf-rt-annotate-inplace=require-inplace=true --split-input-file --verify-diagnostics
+// The pass fails, too: an error alone would let what follows run.
+// RUN: sed -n '/^func.func @not_lowered/,$p' %s | not aicf-opt --aicf-rt-annotate-inplace 2>&1 | FileCheck %s
+// CHECK: run --aicf-lower-to-rt first
+// CHECK-NOT: func.func
 
 // What only copies written by hand, or by an earlier run, show.
 

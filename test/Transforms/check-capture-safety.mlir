@@ -74,7 +74,7 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
              %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},
              %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "p"}) {
-  // expected-error @+1 {{capture safety: result 1 does not update "m", the moment that operand 3 reads}}
+  // expected-error @+1 {{capture safety: result m_out does not update "m", which operand m reads}}
   %n:2 = aicf.sgd_step %p, %p, %lr momentum %m {momentum = 0.9} : tensor<4xf32>, tensor<4xf32>, tensor<f32> momentum tensor<4xf32>
   return %n#0 : tensor<4xf32>
 }
@@ -86,7 +86,7 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
              %m: tensor<4xf32> {aicf.role = "input", aicf.name = "m"},
              %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "p"}) {
-  // expected-error @+1 {{capture safety: moment operand 3 is not an argument of role state}}
+  // expected-error @+1 {{capture safety: moment m is not an argument of role state}}
   %n:2 = aicf.sgd_step %p, %p, %lr momentum %m {momentum = 0.9} : tensor<4xf32>, tensor<4xf32>, tensor<f32> momentum tensor<4xf32>
   return %n#0 : tensor<4xf32>
 }

@@ -3,7 +3,7 @@
 // RUN: aicf-opt %s --lower-to-backend --aicf-dump-lowered -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 // RUN: aicf-opt %s --lower-to-backend=opt-level=0 --aicf-dump-lowered -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 
-// Tests the dump of the design at every stage: exactly these lines.
+// Tests the dump at every stage: exactly these lines.
 //      CHECK:values: 10, nodes: 4, ops: 6
 // CHECK-NEXT:gemm(v000, v001) -> v003 {transB = true}
 // CHECK-NEXT:bias_add(v003, v002) -> v003

@@ -92,6 +92,16 @@ def test_examples_that_no_test_holds_are_found(tmp_path):
         (1, repr("%y = a.c %x : t")), (7, repr("%z = a.d ..."))]
 
 
+def test_titles_that_name_another_file_are_found(tmp_path):
+    (tmp_path / "lib").mkdir()
+    title = "//===- %s - a thing ---===//\n//\n// " + lint_tests.LICENSE
+    (tmp_path / "lib/A.h").write_text(title % "A.h")
+    (tmp_path / "lib/B.h").write_text(title % "A.h")
+    (tmp_path / "lib/C.h").write_text("//===- C.h - a thing ---===//\n")
+    assert [(p.name, m) for p, _, m in lint_tests.lint_titles(tmp_path)] == [
+        ("B.h", "the title does not name the file"), ("C.h", "no license")]
+
+
 ROOMS = """
 ## Rooms
 | room | what lives there | may include |
@@ -133,6 +143,26 @@ def test_forbidden_includes_are_found(tmp_path):
         "lib/Plan may not include mlir/IR/Value.h",
         "lib/Plan may not include plan_generated.h",
         "lib/Plan may not include lib/Plan/IO/A.h"]
+
+
+def test_includes_beside_a_file_and_of_tablegen_are_seen(tmp_path):
+    (tmp_path / "lib/Plan/IO").mkdir(parents=True)
+    (tmp_path / "lib/Plan/IO/A.h").write_text("")
+    (tmp_path / "lib/Base").mkdir()
+    (tmp_path / "lib/Base/Op.td").write_text('include "lib/Plan/C.td"\n')
+    (tmp_path / "lib/Plan/A.cpp").write_text('#include "IO/A.h"\n')
+    (tmp_path / "CONTRIBUTING.md").write_text(ROOMS)
+    found = lint_layers.lint_includes(tmp_path, lint_layers.read_rooms(tmp_path))
+    assert found == ["lib/Base/Op.td:1: lib/Base may not include lib/Plan/C.td",
+                     "lib/Plan/A.cpp:1: lib/Plan may not include IO/A.h"]
+
+
+def test_permissions_that_nobody_uses_are_found(tmp_path):
+    write_rooms(tmp_path, lib__Plan__A='#include "lib/Base/B.h"\n',
+                lib__Plan__IO__A='#include "flatbuffers/x.h"\n')
+    found = lint_layers.lint_permissions(tmp_path, lint_layers.read_rooms(tmp_path))
+    assert found == ["CONTRIBUTING.md: lib/Plan/IO may include lib/Plan, but "
+                     "nothing there does"]
 
 
 def test_a_file_outside_of_all_rooms_is_found(tmp_path):

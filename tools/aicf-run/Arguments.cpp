@@ -36,9 +36,8 @@ StatusOr<double> parseNumber(const std::string &text) {
 }
 
 StatusOr<DType> parseDType(const std::string &text) {
-  for (uint8_t d = 0; d < kNumDTypes; ++d)
-    if (text == nameOf(static_cast<DType>(d)))
-      return static_cast<DType>(d);
+  if (std::optional<DType> dtype = parseEnum<DType>(text, kNumDTypes))
+    return *dtype;
   return refuse("\"", text, "\" is not a dtype");
 }
 

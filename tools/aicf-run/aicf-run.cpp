@@ -45,7 +45,7 @@ struct Options {
   bool poison = false, canary = false, separate = false;
 };
 
-/// A wrong result is no Status: it has its own exit code.
+/// A wrong result is not a Status: it has its own exit code.
 constexpr int kOk = 0, kWrongResult = 1, kBadInput = 2, kDeviceError = 3;
 
 int exitCodeOf(const Status &status) {
@@ -321,9 +321,9 @@ StatusOr<std::shared_ptr<Device>> makeDevice(const Options &options) {
   if (options.threads != 0)
     return makeError(StatusCode::InvalidArgument,
                      "--threads is for cpu, the device is ", options.device);
-  auto tuning = parseEnum<Tuning>(options.tune, kNumTunings);
-  return createCUDADevice(
-      {name.ordinal, tuning.value_or(Tuning::Off), options.tuningFile});
+  return createCUDADevice({name.ordinal,
+                           *parseEnum<Tuning>(options.tune, kNumTunings),
+                           options.tuningFile});
 }
 
 StatusOr<std::vector<NamedTensor>> parseExpected(const Options &options) {
@@ -406,12 +406,20 @@ const CLI::Validator kTolerance(
     },
     "NUMBER");
 
+const CLI::Validator kTuning(
+    [](std::string &text) {
+      return parseEnum<Tuning>(text, kNumTunings)
+                 ? std::string()
+                 : "\"" + text + "\" is not off, fast or full";
+    },
+    "TUNING");
+
 void addOptions(CLI::App &app, Options &o) {
   app.add_option("plan", o.plan, "The plan file")->required();
   app.add_option("--device", o.device, "cpu, cuda or cuda:N");
   app.add_option("--tune", o.tune,
                  "How CUDA's library algorithms are chosen: off, fast or full")
-      ->check(CLI::IsMember({"off", "fast", "full"}));
+      ->check(kTuning);
   app.add_option("--tuning-file", o.tuningFile,
                  "Where timed choices are kept (JSON)")
       ->check(kNotEmpty);

@@ -12,7 +12,7 @@
 // and from the `KernelFamily` records
 //   -gen-kernel-rows         kernels/Rows.def
 //   -gen-kernel-definitions  kernels/Definitions.inc
-// All are committed; test/abi-up-to-date compares them. Ops themselves come
+// All are committed; the test abi-up-to-date compares them. Ops themselves come
 // from mlir-tblgen.
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,7 @@
 #include "mlir/Tools/mlir-tblgen/MlirTblgenMain.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/Error.h"
 #include "llvm/TableGen/Record.h"
@@ -101,6 +102,39 @@ std::vector<Operand> parseOperands(const Record *record, StringRef list,
   return all;
 }
 
+/// What the rules, views and passes rely on.
+void checkConsistency(const Primitive &p) {
+  auto require = [&](bool holds, const Twine &what) {
+    if (!holds)
+      PrintFatalError(p.record, "'" + p.name + "': " + what);
+  };
+  for (auto [i, o] : llvm::enumerate(p.operands)) {
+    if (o.of.empty())
+      continue;
+    size_t like = positionOf(p.record, p.operands, o.of);
+    require(o.presence == "Plain" && p.operands[like].presence == "Plain" &&
+                like < i,
+            o.name + " is the same as " + o.of +
+                ", which must stand before it, both plain");
+  }
+  bool hasPlainResults =
+      llvm::any_of(p.results, [](const Operand &r) { return !r.isGrouped(); });
+  require(p.copies.empty() || !hasPlainResults,
+          "copies stand behind all results, which must be grouped");
+  auto isOptional = [&](StringRef name) {
+    return llvm::any_of(p.operands, [&](const Operand &o) {
+      return o.name == name && o.isOptional();
+    });
+  };
+  require(p.scaling != "Seed" || isOptional("loss_scale"),
+          "scaling is Seed, so it has an optional operand loss_scale");
+  StringRef kept = p.record->getValueAsString("kept");
+  require((p.precision == "Keep") == !kept.empty(),
+          "precision is Keep if and only if `kept` names an operand");
+  if (!kept.empty())
+    (void)positionOf(p.record, p.operands, kept);
+}
+
 Primitive parse(const Record *record) {
   Primitive p;
   p.record = record;
@@ -130,6 +164,7 @@ Primitive parse(const Record *record) {
          positionOf(record, p.operands, t->getValueAsString("operand"))});
   if (p.fourcc.size() != 4 && !p.fourcc.empty())
     PrintFatalError(record, "fourCC must have 4 characters or none");
+  checkConsistency(p);
   return p;
 }
 
@@ -519,6 +554,18 @@ std::pair<std::string, int64_t> dtypeOf(const Record *family, StringRef name) {
   return {name.upper(), bits / 8};
 }
 
+void checkFamily(const Record *family) {
+  if (family->getValueAsBit("everyPointwise") !=
+      family->getValueAsListOfDefs("kinds").empty())
+    PrintFatalError(family, "'" + family->getName() +
+                                "' has either kinds or everyPointwise");
+  if (family->getValueAsString("workspace").empty() !=
+      family->getValueAsString("workspaceCap").empty())
+    PrintFatalError(family, "'" + family->getName() +
+                                "' has a workspace without cap, or a cap "
+                                "without workspace");
+}
+
 /// All kernels: by kind, then by preference of their families.
 std::vector<Kernel> allKernels(const RecordKeeper &records,
                                const std::vector<Primitive> &kinds) {
@@ -527,17 +574,28 @@ std::vector<Kernel> allKernels(const RecordKeeper &records,
   llvm::stable_sort(families, [](const Record *a, const Record *b) {
     return a->getValueAsInt("preference") < b->getValueAsInt("preference");
   });
+  for (const Record *family : families)
+    checkFamily(family);
   std::vector<Kernel> kernels;
+  llvm::StringSet<> names;
   for (const Primitive &kind : kinds)
     for (const Record *family : families) {
-      auto listed = family->getValueAsListOfDefs("kinds");
-      if (listed.empty() ? !kind.isPointwise()
-                         : !llvm::is_contained(listed, kind.record))
-        continue;
-      for (const Record *v : family->getValueAsListOfDefs("variants"))
+      bool takesKind =
+          family->getValueAsBit("everyPointwise")
+              ? kind.isPointwise()
+              : llvm::is_contained(family->getValueAsListOfDefs("kinds"),
+                                   kind.record);
+      for (const Record *v : family->getValueAsListOfDefs("variants")) {
+        if (!takesKind)
+          continue;
         kernels.push_back({family, &kind, v->getValueAsString("input"),
                            v->getValueAsString("output"),
                            v->getValueAsInt("width")});
+        std::string kid = kernels.back().kid();
+        if (!names.insert((family->getValueAsString("device") + kid).str())
+                 .second)
+          PrintFatalError(family, "there are two kernels '" + kid + "'");
+      }
     }
   return kernels;
 }
@@ -547,8 +605,9 @@ bool emitRows(const RecordKeeper &records, raw_ostream &os) {
   emitFileTop("Rows.def", "every kernel of every device", "", os);
   os << "// AICF_ROW(KID, kind, device, provider, math, dtype of operand 0, of "
         "result 0,\n//          width, alignment in bytes, condition, "
-        "determinism, workspace,\n//          its cap in bytes, selection, "
-        "fuses for free)\n// The columns are explained in "
+        "workspace, "
+        "its cap in bytes,\n//          selection, fuses for free)\n// The "
+        "columns are explained in "
         "KernelFamily.td.\n//===-------------------------------------------"
         "---------------------------===//\n// clang-format off\n\n";
   for (const Kernel &k : allKernels(records, kinds)) {
@@ -560,14 +619,14 @@ bool emitRows(const RecordKeeper &records, raw_ostream &os) {
                  : (kind + "(" + k.kind->cppName() + ", " + name + ")").str();
     };
     int64_t alignment = k.family->getValueAsInt("alignment");
+    StringRef cap = k.text("workspaceCap");
     os << "AICF_ROW(" << k.kid() << ", " << k.kind->cppName() << ", "
        << k.text("device") << ", " << k.text("provider") << ", "
        << k.text("math") << ", " << in << ", " << dtypeOf(k.family, k.out).first
        << ", " << k.width << ", " << (alignment ? alignment : bytes) << ", "
        << function("AICF_CONDITION", "condition") << ", "
-       << k.text("determinism") << ", "
        << function("AICF_WORKSPACE", "workspace") << ", "
-       << k.family->getValueAsInt("workspaceCap") << ", " << k.text("selection")
+       << (cap.empty() ? StringRef("0") : cap) << ", " << k.text("selection")
        << ", " << (k.family->getValueAsBit("fusesForFree") ? "true" : "false")
        << ")\n";
   }

@@ -155,7 +155,9 @@ public:
     for (void *memory : allocations)
       device.deallocate(memory);
   }
-  Status run(OpKind kind, std::string_view kid = "auto") {
+  /// Gives the kernel `workspace`, or as much as it asks for.
+  Status run(OpKind kind, std::string_view kid = "auto",
+             std::optional<TensorView> workspace = {}) {
     std::vector<TensorDesc> in, out;
     for (Operand &o : c.ins)
       in.push_back(o.reference.desc);
@@ -164,12 +166,13 @@ public:
     const KernelRow *row = kid == "auto"
                                ? selectKernel(device.kind(), kind, in, out)
                                : findKernel(device.kind(), kid);
-    TensorView workspace;
-    if (uint64_t bytes = row ? row->workspaceBytes(in, out) : 0)
+    uint64_t bytes = row ? row->workspaceBytes(in, out) : 0;
+    if (!workspace && bytes)
       workspace = {upload(std::vector<uint8_t>(bytes, 0xff)),
                    TensorDesc(DType::I32, {int64_t(bytes / 4)})};
-    Status status = op_call(device, kind, ins, outs, infoOf(kind).schema,
-                            c.attrs, *stream, kid, workspace);
+    Status status =
+        op_call(device, kind, ins, outs, infoOf(kind).schema, c.attrs, *stream,
+                kid, workspace.value_or(TensorView()));
     return status.ok() ? stream->synchronize() : status;
   }
   void *upload(const std::vector<uint8_t> &bytes) {
@@ -323,6 +326,48 @@ TEST_P(KernelTest, WorksInPlace) {
       EXPECT_EQ(memory.download(memory.ins[operand]), apart.outs[result].bytes)
           << row.name << " result " << result << " on operand " << operand;
     }
+}
+
+/// A kernel that gets less memory than it asked for is slower, not wrong: the
+/// loader does not compare sizes.
+TEST_P(KernelTest, KeepsToItsWorkspace) {
+  const KindRow &row = kRows[GetParam()];
+  constexpr size_t kRoom = size_t(1) << 20;
+  auto takesOne = [&](const KernelRow &kernel) {
+    return kernel.device == makeDevice()->kind() && kernel.kind == row.kind &&
+           kernel.workspaceCap != 0 && kernel.provider == KernelProvider::Own;
+  };
+  Span<const KernelRow> all = kernelTable();
+  if (std::none_of(all.begin(), all.end(), takesOne))
+    GTEST_SKIP() << "no kernel of ours with a workspace on this device";
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{300, 401}, {40000, 3}}) {
+    const Case fresh = makeCase(row, makeSample(row, m, n, DType::F32), 3);
+    Case c = fresh;
+    for (const KernelRow *kernel : kernelsFor(row.kind, c))
+      for (int64_t bytes : {0, 4, 256}) {
+        if (!takesOne(*kernel))
+          continue;
+        c = fresh;
+        auto device = makeDevice();
+        OnDevice memory(*device, c);
+        void *room = memory.upload(std::vector<uint8_t>(kRoom, 0xa5));
+        TensorView workspace;
+        if (bytes)
+          workspace = {room, TensorDesc(DType::I32, {bytes / 4})};
+        Status status = memory.run(row.kind, kernel->kid, workspace);
+        ASSERT_TRUE(status.ok()) << status.toString();
+        memory.fetch();
+        for (Operand &o : c.outs)
+          EXPECT_LE(relativeError(o, o.bytes), row.tolerance)
+              << kernel->kid << " with " << bytes << " bytes";
+        std::vector<uint8_t> after = memory.download(
+            {room, TensorDesc(DType::I32, {int64_t(kRoom / 4)})});
+        after.erase(after.begin(), after.begin() + bytes);
+        EXPECT_TRUE(std::all_of(after.begin(), after.end(),
+                                [](uint8_t b) { return b == 0xa5; }))
+            << kernel->kid << " writes beyond " << bytes << " bytes";
+      }
+  }
 }
 
 /// Every error code of op_call, from a legal call with one thing wrong.
@@ -537,8 +582,8 @@ TEST(Kernels, MseGradDoesNotOverflowEarly) {
 }
 
 /// What PyTorch does: a mean over no row is NaN, rows that are ignored have no
-/// gradient. A label that is no class must not read beyond the logits.
-TEST(Kernels, CrossEntropyOfLabelsThatAreNoClass) {
+/// gradient. A label that is not a class must not read beyond the logits.
+TEST(Kernels, CrossEntropyOfLabelsThatAreNotClasses) {
   const KindRow &loss = sampleCallRow("softmax_cross_entropy"),
                 &grad = sampleCallRow("softmax_cross_entropy_grad");
   struct Row {
@@ -573,6 +618,59 @@ TEST(Kernels, CrossEntropyOfLabelsThatAreNoClass) {
               ASSERT_EQ(std::isfinite(d), isClass) << r << " " << j;
           }
       }
+}
+
+/// Large equal logits have a loss of log 2 and a gradient that sums to 0, and a
+/// masked class (-inf) counts for nothing.
+TEST(Kernels, CrossEntropyOfLargeAndMaskedLogits) {
+  const KindRow &loss = sampleCallRow("softmax_cross_entropy"),
+                &grad = sampleCallRow("softmax_cross_entropy_grad");
+  for (const KindRow *kind : {&loss, &grad}) {
+    Case c = makeCase(*kind, makeSample(*kind, 2, 1, DType::F32), 1);
+    const size_t n = size_t(c.ins[0].reference.desc.dims[1]);
+    c.attrs = encodeAttrs(SoftmaxCrossEntropyAttrs{0, -100});
+    for (size_t r = 0; r < 2; ++r)
+      for (size_t j = 0; j < n; ++j) {
+        double logit = j < 2 ? 1e8 : -INFINITY;
+        store(c.ins[0], r * n + j, logit);
+        c.ins[0].reference.values[r * n + j] = logit;
+      }
+    for (size_t r = 0; r < 2; ++r) {
+      store(c.ins[1], r, double(r));
+      c.ins[1].reference.values[r] = double(r);
+    }
+    ASSERT_TRUE(call(kind->kind, c, 1).ok());
+    std::vector<reference::Tensor> ins, outs = {c.outs[0].reference};
+    for (Operand &o : c.ins)
+      ins.push_back(o.reference);
+    reference::run(kind->kind, ins, outs, c.attrs);
+    if (kind == &loss) {
+      EXPECT_NEAR(load(c.outs[0], 0), std::log(2.0), 1e-6);
+      EXPECT_NEAR(outs[0].values[0], std::log(2.0), 1e-12);
+      continue;
+    }
+    double scale =
+        c.ins[2].reference.desc.isAbsent ? 1 : c.ins[2].reference.values[0];
+    for (size_t i = 0; i < 2 * n; ++i) {
+      double expected = i % n > 1 ? 0 : i % n == i / n ? -0.25 : 0.25;
+      EXPECT_NEAR(load(c.outs[0], i), scale * expected, scale * 1e-6) << i;
+      EXPECT_NEAR(outs[0].values[i], scale * expected, scale * 1e-12) << i;
+    }
+  }
+}
+
+/// The slope of the tanh is infinite where tanh' is 0.
+TEST(Kernels, GeluBwdOfLargeNumbers) {
+  const KindRow &kind = sampleCallRow("gelu_bwd tanh");
+  Case c = makeCase(kind, makeSample(kind, 1, 2, DType::F32), 1);
+  c.attrs = encodeAttrs(GeluBwdAttrs{1});
+  for (size_t i = 0; i < 2; ++i) {
+    store(c.ins[0], i, 1);
+    store(c.ins[1], i, i == 0 ? 1e20 : -1e20);
+  }
+  ASSERT_TRUE(call(kind.kind, c, 1).ok());
+  EXPECT_EQ(load(c.outs[0], 0), 1);
+  EXPECT_EQ(load(c.outs[0], 1), 0);
 }
 
 TEST(Kernels, RefusesIllegalAliasing) {

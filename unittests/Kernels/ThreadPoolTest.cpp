@@ -69,7 +69,7 @@ TEST(ThreadPool, SumsAreTheSameForAnyNumberOfThreads) {
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = 1.0f / float(i + 1);
   auto sum = [&](int numThreads) {
-    return parallelSum(int64_t(x.size()), numThreads,
+    return parallelSum(int64_t(x.size()), numThreads, int64_t(x.size()),
                        [&](int64_t begin, int64_t end) {
                          double total = 0;
                          for (int64_t i = begin; i < end; ++i)

@@ -161,17 +161,21 @@ void CorpusBuilder::addTables() {
              return planOfCalls(
                  b, std::vector<flatbuffers::Offset<fb::Call>>(1000, call));
            }));
-  addBytes(PlanError::Oversized, "long-location",
-           build([](FlatBufferBuilder &b) {
-             auto numbers = b.CreateVector(std::vector<uint32_t>());
-             auto text = b.CreateString(std::string(5000, 'x'));
-             return planOfCalls(
-                 b,
-                 {fb::CreateCall(b, 0, b.CreateString("k"), 0,
-                                 b.CreateVector(std::vector<uint8_t>()),
-                                 numbers, numbers)},
-                 debugOf(b, 0, 1, text));
-           }));
+  // One long text for many calls.
+  auto sharedText = [](FlatBufferBuilder &b, size_t kid, size_t location) {
+    auto numbers = b.CreateVector(std::vector<uint32_t>());
+    auto call = fb::CreateCall(b, 0, b.CreateString(std::string(kid, 'k')), 0,
+                               b.CreateVector(std::vector<uint8_t>()), numbers,
+                               numbers);
+    auto text = b.CreateString(std::string(location, 'x'));
+    return planOfCalls(b,
+                       std::vector<flatbuffers::Offset<fb::Call>>(1000, call),
+                       debugOf(b, 0, 1000, text));
+  };
+  addBytes(PlanError::Oversized, "shared-location",
+           build([=](FlatBufferBuilder &b) { return sharedText(b, 1, 4000); }));
+  addBytes(PlanError::Oversized, "shared-kid",
+           build([=](FlatBufferBuilder &b) { return sharedText(b, 4000, 1); }));
   addDebug();
   add(PlanError::NoEntries, "none", [](Plan &p) { p.entries.clear(); });
   add(PlanError::EntryName, "empty", [](Plan &p) { p.entries[0].name = ""; });
@@ -424,6 +428,10 @@ void CorpusBuilder::addCalls() {
       [=](Plan &p) { call(p, 0).inVids.pop_back(); });
   add(PlanError::CallLabels, "results",
       [=](Plan &p) { call(p, 0).outVids.push_back(1); });
+  add(PlanError::CallLabels, "operands-only",
+      [=](Plan &p) { call(p, 0).outVids.clear(); });
+  add(PlanError::CallLabels, "results-only",
+      [=](Plan &p) { call(p, 0).inVids.clear(); });
   add(PlanError::CallRules, "shape", [=](Plan &p) { call(p, 0).ins[0] = 7; });
   add(PlanError::CallRules, "schema", [=](Plan &p) { call(p, 0).schema = 1; });
   add(PlanError::CallRules, "blob",

@@ -8,7 +8,7 @@
 #include "unittests/cts/Suite.h"
 
 #ifdef AICF_CTS_HAVE_CUDA
-#include "CUDADevice.h"
+#include "lib/Runtime/CUDA/CUDADevice.h"
 #include "unittests/Runtime/CUDA/FakeCuda.h"
 #endif
 

@@ -10,6 +10,7 @@
 
 #include "aicf/Dialect/AICF/AICF.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "lib/Dialect/Entry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -79,24 +80,8 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
 }
 
 static LogicalResult checkInit(Operation *op, NamedAttribute attr) {
-  if (auto value = dyn_cast<FloatAttr>(attr.getValue()))
-    if (value.getValue().isFinite())
-      return success();
-  if (auto value = dyn_cast<IntegerAttr>(attr.getValue()))
-    if (value.getType().isSignlessInteger(32) ||
-        value.getType().isSignlessInteger(64))
-      return success();
-  if (auto text = dyn_cast<StringAttr>(attr.getValue())) {
-    StringRef init = text.getValue();
-    double deviation = 0;
-    bool normal = init.consume_front("normal:");
-    if (normal && !init.getAsDouble(deviation) && deviation >= 0 &&
-        std::isfinite(deviation))
-      return success();
-    if (!normal && (init == "zeros" || init == "ones" ||
-                    init == "uniform_fan_in" || init == "normal"))
-      return success();
-  }
+  if (parseInitializer(attr.getValue()))
+    return success();
   return op->emitError()
          << "'aicf.init' must be a finite number, \"zeros\", \"ones\", "
             "\"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", got "
@@ -111,8 +96,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return checkString(op, attr);
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(attr.getValue());
-    if (!role || !llvm::is_contained({"input", "param", "state", "hyper"},
-                                     role.getValue()))
+    if (!role || !parseEnum<Role>(role.getValue(), kNumArgumentRoles))
       return op->emitError() << "'aicf.role' must be \"input\", \"param\", "
                                 "\"state\" or \"hyper\", got "
                              << attr.getValue();

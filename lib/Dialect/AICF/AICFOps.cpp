@@ -10,8 +10,8 @@
 // where a result of an unexpected type is used.
 //===----------------------------------------------------------------------===//
 
-#include "../Record.h"
 #include "aicf/Dialect/AICF/AICF.h"
+#include "lib/Dialect/Record.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -37,11 +37,12 @@ static Type elementOf(Value v) {
 static bool isAbiTensor(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
   return type && type.hasStaticShape() && type.getRank() <= int64_t(kMaxRank) &&
-         rt::toDType(type.getElementType());
+         rt::toDType(type.getElementType()) &&
+         checkedBytes(rt::toTensorDesc(type));
 }
 
 /// The type that the record's rule gives result `info`, or null if the operand
-/// that it follows is no tensor.
+/// that it follows is not a tensor.
 static Type inferType(const ResultInfo &info, ArrayRef<Value> slots,
                       MLIRContext *context) {
   if (info.rule == TypeRule::Flag)
@@ -138,17 +139,49 @@ template <typename Op> static LogicalResult verifyByRecord(Op op) {
   return success();
 }
 
+/// Where ODS counts the record's operand `name`: grouped ones are one range.
+static unsigned odsIndexOf(OpKind kind, StringRef name) {
+  const OpInfo &info = infoOf(kind);
+  const OperandInfo *end = info.operands + info.numOperands;
+  const OperandInfo *found =
+      std::find_if(info.operands, end, [&](const OperandInfo &o) {
+        return StringRef(o.name) == name;
+      });
+  if (found == end)
+    llvm::report_fatal_error(llvm::Twine("no operand is called ") + name);
+  unsigned grouped = info.groupOperands;
+  return found - info.operands - grouped + (grouped ? 1 : 0);
+}
+
+/// The operand `name`, or null where it is absent or the name empty.
+template <typename Op> static OpOperand *operandOf(Op op, StringRef name) {
+  if (name.empty())
+    return nullptr;
+  auto [start, length] =
+      op.getODSOperandIndexAndLength(odsIndexOf(Op::getKind(), name));
+  return length ? &op->getOpOperand(start) : nullptr;
+}
+
+template <typename Op>
+static Training trainingOf(Op op, StringRef param, StringRef grad) {
+  Training training{operandOf(op, param), operandOf(op, grad), {}};
+  const OpInfo &info = infoOf(Op::getKind());
+  for (size_t i = 0; training && i < info.numTies; ++i) {
+    const TieInfo &tie = info.ties[i];
+    OpOperand *state = operandOf(op, info.operands[tie.operand].name);
+    if (state && state != training.param)
+      training.moments.push_back({info.operands[tie.operand].name,
+                                  info.results[tie.result].name, state->get(),
+                                  op->getResult(tie.result)});
+  }
+  return training;
+}
+
 /// The place of an optional operand; assigning it keeps the segment sizes
 /// right.
 template <typename Op>
 static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
-  const OpInfo &info = infoOf(Op::getKind());
-  unsigned index = 0;
-  while (index < info.numOperands &&
-         StringRef(info.operands[index].name) != name)
-    ++index;
-  assert(index < info.numOperands && "the record has no such operand");
-  index = index - unsigned(info.groupOperands) + (info.groupOperands ? 1 : 0);
+  unsigned index = odsIndexOf(Op::getKind(), name);
   auto [start, length] = op.getODSOperandIndexAndLength(index);
   using Properties = typename Op::Properties;
   if constexpr (rt::HasOperandSegments<Properties>::value)

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "../Record.h"
+#include "lib/Dialect/Record.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

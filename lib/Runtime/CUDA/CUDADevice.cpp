@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDADevice.h"
-#include "CUDAStream.h"
-#include "Entry.h"
+#include "lib/Runtime/CUDA/CUDADevice.h"
+#include "lib/Runtime/CUDA/CUDAStream.h"
+#include "lib/Runtime/CUDAEntry.h"
 #include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ Status CUDADevice::initialize() {
     return makeError(StatusCode::DeviceError, properties.name,
                      " has compute capability ", properties.major, ".",
                      properties.minor, ", 8.0 or more is needed");
-  context.limits.numMultiprocessors = properties.multiProcessorCount;
+  context.limits = {properties.multiProcessorCount,
+                    properties.maxThreadsPerMultiProcessor};
   int driver = 0;
   AICF_CUDA_TRY(api, cudaDriverGetVersion, &driver);
   context.description = std::string(properties.name) + ", CUDA driver " +
@@ -106,14 +107,10 @@ uint64_t CUDADevice::freeBytes() const {
 static TensorView ownWorkspace(const ResolvedCall &call) {
   if (!call.workspace.data)
     return {};
-  std::vector<TensorDesc> ins, outs;
   LaunchArgs args = call.launchArgs();
-  for (const TensorView &view : args.operands())
-    ins.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
-  for (const TensorView &view : args.results())
-    outs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
   uint64_t bytes = std::min(call.workspace.desc.numBytes(),
-                            call.row->workspaceBytes(ins, outs));
+                            call.row->workspaceBytes(descsOf(args.operands()),
+                                                     descsOf(args.results())));
   return {call.workspace.data, TensorDesc(DType::I32, {int64_t(bytes / 4)})};
 }
 

@@ -10,8 +10,8 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_CUDADEVICE_H
 #define AICF_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
-#include "CUDAStream.h"
-#include "Provider.h"
+#include "lib/Runtime/CUDA/CUDAStream.h"
+#include "lib/Runtime/CUDA/Provider.h"
 
 namespace aicf {
 

@@ -9,9 +9,9 @@
 // that was planned, and nothing allocates, frees or runs on the host.
 //===----------------------------------------------------------------------===//
 
-#include "CUDAStream.h"
-#include "Provider.h"
+#include "lib/Runtime/CUDA/CUDAStream.h"
 #include "kernels/KernelTable.h"
+#include "lib/Runtime/CUDA/Provider.h"
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -7,8 +7,8 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_CUDASTREAM_H
 #define AICF_LIB_RUNTIME_CUDA_CUDASTREAM_H
 
-#include "Handles.h"
 #include "aicf/Device.h"
+#include "lib/Runtime/CUDA/Handles.h"
 
 #include <thread>
 #include <unordered_set>

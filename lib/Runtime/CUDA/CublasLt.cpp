@@ -11,11 +11,11 @@
 // candidates, so that the same algorithm gives the same bits.
 //===----------------------------------------------------------------------===//
 
-#include "Handles.h"
-#include "Provider.h"
-#include "Tuning.h"
 #include "kernels/gemm/Product.h"
 #include "lib/Base/File.h"
+#include "lib/Runtime/CUDA/Handles.h"
+#include "lib/Runtime/CUDA/Provider.h"
+#include "lib/Runtime/CUDA/Tuning.h"
 #include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>

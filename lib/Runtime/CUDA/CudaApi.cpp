@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaApi.h"
+#include "lib/Runtime/CUDA/CudaApi.h"
 
 #include <dlfcn.h>
 

@@ -9,7 +9,7 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_HANDLES_H
 #define AICF_LIB_RUNTIME_CUDA_HANDLES_H
 
-#include "CudaApi.h"
+#include "lib/Runtime/CUDA/CudaApi.h"
 
 #include <utility>
 

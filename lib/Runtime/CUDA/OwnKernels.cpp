@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Provider.h"
+#include "lib/Runtime/CUDA/Provider.h"
 #include "lib/Runtime/CallArgs.h"
 
 namespace aicf {

@@ -11,9 +11,9 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_PROVIDER_H
 #define AICF_LIB_RUNTIME_CUDA_PROVIDER_H
 
-#include "CudaApi.h"
 #include "aicf/Device.h"
 #include "kernels/cuda/Kernels.h"
+#include "lib/Runtime/CUDA/CudaApi.h"
 
 namespace aicf {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Tuning.h"
+#include "lib/Runtime/CUDA/Tuning.h"
 #include "lib/Base/Element.h"
 #include "lib/Base/File.h"
 
@@ -28,7 +28,7 @@ std::string toHex(const std::vector<uint8_t> &bytes) {
   return text;
 }
 
-/// Empty on anything that is no even number of hex digits.
+/// Empty on anything that is not an even number of hex digits.
 std::vector<uint8_t> fromHex(const std::string &text) {
   std::vector<uint8_t> bytes;
   auto value = [](char c) {

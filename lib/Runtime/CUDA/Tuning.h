@@ -7,8 +7,8 @@
 #ifndef AICF_LIB_RUNTIME_CUDA_TUNING_H
 #define AICF_LIB_RUNTIME_CUDA_TUNING_H
 
-#include "CudaApi.h"
 #include "aicf/Types.h"
+#include "lib/Runtime/CUDA/CudaApi.h"
 
 #include <map>
 #include <string>

@@ -50,7 +50,7 @@ StatusOr<Json> parseHeader(Span<const uint8_t> text) {
   };
   Json header = Json::parse(text.begin(), text.end(), callback,
                             /*allow_exceptions=*/false);
-  if (!header.is_object() || tooDeep) // a discarded one is no object
+  if (!header.is_object() || tooDeep) // a discarded one is not an object
     return refuse("the header is not a flat JSON object");
   if (!duplicate.empty())
     return refuse("the header holds \"", duplicate, "\" twice");
@@ -71,7 +71,7 @@ struct Range {
 
 StatusOr<std::pair<TensorDesc, Range>>
 parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
-  // What is no object contains nothing.
+  // What is not an object contains nothing.
   if (entry.size() != 3 || !entry.contains("dtype") ||
       !entry.contains("shape") || !entry.contains("data_offsets"))
     return refuse("\"", name,

@@ -39,7 +39,7 @@ private:
   LogicalResult reportCopy(OpOperand &returned);
   Operation *findBlockingReader(BlockArgument arg, OpResult source) const;
   void dropStagingCopy(OpOperand &returned);
-  LogicalResult annotateTemps();
+  void annotateTemps();
   bool mayTakeOver(const AccessSet &accesses, Value operand,
                    OpResult result) const;
   void erase(Operation *copy) {
@@ -189,11 +189,9 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
   return true;
 }
 
-LogicalResult Annotator::annotateTemps() {
-  FailureOr<CallList> left = CallList::create(func); // without erased copies
-  if (failed(left))
-    return failure();
-  list = std::move(*left);
+void Annotator::annotateTemps() {
+  // Without the copies that were erased; with them it was well-formed.
+  list = *CallList::create(func);
   StorageAnalysis storages(func, list);
   auto isReturned = [](Value value) {
     return llvm::any_of(value.getUsers(), llvm::IsaPred<func::ReturnOp>);
@@ -218,7 +216,6 @@ LogicalResult Annotator::annotateTemps() {
         break;
       }
     }
-  return success();
 }
 
 LogicalResult Annotator::run() {
@@ -234,7 +231,8 @@ LogicalResult Annotator::run() {
   for (OpOperand &returned : updates)
     if (failed(reportCopy(returned)))
       return failure();
-  return annotateTemps();
+  annotateTemps();
+  return success();
 }
 
 namespace {

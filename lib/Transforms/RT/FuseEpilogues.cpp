@@ -5,13 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 // See the pass's description. Each pattern asks the kernel table what the fused
-// call would get; `isWorthIt` is the one rule about when that is faster.
+// call would get; `checkKernel` is the one rule about when that is faster.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/Fields.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/Storage.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_FUSEEPILOGUES
@@ -20,47 +23,22 @@ namespace aicf {
 
 using namespace mlir;
 using namespace aicf;
-using namespace aicf::step;
 using namespace aicf::rt;
-
-namespace {
-class Fuser {
-public:
-  Fuser(func::FuncOp func, DeviceKind device)
-      : func(func), chooser(func, device), rewriter(func.getContext()) {}
-  void run();
-
-private:
-  bool isWorthIt(OpKind kind, ArrayRef<Value> ins, TypeRange outs) const;
-  void fuseBias(aicf::rt::BiasAddOp bias);
-  void fuseReluBwd(aicf::rt::ReluBwdOp bwd);
-  void fuseReluBwdReduce(aicf::rt::ReluBwdOp bwd);
-  void fuseGemmReduce(aicf::rt::GemmOp gemm);
-  void fuseLoss(aicf::rt::MseGradOp grad);
-
-  func::FuncOp func;
-  KernelChooser chooser;
-  IRRewriter rewriter;
-};
-} // namespace
-
-/// Labels of values, one each; empty where nothing is numbered.
-static SmallVector<int64_t> labels(ValueRange values) {
-  SmallVector<int64_t> vids;
-  for (Value value : values)
-    vids.push_back(labelOf(value));
-  return llvm::is_contained(vids, -1) ? SmallVector<int64_t>() : vids;
-}
 
 /// The only user of `value` if it is an `OpTy`, else null.
 template <typename OpTy> static OpTy onlyUser(Value value) {
   return value.hasOneUse() ? dyn_cast<OpTy>(*value.user_begin()) : OpTy();
 }
 
+/// The product that makes `value` for one reader only, or null.
+static GemmOp onlyProduct(Value value) {
+  return value.hasOneUse() ? value.getDefiningOp<GemmOp>() : GemmOp();
+}
+
 /// The reduce_sum over dimension 0 of `value` that drops it, or null.
-static aicf::rt::ReduceSumOp rowSum(Value value) {
+static ReduceSumOp rowSum(Value value) {
   for (Operation *user : value.getUsers())
-    if (auto sum = dyn_cast<aicf::rt::ReduceSumOp>(user))
+    if (auto sum = dyn_cast<ReduceSumOp>(user))
       if (sum.getAxis() == 0 &&
           cast<RankedTensorType>(value.getType()).getRank() == 2 &&
           cast<RankedTensorType>(sum.getY().getType()).getRank() == 1)
@@ -68,161 +46,216 @@ static aicf::rt::ReduceSumOp rowSum(Value value) {
   return {};
 }
 
-/// There is a kernel, and it is our own or one whose family says that its
-/// epilogue costs nothing.
-bool Fuser::isWorthIt(OpKind kind, ArrayRef<Value> ins, TypeRange outs) const {
-  const KernelRow *row = chooser.choose(kind, ins, outs);
-  return row && (row->provider == KernelProvider::Own || row->fusesForFree);
+static Operation *earlier(Operation *a, Operation *b) {
+  return a->isBeforeInBlock(b) ? a : b;
 }
 
-/// gemm, bias_add (last dimension), and relu if nothing else reads the sum.
-void Fuser::fuseBias(aicf::rt::BiasAddOp bias) {
-  auto gemm = bias.getY().getDefiningOp<aicf::rt::GemmOp>();
-  int64_t axis = bias.getAxis();
-  if (!gemm || !gemm.getC().hasOneUse() || (axis != -1 && axis != 1))
-    return;
-  Operation *last = bias;
-  auto relu = onlyUser<aicf::rt::ReluOp>(bias.getOut());
-  if (relu)
-    last = relu;
-  SmallVector<Value> ins = {gemm.getA(), gemm.getB(), bias.getB()};
-  if (!isWorthIt(OpKind::GemmBias, ins, last->getResultTypes()))
-    return;
-  rewriter.setInsertionPoint(last);
-  auto fused = aicf::rt::GemmBiasOp::create(rewriter, gemm.getLoc(),
-                                            last->getResultTypes(), ins,
-                                            labels(last->getResults()));
-  fused.setTransA(gemm.getTransA());
-  fused.setTransB(gemm.getTransB());
-  fused.setRelu(relu != nullptr);
-  rewriter.replaceOp(last, fused);
-  if (relu)
-    rewriter.eraseOp(bias);
-  rewriter.eraseOp(gemm);
-}
-
-/// gemm and the relu_bwd of its result.
-void Fuser::fuseReluBwd(aicf::rt::ReluBwdOp bwd) {
-  auto gemm = bwd.getDy().getDefiningOp<aicf::rt::GemmOp>();
-  if (!gemm || !gemm.getC().hasOneUse())
-    return;
-  SmallVector<Value> ins = {gemm.getA(), gemm.getB(), bwd.getSaved()};
-  if (!isWorthIt(OpKind::GemmReluBwd, ins, bwd->getResultTypes()))
-    return;
-  rewriter.setInsertionPoint(bwd);
-  auto fused = aicf::rt::GemmReluBwdOp::create(rewriter, gemm.getLoc(),
-                                               bwd->getResultTypes(), ins,
-                                               labels(bwd->getResults()));
-  fused.setTransA(gemm.getTransA());
-  fused.setTransB(gemm.getTransB());
-  rewriter.replaceOp(bwd, fused);
-  rewriter.eraseOp(gemm);
-}
-
-/// relu_bwd and the sum of its result over the rows.
-void Fuser::fuseReluBwdReduce(aicf::rt::ReluBwdOp bwd) {
-  aicf::rt::ReduceSumOp sum = rowSum(bwd.getDx());
-  if (!sum)
-    return;
-  SmallVector<Value> results = {bwd.getDx(), sum.getY()};
-  if (!isWorthIt(OpKind::ReluBwdReduce, bwd.getOperandSlots(),
-                 ValueRange(results).getTypes()))
-    return;
-  rewriter.setInsertionPoint(bwd);
-  auto fused = aicf::rt::ReluBwdReduceOp::create(
-      rewriter, bwd.getLoc(), ValueRange(results).getTypes(),
-      bwd->getOperands(), labels(results));
-  rewriter.replaceOp(sum, fused.getSums());
-  rewriter.replaceOp(bwd, fused.getDx());
-}
-
-/// gemm{transA}(dy, x) and the sum of dy over the rows: dW and db.
-void Fuser::fuseGemmReduce(aicf::rt::GemmOp gemm) {
-  if (!gemm.getTransA())
-    return;
-  aicf::rt::ReduceSumOp sum = rowSum(gemm.getA());
-  if (!sum)
-    return;
-  SmallVector<Value> results = {gemm.getC(), sum.getY()};
-  if (!isWorthIt(OpKind::GemmReduce, gemm.getOperandSlots(),
-                 ValueRange(results).getTypes()))
-    return;
-  // At the first of the two: both have the operands they need there.
-  rewriter.setInsertionPoint(sum->isBeforeInBlock(gemm) ? sum.getOperation()
-                                                        : gemm.getOperation());
-  if (Operation *maker = gemm.getB().getDefiningOp())
-    if (!maker->isBeforeInBlock(&*rewriter.getInsertionPoint()))
-      return;
-  auto fused = aicf::rt::GemmReduceOp::create(
-      rewriter, gemm.getLoc(), ValueRange(results).getTypes(),
-      gemm->getOperands(), labels(results));
-  fused.setTransA(true);
-  fused.setTransB(gemm.getTransB());
-  rewriter.replaceOp(sum, fused.getSums());
-  rewriter.replaceOp(gemm, fused.getC());
-}
-
-/// The scale of a gradient, given or default, as its blob has it.
-static double scaleOf(aicf::rt::MseGradOp grad) {
-  SmallVector<uint8_t> blob = PrimitiveOpInterface(grad).getAttrBlob();
-  MseGradAttrs attrs;
-  std::memcpy(&attrs, blob.data(), sizeof(attrs));
-  return attrs.scale;
-}
-
-/// mse_loss and mse_grad of the same operands.
-void Fuser::fuseLoss(aicf::rt::MseGradOp grad) {
-  for (Operation *user : grad.getPred().getUsers()) {
-    auto loss = dyn_cast<aicf::rt::MseLossOp>(user);
-    if (!loss || loss.getPred() != grad.getPred() ||
-        loss.getTarget() != grad.getTarget())
-      continue;
-    SmallVector<Value> results = {loss.getLoss(), grad.getDpred()};
-    SmallVector<Value> ins = grad.getOperandSlots();
-    if (!isWorthIt(OpKind::MseLossGrad, ins, ValueRange(results).getTypes()))
-      return;
-    if (grad.getLossScale())
-      if (Operation *maker = grad.getLossScale().getDefiningOp())
-        if (!maker->isBeforeInBlock(loss) && loss->isBeforeInBlock(grad))
-          return;
-    rewriter.setInsertionPoint(loss->isBeforeInBlock(grad)
-                                   ? loss.getOperation()
-                                   : grad.getOperation());
-    auto fused = aicf::rt::MseLossGradOp::create(rewriter, grad.getLoc(),
-                                                 ValueRange(results).getTypes(),
-                                                 ins, labels(results));
-    fused.setScale(APFloat(scaleOf(grad)));
-    rewriter.replaceOp(loss, fused.getLoss());
-    rewriter.replaceOp(grad, fused.getDpred());
-    return;
-  }
-}
-
-/// Calls `fuse` on every op of a type; it may erase any.
-template <typename OpTy, typename Fuse>
-static void forEach(func::FuncOp func, Fuse fuse) {
-  SmallVector<OpTy> ops(func.getOps<OpTy>());
-  for (OpTy op : ops)
-    fuse(op);
-}
-
-void Fuser::run() {
-  forEach<aicf::rt::BiasAddOp>(func, [&](auto op) { fuseBias(op); });
-  forEach<aicf::rt::MseGradOp>(func, [&](auto op) { fuseLoss(op); });
-  // A product takes relu_bwd or the sum; what is left is fused without it.
-  forEach<aicf::rt::ReluBwdOp>(func, [&](auto op) { fuseReluBwd(op); });
-  forEach<aicf::rt::GemmOp>(func, [&](auto op) { fuseGemmReduce(op); });
-  forEach<aicf::rt::ReluBwdOp>(func, [&](auto op) { fuseReluBwdReduce(op); });
+/// True when what makes `value` stands behind `op`.
+static bool isMadeAfter(Value value, Operation *op) {
+  Operation *maker = value ? value.getDefiningOp() : nullptr;
+  return maker && !maker->isBeforeInBlock(op);
 }
 
 namespace {
+/// A call that takes in an `OpTy` and a neighbour of it.
+template <typename OpTy> struct Fusion : OpRewritePattern<OpTy> {
+  Fusion(MLIRContext *context, const KernelChooser &chooser)
+      : OpRewritePattern<OpTy>(context), chooser(chooser) {}
+
+protected:
+  /// There is a kernel, and it is our own or one whose family says that its
+  /// epilogue costs nothing.
+  LogicalResult checkKernel(PatternRewriter &rewriter, OpTy op, OpKind kind,
+                            ArrayRef<Value> ins, TypeRange outs) const {
+    const KernelRow *row = chooser.choose(kind, ins, outs);
+    if (row && (row->provider == KernelProvider::Own || row->fusesForFree))
+      return success();
+    return rewriter.notifyMatchFailure(op, [&](Diagnostic &diag) {
+      if (row)
+        diag << "kernel " << row->kid << " takes longer than separate calls";
+      else
+        diag << "the target has no kernel for " << nameOf(kind);
+    });
+  }
+
+private:
+  const KernelChooser &chooser;
+};
+
+/// gemm, bias_add (last dimension), and relu if nothing else reads the sum.
+struct FuseBias : Fusion<BiasAddOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(BiasAddOp bias,
+                                PatternRewriter &rewriter) const override {
+    GemmOp gemm = onlyProduct(bias.getY());
+    if (!gemm)
+      return rewriter.notifyMatchFailure(
+          bias, "y is not a product that only bias_add reads");
+    int64_t axis = bias.getAxis();
+    if (axis != -1 && axis != 1)
+      return rewriter.notifyMatchFailure(bias,
+                                         "axis is not the last dimension");
+    auto relu = onlyUser<ReluOp>(bias.getOut());
+    Value out = relu ? Value(relu.getY()) : Value(bias.getOut());
+    Operation *last = out.getDefiningOp();
+    SmallVector<Value> ins = {gemm.getA(), gemm.getB(), bias.getB()};
+    if (failed(
+            checkKernel(rewriter, bias, OpKind::GemmBias, ins, out.getType())))
+      return failure();
+    rewriter.setInsertionPoint(last);
+    auto fused = GemmBiasOp::create(rewriter, gemm.getLoc(), out.getType(), ins,
+                                    labelsOf(out));
+    fused.setTransA(gemm.getTransA());
+    fused.setTransB(gemm.getTransB());
+    fused.setRelu(relu != nullptr);
+    rewriter.replaceOp(last, fused);
+    if (relu)
+      rewriter.eraseOp(bias);
+    rewriter.eraseOp(gemm);
+    return success();
+  }
+};
+
+/// gemm and the relu_bwd of its result.
+struct FuseReluBwd : Fusion<ReluBwdOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(ReluBwdOp bwd,
+                                PatternRewriter &rewriter) const override {
+    GemmOp gemm = onlyProduct(bwd.getDy());
+    if (!gemm)
+      return rewriter.notifyMatchFailure(
+          bwd, "dy is not a product that only relu_bwd reads");
+    SmallVector<Value> ins = {gemm.getA(), gemm.getB(), bwd.getSaved()};
+    if (failed(checkKernel(rewriter, bwd, OpKind::GemmReluBwd, ins,
+                           bwd->getResultTypes())))
+      return failure();
+    auto fused =
+        GemmReluBwdOp::create(rewriter, gemm.getLoc(), bwd->getResultTypes(),
+                              ins, labelsOf(Value(bwd.getDx())));
+    fused.setTransA(gemm.getTransA());
+    fused.setTransB(gemm.getTransB());
+    rewriter.replaceOp(bwd, fused);
+    rewriter.eraseOp(gemm);
+    return success();
+  }
+};
+
+/// relu_bwd and the sum of its result over the rows.
+struct FuseReluBwdReduce : Fusion<ReluBwdOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(ReluBwdOp bwd,
+                                PatternRewriter &rewriter) const override {
+    ReduceSumOp sum = rowSum(bwd.getDx());
+    if (!sum)
+      return rewriter.notifyMatchFailure(bwd, "nothing sums dx over its rows");
+    SmallVector<Value> results = {bwd.getDx(), sum.getY()};
+    TypeRange types = ValueRange(results).getTypes();
+    if (failed(checkKernel(rewriter, bwd, OpKind::ReluBwdReduce,
+                           bwd.getOperandSlots(), types)))
+      return failure();
+    auto fused = ReluBwdReduceOp::create(rewriter, bwd.getLoc(), types,
+                                         bwd->getOperands(), labelsOf(results));
+    rewriter.replaceOp(sum, fused.getSums());
+    rewriter.replaceOp(bwd, fused.getDx());
+    return success();
+  }
+};
+
+/// gemm{transA}(dy, x) and the sum of dy over the rows: dW and db.
+struct FuseGemmReduce : Fusion<GemmOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(GemmOp gemm,
+                                PatternRewriter &rewriter) const override {
+    if (!gemm.getTransA())
+      return rewriter.notifyMatchFailure(gemm, "a is not transposed");
+    ReduceSumOp sum = rowSum(gemm.getA());
+    if (!sum)
+      return rewriter.notifyMatchFailure(gemm, "nothing sums a over its rows");
+    SmallVector<Value> results = {gemm.getC(), sum.getY()};
+    TypeRange types = ValueRange(results).getTypes();
+    if (failed(checkKernel(rewriter, gemm, OpKind::GemmReduce,
+                           gemm.getOperandSlots(), types)))
+      return failure();
+    // At the first of the two: both have the operands they need there.
+    Operation *first = earlier(sum, gemm);
+    if (isMadeAfter(gemm.getB(), first))
+      return rewriter.notifyMatchFailure(gemm, "b is made after the sum");
+    rewriter.setInsertionPoint(first);
+    auto fused = GemmReduceOp::create(rewriter, gemm.getLoc(), types,
+                                      gemm->getOperands(), labelsOf(results));
+    fused.setTransA(true);
+    fused.setTransB(gemm.getTransB());
+    rewriter.replaceOp(sum, fused.getSums());
+    rewriter.replaceOp(gemm, fused.getC());
+    return success();
+  }
+};
+
+/// mse_loss and mse_grad of the same operands.
+struct FuseLoss : Fusion<MseGradOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(MseGradOp grad,
+                                PatternRewriter &rewriter) const override {
+    MseLossOp loss;
+    for (Operation *user : grad.getPred().getUsers())
+      if (auto other = dyn_cast<MseLossOp>(user))
+        if (!loss && other.getPred() == grad.getPred() &&
+            other.getTarget() == grad.getTarget())
+          loss = other;
+    if (!loss)
+      return rewriter.notifyMatchFailure(grad,
+                                         "there is no mse_loss of the same");
+    SmallVector<Value> results = {loss.getLoss(), grad.getDpred()};
+    TypeRange types = ValueRange(results).getTypes();
+    SmallVector<Value> ins = grad.getOperandSlots();
+    if (failed(checkKernel(rewriter, grad, OpKind::MseLossGrad, ins, types)))
+      return failure();
+    Operation *first = earlier(loss, grad);
+    if (isMadeAfter(grad.getLossScale(), first))
+      return rewriter.notifyMatchFailure(
+          grad, "the loss scale is made after the loss");
+    rewriter.setInsertionPoint(first);
+    auto fused = MseLossGradOp::create(rewriter, grad.getLoc(), types, ins,
+                                       labelsOf(results));
+    // Given or default, as its blob has it.
+    SmallVector<uint8_t> blob = PrimitiveOpInterface(grad).getAttrBlob();
+    fused.setScale(
+        APFloat(decodeAttrs<MseGradAttrs>({blob.data(), blob.size()}).scale));
+    rewriter.replaceOp(loss, fused.getLoss());
+    rewriter.replaceOp(grad, fused.getDpred());
+    return success();
+  }
+};
+
 struct FuseEpilogues : aicf::impl::FuseEpiloguesBase<FuseEpilogues> {
   using FuseEpiloguesBase::FuseEpiloguesBase;
+
+  /// One pattern on every op of its kind, in program order.
+  template <typename Pattern, typename OpTy>
+  void apply(func::FuncOp func, const KernelChooser &chooser) {
+    SmallVector<Operation *> ops;
+    for (OpTy op : func.getOps<OpTy>())
+      ops.push_back(op);
+    std::reverse(ops.begin(), ops.end()); // the worklist is a stack
+    RewritePatternSet patterns(&getContext());
+    patterns.add<Pattern>(&getContext(), chooser);
+    (void)applyOpPatternsGreedily(
+        ops, std::move(patterns),
+        GreedyRewriteConfig().enableFolding(false).setStrictness(
+            GreedyRewriteStrictness::ExistingOps));
+  }
+
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
+    for (func::FuncOp func : step::getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-      Fuser(func, target).run();
+      KernelChooser chooser(func, target);
+      apply<FuseBias, BiasAddOp>(func, chooser);
+      apply<FuseLoss, MseGradOp>(func, chooser);
+      // A product takes relu_bwd or the sum; what is left is fused without it.
+      apply<FuseReluBwd, ReluBwdOp>(func, chooser);
+      apply<FuseGemmReduce, GemmOp>(func, chooser);
+      apply<FuseReluBwdReduce, ReluBwdOp>(func, chooser);
     }
   }
 };

@@ -7,7 +7,6 @@
 // See the pass's description.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/optimizer/Family.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
@@ -23,7 +22,6 @@ namespace aicf {
 
 using namespace mlir;
 using namespace aicf;
-using namespace aicf::step;
 using namespace aicf::rt;
 
 namespace {
@@ -32,7 +30,7 @@ struct Update {
   PrimitiveOpInterface op;
   SmallVector<Value> group;   ///< p, g, states
   SmallVector<Value> scalars; ///< bc (Adam), lr, inv_scale or null, ok or null
-  aicf::rt::CastOp copy = nullptr; ///< of p' to 16 bits, or null
+  CastOp copy = nullptr;      ///< of p' to 16 bits, or null
 };
 
 /// What updates of one call have in common: kind, attributes, scalars, types.
@@ -50,12 +48,12 @@ struct Key {
 
 /// The cast of p' if it is the only one and p' has no further reader but the
 /// entry's return.
-static aicf::rt::CastOp findCopy(Value newParam) {
-  aicf::rt::CastOp copy;
+static CastOp findCopy(Value newParam) {
+  CastOp copy;
   for (Operation *user : newParam.getUsers()) {
     if (isa<func::ReturnOp>(user))
       continue;
-    auto cast = dyn_cast<aicf::rt::CastOp>(user);
+    auto cast = dyn_cast<CastOp>(user);
     if (!cast || copy)
       return {};
     copy = cast;
@@ -63,20 +61,20 @@ static aicf::rt::CastOp findCopy(Value newParam) {
   if (!copy)
     return {};
   Type element = cast<RankedTensorType>(copy.getY().getType()).getElementType();
-  return element.isF16() || element.isBF16() ? copy : aicf::rt::CastOp();
+  return element.isF16() || element.isBF16() ? copy : CastOp();
 }
 
 static std::optional<Update> takeApart(PrimitiveOpInterface op) {
   Update update;
   update.op = op;
-  if (auto adam = dyn_cast<aicf::rt::AdamStepOp>(*op)) {
+  if (auto adam = dyn_cast<AdamStepOp>(*op)) {
     update.group = {adam.getP(), adam.getG(), adam.getM(), adam.getV()};
     update.scalars = {adam.getBc(), adam.getLr(), adam.getInvScale(),
                       adam.getOk()};
     update.copy = findCopy(adam.getPOut());
     return update;
   }
-  auto sgd = dyn_cast<aicf::rt::SgdStepOp>(*op);
+  auto sgd = dyn_cast<SgdStepOp>(*op);
   if (!sgd)
     return std::nullopt;
   update.group = {sgd.getP(), sgd.getG()};
@@ -103,7 +101,7 @@ static Key keyOf(Update &update) {
 }
 
 static OpKind fusedKind(const Update &update) {
-  if (isa<aicf::rt::AdamStepOp>(update.op))
+  if (isa<AdamStepOp>(update.op))
     return OpKind::AdamUpdate;
   return update.group.size() == 3 ? OpKind::MomentumUpdate : OpKind::SgdUpdate;
 }
@@ -128,22 +126,21 @@ static Operation *create(OpBuilder &builder, Location loc, Update &first,
                          TypeRange types, ValueRange ins,
                          ArrayRef<int64_t> vids) {
   Operation *op = first.op;
-  if (auto adam = dyn_cast<aicf::rt::AdamStepOp>(op)) {
-    auto fused = aicf::rt::AdamUpdateOp::create(builder, loc, types, ins, vids);
+  if (auto adam = dyn_cast<AdamStepOp>(op)) {
+    auto fused = AdamUpdateOp::create(builder, loc, types, ins, vids);
     fused.setBeta1Attr(adam.getBeta1Attr());
     fused.setBeta2Attr(adam.getBeta2Attr());
     fused.setEpsAttr(adam.getEpsAttr());
     fused.setWeightDecayAttr(adam.getWeightDecayAttr());
     return fused;
   }
-  auto sgd = cast<aicf::rt::SgdStepOp>(op);
+  auto sgd = cast<SgdStepOp>(op);
   if (first.group.size() == 2) {
-    auto fused = aicf::rt::SgdUpdateOp::create(builder, loc, types, ins, vids);
+    auto fused = SgdUpdateOp::create(builder, loc, types, ins, vids);
     fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
     return fused;
   }
-  auto fused =
-      aicf::rt::MomentumUpdateOp::create(builder, loc, types, ins, vids);
+  auto fused = MomentumUpdateOp::create(builder, loc, types, ins, vids);
   fused.setMomentumAttr(sgd.getMomentumAttr());
   fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
   fused.setNesterovAttr(sgd.getNesterovAttr());
@@ -175,14 +172,10 @@ static void fuse(ArrayRef<PrimitiveOpInterface> ops,
   if (!chooser.choose(fusedKind(updates.front()), ins,
                       ValueRange(results).getTypes()))
     return;
-  SmallVector<int64_t> vids;
-  for (Value result : results)
-    vids.push_back(labelOf(result));
-  if (llvm::is_contained(vids, -1))
-    vids.clear();
   OpBuilder builder(last);
-  Operation *fused = create(builder, last->getLoc(), updates.front(),
-                            ValueRange(results).getTypes(), ins, vids);
+  Operation *fused =
+      create(builder, last->getLoc(), updates.front(),
+             ValueRange(results).getTypes(), ins, labelsOf(results));
   for (auto [before, after] : llvm::zip(results, fused->getResults()))
     before.replaceAllUsesWith(after);
   for (Update &update : updates) {
@@ -217,7 +210,7 @@ namespace {
 struct FuseOptimizers : aicf::impl::FuseOptimizersBase<FuseOptimizers> {
   using FuseOptimizersBase::FuseOptimizersBase;
   LogicalResult initialize(MLIRContext *context) override {
-    int64_t limit = families::kMaxUpdateGroups;
+    int64_t limit = kMaxUpdateGroups;
     if (maxGroups >= 1 && maxGroups <= limit)
       return success();
     return emitError(UnknownLoc::get(context))
@@ -225,7 +218,7 @@ struct FuseOptimizers : aicf::impl::FuseOptimizersBase<FuseOptimizers> {
            << limit;
   }
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
+    for (func::FuncOp func : step::getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
       fuseEntry(func, target, maxGroups);

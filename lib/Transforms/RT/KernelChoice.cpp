@@ -7,6 +7,7 @@
 
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "aicf/Dialect/AICF/AICF.h"
+#include "lib/Dialect/Record.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,9 +77,7 @@ KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
 
 const KernelRow *KernelChooser::choose(OpKind kind, ArrayRef<Value> ins,
                                        TypeRange outs) const {
-  SmallVector<TensorDesc> in, out;
-  for (Value value : ins)
-    in.push_back(value ? toTensorDesc(value.getType()) : TensorDesc::absent());
+  SmallVector<TensorDesc> in = describeSlots(ins), out;
   for (Type type : outs)
     out.push_back(toTensorDesc(type));
   return choose(kind, in, out);

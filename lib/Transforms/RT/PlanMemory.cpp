@@ -32,7 +32,7 @@ struct Residents {
   uint64_t bytes = 0;
   int64_t add(uint64_t size) {
     uint64_t at = bytes;
-    bytes += llvm::alignTo(size, kTensorAlignment);
+    bytes += alignedBytes(size);
     return static_cast<int64_t>(at);
   }
 };

@@ -14,8 +14,7 @@ using namespace aicf;
 using namespace aicf::rt;
 
 bool aicf::rt::isUpdate(PrimitiveOpInterface call) {
-  Phase phase = infoOf(call.getOpKind()).phase;
-  return phase == Phase::Update || phase == Phase::Counter;
+  return isUpdateHalf(infoOf(call.getOpKind()).phase);
 }
 
 bool aicf::rt::isSideCall(PrimitiveOpInterface call) {

@@ -26,6 +26,11 @@ int64_t aicf::rt::labelOf(Value value) {
   return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
 }
 
+SmallVector<int64_t> aicf::rt::labelsOf(ArrayRef<Value> values) {
+  SmallVector<int64_t> labels = llvm::map_to_vector(values, labelOf);
+  return llvm::is_contained(labels, -1) ? SmallVector<int64_t>() : labels;
+}
+
 static LogicalResult checkUpdateTargets(func::FuncOp func) {
   step::EntrySignature signature(func);
   llvm::StringSet<> updated;

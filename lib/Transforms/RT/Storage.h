@@ -1,4 +1,9 @@
 //===- Storage.h - values that share storage --------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 // Reads the decisions written on aicf_rt ops (`inplace`, `stream`, ...) and on
 // the entry's results (`aicf.updates`) and answers: which storages are there,
 // which values live in each, which calls access them. Decides nothing.
@@ -17,6 +22,8 @@ using namespace mlir;
 
 /// The label (vid) of an argument or of a primitive's result; -1 without one.
 int64_t labelOf(Value value);
+/// One each; empty where one has none.
+SmallVector<int64_t> labelsOf(ArrayRef<Value> values);
 
 /// What every aicf_rt pass relies on: one block of primitives that ends in a
 /// return, tensors that a plan can hold, and updates that name an argument

@@ -72,15 +72,16 @@ LogicalResult Checker::checkStep(Operation *op, Value step) const {
 }
 
 LogicalResult Checker::checkMoments(StepOpInterface op) const {
-  for (auto [operand, result] : op.getMoments()) {
-    StringRef state = stateName(op->getOperand(operand));
+  for (const Moment &moment : op.getTraining().moments) {
+    StringRef state = stateName(moment.state);
     if (state.empty())
-      return op->emitOpError() << "capture safety: moment operand " << operand
+      return op->emitOpError() << "capture safety: moment " << moment.name
                                << " is not an argument of role state";
-    if (!updates(op->getResult(result), state))
+    if (!updates(moment.next, state))
       return op->emitOpError()
-             << "capture safety: result " << result << " does not update \""
-             << state << "\", the moment that operand " << operand << " reads";
+             << "capture safety: result " << moment.nextName
+             << " does not update \"" << state << "\", which operand "
+             << moment.name << " reads";
   }
   return success();
 }
@@ -92,9 +93,8 @@ struct CheckCaptureSafety
     for (func::FuncOp func : getEntries(getOperation())) {
       Checker checker(func);
       for (auto op : func.getOps<StepOpInterface>()) {
-        int64_t step = op.getStepOperand();
-        if ((step >= 0 &&
-             failed(checker.checkStep(op, op->getOperand(step)))) ||
+        OpOperand *step = op.getCounterOperand();
+        if ((step && failed(checker.checkStep(op, step->get()))) ||
             failed(checker.checkMoments(op)))
           return signalPassFailure();
       }

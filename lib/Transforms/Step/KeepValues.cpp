@@ -32,17 +32,17 @@ static SmallVector<KeptValue> findGradients(func::FuncOp func,
                                             const EntrySignature &signature) {
   SmallVector<KeptValue> kept;
   for (auto op : func.getOps<StepOpInterface>()) {
-    auto operands = op.getParamAndGrad();
-    if (!operands)
+    Training training = op.getTraining();
+    if (!training)
       continue;
-    auto param = dyn_cast<BlockArgument>(op->getOperand(operands->first));
+    auto param = dyn_cast<BlockArgument>(training.param->get());
     if (!param)
       continue;
     std::string name =
         "grad:" + signature.arguments[param.getArgNumber()].name.str();
     // In a split step the gradient is a state of that name already.
     if (signature.findArgument(name) < 0)
-      kept.push_back({name, op->getOperand(operands->second)});
+      kept.push_back({name, training.grad->get()});
   }
   return kept;
 }

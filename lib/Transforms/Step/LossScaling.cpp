@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Transforms/Step/LossScaling.h"
-#include "aicf/Dialect/AICF/AICF.h"
+#include "lib/Dialect/Entry.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -66,12 +66,11 @@ LogicalResult aicf::checkLossScaling(func::FuncOp func,
                                  "--aicf-mixed-precision "
                                  "would multiply; keep=grad keeps it, scaled";
   for (Operation *op : tail) {
-    auto training = dyn_cast<StepOpInterface>(op);
-    auto operands = training ? training.getParamAndGrad() : std::nullopt;
-    if (!operands)
+    Training training = trainingOf(op);
+    if (!training)
       continue;
-    Value param = op->getOperand(operands->first);
-    Value grad = op->getOperand(operands->second);
+    Value param = training.param->get();
+    Value grad = training.grad->get();
     if (!scaled.contains(grad))
       return op->emitOpError()
              << "has a gradient that does not come from a loss's gradient "
@@ -99,7 +98,7 @@ LogicalResult aicf::skipWithStep(Operation *op, Operation *clone, Value ok,
     place.assign(value);
     return success();
   };
-  if (step.getParamAndGrad())
+  if (step.getTraining())
     return failure(failed(assign("inv_scale", invScale)) ||
                    failed(assign("ok", ok)));
   auto inc = dyn_cast<StepIncOp>(op);

@@ -136,10 +136,10 @@ Operation *Narrower::cloneWith(Operation *op,
 LogicalResult Narrower::rewrite(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
   auto precision = step ? step.getPrecision() : Precision::Wide;
+  OpOperand *kept = step ? step.getKeptOperand() : nullptr;
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
     bool isNarrow = precision == Precision::Narrow ||
-                    (precision == Precision::Keep &&
-                     use.getOperandNumber() == 0 && thin.contains(use.get()));
+                    (&use == kept && thin.contains(use.get()));
     return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
   });
   if (lossScale && step && step.getScaling() == Scaling::Seed)
@@ -165,9 +165,8 @@ LogicalResult Narrower::rewrite(Operation *op) {
 void Narrower::addLossScale(ArrayRef<Operation *> tail) {
   SmallVector<Value> grads;
   for (Operation *op : tail)
-    if (auto training = dyn_cast<StepOpInterface>(op))
-      if (auto operands = training.getParamAndGrad())
-        grads.push_back(narrowOf(op->getOperand(operands->second)));
+    if (Training training = trainingOf(op))
+      grads.push_back(narrowOf(training.grad->get()));
   Location loc = func.getLoc();
   ok = AllFiniteOp::create(builder, loc, grads);
   invScale = ReciprocalOp::create(builder, loc, Value(lossScale));
@@ -181,11 +180,10 @@ void Narrower::addLossScale(ArrayRef<Operation *> tail) {
 }
 
 LogicalResult Narrower::rewriteTail(Operation *op) {
-  auto training = dyn_cast<StepOpInterface>(op);
-  auto operands = training ? training.getParamAndGrad() : std::nullopt;
+  Training training = trainingOf(op);
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    bool isGrad = operands && use.getOperandNumber() == operands->second;
-    return isGrad && isF32(use.get()) ? narrowOf(use.get()) : wideOf(use.get());
+    return &use == training.grad && isF32(use.get()) ? narrowOf(use.get())
+                                                     : wideOf(use.get());
   });
   wide.map(op->getResults(), clone->getResults());
   return lossScale ? skipWithStep(op, clone, ok, invScale) : success();
@@ -211,20 +209,13 @@ void Narrower::finish(ArrayRef<Operation *> oldOps) {
 
 LogicalResult Narrower::run() {
   SmallVector<Operation *> all, head, tail;
-  llvm::DenseSet<Operation *> isTail;
+  llvm::DenseSet<Operation *> update = findUpdateOps(func);
   for (Operation &op : func.front().without_terminator()) {
     all.push_back(&op);
-    bool late = isUpdate(&op) || llvm::any_of(op.getOperands(), [&](Value v) {
-                  return v.getDefiningOp() && isTail.count(v.getDefiningOp());
-                });
-    if (late)
-      isTail.insert(&op);
-    (late ? tail : head).push_back(&op);
+    (update.contains(&op) ? tail : head).push_back(&op);
   }
-  bool trains = llvm::any_of(tail, [](Operation *op) {
-    auto training = dyn_cast<StepOpInterface>(op);
-    return training && training.getParamAndGrad();
-  });
+  bool trains =
+      llvm::any_of(tail, [](Operation *op) { return bool(trainingOf(op)); });
   addDerivedStates();
   if (narrow.isF16() && trains) {
     if (failed(checkLossScaling(func, head, tail)))

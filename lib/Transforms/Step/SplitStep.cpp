@@ -33,21 +33,6 @@ struct Crossing {
 };
 } // namespace
 
-/// Ops of the update: optimizers, what they need beyond gradients (counters,
-/// bias corrections), and whatever reads their results.
-static llvm::DenseSet<Operation *> findUpdateOps(func::FuncOp func) {
-  llvm::DenseSet<Operation *> update;
-  for (Operation &op : func.front().without_terminator()) {
-    bool trains = isUpdate(&op);
-    bool reads = llvm::any_of(op.getOperands(), [&](Value v) {
-      return v.getDefiningOp() && update.count(v.getDefiningOp());
-    });
-    if (trains || reads)
-      update.insert(&op);
-  }
-  return update;
-}
-
 /// Values that the update ops read and the others make, in order.
 static SmallVector<Crossing>
 findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
@@ -58,15 +43,14 @@ findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   for (Operation &op : func.front().without_terminator()) {
     if (!update.count(&op))
       continue;
-    auto step = dyn_cast<StepOpInterface>(op);
-    auto operands = step ? step.getParamAndGrad() : std::nullopt;
+    Training training = trainingOf(&op);
     for (OpOperand &use : op.getOpOperands()) {
       Operation *maker = use.get().getDefiningOp();
       if (!maker || update.count(maker) || !seen.insert(use.get()).second)
         continue;
       BlockArgument param;
-      if (operands && use.getOperandNumber() == operands->second)
-        param = dyn_cast<BlockArgument>(op.getOperand(operands->first));
+      if (&use == training.grad)
+        param = dyn_cast<BlockArgument>(training.param->get());
       std::string name =
           param ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
                 : std::string();
@@ -159,7 +143,7 @@ static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
 static LogicalResult split(func::FuncOp func) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
   if (llvm::none_of(func.getOps<StepOpInterface>(),
-                    [](auto op) { return op.getParamAndGrad().has_value(); }))
+                    [](auto op) { return bool(op.getTraining()); }))
     return success(); // nothing to split: @predict
   if (llvm::all_of(func.front().without_terminator(),
                    [&](Operation &op) { return update.count(&op); }))

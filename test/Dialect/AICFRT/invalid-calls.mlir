@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --split-input-file --verify-diagnostics
 
-// Tests that the shared rules (OpRules.cpp) are diagnostics with both values.
+// Tests that the shared rules (kernels/<family>/Rules.cpp) are diagnostics with both values.
 
 func.func @gemm_c1(%a: tensor<4xf32>) {
   // expected-error @+1 {{C1: operand 0 (a) is 4xf32 of rank 1, expected rank 2}}

@@ -15,7 +15,8 @@ IN_PLACE = {
     "step_inc": {(0, 0)}, "adam_step": {(0, 0), (1, 2), (2, 3)},
     "sgd_step": {(0, 0), (1, 3)}, "reciprocal": {(0, 0)}, "record": {(0, 0)},
     "gemm_relu_bwd": {(0, 2)}, "relu_bwd_reduce": {(0, 0), (0, 1)},
-    "mse_loss_grad": {(1, 0), (1, 1)},
+    "mse_loss_grad": {(1, 0), (1, 1)}, "gelu": {(0, 0)},
+    "gelu_bwd": {(0, 0), (0, 1)}, "softmax_cross_entropy_grad": {(0, 0)},
 }
 GROUPS = {"adam_update": (4, 3, {(0, 0), (1, 2), (2, 3)}),
           "sgd_update": (2, 1, {(0, 0)}),

@@ -83,6 +83,26 @@ class Builder:
                         (gamma.shape, x.dtype)])
 
 
+    def cross_entropy(self, logits, loss_scale):
+        """Loss and gradient; every second label is to be ignored at most."""
+        rows = int(np.prod(logits.shape[:-1], dtype=int))
+        attrs = {"label_smoothing": 0.1} if self.chance(0.3) else {}
+        if self.chance(0.3):  # a batch without a row that counts has no loss
+            attrs["ignore_index"] = self.rng.choice([-1, 0]) \
+                if logits.shape[-1] > 1 else -1
+        ignored = attrs.get("ignore_index", -100)
+        classes = [c for c in range(logits.shape[-1]) if c != ignored]
+        labels = [self.rng.choice(classes) if i % 2 == 0 or self.chance(0.7)
+                  else ignored for i in range(rows)]
+        operands = [logits, self.argument(
+            "input", "labels%d" % self.count, logits.shape[:-1], "i32",
+            np.reshape(labels, logits.shape[:-1]))]
+        wide = logits.dtype if logits.dtype in ("f32", "f64") else "f32"
+        loss = self.op("softmax_cross_entropy", operands, [((), wide)], **attrs)
+        return loss, self.op("softmax_cross_entropy_grad", [*operands, loss_scale],
+                             [(logits.shape, logits.dtype)], **attrs)
+
+
 class Network:
     """Layers with the ops that carry a gradient back through them."""
 
@@ -97,7 +117,8 @@ class Network:
 
     def layer(self, x):
         b = self.b
-        kind = b.rng.choice(["linear", "linear", "relu", "norm", "residual"])
+        kind = b.rng.choice(["linear", "linear", "relu", "gelu", "norm",
+                             "residual"])
         if kind == "linear":
             n = b.rng.choice(SIZES)
             w = self.param((n, x.shape[1]))
@@ -116,6 +137,12 @@ class Network:
 
             def back(dy, grads):
                 return b.same("relu_bwd", dy, kept)
+        elif kind == "gelu":
+            attrs = {"approximate": True} if b.chance(0.5) else {}
+            y = b.same("gelu", x, **attrs)
+
+            def back(dy, grads):
+                return b.same("gelu_bwd", dy, x, **attrs)
         elif kind == "norm":
             gamma, beta = self.param((x.shape[1],)), self.param((x.shape[1],))
             y, mean, rstd = b.layer_norm(x, gamma, beta)
@@ -138,9 +165,13 @@ class Network:
         b = self.b
         for _ in range(depth):
             x = self.layer(x)
-        target = b.argument("input", "target%d" % next(self.names), x.shape, x.dtype)
-        loss = b.op("mse_loss", [x, target], [((), x.dtype)])
-        dy = b.op("mse_grad", [x, target, loss_scale], [(x.shape, x.dtype)])
+        if b.chance(0.4):
+            loss, dy = b.cross_entropy(x, loss_scale)
+        else:
+            target = b.argument("input", "target%d" % next(self.names), x.shape,
+                                x.dtype)
+            loss = b.op("mse_loss", [x, target], [((), x.dtype)])
+            dy = b.op("mse_grad", [x, target, loss_scale], [(x.shape, x.dtype)])
         grads = {}
         for back in reversed(self.backward):
             dy = back(dy, grads)
@@ -149,16 +180,18 @@ class Network:
 
 def anything(b):
     """One op on values that are there; what it computes need not make sense."""
-    kind = b.rng.choice(["relu", "add", "save", "copy", "mse_loss", "mse_grad",
+    kind = b.rng.choice(["relu", "gelu", "gelu_bwd", "cross_entropy", "add", "save", "copy", "mse_loss", "mse_grad",
                          "reduce_sum", "linear", "linear_bwd", "relu_bwd",
                          "layer_norm", "gather_rows", "reciprocal"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return
     twin = b.pick(lambda v: v.type == x.type)
-    if kind in ("relu", "save", "copy"):
+    if kind in ("relu", "gelu", "save", "copy"):
         b.same(kind, x)
-    elif kind in ("add", "relu_bwd"):
+    elif kind == "cross_entropy" and x.shape:
+        b.cross_entropy(x, None)
+    elif kind in ("add", "relu_bwd", "gelu_bwd"):
         b.same(kind, x, twin)
     elif kind == "mse_loss":
         b.op(kind, [x, twin], [((), x.dtype)])

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What each op means, in NumPy and f64, from the papers' formulas: Kingma & Ba 2015
 (Adam), Loshchilov & Hutter 2019 (decoupled decay), Sutskever et al. 2013 (momentum),
-Ba, Kiros & Hinton 2016 (layer_norm), PyTorch's GradScaler (loss scale).
+Ba, Kiros & Hinton 2016 (layer_norm), Hendrycks & Gimpel 2016 (gelu), Szegedy et al.
+2016 (label smoothing), PyTorch's GradScaler (loss scale).
 
 How far a result may be from these is measured, not guessed: with noise > 0 every
 operand and result is moved by up to that relative distance (Monte Carlo arithmetic:
 Parker 1997), and what then comes out differently is what rounding may change.
 """
+
+import math
 
 import numpy as np
 
@@ -102,6 +105,31 @@ def relu_bwd(o, _):
     return [np.where(o[1] > 0, o[0], 0.0)]
 
 
+_erfc = np.vectorize(math.erfc, otypes=[float])
+
+
+def _normal_cdf(x, node):
+    """And its derivative; by tanh where that is asked for."""
+    if not node.attrs.get("approximate", False):
+        return _erfc(-x / math.sqrt(2)) / 2, \
+            np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    # (1 + tanh u)/2, without the cancellation
+    value = 1 / (1 + np.exp(-2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
+    slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    return value, 2 * value * (1 - value) * slope
+
+
+@op
+def gelu(o, node):
+    return [o[0] * _normal_cdf(o[0], node)[0]]
+
+
+@op
+def gelu_bwd(o, node):
+    value, density = _normal_cdf(o[1], node)
+    return [o[0] * (value + o[1] * density)]
+
+
 @op
 def save(o, _):
     return [o[0]]
@@ -129,6 +157,32 @@ def mse_loss(o, _):
 def mse_grad(o, node):
     scale = node.attrs.get("scale", 2.0 / o[0].size)
     return [scale * (o[0] - o[1]) * (1 if o[2] is None else o[2])]
+
+
+def _cross_entropy(o, node):
+    """Of each row: -log softmax, its target (0 where it is ignored), whether it
+    counts."""
+    logits, labels = o[0].reshape(-1, o[0].shape[-1]), o[1].reshape(-1)
+    counts = labels != node.attrs.get("ignore_index", -100)
+    smoothing = node.attrs.get("label_smoothing", 0.0)
+    target = np.full(logits.shape, smoothing / logits.shape[1])
+    target[counts, labels[counts]] += 1 - smoothing
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    minus_log = np.log(np.exp(shifted).sum(axis=1, keepdims=True)) - shifted
+    return minus_log, target * counts[:, None], counts[:, None]
+
+
+@op
+def softmax_cross_entropy(o, node):
+    minus_log, target, counts = _cross_entropy(o, node)
+    return [(minus_log * target).sum() / counts.sum()]
+
+
+@op
+def softmax_cross_entropy_grad(o, node):
+    minus_log, target, counts = _cross_entropy(o, node)
+    d = (np.exp(-minus_log) - target) * counts / counts.sum()
+    return [d.reshape(o[0].shape) * (1 if o[2] is None else o[2])]
 
 
 @op

@@ -9,11 +9,11 @@
 // where results are compared with the CPU too.
 //===----------------------------------------------------------------------===//
 
-#include "CUDADevice.h"
-#include "CUDAStream.h"
+#include "lib/Runtime/CUDA/CUDADevice.h"
 #include "FakeCuda.h"
 #include "aicf/Executor.h"
 #include "kernels/KernelTable.h"
+#include "lib/Runtime/CUDA/CUDAStream.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>

@@ -120,6 +120,7 @@ cudaError_t getProperties(cudaDeviceProp *properties, int) {
   std::strcpy(properties->name, "fake");
   properties->major = 9;
   properties->multiProcessorCount = 132;
+  properties->maxThreadsPerMultiProcessor = 2048;
   return cudaSuccess;
 }
 cudaError_t driverVersion(int *version) {

@@ -13,7 +13,7 @@
 #ifndef AICF_UNITTESTS_RUNTIME_CUDA_FAKECUDA_H
 #define AICF_UNITTESTS_RUNTIME_CUDA_FAKECUDA_H
 
-#include "CudaApi.h"
+#include "lib/Runtime/CUDA/CudaApi.h"
 
 #include <cstdint>
 

@@ -16,6 +16,22 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace aicf::step {
+/// A state of an optimizer and its new value, with their names in the record.
+struct Moment {
+  llvm::StringRef name, nextName;
+  mlir::Value state;
+  mlir::OpResult next;
+};
+/// What an optimizer trains; `param` and `grad` are null where an op is none.
+struct Training {
+  mlir::OpOperand *param = nullptr;
+  mlir::OpOperand *grad = nullptr;
+  llvm::SmallVector<Moment, 2> moments;
+  explicit operator bool() const { return param != nullptr; }
+};
+} // namespace aicf::step
+
 #include "aicf/Dialect/AICF/AICFDialect.h.inc"
 #include "aicf/Dialect/AICF/AICFInterfaces.h.inc"
 #define GET_OP_CLASSES

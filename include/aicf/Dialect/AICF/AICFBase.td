@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Included by AICFOps.td. AICFInterfaces.td holds the op interface.
+// Included by kernels/<family>/Family.td, where the ops stand.
+// AICFInterfaces.td holds the op interfaces.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_BASE_TD
 #define AICF_BASE_TD
@@ -81,6 +82,9 @@ class AICF_Op<string mnemonic, list<Trait> traits = []>
 ///   stepAttrs        attributes that say what the primitive shows in its result
 ///                    types
 ///   stepConstraints  numbered on from the record's; verifyStep() checks them
+///   counter          the operand that must come from a step_inc, or ""
+///   param, grad      of an optimizer, else "": what it trains and by what; its
+///                    other ties are its moments
 ///   more             further declarations
 class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
                 list<Trait> traits = []>
@@ -90,6 +94,9 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
                 [AttrSizedOperandSegments], []<Trait>)> {
   dag stepAttrs = (ins);
   list<string> stepConstraints = []<string>;
+  string counter = "";
+  string param = "";
+  string grad = "";
   string more = "";
   let summary = record.summary;
   let description = record.text # Sames<record.operandList>.text
@@ -116,6 +123,9 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
     }
     aicf::Scaling getScaling() { return aicf::infoOf(getKind()).scaling; }
     ::mlir::MutableOperandRange getOptionalOperand(::llvm::StringRef name);
+    ::mlir::OpOperand *getKeptOperand();
+    ::mlir::OpOperand *getCounterOperand();
+    aicf::step::Training getTraining();
   }] # more;
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
@@ -127,6 +137,15 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
     ::mlir::MutableOperandRange $cppClass::getOptionalOperand(
         ::llvm::StringRef name) {
       return optionalOperandOf(*this, name);
+    }
+    ::mlir::OpOperand *$cppClass::getKeptOperand() {
+      return operandOf(*this, "}] # record.kept # [{");
+    }
+    ::mlir::OpOperand *$cppClass::getCounterOperand() {
+      return operandOf(*this, "}] # counter # [{");
+    }
+    aicf::step::Training $cppClass::getTraining() {
+      return trainingOf(*this, "}] # param # [{", "}] # grad # [{");
     }
   }];
 }

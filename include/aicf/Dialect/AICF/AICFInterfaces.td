@@ -32,25 +32,25 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
       "aicf::Scaling", "getScaling">,
     InterfaceMethod<
       "The place of the optional operand `name`: empty if it is absent, to be "
-      "assigned to. Asked only of ops that have it.",
+      "assigned to. Asked only of ops that have it: another one aborts.",
       "::mlir::MutableOperandRange", "getOptionalOperand",
       (ins "::llvm::StringRef":$name), "",
-      [{ llvm_unreachable("no optional operands"); }]>,
+      [{ llvm::report_fatal_error("no operand is called " + name); }]>,
+    InterfaceMethod<
+      "The operand that mixed precision leaves as wide as it was computed, where "
+      "the precision is Keep, else null. Another one would be widened by a cast "
+      "that its gradient does not have.",
+      "::mlir::OpOperand *", "getKeptOperand", (ins), "", "return nullptr;">,
     InterfaceMethod<
       "The operand that must come (through `bias_corr`, or directly) from a "
-      "`step_inc` whose state the same `step_inc` updates, or -1. An op that "
+      "`step_inc` whose state the same `step_inc` updates, or null. An op that "
       "hides it trains on a frozen step once captured.",
-      "int64_t", "getStepOperand", (ins), "", "return -1;">,
+      "::mlir::OpOperand *", "getCounterOperand", (ins), "", "return nullptr;">,
     InterfaceMethod<
-      "(operand, result) pairs of moments: the operand must be a state that the "
-      "result updates. One left out is a moment that never moves.",
-      "::llvm::SmallVector<std::pair<unsigned, unsigned>>", "getMoments", (ins),
-      "", "return {};">,
-    InterfaceMethod<
-      "(parameter, gradient) operand numbers of an optimizer. Without them "
-      "`keep=grad` and the loss scale pass it by.",
-      "std::optional<std::pair<unsigned, unsigned>>", "getParamAndGrad", (ins),
-      "", "return std::nullopt;">
+      "What an optimizer trains, by which gradient and with which moments; "
+      "nothing for another op. `keep=grad` and the loss scale pass by an "
+      "optimizer that hides it, and a moment that is left out never moves.",
+      "aicf::step::Training", "getTraining", (ins), "", "return {};">
   ];
 }
 

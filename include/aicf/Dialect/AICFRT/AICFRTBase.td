@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 // A record of class AICFRT_Primitive holds everything that is true of a
-// primitive. From it come: its aicf_rt op (mlir-tblgen) and, where AICFOps.td
-// asks for one, its aicf op; the ABI header, the typed views of a call and the
-// Python table (aicf-tblgen). Records stand in kernels/<family>/Family.td,
-// beside the code.
+// primitive. From it come: its aicf_rt op (mlir-tblgen) and, where an
+// AICF_OpOf<record> stands beside it, its aicf op; the ABI header, the typed views
+// of a call and the Python table (aicf-tblgen). Records stand in
+// kernels/<family>/Family.td, beside the code.
 //===----------------------------------------------------------------------===//
 #ifndef AICFRT_BASE_TD
 #define AICFRT_BASE_TD
@@ -18,7 +18,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "aicf/Dialect/AICF/AICFTypes.td"
 include "aicf/Dialect/AICFRT/AICFRTInterfaces.td"
-include "kernels/Scalar.td"
+include "aicf/Dialect/AICFRT/Scalar.td"
 
 def AICFRT_Dialect : Dialect {
   let name = "aicf_rt";
@@ -202,7 +202,7 @@ def DataPhase : Phase<"Data">;
 
 /// What mixed precision does to it.
 ///   Narrow  all its floats have 16 bits
-///   Keep    takes its first operand as wide as that was computed, others wide
+///   Keep    takes its operand `kept` as wide as that was computed, others wide
 ///   Wide    all its floats have 32 bits
 class Precision<string enumerator> : Fact<enumerator>;
 def Narrow : Precision<"Narrow">;
@@ -265,6 +265,7 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = "">
   list<Tie> ties = [];
   Phase phase = ?;
   Precision precision = ?;
+  string kept = ""; ///< precision = Keep: the operand that keeps its width
   Scaling scaling = ?;
   /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
   list<string> constraints = ?;

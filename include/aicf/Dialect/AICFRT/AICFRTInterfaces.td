@@ -35,25 +35,32 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
                     "ones make dumps and traces name other values.",
                     "::llvm::ArrayRef<int64_t>", "getVids">,
     InterfaceMethod<"For each result the operand whose storage it takes, or -1; "
-                    "empty means all -1.",
+                    "empty means all -1. Who reads a pair that is not there "
+                    "lets a result overwrite what is still needed.",
                     "::llvm::ArrayRef<int64_t>", "getInplace">,
     InterfaceMethod<"Decides that; who sets a pair that the record does not tie "
                     "makes a plan that the loader refuses.",
                     "void", "setInplace",
                     (ins "::llvm::ArrayRef<int64_t>":$operands)>,
-    InterfaceMethod<"The kernel id, empty before selection.",
+    InterfaceMethod<"The kernel id, empty before selection. Another one is "
+                    "refused, or computes with other bits.",
                     "::llvm::StringRef", "getKidOrEmpty">,
     InterfaceMethod<"Chooses the kernel; one that does not take the call fails "
                     "the verifier of phase `kernels`.",
                     "void", "setKid", (ins "::llvm::StringRef":$kid)>,
-    InterfaceMethod<"Bytes of scratch memory that the kernel gets.", "uint64_t",
-                    "getWorkspace">,
+    InterfaceMethod<"Bytes of scratch memory that the kernel gets. Who counts "
+                    "fewer places something else over what the kernel uses.",
+                    "uint64_t", "getWorkspace">,
     InterfaceMethod<"Too few bytes cost speed, or split the sums otherwise.",
                     "void", "setWorkspace", (ins "uint64_t":$bytes)>,
-    InterfaceMethod<"The stream the call runs on.", "uint64_t", "getStream">,
-    InterfaceMethod<"Events the call waits for.",
+    InterfaceMethod<"The stream the call runs on. Calls of one stream are "
+                    "ordered: another answer is a race, or an order that is not "
+                    "there.",
+                    "uint64_t", "getStream">,
+    InterfaceMethod<"Events the call waits for; one that is left out is a race.",
                     "::llvm::ArrayRef<int64_t>", "getWaits">,
-    InterfaceMethod<"Events the call signals when done.",
+    InterfaceMethod<"Events the call signals when done; without one its waiter "
+                    "has nothing to wait for, which is refused.",
                     "::llvm::ArrayRef<int64_t>", "getSignals">,
     InterfaceMethod<"Sets stream, waits and signals. A wait that is left out is "
                     "a race, which the verifier of phase `inplace` and the "
@@ -66,7 +73,8 @@ def PrimitiveOpInterface : OpInterface<"PrimitiveOpInterface"> {
       $_op.setSignals(signals);
     }]>,
     InterfaceMethod<"Byte offset of each result in the temp segment, -1 for "
-                    "results that live elsewhere.",
+                    "results that live elsewhere. A wrong one reads another "
+                    "value's bytes.",
                     "::llvm::ArrayRef<int64_t>", "getSlots">,
     InterfaceMethod<"Places the results; overlaps with what is live at the same "
                     "time fail the verifier of phase `memory`.",

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef AICF_PRIMITIVES_SCALAR_TD
-#define AICF_PRIMITIVES_SCALAR_TD
+#ifndef AICFRT_SCALAR_TD
+#define AICFRT_SCALAR_TD
 
 include "mlir/IR/OpBase.td"
 
@@ -18,7 +18,6 @@ class ScalarOp<string function, int numOperands> {
   int arity = numOperands;
 }
 def none : ScalarOp<"", 0>; ///< not pointwise
-def neg : ScalarOp<"neg", 1>;
 def addf : ScalarOp<"add", 2>;
 def subf : ScalarOp<"sub", 2>;
 def mulf : ScalarOp<"mul", 2>;
@@ -27,7 +26,6 @@ def lessf : ScalarOp<"less", 2>;       ///< a condition; false for NaN
 def greaterf : ScalarOp<"greater", 2>; ///< a condition; false for NaN
 def pick : ScalarOp<"pick", 3>;        ///< condition (or field) ? a : b
 def expf : ScalarOp<"exp", 1>;
-def tanhf : ScalarOp<"tanh", 1>;
-def erff : ScalarOp<"erf", 1>;
+def erfcf : ScalarOp<"erfc", 1>;
 
-#endif // AICF_PRIMITIVES_SCALAR_TD
+#endif // AICFRT_SCALAR_TD

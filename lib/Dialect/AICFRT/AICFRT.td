@@ -4,5 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-include "aicf/Dialect/AICFRT/AICFRTOps.td"
+// OpKind numbers are append-only: plans store them.
+include "kernels/Families.td"
 include "aicf/Dialect/AICFRT/AICFRTPlanOps.td"

@@ -1,11 +1,11 @@
-//===- Entry.h - what the runtime calls in libaicf_cuda.so ------*- C++ -*-===//
+//===- CUDAEntry.h - what the runtime calls in libaicf_cuda.so --*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef AICF_LIB_RUNTIME_CUDA_ENTRY_H
-#define AICF_LIB_RUNTIME_CUDA_ENTRY_H
+#ifndef AICF_LIB_RUNTIME_CUDAENTRY_H
+#define AICF_LIB_RUNTIME_CUDAENTRY_H
 
 #include "aicf/Device.h"
 
@@ -24,4 +24,4 @@ using CUDACreateFunction = void (*)(const CUDADeviceOptions &options,
 
 } // namespace aicf
 
-#endif // AICF_LIB_RUNTIME_CUDA_ENTRY_H
+#endif // AICF_LIB_RUNTIME_CUDAENTRY_H

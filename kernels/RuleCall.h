@@ -86,7 +86,7 @@ Status ifThere(const Operand *operand, Rule rule, const Args &...args) {
   return operand ? rule(*operand, args...) : Status();
 }
 
-/// x's shape without its last dimension; x has one.
+/// x's shape without its last dimension, if it has one.
 TensorDesc rowsOf(const TensorDesc &x);
 /// x's last dimension; x has one.
 inline int64_t widthOf(const TensorDesc &x) { return x.dims[x.rank - 1]; }

@@ -11,6 +11,7 @@
 #include "kernels/Rules.h"
 #include "kernels/RuleCall.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace aicf {
@@ -97,10 +98,7 @@ Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
     return hasType(result, TensorDesc(of->dtype, {}));
   if (info.rule == TypeRule::WideScalarOf)
     return hasType(result, TensorDesc(wide(of->dtype), {}));
-  if (info.rule == TypeRule::Like)
-    return hasType(result, *of);
-  AICF_RETURN_IF_ERROR(hasLastDimension(of));
-  return hasType(result, rowsOf(*of));
+  return hasType(result, info.rule == TypeRule::RowsOf ? rowsOf(*of) : *of);
 }
 
 Status Call::checkResults() const {
@@ -167,7 +165,8 @@ Status isNumber(const char *field, double value, bool isLegal,
 }
 
 TensorDesc rowsOf(const TensorDesc &x) {
-  return TensorDesc(x.dtype, {x.dims, size_t(x.rank) - 1});
+  return TensorDesc(x.dtype,
+                    {x.dims, size_t(std::max(x.rank, uint8_t(1))) - 1});
 }
 
 namespace {

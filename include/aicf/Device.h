@@ -4,9 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What an executor needs of a device. The CPU device is in this library; others
-// implement the same three classes. Threads may share a device; a stream and
-// its graphs belong to one thread at a time.
+// What an executor needs of a device. The CPU device is in this library, CUDA's
+// in libaicf_cuda.so of the same build: what a device makes of a resolved call
+// is not public. Threads may share a device; a stream and its graphs belong to
+// one thread at a time.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_DEVICE_H
 #define AICF_DEVICE_H

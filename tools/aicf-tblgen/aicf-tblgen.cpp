@@ -119,6 +119,9 @@ void checkConsistency(const Primitive &p) {
   }
   bool hasPlainResults =
       llvm::any_of(p.results, [](const Operand &r) { return !r.isGrouped(); });
+  for (const Operand &r : p.results)
+    require(!r.isOptional() || &r == &p.results.back(),
+            r.name + " may be absent, so it must be the last result");
   require(p.copies.empty() || !hasPlainResults,
           "copies stand behind all results, which must be grouped");
   auto isOptional = [&](StringRef name) {

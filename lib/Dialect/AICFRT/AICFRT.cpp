@@ -91,7 +91,7 @@ SmallVector<TensorDesc> PrimitiveOpInterface::getOperandDescs() {
   return describeSlots(getOperandSlots());
 }
 
-/// Absent results stand last: no record has one before another result.
+/// Only the last result may be absent; aicf-tblgen refuses other records.
 SmallVector<TensorDesc> PrimitiveOpInterface::getResultDescs() {
   SmallVector<TensorDesc> descs;
   for (Type type : getOperation()->getResultTypes())

@@ -429,8 +429,41 @@ const KindRow &sampleCallRow(std::string_view name) {
                        [&](const KindRow &row) { return row.name == name; });
 }
 
+/// Splits "g[1]" into name and group.
+static std::pair<std::string_view, size_t> splitName(std::string_view name) {
+  size_t bracket = name.find('[');
+  if (bracket == std::string_view::npos)
+    return {name, 0};
+  return {name.substr(0, bracket), size_t(name[bracket + 1] - '0')};
+}
+
+TensorDesc &Sample::in(std::string_view name) {
+  const OpInfo &info = infoOf(kind);
+  CallSlots slots = *CallSlots::of(info, ins.size());
+  auto [base, group] = splitName(name);
+  for (size_t i = 0; i < info.numOperands; ++i)
+    if (info.operands[i].name == base)
+      return ins.at(slots.slotOf(i, group));
+  std::abort();
+}
+
+TensorDesc &Sample::out(std::string_view name) {
+  CallSlots slots = *CallSlots::of(infoOf(kind), ins.size());
+  auto [base, group] = splitName(name);
+  for (size_t i = 0; i < outs.size(); ++i)
+    if (slots.result(i, outs.size()).name == base && group-- == 0)
+      return outs[i];
+  std::abort();
+}
+
+std::string_view operandName(OpKind kind, size_t numSlots, size_t slot) {
+  const OpInfo &info = infoOf(kind);
+  return info.operands[CallSlots::of(info, numSlots)->operandAt(slot)].name;
+}
+
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype) {
   Sample sample = row.make(m, n);
+  sample.kind = row.kind;
   const OpInfo &info = infoOf(row.kind);
   if (info.groupOperands == 0) // what a sample leaves out at the end is absent
     sample.ins.resize(std::max(sample.ins.size(), info.numOperands),

@@ -25,6 +25,12 @@ namespace aicf::test {
 struct Sample {
   std::vector<TensorDesc> ins, outs;
   std::vector<uint8_t> attrs;
+  OpKind kind = OpKind::Gemm; ///< set by makeSample()
+
+  /// By the record's name, "g[1]" in group 1; it must be there. A rounded copy
+  /// of a parameter is "copy[i]".
+  TensorDesc &in(std::string_view name);
+  TensorDesc &out(std::string_view name);
 };
 
 struct KindRow {
@@ -49,6 +55,9 @@ const KindRow &sampleCallRow(std::string_view name);
 /// A row's call for a leading size m and a width n, with the dtype under test
 /// put in.
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype);
+
+/// What the record calls the operand at `slot`.
+std::string_view operandName(OpKind kind, size_t numSlots, size_t slot);
 
 /// True when result `result` of such a call may take operand `operand`'s
 /// storage.

@@ -77,45 +77,45 @@ struct Case {
   std::vector<uint8_t> attrs;
 };
 
-/// Second moments and rstd.
-bool isPositive(OpKind kind, size_t operand) {
-  if (kind == OpKind::AdamUpdate) // v of the three groups, bc, lr, inv_scale
-    return operand % 4 == 3 || operand >= 12;
-  return (kind == OpKind::AdamStep && operand >= 3) ||
-         (kind == OpKind::LayerNormBwd && operand == 4) ||
-         kind == OpKind::Reciprocal;
+/// Second moments, what divides, and what multiplies a step.
+bool isPositive(OpKind kind, std::string_view operand) {
+  for (const char *name : {"v", "bc", "lr", "inv_scale", "rstd"})
+    if (operand == name)
+      return true;
+  return kind == OpKind::Reciprocal;
 }
 
-/// Labels are classes, every fourth is to be ignored; the loss scale keeps f16
-/// gradients out of the subnormal numbers.
-void makeLabels(Case &c) {
-  const TensorDesc &logits = c.ins[0].reference.desc;
-  Operand &labels = c.ins[1];
-  int64_t numClasses = logits.dims[logits.rank - 1];
+/// Labels are classes, every fourth is to be ignored.
+void makeLabels(Operand &labels, int64_t numClasses) {
   for (size_t i = 0; i < labels.reference.values.size(); ++i) {
     int64_t label = int64_t(labels.reference.values[i]) % numClasses;
     store(labels, i, i % 4 == 3 ? -100 : double(label));
     labels.reference.values[i] = load(labels, i);
   }
-  if (c.ins.size() > 2 && !c.ins[2].reference.desc.isAbsent) {
-    store(c.ins[2], 0, 1024);
-    c.ins[2].reference.values = {1024};
-  }
 }
 
 /// `sample` is what makeSample() gave for `row`.
-Case makeCase(const KindRow &row, const Sample &sample, uint32_t seed) {
+Case makeCase(const KindRow &row, Sample sample, uint32_t seed) {
   OpKind kind = row.kind;
   std::mt19937 random(seed);
   Case c;
   c.attrs = sample.attrs;
-  for (size_t i = 0; i < sample.ins.size(); ++i)
-    c.ins.push_back(makeOperand(sample.ins[i], random, isPositive(kind, i)));
+  for (size_t i = 0; i < sample.ins.size(); ++i) {
+    std::string_view name = operandName(kind, sample.ins.size(), i);
+    Operand o = makeOperand(sample.ins[i], random, isPositive(kind, name));
+    if (name == "labels") {
+      const TensorDesc &logits = sample.in("logits");
+      makeLabels(o, logits.dims[logits.rank - 1]);
+    }
+    // Keeps f16 gradients out of the subnormal numbers.
+    if (name == "loss_scale" && !sample.ins[i].isAbsent) {
+      store(o, 0, 1024);
+      o.reference.values = {1024};
+    }
+    c.ins.push_back(o);
+  }
   for (const TensorDesc &desc : sample.outs)
     c.outs.push_back(makeOperand(desc, random, false));
-  if (kind == OpKind::SoftmaxCrossEntropy ||
-      kind == OpKind::SoftmaxCrossEntropyGrad)
-    makeLabels(c);
   std::vector<reference::Tensor> ins, outs;
   for (Operand &o : c.ins)
     ins.push_back(o.reference);

@@ -44,6 +44,7 @@ FILES = {
     "kernels/optimizer/Rules.cpp": ["RulesTest"],
     "kernels/pointwise/Rules.cpp": ["RulesTest"],
     "kernels/rows/Rules.cpp": ["RulesTest"],
+    "lib/Base/Utf8.cpp": ["PlanTest"],
     "lib/Plan/PlanVerifier.cpp": ["PlanTest", "RulesTest"],
     "lib/Plan/Plan.cpp": ["PlanTest"],
     "lib/Schedule/HappensBefore.cpp": ["OrderTest", "PlanTest"],

@@ -94,6 +94,7 @@ struct FiniteParams {
   const void *in[families::kMaxAllFiniteOperands];
   int64_t n[families::kMaxAllFiniteOperands];
   int32_t count;
+  int32_t isLater;   ///< ok holds what the launches before found
   int32_t *partials; ///< one a block, or null: a single block
   int32_t *ok;
 };
@@ -106,8 +107,12 @@ __global__ void finiteKernel(const __grid_constant__ FiniteParams p) {
     gridStride(p.n[t], [&](int64_t i) { bad |= !isfinite(widen(x[i])); });
   }
   bool any = __syncthreads_or(bad);
-  if (threadIdx.x == 0)
-    *(p.partials ? p.partials + blockIdx.x : p.ok) = any ? 0 : 1;
+  if (threadIdx.x != 0)
+    return;
+  if (p.partials)
+    p.partials[blockIdx.x] = any ? 0 : 1;
+  else
+    *p.ok = any || (p.isLater && *p.ok == 0) ? 0 : 1;
 }
 
 struct AndParams {
@@ -148,11 +153,8 @@ LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
                        families::kMaxAllFiniteOperands;
   int64_t blocks =
       std::min(gridFor(total, limits, 512, 2), fits / int64_t(numLaunches));
-  if (numLaunches == 1 &&
-      (blocks < 2 || total <= families::kSingleBlockElements))
-    return {plan(finiteKernel<T>, 1, 1024, finiteParams(call, 0, numGrads))};
-  if (blocks < 1)
-    return {}; // so many operands need the workspace
+  bool isOneBlock = blocks < 2 || (numLaunches == 1 &&
+                                   total <= families::kSingleBlockElements);
   LaunchPlan launches;
   auto *partials = static_cast<int32_t *>(call->workspace.data);
   for (size_t l = 0; l < numLaunches; ++l) {
@@ -160,9 +162,13 @@ LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
     FiniteParams p = finiteParams(
         call, first,
         std::min<size_t>(numGrads, first + families::kMaxAllFiniteOperands));
-    p.partials = partials + int64_t(l) * blocks;
-    launches.push_back(plan(finiteKernel<T>, blocks, 512, p));
+    p.isLater = l > 0;
+    p.partials = isOneBlock ? nullptr : partials + int64_t(l) * blocks;
+    launches.push_back(isOneBlock ? plan(finiteKernel<T>, 1, 1024, p)
+                                  : plan(finiteKernel<T>, blocks, 512, p));
   }
+  if (isOneBlock)
+    return launches;
   AndParams a{partials, call.ok().as<int32_t>(), blocks * int64_t(numLaunches)};
   launches.push_back(plan(andKernel, 1, 256, a));
   return launches;

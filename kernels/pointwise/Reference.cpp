@@ -38,10 +38,8 @@ static std::pair<double, double> geluShare(double x, bool approximate) {
             std::exp(-x * x / 2) / std::sqrt(2 * pi)};
   double u = a * (x + 0.044715 * std::pow(x, 3));
   double share = 1 / (1 + std::exp(-2 * u));
-  // sech² is 0 far out, where the other factor may be infinite.
   double sech2 = 4 * share / (1 + std::exp(2 * u));
-  double slope = sech2 > 0 ? sech2 / 2 * a * (1 + 3 * 0.044715 * x * x) : 0;
-  return {share, slope};
+  return {share, sech2 / 2 * a * (1 + 3 * 0.044715 * x * x)};
 }
 
 void compute(const GeluView<Call> &c) {
@@ -54,8 +52,11 @@ void compute(const GeluView<Call> &c) {
 void compute(const GeluBwdView<Call> &c) {
   fill(c.dx(), [&](size_t i) {
     double x = c.x()[i];
-    auto [share, slope] = geluShare(x, c.attrs().approximate);
-    return c.dy()[i] * (slope == 0 ? share : share + x * slope);
+    bool approximate = c.attrs().approximate;
+    auto [share, slope] = geluShare(x, approximate);
+    // Far out tanh is flat, though the slope of its operand may be infinite.
+    bool isFlat = approximate && (share == 0 || share == 1);
+    return c.dy()[i] * (isFlat ? share : share + x * slope);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "aicf/Plan.h"
 #include "kernels/Rules.h"
+#include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"
 
 #include <nlohmann/json.hpp>
@@ -67,8 +68,10 @@ std::string joinTids(const std::vector<uint32_t> &tids) {
 
 /// Without what a terminal would take for a command.
 std::string printable(std::string text) {
+  if (isPrintableUtf8(text))
+    return text;
   for (char &c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+    if (c < 0x20 || c > 0x7e) // what is not ASCII too
       c = '?';
   return text;
 }

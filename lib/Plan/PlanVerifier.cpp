@@ -12,6 +12,7 @@
 #include "aicf/Plan.h"
 #include "kernels/KernelTable.h"
 #include "kernels/Rules.h"
+#include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"
 #include "lib/Schedule/Overlap.h"
 
@@ -29,33 +30,10 @@ Status refuse(PlanError error, const Args &...args) {
   return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
 }
 
-/// Names travel into file headers, messages and command lines: printable UTF-8
-/// (RFC 3629: no overlong forms, surrogates or code points above U+10FFFF) of
-/// up to 1,024 bytes, and not the key that safetensors keeps for itself.
+/// Names travel into file headers, messages and command lines: printable text
+/// of up to 1,024 bytes, and not the key that safetensors keeps for itself.
 bool isValidName(const std::string &name) {
-  if (name.size() > 1024 || name == "__metadata__")
-    return false;
-  for (size_t i = 0; i < name.size(); ++i) {
-    auto c = static_cast<unsigned char>(name[i]);
-    int continuations = c < 0x80                ? 0
-                        : c >= 0xc2 && c < 0xe0 ? 1
-                        : c >= 0xe0 && c < 0xf0 ? 2
-                        : c >= 0xf0 && c < 0xf5 ? 3
-                                                : -1;
-    if (continuations < 0 || c < 0x20 || c == 0x7f)
-      return false;
-    // The range of the second byte; with c2 it leaves out control characters.
-    int low = c == 0xc2 || c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-    int high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    for (; continuations > 0; --continuations) {
-      int next = ++i < name.size() ? static_cast<unsigned char>(name[i]) : 0;
-      if (next < low || next > high)
-        return false;
-      low = 0x80;
-      high = 0xbf;
-    }
-  }
-  return true;
+  return name.size() <= 1024 && name != "__metadata__" && isPrintableUtf8(name);
 }
 
 Status checkInit(const PlanTensor &t, const std::string &where) {

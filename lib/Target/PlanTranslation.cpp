@@ -20,15 +20,18 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-/// file:line:column of the innermost file location, else nothing.
+/// file:line:column of the innermost file location, else nothing. A long path
+/// by its end: every call has one, and the loader bounds what they take.
 static std::string locationText(Location loc) {
   std::string text;
   loc->walk([&](Location inner) {
     auto file = dyn_cast<FileLineColLoc>(inner);
     if (!file)
       return WalkResult::advance();
-    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()))
+    StringRef path = file.getFilename().getValue();
+    bool isLong = path.size() > 200;
+    text = ((isLong ? "..." : "") + (isLong ? path.take_back(200) : path) +
+            ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn()))
                .str();
     return WalkResult::interrupt();
   });

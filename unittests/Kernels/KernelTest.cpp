@@ -622,11 +622,11 @@ TEST(Kernels, CrossEntropyOfLabelsThatAreNotClasses) {
 
 /// Large equal logits have a loss of log 2 and a gradient that sums to 0, and a
 /// masked class (-inf) counts for nothing.
-TEST(Kernels, CrossEntropyOfLargeAndMaskedLogits) {
+void checkLargeAndMaskedLogits(int64_t width) {
   const KindRow &loss = sampleCallRow("softmax_cross_entropy"),
                 &grad = sampleCallRow("softmax_cross_entropy_grad");
   for (const KindRow *kind : {&loss, &grad}) {
-    Case c = makeCase(*kind, makeSample(*kind, 2, 1, DType::F32), 1);
+    Case c = makeCase(*kind, makeSample(*kind, 2, width - 8, DType::F32), 1);
     const size_t n = size_t(c.ins[0].reference.desc.dims[1]);
     c.attrs = encodeAttrs(SoftmaxCrossEntropyAttrs{0, -100});
     for (size_t r = 0; r < 2; ++r)
@@ -659,18 +659,67 @@ TEST(Kernels, CrossEntropyOfLargeAndMaskedLogits) {
   }
 }
 
-/// The slope of the tanh is infinite where tanh' is 0.
+TEST(Kernels, CrossEntropyOfLargeAndMaskedLogits) {
+  checkLargeAndMaskedLogits(9);    // a warp's row on CUDA
+  checkLargeAndMaskedLogits(2000); // a block's
+}
+
+/// The slope of the tanh is infinite where tanh' is 0. Without tanh infinity
+/// times a density of 0 is NaN, as the record says.
 TEST(Kernels, GeluBwdOfLargeNumbers) {
-  const KindRow &kind = sampleCallRow("gelu_bwd tanh");
-  Case c = makeCase(kind, makeSample(kind, 1, 2, DType::F32), 1);
-  c.attrs = encodeAttrs(GeluBwdAttrs{1});
-  for (size_t i = 0; i < 2; ++i) {
-    store(c.ins[0], i, 1);
-    store(c.ins[1], i, i == 0 ? 1e20 : -1e20);
+  const double large[] = {1e20, -1e20, INFINITY, -INFINITY};
+  for (const char *name : {"gelu_bwd tanh", "gelu_bwd erf"}) {
+    const KindRow &kind = sampleCallRow(name);
+    Case c = makeCase(kind, makeSample(kind, 1, 4, DType::F32), 1);
+    bool approximate = std::string_view(name) == "gelu_bwd tanh";
+    std::vector<reference::Tensor> ins, outs = {c.outs[0].reference};
+    for (Operand &o : c.ins) {
+      for (size_t i = 0; i < 4; ++i) {
+        store(o, i, &o == &c.ins[0] ? 1 : large[i]);
+        o.reference.values[i] = load(o, i);
+      }
+      ins.push_back(o.reference);
+    }
+    ASSERT_TRUE(call(kind.kind, c, 1).ok());
+    reference::run(kind.kind, ins, outs, c.attrs);
+    for (size_t i = 0; i < 4; ++i) {
+      double expected = !approximate && i > 1 ? NAN : i % 2 == 0 ? 1 : 0;
+      for (double actual : {load(c.outs[0], i), outs[0].values[i]})
+        EXPECT_TRUE(actual == expected ||
+                    (std::isnan(actual) && std::isnan(expected)))
+            << name << " of " << large[i] << " is " << actual;
+    }
   }
-  ASSERT_TRUE(call(kind.kind, c, 1).ok());
-  EXPECT_EQ(load(c.outs[0], 0), 1);
-  EXPECT_EQ(load(c.outs[0], 1), 0);
+}
+
+/// More operands than one launch takes, with every size of workspace.
+TEST(Kernels, AllFiniteOfManyOperands) {
+  for (int64_t bytes : {0, 4, 8, 256})
+    for (int bad : {-1, 0, 299}) {
+      Case c;
+      for (int i = 0; i < 300; ++i) {
+        Operand o;
+        o.reference.desc = TensorDesc(DType::F32, {3});
+        o.bytes.resize(12);
+        for (size_t j = 0; j < 3; ++j)
+          store(o, j, i == bad && j == 2 ? INFINITY : 1);
+        c.ins.push_back(o);
+      }
+      Operand ok;
+      ok.reference.desc = TensorDesc(DType::I32, {});
+      ok.bytes.assign(4, 0x55);
+      c.outs.push_back(ok);
+      auto device = makeDevice();
+      OnDevice memory(*device, c);
+      TensorView workspace;
+      if (bytes)
+        workspace = {memory.upload(std::vector<uint8_t>(size_t(bytes))),
+                     TensorDesc(DType::I32, {bytes / 4})};
+      Status status = memory.run(OpKind::AllFinite, "auto", workspace);
+      ASSERT_TRUE(status.ok()) << status.toString();
+      memory.fetch();
+      EXPECT_EQ(load(c.outs[0], 0), bad < 0) << bytes << " bytes, " << bad;
+    }
 }
 
 TEST(Kernels, RefusesIllegalAliasing) {

@@ -139,14 +139,14 @@ template <typename Op> static LogicalResult verifyByRecord(Op op) {
   return success();
 }
 
-/// Where ODS counts the record's operand `name`: grouped ones are one range.
+/// Where ODS counts the record's operand `name`, which is not a grouped one:
+/// those are one range.
 static unsigned odsIndexOf(OpKind kind, StringRef name) {
   const OpInfo &info = infoOf(kind);
   const OperandInfo *end = info.operands + info.numOperands;
-  const OperandInfo *found =
-      std::find_if(info.operands, end, [&](const OperandInfo &o) {
-        return StringRef(o.name) == name;
-      });
+  const OperandInfo *found = std::find_if(
+      info.operands + info.groupOperands, end,
+      [&](const OperandInfo &o) { return StringRef(o.name) == name; });
   if (found == end)
     llvm::report_fatal_error(llvm::Twine("no operand is called ") + name);
   unsigned grouped = info.groupOperands;

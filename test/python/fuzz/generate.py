@@ -95,7 +95,7 @@ class Builder:
         labels = [self.rng.choice(classes) if i % 2 == 0 or self.chance(0.7)
                   else ignored for i in range(rows)]
         operands = [logits, self.argument(
-            "input", "labels%d" % self.count, logits.shape[:-1], "i32",
+            "input", "%slabels%d" % (self.prefix, self.count), logits.shape[:-1], "i32",
             np.reshape(labels, logits.shape[:-1]))]
         wide = logits.dtype if logits.dtype in ("f32", "f64") else "f32"
         loss = self.op("softmax_cross_entropy", operands, [((), wide)], **attrs)
@@ -224,15 +224,15 @@ def anything(b):
     elif kind == "gather_rows" and x.shape and b.chance(0.5):
         n, dtype = b.rng.choice(SIZES), b.rng.choice(INTEGERS)
         index = b.argument(
-            "input", "index%d" % b.count, (n,), dtype,
+            "input", "%sindex%d" % (b.prefix, b.count), (n,), dtype,
             [b.rng.randrange(-1, x.shape[0] + 1) for _ in range(n)])
         b.op(kind, [x, index], [((n, *x.shape[1:]), x.dtype)])
     elif kind == "reciprocal" and b.program.dtype in ("f32", "f64"):
         # Of something that is far from zero.
         b.same(kind, b.same("add", b.argument(
-            "input", "far%d" % b.count, x.shape, x.dtype,
+            "input", "%sfar%d" % (b.prefix, b.count), x.shape, x.dtype,
             np.full(x.shape, 3.0)), b.argument(
-                "input", "near%d" % b.count, x.shape, x.dtype,
+                "input", "%snear%d" % (b.prefix, b.count), x.shape, x.dtype,
                 np.full(x.shape, 0.25))))
 
 

@@ -28,7 +28,7 @@ struct Training {
   mlir::OpOperand *param = nullptr;
   mlir::OpOperand *grad = nullptr;
   llvm::SmallVector<Moment, 2> moments;
-  explicit operator bool() const { return param != nullptr; }
+  explicit operator bool() const { return param && grad; }
 };
 } // namespace aicf::step
 

@@ -171,9 +171,9 @@ def lint(root):
     """All findings as text lines."""
     findings, corpus, sources = [], "", ""
     for path in sorted((root / "test").rglob("*")):
-        if path.suffix in (".mlir", ".test", ".py", ".cpp"):
+        if path.suffix in (".mlir", ".td", ".test", ".py", ".cpp"):
             corpus += path.read_text()
-        if path.suffix not in (".mlir", ".test") or "Inputs" in path.parts:
+        if path.suffix not in (".mlir", ".td", ".test") or "Inputs" in path.parts:
             continue
         sources += path.read_text()
         for line, message in lint_lit_file(path, path.read_text()):

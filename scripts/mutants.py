@@ -58,6 +58,8 @@ FILES = {
     "lib/Transforms/Step/CheckCaptureSafety.cpp": [LIT + "check-capture-safety"],
     "lib/Schedule/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
     "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
+    "lib/Transforms/RT/FuseEpilogues.cpp": [
+        LIT + "fuse-epilogues", LIT + "fuse-epilogues-refused"],
     "lib/Transforms/RT/Storage.cpp": [
         LIT + "verify-rt", LIT + "verify-rt-entry", LIT + "verify-rt-inplace",
         LIT + "verify-rt-plan", LIT + "materialize-updates",

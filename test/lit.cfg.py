@@ -8,7 +8,7 @@ import lit.formats
 
 config.name = "AICF"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test"]
+config.suffixes = [".mlir", ".td", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.aicf_binary_dir, "test")
@@ -24,3 +24,5 @@ config.substitutions.append(("%examples", config.aicf_source_dir + "/examples"))
 config.substitutions.append(("%generate_step", "%s %s/benchmarks/generate_step.py"
                              % (config.python, config.aicf_source_dir)))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%tblgen", "aicf-tblgen -I %s -I %s/include -I %s" % (
+    config.aicf_source_dir, config.aicf_source_dir, config.mlir_include_dir)))

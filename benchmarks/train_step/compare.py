@@ -16,37 +16,14 @@ import pathlib
 import statistics
 import sys
 
-import numpy as np
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cases import CASES  # noqa: E402
-from session import Session, names  # noqa: E402
-
-
-def start(program, plan, batch, widths):
-    random = np.random.default_rng(1)
-    weights = []
-    for k, n in zip(widths, widths[1:]):
-        weights.append((random.standard_normal((n, k)) * np.sqrt(2 / k))
-                       .astype(np.float32))
-        weights.append(np.zeros(n, np.float32))
-    session = Session(program, plan)
-    session.start(weights, random.standard_normal((batch, widths[0]))
-                  .astype(np.float32),
-                  random.standard_normal((batch, widths[-1])).astype(np.float32),
-                  1e-3)
-    return session, names(weights)
-
-
-def state(session, tensors):
-    return [session.read_bytes(n + s) for n in tensors
-            for s in ("", ".exp_avg", ".exp_avg_sq")] + [
-                session.read_bytes("loss")]
+from session import start_random, state  # noqa: E402
 
 
 def compare(args, case, variant, batch, widths):
-    sessions = [start(program, "%s/%s.%s.plan" % (plans, case, variant), batch,
-                      widths) for program, plans in (args.old, args.new)]
+    sessions = [start_random(program, "%s/%s.%s.plan" % (plans, case, variant),
+                             batch, widths) for program, plans in (args.old, args.new)]
     for session, _ in sessions:
         session.ask("replay 10")
     same = state(*sessions[0]) == state(*sessions[1])

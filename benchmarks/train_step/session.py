@@ -61,6 +61,28 @@ class Session:
         self.folder.cleanup()
 
 
+def start_random(program, plan, batch, widths):
+    """A session on random data, the same each time, and its parameters' names."""
+    random = np.random.default_rng(1)
+    weights = []
+    for k, n in zip(widths, widths[1:]):
+        weights.append((random.standard_normal((n, k)) * np.sqrt(2 / k))
+                       .astype(np.float32))
+        weights.append(np.zeros(n, np.float32))
+    session = Session(program, plan)
+    x = random.standard_normal((batch, widths[0])).astype(np.float32)
+    t = random.standard_normal((batch, widths[-1])).astype(np.float32)
+    session.start(weights, x, t, 1e-3)
+    return session, names(weights)
+
+
+def state(session, tensors):
+    """The bytes of parameters, moments, loss and step."""
+    return [session.read_bytes(n + s) for n in tensors
+            for s in ("", ".exp_avg", ".exp_avg_sq")] + [
+                session.read_bytes("loss"), session.read_bytes("step")]
+
+
 def names(weights):
     return ["fc%d.%s" % (i // 2, "bias" if i % 2 else "weight")
             for i in range(len(weights))]

@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cases import CASES  # noqa: E402
 from make_plans import ACCURACY  # noqa: E402
-from session import Session, names  # noqa: E402
+from session import start_random, state  # noqa: E402
 
 failures = []
 
@@ -30,26 +30,6 @@ def check(ok, *text):
     print("ok   " if ok else "FAIL ", *text, flush=True)
     if not ok:
         failures.append(text)
-
-
-def start(args, plan, batch, widths):
-    random = np.random.default_rng(1)
-    weights = []
-    for k, n in zip(widths, widths[1:]):
-        weights.append((random.standard_normal((n, k)) * np.sqrt(2 / k))
-                       .astype(np.float32))
-        weights.append(np.zeros(n, np.float32))
-    session = Session(args.program, "%s/%s.plan" % (args.plans, plan))
-    x = random.standard_normal((batch, widths[0])).astype(np.float32)
-    t = random.standard_normal((batch, widths[-1])).astype(np.float32)
-    session.start(weights, x, t, 1e-3)
-    return session, names(weights)
-
-
-def state(session, tensors):
-    return [session.read_bytes(n + s) for n in tensors
-            for s in ("", ".exp_avg", ".exp_avg_sq")] + [
-                session.read_bytes("loss"), session.read_bytes("step")]
 
 
 def free(session):
@@ -84,8 +64,9 @@ def main():
              *(("accuracy." + p, *ACCURACY) for p in ("f32", "tf32", "bf16",
                                                       "f16"))]
     for plan, batch, widths in plans:
-        eager, tensors = start(args, plan, batch, widths)
-        graph, _ = start(args, plan, batch, widths)
+        path = "%s/%s.plan" % (args.plans, plan)
+        eager, tensors = start_random(args.program, path, batch, widths)
+        graph, _ = start_random(args.program, path, batch, widths)
         eager.ask("run 10000")
         graph.ask("replay 10000")
         check(state(eager, tensors) == state(graph, tensors), plan,
@@ -97,8 +78,9 @@ def main():
                       {"images": (60000, 784), "targets": (60000, 10)}, 1000)
     check_example(args, "digits_cuda", {"x": (32, 64), "target": (32, 10)},
                   10000)
-    eager, tensors = start(args, "seed.s2", *CASES["seed"][:2])
-    graph, _ = start(args, "seed.s2", *CASES["seed"][:2])
+    seed = (args.program, "%s/seed.s2.plan" % args.plans, *CASES["seed"][:2])
+    eager, tensors = start_random(*seed)
+    graph, _ = start_random(*seed)
     graph.ask("replay 1")
     eager.ask("run 1")
     before = free(graph)

@@ -18,8 +18,7 @@ class AICFRT_Mse<string mnemonic, int number, string schema, int optional>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let operandList = [In<"pred">, In<"target">]
       # !if(optional, [Opt<"loss_scale">], []<Operand>);
-  let precision = Keep;
-  let kept = "pred";
+  let precision = Keep<"pred">;
   let constraints = [
     "pred and target have the same type, or the same shape with pred of f16 or "
     "bf16 and target of f32."]
@@ -63,8 +62,7 @@ class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let fields = [F64Field<"label_smoothing", BelowOne, "0.0">,
                 I64Field<"ignore_index", AnyNumber, "-100">];
-  let precision = Keep;
-  let kept = "logits";
+  let precision = Keep<"logits">;
 }
 
 def AICFRT_SoftmaxCrossEntropyOp

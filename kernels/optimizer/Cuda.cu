@@ -260,7 +260,7 @@ LaunchPlan planCopies(UpdateTypes types, const UpdateParams &p, bool aligned) {
   if constexpr (std::is_same_v<T, float> && !std::is_same_v<G, f16>)
     if (types.copy == DType::BF16)
       return planUpdate<Rule, T, G, bf16>(p, aligned);
-  return {};
+  return {}; // never: see above
 }
 
 /// Picks the gradient's type; all groups have one (the rows' condition).

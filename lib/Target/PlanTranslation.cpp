@@ -29,9 +29,11 @@ static std::string locationText(Location loc) {
     if (!file)
       return WalkResult::advance();
     StringRef path = file.getFilename().getValue();
-    bool isLong = path.size() > 200;
-    text = ((isLong ? "..." : "") + (isLong ? path.take_back(200) : path) +
-            ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn()))
+    StringRef end = path.take_back(200);
+    if (end != path) // not from the middle of a UTF-8 character
+      end = end.drop_while([](char c) { return (c & 0xc0) == 0x80; });
+    text = ((end == path ? "" : "...") + end + ":" + Twine(file.getLine()) +
+            ":" + Twine(file.getColumn()))
                .str();
     return WalkResult::interrupt();
   });

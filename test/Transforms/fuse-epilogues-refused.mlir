@@ -83,3 +83,37 @@ func.func @two_targets(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
   %d = aicf_rt.mse_grad %p, %p : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %l, %d : tensor<f32>, tensor<8xf32>
 }
+
+// -----
+
+// Tests a sum before the product whose other operand is made in between: the
+// fused call would stand at the sum.
+// CHECK-LABEL: func.func @operand_after_sum
+// CHECK: aicf_rt.reduce_sum
+// CHECK: aicf_rt.relu
+// CHECK: aicf_rt.gemm %
+func.func @operand_after_sum(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                             %x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<8x8xf32> {aicf.name = "w"}, tensor<8xf32> {aicf.name = "s"}) {
+  %s = aicf_rt.reduce_sum %d : (tensor<8x8xf32>) -> tensor<8xf32>
+  %h = aicf_rt.relu %x : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %w = aicf_rt.gemm %d, %h {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %w, %s : tensor<8x8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Tests a loss before a scale that only the gradient needs.
+// CHECK-LABEL: func.func @scale_after_loss
+// CHECK: aicf_rt.mse_loss %
+// CHECK: aicf_rt.reciprocal
+// CHECK: aicf_rt.mse_grad %
+func.func @scale_after_loss(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
+                            %t: tensor<8xf32> {aicf.role = "input", aicf.name = "t"},
+                            %c: tensor<f32> {aicf.role = "input", aicf.name = "c"})
+    -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"}) {
+  %l = aicf_rt.mse_loss %p, %t : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  %s = aicf_rt.reciprocal %c : (tensor<f32>) -> tensor<f32>
+  %d = aicf_rt.mse_grad %p, %t loss_scale %s : (tensor<8xf32>, tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %l, %d : tensor<f32>, tensor<8xf32>
+}

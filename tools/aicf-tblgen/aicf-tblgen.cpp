@@ -131,9 +131,8 @@ void checkConsistency(const Primitive &p) {
   };
   require(p.scaling != "Seed" || isOptional("loss_scale"),
           "scaling is Seed, so it has an optional operand loss_scale");
-  StringRef kept = p.record->getValueAsString("kept");
-  require((p.precision == "Keep") == !kept.empty(),
-          "precision is Keep if and only if `kept` names an operand");
+  StringRef kept =
+      p.record->getValueAsDef("precision")->getValueAsString("kept");
   if (!kept.empty())
     (void)positionOf(p.record, p.operands, kept);
 }
@@ -149,9 +148,6 @@ Primitive parse(const Record *record) {
   p.precision = factOf(record, "precision");
   p.scaling = factOf(record, "scaling");
   p.scalar = record->getValueAsDag("scalar");
-  for (StringRef list : {"operandList", "resultList", "constraints"})
-    if (record->isValueUnset(list))
-      PrintFatalError(record, "'" + record->getName() + "' has no " + list);
   p.numConstraints = record->getValueAsListOfStrings("constraints").size();
   for (const Record *f : record->getValueAsListOfDefs("fields"))
     p.fields.push_back({f->getValueAsString("name"),

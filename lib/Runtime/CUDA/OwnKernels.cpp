@@ -48,12 +48,8 @@ public:
     cuda::Planner planner = cuda::findPlanner(call.row->kid);
     if (!planner)
       return std::shared_ptr<const CUDACall>();
-    cuda::LaunchPlan plan = planner(call.launchArgs(), context.limits);
-    if (plan.empty())
-      return makeError(StatusCode::NotImplemented, call.row->kid,
-                       ": no variant for these operands");
-    return std::shared_ptr<const CUDACall>(
-        std::make_shared<PlannedCall>(context.api, std::move(plan)));
+    return std::shared_ptr<const CUDACall>(std::make_shared<PlannedCall>(
+        context.api, planner(call.launchArgs(), context.limits)));
   }
 };
 

@@ -139,7 +139,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
       return optionalOperandOf(*this, name);
     }
     ::mlir::OpOperand *$cppClass::getKeptOperand() {
-      return operandOf(*this, "}] # record.kept # [{");
+      return operandOf(*this, "}] # record.precision.kept # [{");
     }
     ::mlir::OpOperand *$cppClass::getCounterOperand() {
       return operandOf(*this, "}] # counter # [{");

@@ -202,11 +202,14 @@ def DataPhase : Phase<"Data">;
 
 /// What mixed precision does to it.
 ///   Narrow  all its floats have 16 bits
-///   Keep    takes its operand `kept` as wide as that was computed, others wide
+///   Keep    takes one operand as wide as that was computed, others wide
 ///   Wide    all its floats have 32 bits
-class Precision<string enumerator> : Fact<enumerator>;
+class Precision<string enumerator, string keptOperand = "">
+    : Fact<enumerator> {
+  string kept = keptOperand;
+}
 def Narrow : Precision<"Narrow">;
-def Keep : Precision<"Keep">;
+class Keep<string operand> : Precision<"Keep", operand>;
 def Wide : Precision<"Wide">;
 
 /// How a loss scale on its operands shows in its results.
@@ -265,7 +268,6 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = "">
   list<Tie> ties = [];
   Phase phase = ?;
   Precision precision = ?;
-  string kept = ""; ///< precision = Keep: the operand that keeps its width
   Scaling scaling = ?;
   /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
   list<string> constraints = ?;

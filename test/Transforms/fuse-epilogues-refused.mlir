@@ -1,4 +1,13 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-epilogues=target=cuda --split-input-file | FileCheck %s
+// RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-fuse-epilogues 2>&1 | FileCheck %s --check-prefix=FORM
+
+// Tests an entry that is not lowered.
+// STEP: func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+// STEP:     -> (tensor<4xf32> {aicf.name = "y"}) {
+// STEP:   %y = aicf.relu %x : tensor<4xf32>
+// STEP:   return %y : tensor<4xf32>
+// STEP: }
+// FORM: is not an aicf_rt primitive: run --aicf-lower-to-rt first
 
 // Tests a product that something else reads too.
 // CHECK-LABEL: func.func @read_twice
@@ -116,4 +125,19 @@ func.func @scale_after_loss(%p: tensor<8xf32> {aicf.role = "input", aicf.name = 
   %s = aicf_rt.reciprocal %c : (tensor<f32>) -> tensor<f32>
   %d = aicf_rt.mse_grad %p, %t loss_scale %s : (tensor<8xf32>, tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %l, %d : tensor<f32>, tensor<8xf32>
+}
+
+// -----
+
+// Tests gradients that are not products, and a product that something else reads.
+// CHECK-LABEL: func.func @no_product
+// CHECK-NOT: gemm_relu_bwd
+func.func @no_product(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                      %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"})
+    -> (tensor<8x8xf32> {aicf.name = "a"}, tensor<8x8xf32> {aicf.name = "b"},
+        tensor<8x8xf32> {aicf.name = "c"}) {
+  %a = aicf_rt.relu_bwd %d, %h : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %c = aicf_rt.gemm %d, %h : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = aicf_rt.relu_bwd %c, %h : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %a, %b, %c : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }

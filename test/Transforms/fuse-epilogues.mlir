@@ -62,3 +62,18 @@ func.func @large(%d: tensor<2048x2048xbf16> {aicf.role = "input", aicf.name = "d
   %db = aicf_rt.reduce_sum %dx : (tensor<2048x2048xbf16>) -> tensor<2048xbf16>
   return %dx, %db : tensor<2048x2048xbf16>, tensor<2048xbf16>
 }
+
+// -----
+
+// Tests operands that are made before both of what is fused.
+// CHECK-LABEL: func.func @made_before
+// CHECK: %[[H:.*]] = aicf_rt.relu
+// CHECK: aicf_rt.gemm_reduce %{{.*}}, %[[H]]
+func.func @made_before(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                       %x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<8x8xf32> {aicf.name = "w"}, tensor<8xf32> {aicf.name = "s"}) {
+  %h = aicf_rt.relu %x : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s = aicf_rt.reduce_sum %d : (tensor<8x8xf32>) -> tensor<8xf32>
+  %w = aicf_rt.gemm %d, %h {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %w, %s : tensor<8x8xf32>, tensor<8xf32>
+}

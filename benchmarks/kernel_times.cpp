@@ -95,53 +95,115 @@ struct Bench {
   }
 };
 
-void timeCall(Bench &bench, OpKind kind, const char *what, const Shape &s,
-              int transA, int transB) {
-  TensorDesc a(s.dtype, {transA ? s.k : s.m, transA ? s.m : s.k});
-  TensorDesc b(s.dtype, {transB ? s.n : s.k, transB ? s.k : s.n});
-  TensorDesc c(s.dtype, {s.m, s.n});
-  std::vector<TensorDesc> in = {a, b}, out = {c};
-  std::vector<uint8_t> attrs = encodeAttrs(GemmAttrs{transA, transB});
-  if (kind == OpKind::GemmBias) {
-    attrs = encodeAttrs(GemmBiasAttrs{transA, transB, 1});
-    in.push_back(TensorDesc(s.dtype, {s.n}));
-  } else if (kind == OpKind::GemmReluBwd) {
-    in.push_back(c);
-  } else if (kind == OpKind::GemmReduce) {
-    out.push_back(TensorDesc(s.dtype, {s.m}));
-  } else if (kind == OpKind::BiasAdd) {
-    in = {c, TensorDesc(s.dtype, {s.n})};
-    attrs = encodeAttrs(BiasAddAttrs{-1});
-  } else if (kind == OpKind::ReluBwdReduce || kind == OpKind::ReluBwd) {
-    in = {c, c};
-    attrs = {};
-    if (kind == OpKind::ReluBwdReduce)
-      out.push_back(TensorDesc(s.dtype, {s.n}));
-  } else if (kind == OpKind::ReduceSum) {
-    in = {c};
-    out = {TensorDesc(s.dtype, {s.n})};
-    attrs = encodeAttrs(ReduceSumAttrs{0});
+/// What is timed: primitives in order, as in a call's body.
+struct Problem {
+  Body body;
+  std::vector<TensorDesc> ins, outs;
+
+  uint32_t operand(TensorDesc desc) {
+    ins.push_back(std::move(desc));
+    return uint32_t(ins.size() - 1);
+  }
+  /// Value numbers of results are given once all operands are known.
+  template <typename Attrs>
+  void add(OpKind kind, const Attrs &attrs, std::vector<int32_t> operands) {
+    std::vector<uint8_t> blob;
+    if constexpr (!std::is_same_v<Attrs, NoAttrs>)
+      blob = encodeAttrs(attrs);
+    body.steps.push_back({kind, std::move(blob), std::move(operands)});
+  }
+  /// `yielded` counts results of all steps from 0.
+  void yield(std::vector<uint32_t> yielded, std::vector<TensorDesc> types) {
+    body.numOperands = uint32_t(ins.size());
+    outs = std::move(types);
+    for (uint32_t result : yielded)
+      body.results.push_back(body.numOperands + result);
+  }
+};
+
+void timeProblem(Bench &bench, const char *what, const Shape &s,
+                 const Problem &problem) {
+  auto body = std::make_shared<Body>(problem.body);
+  StatusOr<TypedBody> typed =
+      TypedBody::create(body, problem.ins, problem.outs);
+  if (!typed.ok()) {
+    std::printf("    %s: %s\n", what, typed.status().message().c_str());
+    return;
   }
   std::vector<TensorView> ins, outs;
-  for (const TensorDesc &d : in)
+  for (const TensorDesc &d : problem.ins)
     ins.push_back(bench.make(d));
-  for (const TensorDesc &d : out)
+  for (const TensorDesc &d : problem.outs)
     outs.push_back(bench.make(d));
-  for (const KernelRow &row : kernelTable()) {
-    if (row.device != DeviceKind::CUDA || row.kind != kind ||
-        row.in0 != s.dtype || row.out0 != s.dtype)
+  for (const KernelRow &row : kernelsOf(typed->pattern())) {
+    if (row.device != DeviceKind::CUDA || !row.accepts(*typed))
       continue;
     TensorView workspace;
-    if (uint64_t bytes = row.workspaceBytes(in, out))
+    if (uint64_t bytes = row.workspaceBytes(*typed))
       workspace = bench.make(TensorDesc(DType::I32, {int64_t(bytes / 4)}));
-    if (!row.accepts(kind, in, out))
-      continue;
-    double micros = bench.time(
-        {kind, ins, outs, infoOf(kind).schema, attrs, row.kid, workspace});
+    double micros = bench.time({body, ins, outs, row.kid, workspace});
     std::printf("%-18s %5ldx%5ldx%5ld %-34s %9.2f us\n", what, long(s.m),
                 long(s.n), long(s.k), std::string(row.kid).c_str(), micros);
   }
   bench.clear();
+}
+
+/// The calls of a linear layer x·Wᵀ + b behind a relu and of its gradients,
+/// alone and with what may stand in one call with them.
+void timeLayer(Bench &bench, const Shape &s) {
+  TensorDesc x(s.dtype, {s.m, s.k}), w(s.dtype, {s.n, s.k});
+  TensorDesc y(s.dtype, {s.m, s.n}), b(s.dtype, {s.n});
+  auto product = [](const TensorDesc &a, const TensorDesc &b, GemmAttrs attrs) {
+    Problem p;
+    p.operand(a);
+    p.operand(b);
+    p.add(OpKind::Gemm, attrs, {0, 1});
+    return p;
+  };
+  auto single = [&](const char *what, OpKind kind, auto attrs,
+                    std::vector<TensorDesc> ins, TensorDesc out) {
+    Problem p;
+    std::vector<int32_t> numbers;
+    for (const TensorDesc &in : ins)
+      numbers.push_back(int32_t(p.operand(in)));
+    p.add(kind, attrs, numbers);
+    p.yield({0}, {out});
+    timeProblem(bench, what, s, p);
+  };
+  Problem p = product(x, w, {0, 1});
+  p.yield({0}, {y});
+  timeProblem(bench, "forward", s, p);
+  p = product(x, w, {0, 1});
+  p.operand(b);
+  p.add(OpKind::BiasAdd, BiasAddAttrs{-1}, {3, 2});
+  p.add(OpKind::Relu, NoAttrs(), {4});
+  p.yield({2}, {y});
+  timeProblem(bench, "forward bias relu", s, p);
+  single("bias", OpKind::BiasAdd, BiasAddAttrs{-1}, {y, b}, y);
+  p = product(y, w, {0, 0});
+  p.yield({0}, {x});
+  timeProblem(bench, "dx", s, p);
+  p = product(y, w, {0, 0});
+  p.operand(x);
+  p.add(OpKind::ReluBwd, NoAttrs(), {3, 2});
+  p.yield({1}, {x});
+  timeProblem(bench, "dx relu_bwd", s, p);
+  single("relu_bwd", OpKind::ReluBwd, NoAttrs(), {x, x}, x);
+  Problem r;
+  r.operand(x);
+  r.operand(x);
+  r.add(OpKind::ReluBwd, NoAttrs(), {0, 1});
+  r.add(OpKind::ReduceSum, ReduceSumAttrs{0}, {2});
+  r.yield({0, 1}, {x, TensorDesc(s.dtype, {s.k})});
+  timeProblem(bench, "relu_bwd db", s, r);
+  single("db", OpKind::ReduceSum, ReduceSumAttrs{0}, {y}, b);
+  p = product(y, x, {1, 0});
+  p.yield({0}, {w});
+  timeProblem(bench, "dW", s, p);
+  p = product(y, x, {1, 0});
+  p.add(OpKind::ReduceSum, ReduceSumAttrs{0}, {0});
+  p.yield({0, 1}, {w, b});
+  timeProblem(bench, "dW db", s, p);
 }
 
 /// Or ends the program.
@@ -173,18 +235,7 @@ int main(int argc, char **argv) {
       return 2;
     }
     s.dtype = given("the dtype", parseEnum<DType>(type, kNumDTypes), type);
-    timeCall(bench, OpKind::Gemm, "forward", s, 0, 1);
-    timeCall(bench, OpKind::GemmBias, "forward bias relu", s, 0, 1);
-    timeCall(bench, OpKind::BiasAdd, "bias", s, 0, 0);
-    // x [m,k], dy [m,n]: dx [m,k] = dy·W, dW [n,k] = dyᵀ·x
-    Shape dx{s.m, s.k, s.n, s.dtype}, dw{s.n, s.k, s.m, s.dtype};
-    timeCall(bench, OpKind::Gemm, "dx", dx, 0, 0);
-    timeCall(bench, OpKind::GemmReluBwd, "dx relu_bwd", dx, 0, 0);
-    timeCall(bench, OpKind::ReluBwd, "relu_bwd", dx, 0, 0);
-    timeCall(bench, OpKind::ReluBwdReduce, "relu_bwd db", dx, 0, 0);
-    timeCall(bench, OpKind::ReduceSum, "db", s, 0, 0);
-    timeCall(bench, OpKind::Gemm, "dW", dw, 1, 0);
-    timeCall(bench, OpKind::GemmReduce, "dW db", dw, 1, 0);
+    timeLayer(bench, s);
   }
   return 0;
 }

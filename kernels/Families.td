@@ -11,3 +11,9 @@ include "kernels/norm/Family.td"
 include "kernels/optimizer/Family.td"
 include "kernels/pointwise/Family.td"
 include "kernels/rows/Family.td"
+
+/// Until calls had bodies, fused calls had kinds of their own: gemm_bias,
+/// gemm_relu_bwd, gemm_reduce, relu_bwd_reduce, mse_loss_grad, adam_update,
+/// sgd_update, momentum_update.
+foreach number = !range(19, 27) in
+  def : AICFRT_ReservedKind<number>;

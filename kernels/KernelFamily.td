@@ -40,13 +40,51 @@ def Vectors : Types<[On<"f32", 4>, On<"f32">, On<"f64">,
                      On<"f16", 8>, On<"f16", 2>, On<"f16">,
                      On<"bf16", 8>, On<"bf16", 2>, On<"bf16">]>;
 
+/// One place of a pattern: a primitive, and the name that kernels and conditions
+/// know it by.
+class Element<string elementName, AICFRT_Primitive primitive, bit optional = 0> {
+  string name = elementName;
+  AICFRT_Primitive kind = primitive;
+  bit isOptional = optional;
+}
+class Maybe<string name, AICFRT_Primitive primitive>
+    : Element<name, primitive, 1>;
+
+/// Bodies of several primitives that a family takes. A body matches if its
+/// primitives are the elements in order, optional ones there or not, and
+///   bindings  hold: "bias.y = gemm.c", an operand is a result of an element
+///             before it, or the same value as an operand of one
+///   keeps     results that are read inside are results of the call as well;
+///   mayKeep   they may be; others are not: they exist inside only
+///   has, hasNot  optional operands that are there, or absent, in every element
+/// With `maxGroups` the elements stand that often at most, all with the same
+/// fields and optional elements, and
+///   shared    operands are the same for all.
+///   ties      "c = bwd.saved": results that may take an operand's storage. They
+///             are the family's to say: what holds for each primitive need not
+///             hold for the kernel that does all of them.
+/// Types are the families' matter, in `condition`.
+class BodyPattern<string patternName, list<Element> all> {
+  string name = patternName;
+  list<Element> elements = all;
+  list<string> bindings = [];
+  list<string> keeps = [];
+  list<string> mayKeep = [];
+  list<string> has = [];
+  list<string> hasNot = [];
+  int maxGroups = 0; ///< 0: the elements stand once
+  list<string> shared = [];
+  list<string> ties = [];
+}
+
 /// `$T` and `$U` in `kernel` are the variant's types, `$V` its width, `$Kind` the
-/// kind's C++ name and `$Args` its typed arguments.
+/// C++ name of the kind or pattern and `$Args` its typed arguments.
 class KernelFamily<string codeUnit, string on> {
   string unit = codeUnit;           ///< the file that includes the definitions
   string device = on;               ///< CPU or CUDA
-  list<AICFRT_Primitive> kinds = [];
-  bit everyPointwise = 0;           ///< or all whose record has a scalar definition
+  list<AICFRT_Primitive> kinds = []; ///< bodies of one of these
+  bit everyPointwise = 0;           ///< or of one with a scalar definition
+  list<BodyPattern> patterns = [];  ///< and bodies that match one of these
   list<Variant> variants = ?;
   string kernel = "";               ///< empty: a library's, without code of ours
   /// Who runs it: Own, Blas or CublasLt. Every kernel gives the same bits for
@@ -60,9 +98,10 @@ class KernelFamily<string codeUnit, string on> {
   /// first even where they differ.
   string kidTypes = "Different";    ///< or Both, First
   int version = 0;                  ///< rises when bits can change
-  /// C++ expressions of `c`, a <Kind>View<rules::Call>, with the family's
-  /// functions in Family.h: whether a kernel takes the call, and the bytes of
-  /// workspace that it would use.
+  /// C++ expressions of `c`, a <Kind>View<rules::Call>, or a view of the pattern
+  /// with a function for each element, with the family's functions in Family.h:
+  /// whether a kernel takes the call, and the bytes of workspace that it would
+  /// use.
   string condition = "";
   string workspace = "";
   string workspaceCap = "";         ///< bytes; with `workspace`, or neither
@@ -70,8 +109,8 @@ class KernelFamily<string codeUnit, string on> {
   /// Auto: the first row that takes a call; AutoTF32: where aicf.math allows it;
   /// Pinned: only by name.
   string selection = "Auto";
-  /// A product that does with its epilogue at no measurable cost: it is worth
-  /// fusing although it is a library's.
+  /// A library's kernel that does with more than one primitive at no measurable
+  /// cost: it is worth fusing. Kernels of our own always are.
   bit fusesForFree = 0;
   /// Order among the families of a kind: lower is asked first.
   int preference = 1;

@@ -35,10 +35,10 @@ namespace {
 using namespace families; // the caps
 
 constexpr KernelRow kRows[] = {
-#define AICF_ROW(KID, KIND, DEVICE, PROVIDER, MATH, IN, OUT, WIDTH, ALIGNMENT, \
-                 CONDITION, WORKSPACE, CAP, SELECTION, FREE)                   \
+#define AICF_ROW(KID, PATTERN, DEVICE, PROVIDER, MATH, IN, OUT, WIDTH,         \
+                 ALIGNMENT, CONDITION, WORKSPACE, CAP, SELECTION, FREE)        \
   {#KID,                                                                       \
-   OpKind::KIND,                                                               \
+   PatternId(patterns::PATTERN),                                               \
    DeviceKind::DEVICE,                                                         \
    KernelProvider::PROVIDER,                                                   \
    Math::MATH,                                                                 \
@@ -54,20 +54,22 @@ constexpr KernelRow kRows[] = {
 #include "kernels/Rows.def"
 };
 
-/// What a family's functions look at; nothing for a number of operands that the
-/// kind does not take.
-std::optional<rules::Call> describe(OpKind kind, Span<const TensorDesc> ins,
-                                    Span<const TensorDesc> outs) {
-  std::optional<CallSlots> slots = CallSlots::of(infoOf(kind), ins.size());
-  if (!slots || !slots->takesResults(outs.size()))
-    return std::nullopt;
-  return rules::Call(*slots, ins, outs, {});
-}
-
 } // namespace
 
 Span<const KernelRow> kernelTable() {
   return {kRows, sizeof(kRows) / sizeof(kRows[0])};
+}
+
+Span<const KernelRow> kernelsOf(PatternId pattern) {
+  static const auto first = [] {
+    std::vector<size_t> at(kNumOpKinds + allPatterns().size() + 1);
+    for (const KernelRow &row : kRows)
+      ++at[size_t(row.pattern) + 1];
+    for (size_t i = 1; i < at.size(); ++i)
+      at[i] += at[i - 1];
+    return at;
+  }();
+  return {kRows + first[pattern], first[pattern + 1u] - first[pattern]};
 }
 
 const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
@@ -83,23 +85,20 @@ const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
   return it == map.end() ? nullptr : it->second;
 }
 
-const KernelRow *selectKernel(DeviceKind device, OpKind kind,
-                              Span<const TensorDesc> ins,
-                              Span<const TensorDesc> outs,
+const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options) {
   const KernelRow *misaligned = nullptr;
-  for (const KernelRow &row : kRows) {
+  size_t numOperands = call.body().numOperands;
+  for (const KernelRow &row : kernelsOf(call.pattern())) {
     bool isChosen = row.selection == Selection::Auto ||
                     (row.selection == Selection::AutoTF32 && options.allowTF32);
-    if (row.device != device || !isChosen || !row.accepts(kind, ins, outs))
+    if (row.device != device || !isChosen || !row.accepts(call))
       continue;
     bool isAligned = true;
     for (size_t i = 0; i < options.addresses.size(); ++i) {
-      const TensorDesc &desc = i < ins.size() ? ins[i] : outs[i - ins.size()];
-      if (desc.isAbsent)
-        continue;
-      uint64_t needed = row.neededAlignment(desc);
-      isAligned &= options.addresses[i] % needed == 0;
+      const TensorDesc &desc =
+          i < numOperands ? call.operand(i) : call.result(i - numOperands);
+      isAligned &= options.addresses[i] % row.neededAlignment(desc) == 0;
     }
     if (isAligned)
       return &row;
@@ -120,27 +119,60 @@ uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
              : element;
 }
 
-bool KernelRow::accepts(OpKind callKind, Span<const TensorDesc> ins,
-                        Span<const TensorDesc> outs) const {
-  if (callKind != kind || ins.empty() || outs.empty() || ins[0].dtype != in0 ||
-      outs[0].dtype != out0)
+bool KernelRow::accepts(const TypedBody &call) const {
+  if (call.pattern() != pattern || call.operand(0).dtype != in0 ||
+      call.result(0).dtype != out0)
     return false;
-  const TensorDesc &x = ins[0];
+  const TensorDesc &x = call.operand(0);
   if (width > 1 && (x.rank == 0 || x.dims[x.rank - 1] % width != 0))
     return false;
-  if (!condition)
-    return true;
-  std::optional<rules::Call> call = describe(kind, ins, outs);
-  return call && condition(*call);
+  return !condition || condition(rules::Call(call.body(), call.types()));
 }
 
-uint64_t KernelRow::workspaceBytes(Span<const TensorDesc> ins,
-                                   Span<const TensorDesc> outs) const {
-  std::optional<rules::Call> call;
-  if (workspace)
-    call = describe(kind, ins, outs);
-  uint64_t bytes = call ? std::min(workspace(*call), workspaceCap) : 0;
-  return alignedBytes(bytes);
+uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {
+  if (!workspace)
+    return 0;
+  uint64_t bytes = workspace(rules::Call(call.body(), call.types()));
+  return alignedBytes(std::min(bytes, workspaceCap));
+}
+
+StatusOr<TypedBody> TypedBody::create(std::shared_ptr<const Body> body,
+                                      const BodyFacts &facts,
+                                      Span<const TensorDesc> ins,
+                                      Span<const TensorDesc> outs) {
+  if (!facts.pattern)
+    return makeError(StatusCode::InvalidArgument, "no kernel family takes ",
+                     primitiveNames(*body), " in one call");
+  TypedBody typed;
+  AICF_ASSIGN_OR_RETURN(typed.values, describeValues(*body, ins, outs));
+  typed.id = *facts.pattern;
+  typed.shared = std::move(body);
+  return typed;
+}
+
+StatusOr<TypedBody> TypedBody::create(std::shared_ptr<const Body> body,
+                                      Span<const TensorDesc> ins,
+                                      Span<const TensorDesc> outs) {
+  AICF_RETURN_IF_ERROR(checkForm(*body));
+  BodyFacts facts = factsOf(*body);
+  return create(std::move(body), facts, ins, outs);
+}
+
+StatusOr<TypedBody> TypedBody::create(OpKind kind, Span<const uint8_t> attrs,
+                                      Span<const TensorDesc> ins,
+                                      Span<const TensorDesc> outs) {
+  std::vector<bool> hasOperand, hasResult;
+  std::vector<TensorDesc> in, out;
+  for (auto [descs, has, dense] : {std::tuple(&ins, &hasOperand, &in),
+                                   std::tuple(&outs, &hasResult, &out)})
+    for (const TensorDesc &desc : *descs) {
+      has->push_back(!desc.isAbsent);
+      if (!desc.isAbsent)
+        dense->push_back(desc);
+    }
+  return create(std::make_shared<Body>(makeBody(
+                    kind, {attrs.begin(), attrs.end()}, hasOperand, hasResult)),
+                in, out);
 }
 
 } // namespace aicf

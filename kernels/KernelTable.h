@@ -11,8 +11,11 @@
 #ifndef AICF_KERNELS_KERNELTABLE_H
 #define AICF_KERNELS_KERNELTABLE_H
 
-#include "aicf/Ops.h"
 #include "aicf/TensorDesc.h"
+#include "kernels/BodyRules.h"
+#include "kernels/Patterns.h"
+
+#include <memory>
 
 namespace aicf {
 
@@ -26,10 +29,44 @@ enum class KernelProvider : uint8_t { Own, Blas, CublasLt };
 enum class Math : uint8_t { Exact, TF32 };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
 
+/// A body with the types of its values: what the table is asked about.
+class TypedBody {
+public:
+  /// A call of `body` with these operands and results. Errors: InvalidArgument
+  /// (the body is of no pattern, counts), those of the primitives' rules.
+  static StatusOr<TypedBody> create(std::shared_ptr<const Body> body,
+                                    Span<const TensorDesc> ins,
+                                    Span<const TensorDesc> outs);
+  /// The same where the facts are known.
+  static StatusOr<TypedBody> create(std::shared_ptr<const Body> body,
+                                    const BodyFacts &facts,
+                                    Span<const TensorDesc> ins,
+                                    Span<const TensorDesc> outs);
+  /// One primitive; slots in the record's order, absent ones included.
+  static StatusOr<TypedBody> create(OpKind kind, Span<const uint8_t> attrs,
+                                    Span<const TensorDesc> ins,
+                                    Span<const TensorDesc> outs);
+
+  const Body &body() const { return *shared; }
+  PatternId pattern() const { return id; }
+  /// Of every value, by number.
+  const std::vector<TensorDesc> &types() const { return values; }
+  const TensorDesc &operand(size_t i) const { return values[i]; }
+  const TensorDesc &result(size_t i) const {
+    return values[shared->results[i]];
+  }
+
+private:
+  TypedBody() = default;
+  std::shared_ptr<const Body> shared;
+  PatternId id = 0;
+  std::vector<TensorDesc> values;
+};
+
 /// One kernel; what the columns mean stands at KernelFamily.
 struct KernelRow {
   std::string_view kid;
-  OpKind kind;
+  PatternId pattern;
   DeviceKind device;
   KernelProvider provider;
   Math math;
@@ -42,20 +79,19 @@ struct KernelRow {
   Selection selection;
   bool fusesForFree;
 
-  /// True when the kernel can run a call with these operands, which the rules
-  /// accept.
-  bool accepts(OpKind callKind, Span<const TensorDesc> ins,
-               Span<const TensorDesc> outs) const;
+  /// True when the kernel can run such a call.
+  bool accepts(const TypedBody &call) const;
   /// What the address of a tensor of such a call must be a multiple of, in
   /// bytes: its element's size, or that of the vectors the kernel accesses.
   uint64_t neededAlignment(const TensorDesc &desc) const;
   /// Bytes of workspace that a call should get: at most workspaceCap, and 0
   /// where it would be of no use.
-  uint64_t workspaceBytes(Span<const TensorDesc> ins,
-                          Span<const TensorDesc> outs) const;
+  uint64_t workspaceBytes(const TypedBody &call) const;
 };
 
 Span<const KernelRow> kernelTable();
+/// Those for bodies of one pattern, which stand together.
+Span<const KernelRow> kernelsOf(PatternId pattern);
 /// The row of `kid` on `device`, or nullptr.
 const KernelRow *findKernel(DeviceKind device, std::string_view kid);
 struct SelectOptions {
@@ -67,9 +103,7 @@ struct SelectOptions {
 /// The first automatic row that accepts the call and suits its addresses; where
 /// none suits them, the last that accepts it, so that the call can be refused
 /// by name; or nullptr.
-const KernelRow *selectKernel(DeviceKind device, OpKind kind,
-                              Span<const TensorDesc> ins,
-                              Span<const TensorDesc> outs,
+const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options = {});
 
 } // namespace aicf

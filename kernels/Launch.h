@@ -14,52 +14,45 @@
 
 namespace aicf {
 
-/// The tensors of a call for those who treat them all alike; by name: the views
-/// of OpViews.h. There is no access by position.
-class TensorList {
-public:
-  TensorList() = default;
-  TensorList(const TensorView *first, size_t count)
-      : first(first), count(count) {}
-  const TensorView *begin() const { return first; }
-  const TensorView *end() const { return first + count; }
-
-private:
-  const TensorView *first = nullptr;
-  size_t count = 0;
-};
-
 /// A call as kernels and their planners see it; checked by resolve(), not by
-/// kernels. Operands by name: a view, such as GemmArgs, made from it.
+/// kernels. Operands by name: a view, such as GemmArgs or GemmBiasArgs, made
+/// from it. Values that exist inside only have a type and no memory.
 class LaunchArgs {
 public:
-  LaunchArgs(Span<const TensorView> ins, Span<const TensorView> outs,
-             Span<const uint8_t> attrs, TensorView workspace = {})
-      : workspace(workspace), ins(ins), outs(outs), attrs(attrs) {}
+  /// `values` in the order of the body's numbers. Both must outlive this.
+  LaunchArgs(const Body &body, Span<const TensorView> values,
+             TensorView workspace = {})
+      : workspace(workspace), body(&body), values(values) {}
 
   TensorView workspace;
   /// Threads a CPU kernel may use; results do not depend on it.
   int numThreads = 1;
 
-  TensorList operands() const { return {ins.data(), ins.size()}; }
-  TensorList results() const { return {outs.data(), outs.size()}; }
-
 private:
   template <typename> friend class CallView;
-  Span<const TensorView> ins, outs;
-  Span<const uint8_t> attrs;
-};
+  template <typename> friend class PatternView;
+  const TensorView &in(size_t step, size_t slot) const {
+    static const TensorView absent;
+    int32_t value = body->steps[step].operands[slot];
+    return value == kAbsentValue ? absent : values[size_t(value)];
+  }
+  const TensorView &out(size_t step, size_t slot) const {
+    return values[body->firstResultOf(step) + slot];
+  }
+  size_t numIns(size_t step) const { return body->steps[step].operands.size(); }
+  Span<const uint8_t> attrs(size_t step) const {
+    return body->steps[step].attrs;
+  }
+  size_t numSteps() const { return body->steps.size(); }
+  OpKind kindAt(size_t step) const { return body->steps[step].kind; }
 
-/// In the record's order, absent ones included.
-template <typename Views> std::vector<TensorDesc> descsOf(const Views &views) {
-  std::vector<TensorDesc> descs;
-  for (const TensorView &view : views)
-    descs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
-  return descs;
-}
+  const Body *body;
+  Span<const TensorView> values;
+};
 
 #define AICF_ARGS(KIND) using KIND##Args = KIND##View<LaunchArgs>;
 AICF_KINDS(AICF_ARGS)
+AICF_PATTERNS(AICF_ARGS)
 #undef AICF_ARGS
 
 /// A CPU kernel: reads its operands, writes its results, cannot fail, allocates

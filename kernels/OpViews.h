@@ -167,8 +167,8 @@ template <typename Call> struct AllFiniteView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::AllFinite;
   NoAttrs attrs() const { return {}; }
-  size_t numGroups() const { return (this->numIns() - 0) / 1; }
-  auto &grad(size_t group) const { return this->inAt(group * 1 + 0); }
+  size_t numGrad() const { return this->numIns() - 0; }
+  auto &grad(size_t i) const { return this->inAt(i); }
   auto &ok() const { return this->outAt(0); }
 };
 
@@ -234,117 +234,6 @@ template <typename Call> struct SgdStepView : CallView<Call> {
   auto *ok() const { return this->optionalInAt(5); }
   auto &p_out() const { return this->outAt(0); }
   auto *m_out() const { return this->optionalOutAt(1); }
-};
-
-/// gemm_bias
-template <typename Call> struct GemmBiasView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::GemmBias;
-  GemmBiasAttrs attrs() const { return this->template decode<GemmBiasAttrs>(); }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &bias() const { return this->inAt(2); }
-  auto &c() const { return this->outAt(0); }
-};
-
-/// gemm_relu_bwd
-template <typename Call> struct GemmReluBwdView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::GemmReluBwd;
-  GemmReluBwdAttrs attrs() const { return this->template decode<GemmReluBwdAttrs>(); }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &saved() const { return this->inAt(2); }
-  auto &c() const { return this->outAt(0); }
-};
-
-/// gemm_reduce
-template <typename Call> struct GemmReduceView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::GemmReduce;
-  GemmReduceAttrs attrs() const { return this->template decode<GemmReduceAttrs>(); }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &c() const { return this->outAt(0); }
-  auto &sums() const { return this->outAt(1); }
-};
-
-/// relu_bwd_reduce
-template <typename Call> struct ReluBwdReduceView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::ReluBwdReduce;
-  NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &saved() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
-  auto &sums() const { return this->outAt(1); }
-};
-
-/// mse_loss_grad
-template <typename Call> struct MseLossGradView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::MseLossGrad;
-  MseLossGradAttrs attrs() const { return this->template decode<MseLossGradAttrs>(); }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto *loss_scale() const { return this->optionalInAt(2); }
-  auto &loss() const { return this->outAt(0); }
-  auto &dpred() const { return this->outAt(1); }
-};
-
-/// adam_update
-template <typename Call> struct AdamUpdateView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::AdamUpdate;
-  AdamUpdateAttrs attrs() const { return this->template decode<AdamUpdateAttrs>(); }
-  size_t numGroups() const { return (this->numIns() - 4) / 4; }
-  auto &p(size_t group) const { return this->inAt(group * 4 + 0); }
-  auto &g(size_t group) const { return this->inAt(group * 4 + 1); }
-  auto &m(size_t group) const { return this->inAt(group * 4 + 2); }
-  auto &v(size_t group) const { return this->inAt(group * 4 + 3); }
-  auto &bc() const { return this->inAt(numGroups() * 4 + 0); }
-  auto &lr() const { return this->inAt(numGroups() * 4 + 1); }
-  auto *inv_scale() const { return this->optionalInAt(numGroups() * 4 + 2); }
-  auto *ok() const { return this->optionalInAt(numGroups() * 4 + 3); }
-  auto &p_out(size_t group) const { return this->outAt(group * 3 + 0); }
-  auto &m_out(size_t group) const { return this->outAt(group * 3 + 1); }
-  auto &v_out(size_t group) const { return this->outAt(group * 3 + 2); }
-  /// Null where the call makes no copies.
-  auto *copies(size_t group) const { return this->optionalOutAt(numGroups() * 3 + group); }
-};
-
-/// sgd_update
-template <typename Call> struct SgdUpdateView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::SgdUpdate;
-  SgdUpdateAttrs attrs() const { return this->template decode<SgdUpdateAttrs>(); }
-  size_t numGroups() const { return (this->numIns() - 3) / 2; }
-  auto &p(size_t group) const { return this->inAt(group * 2 + 0); }
-  auto &g(size_t group) const { return this->inAt(group * 2 + 1); }
-  auto &lr() const { return this->inAt(numGroups() * 2 + 0); }
-  auto *inv_scale() const { return this->optionalInAt(numGroups() * 2 + 1); }
-  auto *ok() const { return this->optionalInAt(numGroups() * 2 + 2); }
-  auto &p_out(size_t group) const { return this->outAt(group * 1 + 0); }
-  /// Null where the call makes no copies.
-  auto *copies(size_t group) const { return this->optionalOutAt(numGroups() * 1 + group); }
-};
-
-/// momentum_update
-template <typename Call> struct MomentumUpdateView : CallView<Call> {
-  using CallView<Call>::CallView;
-  static constexpr OpKind kKind = OpKind::MomentumUpdate;
-  MomentumUpdateAttrs attrs() const { return this->template decode<MomentumUpdateAttrs>(); }
-  size_t numGroups() const { return (this->numIns() - 3) / 3; }
-  auto &p(size_t group) const { return this->inAt(group * 3 + 0); }
-  auto &g(size_t group) const { return this->inAt(group * 3 + 1); }
-  auto &m(size_t group) const { return this->inAt(group * 3 + 2); }
-  auto &lr() const { return this->inAt(numGroups() * 3 + 0); }
-  auto *inv_scale() const { return this->optionalInAt(numGroups() * 3 + 1); }
-  auto *ok() const { return this->optionalInAt(numGroups() * 3 + 2); }
-  auto &p_out(size_t group) const { return this->outAt(group * 2 + 0); }
-  auto &m_out(size_t group) const { return this->outAt(group * 2 + 1); }
-  /// Null where the call makes no copies.
-  auto *copies(size_t group) const { return this->optionalOutAt(numGroups() * 2 + group); }
 };
 
 /// reciprocal
@@ -435,6 +324,71 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
   auto &dlogits() const { return this->outAt(0); }
 };
 
+/// Pattern adam_update
+template <typename Call> struct AdamUpdateView : PatternView<Call> {
+  AdamUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::AdamUpdate)) {}
+  AdamStepView<Call> step(size_t group) const { return this->template element<AdamStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+};
+
+/// Pattern gemm_bias
+template <typename Call> struct GemmBiasView : PatternView<Call> {
+  GemmBiasView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::GemmBias)) {}
+  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
+  BiasAddView<Call> bias() const { return this->template element<BiasAddView<Call>>(1); }
+  std::optional<ReluView<Call>> relu() const { return this->template optionalElement<ReluView<Call>>(2); }
+};
+
+/// Pattern gemm_reduce
+template <typename Call> struct GemmReduceView : PatternView<Call> {
+  GemmReduceView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::GemmReduce)) {}
+  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
+  ReduceSumView<Call> sum() const { return this->template element<ReduceSumView<Call>>(1); }
+};
+
+/// Pattern gemm_relu_bwd
+template <typename Call> struct GemmReluBwdView : PatternView<Call> {
+  GemmReluBwdView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::GemmReluBwd)) {}
+  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
+  ReluBwdView<Call> bwd() const { return this->template element<ReluBwdView<Call>>(1); }
+};
+
+/// Pattern momentum_update
+template <typename Call> struct MomentumUpdateView : PatternView<Call> {
+  MomentumUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::MomentumUpdate)) {}
+  SgdStepView<Call> step(size_t group) const { return this->template element<SgdStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+};
+
+/// Pattern mse_loss_grad
+template <typename Call> struct MseLossGradView : PatternView<Call> {
+  MseLossGradView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::MseLossGrad)) {}
+  MseLossView<Call> loss() const { return this->template element<MseLossView<Call>>(0); }
+  MseGradView<Call> grad() const { return this->template element<MseGradView<Call>>(1); }
+};
+
+/// Pattern relu_bwd_reduce
+template <typename Call> struct ReluBwdReduceView : PatternView<Call> {
+  ReluBwdReduceView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::ReluBwdReduce)) {}
+  ReluBwdView<Call> bwd() const { return this->template element<ReluBwdView<Call>>(0); }
+  ReduceSumView<Call> sum() const { return this->template element<ReduceSumView<Call>>(1); }
+};
+
+/// Pattern sgd_update
+template <typename Call> struct SgdUpdateView : PatternView<Call> {
+  SgdUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::SgdUpdate)) {}
+  SgdStepView<Call> step(size_t group) const { return this->template element<SgdStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+};
+
 /// X(Kind): every kind.
 #define AICF_KINDS(X) \
   X(Gemm) \
@@ -456,14 +410,6 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
   X(BiasCorr) \
   X(AdamStep) \
   X(SgdStep) \
-  X(GemmBias) \
-  X(GemmReluBwd) \
-  X(GemmReduce) \
-  X(ReluBwdReduce) \
-  X(MseLossGrad) \
-  X(AdamUpdate) \
-  X(SgdUpdate) \
-  X(MomentumUpdate) \
   X(Reciprocal) \
   X(GatherRows) \
   X(Shuffle) \
@@ -472,6 +418,17 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
   X(GeluBwd) \
   X(SoftmaxCrossEntropy) \
   X(SoftmaxCrossEntropyGrad)
+
+/// X(Pattern): every pattern of several.
+#define AICF_PATTERNS(X) \
+  X(AdamUpdate) \
+  X(GemmBias) \
+  X(GemmReduce) \
+  X(GemmReluBwd) \
+  X(MomentumUpdate) \
+  X(MseLossGrad) \
+  X(ReluBwdReduce) \
+  X(SgdUpdate)
 
 /// X(op, View, n): every numbered constraint Cn.
 #define AICF_CONSTRAINTS(X) \
@@ -508,37 +465,6 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
   X(sgd_step, SgdStep, 2) \
   X(sgd_step, SgdStep, 3) \
   X(sgd_step, SgdStep, 4) \
-  X(gemm_bias, GemmBias, 1) \
-  X(gemm_bias, GemmBias, 2) \
-  X(gemm_bias, GemmBias, 3) \
-  X(gemm_bias, GemmBias, 4) \
-  X(gemm_bias, GemmBias, 5) \
-  X(gemm_relu_bwd, GemmReluBwd, 1) \
-  X(gemm_relu_bwd, GemmReluBwd, 2) \
-  X(gemm_relu_bwd, GemmReluBwd, 3) \
-  X(gemm_relu_bwd, GemmReluBwd, 4) \
-  X(gemm_relu_bwd, GemmReluBwd, 5) \
-  X(gemm_reduce, GemmReduce, 1) \
-  X(gemm_reduce, GemmReduce, 2) \
-  X(gemm_reduce, GemmReduce, 3) \
-  X(gemm_reduce, GemmReduce, 4) \
-  X(gemm_reduce, GemmReduce, 5) \
-  X(relu_bwd_reduce, ReluBwdReduce, 1) \
-  X(relu_bwd_reduce, ReluBwdReduce, 2) \
-  X(mse_loss_grad, MseLossGrad, 1) \
-  X(mse_loss_grad, MseLossGrad, 2) \
-  X(adam_update, AdamUpdate, 1) \
-  X(adam_update, AdamUpdate, 2) \
-  X(adam_update, AdamUpdate, 3) \
-  X(adam_update, AdamUpdate, 4) \
-  X(sgd_update, SgdUpdate, 1) \
-  X(sgd_update, SgdUpdate, 2) \
-  X(sgd_update, SgdUpdate, 3) \
-  X(sgd_update, SgdUpdate, 4) \
-  X(momentum_update, MomentumUpdate, 1) \
-  X(momentum_update, MomentumUpdate, 2) \
-  X(momentum_update, MomentumUpdate, 3) \
-  X(momentum_update, MomentumUpdate, 4) \
   X(gather_rows, GatherRows, 1) \
   X(gather_rows, GatherRows, 2) \
   X(gather_rows, GatherRows, 3) \
@@ -556,6 +482,10 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \
   X(mse_grad, MseGrad, scale)
+
+/// X(op, View, result): every result that may stand inside a body.
+#define AICF_INFERRED_RESULTS(X) \
+  X(gemm, Gemm, c)
 // clang-format on
 
 } // namespace aicf

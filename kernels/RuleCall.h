@@ -11,6 +11,7 @@
 #ifndef AICF_KERNELS_RULECALL_H
 #define AICF_KERNELS_RULECALL_H
 
+#include "aicf/Body.h"
 #include "aicf/Status.h"
 #include "aicf/TensorDesc.h"
 #include "kernels/OpViews.h"
@@ -36,13 +37,23 @@ struct Operand {
 };
 inline bool isAbsent(const Operand &operand) { return !operand.desc; }
 
-/// A call under check. Counts, presence, element types and fields are right
-/// before the first constraint is asked.
+/// What a primitive of a call has at its slots.
+struct Step {
+  CallSlots slots;
+  std::vector<Operand> ins, outs;
+  Span<const uint8_t> attrs;
+};
+
+/// A call under check, or one that a family is asked about. Counts, presence,
+/// element types and fields are right before the first constraint is asked.
 class Call {
 public:
-  /// The lists must outlive the call.
+  /// One primitive. The lists must outlive the call.
   Call(CallSlots slots, Span<const TensorDesc> operands,
        Span<const TensorDesc> results, Span<const uint8_t> attrs);
+  /// A body with the types of all its values: see describeValues(). Both must
+  /// outlive the call.
+  Call(const Body &body, Span<const TensorDesc> values);
 
   /// What holds for every record: which operands are there, of which elements.
   Status checkOperands() const;
@@ -51,11 +62,22 @@ public:
 
 private:
   template <typename> friend class aicf::CallView;
+  template <typename> friend class aicf::PatternView;
   Status checkResult(const Operand &result, const ResultInfo &info) const;
+  const Operand &in(size_t step, size_t slot) const {
+    return steps[step].ins[slot];
+  }
+  const Operand &out(size_t step, size_t slot) const {
+    return steps[step].outs[slot];
+  }
+  size_t numIns(size_t step) const { return steps[step].ins.size(); }
+  Span<const uint8_t> attrs(size_t step) const { return steps[step].attrs; }
+  size_t numSteps() const { return steps.size(); }
+  OpKind kindAt(size_t step) const {
+    return OpKind(steps[step].slots.info - kOpInfos);
+  }
 
-  CallSlots slots;
-  std::vector<Operand> ins, outs;
-  Span<const uint8_t> attrs;
+  std::vector<Step> steps;
 };
 
 inline bool isHalf(DType dtype) {
@@ -100,6 +122,11 @@ AICF_CONSTRAINTS(AICF_DECLARE_RULE)
   double default_##OP##_##FIELD(const VIEW##View<Call> &c);
 AICF_COMPUTED_DEFAULTS(AICF_DECLARE_DEFAULT)
 #undef AICF_DECLARE_DEFAULT
+// Types of results that may stand inside a body; operands need not be checked.
+#define AICF_DECLARE_INFERENCE(OP, VIEW, RESULT)                               \
+  TensorDesc infer_##OP##_##RESULT(const VIEW##View<Call> &c);
+AICF_INFERRED_RESULTS(AICF_DECLARE_INFERENCE)
+#undef AICF_DECLARE_INFERENCE
 
 } // namespace aicf::rules
 

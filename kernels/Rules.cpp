@@ -18,16 +18,35 @@ namespace aicf {
 namespace rules {
 
 Call::Call(CallSlots slots, Span<const TensorDesc> operands,
-           Span<const TensorDesc> results, Span<const uint8_t> attrs)
-    : slots(slots), attrs(attrs) {
-  ins.reserve(operands.size());
+           Span<const TensorDesc> results, Span<const uint8_t> attrs) {
+  Step step{slots, {}, {}, attrs};
+  step.ins.reserve(operands.size());
   for (size_t i = 0; i < operands.size(); ++i)
-    ins.push_back({operands[i].isAbsent ? nullptr : &operands[i], i, false,
-                   slots.info->operands[slots.operandAt(i)].name});
-  outs.reserve(results.size());
+    step.ins.push_back({operands[i].isAbsent ? nullptr : &operands[i], i, false,
+                        slots.info->operands[slots.operandAt(i)].name});
+  step.outs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i)
-    outs.push_back({results[i].isAbsent ? nullptr : &results[i], i, true,
-                    slots.result(i, results.size()).name});
+    step.outs.push_back({results[i].isAbsent ? nullptr : &results[i], i, true,
+                         slots.info->results[i].name});
+  steps.push_back(std::move(step));
+}
+
+Call::Call(const Body &body, Span<const TensorDesc> values) {
+  steps.reserve(body.steps.size());
+  uint32_t next = body.numOperands;
+  for (const BodyStep &from : body.steps) {
+    const OpInfo &info = infoOf(from.kind);
+    Step step{*CallSlots::of(info, from.operands.size()), {}, {}, from.attrs};
+    for (size_t i = 0; i < from.operands.size(); ++i)
+      step.ins.push_back(
+          {from.operands[i] == kAbsentValue ? nullptr
+                                            : &values[size_t(from.operands[i])],
+           i, false, info.operands[step.slots.operandAt(i)].name});
+    for (size_t i = 0; i < info.numResults; ++i, ++next)
+      step.outs.push_back({values[next].isAbsent ? nullptr : &values[next], i,
+                           true, info.results[i].name});
+    steps.push_back(std::move(step));
+  }
 }
 
 namespace {
@@ -58,6 +77,7 @@ Status isThere(const Operand &operand) {
 } // namespace
 
 Status Call::checkOperands() const {
+  const auto &[slots, ins, outs, attrs] = steps.front();
   for (const Operand &operand : ins) {
     const OperandInfo &info =
         slots.info->operands[slots.operandAt(operand.slot)];
@@ -67,10 +87,10 @@ Status Call::checkOperands() const {
       AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
     if (info.like >= 0) // both are plain, and `like` stands before it
       AICF_RETURN_IF_ERROR(
-          hasType(operand, *ins[slots.slotOf(size_t(info.like), 0)]));
+          hasType(operand, *ins[slots.slotOf(size_t(info.like))]));
   }
   for (const Operand &result : outs) {
-    const ResultInfo &info = slots.result(result.slot, outs.size());
+    const ResultInfo &info = slots.info->results[result.slot];
     if (info.presence != Presence::Optional)
       AICF_RETURN_IF_ERROR(isThere(result));
     if (!isAbsent(result))
@@ -84,10 +104,8 @@ Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
     return {};
   if (info.rule == TypeRule::Flag)
     return hasType(result, TensorDesc(DType::I32, {}));
-  size_t group = info.presence == Presence::Grouped
-                     ? result.slot / slots.info->groupResults
-                     : 0;
-  const Operand &of = ins[slots.slotOf(info.of, group)];
+  const Step &step = steps.front();
+  const Operand &of = step.ins[step.slots.slotOf(info.of)];
   if (isAbsent(of) != isAbsent(result))
     return makeError(StatusCode::InvalidArgument, result.text(), " is ",
                      isAbsent(result) ? "absent" : "there", ", but ", of.text(),
@@ -102,9 +120,10 @@ Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
 }
 
 Status Call::checkResults() const {
-  for (const Operand &result : outs)
+  const Step &step = steps.front();
+  for (const Operand &result : step.outs)
     AICF_RETURN_IF_ERROR(
-        checkResult(result, slots.result(result.slot, outs.size())));
+        checkResult(result, step.slots.info->results[result.slot]));
   return {};
 }
 
@@ -213,21 +232,13 @@ Status checkConstraints(OpKind kind, const Call &call) {
 
 Status checkCounts(const OpInfo &info, std::optional<CallSlots> slots,
                    size_t numIns, size_t numOuts) {
-  size_t perGroup = info.groupOperands, plain = info.numOperands - perGroup;
-  if (!slots) {
-    std::string expected = std::to_string(plain);
-    if (perGroup)
-      expected = plain == 0 ? std::to_string(perGroup) + " or more"
-                            : "groups of " + std::to_string(perGroup) +
-                                  ", then " + std::to_string(plain);
+  if (!slots)
     return makeError(StatusCode::InvalidArgument, "got ", numIns,
-                     " operands, expected ", expected);
-  }
-  if (!slots->takesResults(numOuts))
+                     " operands, expected ", info.numOperands,
+                     info.hasVariadic ? " or more" : "");
+  if (numOuts != info.numResults)
     return makeError(StatusCode::InvalidArgument, "got ", numOuts,
-                     " results, expected ",
-                     slots->groupedResults() + slots->plainResults(),
-                     info.hasCopies ? " or one more a group" : "");
+                     " results, expected ", info.numResults);
   return {};
 }
 

@@ -5,7 +5,7 @@
 
     generate_docs.py --source ROOT --build BUILD [--check]
 
-mlir-tblgen makes the pages in BUILD; this adds a title and copies them.
+mlir-tblgen and aicf-tblgen make the pages in BUILD; this adds a title and copies them.
 """
 
 import argparse
@@ -17,6 +17,8 @@ PAGES = {
                        "The aicf dialect"),
     "AICFRTDialect.md": ("include/aicf/Dialect/AICFRT/AICFRTDialectDoc.md",
                          "The aicf_rt dialect"),
+    "Primitives.md": ("include/aicf/Dialect/AICFRT/Primitives.md",
+                      "Primitives and bodies"),
     "Passes.md": ("include/aicf/PassesDoc.md", "Passes"),
 }
 NOTE = "<!-- Generated from the .td files: `cmake --build build --target update-docs`. -->\n"

@@ -9,6 +9,9 @@ computes. A change that says it keeps behaviour shows it here.
     goldens.py plans  --build build --out DIR      the CUDA plans, for a GPU
     goldens.py bits   --bin BIN --plans DIR --file FILE [--update]   there
 
+A plan that is not the same, to the byte, after --plan-to-aicf and --aicf-to-plan
+is an error too: every plan goes there and back.
+
 Kept for each case, target, opt level (0 to 2) and number of streams (1 to 3):
 the KID and stream of every call, the temp bytes, and on the CPU a hash of every
 output, param and state after 3 steps. Nothing else of IR or plan is kept, so that
@@ -93,6 +96,17 @@ def describe(tools, plan):
         "calls": {e["name"]: ["%s@%d" % (c["kid"], c["stream"])
                               for c in e["calls"]] for e in dump["entries"]},
     }, dump
+
+
+def there_and_back(tools, plan):
+    """The plan as IR, and as a file again: the same bytes."""
+    ir, again = plan.with_suffix(".mlir.ir"), plan.with_suffix(".again")
+    run(tools / "aicf-translate", "--plan-to-aicf", plan, "-o", ir)
+    run(tools / "aicf-translate", "--aicf-to-plan", ir, "-o", again)
+    if plan.read_bytes() != again.read_bytes():
+        sys.exit("goldens: %s is another plan after --plan-to-aicf" % plan.name)
+    ir.unlink()
+    again.unlink()
 
 
 def values(shape, dtype, seed):
@@ -195,12 +209,14 @@ def measure(tools, folder):
         name, (source, flags), (target, level, streams) = job
         plan = compile_case(tools, folder, name, source, flags, target, level,
                             streams)
+        there_and_back(tools, plan)
         record, dump = describe(tools, plan)
         if target == "cpu" and name not in NO_CPU_BITS:
             record["bits"] = bits(tools, plan, dump, folder, "cpu")
         return name, "%s-O%d-s%d" % (target, level, streams), record
 
     def sample(plan):
+        there_and_back(tools, plan)
         record, dump = describe(tools, plan)
         if dump["device"] == "cpu":
             record["bits"] = bits(tools, plan, dump, folder, "cpu")

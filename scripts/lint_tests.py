@@ -96,7 +96,7 @@ def lint_diagnostics(root, corpus):
 def records_of(page):
     """(op, constraints, fields) of a generated page of a dialect: constraints as
     (number, text), fields that may not be any number."""
-    parts = re.split(r"^### `aicf(?:_rt)?\.(\w+)`", page, flags=re.M)
+    parts = re.split(r"^### `(?:aicf(?:_rt)?\.)?(\w+)`", page, flags=re.M)
     for op, body in zip(parts[1::2], parts[2::2]):
         fields = re.findall(r"^\s*- `(\w+)` is (?!any number)", body, re.M)
         yield op, re.findall(r"^\s*- C(\d+): (.*)", body, re.M), fields
@@ -108,7 +108,7 @@ def lint_constraints(root):
     rows = re.findall(r'\{"(\w+)[^"]*",\s*"(?:C(\d+))?",(.*?)\}(?=,\n    \{|,\n\};)',
                       rules, re.S)
     numbered = {(op, number) for op, number, _ in rows}
-    page, shared = "docs/AICFRTDialect.md", set()
+    page, shared = "docs/Primitives.md", set()
     for op, constraints, fields in records_of((root / page).read_text()):
         for number, text in constraints:
             shared.add(text)

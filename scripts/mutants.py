@@ -36,6 +36,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIT = "lit:"
 ONLY = {"lib/Schedule/MemoryPlanner.cpp": ["safeEnd", "makeProblem", "occupied"]}
 FILES = {
+    "kernels/BodyRules.cpp": ["RulesTest", "PlanTest"],
+    "kernels/Patterns.cpp": ["RulesTest", "KernelTableTest", "PlanTest"],
     "kernels/Rules.cpp": ["RulesTest"],
     "kernels/counter/Rules.cpp": ["RulesTest"],
     "kernels/gemm/Rules.cpp": ["RulesTest"],
@@ -58,8 +60,9 @@ FILES = {
     "lib/Transforms/Step/CheckCaptureSafety.cpp": [LIT + "check-capture-safety"],
     "lib/Schedule/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
     "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
-    "lib/Transforms/RT/FuseEpilogues.cpp": [
-        LIT + "fuse-epilogues", LIT + "fuse-epilogues-refused"],
+    "lib/Transforms/RT/FuseCalls.cpp": [
+        LIT + "fuse-calls", LIT + "fuse-calls-refused",
+        LIT + "fuse-calls-apart"],
     "lib/Transforms/RT/Storage.cpp": [
         LIT + "verify-rt", LIT + "verify-rt-entry", LIT + "verify-rt-inplace",
         LIT + "verify-rt-plan", LIT + "materialize-updates",
@@ -72,7 +75,7 @@ ALLOWED = [
     ("lib/Runtime/IO/Safetensors.cpp",
      "::access(directory.c_str(), W_OK | X_OK) != 0",
      "the tests may run as root, who may write everywhere"),
-    ("lib/Transforms/RT/FuseEpilogues.cpp",
+    ("lib/Transforms/RT/FuseCalls.cpp",
      "(row->provider == KernelProvider::Own || row->fusesForFree)",
      "only decides how fast, and no automatic row of today is refused by it"),
     ("lib/Schedule/MemoryPlanner.cpp", "order.streamCount() == 1",

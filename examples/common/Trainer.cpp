@@ -127,7 +127,7 @@ Status trainResident(Executor &executor, const Dataset &data, size_t batch,
 size_t residentBatch(const Plan &plan) {
   const PlanEntry *entry = plan.findEntry("train_step");
   for (const PlanCall &call : entry ? entry->calls : std::vector<PlanCall>())
-    if (call.kind == OpKind::GatherRows)
+    if (call.body->isOnly(OpKind::GatherRows))
       return size_t(plan.tensor(*entry, call.outs[0]).desc.dims[0]);
   return 0;
 }

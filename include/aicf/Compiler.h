@@ -114,6 +114,10 @@ void registerAICFPipelines();
 /// The one aicf_rt.plan of `module` as a plan, verified by the loader's own
 /// checks. Copies, decides nothing. Emits a diagnostic on failure.
 mlir::FailureOr<Plan> translateToPlan(mlir::ModuleOp module);
+/// The way back: a verified plan as a module with one aicf_rt.plan, which
+/// translateToPlan() turns into the same plan.
+mlir::OwningOpRef<mlir::ModuleOp> translateFromPlan(const Plan &plan,
+                                                    mlir::MLIRContext *context);
 
 } // namespace aicf
 

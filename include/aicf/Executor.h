@@ -56,10 +56,11 @@ struct GraphKey {
 
 /// One call that really ran.
 struct TraceRecord {
-  OpKind kind;
+  std::string op; ///< its primitives: "gemm", or "gemm, bias_add, relu"
   std::string kid;
-  /// Labels of the operands and results that are there; empty for the
-  /// executor's own calls and in a plan without debug table.
+  /// Labels of operands, and of the values that the primitives make, results
+  /// among them; empty for the executor's own calls and in a plan without debug
+  /// table.
   std::vector<int32_t> inVids, outVids;
   bool isReplay = false;
   double startMicros = 0; ///< since trace_enable(true), on the host's clock

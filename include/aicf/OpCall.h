@@ -10,7 +10,7 @@
 #ifndef AICF_OPCALL_H
 #define AICF_OPCALL_H
 
-#include "aicf/Ops.h"
+#include "aicf/Body.h"
 #include "aicf/Status.h"
 #include "aicf/TensorDesc.h"
 
@@ -31,14 +31,13 @@ public:
   virtual ~DeviceCall() = default;
 };
 
-/// Everything about a call but the stream. Operands and results stand in the
-/// order of the op's record; one that is absent has null data.
+/// Everything about a call but the stream. Operands and results are those of
+/// the body; none is absent.
 struct CallRequest {
-  OpKind kind;
+  std::shared_ptr<const Body> body;
   Span<const TensorView> ins, outs;
-  uint32_t schema = 0;
-  Span<const uint8_t> attrs;
   std::string_view kid = "auto"; ///< or a KID of the device
+  /// Scratch memory; its size decides how some kernels split their sums.
   TensorView workspace = {};
 };
 
@@ -46,13 +45,14 @@ struct CallRequest {
 class ResolvedCall {
 public:
   ResolvedCall() = default;
-  ResolvedCall(const KernelRow &row, const CallRequest &request)
-      : row(&row), workspace(request.workspace),
-        ins(request.ins.begin(), request.ins.end()),
-        outs(request.outs.begin(), request.outs.end()),
-        attrs(request.attrs.begin(), request.attrs.end()) {}
+  /// `values` by the body's numbers; those inside have no memory.
+  ResolvedCall(const KernelRow &row, std::shared_ptr<const Body> body,
+               std::vector<TensorView> values, TensorView workspace)
+      : row(&row), body(std::move(body)), workspace(workspace),
+        values(std::move(values)) {}
 
   const KernelRow *row = nullptr;
+  std::shared_ptr<const Body> body;
   std::shared_ptr<const DeviceCall> deviceCall;
   TensorView workspace;
   /// Whose call this is, for traces; -1 for none.
@@ -64,21 +64,26 @@ public:
   /// What the kernel is called with; refers to this call.
   LaunchArgs launchArgs() const;
 
+  const TensorView &operand(size_t i) const { return values[i]; }
+  const TensorView &result(size_t i) const { return values[body->results[i]]; }
+
 private:
-  std::vector<TensorView> ins, outs;
-  std::vector<uint8_t> attrs;
+  std::vector<TensorView> values;
 };
 
-/// Validates a call and finds its kernel. Errors: BadSchema, BadAttrSize,
-/// ShapeMismatch, DTypeMismatch, InvalidArgument (counts, attr values, null
-/// pointers, unknown KID, results that share memory with other tensors where
-/// the op may not), Misaligned, NotImplemented (no kernel), DeviceError.
+/// Validates a call and finds its kernel. Errors: BadAttrSize, ShapeMismatch,
+/// DTypeMismatch, InvalidArgument (a body that no family takes, counts, attr
+/// values, null pointers, unknown KID, results that share memory with other
+/// tensors where the body may not), Misaligned, NotImplemented (no kernel),
+/// DeviceError.
 StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request);
 
 /// Runs a resolved call on `stream`; returns after enqueue.
 Status launch(const ResolvedCall &call, Stream &stream);
 
-/// resolve + launch.
+/// resolve + launch of a call of one primitive. Operands and results stand in
+/// the order of the op's record; one that is absent has null data. `schema` is
+/// the fourcc of the attrs. Errors: resolve()'s, and BadSchema.
 Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
                Span<const TensorView> outs, uint32_t schema,
                Span<const uint8_t> attrs, Stream &stream,

@@ -16,7 +16,7 @@
 
 namespace aicf {
 
-enum class Presence : uint8_t { Plain, Optional, Grouped };
+enum class Presence : uint8_t { Plain, Optional, Variadic };
 enum class Elements : uint8_t { Any, Float, Int, I32 };
 enum class TypeRule : uint8_t {
   Checked,
@@ -74,7 +74,7 @@ struct FieldInfo {
 };
 
 /// Result `result` may take over the storage of operand `operand`; positions in
-/// the record, within each group for grouped ones.
+/// the record.
 struct TieInfo {
   uint8_t result;
   uint8_t operand;
@@ -82,9 +82,9 @@ struct TieInfo {
 
 /// Everything about an op kind that does not depend on the call.
 struct OpInfo {
-  std::string_view name;
-  uint32_t schema;    ///< fourcc of the attr layout, 0 for none
-  uint32_t attrBytes; ///< size of the attr blob
+  std::string_view name; ///< empty for a number that no kind has any more
+  uint32_t schema;       ///< fourcc of the attr layout, 0 for none
+  uint32_t attrBytes;    ///< size of the attr blob
   const FieldInfo *fields;
   size_t numFields;
   const OperandInfo *operands;
@@ -93,9 +93,7 @@ struct OpInfo {
   size_t numResults;
   const TieInfo *ties;
   size_t numTies;
-  size_t groupOperands, groupResults; ///< how many are grouped; they come first
-  bool
-      hasCopies; ///< a call may have one more result a group, behind all groups
+  bool hasVariadic; ///< operand 0 stands once or more
   size_t numConstraints;
   Phase phase;
   Precision precision;
@@ -106,77 +104,37 @@ struct OpInfo {
 /// which there are 32,764 bytes.
 inline constexpr size_t kMaxUpdateGroups = 256;
 
-/// A rounded copy of a new parameter: see OpInfo::hasCopies.
-inline constexpr ResultInfo kCopyResult = {
-    "copy", Presence::Plain, Elements::Float, TypeRule::Checked, 0};
-
-/// The slots of one call: where each operand and result stands. A slot of an
-/// absent operand is there, and empty.
-///   operands  groups of `groupOperands`, then the others
-///   results   groups of `groupResults`, then a copy a group or none, then the
-///             others
+/// Where the record's operands stand in a call of one primitive. A slot of an
+/// absent operand is there, and empty; a variadic one takes several, the first.
 struct CallSlots {
   const OpInfo *info;
-  size_t groups; ///< 1 where the record has none
+  size_t numVariadic; ///< slots of the variadic operand; 0 without one
 
   /// Nothing where no call of the kind has so many operand slots.
   static constexpr std::optional<CallSlots> of(const OpInfo &info,
                                                size_t operandSlots) {
-    size_t plain = info.numOperands - info.groupOperands;
-    if (info.groupOperands == 0)
-      return operandSlots == plain ? std::optional(CallSlots{&info, 1})
-                                   : std::nullopt;
-    if (operandSlots < plain + info.groupOperands ||
-        (operandSlots - plain) % info.groupOperands != 0)
-      return std::nullopt;
-    return CallSlots{&info, (operandSlots - plain) / info.groupOperands};
-  }
-
-  constexpr size_t groupedResults() const {
-    return groups * info->groupResults;
-  }
-  constexpr size_t plainResults() const {
-    return info->numResults - info->groupResults;
-  }
-  /// True when a call may have so many result slots.
-  constexpr bool takesResults(size_t slots) const {
-    size_t least = groupedResults() + plainResults();
-    return slots == least || (info->hasCopies && slots == least + groups);
+    size_t plain = info.numOperands - info.hasVariadic;
+    bool fits = info.hasVariadic ? operandSlots > plain : operandSlots == plain;
+    return fits ? std::optional(CallSlots{&info, operandSlots - plain})
+                : std::nullopt;
   }
   /// The record's operand that stands at `slot`.
   constexpr size_t operandAt(size_t slot) const {
-    size_t grouped = groups * info->groupOperands;
-    return slot < grouped ? slot % info->groupOperands
-                          : slot - grouped + info->groupOperands;
+    if (!info->hasVariadic)
+      return slot;
+    return slot < numVariadic ? 0 : slot - numVariadic + 1;
   }
-  /// The result that stands at `slot` of `slots`, a number that takesResults().
-  constexpr const ResultInfo &result(size_t slot, size_t slots) const {
-    if (slot < groupedResults())
-      return info->results[slot % info->groupResults];
-    size_t firstPlain = slots - plainResults();
-    return slot < firstPlain
-               ? kCopyResult
-               : info->results[slot - firstPlain + info->groupResults];
-  }
-  /// The slot of the record's operand `operand`, in group `group`.
-  constexpr size_t slotOf(size_t operand, size_t group) const {
-    return operand < info->groupOperands
-               ? group * info->groupOperands + operand
-               : operand + (groups - 1) * info->groupOperands;
+  /// The first slot of the record's operand `operand`.
+  constexpr size_t slotOf(size_t operand) const {
+    return info->hasVariadic && operand > 0 ? operand + numVariadic - 1
+                                            : operand;
   }
   /// True when the result at one slot may take the storage of the operand at
   /// the other.
-  constexpr bool mayShareStorage(size_t result, size_t resultSlots,
-                                 size_t operand) const {
-    const ResultInfo &r = this->result(result, resultSlots);
-    size_t o = operandAt(operand);
-    bool isGrouped = r.presence == Presence::Grouped && o < info->groupOperands;
-    if (isGrouped &&
-        result / info->groupResults != operand / info->groupOperands)
-      return false;
+  constexpr bool mayShareStorage(size_t result, size_t slot) const {
     for (size_t i = 0; i < info->numTies; ++i)
-      if (&info->results[info->ties[i].result] == &r &&
-          info->ties[i].operand == o)
+      if (info->ties[i].result == result &&
+          info->ties[i].operand == operandAt(slot))
         return true;
     return false;
   }

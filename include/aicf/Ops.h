@@ -36,14 +36,6 @@ enum class OpKind : uint16_t {
   BiasCorr = 16,
   AdamStep = 17,
   SgdStep = 18,
-  GemmBias = 19,
-  GemmReluBwd = 20,
-  GemmReduce = 21,
-  ReluBwdReduce = 22,
-  MseLossGrad = 23,
-  AdamUpdate = 24,
-  SgdUpdate = 25,
-  MomentumUpdate = 26,
   Reciprocal = 27,
   GatherRows = 28,
   Shuffle = 29,
@@ -53,6 +45,7 @@ enum class OpKind : uint16_t {
   SoftmaxCrossEntropy = 33,
   SoftmaxCrossEntropyGrad = 34,
 };
+/// Numbers up to here; some have no kind any more.
 inline constexpr uint16_t kNumOpKinds = 35;
 
 // Attr blobs: little endian, without padding.
@@ -120,57 +113,6 @@ struct SgdStepAttrs {
   int32_t nesterov;
 };
 static_assert(sizeof(SgdStepAttrs) == 20);
-
-/// gemm_bias (fourcc GMBI): "<iii".
-struct GemmBiasAttrs {
-  int32_t transA;
-  int32_t transB;
-  int32_t relu;
-};
-static_assert(sizeof(GemmBiasAttrs) == 12);
-
-/// gemm_relu_bwd (fourcc GMRB): "<ii".
-struct GemmReluBwdAttrs {
-  int32_t transA;
-  int32_t transB;
-};
-static_assert(sizeof(GemmReluBwdAttrs) == 8);
-
-/// gemm_reduce (fourcc GMRS): "<ii".
-struct GemmReduceAttrs {
-  int32_t transA;
-  int32_t transB;
-};
-static_assert(sizeof(GemmReduceAttrs) == 8);
-
-/// mse_loss_grad (fourcc MSLG): "<d".
-struct MseLossGradAttrs {
-  double scale;
-};
-static_assert(sizeof(MseLossGradAttrs) == 8);
-
-/// adam_update (fourcc ADMU): "<dddd".
-struct AdamUpdateAttrs {
-  double beta1;
-  double beta2;
-  double eps;
-  double weight_decay;
-};
-static_assert(sizeof(AdamUpdateAttrs) == 32);
-
-/// sgd_update (fourcc SGDU): "<d".
-struct SgdUpdateAttrs {
-  double weight_decay;
-};
-static_assert(sizeof(SgdUpdateAttrs) == 8);
-
-/// momentum_update (fourcc MOMU): "<ddi".
-struct MomentumUpdateAttrs {
-  double momentum;
-  double weight_decay;
-  int32_t nesterov;
-};
-static_assert(sizeof(MomentumUpdateAttrs) == 20);
 
 /// shuffle (fourcc SHUF): "<qq".
 struct ShuffleAttrs {
@@ -245,7 +187,7 @@ inline constexpr FieldInfo kLayerNormFields[] = {{"eps", 'd', 0, Range::NonNegat
 inline constexpr TieInfo kLayerNormTies[] = {{0, 0}};
 inline constexpr OperandInfo kLayerNormBwdOperands[] = {{"dy", Presence::Plain, Elements::Float, -1}, {"x", Presence::Plain, Elements::Float, -1}, {"gamma", Presence::Plain, Elements::Float, -1}, {"mean", Presence::Plain, Elements::Float, -1}, {"rstd", Presence::Plain, Elements::Float, -1}};
 inline constexpr ResultInfo kLayerNormBwdResults[] = {{"dx", Presence::Plain, Elements::Any, TypeRule::Like, 1}, {"dgamma", Presence::Plain, Elements::Any, TypeRule::Like, 2}, {"dbeta", Presence::Plain, Elements::Any, TypeRule::Like, 2}};
-inline constexpr OperandInfo kAllFiniteOperands[] = {{"grad", Presence::Grouped, Elements::Float, -1}};
+inline constexpr OperandInfo kAllFiniteOperands[] = {{"grad", Presence::Variadic, Elements::Float, -1}};
 inline constexpr ResultInfo kAllFiniteResults[] = {{"ok", Presence::Plain, Elements::Any, TypeRule::Flag, 0}};
 inline constexpr OperandInfo kLossScaleUpdateOperands[] = {{"scale", Presence::Plain, Elements::Float, -1}, {"streak", Presence::Plain, Elements::I32, -1}, {"ok", Presence::Plain, Elements::I32, -1}};
 inline constexpr ResultInfo kLossScaleUpdateResults[] = {{"scale_out", Presence::Plain, Elements::Any, TypeRule::Like, 0}, {"streak_out", Presence::Plain, Elements::Any, TypeRule::Like, 1}};
@@ -265,35 +207,6 @@ inline constexpr OperandInfo kSgdStepOperands[] = {{"p", Presence::Plain, Elemen
 inline constexpr ResultInfo kSgdStepResults[] = {{"p_out", Presence::Plain, Elements::Any, TypeRule::Like, 0}, {"m_out", Presence::Optional, Elements::Any, TypeRule::Like, 3}};
 inline constexpr FieldInfo kSgdStepFields[] = {{"momentum", 'd', 0, Range::NonNegative, true, 0.0}, {"weight_decay", 'd', 8, Range::NonNegative, true, 0.0}, {"nesterov", 'i', 16, Range::ZeroOrOne, true, false}};
 inline constexpr TieInfo kSgdStepTies[] = {{0, 0}, {1, 3}};
-inline constexpr OperandInfo kGemmBiasOperands[] = {{"a", Presence::Plain, Elements::Float, -1}, {"b", Presence::Plain, Elements::Float, -1}, {"bias", Presence::Plain, Elements::Float, -1}};
-inline constexpr ResultInfo kGemmBiasResults[] = {{"c", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
-inline constexpr FieldInfo kGemmBiasFields[] = {{"transA", 'i', 0, Range::ZeroOrOne, true, false}, {"transB", 'i', 4, Range::ZeroOrOne, true, false}, {"relu", 'i', 8, Range::ZeroOrOne, true, false}};
-inline constexpr OperandInfo kGemmReluBwdOperands[] = {{"a", Presence::Plain, Elements::Float, -1}, {"b", Presence::Plain, Elements::Float, -1}, {"saved", Presence::Plain, Elements::Float, -1}};
-inline constexpr ResultInfo kGemmReluBwdResults[] = {{"c", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
-inline constexpr FieldInfo kGemmReluBwdFields[] = {{"transA", 'i', 0, Range::ZeroOrOne, true, false}, {"transB", 'i', 4, Range::ZeroOrOne, true, false}};
-inline constexpr TieInfo kGemmReluBwdTies[] = {{0, 2}};
-inline constexpr OperandInfo kGemmReduceOperands[] = {{"a", Presence::Plain, Elements::Float, -1}, {"b", Presence::Plain, Elements::Float, -1}};
-inline constexpr ResultInfo kGemmReduceResults[] = {{"c", Presence::Plain, Elements::Float, TypeRule::Checked, 0}, {"sums", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
-inline constexpr FieldInfo kGemmReduceFields[] = {{"transA", 'i', 0, Range::ZeroOrOne, true, false}, {"transB", 'i', 4, Range::ZeroOrOne, true, false}};
-inline constexpr OperandInfo kReluBwdReduceOperands[] = {{"dy", Presence::Plain, Elements::Float, -1}, {"saved", Presence::Plain, Elements::Float, -1}};
-inline constexpr ResultInfo kReluBwdReduceResults[] = {{"dx", Presence::Plain, Elements::Any, TypeRule::Like, 0}, {"sums", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
-inline constexpr TieInfo kReluBwdReduceTies[] = {{0, 0}, {0, 1}};
-inline constexpr OperandInfo kMseLossGradOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}, {"loss_scale", Presence::Optional, Elements::Float, -1}};
-inline constexpr ResultInfo kMseLossGradResults[] = {{"loss", Presence::Plain, Elements::Any, TypeRule::ScalarOf, 1}, {"dpred", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
-inline constexpr FieldInfo kMseLossGradFields[] = {{"scale", 'd', 0, Range::Finite, false, 0}};
-inline constexpr TieInfo kMseLossGradTies[] = {{1, 0}, {1, 1}};
-inline constexpr OperandInfo kAdamUpdateOperands[] = {{"p", Presence::Grouped, Elements::Float, -1}, {"g", Presence::Grouped, Elements::Float, -1}, {"m", Presence::Grouped, Elements::Float, -1}, {"v", Presence::Grouped, Elements::Float, -1}, {"bc", Presence::Plain, Elements::Float, -1}, {"lr", Presence::Plain, Elements::Float, -1}, {"inv_scale", Presence::Optional, Elements::Float, -1}, {"ok", Presence::Optional, Elements::I32, -1}};
-inline constexpr ResultInfo kAdamUpdateResults[] = {{"p_out", Presence::Grouped, Elements::Any, TypeRule::Like, 0}, {"m_out", Presence::Grouped, Elements::Any, TypeRule::Like, 2}, {"v_out", Presence::Grouped, Elements::Any, TypeRule::Like, 3}};
-inline constexpr FieldInfo kAdamUpdateFields[] = {{"beta1", 'd', 0, Range::BelowOne, true, 0.9}, {"beta2", 'd', 8, Range::BelowOne, true, 0.999}, {"eps", 'd', 16, Range::NonNegative, true, 1e-8}, {"weight_decay", 'd', 24, Range::NonNegative, true, 0.0}};
-inline constexpr TieInfo kAdamUpdateTies[] = {{0, 0}, {1, 2}, {2, 3}};
-inline constexpr OperandInfo kSgdUpdateOperands[] = {{"p", Presence::Grouped, Elements::Float, -1}, {"g", Presence::Grouped, Elements::Float, -1}, {"lr", Presence::Plain, Elements::Float, -1}, {"inv_scale", Presence::Optional, Elements::Float, -1}, {"ok", Presence::Optional, Elements::I32, -1}};
-inline constexpr ResultInfo kSgdUpdateResults[] = {{"p_out", Presence::Grouped, Elements::Any, TypeRule::Like, 0}};
-inline constexpr FieldInfo kSgdUpdateFields[] = {{"weight_decay", 'd', 0, Range::NonNegative, true, 0.0}};
-inline constexpr TieInfo kSgdUpdateTies[] = {{0, 0}};
-inline constexpr OperandInfo kMomentumUpdateOperands[] = {{"p", Presence::Grouped, Elements::Float, -1}, {"g", Presence::Grouped, Elements::Float, -1}, {"m", Presence::Grouped, Elements::Float, -1}, {"lr", Presence::Plain, Elements::Float, -1}, {"inv_scale", Presence::Optional, Elements::Float, -1}, {"ok", Presence::Optional, Elements::I32, -1}};
-inline constexpr ResultInfo kMomentumUpdateResults[] = {{"p_out", Presence::Grouped, Elements::Any, TypeRule::Like, 0}, {"m_out", Presence::Grouped, Elements::Any, TypeRule::Like, 2}};
-inline constexpr FieldInfo kMomentumUpdateFields[] = {{"momentum", 'd', 0, Range::NonNegative, true, 0.0}, {"weight_decay", 'd', 8, Range::NonNegative, true, 0.0}, {"nesterov", 'i', 16, Range::ZeroOrOne, true, false}};
-inline constexpr TieInfo kMomentumUpdateTies[] = {{0, 0}, {1, 2}};
 inline constexpr OperandInfo kReciprocalOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
 inline constexpr ResultInfo kReciprocalResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kReciprocalTies[] = {{0, 0}};
@@ -325,177 +238,145 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
      kGemmFields, 2, kGemmOperands, 2,
      kGemmResults, 1, nullptr, 0,
-     0, 0, false, 4,
+     false, 4,
      Phase::Forward, Precision::Narrow, Scaling::Linear},
     {"bias_add", fourcc("BADD"), 8,
      kBiasAddFields, 1, kBiasAddOperands, 2,
      kBiasAddResults, 1, kBiasAddTies, 1,
-     0, 0, false, 3,
+     false, 3,
      Phase::Forward, Precision::Narrow, Scaling::Sum},
     {"relu", fourcc(""), 0,
      nullptr, 0, kReluOperands, 1,
      kReluResults, 1, kReluTies, 1,
-     0, 0, false, 0,
+     false, 0,
      Phase::Forward, Precision::Narrow, Scaling::Linear},
     {"relu_bwd", fourcc(""), 0,
      nullptr, 0, kReluBwdOperands, 2,
      kReluBwdResults, 1, kReluBwdTies, 2,
-     0, 0, false, 0,
+     false, 0,
      Phase::Backward, Precision::Narrow, Scaling::Linear},
     {"add", fourcc(""), 0,
      nullptr, 0, kAddOperands, 2,
      kAddResults, 1, kAddTies, 2,
-     0, 0, false, 0,
+     false, 0,
      Phase::Forward, Precision::Narrow, Scaling::Sum},
     {"copy", fourcc(""), 0,
      nullptr, 0, kCopyOperands, 1,
      kCopyResults, 1, nullptr, 0,
-     0, 0, false, 0,
+     false, 0,
      Phase::Forward, Precision::Narrow, Scaling::Linear},
     {"copy_saved", fourcc(""), 0,
      nullptr, 0, kCopySavedOperands, 1,
      kCopySavedResults, 1, nullptr, 0,
-     0, 0, false, 0,
+     false, 0,
      Phase::Forward, Precision::Narrow, Scaling::Linear},
     {"cast", fourcc(""), 0,
      nullptr, 0, kCastOperands, 1,
      kCastResults, 1, nullptr, 0,
-     0, 0, false, 1,
+     false, 1,
      Phase::Forward, Precision::Wide, Scaling::Linear},
     {"mse_loss", fourcc(""), 0,
      nullptr, 0, kMseLossOperands, 2,
      kMseLossResults, 1, nullptr, 0,
-     0, 0, false, 1,
+     false, 1,
      Phase::Forward, Precision::Keep, Scaling::None},
     {"mse_grad", fourcc("MSEG"), 8,
      kMseGradFields, 1, kMseGradOperands, 3,
      kMseGradResults, 1, kMseGradTies, 2,
-     0, 0, false, 2,
+     false, 2,
      Phase::Backward, Precision::Keep, Scaling::Seed},
     {"reduce_sum", fourcc("RSUM"), 8,
      kReduceSumFields, 1, kReduceSumOperands, 1,
      kReduceSumResults, 1, nullptr, 0,
-     0, 0, false, 3,
+     false, 3,
      Phase::Forward, Precision::Narrow, Scaling::Linear},
     {"layer_norm", fourcc("LNRM"), 8,
      kLayerNormFields, 1, kLayerNormOperands, 3,
      kLayerNormResults, 3, kLayerNormTies, 1,
-     0, 0, false, 3,
+     false, 3,
      Phase::Forward, Precision::Narrow, Scaling::None},
     {"layer_norm_bwd", fourcc(""), 0,
      nullptr, 0, kLayerNormBwdOperands, 5,
      kLayerNormBwdResults, 3, nullptr, 0,
-     0, 0, false, 4,
+     false, 4,
      Phase::Backward, Precision::Narrow, Scaling::Linear},
     {"all_finite", fourcc(""), 0,
      nullptr, 0, kAllFiniteOperands, 1,
      kAllFiniteResults, 1, nullptr, 0,
-     1, 0, false, 1,
+     true, 1,
      Phase::Guard, Precision::Wide, Scaling::None},
     {"loss_scale_update", fourcc("LSUP"), 24,
      kLossScaleUpdateFields, 3, kLossScaleUpdateOperands, 3,
      kLossScaleUpdateResults, 2, kLossScaleUpdateTies, 2,
-     0, 0, false, 1,
+     false, 1,
      Phase::Update, Precision::Wide, Scaling::None},
     {"step_inc", fourcc(""), 0,
      nullptr, 0, kStepIncOperands, 2,
      kStepIncResults, 1, kStepIncTies, 1,
-     0, 0, false, 1,
+     false, 1,
      Phase::Counter, Precision::Wide, Scaling::None},
     {"bias_corr", fourcc("BCOR"), 16,
      kBiasCorrFields, 2, kBiasCorrOperands, 1,
      kBiasCorrResults, 1, nullptr, 0,
-     0, 0, false, 2,
+     false, 2,
      Phase::Counter, Precision::Wide, Scaling::None},
     {"adam_step", fourcc("ADAM"), 32,
      kAdamStepFields, 4, kAdamStepOperands, 8,
      kAdamStepResults, 3, kAdamStepTies, 3,
-     0, 0, false, 3,
+     false, 3,
      Phase::Update, Precision::Wide, Scaling::None},
     {"sgd_step", fourcc("SGDM"), 20,
      kSgdStepFields, 3, kSgdStepOperands, 6,
      kSgdStepResults, 2, kSgdStepTies, 2,
-     0, 0, false, 4,
+     false, 4,
      Phase::Update, Precision::Wide, Scaling::None},
-    {"gemm_bias", fourcc("GMBI"), 12,
-     kGemmBiasFields, 3, kGemmBiasOperands, 3,
-     kGemmBiasResults, 1, nullptr, 0,
-     0, 0, false, 5,
-     Phase::Forward, Precision::Narrow, Scaling::Linear},
-    {"gemm_relu_bwd", fourcc("GMRB"), 8,
-     kGemmReluBwdFields, 2, kGemmReluBwdOperands, 3,
-     kGemmReluBwdResults, 1, kGemmReluBwdTies, 1,
-     0, 0, false, 5,
-     Phase::Forward, Precision::Narrow, Scaling::Linear},
-    {"gemm_reduce", fourcc("GMRS"), 8,
-     kGemmReduceFields, 2, kGemmReduceOperands, 2,
-     kGemmReduceResults, 2, nullptr, 0,
-     0, 0, false, 5,
-     Phase::Forward, Precision::Narrow, Scaling::Linear},
-    {"relu_bwd_reduce", fourcc(""), 0,
-     nullptr, 0, kReluBwdReduceOperands, 2,
-     kReluBwdReduceResults, 2, kReluBwdReduceTies, 2,
-     0, 0, false, 2,
-     Phase::Backward, Precision::Narrow, Scaling::Linear},
-    {"mse_loss_grad", fourcc("MSLG"), 8,
-     kMseLossGradFields, 1, kMseLossGradOperands, 3,
-     kMseLossGradResults, 2, kMseLossGradTies, 2,
-     0, 0, false, 2,
-     Phase::Backward, Precision::Keep, Scaling::Seed},
-    {"adam_update", fourcc("ADMU"), 32,
-     kAdamUpdateFields, 4, kAdamUpdateOperands, 8,
-     kAdamUpdateResults, 3, kAdamUpdateTies, 3,
-     4, 3, true, 4,
-     Phase::Update, Precision::Wide, Scaling::None},
-    {"sgd_update", fourcc("SGDU"), 8,
-     kSgdUpdateFields, 1, kSgdUpdateOperands, 5,
-     kSgdUpdateResults, 1, kSgdUpdateTies, 1,
-     2, 1, true, 4,
-     Phase::Update, Precision::Wide, Scaling::None},
-    {"momentum_update", fourcc("MOMU"), 20,
-     kMomentumUpdateFields, 3, kMomentumUpdateOperands, 6,
-     kMomentumUpdateResults, 2, kMomentumUpdateTies, 2,
-     3, 2, true, 4,
-     Phase::Update, Precision::Wide, Scaling::None},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
     {"reciprocal", fourcc(""), 0,
      nullptr, 0, kReciprocalOperands, 1,
      kReciprocalResults, 1, kReciprocalTies, 1,
-     0, 0, false, 0,
+     false, 0,
      Phase::Forward, Precision::Wide, Scaling::None},
     {"gather_rows", fourcc(""), 0,
      nullptr, 0, kGatherRowsOperands, 2,
      kGatherRowsResults, 1, nullptr, 0,
-     0, 0, false, 3,
+     false, 3,
      Phase::Data, Precision::Wide, Scaling::None},
     {"shuffle", fourcc("SHUF"), 16,
      kShuffleFields, 2, kShuffleOperands, 1,
      kShuffleResults, 1, nullptr, 0,
-     0, 0, false, 2,
+     false, 2,
      Phase::Data, Precision::Wide, Scaling::None},
     {"record", fourcc(""), 0,
      nullptr, 0, kRecordOperands, 3,
      kRecordResults, 1, kRecordTies, 1,
-     0, 0, false, 3,
+     false, 3,
      Phase::Data, Precision::Wide, Scaling::None},
     {"gelu", fourcc("GELU"), 4,
      kGeluFields, 1, kGeluOperands, 1,
      kGeluResults, 1, kGeluTies, 1,
-     0, 0, false, 0,
+     false, 0,
      Phase::Forward, Precision::Narrow, Scaling::None},
     {"gelu_bwd", fourcc("GELB"), 4,
      kGeluBwdFields, 1, kGeluBwdOperands, 2,
      kGeluBwdResults, 1, kGeluBwdTies, 2,
-     0, 0, false, 0,
+     false, 0,
      Phase::Backward, Precision::Narrow, Scaling::Linear},
     {"softmax_cross_entropy", fourcc("SXEL"), 16,
      kSoftmaxCrossEntropyFields, 2, kSoftmaxCrossEntropyOperands, 2,
      kSoftmaxCrossEntropyResults, 1, nullptr, 0,
-     0, 0, false, 2,
+     false, 2,
      Phase::Forward, Precision::Keep, Scaling::None},
     {"softmax_cross_entropy_grad", fourcc("SXEG"), 16,
      kSoftmaxCrossEntropyGradFields, 2, kSoftmaxCrossEntropyGradOperands, 3,
      kSoftmaxCrossEntropyGradResults, 1, kSoftmaxCrossEntropyGradTies, 1,
-     0, 0, false, 3,
+     false, 3,
      Phase::Backward, Precision::Keep, Scaling::Seed},
 };
 // clang-format on
@@ -504,6 +385,9 @@ constexpr const OpInfo &infoOf(OpKind kind) {
   return kOpInfos[static_cast<uint16_t>(kind)];
 }
 constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
+constexpr bool isKnown(OpKind kind) {
+  return static_cast<uint16_t>(kind) < kNumOpKinds && !nameOf(kind).empty();
+}
 
 } // namespace aicf
 

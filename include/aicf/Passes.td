@@ -185,9 +185,9 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
     ```mlir
     %y = aicf.linear %x, %W, %b : tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>
     // becomes
-    %xW = aicf_rt.gemm %x, %W {transB = true}
+    %xW = aicf_rt.call gemm(%x, %W) {transB = true}
         : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-    %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.call bias_add(%xW, %b) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
@@ -201,61 +201,71 @@ def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "ModuleOp"> {
     `copy` alone.
 
     ```mlir
-    %s = aicf_rt.copy_saved %h : (tensor<4xf32>) -> tensor<4xf32>
-    %dx = aicf_rt.relu_bwd %dy, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %s = aicf_rt.call copy_saved(%h) : (tensor<4xf32>) -> tensor<4xf32>
+    %dx = aicf_rt.call relu_bwd(%dy, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %dx = aicf_rt.relu_bwd %dy, %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %dx = aicf_rt.call relu_bwd(%dy, %h) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
 }
 
-def FuseEpilogues : Pass<"aicf-rt-fuse-epilogues", "ModuleOp"> {
-  let summary = "one call for a product and what follows it";
+def FuseCalls : Pass<"aicf-rt-fuse-calls", "ModuleOp"> {
+  let summary = "neighbours in one call";
   let description = [{
-    Where the target has a kernel, and it is one of our own or the library's
-    bias and relu epilogue (others measured slower than separate calls):
-    gemm + bias_add (+ relu) becomes gemm_bias; gemm + relu_bwd becomes
-    gemm_relu_bwd; gemm{transA} + reduce_sum of the same dy becomes gemm_reduce;
-    relu_bwd + reduce_sum becomes relu_bwd_reduce; mse_loss + mse_grad becomes
-    mse_loss_grad. A value between two fused calls must have no other reader and
-    not be returned. Refuses nothing but an unknown target.
+    Merges the bodies of calls that match a pattern of a kernel family
+    (BodyPattern, in kernels/<family>/Family.td): a product with its bias and
+    relu, the two gradients of a layer, a loss with its gradient, ... Only where
+    the target has a kernel, and it is one of our own or the library's that
+    does with all of it at no cost. A value between two fused calls must have no
+    other reader and not be returned, unless the pattern keeps it. Calls that
+    name a kernel stay. Refuses nothing but an unknown target; with `report` a
+    remark says why neighbours stay apart.
 
     ```mlir
-    %xW = aicf_rt.gemm %x, %W {transB = true}
+    %xW = aicf_rt.call gemm(%x, %W) {transB = true}
         : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-    %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
-    %h = aicf_rt.relu %y : (tensor<4x2xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.call bias_add(%xW, %b) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.call relu(%y) : (tensor<4x2xf32>) -> tensor<4x2xf32>
     // becomes
-    %h = aicf_rt.gemm_bias %x, %W, %b {relu = true, transB = true}
-        : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.call {
+      t0 = gemm(%x, %W) {transB = true}
+      t1 = bias_add(t0, %b)
+      t2 = relu(t1)
+      yield t2
+    } : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
            "aicf::DeviceKind::CPU", "device of the plan",
-           "aicf::targetValues()">
+           "aicf::targetValues()">,
+    Option<"report", "report", "bool", "false",
+           "remark why neighbours are not fused">
   ];
 }
 
 def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
   let summary = "all parameter updates in one call";
   let description = [{
-    Where the target has a kernel: adam_step (or sgd_step) calls with the same
-    attributes, scalars and types become one adam_update (sgd_update,
-    momentum_update) at the place of the last, with the 16-bit cast of a new
-    param as a further result. An update whose results something reads before
+    Where the target has a kernel: calls that match a repeated pattern of a
+    kernel family (adam_step, sgd_step with and without momentum) with the same
+    fields, scalars and types become one at the place of the last, each with the
+    16-bit cast of its new param. An update whose results something reads before
     that place keeps its group unfused. At most `max-groups` params a call:
     fewer let an update start before the last gradient is there. Refuses an
     unknown target and a limit outside 1 to 256.
 
     ```mlir
-    %p2 = aicf_rt.sgd_step %p, %g, %lr
+    %p2 = aicf_rt.call sgd_step(%p, %g, %lr)
         : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-    %q2 = aicf_rt.sgd_step %q, %g, %lr
+    %q2 = aicf_rt.call sgd_step(%q, %g, %lr)
         : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
     // becomes
-    %updated:2 = aicf_rt.sgd_update[%p, %g, %q, %g], %lr {resultSegmentSizes = array<i32: 2, 0>}
-        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+    %p2, %q2 = aicf_rt.call {
+      t0 = sgd_step(%p, %g, %lr)
+      t1 = sgd_step(%q, %g, %lr)
+      yield t0, t1
+    } : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     ```
   }];
   let options = [
@@ -283,13 +293,13 @@ def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
         -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
       return %b, %a : tensor<4xf32>, tensor<4xf32>
     // becomes
-    %old_b = aicf_rt.copy %b {aicf_rt.protective, vids = array<i64: -1>}
+    %old_b = aicf_rt.call copy(%b) protective
         : (tensor<4xf32>) -> tensor<4xf32>
-    %old_a = aicf_rt.copy %a {aicf_rt.protective, vids = array<i64: -1>}
+    %old_a = aicf_rt.call copy(%a) protective
         : (tensor<4xf32>) -> tensor<4xf32>
-    %new_a = aicf_rt.copy %old_b {aicf_rt.protective, vids = array<i64: -1>}
+    %new_a = aicf_rt.call copy(%old_b) protective
         : (tensor<4xf32>) -> tensor<4xf32>
-    %new_b = aicf_rt.copy %old_a {aicf_rt.protective, vids = array<i64: -1>}
+    %new_b = aicf_rt.call copy(%old_a) protective
         : (tensor<4xf32>) -> tensor<4xf32>
     return %new_a, %new_b : tensor<4xf32>, tensor<4xf32>
     ```
@@ -308,16 +318,16 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
     old value, or by an error with `require-inplace`.
 
     ```mlir
-    %xW = aicf_rt.gemm %x, %W {transB = true}
+    %xW = aicf_rt.call gemm(%x, %W) {transB = true}
         : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-    %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
-    %h = aicf_rt.relu %y : (tensor<4x2xf32>) -> tensor<4x2xf32>
+    %y = aicf_rt.call bias_add(%xW, %b) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.call relu(%y) : (tensor<4x2xf32>) -> tensor<4x2xf32>
     // becomes
-    %xW = aicf_rt.gemm %x, %W {transB = true}
+    %xW = aicf_rt.call gemm(%x, %W) {transB = true}
         : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-    %y = aicf_rt.bias_add %xW, %b {inplace = array<i64: 0>}
+    %y = aicf_rt.call bias_add(%xW, %b) inplace [0]
         : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
-    %h = aicf_rt.relu %y {inplace = array<i64: 0>} : (tensor<4x2xf32>) -> tensor<4x2xf32>
+    %h = aicf_rt.call relu(%y) inplace [0] : (tensor<4x2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let options = [
@@ -332,17 +342,16 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
 def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
   let summary = "pin a kernel id (KID) to every call";
   let description = [{
-    Writes `kid` from the first automatic row of the kernel table that takes the
-    call's kind, dtypes, shapes and target (`aicf.math = "tf32"` on the function
-    admits tf32 products), the bytes of `workspace` that the kernel makes use
-    of, and `aicf_rt.target` on the function. A kid
-    that is already there stays if its row takes the call. Diagnoses calls
-    without a kernel.
+    Writes `launch`: the kernel of the first automatic row of the kernel table
+    that takes the call's body, dtypes, shapes and target (`aicf.math = "tf32"`
+    on the function admits tf32 products) and the bytes of `workspace` that it
+    makes use of; and `aicf_rt.target` on the function. A kernel that is already
+    there stays if its row takes the call. Diagnoses calls without a kernel.
 
     ```mlir
-    %y = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+    %y = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %y = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
+    %y = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
   let options = [
@@ -367,19 +376,19 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "ModuleOp"> {
     refuses a number of streams outside the loader's limit.
 
     ```mlir
-    %dx = aicf_rt.gemm %d, %W : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
-    %dW = aicf_rt.gemm %d, %x {transA = true}
+    %dx = aicf_rt.call gemm(%d, %W) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+    %dW = aicf_rt.call gemm(%d, %x) {transA = true}
         : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
-    %e = aicf_rt.relu %dx : (tensor<64x48xf32>) -> tensor<64x48xf32>
-    %p_out = aicf_rt.sgd_step %W, %dW, %lr
+    %e = aicf_rt.call relu(%dx) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+    %p_out = aicf_rt.call sgd_step(%W, %dW, %lr)
         : (tensor<32x48xf32>, tensor<32x48xf32>, tensor<f32>) -> tensor<32x48xf32>
     return %e, %p_out : tensor<64x48xf32>, tensor<32x48xf32>
     // becomes
-    %dx = aicf_rt.gemm %d, %W : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
-    %dW = aicf_rt.gemm %d, %x {signals = array<i64: 1>, stream = 1 : i64, transA = true}
+    %dx = aicf_rt.call gemm(%d, %W) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+    %dW = aicf_rt.call gemm(%d, %x) {transA = true} launch<stream = 1, signals = [1]>
         : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
-    %e = aicf_rt.relu %dx : (tensor<64x48xf32>) -> tensor<64x48xf32>
-    %p_out = aicf_rt.sgd_step %W, %dW, %lr {waits = array<i64: 1>}
+    %e = aicf_rt.call relu(%dx) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+    %p_out = aicf_rt.call sgd_step(%W, %dW, %lr) launch<waits = [1]>
         : (tensor<32x48xf32>, tensor<32x48xf32>, tensor<f32>) -> tensor<32x48xf32>
     return %e, %p_out : tensor<64x48xf32>, tensor<32x48xf32>
     ```
@@ -389,28 +398,72 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "ModuleOp"> {
   ];
 }
 
-def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
-  let summary = "give every tensor a byte offset in its segment";
+def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
+  let summary = "replace the entries by one aicf_rt.plan";
   let description = [{
-    Lays out the persistent segment (one table a module, by name), the io
-    segment of each entry (inputs, then outputs) and packs the temp segment by
-    lifetimes (lib/Schedule/MemoryPlanner.h). Writes `slots` on calls,
-    `aicf_rt.offset` on arguments and results, segment sizes and the max-live
-    lower bound on the function. With `report`, prints bytes, bound and gap as a
-    remark.
+    Turns the storages that the passes before decided on into buffers, with role
+    and name, and their calls into calls on buffers; a result in place is the
+    same buffer among operands and `outs`. Params, states and hypers are symbols
+    that all entries share. Calls of one stream that use scratch memory share one
+    workspace. Offsets are open. Removes the entries; a module without them is
+    left alone. Diagnoses calls without a kernel, and what the phases before
+    would not leave.
 
     ```mlir
-    %h = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
-    %y = aicf_rt.relu %h {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
-    // becomes
-    func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf_rt.offset = 0 : i64})
-        -> (tensor<4xf32> {aicf.name = "y", aicf_rt.offset = 256 : i64})
-        attributes {aicf_rt.io_bytes = 512 : i64, aicf_rt.persistent_bytes = 0 : i64, aicf_rt.temp_bound = 256 : i64, aicf_rt.temp_bytes = 256 : i64, aicf_rt.workspaces = array<i64>} {
-      %h = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: 0>}
-          : (tensor<4xf32>) -> tensor<4xf32>
-      %y = aicf_rt.relu %h {kid = "relu_f32_v0", slots = array<i64: -1>}
+    func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf.vid = 0 : i64})
+        -> (tensor<4xf32> {aicf.name = "y"})
+        attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf_rt.target = "cpu"} {
+      %y = aicf_rt.call relu(%x) vids [1] launch<kernel = "relu_f32_v0">
           : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
+    }
+    // becomes
+    aicf_rt.plan cpu persistent(-1) {
+      aicf_rt.entry @predict io(-1) temp(-1) bound(-1) values(2) nodes(1) {
+        %x = aicf_rt.alloc input "x" offset(-1) vid(0) : <4xf32>
+        %y = aicf_rt.alloc output "y" offset(-1) vid(1) : <4xf32>
+        aicf_rt.call relu(%x) outs(%y) in_vids [0] vids [1] launch<kernel = "relu_f32_v0">
+            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["aicf::rt::AICFRTDialect"];
+}
+
+def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
+  let summary = "give every buffer a byte offset in its segment";
+  let description = [{
+    Lays out the persistent segment of a plan, the io segment of each entry
+    (inputs, then outputs) and packs the temp segment by lifetimes
+    (lib/Schedule/MemoryPlanner.h). Writes offsets, segment sizes and the
+    max-live lower bound. Diagnoses streams that are malformed. With `report`,
+    prints bytes, bound and gap as a remark.
+
+    ```mlir
+    aicf_rt.plan cpu persistent(-1) {
+      aicf_rt.entry @f io(-1) temp(-1) bound(-1) values(3) nodes(2) {
+        %x = aicf_rt.alloc input "x" offset(-1) vid(0) : <4xf32>
+        %y = aicf_rt.alloc output "y" offset(-1) vid(2) : <4xf32>
+        %temp = aicf_rt.alloc temp offset(-1) vid(1) : <4xf32>
+        aicf_rt.call relu(%x) outs(%temp) launch<kernel = "relu_f32_v0">
+            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+        aicf_rt.call relu(%temp) outs(%y) launch<kernel = "relu_f32_v0">
+            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+      }
+    }
+    // becomes
+    aicf_rt.plan cpu persistent(0) {
+      aicf_rt.entry @f io(512) temp(256) bound(256) values(3) nodes(2) {
+        %x = aicf_rt.alloc input "x" offset(0) vid(0) : <4xf32>
+        %y = aicf_rt.alloc output "y" offset(256) vid(2) : <4xf32>
+        %temp = aicf_rt.alloc temp offset(0) vid(1) : <4xf32>
+        aicf_rt.call relu(%x) outs(%temp) launch<kernel = "relu_f32_v0">
+            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+        aicf_rt.call relu(%temp) outs(%y) launch<kernel = "relu_f32_v0">
+            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+      }
+    }
     ```
   }];
   let options = [
@@ -418,47 +471,24 @@ def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
   ];
 }
 
-def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
-  let summary = "replace the entries by one aicf_rt.plan";
-  let description = [{
-    Copies the decisions of the passes before into tensors and calls and removes
-    the entries. Decides nothing. A module without entries is left alone.
-
-    ```mlir
-    func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf.vid = 0 : i64, aicf_rt.offset = 0 : i64})
-        -> (tensor<4xf32> {aicf.name = "y", aicf_rt.offset = 256 : i64})
-        attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf_rt.io_bytes = 512 : i64, aicf_rt.persistent_bytes = 0 : i64, aicf_rt.target = "cpu", aicf_rt.temp_bound = 0 : i64, aicf_rt.temp_bytes = 0 : i64, aicf_rt.workspaces = array<i64>} {
-      %y = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: -1>, vids = array<i64: 1>}
-          : (tensor<4xf32>) -> tensor<4xf32>
-      return %y : tensor<4xf32>
-    // becomes
-    aicf_rt.plan "cpu" persistent(0) {
-      aicf_rt.entry "predict" io(512) temp(0) bound(0) values(2) nodes(1) {
-        aicf_rt.tensor 0 "x" "input" "io"[0] vid(0) : tensor<4xf32>
-        aicf_rt.tensor 1 "y" "output" "io"[256] vid(1) : tensor<4xf32>
-        aicf_rt.call "relu" "relu_f32_v0" ins [0] outs [1] vids [0] -> [1] schema(0) attrs []
-    ```
-  }];
-  let dependentDialects = ["aicf::rt::AICFRTDialect"];
-}
-
 def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
   let summary = "check what holds after a phase of --lower-to-backend";
   let description = [{
     Changes nothing. `phase` is one of
-    - `lowered`: entries hold primitives only;
+    - `lowered`: entries hold calls only;
     - `updates`: also, every update and output has its own storage;
     - `inplace`: also, values that share a storage do not overlap in time;
     - `kernels`: also, every call has a KID whose row takes it;
     - `streams`: also, streams are joined and waits have signals;
-    - `memory`: also, no two live tensors overlap in bytes;
-    - `plan`: the plan is what the loader accepts (structure only).
+    - `plan`: no entry is left; the plan's own verifier has done the rest;
+    - `memory`: also, every buffer lies in its segment, and no two that are live
+      at the same time overlap.
 
     ```mlir
     // refused after `inplace`: relu overwrites what add still reads
-    %y = aicf_rt.relu %h {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+    %y = aicf_rt.call relu(%h) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
     // read here
-    %z = aicf_rt.add %h, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %z = aicf_rt.call add(%h, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
   let options = [
@@ -469,9 +499,9 @@ def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
 def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
   let summary = "print the calls of each entry";
   let description = [{
-    Prints to standard output, one block an entry, the calls without protective
-    copies; behind the fuse phase, the fused ones. Works on `aicf` (lowers a
-    copy), on primitives and on the plan; changes nothing. Attributes at their
+    Prints to standard output, one block an entry, the primitives of all calls
+    but protective copies: fused or not, the same list. Works on `aicf` (lowers a
+    copy), on calls and on the plan; changes nothing. Attributes at their
     default are left out.
 
     ```

@@ -11,16 +11,17 @@
 #ifndef AICF_PLAN_H
 #define AICF_PLAN_H
 
-#include "aicf/Ops.h"
+#include "aicf/Body.h"
 #include "aicf/Status.h"
 #include "aicf/TensorDesc.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace aicf {
 
-inline constexpr uint16_t kPlanMajor = 2;
+inline constexpr uint16_t kPlanMajor = 3;
 inline constexpr uint16_t kPlanMinor = 0;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
@@ -40,21 +41,24 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(EntryName)  /* empty or twice */                                           \
   X(TensorName) /* missing where needed, or twice */                           \
   X(TensorDType)                                                               \
-  X(TensorRole)     /* unknown, or not legal in this table */                  \
-  X(TensorShape)    /* rank, zero, or more than 64 TiB */                      \
-  X(TensorOffset)   /* not aligned */                                          \
-  X(TensorRange)    /* outside its segment */                                  \
-  X(TensorInit)     /* unknown initialiser, or not legal for the tensor */     \
-  X(TensorDerived)  /* derived from no float param or state of its shape */    \
-  X(SegmentBytes)   /* a segment above the limit */                            \
-  X(SegmentOverlap) /* persistent or io tensors share bytes */                 \
-  X(CallKind)                                                                  \
+  X(TensorRole)      /* unknown, or not legal in this table */                 \
+  X(TensorShape)     /* rank, zero, or more than 64 TiB */                     \
+  X(TensorOffset)    /* not aligned */                                         \
+  X(TensorRange)     /* outside its segment */                                 \
+  X(TensorInit)      /* unknown initialiser, or not legal for the tensor */    \
+  X(TensorDerived)   /* derived from no float param or state of its shape */   \
+  X(SegmentBytes)    /* a segment above the limit */                           \
+  X(SegmentOverlap)  /* persistent or io tensors share bytes */                \
+  X(BodyKind)        /* a primitive of unknown kind */                         \
+  X(BodyForm)        /* not in normal form: see kernels/BodyRules.h */         \
+  X(BodyPattern)     /* no kernel family takes these primitives in one call */ \
+  X(CallBody)        /* no such body, or other counts than it has */           \
   X(CallKid)         /* unknown on the device, or for another call */          \
   X(CallTensor)      /* a tid that is not there */                             \
   X(CallLabels)      /* label counts differ from operand counts */             \
   X(DebugCounts)     /* the debug table is of another plan */                  \
-  X(CallRules)       /* the op's own constraints */                            \
-  X(CallWorkspace)   /* not a workspace, or the kernel takes none */           \
+  X(CallRules)       /* the primitives' own constraints */                     \
+  X(CallWorkspace)   /* not one, too small, or more than the kernel takes */   \
   X(CallWrites)      /* writes an input or hyper, or one tensor twice */       \
   X(CallInplace)     /* reads and writes a tensor where the op may not */      \
   X(StreamOrder)     /* cycles, unjoined streams, events */                    \
@@ -83,72 +87,26 @@ struct PlanTensor {
   /// recomputed whenever that one is written from outside, and never saved.
   int32_t derivedFrom = -1;
 
-  bool operator==(const PlanTensor &o) const {
-    return name == o.name && desc == o.desc && role == o.role &&
-           offset == o.offset && vid == o.vid && init == o.init &&
-           initValue == o.initValue && derivedFrom == o.derivedFrom;
-  }
-};
-
-/// Stands in a call's lists where an optional operand or result is absent.
-inline constexpr uint32_t kAbsentTensor = UINT32_MAX;
-
-/// The tids of a call's list, without the places where nothing stands.
-class PresentTids {
-public:
-  explicit PresentTids(const std::vector<uint32_t> &tids) : tids(&tids) {}
-  class Iterator {
-  public:
-    Iterator(const uint32_t *at, const uint32_t *end) : at(at), last(end) {
-      skip();
-    }
-    uint32_t operator*() const { return *at; }
-    Iterator &operator++() {
-      ++at;
-      skip();
-      return *this;
-    }
-    bool operator!=(const Iterator &o) const { return at != o.at; }
-
-  private:
-    void skip() {
-      while (at != last && *at == kAbsentTensor)
-        ++at;
-    }
-    const uint32_t *at, *last;
-  };
-  Iterator begin() const { return {tids->data(), tids->data() + tids->size()}; }
-  Iterator end() const {
-    return {tids->data() + tids->size(), tids->data() + tids->size()};
-  }
-
-private:
-  const std::vector<uint32_t> *tids;
+  bool operator==(const PlanTensor &o) const;
 };
 
 struct PlanCall {
-  OpKind kind = OpKind::Gemm;
+  /// Never null. Equal calls share one; so they do in the file.
+  std::shared_ptr<const Body> body;
   std::string kid;
-  uint32_t schema = 0;
-  std::vector<uint8_t> attrs;
-  /// Tids, in the order of the op's record.
-  std::vector<uint32_t> ins, outs;
-  std::vector<int32_t> inVids, outVids; ///< debug: labels, or empty
-  int32_t workspace = -1;               ///< tid, or -1
+  std::vector<uint32_t> ins, outs; ///< tids of the body's operands, results
+  int32_t workspace = -1;          ///< tid, or -1
+  uint64_t workspaceBytes = 0;     ///< that the kernel gets, of that tensor
   uint32_t stream = 0;
   std::vector<int64_t> waits, signals;
+  /// Debug: labels of operands, and of the values that the body makes (see
+  /// valuesMade()); or both empty.
+  std::vector<int32_t> inVids, vids;
   std::string location;      ///< debug: in the source
   bool isProtective = false; ///< debug: a copy that the compiler inserted
 
-  PresentTids reads() const { return PresentTids(ins); }
-  PresentTids writes() const { return PresentTids(outs); }
-  bool operator==(const PlanCall &o) const {
-    return kind == o.kind && kid == o.kid && schema == o.schema &&
-           attrs == o.attrs && ins == o.ins && outs == o.outs &&
-           inVids == o.inVids && outVids == o.outVids &&
-           workspace == o.workspace && stream == o.stream && waits == o.waits &&
-           signals == o.signals && isProtective == o.isProtective;
-  }
+  /// All but the location.
+  bool operator==(const PlanCall &o) const;
 };
 
 struct PlanEntry {

@@ -55,7 +55,7 @@ template <typename T> void lossScaleUpdate(LossScaleUpdateArgs call) {
 /// 1 when every element of every operand is finite.
 template <typename T> void allFinite(AllFiniteArgs call) {
   bool finite = true;
-  for (size_t i = 0; i < call.numGroups() && finite; ++i) {
+  for (size_t i = 0; i < call.numGrad() && finite; ++i) {
     const T *x = call.grad(i).as<T>();
     int64_t n = call.grad(i).numElements();
     double bad =

@@ -144,7 +144,7 @@ FiniteParams finiteParams(AllFiniteArgs call, size_t first, size_t last) {
 template <typename T>
 LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
   int64_t total = 0;
-  size_t numGrads = call.numGroups();
+  size_t numGrads = call.numGrad();
   for (size_t i = 0; i < numGrads; ++i)
     total += call.grad(i).numElements();
   int64_t fits =

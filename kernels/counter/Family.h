@@ -20,10 +20,10 @@ inline constexpr uint64_t kVerdictsBytes = uint64_t(1) << 20;
 
 inline uint64_t verdictsWorkspace(const AllFiniteView<rules::Call> &c) {
   int64_t elements = 0;
-  for (size_t i = 0; i < c.numGroups(); ++i)
+  for (size_t i = 0; i < c.numGrad(); ++i)
     elements += c.grad(i)->numElements();
-  bool isOneBlock = elements <= kSingleBlockElements &&
-                    c.numGroups() <= kMaxAllFiniteOperands;
+  bool isOneBlock =
+      elements <= kSingleBlockElements && c.numGrad() <= kMaxAllFiniteOperands;
   return isOneBlock ? 0 : kVerdictsBytes;
 }
 

@@ -17,7 +17,7 @@ include "kernels/KernelFamily.td"
 def AICFRT_AllFiniteOp : AICFRT_Primitive<"all_finite", 13> {
   let summary = "ok = 1 when no element of any operand is Inf or NaN, else 0";
   let operandList = [Each<"grad">];
-  let groupName = "grads";
+  let variadicName = "grads";
   let resultList = [Flag<"ok">];
   let phase = GuardPhase;
   let precision = Wide;

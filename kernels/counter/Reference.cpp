@@ -14,7 +14,7 @@ namespace aicf::reference {
 
 void compute(const AllFiniteView<Call> &c) {
   bool finite = true;
-  for (size_t g = 0; g < c.numGroups(); ++g)
+  for (size_t g = 0; g < c.numGrad(); ++g)
     for (double value : c.grad(g).values)
       finite &= std::isfinite(value);
   c.ok()[0] = finite;

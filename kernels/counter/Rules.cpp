@@ -10,7 +10,7 @@
 namespace aicf::rules {
 
 Status all_finite_c1(const AllFiniteView<Call> &c) {
-  for (size_t i = 1; i < c.numGroups(); ++i)
+  for (size_t i = 1; i < c.numGrad(); ++i)
     AICF_RETURN_IF_ERROR(hasElement(c.grad(i), c.grad(0)->dtype));
   return {};
 }

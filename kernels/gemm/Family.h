@@ -14,7 +14,7 @@ namespace aicf::families {
 
 /// Up to two waves of 32x32 tiles, and few k steps: there the tile kernels took
 /// less time than cuBLASLt (benchmarks/results).
-template <typename View> bool isSmallProduct(const View &c) {
+inline bool isSmallProduct(const GemmView<rules::Call> &c) {
   int64_t m = c.c()->dims[0], n = c.c()->dims[1];
   int64_t k = c.a()->numElements() / m;
   int64_t tiles = (m + 31) / 32 * ((n + 31) / 32);
@@ -23,6 +23,22 @@ template <typename View> bool isSmallProduct(const View &c) {
 
 /// cuBLASLt's heuristic weighs split-K only when offered what NVIDIA
 /// recommends, even where less would do. Calls of one stream share the memory.
+template <typename Pattern> bool isSmallProduct(const Pattern &c) {
+  return isSmallProduct(c.gemm());
+}
+
+/// The bias lies along the columns of the product.
+inline bool isRowBias(const GemmBiasView<rules::Call> &c) {
+  int64_t axis = c.bias().attrs().axis;
+  return axis == -1 || axis == 1;
+}
+
+/// The sums run over the product's K and drop it.
+inline bool sumsOverK(const GemmReduceView<rules::Call> &c) {
+  return c.sum().attrs().axis == (c.gemm().attrs().transA ? 0 : 1) &&
+         c.sum().y()->rank == 1;
+}
+
 template <typename View> uint64_t libraryWorkspace(const View &) {
   return h200::kLibraryWorkspaceBytes;
 }

@@ -9,20 +9,23 @@
 
 include "aicf/Dialect/AICF/AICFBase.td"
 include "kernels/KernelFamily.td"
+include "kernels/norm/Family.td"
+include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
-/// What all products share: a, b, then more operands; transA and transB, then
-/// more fields; C1 to C4, then more constraints.
-class AICFRT_Product<string mnemonic, int number, string schema,
-                     list<Operand> moreOperands, list<Result> moreResults,
-                     list<Field> moreFields, list<string> moreConstraints>
-    : AICFRT_Primitive<mnemonic, number, schema> {
-  let operandList = [In<"a">, In<"b">] # moreOperands;
-  let resultList = [Checked<"c", FloatElement>] # moreResults;
-  let fields = [BoolField<"transA">, BoolField<"transB">] # moreFields;
+def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
+  let summary = "c[M,N] = op(a) · op(b)";
+  let text = [{
+    Matrix product of rank-2 tensors of one float type; `op` transposes where
+    `transA` or `transB` is set. op(a) is [M,K], op(b) is [K,N]. Inside a body c
+    has a's element type.
+  }];
+  let operandList = [In<"a">, In<"b">];
+  let resultList = [Checked<"c", FloatElement, 1>];
+  let fields = [BoolField<"transA">, BoolField<"transB">];
   let phase = ForwardPhase;
   let precision = Narrow;
   let scaling = Linear;
@@ -31,42 +34,7 @@ class AICFRT_Product<string mnemonic, int number, string schema,
     "a, b and c have the same element type, or a and b are f16 or bf16 and c is "
     "f32.",
     "op(a)'s columns are op(b)'s rows (K).",
-    "c is [op(a)'s rows, op(b)'s columns]."] # moreConstraints;
-}
-
-def AICFRT_GemmOp : AICFRT_Product<"gemm", 0, "", [], [], [], []> {
-  let summary = "c[M,N] = op(a) · op(b)";
-  let text = [{
-    Matrix product of rank-2 tensors of one float type; `op` transposes where
-    `transA` or `transB` is set. op(a) is [M,K], op(b) is [K,N].
-  }];
-}
-
-def AICFRT_GemmBiasOp : AICFRT_Product<"gemm_bias", 19, "GMBI",
-    [In<"bias">], [], [BoolField<"relu">],
-    ["bias is [N] of c's element type."]> {
-  let summary = "c[M,N] = op(a) · op(b) + bias[N], then max(c, 0) with `relu`";
-  let text = [{
-    gemm, bias_add{axis = -1} and, with `relu`, relu in one call; bias is added
-    before the sum is rounded to c's type.
-  }];
-}
-
-def AICFRT_GemmReluBwdOp : AICFRT_Product<"gemm_relu_bwd", 20, "GMRB",
-    [In<"saved">], [], [], ["saved has c's type."]> {
-  let summary = "c[M,N] = saved > 0 ? op(a) · op(b) : 0";
-  let text = "\n    gemm and relu_bwd in one call.\n";
-  let ties = [Tie<"c", "saved">];
-}
-
-def AICFRT_GemmReduceOp : AICFRT_Product<"gemm_reduce", 21, "GMRS",
-    [], [Checked<"sums", FloatElement>], [],
-    ["sums is [M] of c's element type."]> {
-  let summary = "c[M,N] = op(a) · op(b); sums[M] = Σ_k op(a)[m,k]";
-  let text = [{
-    The weight and bias gradients of a linear layer in one call: dW = dyᵀ · x
-    and db = Σ_rows dy.
-  }];
+    "c is [op(a)'s rows, op(b)'s columns]."];
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,28 +63,54 @@ def GemmHalf : KernelFamily<"gemm", "CPU"> {
 // CUDA: tiles for small products, cuBLASLt for the others
 //===----------------------------------------------------------------------===//
 
-class Tiles<list<AICFRT_Primitive> products, list<Variant> types>
-    : KernelFamily<"gemm", "CUDA"> {
-  let kinds = products;
-  let variants = types;
-  let variantName = "tile";
-  let condition = "isSmallProduct(c)";
-  let kernel = "gemm<$T, $U, $Args>";
+/// A linear layer with its activation.
+def GemmBias : BodyPattern<"gemm_bias", [
+    Element<"gemm", AICFRT_GemmOp>, Element<"bias", AICFRT_BiasAddOp>,
+    Maybe<"relu", AICFRT_ReluOp>]> {
+  let bindings = ["bias.y = gemm.c", "relu.x = bias.out"];
 }
-def TilesOfEachType : Tiles<[AICFRT_GemmOp, AICFRT_GemmBiasOp,
-                             AICFRT_GemmReluBwdOp, AICFRT_GemmReduceOp],
-                            [On<"f32">, On<"f16">, On<"bf16">]>;
-def TilesToSingle : Tiles<[AICFRT_GemmOp], HalfToSingle.each>;
-/// The library's f64 has no tensor cores here either.
-def TilesOfDouble : Tiles<[AICFRT_GemmOp, AICFRT_GemmBiasOp,
-                           AICFRT_GemmReluBwdOp, AICFRT_GemmReduceOp],
-                          [On<"f64">]> {
-  let condition = "";
+/// The gradient of the input of a layer behind a relu.
+def GemmReluBwd : BodyPattern<"gemm_relu_bwd", [
+    Element<"gemm", AICFRT_GemmOp>, Element<"bwd", AICFRT_ReluBwdOp>]> {
+  let bindings = ["bwd.dy = gemm.c"];
+  let ties = ["bwd.dx = bwd.saved"];
+}
+/// The weight and bias gradients of a linear layer: dW = dyᵀ · x, db = Σ_rows dy.
+def GemmReduce : BodyPattern<"gemm_reduce", [
+    Element<"gemm", AICFRT_GemmOp>, Element<"sum", AICFRT_ReduceSumOp>]> {
+  let bindings = ["sum.x = gemm.a"];
 }
 
-class Library<AICFRT_Primitive product, list<Variant> types>
-    : KernelFamily<"gemm", "CUDA"> {
-  let kinds = [product];
+class Tiles<list<Variant> types> : KernelFamily<"gemm", "CUDA"> {
+  let variants = types;
+  let variantName = "tile";
+  let kernel = "gemm<$T, $U, $Args>";
+}
+/// A small product, and what f64 has: the library's has no tensor cores here
+/// either.
+class TileFusion<BodyPattern pattern, string takes, list<Variant> types,
+                 bit isSmall = 1> : Tiles<types> {
+  let patterns = [pattern];
+  let condition = takes # !if(isSmall, " && isSmallProduct(c)", "");
+}
+defvar HalfAndSingle = [On<"f32">, On<"f16">, On<"bf16">];
+def GemmTiles : Tiles<HalfAndSingle> {
+  let kinds = [AICFRT_GemmOp];
+  let condition = "isSmallProduct(c)";
+}
+def GemmTilesToSingle : Tiles<HalfToSingle.each> {
+  let kinds = [AICFRT_GemmOp];
+  let condition = "isSmallProduct(c)";
+}
+def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [AICFRT_GemmOp]; }
+foreach small = [0, 1] in {
+  defvar types = !if(small, HalfAndSingle, [On<"f64">]);
+  def : TileFusion<GemmBias, "isRowBias(c)", types, small>;
+  def : TileFusion<GemmReluBwd, "true", types, small>;
+  def : TileFusion<GemmReduce, "sumsOverK(c)", types, small>;
+}
+
+class Library<list<Variant> types> : KernelFamily<"gemm", "CUDA"> {
   let variants = types;
   let provider = "CublasLt";
   let variantName = "lt";
@@ -124,25 +118,36 @@ class Library<AICFRT_Primitive product, list<Variant> types>
   let workspaceCap = "h200::kLibraryWorkspaceBytes";
   let preference = 3;
 }
-class LibraryTF32<AICFRT_Primitive product> : Library<product, [On<"f32">]> {
+class LibraryTF32 : Library<[On<"f32">]> {
   let math = "TF32";
   let alignment = 16;
   let selection = "AutoTF32";
   let preference = 2;
 }
-defvar HalfAndSingle = [On<"f32">, On<"f16">, On<"bf16">];
-def GemmTF32 : LibraryTF32<AICFRT_GemmOp>;
-def GemmLt : Library<AICFRT_GemmOp, HalfAndSingle # HalfToSingle.each>;
-def GemmBiasTF32 : LibraryTF32<AICFRT_GemmBiasOp> { let fusesForFree = 1; }
-def GemmBiasLt : Library<AICFRT_GemmBiasOp, HalfAndSingle> {
+def GemmTF32 : LibraryTF32 { let kinds = [AICFRT_GemmOp]; }
+def GemmLt : Library<HalfAndSingle # HalfToSingle.each> {
+  let kinds = [AICFRT_GemmOp];
+}
+def GemmBiasTF32 : LibraryTF32 {
+  let patterns = [GemmBias];
+  let condition = "isRowBias(c)";
+  let fusesForFree = 1;
+}
+def GemmBiasLt : Library<HalfAndSingle> {
+  let patterns = [GemmBias];
+  let condition = "isRowBias(c)";
   let fusesForFree = 1;
 }
 /// They take longer than gemm and a reduction apart (benchmarks/results): only
 /// by name.
-def GemmReduceTF32 : LibraryTF32<AICFRT_GemmReduceOp> {
+def GemmReduceTF32 : LibraryTF32 {
+  let patterns = [GemmReduce];
+  let condition = "sumsOverK(c)";
   let selection = "Pinned";
 }
-def GemmReduceLt : Library<AICFRT_GemmReduceOp, HalfAndSingle> {
+def GemmReduceLt : Library<HalfAndSingle> {
+  let patterns = [GemmReduce];
+  let condition = "sumsOverK(c)";
   let selection = "Pinned";
 }
 

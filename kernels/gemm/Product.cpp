@@ -23,8 +23,8 @@ template <typename Args> static Product readProduct(const LaunchArgs &args) {
 
 ProductReader findProductReader(std::string_view kid) {
   static const std::unordered_map<std::string_view, ProductReader> readers = {
-#define AICF_ROW(KID, KIND, DEVICE, PROVIDER, ...)                             \
-  AICF_BY_##PROVIDER({#KID, &readProduct<KIND##Args>}, )
+#define AICF_ROW(KID, PATTERN, DEVICE, PROVIDER, ...)                          \
+  AICF_BY_##PROVIDER({#KID, &readProduct<PATTERN##Args>}, )
 #include "kernels/Rows.def"
   };
   auto it = readers.find(kid);

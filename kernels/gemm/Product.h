@@ -29,21 +29,25 @@ struct Product {
   int64_t m, n, k;
   int64_t lda, ldb; ///< elements between rows as stored
 
-  Product(const GemmArgs &call) : Product(call, TensorView()) {}
-  Product(const GemmBiasArgs &call) : Product(call, call.bias()) {
-    epilogue = call.attrs().relu ? Epilogue::BiasRelu : Epilogue::Bias;
+  Product(const GemmArgs &call) : Product(call, call.c(), TensorView()) {}
+  Product(const GemmBiasArgs &call)
+      : Product(call.gemm(), call.relu() ? call.relu()->y() : call.bias().out(),
+                call.bias().b()) {
+    epilogue = call.relu() ? Epilogue::BiasRelu : Epilogue::Bias;
   }
-  Product(const GemmReluBwdArgs &call) : Product(call, call.saved()) {
+  Product(const GemmReluBwdArgs &call)
+      : Product(call.gemm(), call.bwd().dx(), call.bwd().saved()) {
     epilogue = Epilogue::ReluBwd;
   }
-  Product(const GemmReduceArgs &call) : Product(call, call.sums()) {
+  Product(const GemmReduceArgs &call)
+      : Product(call.gemm(), call.gemm().c(), call.sum().y()) {
     epilogue = Epilogue::Reduce;
   }
 
 private:
-  template <typename Args>
-  Product(const Args &call, TensorView extra)
-      : a(call.a()), b(call.b()), c(call.c()), extra(extra),
+  /// `result` is what is left in memory: c, or what the epilogue made of it.
+  Product(const GemmArgs &call, const TensorView &result, TensorView extra)
+      : a(call.a()), b(call.b()), c(result), extra(extra),
         transA(call.attrs().transA != 0), transB(call.attrs().transB != 0),
         m(c.desc.dims[0]), n(c.desc.dims[1]),
         k(transA ? a.desc.dims[0] : a.desc.dims[1]), lda(a.desc.dims[1]),

@@ -8,15 +8,14 @@
 #include "kernels/RuleCall.h"
 
 namespace aicf::rules {
-namespace {
 
-template <typename Product> Status ranks(const Product &c) {
-  AICF_RETURN_IF_ERROR(hasRank(c.a(), 2));
-  AICF_RETURN_IF_ERROR(hasRank(c.b(), 2));
-  return hasRank(c.c(), 2);
+Status gemm_c1(const GemmView<Call> &c) {
+  for (const Operand *operand : {&c.a(), &c.b(), &c.c()})
+    AICF_RETURN_IF_ERROR(hasRank(*operand, 2));
+  return {};
 }
 
-template <typename Product> Status elements(const Product &c) {
+Status gemm_c2(const GemmView<Call> &c) {
   DType dtype = c.a()->dtype;
   AICF_RETURN_IF_ERROR(hasElement(c.b(), dtype));
   if (isHalf(dtype) && c.c()->dtype == DType::F32)
@@ -24,7 +23,7 @@ template <typename Product> Status elements(const Product &c) {
   return hasElement(c.c(), dtype);
 }
 
-template <typename Product> Status depth(const Product &c) {
+Status gemm_c3(const GemmView<Call> &c) {
   int64_t ka = c.a()->dims[1 - c.attrs().transA];
   int64_t kb = c.b()->dims[c.attrs().transB];
   if (ka == kb)
@@ -34,34 +33,15 @@ template <typename Product> Status depth(const Product &c) {
                    ", ", c.b()->toString());
 }
 
-template <typename Product> Status resultShape(const Product &c) {
+Status gemm_c4(const GemmView<Call> &c) {
   return hasShape(c.c(), {c.a()->dims[c.attrs().transA],
                           c.b()->dims[1 - c.attrs().transB]});
 }
 
-} // namespace
-
-#define AICF_PRODUCT(OP, VIEW)                                                 \
-  Status OP##_c1(const VIEW##View<Call> &c) { return ranks(c); }               \
-  Status OP##_c2(const VIEW##View<Call> &c) { return elements(c); }            \
-  Status OP##_c3(const VIEW##View<Call> &c) { return depth(c); }               \
-  Status OP##_c4(const VIEW##View<Call> &c) { return resultShape(c); }
-AICF_PRODUCT(gemm, Gemm)
-AICF_PRODUCT(gemm_bias, GemmBias)
-AICF_PRODUCT(gemm_relu_bwd, GemmReluBwd)
-AICF_PRODUCT(gemm_reduce, GemmReduce)
-#undef AICF_PRODUCT
-
-Status gemm_bias_c5(const GemmBiasView<Call> &c) {
-  return hasType(c.bias(), TensorDesc(c.c()->dtype, {c.c()->dims[1]}));
-}
-
-Status gemm_relu_bwd_c5(const GemmReluBwdView<Call> &c) {
-  return hasType(c.saved(), *c.c());
-}
-
-Status gemm_reduce_c5(const GemmReduceView<Call> &c) {
-  return hasType(c.sums(), TensorDesc(c.c()->dtype, {c.c()->dims[0]}));
+/// Nothing is checked yet: ranks, flags.
+TensorDesc infer_gemm_c(const GemmView<Call> &c) {
+  return TensorDesc(c.a()->dtype, {c.a()->dims[c.attrs().transA != 0],
+                                   c.b()->dims[c.attrs().transB == 0]});
 }
 
 } // namespace aicf::rules

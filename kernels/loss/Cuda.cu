@@ -125,8 +125,9 @@ __global__ void meanKernel(const __grid_constant__ MeanParams p) {
     *static_cast<T *>(p.out) = narrow<T>(Compute<T>(sum / double(p.n)));
 }
 
-template <typename T, typename Target, bool kGrad, typename Args>
-LaunchPlan planMse(Args call) {
+/// `grad` is null where only the loss is asked for.
+template <typename T, typename Target, bool kGrad>
+LaunchPlan planMse(const MseLossArgs &call, const MseGradArgs *grad) {
   // The number of blocks decides the order of the sum.
   const DeviceLimits limits{int(kMultiprocessors), kThreadsPerMultiprocessor};
   MseParams p{};
@@ -135,9 +136,9 @@ LaunchPlan planMse(Args call) {
   p.loss = call.loss().data;
   p.n = call.pred().numElements();
   if constexpr (kGrad) {
-    p.scale = call.loss_scale() ? call.loss_scale()->data : nullptr;
-    p.dpred = call.dpred().data;
-    p.factor = call.attrs().scale;
+    p.scale = grad->loss_scale() ? grad->loss_scale()->data : nullptr;
+    p.dpred = grad->dpred().data;
+    p.factor = grad->attrs().scale;
   }
   int64_t fits =
       call->workspace.data ? int64_t(call->workspace.desc.numBytes() / 8) : 0;
@@ -158,20 +159,21 @@ LaunchPlan planMse(Args call) {
   return launches(mseKernel<T, Target, kGrad, 1>, 1);
 }
 
-template <typename T, bool kGrad, typename Args>
-LaunchPlan mse(Args call, const DeviceLimits &) {
+template <typename T, bool kGrad>
+LaunchPlan mse(const MseLossArgs &call, const MseGradArgs *grad) {
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
-    return planMse<T, float, kGrad>(call);
-  return planMse<T, T, kGrad>(call);
+    return planMse<T, float, kGrad>(call, grad);
+  return planMse<T, T, kGrad>(call, grad);
 }
 
 template <typename T>
-LaunchPlan mseLoss(MseLossArgs call, const DeviceLimits &limits) {
-  return mse<T, false>(call, limits);
+LaunchPlan mseLoss(MseLossArgs call, const DeviceLimits &) {
+  return mse<T, false>(call, nullptr);
 }
 template <typename T>
-LaunchPlan mseLossGrad(MseLossGradArgs call, const DeviceLimits &limits) {
-  return mse<T, true>(call, limits);
+LaunchPlan mseLossGrad(MseLossGradArgs call, const DeviceLimits &) {
+  MseGradArgs grad = call.grad();
+  return mse<T, true>(call.loss(), &grad);
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,9 +15,12 @@ namespace aicf::families {
 /// A partial sum (f64) a block.
 inline constexpr uint64_t kMseWorkspaceBytes = uint64_t(1) << 20;
 
-template <typename View> uint64_t mseWorkspace(const View &c) {
+inline uint64_t mseWorkspace(const MseLossView<rules::Call> &c) {
   int64_t elements = c.pred()->numElements() + c.target()->numElements();
   return elements <= kSingleBlockElements ? 0 : kMseWorkspaceBytes;
+}
+inline uint64_t mseWorkspace(const MseLossGradView<rules::Call> &c) {
+  return mseWorkspace(c.loss());
 }
 
 } // namespace aicf::families

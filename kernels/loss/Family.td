@@ -46,18 +46,6 @@ def AICFRT_MseGradOp : AICFRT_Mse<"mse_grad", 9, "MSEG", 1> {
   let scaling = Seed;
 }
 
-def AICFRT_MseLossGradOp : AICFRT_Mse<"mse_loss_grad", 23, "MSLG", 1> {
-  let summary = "loss = mean((pred - target)^2); dpred as mse_grad";
-  let text = [{
-    mse_loss and mse_grad of the same operands in one call.
-  }];
-  let resultList = [ScalarOf<"loss", "target">, Like<"dpred", "pred">];
-  let ties = [Tie<"dpred", "pred">, Tie<"dpred", "target">];
-  let fields = [F64Field<"scale", FiniteNumber>];
-  let phase = BackwardPhase;
-  let scaling = Seed;
-}
-
 class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let fields = [F64Field<"label_smoothing", BelowOne, "0.0">,
@@ -154,9 +142,14 @@ def MseLossCuda : KernelFamily<"loss", "CUDA"> {
   let workspaceCap = "kMseWorkspaceBytes";
   let kernel = "mseLoss<$T>";
 }
+def MseLossGrad : BodyPattern<"mse_loss_grad", [
+    Element<"loss", AICFRT_MseLossOp>, Element<"grad", AICFRT_MseGradOp>]> {
+  let bindings = ["grad.pred = loss.pred", "grad.target = loss.target"];
+  let ties = ["grad.dpred = loss.pred", "grad.dpred = loss.target"];
+}
 /// Result 0 is the loss, of target's type.
 def MseLossGradCuda : KernelFamily<"loss", "CUDA"> {
-  let kinds = [AICFRT_MseLossGradOp];
+  let patterns = [MseLossGrad];
   let variants = EveryFloat.each # HalfToSingle.each;
   let version = 1;
   let workspace = "mseWorkspace(c)";

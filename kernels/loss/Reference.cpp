@@ -11,28 +11,17 @@
 #include <cmath>
 
 namespace aicf::reference {
-namespace {
-
-template <typename View> void loss(const View &c) {
+void compute(const MseLossView<Call> &c) {
   double sum = 0;
   for (size_t i = 0; i < c.pred().size(); ++i)
     sum += std::pow(c.pred()[i] - c.target()[i], 2);
   c.loss()[0] = sum / double(c.pred().size());
 }
 
-template <typename View> void gradient(const View &c) {
+void compute(const MseGradView<Call> &c) {
   double scale = c.attrs().scale * valueOr(c.loss_scale(), 1);
   fill(c.dpred(),
        [&](size_t i) { return scale * (c.pred()[i] - c.target()[i]); });
-}
-
-} // namespace
-
-void compute(const MseLossView<Call> &c) { loss(c); }
-void compute(const MseGradView<Call> &c) { gradient(c); }
-void compute(const MseLossGradView<Call> &c) {
-  loss(c);
-  gradient(c);
 }
 
 namespace {

@@ -15,14 +15,8 @@ Status mse_loss_c1(const MseLossView<Call> &c) {
 Status mse_grad_c1(const MseGradView<Call> &c) {
   return hasTypeOrIsNarrower(c.pred(), c.target());
 }
-Status mse_loss_grad_c1(const MseLossGradView<Call> &c) {
-  return hasTypeOrIsNarrower(c.pred(), c.target());
-}
 
 Status mse_grad_c2(const MseGradView<Call> &c) {
-  return ifThere(c.loss_scale(), hasType, TensorDesc(c.target()->dtype, {}));
-}
-Status mse_loss_grad_c2(const MseLossGradView<Call> &c) {
   return ifThere(c.loss_scale(), hasType, TensorDesc(c.target()->dtype, {}));
 }
 

@@ -23,9 +23,14 @@ inline uint64_t columnSumsWorkspace(const ReduceSumView<rules::Call> &c) {
   return kPartialSumBytes * uint64_t(c.y()->numElements());
 }
 inline uint64_t columnSumsWorkspace(const ReluBwdReduceView<rules::Call> &c) {
-  if (2 * c.dy()->numElements() <= kSingleBlockElements)
+  if (2 * c.sum().x()->numElements() <= kSingleBlockElements)
     return 0;
-  return kPartialSumBytes * uint64_t(c.sums()->numElements());
+  return kPartialSumBytes * uint64_t(c.sum().y()->numElements());
+}
+/// A matrix summed over its rows, to a vector.
+inline bool sumsRows(const ReluBwdReduceView<rules::Call> &c) {
+  return c.sum().attrs().axis == 0 && c.sum().x()->rank == 2 &&
+         c.sum().y()->rank == 1;
 }
 
 } // namespace aicf::families

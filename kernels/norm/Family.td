@@ -9,6 +9,7 @@
 
 include "aicf/Dialect/AICF/AICFBase.td"
 include "kernels/KernelFamily.td"
+include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
@@ -28,21 +29,6 @@ def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
                      "y has x's shape with dimension `axis` dropped or 1."];
-}
-
-def AICFRT_ReluBwdReduceOp : AICFRT_Primitive<"relu_bwd_reduce", 22> {
-  let summary = "dx = saved > 0 ? dy : 0; sums[j] = Σ_i dx[i,j]";
-  let text = [{
-    relu_bwd and the reduce_sum{axis = 0} of its result in one call.
-  }];
-  let operandList = [In<"dy">, In<"saved">];
-  let resultList = [Like<"dx", "dy">, Checked<"sums", FloatElement>];
-  let ties = [Tie<"dx", "dy">, Tie<"dx", "saved">];
-  let phase = BackwardPhase;
-  let precision = Narrow;
-  let scaling = Linear;
-  let constraints = ["dy and saved have the same type, of rank 2.",
-                     "sums is [dy's columns] of the same element type."];
 }
 
 def AICFRT_LayerNormOp : AICFRT_Primitive<"layer_norm", 11, "LNRM"> {
@@ -120,14 +106,25 @@ def LayerNormBwdCpu : KernelFamily<"norm", "CPU"> {
 }
 
 /// The workspace holds partial sums of chunks of rows.
-class Sums<AICFRT_Primitive kind> : KernelFamily<"sums", "CUDA"> {
-  let kinds = [kind];
+class Sums : KernelFamily<"sums", "CUDA"> {
   let variants = EveryFloat.each;
   let workspace = "columnSumsWorkspace(c)";
   let workspaceCap = "kPartialSumsCap";
 }
-def ReduceSumCuda : Sums<AICFRT_ReduceSumOp> { let kernel = "reduceSum<$T>"; }
-def ReluBwdReduceCuda : Sums<AICFRT_ReluBwdReduceOp> {
+def ReduceSumCuda : Sums {
+  let kinds = [AICFRT_ReduceSumOp];
+  let kernel = "reduceSum<$T>";
+}
+/// The gradients of a bias and of what it was added to, behind a relu.
+def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
+    Element<"bwd", AICFRT_ReluBwdOp>, Element<"sum", AICFRT_ReduceSumOp>]> {
+  let bindings = ["sum.x = bwd.dx"];
+  let keeps = ["bwd.dx"];
+  let ties = ["bwd.dx = bwd.dy", "bwd.dx = bwd.saved"];
+}
+def ReluBwdReduceCuda : Sums {
+  let patterns = [ReluBwdReduce];
+  let condition = "sumsRows(c)";
   let kernel = "reluBwdReduce<$T>";
 }
 def LayerNormCuda : KernelFamily<"layer_norm", "CUDA"> {

@@ -26,11 +26,6 @@ void compute(const ReduceSumView<Call> &c) {
   sumOver(c.x(), c.attrs().axis, c.y());
 }
 
-void compute(const ReluBwdReduceView<Call> &c) {
-  fill(c.dx(), [&](size_t i) { return c.saved()[i] > 0 ? c.dy()[i] : 0; });
-  sumOver(c.dx(), 0, c.sums());
-}
-
 void compute(const LayerNormView<Call> &c) {
   double eps = c.attrs().eps;
   size_t width = c.gamma().size(), rows = c.x().size() / width;

@@ -29,15 +29,6 @@ Status reduce_sum_c3(const ReduceSumView<Call> &c) {
   return c.y()->sameShape(kept) ? Status() : hasShape(c.y(), dropped);
 }
 
-Status relu_bwd_reduce_c1(const ReluBwdReduceView<Call> &c) {
-  AICF_RETURN_IF_ERROR(hasRank(c.dy(), 2));
-  return hasType(c.saved(), *c.dy());
-}
-
-Status relu_bwd_reduce_c2(const ReluBwdReduceView<Call> &c) {
-  return hasType(c.sums(), TensorDesc(c.dy()->dtype, {c.dy()->dims[1]}));
-}
-
 Status layer_norm_c1(const LayerNormView<Call> &c) {
   return hasLastDimension(c.x());
 }

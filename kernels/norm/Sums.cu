@@ -200,13 +200,14 @@ LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
 template <typename T>
 LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
   ColumnParams p{};
-  p.x = call.dy().data;
-  p.saved = call.saved().data;
-  p.dx = call.dx().data;
-  p.size = call.dy().desc.dims[0];
-  p.inner = call.dy().desc.dims[1];
+  ReluBwdArgs bwd = call.bwd();
+  p.x = bwd.dy().data;
+  p.saved = bwd.saved().data;
+  p.dx = bwd.dx().data;
+  p.size = bwd.dy().desc.dims[0];
+  p.inner = bwd.dy().desc.dims[1];
   return planColumnsOfAnyWidth<T, true>(call->workspace, limits, p, 1,
-                                        call.sums().data);
+                                        call.sum().y().data);
 }
 
 } // namespace

@@ -155,48 +155,24 @@ bool isAligned(const Group &g) {
          aligned(g.s1Out) && aligned(g.copy);
 }
 
-/// The groups of a multi-tensor call, or the one of a single update.
-template <typename Args> size_t numGroupsOf(const Args &call) {
-  return call.numGroups();
+/// One update; `copy` is the new parameter in 16 bits, or null.
+Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
+  return {call.p().data,         call.g().data,
+          call.m().data,         call.v().data,
+          call.p_out().data,     call.m_out().data,
+          call.v_out().data,     copy ? copy->data : nullptr,
+          call.p().numElements()};
 }
-size_t numGroupsOf(const AdamStepArgs &) { return 1; }
-
-Group groupOf(const AdamStepArgs &call, size_t) {
-  return {call.p().data,     call.g().data,     call.m().data,
-          call.v().data,     call.p_out().data, call.m_out().data,
-          call.v_out().data, nullptr,           call.p().numElements()};
-}
-Group groupOf(const AdamUpdateArgs &call, size_t i) {
-  const TensorView *copy = call.copies(i);
-  return {call.p(i).data,         call.g(i).data,
-          call.m(i).data,         call.v(i).data,
-          call.p_out(i).data,     call.m_out(i).data,
-          call.v_out(i).data,     copy ? copy->data : nullptr,
-          call.p(i).numElements()};
-}
-Group groupOf(const SgdUpdateArgs &call, size_t i) {
-  const TensorView *copy = call.copies(i);
-  return {call.p(i).data,
-          call.g(i).data,
+Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
+  return {call.p().data,
+          call.g().data,
+          call.m() ? call.m()->data : nullptr,
           nullptr,
-          nullptr,
-          call.p_out(i).data,
-          nullptr,
+          call.p_out().data,
+          call.m_out() ? call.m_out()->data : nullptr,
           nullptr,
           copy ? copy->data : nullptr,
-          call.p(i).numElements()};
-}
-Group groupOf(const MomentumUpdateArgs &call, size_t i) {
-  const TensorView *copy = call.copies(i);
-  return {call.p(i).data,
-          call.g(i).data,
-          call.m(i).data,
-          nullptr,
-          call.p_out(i).data,
-          call.m_out(i).data,
-          nullptr,
-          copy ? copy->data : nullptr,
-          call.p(i).numElements()};
+          call.p().numElements()};
 }
 
 /// The dtypes that pick a variant: all groups have the first one's.
@@ -204,28 +180,44 @@ struct UpdateTypes {
   DType grad;
   std::optional<DType> copy;
 };
-UpdateTypes typesOf(const AdamStepArgs &call) {
-  return {call.g().desc.dtype, std::nullopt};
-}
-template <typename Args> UpdateTypes typesOf(const Args &call) {
-  const TensorView *copy = call.copies(0);
-  return {call.g(0).desc.dtype,
-          copy ? std::optional(copy->desc.dtype) : std::nullopt};
-}
+
+/// The updates of a call, which has one or many; those of many share scalars
+/// and fields.
+template <typename Step> struct Updates {
+  std::vector<Step> steps;
+  std::vector<const TensorView *> copies; ///< null without
+
+  explicit Updates(const Step &step) : steps{step}, copies{nullptr} {}
+  template <typename Pattern> explicit Updates(const Pattern &call) {
+    for (size_t i = 0; i < call.numGroups(); ++i) {
+      steps.push_back(call.step(i));
+      auto copy = call.copy(i);
+      copies.push_back(copy ? &copy->y() : nullptr);
+    }
+  }
+  const Step &first() const { return steps.front(); }
+  UpdateTypes types() const {
+    return {first().g().desc.dtype,
+            copies.front() ? std::optional(copies.front()->desc.dtype)
+                           : std::nullopt};
+  }
+};
 
 /// Fills groups and scalars; true when V = 4 fits all groups.
-template <typename Args> bool fill(const Args &call, UpdateParams &p) {
+template <typename Step>
+bool fill(const Updates<Step> &updates, UpdateParams &p) {
   uint32_t blocks = 0;
   bool aligned = true;
-  p.count = int32_t(numGroupsOf(call));
+  p.count = int32_t(updates.steps.size());
   for (int32_t i = 0; i < p.count; ++i) {
-    Group &g = p.groups[i] = groupOf(call, size_t(i));
+    Group &g = p.groups[i] =
+        groupOf(updates.steps[size_t(i)], updates.copies[size_t(i)]);
     aligned &= isAligned(g);
     p.firstBlock[i] = blocks;
     blocks += uint32_t((g.n + kUpdateElements - 1) / kUpdateElements);
   }
   p.firstBlock[p.count] = blocks;
-  setScalars(call, p);
+  setScalars(updates.first(), p);
   return aligned;
 }
 
@@ -264,10 +256,10 @@ LaunchPlan planCopies(UpdateTypes types, const UpdateParams &p, bool aligned) {
 }
 
 /// Picks the gradient's type; all groups have one (the rows' condition).
-template <typename Rule, typename T, typename Args>
-LaunchPlan planRule(const Args &call, UpdateParams &p) {
-  bool aligned = fill(call, p);
-  UpdateTypes types = typesOf(call);
+template <typename Rule, typename T, typename Step>
+LaunchPlan planRule(const Updates<Step> &updates, UpdateParams &p) {
+  bool aligned = fill(updates, p);
+  UpdateTypes types = updates.types();
   if constexpr (std::is_same_v<T, float>) {
     if (types.grad == DType::F16)
       return planCopies<Rule, T, f16>(types, p, aligned);
@@ -278,33 +270,41 @@ LaunchPlan planRule(const Args &call, UpdateParams &p) {
 }
 
 /// adam_step and adam_update.
-template <typename T, typename Args>
-LaunchPlan adam(Args call, const DeviceLimits &) {
-  auto attrs = call.attrs();
+template <typename T> LaunchPlan adam(const Updates<AdamStepArgs> &updates) {
+  AdamStepAttrs attrs = updates.first().attrs();
   UpdateParams p{};
-  p.bc = call.bc().data;
+  p.bc = updates.first().bc().data;
   p.beta1 = attrs.beta1;
   p.beta2 = attrs.beta2;
   p.eps = attrs.eps;
   p.decay = attrs.weight_decay;
-  return planRule<Adam, T>(call, p);
+  return planRule<Adam, T>(updates, p);
+}
+template <typename T>
+LaunchPlan adamStep(AdamStepArgs call, const DeviceLimits &) {
+  return adam<T>(Updates<AdamStepArgs>(call));
+}
+template <typename T>
+LaunchPlan adamUpdate(AdamUpdateArgs call, const DeviceLimits &) {
+  return adam<T>(Updates<AdamStepArgs>(call));
 }
 
-template <typename T>
-LaunchPlan sgdUpdate(SgdUpdateArgs call, const DeviceLimits &) {
-  UpdateParams p{};
-  p.decay = call.attrs().weight_decay;
-  return planRule<Sgd<false>, T>(call, p);
-}
-
-template <typename T>
-LaunchPlan momentumUpdate(MomentumUpdateArgs call, const DeviceLimits &) {
-  MomentumUpdateAttrs attrs = call.attrs();
+template <typename T, bool kMomentum>
+LaunchPlan sgdUpdates(const Updates<SgdStepArgs> &updates) {
+  SgdStepAttrs attrs = updates.first().attrs();
   UpdateParams p{};
   p.beta1 = attrs.momentum;
   p.decay = attrs.weight_decay;
   p.nesterov = attrs.nesterov != 0;
-  return planRule<Sgd<true>, T>(call, p);
+  return planRule<Sgd<kMomentum>, T>(updates, p);
+}
+template <typename T>
+LaunchPlan sgdUpdate(SgdUpdateArgs call, const DeviceLimits &) {
+  return sgdUpdates<T, false>(Updates<SgdStepArgs>(call));
+}
+template <typename T>
+LaunchPlan momentumUpdate(MomentumUpdateArgs call, const DeviceLimits &) {
+  return sgdUpdates<T, true>(Updates<SgdStepArgs>(call));
 }
 
 /// One parameter, whose width is the row's.

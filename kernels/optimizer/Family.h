@@ -13,19 +13,19 @@ namespace aicf::families {
 
 /// Gradients of one type; copies, if any, of one type, the gradients' if that
 /// is 16-bit, of f32 parameters.
-template <typename View> bool groupsFit(const View &c) {
-  if (c.numGroups() > kMaxUpdateGroups)
-    return false;
-  DType grad = c.g(0)->dtype;
-  const rules::Operand *copy = c.copies(0);
+template <typename Pattern> bool groupsFit(const Pattern &c) {
+  DType param = c.step(0).p()->dtype, grad = c.step(0).g()->dtype;
+  std::optional<DType> copy;
+  if (auto cast = c.copy(0))
+    copy = cast->y()->dtype;
   for (size_t i = 0; i < c.numGroups(); ++i) {
-    if (c.g(i)->dtype != grad)
+    if (c.step(i).p()->dtype != param || c.step(i).g()->dtype != grad)
       return false;
-    if (copy && ((*c.copies(i))->dtype != (*copy)->dtype ||
-                 (rules::isHalf(grad) && (*copy)->dtype != grad)))
+    if (copy && c.copy(i)->y()->dtype != *copy)
       return false;
   }
-  return !copy || c.p(0)->dtype == DType::F32;
+  return !copy || (param == DType::F32 && rules::isHalf(*copy) &&
+                   (!rules::isHalf(grad) || *copy == grad));
 }
 
 } // namespace aicf::families

@@ -9,6 +9,7 @@
 
 include "aicf/Dialect/AICF/AICFBase.td"
 include "kernels/KernelFamily.td"
+include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
@@ -22,16 +23,7 @@ class AICFRT_Optimizer<string mnemonic, int number, string schema>
   let scaling = NotScaled;
 }
 
-class AICFRT_Adam<string mnemonic, int number, string schema>
-    : AICFRT_Optimizer<mnemonic, number, schema> {
-  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">, Tie<"v_out", "v">];
-  let fields = [F64Field<"beta1", BelowOne, "0.9">,
-                F64Field<"beta2", BelowOne, "0.999">,
-                F64Field<"eps", NonNegative, "1e-8">,
-                F64Field<"weight_decay", NonNegative, "0.0">];
-}
-
-def AICFRT_AdamStepOp : AICFRT_Adam<"adam_step", 17, "ADAM"> {
+def AICFRT_AdamStepOp : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {
   let summary = "AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)";
   let text = [{
     g' = g·inv_scale; m' = β1·m + (1-β1)·g'; v' = β2·v + (1-β2)·g'²;
@@ -41,6 +33,11 @@ def AICFRT_AdamStepOp : AICFRT_Adam<"adam_step", 17, "ADAM"> {
   let operandList = [In<"p">, In<"g">, In<"m">, In<"v">, In<"bc">, In<"lr">,
                      Opt<"inv_scale">, Opt<"ok", I32Element>];
   let resultList = [Like<"p_out", "p">, Like<"m_out", "m">, Like<"v_out", "v">];
+  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">, Tie<"v_out", "v">];
+  let fields = [F64Field<"beta1", BelowOne, "0.9">,
+                F64Field<"beta2", BelowOne, "0.999">,
+                F64Field<"eps", NonNegative, "1e-8">,
+                F64Field<"weight_decay", NonNegative, "0.0">];
   let constraints = [
     "m and v have p's type; g has it too, or p's shape with f16 or bf16 where p "
     "is f32.",
@@ -68,66 +65,6 @@ def AICFRT_SgdStepOp : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
     "lr and inv_scale are 0-d of p's element type.",
     "ok is 0-d.",
     "momentum and nesterov are 0 without m."];
-}
-
-/// The same update of many parameters in one call: groups of the parameter, its
-/// gradient and states, then what they share. Behind the groups' results stand
-/// either none or, for each, the new parameter rounded to f16 or bf16.
-def AICFRT_AdamUpdateOp : AICFRT_Adam<"adam_update", 24, "ADMU"> {
-  let summary = "adam_step of several parameters in one call";
-  let text = [{
-    Groups are p, g, m, v of each parameter; results p', m', v' of each, then
-    either nothing or, for each, p' rounded to f16 or bf16.
-  }];
-  let operandList = [Each<"p">, Each<"g">, Each<"m">, Each<"v">,
-                     In<"bc">, In<"lr">, Opt<"inv_scale">,
-                     Opt<"ok", I32Element>];
-  let resultList = [EachLike<"p_out", "p">, EachLike<"m_out", "m">,
-                    EachLike<"v_out", "v">];
-  let copies = "copies";
-  let constraints = [
-    "each group obeys C1 of adam_step.",
-    "bc is [2], lr and inv_scale are 0-d, of every p's element type.",
-    "ok is 0-d.",
-    "a copy has its parameter's shape and is f16 or bf16."];
-}
-
-class AICFRT_SgdMany<string mnemonic, int number, string schema>
-    : AICFRT_Optimizer<mnemonic, number, schema> {
-  let copies = "copies";
-  let constraints = [
-    "each group obeys C1 of sgd_step.",
-    "lr and inv_scale are 0-d of every p's element type.",
-    "ok is 0-d.",
-    "a copy has its parameter's shape and is f16 or bf16."];
-}
-
-def AICFRT_SgdUpdateOp : AICFRT_SgdMany<"sgd_update", 25, "SGDU"> {
-  let summary = "sgd_step without momentum of several parameters in one call";
-  let text = [{
-    Groups are p, g of each parameter; results p' of each, then either nothing
-    or, for each, p' rounded to f16 or bf16.
-  }];
-  let operandList = [Each<"p">, Each<"g">, In<"lr">, Opt<"inv_scale">,
-                     Opt<"ok", I32Element>];
-  let resultList = [EachLike<"p_out", "p">];
-  let ties = [Tie<"p_out", "p">];
-  let fields = [F64Field<"weight_decay", NonNegative, "0.0">];
-}
-
-def AICFRT_MomentumUpdateOp : AICFRT_SgdMany<"momentum_update", 26, "MOMU"> {
-  let summary = "sgd_step with momentum of several parameters in one call";
-  let text = [{
-    Groups are p, g, m of each parameter; results p', m' of each, then either
-    nothing or, for each, p' rounded to f16 or bf16.
-  }];
-  let operandList = [Each<"p">, Each<"g">, Each<"m">, In<"lr">,
-                     Opt<"inv_scale">, Opt<"ok", I32Element>];
-  let resultList = [EachLike<"p_out", "p">, EachLike<"m_out", "m">];
-  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">];
-  let fields = [F64Field<"momentum", NonNegative, "0.0">,
-                F64Field<"weight_decay", NonNegative, "0.0">,
-                BoolField<"nesterov">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,7 +115,7 @@ def SgdStepCpu : KernelFamily<"optimizer", "CPU"> {
 def AdamStepCuda : KernelFamily<"optimizer", "CUDA"> {
   let kinds = [AICFRT_AdamStepOp];
   let variants = SingleAndDouble.each;
-  let kernel = "adam<$T, $Args>";
+  let kernel = "adamStep<$T>";
 }
 def SgdStepCuda : KernelFamily<"optimizer", "CUDA"> {
   let kinds = [AICFRT_SgdStepOp];
@@ -195,17 +132,42 @@ def SgdStepHalf2 : KernelFamily<"optimizer", "CUDA"> {
   let preference = 0;
 }
 
-/// At most kMaxUpdateGroups parameters; gradients of one type; copies, if any,
-/// of one type, the gradients' if that is 16-bit.
-class Updates<AICFRT_Primitive kind, string planner>
+/// The same update of many parameters in one call, each perhaps with a copy of
+/// the new parameter in 16 bits.
+class UpdatePattern<string name, AICFRT_Primitive step, list<string> scalars>
+    : BodyPattern<name, [Element<"step", step>, Maybe<"copy", AICFRT_CastOp>]> {
+  let bindings = ["copy.x = step.p_out"];
+  let keeps = ["step.p_out"];
+  let maxGroups = 256; // kMaxUpdateGroups
+  let shared = scalars;
+}
+def AdamUpdate : UpdatePattern<"adam_update", AICFRT_AdamStepOp,
+    ["step.bc", "step.lr", "step.inv_scale", "step.ok"]> {
+  let ties = ["step.p_out = step.p", "step.m_out = step.m",
+              "step.v_out = step.v"];
+}
+def SgdUpdate : UpdatePattern<"sgd_update", AICFRT_SgdStepOp,
+    ["step.lr", "step.inv_scale", "step.ok"]> {
+  let hasNot = ["step.m"];
+  let ties = ["step.p_out = step.p"];
+}
+def MomentumUpdate : UpdatePattern<"momentum_update", AICFRT_SgdStepOp,
+    ["step.lr", "step.inv_scale", "step.ok"]> {
+  let has = ["step.m"];
+  let ties = ["step.p_out = step.p", "step.m_out = step.m"];
+}
+
+/// Parameters of one type, gradients of one; copies, if any, are 16-bit and of
+/// one type, the gradients' if that is 16-bit.
+class Updates<BodyPattern pattern, string planner>
     : KernelFamily<"optimizer", "CUDA"> {
-  let kinds = [kind];
+  let patterns = [pattern];
   let variants = SingleAndDouble.each;
   let condition = "groupsFit(c)";
   let kernel = planner;
 }
-def AdamUpdates : Updates<AICFRT_AdamUpdateOp, "adam<$T, $Args>">;
-def SgdUpdates : Updates<AICFRT_SgdUpdateOp, "sgdUpdate<$T>">;
-def MomentumUpdates : Updates<AICFRT_MomentumUpdateOp, "momentumUpdate<$T>">;
+def AdamUpdates : Updates<AdamUpdate, "adamUpdate<$T>">;
+def SgdUpdates : Updates<SgdUpdate, "sgdUpdate<$T>">;
+def MomentumUpdates : Updates<MomentumUpdate, "momentumUpdate<$T>">;
 
 #endif // AICF_KERNELS_OPTIMIZER_FAMILY_TD

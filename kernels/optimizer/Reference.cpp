@@ -56,11 +56,6 @@ void sgd(const SgdStepAttrs &attrs, const Scalars &s, const Tensor &p,
   }
 }
 
-template <typename View> void copy(const View &c, size_t group) {
-  if (Tensor *copy = c.copies(group))
-    copy->values = c.p_out(group).values;
-}
-
 } // namespace
 
 void compute(const AdamStepView<Call> &c) {
@@ -70,31 +65,6 @@ void compute(const AdamStepView<Call> &c) {
 
 void compute(const SgdStepView<Call> &c) {
   sgd(c.attrs(), Scalars(c), c.p(), c.g(), c.m(), c.p_out(), c.m_out());
-}
-
-void compute(const AdamUpdateView<Call> &c) {
-  for (size_t i = 0; i < c.numGroups(); ++i) {
-    adam(c.attrs(), Scalars(c), c.bc(), c.p(i), c.g(i), c.m(i), c.v(i),
-         c.p_out(i), c.m_out(i), c.v_out(i));
-    copy(c, i);
-  }
-}
-
-void compute(const SgdUpdateView<Call> &c) {
-  for (size_t i = 0; i < c.numGroups(); ++i) {
-    sgd({0, c.attrs().weight_decay, 0}, Scalars(c), c.p(i), c.g(i), nullptr,
-        c.p_out(i), nullptr);
-    copy(c, i);
-  }
-}
-
-void compute(const MomentumUpdateView<Call> &c) {
-  MomentumUpdateAttrs attrs = c.attrs();
-  for (size_t i = 0; i < c.numGroups(); ++i) {
-    sgd({attrs.momentum, attrs.weight_decay, attrs.nesterov}, Scalars(c),
-        c.p(i), c.g(i), &c.m(i), c.p_out(i), &c.m_out(i));
-    copy(c, i);
-  }
 }
 
 } // namespace aicf::reference

@@ -11,8 +11,7 @@ namespace aicf::rules {
 namespace {
 
 /// lr and, if it is there, inv_scale: 0-d of the parameters' element type.
-template <typename Optimizer>
-Status scalars(const Optimizer &c, DType dtype) {
+template <typename Optimizer> Status scalars(const Optimizer &c, DType dtype) {
   AICF_RETURN_IF_ERROR(hasType(c.lr(), TensorDesc(dtype, {})));
   return ifThere(c.inv_scale(), hasType, TensorDesc(dtype, {}));
 }
@@ -27,25 +26,6 @@ Status group(const Operand &p, const Operand &g, const Operand *m,
   AICF_RETURN_IF_ERROR(hasTypeOrIsNarrower(g, p));
   AICF_RETURN_IF_ERROR(ifThere(m, hasType, *p));
   return ifThere(v, hasType, *p);
-}
-
-/// The element type that all parameters of a multi-tensor call have.
-template <typename Many> Status oneElement(const Many &c) {
-  for (size_t i = 1; i < c.numGroups(); ++i)
-    AICF_RETURN_IF_ERROR(hasElement(c.p(i), c.p(0)->dtype));
-  return {};
-}
-
-template <typename Many> Status copies(const Many &c) {
-  for (size_t i = 0; i < c.numGroups(); ++i)
-    if (const Operand *copy = c.copies(i)) {
-      if (!isHalf((*copy)->dtype))
-        return makeError(StatusCode::DTypeMismatch, copy->text(),
-                         " has element type ", nameOf((*copy)->dtype),
-                         ", expected f16 or bf16");
-      AICF_RETURN_IF_ERROR(hasShape(*copy, *c.p(i)));
-    }
-  return {};
 }
 
 } // namespace
@@ -77,46 +57,5 @@ Status sgd_step_c4(const SgdStepView<Call> &c) {
   return isNumber("nesterov", attrs.nesterov, c.m() || attrs.nesterov == 0,
                   "0 without m");
 }
-
-Status adam_update_c1(const AdamUpdateView<Call> &c) {
-  for (size_t i = 0; i < c.numGroups(); ++i)
-    AICF_RETURN_IF_ERROR(group(c.p(i), c.g(i), &c.m(i), &c.v(i)));
-  return {};
-}
-Status adam_update_c2(const AdamUpdateView<Call> &c) {
-  AICF_RETURN_IF_ERROR(oneElement(c));
-  AICF_RETURN_IF_ERROR(biasCorrection(c.bc(), c.p(0)->dtype));
-  return scalars(c, c.p(0)->dtype);
-}
-
-Status sgd_update_c1(const SgdUpdateView<Call> &c) {
-  for (size_t i = 0; i < c.numGroups(); ++i)
-    AICF_RETURN_IF_ERROR(group(c.p(i), c.g(i), nullptr, nullptr));
-  return {};
-}
-Status sgd_update_c2(const SgdUpdateView<Call> &c) {
-  AICF_RETURN_IF_ERROR(oneElement(c));
-  return scalars(c, c.p(0)->dtype);
-}
-
-Status momentum_update_c1(const MomentumUpdateView<Call> &c) {
-  for (size_t i = 0; i < c.numGroups(); ++i)
-    AICF_RETURN_IF_ERROR(group(c.p(i), c.g(i), &c.m(i), nullptr));
-  return {};
-}
-Status momentum_update_c2(const MomentumUpdateView<Call> &c) {
-  AICF_RETURN_IF_ERROR(oneElement(c));
-  return scalars(c, c.p(0)->dtype);
-}
-
-#define AICF_MANY(OP, VIEW)                                                    \
-  Status OP##_c3(const VIEW##View<Call> &c) {                                  \
-    return ifThere(c.ok(), isScalar);                                          \
-  }                                                                            \
-  Status OP##_c4(const VIEW##View<Call> &c) { return copies(c); }
-AICF_MANY(adam_update, AdamUpdate)
-AICF_MANY(sgd_update, SgdUpdate)
-AICF_MANY(momentum_update, MomentumUpdate)
-#undef AICF_MANY
 
 } // namespace aicf::rules

@@ -12,6 +12,7 @@
 #ifndef AICF_KERNELS_REFERENCE_REFERENCE_H
 #define AICF_KERNELS_REFERENCE_REFERENCE_H
 
+#include "aicf/Body.h"
 #include "aicf/Span.h"
 #include "aicf/TensorDesc.h"
 #include "kernels/OpViews.h"
@@ -38,13 +39,18 @@ public:
   Call(const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
        Span<const uint8_t> attrs)
       : ins(ins.data(), ins.size()), outs(outs.data(), outs.size()),
-        attrs(attrs) {}
+        blob(attrs) {}
 
 private:
   template <typename> friend class aicf::CallView;
+  const Tensor &in(size_t, size_t slot) const { return ins[slot]; }
+  Tensor &out(size_t, size_t slot) const { return outs[slot]; }
+  size_t numIns(size_t) const { return ins.size(); }
+  Span<const uint8_t> attrs(size_t) const { return blob; }
+
   Span<const Tensor> ins;
   Span<Tensor> outs;
-  Span<const uint8_t> attrs;
+  Span<const uint8_t> blob;
 };
 
 /// Computes the results of one legal call; `outs` come with their descs and as
@@ -52,6 +58,11 @@ private:
 /// absent desc.
 void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
          Span<const uint8_t> attrs);
+
+/// Runs a body step by step; values inside stay f64. Operands and results are
+/// those of a call that the rules accept.
+void run(const Body &body, const std::vector<Tensor> &ins,
+         std::vector<Tensor> &outs);
 
 #define AICF_REFERENCE(KIND) void compute(const KIND##View<Call> &c);
 AICF_KINDS(AICF_REFERENCE)

@@ -25,6 +25,10 @@ using FieldLookup = llvm::function_ref<Attribute(StringRef)>;
 SmallVector<uint8_t> encodeFields(OpKind kind, FieldLookup lookup,
                                   ArrayRef<TensorDesc> operands);
 
+/// Shapes the ABI cannot hold are refused before they become a TensorDesc:
+/// emits an error at `op`.
+LogicalResult checkAbiShape(Operation *op, Type type);
+
 /// Descs of slots; null is an absent one.
 SmallVector<TensorDesc> describeSlots(ArrayRef<Value> slots);
 
@@ -51,8 +55,8 @@ struct HasResultSegments<
 
 /// How many ODS operands a record makes: its groups are one.
 inline unsigned numOdsOperands(const OpInfo &info) {
-  return unsigned(info.numOperands - info.groupOperands) +
-         (info.groupOperands ? 1 : 0);
+  return unsigned(info.numOperands - info.hasVariadic) +
+         (info.hasVariadic ? 1 : 0);
 }
 
 /// The operand slots of an op or of an adaptor of one.
@@ -62,7 +66,7 @@ SmallVector<Value> operandSlotsOf(OpOrAdaptor op, OpKind kind) {
   SmallVector<Value> slots;
   for (unsigned i = 0, e = numOdsOperands(info); i < e; ++i) {
     auto values = op.getODSOperands(i);
-    if (values.empty() && !(i == 0 && info.groupOperands))
+    if (values.empty() && !(i == 0 && info.hasVariadic))
       slots.push_back(Value());
     slots.append(values.begin(), values.end());
   }

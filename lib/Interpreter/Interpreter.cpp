@@ -198,7 +198,7 @@ Status Interpreter::checkInputs(size_t entry) const {
   const PlanEntry &e = plan->entries[entry];
   std::set<uint32_t> written;
   for (const PlanCall &call : e.calls) {
-    for (uint32_t tid : call.reads()) {
+    for (uint32_t tid : call.ins) {
       const PlanTensor &t = tensor({entry, tid});
       bool isOutside =
           t.role == Role::Input || segmentOf(t.role) == Segment::Persistent;
@@ -206,7 +206,7 @@ Status Interpreter::checkInputs(size_t entry) const {
         return makeError(StatusCode::NotInitialized, "entry ", e.name, ": ",
                          nameOf(t.role), " \"", t.name, "\" was never written");
     }
-    for (uint32_t tid : call.writes())
+    for (uint32_t tid : call.outs)
       written.insert(tid);
   }
   return {};
@@ -214,30 +214,21 @@ Status Interpreter::checkInputs(size_t entry) const {
 
 void Interpreter::runCall(size_t entry, const PlanCall &call) {
   std::vector<reference::Tensor> ins, outs;
-  const reference::Tensor absent{TensorDesc::absent(), {}};
   for (uint32_t tid : call.ins)
-    ins.push_back(
-        tid == kAbsentTensor
-            ? absent
-            : reference::Tensor{tensor({entry, tid}).desc, load({entry, tid})});
+    ins.push_back({tensor({entry, tid}).desc, load({entry, tid})});
   for (uint32_t tid : call.outs) {
-    if (tid == kAbsentTensor) {
-      outs.push_back(absent);
-      continue;
-    }
     const TensorDesc &desc = tensor({entry, tid}).desc;
     outs.push_back(
         {desc, std::vector<double>(size_t(desc.numElements()), kNothing)});
   }
-  reference::run(call.kind, ins, outs, call.attrs);
+  reference::run(*call.body, ins, outs);
   if (call.workspace >= 0) { // scribbled on
     Place at{entry, uint32_t(call.workspace)};
     store(at,
           std::vector<double>(size_t(tensor(at).desc.numElements()), kNothing));
   }
   for (size_t i = 0; i < outs.size(); ++i)
-    if (call.outs[i] != kAbsentTensor)
-      store({entry, call.outs[i]}, outs[i].values);
+    store({entry, call.outs[i]}, outs[i].values);
 }
 
 Status Interpreter::run(std::string_view entry) {
@@ -252,7 +243,7 @@ Status Interpreter::run(std::string_view entry) {
   for (size_t i : orderOf(e))
     runCall(index, e.calls[i]);
   for (const PlanCall &call : e.calls)
-    for (uint32_t tid : call.writes())
+    for (uint32_t tid : call.outs)
       if (tid < isPersistentWritten.size())
         isPersistentWritten[tid] = true;
       else

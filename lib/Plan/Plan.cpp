@@ -11,12 +11,17 @@
 #include "aicf/Plan.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Base/File.h"
+#include "lib/Plan/Fields.h"
 #include "lib/Plan/Order.h"
 
 #include "plan_generated.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
 
 namespace aicf {
 
@@ -76,220 +81,249 @@ StatusOr<Span<const uint8_t>> checkTrailer(Span<const uint8_t> bytes,
 constexpr const char *kFromNewer = ": a newer AICF made the plan";
 
 /// Enumerators are append-only.
-Status checkEnum(PlanError error, const std::string &where, const char *field,
-                 int value, int numKnown) {
-  if (value < numKnown)
-    return {};
-  return refuse(error, where, ": ", field, " is ", value,
-                ", this reader knows 0 to ", numKnown - 1, kFromNewer);
-}
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
 
-using FbTensors = flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>>;
+/// What an enumerator that this reader does not know is refused as.
+template <typename Enum> struct EnumRules;
+template <> struct EnumRules<DType> {
+  static constexpr int kNumKnown = kNumDTypes;
+  static constexpr PlanError kError = PlanError::TensorDType;
+};
+template <> struct EnumRules<Role> {
+  static constexpr int kNumKnown = kNumRoles;
+  static constexpr PlanError kError = PlanError::TensorRole;
+};
+template <> struct EnumRules<InitKind> {
+  static constexpr int kNumKnown = kNumInitKinds;
+  static constexpr PlanError kError = PlanError::TensorInit;
+};
+template <> struct EnumRules<DeviceKind> {
+  static constexpr int kNumKnown = kNumDeviceKinds;
+  static constexpr PlanError kError = PlanError::BadDevice;
+};
+template <> struct EnumRules<OpKind> {
+  static constexpr int kNumKnown = kNumOpKinds;
+  static constexpr PlanError kError = PlanError::BodyKind;
+};
 
-/// Copies tables into structs. FlatBuffers lets many offsets share one table,
-/// so that a small file could decode to any size: what is copied is counted,
-/// and may not exceed the file, shared strings not eight times the file. Enums
-/// and ranks are checked on the way, because a struct cannot hold a wrong one.
+/// What the records of a vector are called in messages.
+const char *nounOf(const PlanTensor &) { return "tensor"; }
+const char *nounOf(const PlanCall &) { return "call"; }
+const char *nounOf(const PlanEntry &) { return "entry"; }
+const char *nounOf(const BodyStep &) { return "primitive"; }
+
+/// Reads each field by its type. `where` names the record.
 class Decoder {
 public:
   explicit Decoder(uint64_t fileBytes)
       : budget(fileBytes), sharedBudget(8 * fileBytes) {}
 
-  Status tensors(const FbTensors *in, const std::string &where,
-                 std::vector<PlanTensor> &out);
-  Status entry(const fb::Entry &in, const std::string &where, PlanEntry &out);
+  Status plan(const fb::Plan &in, Plan &out);
   /// Adds what the debug table says to a decoded plan.
   Status debug(const fb::Debug &in, Plan &plan);
-  Status finish() const {
-    if (!isExhausted)
-      return {};
-    return refuse(PlanError::Oversized,
-                  "the tables share vectors or strings: they decode to more "
-                  "bytes than the file has");
-  }
 
 private:
-  /// True while the copies so far fit.
-  bool take(uint64_t bytes, uint64_t &left) {
-    isExhausted |= bytes > left;
-    left -= isExhausted ? 0 : bytes;
-    return !isExhausted;
+  using Text = const std::string &;
+
+  Status record(const fb::Tensor &in, Text where, PlanTensor &out);
+  Status record(const fb::Step &in, Text where, BodyStep &out);
+  Status record(const fb::Call &in, Text where, PlanCall &out);
+  Status record(const fb::Entry &in, Text where, PlanEntry &out);
+  Status debugRecord(const fb::CallDebug &in, Text where, PlanCall &out);
+  Status debugRecord(const fb::EntryDebug &in, Text where, PlanEntry &out);
+  Status labels(const flatbuffers::Vector<int32_t> *in, Text where,
+                std::vector<PlanTensor> &tensors);
+
+  template <typename Number>
+  Status field(Number in, Text, const char *, Number &out) {
+    out = in;
+    return {};
   }
-  bool take(uint64_t bytes) { return take(bytes, budget); }
-  template <typename To, typename From>
-  std::vector<To> vector(const flatbuffers::Vector<From> *v) {
-    if (!v || !take(uint64_t(v->size()) * sizeof(From)))
+  template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
+  Status field(std::underlying_type_t<Enum> in, Text where, const char *name,
+               Enum &out) {
+    if (in < EnumRules<Enum>::kNumKnown) {
+      out = static_cast<Enum>(in);
       return {};
-    return std::vector<To>(v->begin(), v->end());
+    }
+    return refuse(EnumRules<Enum>::kError, where, ": ", name, " is ", int(in),
+                  ", this reader knows 0 to ", EnumRules<Enum>::kNumKnown - 1,
+                  kFromNewer);
   }
-  std::string string(const flatbuffers::String *s) {
-    return s && take(s->size()) ? s->str() : std::string();
+  /// Strings and attrs are shared on purpose: they have a budget of their own.
+  Status field(const flatbuffers::String *in, Text where, const char *name,
+               std::string &out) {
+    AICF_RETURN_IF_ERROR(take(in, where, name, 1, sharedBudget));
+    out = in->str();
+    return {};
   }
-  /// KIDs and locations are shared on purpose: they have a budget of their own.
-  std::string sharedString(const flatbuffers::String *s) {
-    return s && take(s->size(), sharedBudget) ? s->str() : std::string();
+  Status field(const flatbuffers::Vector<uint8_t> *in, Text where,
+               const char *name, std::vector<uint8_t> &out) {
+    AICF_RETURN_IF_ERROR(take(in, where, name, 1, sharedBudget));
+    out.assign(in->begin(), in->end());
+    return {};
   }
-  Status tensor(const fb::Tensor &in, const std::string &where,
-                PlanTensor &out);
-  Status call(const fb::Call &in, const std::string &where, PlanCall &out);
-  Status vids(const flatbuffers::Vector<int32_t> *in, const std::string &where,
-              std::vector<PlanTensor> &tensors);
-  Status debug(const fb::EntryDebug &in, const std::string &where,
-               PlanEntry &entry);
+  template <typename From, typename To>
+  Status field(const flatbuffers::Vector<From> *in, Text where,
+               const char *name, std::vector<To> &out) {
+    AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(From), budget));
+    out.assign(in->begin(), in->end());
+    return {};
+  }
+  Status field(const flatbuffers::Vector<uint32_t> *in, Text where,
+               const char *name, TensorDesc &out) {
+    AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
+    if (in->size() > kMaxRank)
+      return refuse(PlanError::TensorShape, where, ": shape has rank ",
+                    in->size(), ", the limit is ", kMaxRank);
+    out.rank = uint8_t(in->size());
+    std::copy(in->begin(), in->end(), out.dims);
+    return {};
+  }
+  Status field(uint32_t in, Text where, const char *,
+               std::shared_ptr<const Body> &out) {
+    if (in >= bodies.size())
+      return refuse(PlanError::CallBody, where, ": body is ", in,
+                    ", there are ", bodies.size());
+    out = bodies[in];
+    return {};
+  }
+  template <typename From, typename To>
+  Status field(const flatbuffers::Vector<flatbuffers::Offset<From>> *in,
+               Text where, const char *name, std::vector<To> &out) {
+    AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
+    out.resize(in->size());
+    for (uint32_t i = 0; i < in->size(); ++i)
+      AICF_RETURN_IF_ERROR(
+          record(*in->Get(i), place(where, out[i], i), out[i]));
+    return {};
+  }
+  template <typename Record>
+  static std::string place(Text where, const Record &record, uint32_t i) {
+    return where + (where.empty() ? "" : ", ") + nounOf(record) + " " +
+           std::to_string(i);
+  }
+
+  /// The vector is there, and the copies so far fit: a file cannot hold more
+  /// than its size, and so much of what is shared as its parts may refer to.
+  template <typename Vector>
+  Status take(const Vector *in, Text where, const char *name,
+              uint64_t bytesEach, uint64_t &left) {
+    if (!in)
+      return refuse(PlanError::MissingField, where.empty() ? "plan" : where,
+                    ": no ", name);
+    uint64_t bytes = uint64_t(in->size()) * bytesEach;
+    if (bytes > left)
+      return refuse(PlanError::Oversized, where,
+                    ": the tables share vectors or strings: they decode to "
+                    "more bytes than the file has");
+    left -= bytes;
+    return {};
+  }
+  template <typename Vector>
+  Status checkCount(const Vector *in, size_t expected, Text where,
+                    const char *what) const {
+    if (in && in->size() == expected)
+      return {};
+    return refuse(PlanError::DebugCounts, where, ": the debug table has ",
+                  in ? in->size() : 0, " ", what, ", the plan has ", expected);
+  }
 
   uint64_t budget, sharedBudget; ///< bytes
-  bool isExhausted = false;
+  std::vector<std::shared_ptr<const Body>> bodies;
 };
 
-Status Decoder::tensor(const fb::Tensor &in, const std::string &where,
-                       PlanTensor &out) {
-  AICF_RETURN_IF_ERROR(checkEnum(PlanError::TensorDType, where, "dtype",
-                                 in.dtype(), kNumDTypes));
-  AICF_RETURN_IF_ERROR(
-      checkEnum(PlanError::TensorRole, where, "role", in.role(), kNumRoles));
-  AICF_RETURN_IF_ERROR(checkEnum(PlanError::TensorInit, where, "init",
-                                 in.init(), kNumInitKinds));
-  if (in.shape() && in.shape()->size() > kMaxRank)
-    return refuse(PlanError::TensorShape, where, ": shape has rank ",
-                  in.shape()->size(), ", the limit is ", kMaxRank);
-  out.name = string(in.name());
-  out.desc =
-      TensorDesc(static_cast<DType>(in.dtype()), vector<int64_t>(in.shape()));
-  out.role = static_cast<Role>(in.role());
-  out.offset = in.offset();
-  out.init = static_cast<InitKind>(in.init());
-  out.initValue = in.init_value();
-  out.derivedFrom = in.derived_from();
-  return finish();
-}
+#define AICF_READ(NAME, MEMBER)                                                \
+  AICF_RETURN_IF_ERROR(field(in.NAME(), where, #NAME, out.MEMBER));
 
-Status Decoder::tensors(const FbTensors *in, const std::string &where,
-                        std::vector<PlanTensor> &out) {
-  if (!in)
-    return refuse(PlanError::MissingField, where, ": no tensors");
-  out.resize(in->size());
-  for (uint32_t i = 0; i < in->size(); ++i)
-    AICF_RETURN_IF_ERROR(
-        tensor(*in->Get(i), where + ", tensor " + std::to_string(i), out[i]));
+Status Decoder::record(const fb::Tensor &in, Text where, PlanTensor &out) {
+  AICF_TENSOR_FIELDS(AICF_READ)
+  return {};
+}
+Status Decoder::record(const fb::Step &in, Text where, BodyStep &out) {
+  AICF_STEP_FIELDS(AICF_READ)
+  return {};
+}
+Status Decoder::record(const fb::Call &in, Text where, PlanCall &out) {
+  AICF_CALL_FIELDS(AICF_READ)
+  return {};
+}
+Status Decoder::record(const fb::Entry &in, Text where, PlanEntry &out) {
+  AICF_ENTRY_FIELDS(AICF_READ)
   return {};
 }
 
-Status Decoder::call(const fb::Call &in, const std::string &where,
-                     PlanCall &out) {
-  AICF_RETURN_IF_ERROR(
-      checkEnum(PlanError::CallKind, where, "kind", in.kind(), kNumOpKinds));
-  if (!in.kid() || !in.ins() || !in.outs() || !in.attrs())
-    return refuse(PlanError::MissingField, where, ": no ",
-                  !in.kid()    ? "kid"
-                  : !in.ins()  ? "ins"
-                  : !in.outs() ? "outs"
-                               : "attrs");
-  out.kind = static_cast<OpKind>(in.kind());
-  out.kid = sharedString(in.kid());
-  out.schema = in.schema();
-  out.attrs = vector<uint8_t>(in.attrs());
-  out.ins = vector<uint32_t>(in.ins());
-  out.outs = vector<uint32_t>(in.outs());
-  out.workspace = in.workspace();
-  out.stream = in.stream();
-  out.waits = vector<int64_t>(in.waits());
-  out.signals = vector<int64_t>(in.signals());
-  return finish();
-}
-
-Status Decoder::entry(const fb::Entry &in, const std::string &where,
-                      PlanEntry &out) {
-  out.name = string(in.name());
-  out.ioBytes = in.io_bytes();
-  out.tempBytes = in.temp_bytes();
-  AICF_RETURN_IF_ERROR(tensors(in.tensors(), where, out.tensors));
-  if (!in.calls())
-    return refuse(PlanError::MissingField, where, ": no calls");
-  out.calls.resize(in.calls()->size());
-  for (uint32_t i = 0; i < in.calls()->size(); ++i)
-    AICF_RETURN_IF_ERROR(call(*in.calls()->Get(i),
-                              where + ", call " + std::to_string(i),
-                              out.calls[i]));
-  return finish();
-}
-
-/// Both must be there, and as many as `expected`.
-template <typename T>
-Status checkCount(const flatbuffers::Vector<T> *in, size_t expected,
-                  const std::string &where, const char *what) {
-  if (in && in->size() == expected)
-    return {};
-  return refuse(PlanError::DebugCounts, where, ": the debug table has ",
-                in ? in->size() : 0, " ", what, ", the plan has ", expected);
-}
-
-Status Decoder::vids(const flatbuffers::Vector<int32_t> *in,
-                     const std::string &where,
-                     std::vector<PlanTensor> &tensors) {
+Status Decoder::labels(const flatbuffers::Vector<int32_t> *in, Text where,
+                       std::vector<PlanTensor> &tensors) {
   AICF_RETURN_IF_ERROR(checkCount(in, tensors.size(), where, "tensors"));
-  for (uint32_t i = 0; i < in->size() && take(sizeof(int32_t)); ++i)
+  for (uint32_t i = 0; i < in->size(); ++i)
     tensors[i].vid = in->Get(i);
-  return finish();
+  return {};
 }
 
-Status Decoder::debug(const fb::EntryDebug &in, const std::string &where,
-                      PlanEntry &entry) {
-  entry.values = in.values();
-  entry.nodes = in.nodes();
-  entry.tempLowerBound = in.temp_lower_bound();
-  AICF_RETURN_IF_ERROR(vids(in.vids(), where, entry.tensors));
+Status Decoder::debugRecord(const fb::CallDebug &in, Text where,
+                            PlanCall &out) {
+  AICF_CALL_DEBUG_FIELDS(AICF_READ)
+  return {};
+}
+
+Status Decoder::debugRecord(const fb::EntryDebug &in, Text where,
+                            PlanEntry &out) {
+  AICF_ENTRY_DEBUG_FIELDS(AICF_READ)
+  AICF_RETURN_IF_ERROR(labels(in.vids(), where, out.tensors));
   AICF_RETURN_IF_ERROR(
-      checkCount(in.calls(), entry.calls.size(), where, "calls"));
-  for (uint32_t i = 0; i < in.calls()->size(); ++i) {
-    const fb::CallDebug &from = *in.calls()->Get(i);
-    PlanCall &call = entry.calls[i];
-    call.inVids = vector<int32_t>(from.in_vids());
-    call.outVids = vector<int32_t>(from.out_vids());
-    call.location = sharedString(from.location());
-    call.isProtective = from.protective();
-  }
-  return finish();
+      checkCount(in.calls(), out.calls.size(), where, "calls"));
+  for (uint32_t i = 0; i < in.calls()->size(); ++i)
+    AICF_RETURN_IF_ERROR(debugRecord(
+        *in.calls()->Get(i), place(where, out.calls[i], i), out.calls[i]));
+  return {};
 }
 
 Status Decoder::debug(const fb::Debug &in, Plan &plan) {
   AICF_RETURN_IF_ERROR(
-      vids(in.persistent_vids(), "persistent", plan.persistent));
+      labels(in.persistent_vids(), "persistent", plan.persistent));
   AICF_RETURN_IF_ERROR(
       checkCount(in.entries(), plan.entries.size(), "plan", "entries"));
   for (uint32_t i = 0; i < in.entries()->size(); ++i)
-    AICF_RETURN_IF_ERROR(debug(*in.entries()->Get(i),
-                               "entry " + std::to_string(i), plan.entries[i]));
+    AICF_RETURN_IF_ERROR(debugRecord(
+        *in.entries()->Get(i), place("", plan.entries[i], i), plan.entries[i]));
   return {};
 }
 
-/// The tables of a FlatBuffer that FlatBuffers' verifier accepted.
+Status Decoder::plan(const fb::Plan &in, Plan &out) {
+  if (!in.bodies())
+    return refuse(PlanError::MissingField, "plan: no bodies");
+  for (uint32_t i = 0; i < in.bodies()->size(); ++i) {
+    auto body = std::make_shared<Body>();
+    std::string where = "body " + std::to_string(i);
+    const fb::Body &from = *in.bodies()->Get(i);
+    auto read = [&](const fb::Body &in, Body &out) -> Status {
+      AICF_BODY_FIELDS(AICF_READ)
+      return {};
+    };
+    AICF_RETURN_IF_ERROR(read(from, *body));
+    bodies.push_back(std::move(body));
+  }
+  const std::string where;
+  AICF_PLAN_FIELDS(AICF_READ)
+  return in.debug() ? debug(*in.debug(), out) : Status();
+}
+#undef AICF_READ
+
 StatusOr<Plan> decodePlan(const fb::Plan &in, uint64_t fileBytes) {
   if (in.major() != kPlanMajor || in.minor() > kPlanMinor)
     return refuse(PlanError::BadVersion, "the plan has version ", in.major(),
                   ".", in.minor(), ", this reader knows ", kPlanMajor, ".0 to ",
                   kPlanMajor, ".", kPlanMinor,
-                  in.major() < kPlanMajor ? "" : kFromNewer);
-  AICF_RETURN_IF_ERROR(checkEnum(PlanError::BadDevice, "plan", "device",
-                                 in.device(), kNumDeviceKinds));
+                  in.major() < kPlanMajor ? ": compile it again" : kFromNewer);
   Plan plan;
   plan.minor = in.minor();
-  Decoder decoder(fileBytes);
-  plan.device = static_cast<DeviceKind>(in.device());
-  plan.persistentBytes = in.persistent_bytes();
-  AICF_RETURN_IF_ERROR(
-      decoder.tensors(in.persistent(), "persistent", plan.persistent));
-  if (!in.entries())
-    return refuse(PlanError::MissingField, "plan: no entries");
-  plan.entries.resize(in.entries()->size());
-  for (uint32_t i = 0; i < in.entries()->size(); ++i)
-    AICF_RETURN_IF_ERROR(decoder.entry(
-        *in.entries()->Get(i), "entry " + std::to_string(i), plan.entries[i]));
-  if (in.debug())
-    AICF_RETURN_IF_ERROR(decoder.debug(*in.debug(), plan));
+  AICF_RETURN_IF_ERROR(Decoder(fileBytes).plan(in, plan));
   return plan;
 }
 
-/// Everything but the trailer.
 StatusOr<Plan> parseBody(Span<const uint8_t> body) {
   if (body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return refuse(PlanError::BadFlatBuffer, "a FlatBuffer of ", body.size(),
@@ -327,88 +361,173 @@ StatusOr<Plan> Plan::load(const std::string &path) {
   return plan;
 }
 
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <typename T> bool isEqual(const T &a, const T &b) { return a == b; }
+bool isEqual(const std::shared_ptr<const Body> &a,
+             const std::shared_ptr<const Body> &b) {
+  return a == b || (a && b && *a == *b);
+}
+} // namespace
+
+#define AICF_IS_EQUAL(NAME, MEMBER) &&isEqual(MEMBER, o.MEMBER)
+bool PlanTensor::operator==(const PlanTensor &o) const {
+  return true AICF_TENSOR_FIELDS(AICF_IS_EQUAL)
+      AICF_TENSOR_DEBUG_FIELDS(AICF_IS_EQUAL);
+}
+bool PlanCall::operator==(const PlanCall &o) const {
+  return true AICF_CALL_FIELDS(AICF_IS_EQUAL)
+      AICF_CALL_LABEL_FIELDS(AICF_IS_EQUAL);
+}
+#undef AICF_IS_EQUAL
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
 namespace {
 
-flatbuffers::Offset<fb::Tensor> encode(flatbuffers::FlatBufferBuilder &b,
-                                       const PlanTensor &t) {
-  std::vector<uint32_t> shape(t.desc.shape().begin(), t.desc.shape().end());
-  return fb::CreateTensor(
-      b, b.CreateString(t.name), static_cast<uint8_t>(t.desc.dtype),
-      static_cast<uint8_t>(t.role), b.CreateVector(shape), t.offset,
-      static_cast<uint8_t>(t.init), t.initValue, t.derivedFrom);
-}
+/// Writes each field by its type, children before their parents.
+class Encoder {
+public:
+  std::vector<uint8_t> encode(const Plan &plan, bool withDebug);
 
-flatbuffers::Offset<fb::Call> encode(flatbuffers::FlatBufferBuilder &b,
-                                     const PlanCall &c) {
-  std::vector<uint32_t> waits(c.waits.begin(), c.waits.end());
-  std::vector<uint32_t> signals(c.signals.begin(), c.signals.end());
-  return fb::CreateCall(
-      b, static_cast<uint16_t>(c.kind), b.CreateSharedString(c.kid), c.schema,
-      b.CreateVector(c.attrs), b.CreateVector(c.ins), b.CreateVector(c.outs),
-      c.workspace, c.stream, b.CreateVector(waits), b.CreateVector(signals));
-}
-
-flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
-                                      const PlanEntry &e);
-
-template <typename Out, typename In>
-std::vector<flatbuffers::Offset<Out>>
-encodeAll(flatbuffers::FlatBufferBuilder &b, const std::vector<In> &items) {
-  std::vector<flatbuffers::Offset<Out>> offsets;
-  for (const In &item : items)
-    offsets.push_back(encode(b, item));
-  return offsets;
-}
-
-flatbuffers::Offset<fb::Entry> encode(flatbuffers::FlatBufferBuilder &b,
-                                      const PlanEntry &e) {
-  auto tensors = b.CreateVector(encodeAll<fb::Tensor>(b, e.tensors));
-  auto calls = b.CreateVector(encodeAll<fb::Call>(b, e.calls));
-  return fb::CreateEntry(b, b.CreateString(e.name), e.ioBytes, e.tempBytes,
-                         tensors, calls);
-}
-
-flatbuffers::Offset<flatbuffers::Vector<int32_t>>
-encodeVids(flatbuffers::FlatBufferBuilder &b,
-           const std::vector<PlanTensor> &tensors) {
-  std::vector<int32_t> vids;
-  for (const PlanTensor &tensor : tensors)
-    vids.push_back(tensor.vid);
-  return b.CreateVector(vids);
-}
-
-flatbuffers::Offset<fb::Debug> encodeDebug(flatbuffers::FlatBufferBuilder &b,
-                                           const Plan &plan) {
-  std::vector<flatbuffers::Offset<fb::EntryDebug>> entries;
-  for (const PlanEntry &entry : plan.entries) {
-    std::vector<flatbuffers::Offset<fb::CallDebug>> calls;
-    for (const PlanCall &call : entry.calls)
-      calls.push_back(fb::CreateCallDebug(
-          b, b.CreateVector(call.inVids), b.CreateVector(call.outVids),
-          b.CreateSharedString(call.location), call.isProtective));
-    auto vids = encodeVids(b, entry.tensors);
-    entries.push_back(fb::CreateEntryDebug(b, entry.values, entry.nodes,
-                                           entry.tempLowerBound, vids,
-                                           b.CreateVector(calls)));
+private:
+  template <typename Number,
+            typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  Number field(Number value) {
+    return value;
   }
-  auto persistent = encodeVids(b, plan.persistent);
-  return fb::CreateDebug(b, persistent, b.CreateVector(entries));
+  template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>,
+            typename = void>
+  std::underlying_type_t<Enum> field(Enum value) {
+    return static_cast<std::underlying_type_t<Enum>>(value);
+  }
+  auto field(const std::string &text) { return b.CreateSharedString(text); }
+  auto field(const std::vector<uint8_t> &bytes) {
+    auto [it, isFresh] = attrs.try_emplace(bytes);
+    if (isFresh)
+      it->second = b.CreateVector(bytes);
+    return it->second;
+  }
+  auto field(const std::vector<uint32_t> &numbers) {
+    return b.CreateVector(numbers);
+  }
+  auto field(const std::vector<int32_t> &numbers) {
+    return b.CreateVector(numbers);
+  }
+  /// Events; they are 64 bits in memory only.
+  auto field(const std::vector<int64_t> &numbers) {
+    return b.CreateVector(
+        std::vector<uint32_t>(numbers.begin(), numbers.end()));
+  }
+  auto field(const TensorDesc &desc) {
+    return b.CreateVector(
+        std::vector<uint32_t>(desc.shape().begin(), desc.shape().end()));
+  }
+  uint32_t field(const std::shared_ptr<const Body> &body) {
+    if (auto it = byPointer.find(body.get()); it != byPointer.end())
+      return it->second;
+    uint32_t number = 0;
+    while (number < distinct.size() && *distinct[number] != *body)
+      ++number;
+    if (number == distinct.size()) {
+      distinct.push_back(body.get());
+      bodies.push_back(record(*body));
+    }
+    byPointer.emplace(body.get(), number);
+    return number;
+  }
+  template <typename Record> auto field(const std::vector<Record> &records) {
+    std::vector<decltype(record(records[0]))> offsets;
+    for (const Record &r : records)
+      offsets.push_back(record(r));
+    return b.CreateVector(offsets);
+  }
+
+// Everything below a table is written before the table is begun.
+#define AICF_PREPARE(NAME, MEMBER) auto NAME##_ = field(from.MEMBER);
+#define AICF_ADD(NAME, MEMBER) table.add_##NAME(NAME##_);
+#define AICF_RECORD(STRUCT, TABLE, FIELDS)                                     \
+  flatbuffers::Offset<fb::TABLE> record(const STRUCT &from) {                  \
+    FIELDS(AICF_PREPARE)                                                       \
+    fb::TABLE##Builder table(b);                                               \
+    FIELDS(AICF_ADD)                                                           \
+    return table.Finish();                                                     \
+  }
+  AICF_RECORD(PlanTensor, Tensor, AICF_TENSOR_FIELDS)
+  AICF_RECORD(BodyStep, Step, AICF_STEP_FIELDS)
+  AICF_RECORD(Body, Body, AICF_BODY_FIELDS)
+  AICF_RECORD(PlanCall, Call, AICF_CALL_FIELDS)
+  AICF_RECORD(PlanEntry, Entry, AICF_ENTRY_FIELDS)
+#undef AICF_RECORD
+
+  flatbuffers::Offset<fb::CallDebug> debug(const PlanCall &from) {
+    AICF_CALL_DEBUG_FIELDS(AICF_PREPARE)
+    fb::CallDebugBuilder table(b);
+    AICF_CALL_DEBUG_FIELDS(AICF_ADD)
+    return table.Finish();
+  }
+  flatbuffers::Offset<fb::EntryDebug> debug(const PlanEntry &from) {
+    AICF_ENTRY_DEBUG_FIELDS(AICF_PREPARE)
+    std::vector<flatbuffers::Offset<fb::CallDebug>> each;
+    for (const PlanCall &call : from.calls)
+      each.push_back(debug(call));
+    auto calls = b.CreateVector(each);
+    auto vids = labels(from.tensors);
+    fb::EntryDebugBuilder table(b);
+    AICF_ENTRY_DEBUG_FIELDS(AICF_ADD)
+    table.add_vids(vids);
+    table.add_calls(calls);
+    return table.Finish();
+  }
+  flatbuffers::Offset<fb::Debug> debug(const Plan &plan) {
+    std::vector<flatbuffers::Offset<fb::EntryDebug>> entries;
+    for (const PlanEntry &entry : plan.entries)
+      entries.push_back(debug(entry));
+    auto persistent = labels(plan.persistent);
+    return fb::CreateDebug(b, persistent, b.CreateVector(entries));
+  }
+  flatbuffers::Offset<flatbuffers::Vector<int32_t>>
+  labels(const std::vector<PlanTensor> &tensors) {
+    std::vector<int32_t> vids;
+    for (const PlanTensor &tensor : tensors)
+      vids.push_back(tensor.vid);
+    return b.CreateVector(vids);
+  }
+
+  flatbuffers::FlatBufferBuilder b;
+  std::map<std::vector<uint8_t>,
+           flatbuffers::Offset<flatbuffers::Vector<uint8_t>>>
+      attrs;
+  std::unordered_map<const Body *, uint32_t> byPointer;
+  std::vector<const Body *> distinct;
+  std::vector<flatbuffers::Offset<fb::Body>> bodies;
+};
+
+std::vector<uint8_t> Encoder::encode(const Plan &from, bool withDebug) {
+  AICF_PLAN_FIELDS(AICF_PREPARE)
+  auto table_ = b.CreateVector(bodies);
+  auto debug_ = withDebug ? debug(from) : flatbuffers::Offset<fb::Debug>();
+  fb::PlanBuilder table(b);
+  table.add_major(kPlanMajor);
+  table.add_minor(kPlanMinor);
+  AICF_PLAN_FIELDS(AICF_ADD)
+  table.add_bodies(table_);
+  table.add_debug(debug_);
+  fb::FinishPlanBuffer(b, table.Finish());
+  return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
+#undef AICF_PREPARE
+#undef AICF_ADD
 
 } // namespace
 
 std::vector<uint8_t> Plan::serialize(bool withDebug) const {
-  flatbuffers::FlatBufferBuilder b;
-  auto tensors = b.CreateVector(encodeAll<fb::Tensor>(b, persistent));
-  auto all = b.CreateVector(encodeAll<fb::Entry>(b, entries));
-  flatbuffers::Offset<fb::Debug> debug;
-  if (withDebug)
-    debug = encodeDebug(b, *this);
-  fb::FinishPlanBuffer(b, fb::CreatePlan(b, kPlanMajor, kPlanMinor,
-                                         static_cast<uint8_t>(device),
-                                         persistentBytes, tensors, all, debug));
-  std::vector<uint8_t> bytes(b.GetBufferPointer(),
-                             b.GetBufferPointer() + b.GetSize());
+  std::vector<uint8_t> bytes = Encoder().encode(*this, withDebug);
   uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
   bytes.insert(bytes.end(), kPlanMagic, kPlanMagic + 8);
   for (int i = 0; i < 8; ++i)
@@ -437,9 +556,9 @@ std::vector<AccessSet> accessesOf(const Plan &plan, const PlanEntry &entry,
                                   entry.tensors.size());
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
-    for (uint32_t tid : call.reads())
+    for (uint32_t tid : call.ins)
       accesses[tid].add(order, i);
-    for (uint32_t tid : call.writes())
+    for (uint32_t tid : call.outs)
       accesses[tid].add(order, i);
     if (call.workspace >= 0)
       accesses[static_cast<uint32_t>(call.workspace)].add(order, i);

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan.h"
-#include "kernels/Rules.h"
+#include "kernels/BodyRules.h"
+#include "kernels/Fields.h"
 #include "lib/Base/Utf8.h"
+#include "lib/Plan/Fields.h"
 #include "lib/Plan/Order.h"
 
 #include <nlohmann/json.hpp>
@@ -58,14 +60,6 @@ template <typename T> std::string joinNumbers(const T &numbers) {
   return join(items);
 }
 
-/// In the record's order; "-" where one is absent.
-std::string joinTids(const std::vector<uint32_t> &tids) {
-  std::vector<std::string> items;
-  for (uint32_t tid : tids)
-    items.push_back(tid == kAbsentTensor ? "-" : std::to_string(tid));
-  return join(items);
-}
-
 /// Without what a terminal would take for a command.
 std::string printable(std::string text) {
   if (isPrintableUtf8(text))
@@ -76,13 +70,39 @@ std::string printable(std::string text) {
   return text;
 }
 
-std::string attrsToString(const PlanCall &call) {
-  const OpInfo &info = infoOf(call.kind);
+std::string attrsToString(const BodyStep &step) {
+  const OpInfo &info = infoOf(step.kind);
   std::vector<std::string> items;
   for (size_t i = 0; i < info.numFields; ++i)
     items.push_back(std::string(info.fields[i].name) + "=" +
-                    formatField(decodeField(info.fields[i], call.attrs)));
-  return join(items);
+                    formatField(decodeField(info.fields[i], step.attrs)));
+  return items.empty() ? "" : " {" + join(items) + "}";
+}
+
+/// "gemm(i0, i1) {transA=0, transB=1}", or several with the values that they
+/// hand on: "t2 = gemm(i0, i1) {...}; t3 = relu(t2)". A number is the body's.
+std::string bodyToString(const Body &body) {
+  auto name = [&](int32_t value) {
+    return (uint32_t(value) < body.numOperands ? "i" : "t") +
+           std::to_string(value);
+  };
+  std::vector<uint32_t> made = valuesMade(body);
+  std::string text;
+  uint32_t next = body.numOperands;
+  for (const BodyStep &step : body.steps) {
+    std::vector<std::string> operands, results;
+    for (int32_t value : step.operands)
+      operands.push_back(value == kAbsentValue ? "-" : name(value));
+    for (uint32_t r = 0; r < step.numResults(); ++r, ++next)
+      if (std::binary_search(made.begin(), made.end(), next))
+        results.push_back(name(int32_t(next)));
+    text += text.empty() ? "" : "; ";
+    if (body.steps.size() > 1)
+      text += join(results) + " = ";
+    text += std::string(nameOf(step.kind)) + "(" + join(operands) + ")" +
+            attrsToString(step);
+  }
+  return text;
 }
 
 std::string initToString(const PlanTensor &t) {
@@ -157,8 +177,8 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
   addTensorRows(tensors, entry.tensors, plan.persistent.size());
   os << tensors.toString("    ");
   Table calls;
-  calls.row(
-      {"call", "op", "kid", "ins", "outs", "attrs", "stream", "location"});
+  calls.row({"call", "kid", "ins", "outs", "body", "workspace", "stream",
+             "location"});
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &c = entry.calls[i];
     std::string stream = std::to_string(c.stream);
@@ -166,8 +186,12 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
       stream += " waits " + joinNumbers(c.waits);
     if (!c.signals.empty())
       stream += " signals " + joinNumbers(c.signals);
-    calls.row({std::to_string(i), std::string(nameOf(c.kind)), c.kid,
-               joinTids(c.ins), joinTids(c.outs), attrsToString(c), stream,
+    std::string workspace;
+    if (c.workspace >= 0)
+      workspace = std::to_string(c.workspaceBytes) + " of " +
+                  std::to_string(c.workspace);
+    calls.row({std::to_string(i), c.kid, joinNumbers(c.ins),
+               joinNumbers(c.outs), bodyToString(*c.body), workspace, stream,
                printable(c.location)});
   }
   os << calls.toString("    ");
@@ -178,47 +202,73 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
 
 using Json = nlohmann::ordered_json;
 
-Json toJson(const PlanTensor &t, size_t tid) {
-  Json shape = Json::array();
-  for (int64_t d : t.desc.shape())
-    shape.push_back(d);
-  return {{"tid", tid},
-          {"name", t.name},
-          {"role", nameOf(t.role)},
-          {"dtype", nameOf(t.desc.dtype)},
-          {"shape", shape},
-          {"segment", nameOf(segmentOf(t.role))},
-          {"offset", t.offset},
-          {"bytes", t.desc.numBytes()},
-          {"vid", t.vid},
-          {"init", nameOf(t.init)},
-          {"init_value", t.initValue},
-          {"derived_from", t.derivedFrom}};
+/// Each field by its type.
+template <typename T> Json toJson(const T &value) {
+  if constexpr (std::is_enum_v<T>)
+    return nameOf(value);
+  else
+    return value;
 }
-
-/// In the record's order; null where one is absent.
-Json tidsToJson(const std::vector<uint32_t> &tids) {
-  Json list = Json::array();
-  for (uint32_t tid : tids)
-    list.push_back(tid == kAbsentTensor ? Json() : Json(tid));
-  return list;
+Json toJson(const TensorDesc &desc) {
+  return std::vector<int64_t>(desc.shape().begin(), desc.shape().end());
 }
-
-Json toJson(const PlanCall &c) {
-  Json attrs = Json::object();
-  const OpInfo &info = infoOf(c.kind);
-  for (size_t i = 0; i < info.numFields; ++i)
-    std::visit(
-        [&](auto value) { attrs[std::string(info.fields[i].name)] = value; },
-        decodeField(info.fields[i], c.attrs));
-  return {{"op", nameOf(c.kind)},     {"kid", c.kid},
-          {"schema", c.schema},       {"attrs", attrs},
-          {"ins", tidsToJson(c.ins)}, {"outs", tidsToJson(c.outs)},
-          {"in_vids", c.inVids},      {"out_vids", c.outVids},
-          {"workspace", c.workspace}, {"stream", c.stream},
-          {"waits", c.waits},         {"signals", c.signals},
-          {"location", c.location},   {"protective", c.isProtective}};
+#define AICF_TO_JSON(NAME, MEMBER) json[#NAME] = toJson(from.MEMBER);
+Json toJson(const Body &body) {
+  Json steps = Json::array();
+  for (const BodyStep &step : body.steps) {
+    Json attrs = Json::object();
+    const OpInfo &info = infoOf(step.kind);
+    for (size_t i = 0; i < info.numFields; ++i)
+      std::visit(
+          [&](auto value) { attrs[std::string(info.fields[i].name)] = value; },
+          decodeField(info.fields[i], step.attrs));
+    steps.push_back({{"kind", nameOf(step.kind)},
+                     {"attrs", attrs},
+                     {"operands", step.operands}});
+  }
+  return {{"num_operands", body.numOperands},
+          {"steps", steps},
+          {"results", body.results}};
 }
+Json toJson(const std::shared_ptr<const Body> &body) { return toJson(*body); }
+Json toJson(const PlanTensor &from) {
+  Json json = {{"segment", nameOf(segmentOf(from.role))},
+               {"bytes", from.desc.numBytes()}};
+  AICF_TENSOR_FIELDS(AICF_TO_JSON)
+  return json;
+}
+Json toJson(const PlanCall &from) {
+  Json json;
+  AICF_CALL_FIELDS(AICF_TO_JSON)
+  return json;
+}
+/// With what stands in the debug table.
+Json toFullJson(const PlanTensor &from, size_t tid) {
+  Json json = toJson(from);
+  json["tid"] = tid;
+  AICF_TENSOR_DEBUG_FIELDS(AICF_TO_JSON)
+  return json;
+}
+Json toFullJson(const PlanCall &from) {
+  Json json = toJson(from);
+  AICF_CALL_DEBUG_FIELDS(AICF_TO_JSON)
+  return json;
+}
+Json toFullJson(const PlanEntry &from, size_t firstTid) {
+  Json tensors = Json::array(), calls = Json::array();
+  for (size_t i = 0; i < from.tensors.size(); ++i)
+    tensors.push_back(toFullJson(from.tensors[i], firstTid + i));
+  for (const PlanCall &call : from.calls)
+    calls.push_back(toFullJson(call));
+  Json json = {{"name", from.name},
+               {"io_bytes", from.ioBytes},
+               {"temp_bytes", from.tempBytes}};
+  AICF_ENTRY_DEBUG_FIELDS(AICF_TO_JSON)
+  json["tensors"] = std::move(tensors);
+  json["calls"] = std::move(calls);
+  return json;
+}
+#undef AICF_TO_JSON
 
 } // namespace
 
@@ -242,20 +292,9 @@ std::string dumpPlanAsJson(const Plan &plan) {
                {"persistent", Json::array()},
                {"entries", Json::array()}};
   for (size_t i = 0; i < plan.persistent.size(); ++i)
-    root["persistent"].push_back(toJson(plan.persistent[i], i));
-  for (const PlanEntry &entry : plan.entries) {
-    Json tensors = Json::array(), calls = Json::array();
-    for (size_t i = 0; i < entry.tensors.size(); ++i)
-      tensors.push_back(toJson(entry.tensors[i], plan.persistent.size() + i));
-    for (const PlanCall &call : entry.calls)
-      calls.push_back(toJson(call));
-    root["entries"].push_back({{"name", entry.name},
-                               {"io_bytes", entry.ioBytes},
-                               {"temp_bytes", entry.tempBytes},
-                               {"temp_lower_bound", entry.tempLowerBound},
-                               {"tensors", tensors},
-                               {"calls", calls}});
-  }
+    root["persistent"].push_back(toFullJson(plan.persistent[i], i));
+  for (const PlanEntry &entry : plan.entries)
+    root["entries"].push_back(toFullJson(entry, plan.persistent.size()));
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -276,24 +315,12 @@ void diffRows(const std::string &where, const std::vector<std::string> &a,
 }
 
 /// What stands in the debug table is not what a plan does.
-std::string describe(Json row) {
-  for (const char *debug :
-       {"vid", "in_vids", "out_vids", "location", "protective"})
-    row.erase(debug);
-  return row.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::vector<std::string> describe(const std::vector<PlanTensor> &tensors) {
+template <typename Record>
+std::vector<std::string> describe(const std::vector<Record> &records) {
   std::vector<std::string> rows;
-  for (const PlanTensor &t : tensors)
-    rows.push_back(describe(toJson(t, 0)));
-  return rows;
-}
-
-std::vector<std::string> describe(const std::vector<PlanCall> &calls) {
-  std::vector<std::string> rows;
-  for (const PlanCall &c : calls)
-    rows.push_back(describe(toJson(c)));
+  for (const Record &record : records)
+    rows.push_back(
+        toJson(record).dump(-1, ' ', false, Json::error_handler_t::replace));
   return rows;
 }
 

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan.h"
+#include "kernels/BodyRules.h"
 #include "kernels/KernelTable.h"
-#include "kernels/Rules.h"
 #include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"
 #include "lib/Schedule/Overlap.h"
@@ -20,6 +20,7 @@
 #include <cmath>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace aicf {
@@ -130,7 +131,8 @@ Status checkDerived(const Plan &plan, size_t i, const std::string &where) {
       !isFloat(source.desc.dtype) || t.desc.dtype == source.desc.dtype)
     return refuseBecause("it must have the same shape and another float type");
   TensorDesc from = source.desc, to = t.desc;
-  if (!selectKernel(plan.device, OpKind::Cast, {&from, 1}, {&to, 1}))
+  auto cast = TypedBody::create(OpKind::Cast, {}, {&from, 1}, {&to, 1});
+  if (!cast.ok() || !selectKernel(plan.device, *cast))
     return refuseBecause("the device has no cast between the two types");
   return {};
 }
@@ -157,12 +159,40 @@ Status checkPersistent(const Plan &plan,
 }
 
 /// Checks one entry of a plan whose persistent tensors are checked.
+/// The bodies of a plan, each checked once.
+class BodyChecker {
+public:
+  /// The facts of a body that is right.
+  StatusOr<const BodyFacts *> check(const std::shared_ptr<const Body> &body,
+                                    const std::string &at) {
+    auto [it, isFresh] = known.try_emplace(body.get());
+    if (!isFresh)
+      return &it->second;
+    Status form = checkForm(*body);
+    bool isKindKnown = true;
+    for (const BodyStep &step : body->steps)
+      isKindKnown &= isKnown(step.kind);
+    if (!form.ok())
+      return refuse(isKindKnown ? PlanError::BodyForm : PlanError::BodyKind, at,
+                    ": ", form.message());
+    it->second = factsOf(*body);
+    if (!it->second.pattern)
+      return refuse(PlanError::BodyPattern, at, ": no kernel family takes ",
+                    primitiveNames(*body), " in one call");
+    return &it->second;
+  }
+
+private:
+  std::unordered_map<const Body *, BodyFacts> known;
+};
+
 class EntryChecker {
 public:
   EntryChecker(const Plan &plan, const PlanEntry &entry, std::string where,
-               const std::unordered_set<std::string> &persistentNames)
+               const std::unordered_set<std::string> &persistentNames,
+               BodyChecker &bodies)
       : plan(plan), entry(entry), where(std::move(where)),
-        persistentNames(persistentNames) {}
+        persistentNames(persistentNames), bodies(bodies) {}
 
   Status run() {
     AICF_RETURN_IF_ERROR(checkTensors());
@@ -183,10 +213,12 @@ public:
 private:
   Status checkTensors();
   Status checkOneCall(const PlanCall &call, const std::string &at) const;
-  Status checkKernel(const PlanCall &call, const std::string &at,
-                     Span<const TensorDesc> ins,
-                     Span<const TensorDesc> outs) const;
-  Status checkWrites(const PlanCall &call, const std::string &at) const;
+  Status checkTypes(const PlanCall &call, const BodyFacts &facts,
+                    const std::string &at) const;
+  Status checkWorkspace(const PlanCall &call, const KernelRow &row,
+                        const std::string &at) const;
+  Status checkWrites(const PlanCall &call, const BodyFacts &facts,
+                     const std::string &at) const;
   Status checkAccessOrder() const;
   Status checkDerivedStates() const;
   Status checkLifetimes() const;
@@ -207,6 +239,7 @@ private:
   const PlanEntry &entry;
   std::string where;
   const std::unordered_set<std::string> &persistentNames;
+  BodyChecker &bodies;
   HappensBefore order;
   std::vector<AccessSet> accesses;
 };
@@ -242,89 +275,105 @@ Status EntryChecker::checkTensors() {
   return checkDisjoint(io, where);
 }
 
-Status EntryChecker::checkKernel(const PlanCall &call, const std::string &at,
-                                 Span<const TensorDesc> ins,
-                                 Span<const TensorDesc> outs) const {
+/// Rules and kernel.
+Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
+                                const std::string &at) const {
+  std::vector<TensorDesc> ins, outs;
+  for (uint32_t tid : call.ins)
+    ins.push_back(tensor(tid).desc);
+  for (uint32_t tid : call.outs)
+    outs.push_back(tensor(tid).desc);
+  StatusOr<TypedBody> typed = TypedBody::create(call.body, facts, ins, outs);
+  if (!typed.ok())
+    return refuse(PlanError::CallRules, at, ": ", typed.status().toString());
   const KernelRow *row = findKernel(plan.device, call.kid);
-  if (!row || !row->accepts(call.kind, ins, outs))
+  if (!row || !row->accepts(*typed))
     return refuse(
         PlanError::CallKid, at, ": kid \"", call.kid, "\" is ",
         row ? "not a kernel for this call"
             : "unknown: another version of AICF may have made the plan",
-        " (", nameOf(call.kind), " on ", nameOf(plan.device), ")");
-  if (call.workspace < 0)
+        " (", primitiveNames(*call.body), " on ", nameOf(plan.device), ")");
+  return checkWorkspace(call, *row, at);
+}
+
+/// Calls of one stream share a tensor, as large as the largest wants; each gets
+/// its own part, at most what its kernel uses.
+Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
+                                    const std::string &at) const {
+  if (call.workspace < 0 && call.workspaceBytes == 0)
     return {};
+  if (call.workspace < 0)
+    return refuse(PlanError::CallWorkspace, at, ": gets ", call.workspaceBytes,
+                  " bytes of workspace, but names no tensor");
   if (static_cast<uint32_t>(call.workspace) >= numTensors())
     return refuse(PlanError::CallTensor, at, ": workspace is ", call.workspace,
                   ", there are ", numTensors(), " tensors");
   const PlanTensor &workspace = tensor(static_cast<uint32_t>(call.workspace));
-  // Calls of one stream share one, as large as the largest wants: a kernel uses
-  // no more of it than its cap.
-  if (workspace.role != Role::Workspace || row->workspaceCap == 0)
-    return refuse(PlanError::CallWorkspace, at, ": workspace ", call.workspace,
-                  " is of role ", nameOf(workspace.role), " with ",
-                  workspace.desc.numBytes(), " bytes, kernel ", call.kid,
-                  " takes up to ", row->workspaceCap);
+  uint64_t most =
+      std::min(workspace.desc.numBytes(), alignedBytes(row.workspaceCap));
+  if (workspace.role != Role::Workspace || call.workspaceBytes == 0 ||
+      call.workspaceBytes > most || call.workspaceBytes % 4 != 0)
+    return refuse(PlanError::CallWorkspace, at, ": gets ", call.workspaceBytes,
+                  " bytes of tensor ", call.workspace, ", which is of role ",
+                  nameOf(workspace.role), " with ", workspace.desc.numBytes(),
+                  " bytes; kernel ", call.kid, " takes up to ",
+                  row.workspaceCap);
   return {};
 }
 
-/// What a call writes, and where it works in place.
-Status EntryChecker::checkWrites(const PlanCall &call,
+Status EntryChecker::checkWrites(const PlanCall &call, const BodyFacts &facts,
                                  const std::string &at) const {
-  const auto slots = *CallSlots::of(infoOf(call.kind), call.ins.size());
+  std::unordered_map<uint32_t, size_t> writtenBy;
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
-    if (out == kAbsentTensor)
-      continue;
     Role role = tensor(out).role;
     bool writable =
         role != Role::Input && role != Role::Hyper && role != Role::Workspace;
-    bool twice = false;
-    for (size_t other = 0; other < r; ++other)
-      twice |= call.outs[other] == out;
+    bool twice = !writtenBy.try_emplace(out, r).second;
     if (!writable || twice)
       return refuse(PlanError::CallWrites, at, ": result ", r, " writes ",
                     describe(out), twice ? " a second time" : " of role ",
                     twice ? std::string_view() : nameOf(role));
-    for (size_t i = 0; i < call.ins.size(); ++i)
-      if (call.ins[i] == out && !slots.mayShareStorage(r, call.outs.size(), i))
-        return refuse(PlanError::CallInplace, at, ": result ", r,
-                      " and operand ", i, " are both ", describe(out), ", but ",
-                      nameOf(call.kind), " may not work in place there");
   }
-  for (uint32_t in : call.reads())
+  for (size_t i = 0; i < call.ins.size(); ++i) {
+    uint32_t in = call.ins[i];
     if (tensor(in).role == Role::Workspace)
       return refuse(PlanError::CallWorkspace, at, ": reads ", describe(in),
                     " of role workspace");
+    auto it = writtenBy.find(in);
+    if (it != writtenBy.end() && !facts.mayShareStorage(it->second, i))
+      return refuse(PlanError::CallInplace, at, ": result ", it->second,
+                    " and operand ", i, " are both ", describe(in), ", but ",
+                    primitiveNames(*call.body), " may not work in place there");
+  }
   return {};
 }
 
 Status EntryChecker::checkOneCall(const PlanCall &call,
                                   const std::string &at) const {
-  std::vector<TensorDesc> ins, outs;
-  for (auto [tids, descs, name] : {std::tuple(&call.ins, &ins, "ins"),
-                                   std::tuple(&call.outs, &outs, "outs")})
-    for (uint32_t tid : *tids) {
-      if (tid == kAbsentTensor) {
-        descs->push_back(TensorDesc::absent());
-        continue;
-      }
+  if (!call.body)
+    return refuse(PlanError::CallBody, at, ": has no body");
+  AICF_ASSIGN_OR_RETURN(const BodyFacts *facts, bodies.check(call.body, at));
+  const Body &body = *call.body;
+  if (call.ins.size() != body.numOperands ||
+      call.outs.size() != body.results.size())
+    return refuse(PlanError::CallBody, at, ": has ", call.ins.size(),
+                  " operands and ", call.outs.size(), " results, its body ",
+                  body.numOperands, " and ", body.results.size());
+  for (auto [tids, name] :
+       {std::pair(&call.ins, "ins"), std::pair(&call.outs, "outs")})
+    for (uint32_t tid : *tids)
       if (tid >= numTensors())
         return refuse(PlanError::CallTensor, at, ": ", name, " names tensor ",
                       tid, ", there are ", numTensors());
-      descs->push_back(tensor(tid).desc);
-    }
-  bool hasLabels = !call.inVids.empty() || !call.outVids.empty();
+  bool hasLabels = !call.inVids.empty() || !call.vids.empty();
   if (hasLabels && (call.inVids.size() != call.ins.size() ||
-                    call.outVids.size() != call.outs.size()))
+                    call.vids.size() != valuesMade(body).size()))
     return refuse(PlanError::CallLabels, at, ": ", call.inVids.size(), " and ",
-                  call.outVids.size(), " labels for ", call.ins.size(), " and ",
-                  call.outs.size(), " tensors");
-  Status rules = checkCall(call.kind, ins, outs, call.schema, call.attrs);
-  if (!rules.ok())
-    return refuse(PlanError::CallRules, at, ": ", rules.toString());
-  AICF_RETURN_IF_ERROR(checkKernel(call, at, ins, outs));
-  return checkWrites(call, at);
+                  call.vids.size(), " labels for ", call.ins.size(),
+                  " operands and ", valuesMade(body).size(), " values");
+  AICF_RETURN_IF_ERROR(checkTypes(call, *facts, at));
+  return checkWrites(call, *facts, at);
 }
 
 /// Every write is ordered with every other access to its tensor, and temps and
@@ -342,7 +391,7 @@ Status EntryChecker::checkAccessOrder() const {
   };
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
-    for (uint32_t tid : call.reads()) {
+    for (uint32_t tid : call.ins) {
       Seen &s = seen[tid];
       Role role = tensor(tid).role;
       bool produced = segmentOf(role) == Segment::Temp || role == Role::Output;
@@ -354,9 +403,7 @@ Status EntryChecker::checkAccessOrder() const {
         return race(tid, s.lastWrite, i);
       s.readsSince.push_back(i);
     }
-    std::vector<uint32_t> written;
-    for (uint32_t tid : call.writes())
-      written.push_back(tid);
+    std::vector<uint32_t> written = call.outs;
     if (call.workspace >= 0)
       written.push_back(static_cast<uint32_t>(call.workspace));
     for (uint32_t tid : written) {
@@ -386,7 +433,7 @@ Status EntryChecker::checkAccessOrder() const {
 Status EntryChecker::checkDerivedStates() const {
   std::vector<int64_t> writer(plan.persistent.size(), -1);
   for (size_t i = 0; i < entry.calls.size(); ++i)
-    for (uint32_t out : entry.calls[i].writes())
+    for (uint32_t out : entry.calls[i].outs)
       if (out < writer.size())
         writer[out] = int64_t(i);
   for (uint32_t tid = 0; tid < writer.size(); ++tid) {
@@ -449,6 +496,7 @@ Status verifyPlan(const Plan &plan) {
   if (plan.entries.empty())
     return refuse(PlanError::NoEntries, "the plan has no entries");
   std::unordered_set<std::string> persistentNames, entryNames;
+  BodyChecker bodies;
   AICF_RETURN_IF_ERROR(checkPersistent(plan, persistentNames));
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const PlanEntry &entry = plan.entries[i];
@@ -458,7 +506,7 @@ Status verifyPlan(const Plan &plan) {
                     entry.name, "\" is empty, malformed or stands twice");
     std::string where = "entry " + std::to_string(i) + " (" + entry.name + ")";
     AICF_RETURN_IF_ERROR(
-        EntryChecker(plan, entry, where, persistentNames).run());
+        EntryChecker(plan, entry, where, persistentNames, bodies).run());
   }
   return checkQualifiedNames(plan);
 }

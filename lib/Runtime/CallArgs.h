@@ -17,7 +17,7 @@
 namespace aicf {
 
 inline LaunchArgs ResolvedCall::launchArgs() const {
-  return {ins, outs, attrs, workspace};
+  return {*body, values, workspace};
 }
 
 } // namespace aicf

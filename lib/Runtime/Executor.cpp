@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
+#include "kernels/BodyRules.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Plan/Order.h"
 #include "lib/Runtime/CallArgs.h"
@@ -213,7 +214,9 @@ Status Executor::Impl::bind(std::string_view name, void *pointer,
 
 StatusOr<ResolvedCall> Executor::Impl::resolveCopy(const TensorView &from,
                                                    const TensorView &to) {
-  return resolve(*device, {OpKind::Copy, {&from, 1}, {&to, 1}, 0, {}});
+  static const auto body =
+      std::make_shared<Body>(makeBody(OpKind::Copy, {}, {true}, {true}));
+  return resolve(*device, {body, {&from, 1}, {&to, 1}});
 }
 
 Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
@@ -230,15 +233,15 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     std::vector<TensorView> ins, outs;
-    for (auto [tids, views] :
-         {std::pair(&call.ins, &ins), std::pair(&call.outs, &outs)})
-      for (uint32_t tid : *tids)
-        views->push_back(tid == kAbsentTensor ? TensorView()
-                                              : memory->view(index, tid));
-    CallRequest request{call.kind,   ins,        outs,
-                        call.schema, call.attrs, call.kid};
+    for (uint32_t tid : call.ins)
+      ins.push_back(memory->view(index, tid));
+    for (uint32_t tid : call.outs)
+      outs.push_back(memory->view(index, tid));
+    CallRequest request{call.body, ins, outs, call.kid};
     if (call.workspace >= 0)
-      request.workspace = memory->view(index, uint32_t(call.workspace));
+      request.workspace = {
+          memory->view(index, uint32_t(call.workspace)).data,
+          TensorDesc(DType::I32, {int64_t(call.workspaceBytes / 4)})};
     StatusOr<ResolvedCall> resolved = resolve(*device, request);
     if (!resolved.ok())
       return resolved.status().withContext("entry " + entry.name + ", call " +
@@ -258,7 +261,7 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
 Status Executor::Impl::addWarmupCopies(size_t index, PreparedEntry &prepared) {
   std::vector<bool> isUpdated(plan->persistent.size());
   for (const PlanCall &call : plan->entries[index].calls)
-    for (uint32_t tid : call.writes())
+    for (uint32_t tid : call.outs)
       if (tid < isUpdated.size())
         isUpdated[tid] = true;
   std::vector<ResolvedCall> save, restore;
@@ -297,7 +300,7 @@ Status Executor::Impl::prepareEntry(size_t index) {
   }
   std::vector<bool> isSeen(accesses.size());
   for (const PlanCall &call : entry.calls) {
-    for (uint32_t tid : call.reads()) {
+    for (uint32_t tid : call.ins) {
       Role role = plan->tensor(entry, tid).role;
       bool isOutside =
           role == Role::Input || segmentOf(role) == Segment::Persistent;
@@ -305,7 +308,7 @@ Status Executor::Impl::prepareEntry(size_t index) {
         prepared.readTids.push_back(tid);
       isSeen[tid] = true;
     }
-    for (uint32_t tid : call.writes()) {
+    for (uint32_t tid : call.outs) {
       if (tid < plan->persistent.size())
         prepared.writtenTids.push_back(tid);
       isSeen[tid] = true;
@@ -351,6 +354,8 @@ Status Executor::Impl::prepareEntries() {
   entries.resize(plan->entries.size());
   for (size_t i = 0; i < entries.size(); ++i)
     AICF_RETURN_IF_ERROR(prepareEntry(i));
+  auto castBody =
+      std::make_shared<Body>(makeBody(OpKind::Cast, {}, {true}, {true}));
   derivedCasts.clear();
   derivedCasts.resize(plan->persistent.size());
   for (uint32_t tid = 0; tid < derivedCasts.size(); ++tid) {
@@ -359,9 +364,8 @@ Status Executor::Impl::prepareEntries() {
       continue;
     TensorView from = memory->view(0, uint32_t(source));
     TensorView to = memory->view(0, tid);
-    AICF_ASSIGN_OR_RETURN(
-        derivedCasts[tid],
-        resolve(*device, {OpKind::Cast, {&from, 1}, {&to, 1}, 0, {}}));
+    AICF_ASSIGN_OR_RETURN(derivedCasts[tid],
+                          resolve(*device, {castBody, {&from, 1}, {&to, 1}}));
   }
   return {};
 }
@@ -458,7 +462,7 @@ Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
 
 void Executor::Impl::record(size_t index, const ResolvedCall &call,
                             bool isReplay, double start, double micros) {
-  TraceRecord entry{call.row->kind,
+  TraceRecord entry{primitiveNames(*call.body),
                     std::string(call.row->kid),
                     {},
                     {},
@@ -467,26 +471,15 @@ void Executor::Impl::record(size_t index, const ResolvedCall &call,
                     micros,
                     {},
                     {}};
-  // Of what is there, labels as types.
-  auto labels = [](const std::vector<int32_t> &vids,
-                   const std::vector<uint32_t> &tids) {
-    std::vector<int32_t> present;
-    for (size_t i = 0; i < vids.size(); ++i)
-      if (tids[i] != kAbsentTensor)
-        present.push_back(vids[i]);
-    return present;
-  };
   if (call.tag >= 0) {
     const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
-    entry.inVids = labels(planCall.inVids, planCall.ins);
-    entry.outVids = labels(planCall.outVids, planCall.outs);
+    entry.inVids = planCall.inVids;
+    entry.outVids = planCall.vids;
   }
-  LaunchArgs args = call.launchArgs();
-  for (auto [views, types] : {std::pair(args.operands(), &entry.inTypes),
-                              std::pair(args.results(), &entry.outTypes)})
-    for (const TensorView &view : views)
-      if (!isAbsent(view))
-        types->push_back(view.desc.toString());
+  for (size_t i = 0; i < call.body->numOperands; ++i)
+    entry.inTypes.push_back(call.operand(i).desc.toString());
+  for (size_t i = 0; i < call.body->results.size(); ++i)
+    entry.outTypes.push_back(call.result(i).desc.toString());
   trace.push_back(std::move(entry));
 }
 

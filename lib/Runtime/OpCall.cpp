@@ -11,30 +11,41 @@
 #include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace aicf {
 namespace {
 
-/// Names "relu: operand 0 (x)" or "relu: result 0 (y)".
+/// "relu: operand 0 (x)" or "relu: result 0 (y)".
 std::string nameOperand(const CallRequest &request, bool isResult, size_t i) {
-  const OpInfo &info = infoOf(request.kind);
-  std::optional<CallSlots> slots = CallSlots::of(info, request.ins.size());
-  std::string_view name;
-  if (slots && !isResult)
-    name = info.operands[slots->operandAt(i)].name;
-  if (slots && isResult && slots->takesResults(request.outs.size()))
-    name = slots->result(i, request.outs.size()).name;
-  return std::string(info.name) + ": " + (isResult ? "result " : "operand ") +
-         std::to_string(i) +
-         (name.empty() ? "" : " (" + std::string(name) + ")");
+  return primitiveNames(*request.body) + ": " +
+         (isResult ? describeResult(*request.body, i)
+                   : describeOperand(*request.body, i));
+}
+
+/// Every operand and result has memory and a type that a plan could hold.
+Status checkViews(const CallRequest &request) {
+  for (bool isResult : {false, true}) {
+    Span<const TensorView> views = isResult ? request.outs : request.ins;
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (isAbsent(views[i]))
+        return makeError(StatusCode::InvalidArgument,
+                         nameOperand(request, isResult, i),
+                         " has a null pointer");
+      if (!checkedBytes(views[i].desc))
+        return makeError(
+            StatusCode::ShapeMismatch, nameOperand(request, isResult, i),
+            " has a rank above ", kMaxRank, ", a dimension outside 1 to ",
+            INT32_MAX, ", or more than ", kMaxTensorBytes, " bytes");
+    }
+  }
+  return {};
 }
 
 Status checkPointers(const CallRequest &request, const KernelRow &row) {
   for (bool isResult : {false, true}) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i) {
-      if (isAbsent(views[i]))
-        continue;
       auto address = reinterpret_cast<uintptr_t>(views[i].data);
       uint64_t needed = row.neededAlignment(views[i].desc);
       if (address % needed != 0)
@@ -56,8 +67,6 @@ std::vector<uintptr_t> addressesOf(const CallRequest &request) {
 }
 
 bool overlap(const TensorView &a, const TensorView &b) {
-  if (isAbsent(a) || isAbsent(b))
-    return false;
   auto begin = [](const TensorView &v) {
     return reinterpret_cast<uintptr_t>(v.data);
   };
@@ -65,10 +74,9 @@ bool overlap(const TensorView &a, const TensorView &b) {
          begin(b) < begin(a) + a.desc.numBytes();
 }
 
-/// Results share memory with operands only where the op may work in place, and
-/// never with each other.
-Status checkAliasing(const CallRequest &request) {
-  const auto slots = *CallSlots::of(infoOf(request.kind), request.ins.size());
+/// Results share memory with operands only where the body may work in place,
+/// and never with each other.
+Status checkAliasing(const CallRequest &request, const BodyFacts &facts) {
   for (size_t r = 0; r < request.outs.size(); ++r) {
     for (size_t o = 0; o < r; ++o)
       if (overlap(request.outs[r], request.outs[o]))
@@ -80,7 +88,7 @@ Status checkAliasing(const CallRequest &request) {
         continue;
       bool inPlace = request.outs[r].data == request.ins[i].data &&
                      request.outs[r].desc == request.ins[i].desc &&
-                     slots.mayShareStorage(r, request.outs.size(), i);
+                     facts.mayShareStorage(r, i);
       if (!inPlace)
         return makeError(StatusCode::InvalidArgument,
                          nameOperand(request, true, r),
@@ -96,61 +104,81 @@ Status checkWorkspace(const CallRequest &request) {
   const TensorView &w = request.workspace;
   if (!w.data)
     return {};
+  std::string op = primitiveNames(*request.body);
   auto address = reinterpret_cast<uintptr_t>(w.data);
   if (!checkedBytes(w.desc) || address % kTensorAlignment != 0)
-    return makeError(StatusCode::Misaligned, nameOf(request.kind),
-                     ": the workspace at ", address,
+    return makeError(StatusCode::Misaligned, op, ": the workspace at ", address,
                      " has no valid shape, or is not a multiple of ",
                      kTensorAlignment, " bytes");
   for (Span<const TensorView> views : {request.ins, request.outs})
     for (const TensorView &view : views)
       if (overlap(view, w))
-        return makeError(StatusCode::InvalidArgument, nameOf(request.kind),
+        return makeError(StatusCode::InvalidArgument, op,
                          ": the workspace shares memory with an operand or "
                          "result");
   return {};
 }
 
-} // namespace
+std::vector<TensorDesc> descsOf(Span<const TensorView> views) {
+  std::vector<TensorDesc> descs;
+  for (const TensorView &view : views)
+    descs.push_back(isAbsent(view) ? TensorDesc::absent() : view.desc);
+  return descs;
+}
 
-StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
-  device.countLookup();
-  if (static_cast<uint16_t>(request.kind) >= kNumOpKinds)
-    return makeError(StatusCode::NotImplemented, "op kind ",
-                     static_cast<int>(request.kind), " is unknown, there are ",
-                     kNumOpKinds);
-  for (bool isResult : {false, true}) {
-    Span<const TensorView> views = isResult ? request.outs : request.ins;
-    for (size_t i = 0; i < views.size(); ++i)
-      if (!isAbsent(views[i]) && !checkedBytes(views[i].desc))
-        return makeError(
-            StatusCode::ShapeMismatch, nameOperand(request, isResult, i),
-            " has a rank above ", kMaxRank, ", a dimension outside 1 to ",
-            INT32_MAX, ", or more than ", kMaxTensorBytes, " bytes");
-  }
-  std::vector<TensorDesc> ins = descsOf(request.ins);
-  std::vector<TensorDesc> outs = descsOf(request.outs);
-  AICF_RETURN_IF_ERROR(
-      checkCall(request.kind, ins, outs, request.schema, request.attrs));
+StatusOr<const KernelRow *> findRow(const Device &device,
+                                    const CallRequest &request,
+                                    const TypedBody &typed) {
   std::vector<uintptr_t> addresses = addressesOf(request);
   bool isAuto = request.kid == "auto";
-  const KernelRow *row = isAuto ? selectKernel(device.kind(), request.kind, ins,
-                                               outs, {false, addresses})
-                                : findKernel(device.kind(), request.kid);
-  if (!isAuto && (!row || !row->accepts(request.kind, ins, outs)))
-    return makeError(StatusCode::InvalidArgument, nameOf(request.kind),
-                     ": kid \"", request.kid, "\" is ",
+  const KernelRow *row =
+      isAuto ? selectKernel(device.kind(), typed, {false, addresses})
+             : findKernel(device.kind(), request.kid);
+  std::string op = primitiveNames(*request.body);
+  if (!isAuto && (!row || !row->accepts(typed)))
+    return makeError(StatusCode::InvalidArgument, op, ": kid \"", request.kid,
+                     "\" is ",
                      row ? "not a kernel for these operands" : "unknown",
                      " on ", nameOf(device.kind()));
   if (!row)
-    return makeError(StatusCode::NotImplemented, nameOf(request.kind),
-                     ": no kernel on ", nameOf(device.kind()), " for ",
-                     ins[0].toString(), " -> ", outs[0].toString());
+    return makeError(StatusCode::NotImplemented, op, ": no kernel on ",
+                     nameOf(device.kind()), " for ",
+                     typed.operand(0).toString(), " -> ",
+                     typed.result(0).toString());
+  return row;
+}
+
+} // namespace
+
+StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
+  if (!request.body)
+    return makeError(StatusCode::InvalidArgument, "the call has no body");
+  device.countLookup();
+  AICF_RETURN_IF_ERROR(checkForm(*request.body));
+  if (request.ins.size() != request.body->numOperands ||
+      request.outs.size() != request.body->results.size())
+    return makeError(StatusCode::InvalidArgument, primitiveNames(*request.body),
+                     ": got ", request.ins.size(), " operands and ",
+                     request.outs.size(), " results, expected ",
+                     request.body->numOperands, " and ",
+                     request.body->results.size());
+  AICF_RETURN_IF_ERROR(checkViews(request));
+  BodyFacts facts = factsOf(*request.body);
+  AICF_ASSIGN_OR_RETURN(TypedBody typed,
+                        TypedBody::create(request.body, facts,
+                                          descsOf(request.ins),
+                                          descsOf(request.outs)));
+  AICF_ASSIGN_OR_RETURN(const KernelRow *row, findRow(device, request, typed));
   AICF_RETURN_IF_ERROR(checkPointers(request, *row));
-  AICF_RETURN_IF_ERROR(checkAliasing(request));
+  AICF_RETURN_IF_ERROR(checkAliasing(request, facts));
   AICF_RETURN_IF_ERROR(checkWorkspace(request));
 
-  ResolvedCall call(*row, request);
+  std::vector<TensorView> values(request.ins.begin(), request.ins.end());
+  for (size_t i = values.size(); i < typed.types().size(); ++i)
+    values.push_back({nullptr, typed.types()[i]});
+  for (size_t r = 0; r < request.outs.size(); ++r)
+    values[request.body->results[r]] = request.outs[r];
+  ResolvedCall call(*row, request.body, std::move(values), request.workspace);
   AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;
 }
@@ -163,9 +191,31 @@ Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
                Span<const TensorView> outs, uint32_t schema,
                Span<const uint8_t> attrs, Stream &stream, std::string_view kid,
                TensorView workspace) {
-  AICF_ASSIGN_OR_RETURN(
-      ResolvedCall call,
-      resolve(device, {kind, ins, outs, schema, attrs, kid, workspace}));
+  if (!isKnown(kind))
+    return makeError(StatusCode::NotImplemented, "op kind ",
+                     static_cast<int>(kind), " is unknown");
+  for (Span<const TensorView> views : {ins, outs})
+    for (const TensorView &view : views)
+      if (!isAbsent(view) && !checkedBytes(view.desc))
+        return makeError(StatusCode::ShapeMismatch, nameOf(kind),
+                         ": an operand or result", " has a rank above ",
+                         kMaxRank, ", a dimension outside 1 to ", INT32_MAX,
+                         ", or more than ", kMaxTensorBytes, " bytes");
+  AICF_RETURN_IF_ERROR(
+      checkCall(kind, descsOf(ins), descsOf(outs), schema, attrs));
+  std::vector<bool> hasOperand, hasResult;
+  std::vector<TensorView> in, out;
+  for (auto [views, has, dense] : {std::tuple(&ins, &hasOperand, &in),
+                                   std::tuple(&outs, &hasResult, &out)})
+    for (const TensorView &view : *views) {
+      has->push_back(!isAbsent(view));
+      if (!isAbsent(view))
+        dense->push_back(view);
+    }
+  auto body = std::make_shared<Body>(
+      makeBody(kind, {attrs.begin(), attrs.end()}, hasOperand, hasResult));
+  AICF_ASSIGN_OR_RETURN(ResolvedCall call,
+                        resolve(device, {body, in, out, kid, workspace}));
   return launch(call, stream);
 }
 

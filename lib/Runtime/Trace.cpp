@@ -34,7 +34,7 @@ std::string traceToChromeJson(const std::vector<TraceRecord> &trace) {
     const TraceRecord &r = trace[i];
     Json args = {{"kid", r.kid}, {"ins", r.inVids}, {"outs", r.outVids}};
     if (!r.isReplay) {
-      event(std::string(nameOf(r.kind)), r, 1, std::move(args));
+      event(r.op, r, 1, std::move(args));
       continue;
     }
     // One slice a launch; its nodes have no times of their own.
@@ -43,7 +43,7 @@ std::string traceToChromeJson(const std::vector<TraceRecord> &trace) {
     for (; end < trace.size() && trace[end].isReplay &&
            trace[end].startMicros == r.startMicros;
          ++end)
-      nodes.push_back({{"op", nameOf(trace[end].kind)},
+      nodes.push_back({{"op", trace[end].op},
                        {"kid", trace[end].kid},
                        {"ins", trace[end].inVids},
                        {"outs", trace[end].outVids}});

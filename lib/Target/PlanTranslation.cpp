@@ -16,9 +16,13 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
+using namespace aicf::rt;
 
 /// file:line:column of the innermost file location, else nothing. A long path
 /// by its end: every call has one, and the loader bounds what they take.
@@ -54,60 +58,80 @@ static LogicalResult convert(Operation *op, StringRef field,
   return success();
 }
 
-/// Tids; -1 is an absent operand or result.
-static LogicalResult convertTids(Operation *op, StringRef field,
-                                 ArrayRef<int64_t> tids,
-                                 std::vector<uint32_t> &out) {
-  SmallVector<int64_t> numbers(tids);
-  llvm::replace(numbers, int64_t(-1), int64_t(kAbsentTensor));
-  return convert(op, field, numbers, out);
+namespace {
+/// Encodes one plan.
+class PlanEncoder {
+public:
+  FailureOr<Plan> encode(PlanOp op);
+
+private:
+  LogicalResult encodeGlobal(GlobalOp op, PlanTensor &out);
+  LogicalResult encodeAlloc(AllocOp op, PlanTensor &out);
+  LogicalResult encodeCall(CallOp op, PlanCall &out);
+  LogicalResult encodeEntry(EntryOp op, PlanEntry &out);
+  std::shared_ptr<const Body> share(BodyAttr body);
+
+  llvm::StringMap<uint32_t> globalTids;
+  llvm::DenseMap<Value, uint32_t> tids; ///< of one entry's buffers
+  llvm::DenseMap<Attribute, std::shared_ptr<const Body>> bodies;
+};
+} // namespace
+
+std::shared_ptr<const Body> PlanEncoder::share(BodyAttr body) {
+  std::shared_ptr<const Body> &shared = bodies[body];
+  if (!shared)
+    shared = std::make_shared<Body>(body.getBody());
+  return shared;
 }
 
-static LogicalResult translateTensor(aicf::rt::TensorOp op, PlanTensor &out) {
+LogicalResult PlanEncoder::encodeGlobal(GlobalOp op, PlanTensor &out) {
   std::vector<int32_t> vid;
-  std::vector<int32_t> derivedFrom;
-  if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)) ||
-      failed(convert(op, "derived_from",
-                     static_cast<int64_t>(op.getDerivedFrom()), derivedFrom)))
+  if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)))
     return failure();
-  auto role = parseEnum<Role>(op.getRole(), kNumRoles);
-  auto init = parseEnum<InitKind>(op.getInit(), kNumInitKinds);
-  if (!role || !init)
-    return op.emitOpError()
-           << "unknown "
-           << (role ? "initialiser " + op.getInit() : "role " + op.getRole());
-  out.name = op.getTensorName().str();
-  out.desc = aicf::rt::toTensorDesc(op.getType());
-  out.role = *role;
+  out.name = op.getSymName().str();
+  out.desc = toTensorDesc(op.getType());
+  out.role = op.getRole().getValue();
   out.offset = op.getOffset();
   out.vid = vid.front();
-  out.init = *init;
+  if (op.getInitAttr())
+    out.init = op.getInitAttr().getValue();
   out.initValue = op.getInitValue().convertToDouble();
-  out.derivedFrom = derivedFrom.front();
+  if (auto source = op.getDerivedFromAttr())
+    out.derivedFrom = int32_t(globalTids.lookup(source.getValue()));
   return success();
 }
 
-static LogicalResult translateCall(aicf::rt::CallOp op, PlanCall &out) {
-  // The verifier knows the kind.
-  out.kind = *parseEnum<OpKind>(op.getKind(), kNumOpKinds);
-  out.kid = op.getKid().str();
-  out.schema = static_cast<uint32_t>(op.getSchema());
-  out.attrs.assign(op.getAttrs().begin(), op.getAttrs().end());
+LogicalResult PlanEncoder::encodeAlloc(AllocOp op, PlanTensor &out) {
+  std::vector<int32_t> vid;
+  if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)))
+    return failure();
+  out.name = op.getName().value_or("").str();
+  out.desc = toTensorDesc(op.getBuffer().getType());
+  out.role = op.getRole().getValue();
+  out.offset = op.getOffset();
+  out.vid = vid.front();
+  return success();
+}
+
+LogicalResult PlanEncoder::encodeCall(CallOp op, PlanCall &out) {
   std::vector<uint32_t> stream, waits, signals;
-  std::vector<int32_t> workspace;
-  if (failed(convertTids(op, "ins", op.getIns(), out.ins)) ||
-      failed(convertTids(op, "outs", op.getOuts(), out.outs)) ||
-      failed(convert(op, "vids", op.getInVids(), out.inVids)) ||
-      failed(convert(op, "vids", op.getOutVids(), out.outVids)) ||
+  if (failed(convert(op, "in_vids", op.getInVids(), out.inVids)) ||
+      failed(convert(op, "vids", op.getVids(), out.vids)) ||
       failed(convert(op, "stream", static_cast<int64_t>(op.getStream()),
                      stream)) ||
-      failed(convert(op, "workspace", static_cast<int64_t>(op.getWorkspace()),
-                     workspace)) ||
       failed(convert(op, "waits", op.getWaits(), waits)) ||
       failed(convert(op, "signals", op.getSignals(), signals)))
     return failure();
+  out.body = share(op.getBody());
+  out.kid = op.getKid().str();
+  for (Value arg : op.getArgs())
+    out.ins.push_back(tids.lookup(arg));
+  for (Value dest : op.getDests())
+    out.outs.push_back(tids.lookup(dest));
+  if (op.getScratch())
+    out.workspace = int32_t(tids.lookup(op.getScratch()));
+  out.workspaceBytes = op.getWorkspace();
   out.stream = stream.front();
-  out.workspace = workspace.front();
   out.waits.assign(waits.begin(), waits.end());
   out.signals.assign(signals.begin(), signals.end());
   out.location = locationText(op.getLoc());
@@ -115,29 +139,43 @@ static LogicalResult translateCall(aicf::rt::CallOp op, PlanCall &out) {
   return success();
 }
 
-template <typename Op, typename Record>
-static LogicalResult translateAll(Block &block, std::vector<Record> &records,
-                                  LogicalResult (*translate)(Op, Record &)) {
-  for (auto op : block.getOps<Op>()) {
-    records.emplace_back();
-    if (failed(translate(op, records.back())))
-      return failure();
-  }
-  return success();
-}
-
-static LogicalResult translateEntry(aicf::rt::EntryOp op, PlanEntry &out) {
+LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   out.name = op.getSymName().str();
   out.ioBytes = op.getIoBytes();
   out.tempBytes = op.getTempBytes();
   out.tempLowerBound = op.getTempLowerBound();
   out.values = static_cast<uint32_t>(op.getValues());
   out.nodes = static_cast<uint32_t>(op.getNodes());
+  tids.clear();
+  for (Operation &inner : op.getBody().front()) {
+    if (auto get = dyn_cast<GetOp>(inner)) {
+      tids[get.getBuffer()] = globalTids.lookup(get.getName());
+    } else if (auto alloc = dyn_cast<AllocOp>(inner)) {
+      tids[alloc.getBuffer()] = globalTids.size() + out.tensors.size();
+      if (failed(encodeAlloc(alloc, out.tensors.emplace_back())))
+        return failure();
+    } else if (failed(
+                   encodeCall(cast<CallOp>(inner), out.calls.emplace_back()))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+FailureOr<Plan> PlanEncoder::encode(PlanOp op) {
+  Plan plan;
+  plan.device = op.getDevice();
+  plan.persistentBytes = op.getPersistentBytes();
   Block &body = op.getBody().front();
-  if (failed(
-          translateAll<aicf::rt::TensorOp>(body, out.tensors, translateTensor)))
-    return failure();
-  return translateAll<aicf::rt::CallOp>(body, out.calls, translateCall);
+  for (auto global : body.getOps<GlobalOp>())
+    globalTids.try_emplace(global.getSymName(), globalTids.size());
+  for (auto global : body.getOps<GlobalOp>())
+    if (failed(encodeGlobal(global, plan.persistent.emplace_back())))
+      return failure();
+  for (auto entry : body.getOps<EntryOp>())
+    if (failed(encodeEntry(entry, plan.entries.emplace_back())))
+      return failure();
+  return plan;
 }
 
 FailureOr<Plan> aicf::translateToPlan(ModuleOp module) {
@@ -155,16 +193,10 @@ FailureOr<Plan> aicf::translateToPlan(ModuleOp module) {
            << "expected one aicf_rt.plan in the module, got " << plans.size()
            << (plans.empty() ? ": run --lower-to-backend first" : "");
   aicf::rt::PlanOp op = plans.front();
-  Plan plan;
-  plan.device = *parseEnum<DeviceKind>(op.getTarget(), kNumDeviceKinds);
-  plan.persistentBytes = op.getPersistentBytes();
-  Block &body = op.getBody().front();
-  if (failed(translateAll<aicf::rt::TensorOp>(body, plan.persistent,
-                                              translateTensor)) ||
-      failed(
-          translateAll<aicf::rt::EntryOp>(body, plan.entries, translateEntry)))
+  FailureOr<Plan> plan = PlanEncoder().encode(op);
+  if (failed(plan))
     return failure();
-  Status status = verifyPlan(plan);
+  Status status = verifyPlan(*plan);
   if (!status.ok())
     return op.emitError() << status.message();
   return plan;

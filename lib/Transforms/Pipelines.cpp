@@ -59,9 +59,10 @@ static void buildFusePhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
   if (options.optLevel > OptLevel::O1) {
     pm.addPass(createEliminateSaves());
-    FuseEpiloguesOptions epilogues;
-    epilogues.target = options.target;
-    pm.addPass(createFuseEpilogues(epilogues));
+    FuseCallsOptions calls;
+    calls.target = options.target;
+    calls.report = options.report;
+    pm.addPass(createFuseCalls(calls));
     FuseOptimizersOptions optimizers;
     optimizers.target = options.target;
     optimizers.maxGroups = options.maxGroups;
@@ -126,8 +127,8 @@ void aicf::buildLowerToBackendPipeline(OpPassManager &pm,
   buildInplacePhase(pm, options);
   buildKernelsPhase(pm, options);
   buildStreamsPhase(pm, options);
-  buildMemoryPhase(pm, options);
   buildPlanPhase(pm, options);
+  buildMemoryPhase(pm, options);
 }
 
 void aicf::registerAICFPipelines() {

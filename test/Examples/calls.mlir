@@ -6,9 +6,9 @@ func.func @f(%x: tensor<64x64xf32> {aicf.role = "input", aicf.name = "x"},
              %W: tensor<128x64xf32> {aicf.role = "param", aicf.name = "W"},
              %b: tensor<128xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<64x128xf32> {aicf.name = "y"}) {
-  %y = aicf_rt.gemm %x, %W {transB = true, vids = array<i64: 3>}
+  %y = aicf_rt.call gemm(%x, %W) {transB = true} vids [3]
       : (tensor<64x64xf32>, tensor<128x64xf32>) -> tensor<64x128xf32>
-  %z = aicf_rt.bias_add %y, %b {inplace = array<i64: 0>, vids = array<i64: 3>}
+  %z = aicf_rt.call bias_add(%y, %b) inplace [0] vids [3]
       : (tensor<64x128xf32>, tensor<128xf32>) -> tensor<64x128xf32>
   return %z : tensor<64x128xf32>
 }

@@ -19,8 +19,8 @@ func.func @f(%x: tensor<4x8xf32> {aicf.name = "x", aicf.role = "input"},
              %W: tensor<2x8xf32> {aicf.name = "W", aicf.role = "param"},
              %b: tensor<2xf32> {aicf.name = "b", aicf.role = "param"})
     -> (tensor<4x2xf32> {aicf.name = "y"}) {
-  %xW = aicf_rt.gemm %x, %W {transB = true}
+  %xW = aicf_rt.call gemm(%x, %W) {transB = true}
       : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-  %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  %y = aicf_rt.call bias_add(%xW, %b) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }

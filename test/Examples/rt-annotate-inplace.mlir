@@ -10,10 +10,10 @@ func.func @f(%x: tensor<4x8xf32> {aicf.name = "x", aicf.role = "input"},
              %W: tensor<2x8xf32> {aicf.name = "W", aicf.role = "param"},
              %b: tensor<2xf32> {aicf.name = "b", aicf.role = "param"})
     -> (tensor<4x2xf32> {aicf.name = "y"}) {
-  %xW = aicf_rt.gemm %x, %W {transB = true}
+  %xW = aicf_rt.call gemm(%x, %W) {transB = true}
       : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-  %y = aicf_rt.bias_add %xW, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
-  %h = aicf_rt.relu %y : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %y = aicf_rt.call bias_add(%xW, %b) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  %h = aicf_rt.call relu(%y) : (tensor<4x2xf32>) -> tensor<4x2xf32>
   return %h : tensor<4x2xf32>
 }
 
@@ -22,10 +22,10 @@ func.func @f(%x: tensor<4x8xf32> {aicf.name = "x", aicf.role = "input"},
              %W: tensor<2x8xf32> {aicf.name = "W", aicf.role = "param"},
              %b: tensor<2xf32> {aicf.name = "b", aicf.role = "param"})
     -> (tensor<4x2xf32> {aicf.name = "y"}) {
-  %xW = aicf_rt.gemm %x, %W {transB = true}
+  %xW = aicf_rt.call gemm(%x, %W) {transB = true}
       : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-  %y = aicf_rt.bias_add %xW, %b {inplace = array<i64: 0>}
+  %y = aicf_rt.call bias_add(%xW, %b) inplace [0]
       : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
-  %h = aicf_rt.relu %y {inplace = array<i64: 0>} : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %h = aicf_rt.call relu(%y) inplace [0] : (tensor<4x2xf32>) -> tensor<4x2xf32>
   return %h : tensor<4x2xf32>
 }

@@ -12,11 +12,11 @@ func.func @f(%d: tensor<64x32xf32> {aicf.name = "d", aicf.role = "input"},
              %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
     -> (tensor<64x48xf32> {aicf.name = "dx"},
         tensor<32x48xf32> {aicf.updates = "W"}) {
-  %dx = aicf_rt.gemm %d, %W : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
-  %dW = aicf_rt.gemm %d, %x {transA = true}
+  %dx = aicf_rt.call gemm(%d, %W) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %dW = aicf_rt.call gemm(%d, %x) {transA = true}
       : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
-  %e = aicf_rt.relu %dx : (tensor<64x48xf32>) -> tensor<64x48xf32>
-  %p_out = aicf_rt.sgd_step %W, %dW, %lr
+  %e = aicf_rt.call relu(%dx) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+  %p_out = aicf_rt.call sgd_step(%W, %dW, %lr)
       : (tensor<32x48xf32>, tensor<32x48xf32>, tensor<f32>) -> tensor<32x48xf32>
   return %e, %p_out : tensor<64x48xf32>, tensor<32x48xf32>
 }
@@ -28,11 +28,11 @@ func.func @f(%d: tensor<64x32xf32> {aicf.name = "d", aicf.role = "input"},
              %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
     -> (tensor<64x48xf32> {aicf.name = "dx"},
         tensor<32x48xf32> {aicf.updates = "W"}) {
-  %dx = aicf_rt.gemm %d, %W : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
-  %dW = aicf_rt.gemm %d, %x {signals = array<i64: 1>, stream = 1 : i64, transA = true}
+  %dx = aicf_rt.call gemm(%d, %W) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %dW = aicf_rt.call gemm(%d, %x) {transA = true} launch<stream = 1, signals = [1]>
       : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
-  %e = aicf_rt.relu %dx : (tensor<64x48xf32>) -> tensor<64x48xf32>
-  %p_out = aicf_rt.sgd_step %W, %dW, %lr {waits = array<i64: 1>}
+  %e = aicf_rt.call relu(%dx) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+  %p_out = aicf_rt.call sgd_step(%W, %dW, %lr) launch<waits = [1]>
       : (tensor<32x48xf32>, tensor<32x48xf32>, tensor<f32>) -> tensor<32x48xf32>
   return %e, %p_out : tensor<64x48xf32>, tensor<32x48xf32>
 }

@@ -9,8 +9,8 @@
 func.func @f(%dy: tensor<4xf32> {aicf.name = "dy", aicf.role = "input"},
              %h: tensor<4xf32> {aicf.name = "h", aicf.role = "input"})
     -> (tensor<4xf32> {aicf.name = "dx"}) {
-  %s = aicf_rt.copy_saved %h : (tensor<4xf32>) -> tensor<4xf32>
-  %dx = aicf_rt.relu_bwd %dy, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %s = aicf_rt.call copy_saved(%h) : (tensor<4xf32>) -> tensor<4xf32>
+  %dx = aicf_rt.call relu_bwd(%dy, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %dx : tensor<4xf32>
 }
 
@@ -18,6 +18,6 @@ func.func @f(%dy: tensor<4xf32> {aicf.name = "dy", aicf.role = "input"},
 func.func @f(%dy: tensor<4xf32> {aicf.name = "dy", aicf.role = "input"},
              %h: tensor<4xf32> {aicf.name = "h", aicf.role = "input"})
     -> (tensor<4xf32> {aicf.name = "dx"}) {
-  %dx = aicf_rt.relu_bwd %dy, %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %dx = aicf_rt.call relu_bwd(%dy, %h) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %dx : tensor<4xf32>
 }

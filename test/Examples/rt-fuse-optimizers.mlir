@@ -12,9 +12,9 @@ func.func @f(%p: tensor<4xf32> {aicf.name = "p", aicf.role = "param"},
              %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
     -> (tensor<4xf32> {aicf.updates = "p"},
         tensor<4xf32> {aicf.updates = "q"}) {
-  %p2 = aicf_rt.sgd_step %p, %g, %lr
+  %p2 = aicf_rt.call sgd_step(%p, %g, %lr)
       : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  %q2 = aicf_rt.sgd_step %q, %g, %lr
+  %q2 = aicf_rt.call sgd_step(%q, %g, %lr)
       : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %p2, %q2 : tensor<4xf32>, tensor<4xf32>
 }
@@ -26,7 +26,10 @@ func.func @f(%p: tensor<4xf32> {aicf.name = "p", aicf.role = "param"},
              %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
     -> (tensor<4xf32> {aicf.updates = "p"},
         tensor<4xf32> {aicf.updates = "q"}) {
-  %updated:2 = aicf_rt.sgd_update[%p, %g, %q, %g], %lr {resultSegmentSizes = array<i32: 2, 0>}
-      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return %updated#0, %updated#1 : tensor<4xf32>, tensor<4xf32>
+  %p2, %q2 = aicf_rt.call {
+    t0 = sgd_step(%p, %g, %lr)
+    t1 = sgd_step(%q, %g, %lr)
+    yield t0, t1
+  } : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %p2, %q2 : tensor<4xf32>, tensor<4xf32>
 }

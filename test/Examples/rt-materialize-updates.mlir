@@ -17,13 +17,13 @@ func.func @swap(%a: tensor<4xf32> {aicf.name = "a", aicf.role = "state"},
                 %b: tensor<4xf32> {aicf.name = "b", aicf.role = "state"})
     -> (tensor<4xf32> {aicf.updates = "a"},
         tensor<4xf32> {aicf.updates = "b"}) {
-  %old_b = aicf_rt.copy %b {aicf_rt.protective, vids = array<i64: -1>}
+  %old_b = aicf_rt.call copy(%b) protective
       : (tensor<4xf32>) -> tensor<4xf32>
-  %old_a = aicf_rt.copy %a {aicf_rt.protective, vids = array<i64: -1>}
+  %old_a = aicf_rt.call copy(%a) protective
       : (tensor<4xf32>) -> tensor<4xf32>
-  %new_a = aicf_rt.copy %old_b {aicf_rt.protective, vids = array<i64: -1>}
+  %new_a = aicf_rt.call copy(%old_b) protective
       : (tensor<4xf32>) -> tensor<4xf32>
-  %new_b = aicf_rt.copy %old_a {aicf_rt.protective, vids = array<i64: -1>}
+  %new_b = aicf_rt.call copy(%old_a) protective
       : (tensor<4xf32>) -> tensor<4xf32>
   return %new_a, %new_b : tensor<4xf32>, tensor<4xf32>
 }

@@ -6,20 +6,27 @@
 // The example of the pass's page.
 
 //--- before.mlir
-func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4xf32> {aicf.name = "y"}) {
-  %h = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
-  %y = aicf_rt.relu %h {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
+aicf_rt.plan cpu persistent(-1) {
+  aicf_rt.entry @f io(-1) temp(-1) bound(-1) values(3) nodes(2) {
+    %x = aicf_rt.alloc input "x" offset(-1) vid(0) : <4xf32>
+    %y = aicf_rt.alloc output "y" offset(-1) vid(2) : <4xf32>
+    %temp = aicf_rt.alloc temp offset(-1) vid(1) : <4xf32>
+    aicf_rt.call relu(%x) outs(%temp) launch<kernel = "relu_f32_v0">
+        : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+    aicf_rt.call relu(%temp) outs(%y) launch<kernel = "relu_f32_v0">
+        : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+  }
 }
 
 //--- after.mlir
-func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf_rt.offset = 0 : i64})
-    -> (tensor<4xf32> {aicf.name = "y", aicf_rt.offset = 256 : i64})
-    attributes {aicf_rt.io_bytes = 512 : i64, aicf_rt.persistent_bytes = 0 : i64, aicf_rt.temp_bound = 256 : i64, aicf_rt.temp_bytes = 256 : i64, aicf_rt.workspaces = array<i64>} {
-  %h = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: 0>}
-      : (tensor<4xf32>) -> tensor<4xf32>
-  %y = aicf_rt.relu %h {kid = "relu_f32_v0", slots = array<i64: -1>}
-      : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(512) temp(256) bound(256) values(3) nodes(2) {
+    %x = aicf_rt.alloc input "x" offset(0) vid(0) : <4xf32>
+    %y = aicf_rt.alloc output "y" offset(256) vid(2) : <4xf32>
+    %temp = aicf_rt.alloc temp offset(0) vid(1) : <4xf32>
+    aicf_rt.call relu(%x) outs(%temp) launch<kernel = "relu_f32_v0">
+        : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+    aicf_rt.call relu(%temp) outs(%y) launch<kernel = "relu_f32_v0">
+        : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+  }
 }

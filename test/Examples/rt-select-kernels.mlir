@@ -8,7 +8,7 @@
 //--- before.mlir
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  %y = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %y = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -16,6 +16,6 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"})
     -> (tensor<4xf32> {aicf.name = "y"})
     attributes {aicf_rt.target = "cpu"} {
-  %y = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
+  %y = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

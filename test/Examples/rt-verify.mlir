@@ -4,10 +4,10 @@
 
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "z"}) {
-  %h = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{'aicf_rt.relu' op result 0 overwrites a value that aicf_rt.add still reads}}
-  %y = aicf_rt.relu %h {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %h = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'aicf_rt.call' op result 0 overwrites a value that 'add' still reads}}
+  %y = aicf_rt.call relu(%h) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{read here}}
-  %z = aicf_rt.add %h, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = aicf_rt.call add(%h, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
 }

@@ -11,19 +11,23 @@
 // RUN: not %tblgen -I %t -gen-abi-header %t/group.td 2>&1 | FileCheck %s --check-prefix=GROUP
 // RUN: not %tblgen -I %t -gen-abi-header %t/same.td 2>&1 | FileCheck %s --check-prefix=SAME
 // RUN: not %tblgen -I %t -gen-abi-header %t/last.td 2>&1 | FileCheck %s --check-prefix=LAST
-// RUN: not %tblgen -I %t -gen-abi-header %t/copies.td 2>&1 | FileCheck %s --check-prefix=COPIES
 // RUN: not %tblgen -I %t -gen-abi-header %t/seed.td 2>&1 | FileCheck %s --check-prefix=SEED
 // RUN: not %tblgen -I %t -gen-abi-header %t/kept.td 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/kinds.td 2>&1 | FileCheck %s --check-prefix=KINDS
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/cap.td 2>&1 | FileCheck %s --check-prefix=CAP
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/twice.td 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/dtype.td 2>&1 | FileCheck %s --check-prefix=DTYPE
+// RUN: not %tblgen -I %t -gen-patterns %t/place.td 2>&1 | FileCheck %s --check-prefix=PLACE
+// RUN: not %tblgen -I %t -gen-patterns %t/side.td 2>&1 | FileCheck %s --check-prefix=SIDE
+// RUN: not %tblgen -I %t -gen-patterns %t/before.td 2>&1 | FileCheck %s --check-prefix=BEFORE
+// RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not %tblgen -I %t -gen-functors %t/arity.td 2>&1 | FileCheck %s --check-prefix=ARITY
 
 //--- base.td
 include "kernels/KernelFamily.td"
 
 class Record<string name, int number> : AICFRT_Primitive<name, number> {
+  let summary = "a record";
   let operandList = [In<"x">];
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
@@ -46,7 +50,7 @@ def Wrong : Record<"wrong", 1> { let phase = ?; }
 
 //--- constraints.td
 include "base.td"
-// CONSTRAINTS: Initializer of 'description' in 'Wrong' could not be fully resolved
+// CONSTRAINTS: {{.*}}'description' in 'Wrong' could not be fully resolved
 def Wrong : Record<"wrong", 1> { let constraints = ?; }
 
 //--- number.td
@@ -66,7 +70,7 @@ def Wrong : Record<"wrong", 1> { let ties = [Tie<"y", "z">]; }
 
 //--- group.td
 include "base.td"
-// GROUP: 'g' is grouped behind one that is not
+// GROUP: 'g' is variadic, so it must stand first
 def Wrong : Record<"wrong", 1> { let operandList = [In<"x">, Each<"g">]; }
 
 //--- same.td
@@ -82,11 +86,6 @@ def Wrong : Record<"wrong", 1> {
   let resultList = [OptLike<"z", "o">, Like<"y", "x">];
 }
 
-//--- copies.td
-include "base.td"
-// COPIES: 'wrong': copies stand behind all results, which must be grouped
-def Wrong : Record<"wrong", 1> { let copies = "copies"; }
-
 //--- seed.td
 include "base.td"
 // SEED: 'wrong': scaling is Seed, so it has an optional operand loss_scale
@@ -99,7 +98,7 @@ def Wrong : Record<"wrong", 1> { let precision = Keep<"z">; }
 
 //--- kinds.td
 include "base.td"
-// KINDS: 'Wrong' has either kinds or everyPointwise
+// KINDS: 'Wrong' has either kinds, patterns or everyPointwise
 def Wrong : Kernels<"CPU"> { let everyPointwise = 1; }
 
 //--- cap.td
@@ -123,3 +122,29 @@ def Wrong : Kernels<"CPU"> { let variants = [On<"f12">]; }
 include "base.td"
 // ARITY: 'addf' takes 2 operands, got 1
 def Wrong : Record<"wrong", 1> { let scalar = (addf $x); }
+
+//--- place.td
+include "base.td"
+// PLACE: 'wrong' has no 'a.z'
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]> {
+  let bindings = ["b.x = a.z"];
+}
+
+//--- side.td
+include "base.td"
+// SIDE: 'wrong': 'a.x' is no result
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]> {
+  let keeps = ["a.x"];
+}
+
+//--- before.td
+include "base.td"
+// BEFORE: 'wrong': 'a.x = b.y' refers to no element before
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]> {
+  let bindings = ["a.x = b.y"];
+}
+
+//--- size.td
+include "base.td"
+// SIZE: 'wrong' must have 2 to 8 elements, the first of which is there
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>]>;

@@ -24,28 +24,36 @@ func.func private @helper(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x
 // -----
 
 // Tests numbers that do not fit.
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    %x = aicf_rt.alloc temp offset(0) vid(1) : <4xf32>
     // expected-error @+1 {{stream holds 4294967296, which does not fit the plan's field}}
-    aicf_rt.call "relu" "k" ins [] outs [] vids [] -> [] schema(0) attrs [] {stream = 4294967296 : i64}
+    aicf_rt.call relu(%x) outs(%x) launch<kernel = "k", stream = 4294967296> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
   }
-}
-
-// -----
-
-// Tests an unknown initialiser.
-aicf_rt.plan "cpu" persistent(256) {
-  // expected-error @+1 {{unknown initialiser xavier}}
-  aicf_rt.tensor 0 "w" "param" "persistent"[0] vid(0) {init = "xavier"} : tensor<4xf32>
 }
 
 // -----
 
 // Tests that the loader's checks run: two params share bytes.
 // expected-error @+1 {{[SegmentOverlap] persistent: tensors }}
-aicf_rt.plan "cpu" persistent(256) {
-  aicf_rt.tensor 0 "v" "param" "persistent"[0] vid(0) : tensor<4xf32>
-  aicf_rt.tensor 1 "w" "param" "persistent"[0] vid(1) : tensor<4xf32>
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
+aicf_rt.plan cpu persistent(256) {
+  aicf_rt.global @v param offset(0) vid(0) : !aicf_rt.buffer<4xf32>
+  aicf_rt.global @w param offset(0) vid(1) : !aicf_rt.buffer<4xf32>
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+  }
+}
+
+// -----
+
+// Tests a body that is right, but that no kernel takes.
+// expected-error @+1 {{[BodyPattern] entry 0 (f), call 0: no kernel family takes relu, relu in one call}}
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(256) bound(0) values(0) nodes(0) {
+    %x = aicf_rt.alloc temp offset(0) vid(1) : <4xf32>
+    aicf_rt.call {
+      t0 = relu(%x)
+      t1 = relu(t0)
+      yield t1
+    } outs(%x) launch<kernel = "relu_f32_v0"> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
   }
 }

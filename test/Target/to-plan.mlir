@@ -1,6 +1,8 @@
 // RUN: aicf-opt %s --lower-to-backend | aicf-translate --aicf-to-plan -o %t.a.plan
 // RUN: aicf-compile %s -o %t.b.plan
 // RUN: aicf-plan diff %t.a.plan %t.b.plan
+// RUN: aicf-translate --plan-to-aicf %t.b.plan | aicf-translate --aicf-to-plan -o %t.d.plan
+// RUN: cmp %t.b.plan %t.d.plan
 // RUN: aicf-plan dump %t.b.plan --lifetimes | FileCheck %s
 // RUN: aicf-plan dump %t.b.plan --json | %python -m json.tool > /dev/null
 // RUN: aicf-plan verify %t.a.plan %t.b.plan | FileCheck %s --check-prefix=OK
@@ -10,11 +12,11 @@
 // Tests that the two ways to a plan agree, and the tables of aicf-plan.
 // OK-COUNT-2: : ok
 //       DIFF: {{^}}- {{.*}}
-// CHECK: plan version 2.0, device cpu, persistent 512 bytes
+// CHECK: plan version 3.0, device cpu, persistent 512 bytes
 // CHECK: 0    w     param  3x4xf32  persistent  0       48     1    uniform_fan_in
 // CHECK: entry train: 4 calls, io 512 bytes, temp {{[0-9]+}} bytes (lower bound {{[0-9]+}}, gap 0.00 %)
-// CHECK: mse_grad  mse_grad_f32_v1  {{.*}} scale=0.3333333333333333 {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
-// CHECK: sgd_step  sgd_step_f32_v0  {{.*}} momentum=0, weight_decay=0, nesterov=0
+// CHECK: mse_grad_f32_v1  {{.*}} mse_grad(i0, i1, -) {scale=0.3333333333333333} {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
+// CHECK: sgd_step_f32_v0  {{.*}} sgd_step(i0, i1, i2, -, -, -) {momentum=0, weight_decay=0, nesterov=0}
 // CHECK: lifetimes in the temp segment
 // CHECK: calls 0..3 (1 a column)
 // CHECK: ##

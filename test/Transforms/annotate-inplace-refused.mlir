@@ -9,9 +9,9 @@
 // Tests an argument that is returned itself: the end of the entry reads it.
 func.func @returned(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.name = "y"}) {
-  // expected-error @+1 {{the update of "p" needs a copy: 'func.return' still reads the old value when 'aicf_rt.relu' would overwrite it}}
-  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.copy %0 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{the update of "p" needs a copy: 'func.return' still reads the old value when 'relu' would overwrite it}}
+  %0 = aicf_rt.call relu(%p) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call copy(%0) protective : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{read here}}
   return %1, %p : tensor<4xf32>, tensor<4xf32>
 }
@@ -20,10 +20,10 @@ func.func @returned(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
 
 // Tests one copy of another argument, as an earlier run leaves it.
 func.func @argument(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
-                    // expected-error @+1 {{the update of "a" needs a copy: 'aicf_rt.copy' reads a value that lives in another argument}}
+                    // expected-error @+1 {{the update of "a" needs a copy: 'copy' reads a value that lives in another argument}}
                     %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<4xf32> {aicf.updates = "a"}) {
-  %0 = aicf_rt.copy %b {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call copy(%b) protective : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -33,10 +33,10 @@ func.func @argument(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 func.func @twice(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                  %x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.name = "y"}) {
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{the update of "p" needs a copy: 'aicf_rt.copy' reads a value that}}
-  %1 = aicf_rt.copy %0 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = aicf_rt.copy %1 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{the update of "p" needs a copy: 'copy' reads a value that}}
+  %1 = aicf_rt.call copy(%0) protective : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.call copy(%1) protective : (tensor<4xf32>) -> tensor<4xf32>
   return %2, %0 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -45,7 +45,7 @@ func.func @twice(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 // Tests an entry that is not lowered.
 func.func @not_lowered(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  // expected-error @+1 {{'aicf.relu' op is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{'aicf.relu' op is not an aicf_rt.call: run --aicf-lower-to-rt first}}
   %0 = aicf.relu %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

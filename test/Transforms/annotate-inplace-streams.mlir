@@ -8,14 +8,14 @@ func.func @side_call(%b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"},
                      %x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
                      %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "b"}, tensor<4x4xf32> {aicf.name = "y"}) {
-  %0 = aicf_rt.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %1 = aicf_rt.reduce_sum %0 {axis = 0} : (tensor<4x4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.reduce_sum
-  // ONE-NEXT: aicf_rt.relu {{.*}} {inplace = array<i64: 0>}
-  // TWO-NEXT: aicf_rt.relu %{{[^{]*}} :
-  %2 = aicf_rt.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  // CHECK-NEXT: aicf_rt.sgd_step {{.*}} {inplace = array<i64: 0>}
-  %3 = aicf_rt.sgd_step %b, %1, %lr : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = aicf_rt.call reduce_sum(%0) {axis = 0} : (tensor<4x4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call reduce_sum(
+  // ONE-NEXT: aicf_rt.call relu({{.*}}) inplace [0]
+  // TWO-NEXT: aicf_rt.call relu(%{{[^{]*}}) :
+  %2 = aicf_rt.call relu(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NEXT: aicf_rt.call sgd_step({{.*}}) inplace [0]
+  %3 = aicf_rt.call sgd_step(%b, %1, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %3, %2 : tensor<4xf32>, tensor<4x4xf32>
 }
 
@@ -23,10 +23,10 @@ func.func @side_call(%b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"},
 // CHECK-LABEL: func.func @main_only
 func.func @main_only(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"}) {
-  %0 = aicf_rt.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %1 = aicf_rt.reduce_sum %0 {axis = 0} : (tensor<4x4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.reduce_sum
-  // CHECK-NEXT: aicf_rt.relu {{.*}} {inplace = array<i64: 0>}
-  %2 = aicf_rt.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = aicf_rt.call reduce_sum(%0) {axis = 0} : (tensor<4x4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call reduce_sum(
+  // CHECK-NEXT: aicf_rt.call relu({{.*}}) inplace [0]
+  %2 = aicf_rt.call relu(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2, %1 : tensor<4x4xf32>, tensor<4xf32>
 }

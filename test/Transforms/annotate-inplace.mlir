@@ -5,12 +5,12 @@
 func.func @chain(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<4x4xf32> {aicf.name = "y"}) {
-  // CHECK: aicf_rt.gemm %{{.*}}, %{{.*}} :
-  %0 = aicf_rt.gemm %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  // CHECK: aicf_rt.bias_add {{.*}} {inplace = array<i64: 0>}
-  %1 = aicf_rt.bias_add %0, %b : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
-  // CHECK: aicf_rt.relu {{.*}} {inplace = array<i64: 0>}
-  %2 = aicf_rt.relu %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.call gemm(%{{.*}}, %{{.*}}) :
+  %0 = aicf_rt.call gemm(%x, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.call bias_add({{.*}}) inplace [0]
+  %1 = aicf_rt.call bias_add(%0, %b) : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.call relu({{.*}}) inplace [0]
+  %2 = aicf_rt.call relu(%1) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
 
@@ -19,13 +19,13 @@ func.func @chain(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @refusals(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "z"}) {
   // CHECK-NOT: inplace
-  %0 = aicf_rt.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %1 = aicf_rt.gemm %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %2 = aicf_rt.relu %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  // CHECK: aicf_rt.add %{{.*}}, %{{.*}} {inplace = array<i64: 0>}
-  %3 = aicf_rt.add %1, %2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = aicf_rt.call gemm(%0, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = aicf_rt.call relu(%1) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: aicf_rt.call add(%{{.*}}, %{{.*}}) inplace [0]
+  %3 = aicf_rt.call add(%1, %2) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   // CHECK-NOT: inplace
-  %4 = aicf_rt.relu %3 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = aicf_rt.call relu(%3) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %3, %4 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
@@ -36,9 +36,9 @@ func.func @optimizer(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                      %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
                      %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "m"}) {
-  // CHECK-NEXT: %[[P:.*]], %[[M:.*]] = aicf_rt.sgd_step {{.*}} {inplace = array<i64: 0, 3>, momentum
+  // CHECK-NEXT: %[[P:.*]], %[[M:.*]] = aicf_rt.call sgd_step({{.*}}) {momentum = 9.000000e-01} inplace [0, 3]
   // CHECK-NEXT: return %[[P]], %[[M]]
-  %n:2 = aicf_rt.sgd_step %p, %g, %lr m %m {momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %n:2 = aicf_rt.call sgd_step(%p, %g, %lr, m = %m) {momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %n#0, %n#1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -48,17 +48,17 @@ func.func @optimizer(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 func.func @direct(%p: tensor<4x4xf32> {aicf.role = "param", aicf.name = "p"},
                   %x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x4xf32> {aicf.updates = "p"}) {
-  // CHECK-NEXT: %[[R:.*]] = aicf_rt.relu
-  %0 = aicf_rt.relu %p : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  // CHECK-NEXT: %[[G:.*]] = aicf_rt.gemm %[[R]], %arg1 :
-  %1 = aicf_rt.gemm %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = aicf_rt.call relu(
+  %0 = aicf_rt.call relu(%p) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NEXT: %[[G:.*]] = aicf_rt.call gemm(%[[R]], %arg1) :
+  %1 = aicf_rt.call gemm(%0, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   // CHECK-NEXT: return %[[G]]
   return %1 : tensor<4x4xf32>
 }
 
 // Tests that a swap keeps one of its two staging copies, a rotation one of three.
 // CHECK-LABEL: func.func @swap
-// CHECK-COUNT-3: aicf_rt.copy
+// CHECK-COUNT-3: aicf_rt.call copy(
 // CHECK-NEXT:    return
 func.func @swap(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
                 %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
@@ -67,7 +67,7 @@ func.func @swap(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 }
 
 // CHECK-LABEL: func.func @rotation
-// CHECK-COUNT-4: aicf_rt.copy
+// CHECK-COUNT-4: aicf_rt.call copy(
 // CHECK-NEXT:    return
 func.func @rotation(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
                     %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"},
@@ -82,10 +82,10 @@ func.func @rotation(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 func.func @update_of_a_temp(%p: tensor<4x4xf32> {aicf.role = "param", aicf.name = "p"},
                             %x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x4xf32> {aicf.updates = "p"}) {
-  %0 = aicf_rt.gemm %p, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  // CHECK:      aicf_rt.relu %{{[^{]*}} :
+  %0 = aicf_rt.call gemm(%p, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK:      aicf_rt.call relu(%{{[^{]*}}) :
   // CHECK-NEXT: return
-  %1 = aicf_rt.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = aicf_rt.call relu(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
 }
 
@@ -94,15 +94,15 @@ func.func @update_of_a_temp(%p: tensor<4x4xf32> {aicf.role = "param", aicf.name 
 func.func @other_type(%pred: tensor<4xbf16> {aicf.role = "input", aicf.name = "pred"},
                       %x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xbf16> {aicf.name = "y"}) {
-  %t = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.mse_grad %{{.*}}, %{{.*}} {scale =
-  %d = aicf_rt.mse_grad %pred, %t {scale = 0.5 : f64} : (tensor<4xbf16>, tensor<4xf32>) -> tensor<4xbf16>
+  %t = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call mse_grad(%{{.*}}, %{{.*}}) :
+  %d = aicf_rt.call mse_grad(%pred, %t) {scale = 0.5} : (tensor<4xbf16>, tensor<4xf32>) -> tensor<4xbf16>
   return %d : tensor<4xbf16>
 }
 
 // Tests that an argument that updates itself too is read where it is.
 // CHECK-LABEL: func.func @unchanged
-// CHECK-NEXT: %[[C:.*]] = aicf_rt.copy %arg0
+// CHECK-NEXT: %[[C:.*]] = aicf_rt.call copy(%arg0)
 // CHECK-NEXT: return %arg0, %[[C]]
 func.func @unchanged(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
                      %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})

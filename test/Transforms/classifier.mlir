@@ -22,8 +22,8 @@
 // F16: aicf.gelu_bwd %{{.*}}, %{{.*}} : tensor<4x6xf16>
 
 // Tests that the gradient takes the logits' storage and gelu's that of dy.
-// RT: aicf_rt.call "softmax_cross_entropy_grad" {{.*}} ins [[[Y:[0-9]+]], {{.*}}] outs [[[Y]]]
-// RT: aicf_rt.call "gelu_bwd" {{.*}} ins [[[D:[0-9]+]], {{.*}}] outs [[[D]]]
+// RT: aicf_rt.call softmax_cross_entropy_grad(%[[Y:temp[_0-9]*]], {{.*}}) {{.*}}outs(%[[Y]])
+// RT: aicf_rt.call gelu_bwd(%[[D:temp[_0-9]*]], {{.*}}) {{.*}}outs(%[[D]])
 func.func @train(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
                  %t: tensor<4xi32> {aicf.role = "input", aicf.name = "labels"},
                  %w0: tensor<6x8xf32> {aicf.role = "param", aicf.name = "w0"},

@@ -7,13 +7,13 @@ func.func @saved(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                  %d: tensor<4xf32> {aicf.role = "input", aicf.name = "d"})
     -> (tensor<4xf32> {aicf.name = "dx"}, tensor<4xf32> {aicf.name = "c"}) {
   // CHECK-NOT: copy_saved
-  // CHECK: %[[H:.*]] = aicf_rt.relu %[[X]]
-  %h = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  %s = aicf_rt.copy_saved %h : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.relu_bwd %[[D]], %[[H]]
-  %dx = aicf_rt.relu_bwd %d, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.copy %[[H]]
-  %c = aicf_rt.copy %h : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: %[[H:.*]] = aicf_rt.call relu(%[[X]])
+  %h = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %s = aicf_rt.call copy_saved(%h) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call relu_bwd(%[[D]], %[[H]])
+  %dx = aicf_rt.call relu_bwd(%d, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call copy(%[[H]])
+  %c = aicf_rt.call copy(%h) : (tensor<4xf32>) -> tensor<4xf32>
   return %dx, %c : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -25,8 +25,8 @@ func.func @saved(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-NEXT: return %[[X]]
 func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  %0 = aicf_rt.copy_saved %x : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.copy_saved %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call copy_saved(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call copy_saved(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 
@@ -34,9 +34,9 @@ func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // Tests that functions that are no entries are left alone.
 // CHECK-LABEL: func.func private @other
-// CHECK-NEXT: aicf_rt.copy_saved
+// CHECK-NEXT: aicf_rt.call copy_saved(
 func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = aicf_rt.copy_saved %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call copy_saved(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -44,7 +44,7 @@ func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // Tests that the pass runs on primitives only.
 func.func @early(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{is not an aicf_rt.call: run --aicf-lower-to-rt first}}
   %0 = aicf.save %x : tensor<4xf32>
   return
 }

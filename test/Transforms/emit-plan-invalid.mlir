@@ -2,46 +2,19 @@
 
 // Tests an op that no phase before would leave.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 0 : i64} {
-  // expected-error @+1 {{is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
+    attributes {aicf_rt.target = "cpu"} {
+  // expected-error @+1 {{is not an aicf_rt.call: run --aicf-lower-to-rt first}}
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
 }
 
 // -----
 
-// Tests an entry without a memory plan.
-// expected-error @+1 {{entry @f has no memory plan: run --aicf-rt-plan-memory first}}
+// Tests a call that lacks a decision.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     attributes {aicf_rt.target = "cpu"} {
-  return
-}
-
-// -----
-
-// Tests calls that lack a decision.
-func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 256 : i64} {
-  // expected-error @+1 {{has no kid: run the phases before --aicf-rt-emit-plan}}
-  %0 = aicf_rt.relu %x {slots = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 256 : i64} {
-  // expected-error @+1 {{has no slots: run the phases before --aicf-rt-emit-plan}}
-  %0 = aicf_rt.relu %x {kid = "relu_f32_v0"} : (tensor<4xf32>) -> tensor<4xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 256 : i64} {
-  // expected-error @+1 {{wants a workspace of 512 bytes, but stream 0 has none: run --aicf-rt-plan-memory}}
-  %0 = aicf_rt.relu %x {kid = "relu_f32_v0", slots = array<i64: 0>, workspace = 512 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{has no kernel: run the phases before --aicf-rt-emit-plan}}
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -60,9 +33,9 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 // expected-error @+1 {{results 0 and 2 return the same value: run --aicf-rt-materialize-updates first}}
 func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<2xf32> {aicf.updates = "a"}, tensor<2xf32> {aicf.name = "old"}, tensor<2xf32> {aicf.name = "o"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 256 : i64} {
-  %0 = aicf_rt.relu %a {kid = "relu_f32_v0", slots = array<i64: 0>} : (tensor<2xf32>) -> tensor<2xf32>
-  %1 = aicf_rt.copy %a {kid = "copy_f32_v0", slots = array<i64: 0>} : (tensor<2xf32>) -> tensor<2xf32>
+    attributes {aicf_rt.target = "cpu"} {
+  %0 = aicf_rt.call relu(%a) launch<kernel = "relu_f32_v0"> : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = aicf_rt.call copy(%a) launch<kernel = "copy_f32_v0"> : (tensor<2xf32>) -> tensor<2xf32>
   return %0, %1, %0 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
 
@@ -72,7 +45,7 @@ func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"})
 func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"},
              %b: tensor<2xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<2xf32> {aicf.updates = "a"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 0 : i64} {
+    attributes {aicf_rt.target = "cpu"} {
   return %b : tensor<2xf32>
 }
 
@@ -82,10 +55,10 @@ func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"},
 // that the phases make, nothing says so but the storage.
 func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.name = "y"})
-    attributes {aicf_rt.target = "cpu", aicf_rt.temp_bytes = 0 : i64} {
-  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.add still reads}}
-  %0 = aicf_rt.relu %a {kid = "relu_f32_v0", slots = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32>
+    attributes {aicf_rt.target = "cpu"} {
+  // expected-error @+1 {{result 0 overwrites a value that 'add' still reads}}
+  %0 = aicf_rt.call relu(%a) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{}}
-  %1 = aicf_rt.add %a, %a {kid = "add_f32_v0", slots = array<i64: -1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call add(%a, %a) launch<kernel = "add_f32_v0"> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }

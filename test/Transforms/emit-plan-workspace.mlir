@@ -1,13 +1,13 @@
 // RUN: aicf-opt %s --lower-to-backend=target=cuda | FileCheck %s
 
-// Tests that calls that make use of scratch memory name one tensor for it, as
-// large as the largest wants, and that others name none.
-// CHECK: aicf_rt.tensor 3 "" "temp"
-// CHECK: aicf_rt.tensor 4 "" "workspace" "temp"[{{[0-9]+}}] vid(-1) : tensor<8388608xi32>
-// CHECK: aicf_rt.call "gemm" "gemm_bf16_lt_v0" {{.*}} {workspace = 4 : i64}
-// CHECK: aicf_rt.call "relu" "relu_bf16_vec8_v0"
+// Tests that calls that make use of scratch memory share one buffer, as large
+// as the largest wants, each with its own bytes of it, and that others have none.
+// CHECK: %[[S:.*]] = aicf_rt.alloc workspace offset({{[0-9]+}}) vid(-1) : <8388608xi32>
+// CHECK: aicf_rt.call gemm({{.*}}) {{.*}}workspace(%[[S]]) {{.*}}launch<kernel = "gemm_bf16_lt_v0", workspace = 33554432>
+// CHECK: aicf_rt.call relu(
 // CHECK-NOT: workspace
-// CHECK: aicf_rt.call "reduce_sum" "reduce_sum_bf16_v0" {{.*}} {workspace = 4 : i64}
+// CHECK-SAME: launch<kernel = "relu_bf16_vec8_v0">
+// CHECK: aicf_rt.call reduce_sum({{.*}}) {{.*}}workspace(%[[S]]) {{.*}}launch<kernel = "reduce_sum_bf16_v0", workspace = 262144>
 func.func @predict(%x: tensor<512x512xbf16> {aicf.role = "input", aicf.name = "x"},
                    %w: tensor<512x512xbf16> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<512xbf16> {aicf.name = "y"}) {

@@ -4,16 +4,18 @@
 // EARLY: has no 'aicf_rt.target': run --aicf-rt-select-kernels first
 
 // Tests that persistent tensors come once, and that an optimizer that works in
-// place reads and writes the same tids.
-// CHECK-LABEL: aicf_rt.plan "cpu" persistent(512)
-// CHECK-NEXT:    aicf_rt.tensor 0 "w" "param" "persistent"[0] vid(1) {init = "uniform_fan_in"} : tensor<3x4xf32>
-// CHECK-NEXT:    aicf_rt.tensor 1 "lr" "hyper" "persistent"[256]
-// CHECK-NEXT:    aicf_rt.entry "train" io(1024)
-// CHECK-NEXT:      aicf_rt.tensor 2 "x" "input" "io"[0]
-// CHECK-NEXT:      aicf_rt.tensor 3 "t" "input" "io"[256]
-// CHECK-NEXT:      aicf_rt.tensor 4 "loss" "output" "io"[512]
-// CHECK:           aicf_rt.call "gemm" "gemm_f32_blas_v0" ins [2, 0]
-// CHECK:           aicf_rt.call "sgd_step" "sgd_step_f32_v0" ins [0, {{[0-9]+}}, 1, -1, -1, -1] outs [0, -1]
+// place reads and writes the same buffer.
+// CHECK-LABEL: aicf_rt.plan cpu persistent(512)
+// CHECK-NEXT:    aicf_rt.global @w param offset(0) vid(1) init(uniform_fan_in) : !aicf_rt.buffer<3x4xf32>
+// CHECK-NEXT:    aicf_rt.global @lr hyper offset(256)
+// CHECK-NEXT:    aicf_rt.entry @train io(1024)
+// CHECK-NEXT:      %[[X:.*]] = aicf_rt.alloc input "x" offset(0)
+// CHECK-NEXT:      %[[W:.*]] = aicf_rt.get @w
+// CHECK-NEXT:      aicf_rt.alloc input "t" offset(256)
+// CHECK-NEXT:      %[[LR:.*]] = aicf_rt.get @lr
+// CHECK-NEXT:      aicf_rt.alloc output "loss" offset(512)
+// CHECK:           aicf_rt.call gemm(%[[X]], %[[W]]) {transB = true} outs(%pred) in_vids [0, 1] vids [2] launch<kernel = "gemm_f32_blas_v0">
+// CHECK:           aicf_rt.call sgd_step(%[[W]], %{{.*}}, %[[LR]]) outs(%[[W]]) {{.*}}launch<kernel = "sgd_step_f32_v0">
 func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"},
                  %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"},
@@ -28,11 +30,12 @@ func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
   return %l, %y, %n : tensor<f32>, tensor<2x3xf32>, tensor<3x4xf32>
 }
 
-// Tests that a second entry's local tids start over, and save is labelled.
-// CHECK:         aicf_rt.entry "predict" io(512) temp(256) bound(256)
-// CHECK-NEXT:      aicf_rt.tensor 2 "x" "input" "io"[0]
-// CHECK-NEXT:      aicf_rt.tensor 3 "y" "output" "io"[256]
-// CHECK-NEXT:      aicf_rt.tensor 4 "" "saved" "temp"[0]
+// Tests that a second entry shares the param, and that save has its role.
+// CHECK:         aicf_rt.entry @predict io(512) temp(256) bound(256)
+// CHECK-NEXT:      aicf_rt.alloc input "x" offset(0)
+// CHECK-NEXT:      aicf_rt.get @w
+// CHECK-NEXT:      aicf_rt.alloc output "y" offset(256)
+// CHECK-NEXT:      aicf_rt.alloc saved offset(0)
 func.func @predict(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                    %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"})
     -> (tensor<2x3xf32> {aicf.name = "y"}) {

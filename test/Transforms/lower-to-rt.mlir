@@ -7,10 +7,10 @@ func.func @linear(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                   %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w"},
                   %b: tensor<3xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<2x3xf32> {aicf.name = "y"}, tensor<2x3xf32> {aicf.name = "z"}) {
-  // CHECK-NEXT: %[[G:.*]] = aicf_rt.gemm %[[X]], %[[W]] {transB = true, vids = array<i64: 3>}
-  // CHECK-NEXT: %[[Y:.*]] = aicf_rt.bias_add %[[G]], %[[B]] {vids = array<i64: 3>}
+  // CHECK-NEXT: %[[G:.*]] = aicf_rt.call gemm(%[[X]], %[[W]]) {transB = true} vids [3]
+  // CHECK-NEXT: %[[Y:.*]] = aicf_rt.call bias_add(%[[G]], %[[B]]) vids [3]
   %y = aicf.linear %x, %w, %b : tensor<2x4xf32>, tensor<3x4xf32>, tensor<3xf32>
-  // CHECK-NEXT: %[[Z:.*]] = aicf_rt.gemm %[[X]], %[[W]] {transB = true, vids = array<i64: 4>}
+  // CHECK-NEXT: %[[Z:.*]] = aicf_rt.call gemm(%[[X]], %[[W]]) {transB = true} vids [4]
   %z = aicf.linear %x, %w : tensor<2x4xf32>, tensor<3x4xf32>
   // CHECK-NEXT: return %[[Y]], %[[Z]]
   return %y, %z : tensor<2x3xf32>, tensor<2x3xf32>
@@ -24,8 +24,8 @@ func.func @linear_bwd(%d: tensor<2x3xf32> {aicf.role = "input", aicf.name = "d"}
                       %x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                       %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<3x4xf32> {aicf.name = "dw"}, tensor<3xf32> {aicf.name = "db"}) {
-  // CHECK-NEXT: aicf_rt.gemm %{{.*}}, %{{.*}} {transA = true, vids = array<i64: 4>} : {{.*}} -> tensor<3x4xf32>
-  // CHECK-NEXT: aicf_rt.reduce_sum %{{.*}} {vids = array<i64: 5>} : {{.*}} -> tensor<3xf32>
+  // CHECK-NEXT: aicf_rt.call gemm(%{{.*}}, %{{.*}}) {transA = true} vids [4] : {{.*}} -> tensor<3x4xf32>
+  // CHECK-NEXT: aicf_rt.call reduce_sum(%{{.*}}) vids [5] : {{.*}} -> tensor<3xf32>
   // CHECK-NEXT: return
   %dx, %dw, %db = aicf.linear_bwd %d, %x, %w : tensor<2x3xf32>, tensor<2x4xf32>, tensor<3x4xf32>
   return %dw, %db : tensor<3x4xf32>, tensor<3xf32>
@@ -38,11 +38,11 @@ func.func @linear_bwd(%d: tensor<2x3xf32> {aicf.role = "input", aicf.name = "d"}
 func.func @attributes(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<2x1xf32> {aicf.name = "y"}, tensor<2x4xf32> {aicf.name = "g"}) {
   %dead = aicf.relu %x : tensor<2x4xf32>
-  // CHECK-NEXT: aicf_rt.copy_saved
+  // CHECK-NEXT: aicf_rt.call copy_saved(
   %s = aicf.save %x : tensor<2x4xf32>
-  // CHECK-NEXT: aicf_rt.reduce_sum %{{.*}} {axis = 1 : i64, vids = {{.*}}} : (tensor<2x4xf32>) -> tensor<2x1xf32>
+  // CHECK-NEXT: aicf_rt.call reduce_sum(%{{.*}}) {axis = 1} vids {{.*}} : (tensor<2x4xf32>) -> tensor<2x1xf32>
   %y = aicf.reduce_sum %s {axis = 1 : i64, keepdim = true} : tensor<2x4xf32>
-  // CHECK-NEXT: aicf_rt.mse_grad %{{.*}}, %{{.*}} {scale = 1.000000e+00 : f64, vids = {{.*}}}
+  // CHECK-NEXT: aicf_rt.call mse_grad(%{{.*}}, %{{.*}}) {scale = 1.000000e+00} vids {{.*}}
   %g = aicf.mse_grad %s, %x {scale = 1.0} : tensor<2x4xf32>, tensor<2x4xf32>
   // CHECK-NEXT: return
   return %y, %g : tensor<2x1xf32>, tensor<2x4xf32>
@@ -55,7 +55,7 @@ func.func @attributes(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"}
 func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "p"}) {
-  // CHECK: %{{.*}} = aicf_rt.sgd_step {{.*}} {vids = array<i64: 2>, weight_decay = 1.000000e-01 : f64} : {{.*}} -> tensor<4xf32>
+  // CHECK: %{{.*}} = aicf_rt.call sgd_step({{.*}}) {weight_decay = 1.000000e-01} vids [2] : {{.*}} -> tensor<4xf32>
   %n, %m = aicf.sgd_step %p, %p, %lr {weight_decay = 0.1} : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
 }

@@ -6,13 +6,12 @@
 func.func @swap(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
                 %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
-  // CHECK-NEXT: %[[S0:.*]] = aicf_rt.copy %[[B]] {aicf_rt.protective
-  // CHECK-NEXT: %[[S1:.*]] = aicf_rt.copy %[[A]] {aicf_rt.protective
-  // CHECK-NEXT: %[[U0:.*]] = aicf_rt.copy %[[S0]] {aicf_rt.protective
-  // CHECK-NEXT: %[[U1:.*]] = aicf_rt.copy %[[S1]] {aicf_rt.protective
+  // CHECK-NEXT: %[[S0:.*]] = aicf_rt.call copy(%[[B]]) protective
+  // CHECK-NEXT: %[[S1:.*]] = aicf_rt.call copy(%[[A]]) protective
+  // CHECK-NEXT: %[[U0:.*]] = aicf_rt.call copy(%[[S0]]) protective
+  // CHECK-NEXT: %[[U1:.*]] = aicf_rt.call copy(%[[S1]]) protective
   // CHECK-NEXT: return %[[U0]], %[[U1]]
-  return %b, %a : tensor<4xf32>, tensor<4xf32>
-}
+  return %b, %a : tensor<4xf32>, tensor<4xf32>}
 
 // Tests that an argument returned into itself stays, and an update is a copy.
 // CHECK-LABEL: func.func @plain
@@ -20,9 +19,9 @@ func.func @swap(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 func.func @plain(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
                  %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
-  // CHECK-NEXT: %[[R:.*]] = aicf_rt.relu
-  %0 = aicf_rt.relu %b {vids = array<i64: 7>} : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[U:.*]] = aicf_rt.copy %[[R]] {aicf_rt.protective, vids = array<i64: 7>}
+  // CHECK-NEXT: %[[R:.*]] = aicf_rt.call relu(
+  %0 = aicf_rt.call relu(%b) vids [7] : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[U:.*]] = aicf_rt.call copy(%[[R]]) vids [7] protective
   // CHECK-NEXT: return %[[A]], %[[U]]
   return %a, %0 : tensor<4xf32>, tensor<4xf32>
 }
@@ -32,12 +31,12 @@ func.func @plain(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 func.func @shared(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"},
         tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.name = "old"}) {
-  // CHECK-NEXT: %[[R:.*]] = aicf_rt.relu
-  %0 = aicf_rt.relu %a : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[Y:.*]] = aicf_rt.copy %[[R]]
-  // CHECK-NEXT: %[[Z:.*]] = aicf_rt.copy %[[R]]
-  // CHECK-NEXT: %[[OLD:.*]] = aicf_rt.copy %arg0
-  // CHECK-NEXT: %[[U:.*]] = aicf_rt.copy %[[R]]
+  // CHECK-NEXT: %[[R:.*]] = aicf_rt.call relu(
+  %0 = aicf_rt.call relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[Y:.*]] = aicf_rt.call copy(%[[R]])
+  // CHECK-NEXT: %[[Z:.*]] = aicf_rt.call copy(%[[R]])
+  // CHECK-NEXT: %[[OLD:.*]] = aicf_rt.call copy(%arg0)
+  // CHECK-NEXT: %[[U:.*]] = aicf_rt.call copy(%[[R]])
   // CHECK-NEXT: return %[[Y]], %[[Z]], %[[U]], %[[OLD]]
   return %0, %0, %0, %a : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
@@ -46,7 +45,7 @@ func.func @shared(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
 // CHECK-LABEL: func.func @output
 func.func @output(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  // CHECK-NOT: aicf_rt.copy
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NOT: aicf_rt.call copy(
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -1,12 +1,12 @@
 // RUN: aicf-opt %s --aicf-rt-annotate-inplace --split-input-file --verify-diagnostics | FileCheck %s
-// RUN: not aicf-opt %s --aicf-rt-plan-memory --split-input-file -o /dev/null
+// RUN: not aicf-opt %s --aicf-rt-emit-plan --split-input-file -o /dev/null
 // RUN: not aicf-opt %s --aicf-rt-materialize-updates --split-input-file -o /dev/null
 
 // Tests that hand-written rt functions get diagnostics from every rt pass.
 // expected-error @+1 {{result 0 updates "zz", which is not a param or state of its type, or is updated twice}}
 func.func @missing(%x: tensor<4xf32> {aicf.role = "param", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "zz"}) {
-  %0 = aicf_rt.copy %x {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call copy(%x) protective : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -26,17 +26,17 @@ func.func @kept(%x: tensor<4xf32> {aicf.role = "param", aicf.name = "x"},
                 %z: tensor<4xf32> {aicf.role = "param", aicf.name = "z"})
     -> (tensor<4xf32> {aicf.updates = "x"}, tensor<4xf32> {aicf.updates = "y"},
         tensor<4xf32> {aicf.updates = "z"}) {
-  %0 = aicf_rt.add %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.relu {{.*}}aicf_rt.protective
-  %1 = aicf_rt.relu %0 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = aicf_rt.add %y, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: %[[C:.*]] = aicf_rt.copy
-  %3 = aicf_rt.copy %2 {aicf_rt.protective} : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.relu %[[C]]
-  %4 = aicf_rt.relu %3 : (tensor<4xf32>) -> tensor<4xf32>
-  %5 = aicf_rt.add %z, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.copy {{.*}}signals = array<i64: 7>
-  %6 = aicf_rt.copy %5 {aicf_rt.protective, signals = array<i64: 7>} : (tensor<4xf32>) -> tensor<4xf32>
-  %7 = aicf_rt.relu %4 {waits = array<i64: 7>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call add(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call relu({{.*}}) protective
+  %1 = aicf_rt.call relu(%0) protective : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.call add(%y, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: %[[C:.*]] = aicf_rt.call copy(
+  %3 = aicf_rt.call copy(%2) protective : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call relu(%[[C]])
+  %4 = aicf_rt.call relu(%3) : (tensor<4xf32>) -> tensor<4xf32>
+  %5 = aicf_rt.call add(%z, %z) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call copy({{.*}}) protective launch<signals = [7]>
+  %6 = aicf_rt.call copy(%5) protective launch<signals = [7]> : (tensor<4xf32>) -> tensor<4xf32>
+  %7 = aicf_rt.call relu(%4) launch<waits = [7]> : (tensor<4xf32>) -> tensor<4xf32>
   return %1, %3, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }

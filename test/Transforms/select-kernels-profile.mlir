@@ -16,14 +16,14 @@
 //--- step.mlir
 // Tests that the faster kernel wins where both are known, that a kernel of
 // another type never does, and that the table decides where nothing is known.
-// CHECK: aicf_rt.relu {{.*}}kid = "relu_f32_v0"
-// CHECK: aicf_rt.relu {{.*}}kid = "relu_f32_vec4_v0"
-// CHECK: aicf_rt.relu {{.*}}kid = "relu_f32_vec4_v0"
+// CHECK: aicf_rt.call relu({{.*}}) launch<kernel = "relu_f32_v0"
+// CHECK: aicf_rt.call relu({{.*}}) launch<kernel = "relu_f32_vec4_v0"
+// CHECK: aicf_rt.call relu({{.*}}) launch<kernel = "relu_f32_vec4_v0"
 func.func @entry(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"},
                  %y: tensor<4x4xf32> {aicf.role = "input", aicf.name = "y"},
                  %z: tensor<2x4xf32> {aicf.role = "input", aicf.name = "z"}) {
-  %0 = aicf_rt.relu %x : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  %1 = aicf_rt.relu %y : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %2 = aicf_rt.relu %z : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = aicf_rt.call relu(%y) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = aicf_rt.call relu(%z) : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return
 }

@@ -8,14 +8,14 @@
 func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                   %y: tensor<4xf64> {aicf.role = "input", aicf.name = "y"},
                   %m: tensor<2x2xf32> {aicf.role = "input", aicf.name = "m"}) {
-  // CHECK: aicf_rt.relu %{{.*}} {kid = "relu_f32_v0"}
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: aicf_rt.relu %{{.*}} {kid = "relu_f64_v0"}
-  %1 = aicf_rt.relu %y : (tensor<4xf64>) -> tensor<4xf64>
-  // CHECK: aicf_rt.cast %{{.*}} {kid = "cast_f32_bf16_v0"}
-  %2 = aicf_rt.cast %x : (tensor<4xf32>) -> tensor<4xbf16>
-  // CHECK: aicf_rt.gemm {{.*}} {kid = "gemm_f32_blas_v0"}
-  %3 = aicf_rt.gemm %m, %m {kid = "gemm_f32_blas_v0"}
+  // CHECK: aicf_rt.call relu(%{{.*}}) launch<kernel = "relu_f32_v0">
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: aicf_rt.call relu(%{{.*}}) launch<kernel = "relu_f64_v0">
+  %1 = aicf_rt.call relu(%y) : (tensor<4xf64>) -> tensor<4xf64>
+  // CHECK: aicf_rt.call cast(%{{.*}}) launch<kernel = "cast_f32_bf16_v0">
+  %2 = aicf_rt.call cast(%x) : (tensor<4xf32>) -> tensor<4xbf16>
+  // CHECK: aicf_rt.call gemm({{.*}}) launch<kernel = "gemm_f32_blas_v0">
+  %3 = aicf_rt.call gemm(%m, %m) launch<kernel = "gemm_f32_blas_v0">
       : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return
 }
@@ -25,7 +25,7 @@ func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 // Tests an op without a kernel.
 func.func @none(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"}) {
   // expected-error @+1 {{has no kernel on target cpu for 'tensor<4xf16>' -> 'tensor<4xbf16>'}}
-  %0 = aicf_rt.cast %x : (tensor<4xf16>) -> tensor<4xbf16>
+  %0 = aicf_rt.call cast(%x) : (tensor<4xf16>) -> tensor<4xbf16>
   return
 }
 
@@ -33,8 +33,8 @@ func.func @none(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"}) {
 
 // Tests a kid for other dtypes.
 func.func @wrong(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{kid "relu_f64_v0" is not a kernel of target cpu for 'tensor<4xf32>' -> 'tensor<4xf32>'}}
-  %0 = aicf_rt.relu %x {kid = "relu_f64_v0"} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{kid "relu_f64_v0" is not a kernel of target cpu for relu on 'tensor<4xf32>' -> 'tensor<4xf32>'}}
+  %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f64_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -43,6 +43,6 @@ func.func @wrong(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 // Tests an unknown kid.
 func.func @unknown(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
   // expected-error @+1 {{kid "relu_f32_v9" is not a kernel of target cpu}}
-  %0 = aicf_rt.relu %x {kid = "relu_f32_v9"} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v9"> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

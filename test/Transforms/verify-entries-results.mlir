@@ -92,7 +92,7 @@ func.func private @g()
 // -----
 
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{'aicf_rt.relu' inside entry @f: only aicf ops are legal in an entry}}
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'aicf_rt.call' inside entry @f: only aicf ops are legal in an entry}}
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -6,7 +6,7 @@
 // expected-error @+1 {{result 0 updates "q", which is not a param or state of its type, or is updated twice}}
 func.func @no_target(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "q"}) {
-  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%p) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -17,7 +17,7 @@ func.func @no_target(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
 func.func @other_type(%p: tensor<8xf32> {aicf.role = "param", aicf.name = "p"},
                       %x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "p"}) {
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -27,7 +27,7 @@ func.func @other_type(%p: tensor<8xf32> {aicf.role = "param", aicf.name = "p"},
 // expected-error @+1 {{result 0 updates "x", which is not a param or state of its type}}
 func.func @an_input(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.updates = "x"}) {
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -37,8 +37,8 @@ func.func @an_input(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // expected-error @+1 {{result 1 updates "p", which is not a param or state of its type, or is updated twice}}
 func.func @twice(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "p"}) {
-  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%p) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -66,7 +66,7 @@ func.func @dynamic(%x: tensor<?xf32> {aicf.role = "input", aicf.name = "x"}) {
 func.func @legal(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                  %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<i64> {aicf.updates = "t"}) {
-  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.step_inc %t : (tensor<i64>) -> tensor<i64>
+  %0 = aicf_rt.call relu(%p) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call step_inc(%t) : (tensor<i64>) -> tensor<i64>
   return %0, %1 : tensor<4xf32>, tensor<i64>
 }

@@ -3,9 +3,9 @@
 // Tests that what the entry returns is not overwritten.
 func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "p"}) {
-  %0 = aicf_rt.relu %p {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%p) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @+1 {{overwrites a value that the entry returns}}
-  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call relu(%0) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -14,9 +14,9 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
 // Tests that two outputs are two storages.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"}) {
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @+1 {{result 0 is in place on operand 0, but they live in different storages}}
-  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call relu(%0) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -25,10 +25,10 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // Tests that a param is not overwritten while its old value is still read.
 func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
     -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.name = "y"}) {
-  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.add still reads}}
-  %0 = aicf_rt.relu %p : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 overwrites a value that 'add' still reads}}
+  %0 = aicf_rt.call relu(%p) : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{read here}}
-  %1 = aicf_rt.add %0, %p : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call add(%0, %p) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -37,10 +37,10 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
 // Tests that a call may not overwrite a sibling's work on another stream.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  %0 = aicf_rt.relu %x {stream = 1 : i64, signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{reads a result of aicf_rt.relu that is not ordered before it}}
-  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = aicf_rt.relu %1 {waits = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) launch<stream = 1, signals = [0]> : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{reads a result of 'relu' that is not ordered before it}}
+  %1 = aicf_rt.call relu(%0) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.call relu(%1) launch<waits = [0]> : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
 
@@ -50,8 +50,8 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
   // expected-error @+1 {{overwrites argument 0 ("w"), but is not its update}}
-  %0 = aicf_rt.add %w, %w {inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.copy %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call add(%w, %w) inplace [0] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call copy(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 
@@ -59,10 +59,10 @@ func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"})
 
 // Tests that a reader is ordered after its producer.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  %0 = aicf_rt.relu %x {stream = 1 : i64, signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{reads a result of aicf_rt.relu that is not ordered before it}}
-  %1 = aicf_rt.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = aicf_rt.relu %1 {waits = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) launch<stream = 1, signals = [0]> : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{reads a result of 'relu' that is not ordered before it}}
+  %1 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.call relu(%1) launch<waits = [0]> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -70,7 +70,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // Tests a foreign op.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{is not an aicf_rt.call: run --aicf-lower-to-rt first}}
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
 }

@@ -9,7 +9,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 // -----
 
 // Tests that a module whose entries are gone passes.
-aicf_rt.plan "cpu" persistent(0) {
+aicf_rt.plan cpu persistent(0) {
 }
 func.func @no_entry(%x: tensor<?xf32>) {
   return

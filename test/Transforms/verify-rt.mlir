@@ -1,10 +1,10 @@
-// RUN: aicf-opt %s --aicf-rt-verify=phase=memory --split-input-file --verify-diagnostics
+// RUN: aicf-opt %s --aicf-rt-verify=phase=streams --split-input-file --verify-diagnostics
 // RUN: not aicf-opt %s --aicf-rt-verify=phase=later --split-input-file 2>&1 | FileCheck %s
-// CHECK: phase is "later", expected lowered, updates, inplace, kernels, streams, memory, plan
+// CHECK: phase is "later", expected lowered, updates, inplace, kernels, streams, plan, memory
 
 // Tests `lowered`: an aicf op is left.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{'aicf.relu' op is not an aicf_rt primitive: run --aicf-lower-to-rt first}}
+  // expected-error @+1 {{'aicf.relu' op is not an aicf_rt.call: run --aicf-lower-to-rt first}}
   %0 = aicf.relu %x : tensor<4xf32>
   return
 }
@@ -24,7 +24,7 @@ func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 // expected-error @+1 {{results 0 and 1 return the same value}}
 func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"}) {
-  %0 = aicf_rt.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %0 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -33,11 +33,11 @@ func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
 // Tests `inplace`: relu overwrites what add still reads.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  %0 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.add still reads}}
-  %1 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 overwrites a value that 'add' still reads}}
+  %1 = aicf_rt.call relu(%0) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{read here}}
-  %2 = aicf_rt.add %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.call add(%0, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
 
@@ -46,12 +46,12 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // Tests `inplace` across streams: the reader is not ordered before the writer.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  %0 = aicf_rt.relu %x {signals = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) launch<signals = [0]> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{read here}}
-  %1 = aicf_rt.copy %0 {stream = 1 : i64, waits = array<i64: 0>, signals = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{result 0 overwrites a value that aicf_rt.copy still reads}}
-  %2 = aicf_rt.relu %0 {inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = aicf_rt.add %1, %2 {waits = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call copy(%0) launch<stream = 1, waits = [0], signals = [1]> : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{result 0 overwrites a value that 'copy' still reads}}
+  %2 = aicf_rt.call relu(%0) inplace [0] : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = aicf_rt.call add(%1, %2) launch<waits = [1]> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %3 : tensor<4xf32>
 }
 
@@ -68,8 +68,8 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 // Tests `streams`: an unjoined stream, and a wait without a signal.
 // expected-error @+1 {{stream 1: its last call, 0, is not joined into stream 0}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  %0 = aicf_rt.relu %x {stream = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) launch<stream = 1> : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -77,7 +77,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // expected-error @+1 {{call 0: waits for event 5, which no earlier call signals (a cycle?)}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  %0 = aicf_rt.relu %x {waits = array<i64: 5>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = aicf_rt.relu %x {signals = array<i64: 5>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) launch<waits = [5]> : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call relu(%x) launch<signals = [5]> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

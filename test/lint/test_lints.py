@@ -67,7 +67,7 @@ def test_constraints_and_fields_without_a_test_are_found(tmp_path):
     for page, text in (
             ("AICFDialect.md", "### `aicf.a` (A)\n- C1: x\n- C2: y\n"
                                "### `aicf.b` (B)\n- C1: shared\n"),
-            ("AICFRTDialect.md", "### `aicf_rt.b` (B)\n- C1: shared\n- C2: z\n"
+            ("Primitives.md", "### `b`\n- C1: shared\n- C2: z\n"
                                  "- `eps` is a number\n- `axis` is any number\n"
                                  "- `beta` is 0 or 1\n")):
         (tmp_path / "docs").mkdir(exist_ok=True)

@@ -9,7 +9,9 @@
 //   -gen-op-views       kernels/OpViews.h
 //   -gen-functors       kernels/pointwise/Functors.h
 //   -gen-python-table   python/aicf/op_attrs.py
-// and from the `KernelFamily` records
+// and from the `KernelFamily` and `BodyPattern` records
+//   -gen-patterns            kernels/Patterns.inc
+//   -gen-primitive-doc       docs/Primitives.md
 //   -gen-kernel-rows         kernels/Rows.def
 //   -gen-kernel-definitions  kernels/Definitions.inc
 // All are committed; the test abi-up-to-date compares them. Ops themselves come
@@ -19,6 +21,7 @@
 #include "mlir/TableGen/GenInfo.h"
 #include "mlir/Tools/mlir-tblgen/MlirTblgenMain.h"
 
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,14 +42,15 @@ struct Field {
 /// An operand or a result; results have a rule too.
 struct Operand {
   StringRef name, presence, elements, rule, of;
-  bool isGrouped() const { return presence == "Grouped"; }
+  bool isInferred = false;
+  bool isVariadic() const { return presence == "Variadic"; }
   bool isOptional() const { return presence == "Optional"; }
 };
 
 /// One AICFRT_Primitive record.
 struct Primitive {
   const Record *record;
-  StringRef name, fourcc, copies, phase, precision, scaling;
+  StringRef name, fourcc, phase, precision, scaling;
   int64_t kind;
   size_t numConstraints;
   std::vector<Field> fields;
@@ -57,12 +61,7 @@ struct Primitive {
   std::string cppName() const {
     return convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
   }
-  size_t groupOperands() const {
-    return llvm::count_if(operands, [](auto &o) { return o.isGrouped(); });
-  }
-  size_t groupResults() const {
-    return llvm::count_if(results, [](auto &r) { return r.isGrouped(); });
-  }
+  bool hasVariadic() const { return operands.front().isVariadic(); }
   bool isPointwise() const {
     return cast<DefInit>(scalar->getOperator())->getDef()->getName() != "none";
   }
@@ -94,11 +93,12 @@ std::vector<Operand> parseOperands(const Record *record, StringRef list,
     all.push_back({o->getValueAsString("name"), o->getValueAsString("presence"),
                    o->getValueAsDef("elements")->getValueAsString("cpp"),
                    isResult ? o->getValueAsString("rule") : "",
-                   o->getValueAsString(isResult ? "of" : "like")});
+                   o->getValueAsString(isResult ? "of" : "like"),
+                   isResult && o->getValueAsBit("isInferred")});
   for (size_t i = 1; i < all.size(); ++i)
-    if (all[i].isGrouped() && !all[i - 1].isGrouped())
+    if (all[i].isVariadic())
       PrintFatalError(record, "'" + all[i].name +
-                                  "' is grouped behind one that is not");
+                                  "' is variadic, so it must stand first");
   return all;
 }
 
@@ -117,13 +117,9 @@ void checkConsistency(const Primitive &p) {
             o.name + " is the same as " + o.of +
                 ", which must stand before it, both plain");
   }
-  bool hasPlainResults =
-      llvm::any_of(p.results, [](const Operand &r) { return !r.isGrouped(); });
   for (const Operand &r : p.results)
     require(!r.isOptional() || &r == &p.results.back(),
             r.name + " may be absent, so it must be the last result");
-  require(p.copies.empty() || !hasPlainResults,
-          "copies stand behind all results, which must be grouped");
   auto isOptional = [&](StringRef name) {
     return llvm::any_of(p.operands, [&](const Operand &o) {
       return o.name == name && o.isOptional();
@@ -142,7 +138,6 @@ Primitive parse(const Record *record) {
   p.record = record;
   p.name = record->getValueAsString("kindName");
   p.fourcc = record->getValueAsString("fourCC");
-  p.copies = record->getValueAsString("copies");
   p.kind = record->getValueAsInt("kind");
   p.phase = factOf(record, "phase");
   p.precision = factOf(record, "precision");
@@ -175,11 +170,20 @@ std::vector<Primitive> allPrimitives(const RecordKeeper &records) {
   llvm::sort(all, [](const Primitive &a, const Primitive &b) {
     return a.kind < b.kind;
   });
-  for (auto [i, p] : llvm::enumerate(all))
-    if (p.kind != static_cast<int64_t>(i))
+  llvm::SmallSet<int64_t, 16> reserved;
+  for (const Record *r :
+       records.getAllDerivedDefinitions("AICFRT_ReservedKind"))
+    reserved.insert(r->getValueAsInt("kind"));
+  int64_t next = 0;
+  for (const Primitive &p : all) {
+    while (reserved.contains(next))
+      ++next;
+    if (p.kind != next++)
       PrintFatalError(p.record, "op kinds must be 0..n-1, each used once; '" +
                                     p.name + "' has " + Twine(p.kind) +
-                                    " where " + Twine(i) + " is expected");
+                                    " where " + Twine(next - 1) +
+                                    " is expected");
+  }
   return all;
 }
 
@@ -285,10 +289,9 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
   table("Results", p.results.size());
   os << ", ";
   table("Ties", p.ties.size());
-  os << ",\n     " << p.groupOperands() << ", " << p.groupResults() << ", "
-     << (p.copies.empty() ? "false" : "true") << ", " << p.numConstraints
-     << ",\n     Phase::" << p.phase << ", Precision::" << p.precision
-     << ", Scaling::" << p.scaling << "},\n";
+  os << ",\n     " << (p.hasVariadic() ? "true" : "false") << ", "
+     << p.numConstraints << ",\n     Phase::" << p.phase
+     << ", Precision::" << p.precision << ", Scaling::" << p.scaling << "},\n";
 }
 
 bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
@@ -299,7 +302,9 @@ bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
         "enum class OpKind : uint16_t {\n";
   for (const Primitive &p : all)
     os << "  " << p.cppName() << " = " << p.kind << ",\n";
-  os << "};\ninline constexpr uint16_t kNumOpKinds = " << all.size()
+  os << "};\n/// Numbers up to here; some have no kind any more.\n"
+        "inline constexpr uint16_t kNumOpKinds = "
+     << all.back().kind + 1
      << ";\n\n// Attr blobs: little endian, without padding.\n"
         "#pragma pack(push, 1)\n\n";
   for (const Primitive &p : all)
@@ -309,8 +314,13 @@ bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
   for (const Primitive &p : all)
     emitTables(p, os);
   os << "\ninline constexpr OpInfo kOpInfos[kNumOpKinds] = {\n";
-  for (const Primitive &p : all)
+  int64_t next = 0;
+  for (const Primitive &p : all) {
+    for (; next < p.kind; ++next)
+      os << "    {},\n";
     emitInfo(p, os);
+    ++next;
+  }
   os << R"cpp(};
 // clang-format on
 
@@ -318,6 +328,9 @@ constexpr const OpInfo &infoOf(OpKind kind) {
   return kOpInfos[static_cast<uint16_t>(kind)];
 }
 constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
+constexpr bool isKnown(OpKind kind) {
+  return static_cast<uint16_t>(kind) < kNumOpKinds && !nameOf(kind).empty();
+}
 
 } // namespace aicf
 
@@ -326,25 +339,21 @@ constexpr std::string_view nameOf(OpKind kind) { return infoOf(kind).name; }
   return false;
 }
 
-//===----------------------------------------------------------------------===//
-// OpViews.h
-//===----------------------------------------------------------------------===//
-
-/// `side` is In or Out.
+/// A variadic operand stands first, and takes an index.
 void emitAccessors(const Primitive &p, ArrayRef<Operand> all, StringRef side,
-                   size_t perGroup, raw_ostream &os) {
+                   raw_ostream &os) {
   bool isIn = side == "In";
   StringRef get = isIn ? "inAt" : "outAt";
-  size_t numPlain = 0;
   for (auto [i, o] : llvm::enumerate(all)) {
-    if (o.isGrouped()) {
-      os << "  auto &" << o.name << "(size_t group) const { return this->"
-         << get << "(group * " << perGroup << " + " << i << "); }\n";
+    std::string at = std::to_string(i);
+    if (o.isVariadic()) {
+      os << "  auto &" << o.name << "(size_t i) const { return this->inAt(i); "
+         << "}\n";
       continue;
     }
-    std::string at = std::to_string(numPlain++);
-    if (p.groupOperands() && perGroup)
-      at = "numGroups() * " + std::to_string(perGroup) + " + " + at;
+    if (isIn && p.hasVariadic())
+      at = "num" + convertToCamelFromSnakeCase(p.operands[0].name, true) +
+           "() - 1 + " + at;
     if (o.isOptional())
       os << "  auto *" << o.name << "() const { return this->optional" << side
          << "At(" << at << "); }\n";
@@ -364,15 +373,13 @@ void emitView(const Primitive &p, raw_ostream &os) {
   else
     os << "  " << p.attrsName() << " attrs() const { return this->template "
        << "decode<" << p.attrsName() << ">(); }\n";
-  if (size_t per = p.groupOperands())
-    os << "  size_t numGroups() const { return (this->numIns() - "
-       << p.operands.size() - per << ") / " << per << "; }\n";
-  emitAccessors(p, p.operands, "In", p.groupOperands(), os);
-  emitAccessors(p, p.results, "Out", p.groupResults(), os);
-  if (!p.copies.empty())
-    os << "  /// Null where the call makes no copies.\n  auto *" << p.copies
-       << "(size_t group) const { return this->optionalOutAt(numGroups() * "
-       << p.groupResults() << " + group); }\n";
+  if (p.hasVariadic())
+    os << "  size_t num"
+       << convertToCamelFromSnakeCase(p.operands[0].name, true)
+       << "() const { return this->numIns() - " << p.operands.size() - 1
+       << "; }\n";
+  emitAccessors(p, p.operands, "In", os);
+  emitAccessors(p, p.results, "Out", os);
   if (p.isPointwise()) {
     os << "  static constexpr size_t kNumInputs = " << p.operands.size()
        << ";\n  auto inputs() const { return std::array{";
@@ -384,16 +391,110 @@ void emitView(const Primitive &p, raw_ostream &os) {
   os << "};\n";
 }
 
+/// A body of several primitives: see BodyPattern.
+struct Element {
+  StringRef name;
+  const Primitive *kind;
+  bool isOptional;
+};
+struct Place {
+  size_t element, slot;
+  bool isResult;
+};
+struct Pattern {
+  const Record *record;
+  StringRef name;
+  std::vector<Element> elements;
+  int64_t maxGroups;
+
+  std::string cppName() const {
+    return convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
+  }
+  /// "gemm.c".
+  Place place(StringRef text) const {
+    text = text.trim();
+    auto [element, name] = text.split('.');
+    for (auto [i, e] : llvm::enumerate(elements)) {
+      if (e.name != element)
+        continue;
+      auto find = [&](ArrayRef<Operand> all) {
+        return llvm::find_if(all, [&](auto &o) { return o.name == name; }) -
+               all.begin();
+      };
+      if (size_t at = find(e.kind->operands); at < e.kind->operands.size())
+        return {i, at, false};
+      if (size_t at = find(e.kind->results); at < e.kind->results.size())
+        return {i, at, true};
+    }
+    PrintFatalError(record, "'" + this->name + "' has no '" + text + "'");
+  }
+  std::vector<StringRef> list(StringRef field) const {
+    return record->getValueAsListOfStrings(field);
+  }
+  bool takes(StringRef text, bool asResult) const {
+    return place(text).isResult == asResult;
+  }
+};
+
+std::vector<Pattern> allBodyPatterns(const RecordKeeper &records,
+                                     const std::vector<Primitive> &kinds) {
+  std::vector<Pattern> all;
+  for (const Record *r : records.getAllDerivedDefinitions("BodyPattern")) {
+    Pattern p{
+        r, r->getValueAsString("name"), {}, r->getValueAsInt("maxGroups")};
+    for (const Record *e : r->getValueAsListOfDefs("elements")) {
+      const Record *kind = e->getValueAsDef("kind");
+      auto it = llvm::find_if(
+          kinds, [&](const Primitive &k) { return k.record == kind; });
+      p.elements.push_back(
+          {e->getValueAsString("name"), &*it, e->getValueAsBit("isOptional")});
+    }
+    if (p.elements.size() < 2 || p.elements.size() > 8 ||
+        p.elements[0].isOptional)
+      PrintFatalError(r, "'" + p.name +
+                             "' must have 2 to 8 elements, the first of which "
+                             "is there");
+    all.push_back(std::move(p));
+  }
+  return all;
+}
+
+void emitPatternView(const Pattern &p, raw_ostream &os) {
+  std::string name = p.cppName() + "View";
+  os << "\n/// Pattern " << p.name << "\ntemplate <typename Call> struct "
+     << name << " : PatternView<Call> {\n  " << name
+     << "(const Call &call)\n      : PatternView<Call>(call, *patternOf("
+        "patterns::"
+     << p.cppName() << ")) {}\n";
+  for (auto [i, e] : llvm::enumerate(p.elements)) {
+    std::string view = e.kind->cppName() + "View<Call>";
+    StringRef parameter = p.maxGroups ? "size_t group" : "";
+    StringRef argument = p.maxGroups ? ", group" : "";
+    os << "  " << (e.isOptional ? "std::optional<" + view + ">" : view) << " "
+       << e.name << "(" << parameter << ") const { return this->template "
+       << (e.isOptional ? "optionalElement" : "element") << "<" << view << ">("
+       << i << argument << "); }\n";
+  }
+  os << "};\n";
+}
+
 bool emitViews(const RecordKeeper &records, raw_ostream &os) {
   std::vector<Primitive> all = allPrimitives(records);
+  std::vector<Pattern> patterns = allBodyPatterns(records, all);
   emitFileTop("OpViews.h", "operands, results and fields by name",
               "AICF_KERNELS_OPVIEWS_H", os);
   os << "#include \"kernels/CallView.h\"\n#include \"aicf/Ops.h\"\n\n"
         "#include <array>\n\nnamespace aicf {\n// clang-format off\n";
   for (const Primitive &p : all)
     emitView(p, os);
+  for (const Pattern &p : patterns)
+    emitPatternView(p, os);
   os << "\n/// X(Kind): every kind.\n#define AICF_KINDS(X)";
   for (const Primitive &p : all)
+    os << " \\\n  X(" << p.cppName() << ")";
+  os << "\n\n/// X(Pattern): every pattern of several.\n"
+        "#define AICF_PATTERNS(X)";
+  for (const Pattern &p : patterns)
     os << " \\\n  X(" << p.cppName() << ")";
   os << "\n\n/// X(op, View, n): every numbered constraint Cn.\n"
         "#define AICF_CONSTRAINTS(X)";
@@ -406,6 +507,13 @@ bool emitViews(const RecordKeeper &records, raw_ostream &os) {
     for (const Field &f : p.fields)
       if (f.isComputed())
         os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << f.name
+           << ")";
+  os << "\n\n/// X(op, View, result): every result that may stand inside a "
+        "body.\n#define AICF_INFERRED_RESULTS(X)";
+  for (const Primitive &p : all)
+    for (const Operand &r : p.results)
+      if (r.isInferred)
+        os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << r.name
            << ")";
   os << "\n// clang-format on\n\n} // namespace aicf\n\n#endif // "
         "AICF_KERNELS_OPVIEWS_H\n";
@@ -508,7 +616,8 @@ bool emitPython(const RecordKeeper &records, raw_ostream &os) {
 /// One kernel of a family.
 struct Kernel {
   const Record *family;
-  const Primitive *kind;
+  StringRef pattern;   ///< of a kind, or of several
+  std::string cppName; ///< of the same
   StringRef in, out;
   int64_t width;
 
@@ -522,7 +631,7 @@ struct Kernel {
     StringRef rule = text("kidTypes");
     if (rule == "Both" || (rule == "Different" && in != out))
       types += ("_" + out).str();
-    std::string name = (kind->name + "_" + types).str();
+    std::string name = (pattern + "_" + types).str();
     if (!text("variantName").empty())
       name += ("_" + text("variantName")).str();
     else if (width > 1)
@@ -535,8 +644,8 @@ struct Kernel {
       for (size_t at; (at = code.find(name)) != std::string::npos;)
         code.replace(at, name.size(), value);
     };
-    put("$Kind", kind->cppName());
-    put("$Args", kind->cppName() + "Args");
+    put("$Kind", cppName);
+    put("$Args", cppName + "Args");
     put("$T", in.str());
     put("$U", out.str());
     put("$V", std::to_string(width));
@@ -554,10 +663,13 @@ std::pair<std::string, int64_t> dtypeOf(const Record *family, StringRef name) {
 }
 
 void checkFamily(const Record *family) {
-  if (family->getValueAsBit("everyPointwise") !=
-      family->getValueAsListOfDefs("kinds").empty())
+  if (family->getValueAsBit("everyPointwise") +
+          !family->getValueAsListOfDefs("kinds").empty() +
+          !family->getValueAsListOfDefs("patterns").empty() !=
+      1)
     PrintFatalError(family, "'" + family->getName() +
-                                "' has either kinds or everyPointwise");
+                                "' has either kinds, patterns or "
+                                "everyPointwise");
   if (family->getValueAsString("workspace").empty() !=
       family->getValueAsString("workspaceCap").empty())
     PrintFatalError(family, "'" + family->getName() +
@@ -565,7 +677,7 @@ void checkFamily(const Record *family) {
                                 "without workspace");
 }
 
-/// All kernels: by kind, then by preference of their families.
+/// Row by row: kinds, then patterns, in each the families by preference.
 std::vector<Kernel> allKernels(const RecordKeeper &records,
                                const std::vector<Primitive> &kinds) {
   std::vector<const Record *> families =
@@ -577,32 +689,151 @@ std::vector<Kernel> allKernels(const RecordKeeper &records,
     checkFamily(family);
   std::vector<Kernel> kernels;
   llvm::StringSet<> names;
+  auto add = [&](const Record *family, StringRef pattern,
+                 const std::string &cppName) {
+    for (const Record *v : family->getValueAsListOfDefs("variants")) {
+      kernels.push_back({family, pattern, cppName, v->getValueAsString("input"),
+                         v->getValueAsString("output"),
+                         v->getValueAsInt("width")});
+      std::string kid = kernels.back().kid();
+      if (!names.insert((family->getValueAsString("device") + kid).str())
+               .second)
+        PrintFatalError(family, "there are two kernels '" + kid + "'");
+    }
+  };
   for (const Primitive &kind : kinds)
-    for (const Record *family : families) {
-      bool takesKind =
-          family->getValueAsBit("everyPointwise")
+    for (const Record *family : families)
+      if (family->getValueAsBit("everyPointwise")
               ? kind.isPointwise()
               : llvm::is_contained(family->getValueAsListOfDefs("kinds"),
-                                   kind.record);
-      for (const Record *v : family->getValueAsListOfDefs("variants")) {
-        if (!takesKind)
-          continue;
-        kernels.push_back({family, &kind, v->getValueAsString("input"),
-                           v->getValueAsString("output"),
-                           v->getValueAsInt("width")});
-        std::string kid = kernels.back().kid();
-        if (!names.insert((family->getValueAsString("device") + kid).str())
-                 .second)
-          PrintFatalError(family, "there are two kernels '" + kid + "'");
-      }
-    }
+                                   kind.record))
+        add(family, kind.name, kind.cppName());
+  for (const Pattern &pattern : allBodyPatterns(records, kinds))
+    for (const Record *family : families)
+      if (llvm::is_contained(family->getValueAsListOfDefs("patterns"),
+                             pattern.record))
+        add(family, pattern.name, pattern.cppName());
   return kernels;
 }
+
+//===----------------------------------------------------------------------===//
+// Patterns.inc
+//===----------------------------------------------------------------------===//
+
+void emitPatternTables(const Pattern &p, raw_ostream &os) {
+  std::string name = "k" + p.cppName();
+  auto require = [&](bool holds, const Twine &what) {
+    if (!holds)
+      PrintFatalError(p.record, "'" + p.name + "': " + what);
+  };
+  auto at = [&](StringRef text, bool isResult) {
+    Place place = p.place(text);
+    require(place.isResult == isResult,
+            "'" + text + "' is " + (isResult ? "no result" : "no operand"));
+    return "{" + std::to_string(place.element) + ", " +
+           std::to_string(place.slot) + "}";
+  };
+  auto table = [&](StringRef type, StringRef suffix,
+                   const std::vector<std::string> &rows) {
+    if (!rows.empty())
+      os << "constexpr " << type << " " << name << suffix << "[] = {"
+         << join(rows, ", ") << "};\n";
+  };
+  std::vector<std::string> elements, bindings, keeps, presences, shared, ties;
+  for (const Element &e : p.elements)
+    elements.push_back(("{\"" + e.name + "\", OpKind::" + e.kind->cppName() +
+                        ", " + (e.isOptional ? "true" : "false") + "}")
+                           .str());
+  for (StringRef text : p.list("bindings")) {
+    auto [operand, to] = text.split('=');
+    bool isResult = p.place(to).isResult;
+    require(p.place(to).element < p.place(operand).element,
+            "'" + text + "' refers to no element before");
+    bindings.push_back("{" + at(operand, false) + ", " + at(to, isResult) +
+                       ", " + (isResult ? "true" : "false") + "}");
+  }
+  for (StringRef text : p.list("keeps"))
+    keeps.push_back("{" + at(text, true) + ", true}");
+  for (StringRef text : p.list("mayKeep"))
+    keeps.push_back("{" + at(text, true) + ", false}");
+  for (StringRef text : p.list("has"))
+    presences.push_back("{" + at(text, false) + ", true}");
+  for (StringRef text : p.list("hasNot"))
+    presences.push_back("{" + at(text, false) + ", false}");
+  for (StringRef text : p.list("shared"))
+    shared.push_back(at(text, false));
+  for (StringRef text : p.list("ties")) {
+    auto [result, operand] = text.split('=');
+    ties.push_back("{" + at(result, true) + ", " + at(operand, false) + "}");
+  }
+  table("ElementInfo", "Elements", elements);
+  table("BindingInfo", "Bindings", bindings);
+  table("KeepInfo", "Keeps", keeps);
+  table("PresenceInfo", "Presences", presences);
+  table("PlaceInfo", "Shared", shared);
+  table("PatternTieInfo", "Ties", ties);
+}
+
+void emitPatternInfo(const Pattern &p, raw_ostream &os) {
+  auto span = [&](StringRef field, StringRef suffix) {
+    size_t size = p.list(field).size();
+    if (field == "keeps")
+      size += p.list("mayKeep").size();
+    if (field == "has")
+      size += p.list("hasNot").size();
+    if (size == 0)
+      os << "{}, ";
+    else
+      os << "{k" << p.cppName() << suffix << ", " << size << "}, ";
+  };
+  os << "    {\"" << p.name << "\", {k" << p.cppName() << "Elements, "
+     << p.elements.size() << "}, ";
+  span("bindings", "Bindings");
+  span("keeps", "Keeps");
+  span("has", "Presences");
+  span("shared", "Shared");
+  span("ties", "Ties");
+  os << p.maxGroups << "},\n";
+}
+
+bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<Primitive> kinds = allPrimitives(records);
+  std::vector<Pattern> patterns = allBodyPatterns(records, kinds);
+  emitFileTop("Patterns.inc", "bodies that kernel families take", "", os);
+  os << "// AICF_PATTERN_NUMBERS: the numbers of kinds and patterns by name. "
+        "AICF_PATTERN_TABLES: what the\n// patterns say.\n//===-------------"
+        "---------------------------------------------------------===//\n// "
+        "clang-format off\n\n#ifdef AICF_PATTERN_NUMBERS\n#undef "
+        "AICF_PATTERN_NUMBERS\nnamespace patterns {\ninline constexpr "
+        "PatternId\n";
+  interleave(
+      kinds, os,
+      [&](const Primitive &k) {
+        os << "    " << k.cppName() << " = " << k.kind;
+      },
+      ",\n");
+  for (auto [i, p] : llvm::enumerate(patterns))
+    os << ",\n    " << p.cppName() << " = kNumOpKinds + " << i;
+  os << ";\n} // namespace patterns\n#endif\n\n#ifdef AICF_PATTERN_TABLES\n"
+        "#undef AICF_PATTERN_TABLES\n";
+  for (const Pattern &p : patterns)
+    emitPatternTables(p, os);
+  os << "constexpr PatternInfo kPatterns[] = {\n";
+  for (const Pattern &p : patterns)
+    emitPatternInfo(p, os);
+  os << "};\n#endif\n";
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows.def
+//===----------------------------------------------------------------------===//
 
 bool emitRows(const RecordKeeper &records, raw_ostream &os) {
   std::vector<Primitive> kinds = allPrimitives(records);
   emitFileTop("Rows.def", "every kernel of every device", "", os);
-  os << "// AICF_ROW(KID, kind, device, provider, math, dtype of operand 0, of "
+  os << "// AICF_ROW(KID, kind or pattern, device, provider, math, dtype of "
+        "operand 0, of "
         "result 0,\n//          width, alignment in bytes, condition, "
         "workspace, "
         "its cap in bytes,\n//          selection, fuses for free)\n// The "
@@ -613,13 +844,12 @@ bool emitRows(const RecordKeeper &records, raw_ostream &os) {
     auto [in, bytes] = dtypeOf(k.family, k.in);
     auto function = [&](StringRef kind, StringRef field) {
       StringRef name = k.text(field);
-      return name.empty()
-                 ? std::string("nullptr")
-                 : (kind + "(" + k.kind->cppName() + ", " + name + ")").str();
+      return name.empty() ? std::string("nullptr")
+                          : (kind + "(" + k.cppName + ", " + name + ")").str();
     };
     int64_t alignment = k.family->getValueAsInt("alignment");
     StringRef cap = k.text("workspaceCap");
-    os << "AICF_ROW(" << k.kid() << ", " << k.kind->cppName() << ", "
+    os << "AICF_ROW(" << k.kid() << ", " << k.cppName << ", "
        << k.text("device") << ", " << k.text("provider") << ", "
        << k.text("math") << ", " << in << ", " << dtypeOf(k.family, k.out).first
        << ", " << k.width << ", " << (alignment ? alignment : bytes) << ", "
@@ -654,8 +884,88 @@ bool emitDefinitions(const RecordKeeper &records, raw_ostream &os) {
   return false;
 }
 
+//===----------------------------------------------------------------------===//
+// docs/Primitives.md
+//===----------------------------------------------------------------------===//
+
+void emitPrimitivePage(const Primitive &p, raw_ostream &os) {
+  os << "\n### `" << p.name << "`\n\n_" << p.record->getValueAsString("summary")
+     << "_\n\n```\n";
+  interleaveComma(p.results, os, [&](const Operand &r) { os << r.name; });
+  os << " = " << p.name << "(";
+  StringRef separator = "";
+  for (const Operand &o : p.operands) {
+    os << separator << (o.isOptional() ? "[" : "") << o.name
+       << (o.isOptional()   ? " = ...]"
+           : o.isVariadic() ? "..."
+                            : "");
+    separator = ", ";
+  }
+  os << ")";
+  separator = " {";
+  for (const Field &f : p.fields) {
+    os << separator << f.name << " = "
+       << (f.defaultValue.empty() ? "..." : f.defaultValue);
+    separator = ", ";
+  }
+  os << (p.fields.empty() ? "" : "}") << "\n```\n";
+  // The description is indented as in the .td file.
+  SmallVector<StringRef> lines;
+  p.record->getValueAsString("description").trim("\n").split(lines, '\n');
+  os << "\n";
+  for (StringRef line : lines)
+    os << (line.starts_with("    ") ? line.drop_front(4) : line) << "\n";
+  for (auto [result, operand] : p.ties)
+    os << "- " << p.results[result].name << " may take the storage of "
+       << p.operands[operand].name << ".\n";
+  os << "- Kind " << p.kind << ", phase " << p.phase << ", precision "
+     << p.precision << ", attrs `<";
+  for (const Field &f : p.fields)
+    os << f.format;
+  os << "`" << (p.fourcc.empty() ? "" : (" " + p.fourcc).str()) << ".\n";
+}
+
+void emitPatternPage(const Pattern &p, raw_ostream &os) {
+  os << "\n### `" << p.name << "`\n\n";
+  for (const Element &e : p.elements)
+    os << "- " << e.name << ": " << e.kind->name
+       << (e.isOptional ? ", perhaps" : "") << "\n";
+  auto list = [&](StringRef field, StringRef what) {
+    for (StringRef text : p.list(field))
+      os << "- " << text << what << "\n";
+  };
+  list("bindings", "");
+  list("keeps", " is a result of the call too");
+  list("mayKeep", " may be a result of the call too");
+  list("has", " is there");
+  list("hasNot", " is absent");
+  list("shared", " is the same for all");
+  list("ties", " may be in place");
+  if (p.maxGroups)
+    os << "- up to " << p.maxGroups << " times, with the same fields\n";
+}
+
+bool emitPages(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<Primitive> all = allPrimitives(records);
+  os << "What a call's body is made of. The same records make the ops of the "
+        "`aicf` dialect, the\nrules, the ABI and the kernel table.\n\n## "
+        "Primitives\n";
+  for (const Primitive &p : all)
+    emitPrimitivePage(p, os);
+  os << "\n## Bodies of several\n\nPatterns that a kernel family takes in one "
+        "call; `--aicf-rt-fuse-calls` and\n`--aicf-rt-fuse-optimizers` form "
+        "them, the loader refuses any other.\n";
+  for (const Pattern &p : allBodyPatterns(records, all))
+    emitPatternPage(p, os);
+  return false;
+}
+
+mlir::GenRegistration pages("gen-primitive-doc",
+                            "Generate the primitives' page", emitPages);
 mlir::GenRegistration rows("gen-kernel-rows", "Generate the kernel table",
                            emitRows);
+mlir::GenRegistration patterns("gen-patterns", "Generate body patterns",
+                               emitPatterns);
 mlir::GenRegistration definitions("gen-kernel-definitions",
                                   "Generate kernel definitions",
                                   emitDefinitions);

@@ -1,4 +1,4 @@
-//===- aicf-translate.cpp - aicf_rt.plan to plan files --------------------===//
+//===- aicf-translate.cpp - aicf_rt.plan to plan files and back -----------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,8 +28,9 @@ static cl::opt<std::string>
            cl::init("-"));
 static cl::opt<bool>
     toPlan("aicf-to-plan",
-           cl::desc("Write the aicf_rt.plan of a module as a plan file"),
-           cl::Required);
+           cl::desc("Write the aicf_rt.plan of a module as a plan file"));
+static cl::opt<bool> fromPlan("plan-to-aicf",
+                              cl::desc("Write a plan file as aicf_rt.plan"));
 static cl::opt<bool> splitInput("split-input-file",
                                 cl::desc("Translate each part of the file"));
 static cl::opt<bool> verifyDiagnostics("verify-diagnostics",
@@ -66,13 +67,42 @@ static LogicalResult translateBuffer(std::unique_ptr<llvm::MemoryBuffer> file,
   return handler.verify();
 }
 
+/// The plan file as IR, locations included.
+static LogicalResult importPlan(const llvm::MemoryBuffer &file,
+                                std::vector<uint8_t> &bytes,
+                                std::string &error) {
+  aicf::StatusOr<aicf::Plan> plan = aicf::Plan::parse(
+      {reinterpret_cast<const uint8_t *>(file.getBufferStart()),
+       file.getBufferSize()});
+  if (!plan.ok()) {
+    error = plan.status().toString();
+    return failure();
+  }
+  DialectRegistry registry;
+  aicf::registerDialects(registry);
+  MLIRContext context(registry);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  aicf::translateFromPlan(*plan, &context)
+      ->print(os, OpPrintingFlags().enableDebugInfo());
+  bytes.assign(text.begin(), text.end());
+  return success();
+}
+
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "AICF translation\n");
+  if (toPlan == fromPlan) {
+    llvm::errs() << "aicf-translate: give either --aicf-to-plan or "
+                    "--plan-to-aicf\n";
+    return 1;
+  }
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
   std::vector<uint8_t> bytes;
   LogicalResult done = failure();
-  if (file)
+  if (file && fromPlan)
+    done = importPlan(*file, bytes, error);
+  else if (file)
     done = splitAndProcessBuffer(
         std::move(file),
         [&](std::unique_ptr<llvm::MemoryBuffer> part, raw_ostream &) {

@@ -10,11 +10,11 @@
 #ifndef AICF_UNITTESTS_COMMON_SAMPLECALLS_H
 #define AICF_UNITTESTS_COMMON_SAMPLECALLS_H
 
-#include "aicf/Ops.h"
 #include "aicf/Span.h"
-#include "aicf/TensorDesc.h"
+#include "kernels/KernelTable.h"
 
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,19 +23,22 @@ namespace aicf::test {
 /// One call without data. Float operands are described as F32 here and become
 /// the dtype under test.
 struct Sample {
+  /// Of one primitive: by the record's slots, absent ones too. Else those of
+  /// the body.
   std::vector<TensorDesc> ins, outs;
   std::vector<uint8_t> attrs;
-  OpKind kind = OpKind::Gemm; ///< set by makeSample()
+  OpKind kind = OpKind::Gemm;                 ///< set by makeSample()
+  std::shared_ptr<const Body> body = nullptr; ///< null for one primitive
 
-  /// By the record's name, "g[1]" in group 1; it must be there. A rounded copy
-  /// of a parameter is "copy[i]".
+  /// Of one primitive, by the record's name; "grad[1]" is the second of a
+  /// variadic one. It must be there.
   TensorDesc &in(std::string_view name);
   TensorDesc &out(std::string_view name);
 };
 
 struct KindRow {
-  const char *name;
-  OpKind kind;
+  std::string name;
+  OpKind kind; ///< of the first primitive
   /// Makes the call for a leading size m and a width n.
   std::function<Sample(int64_t m, int64_t n)> make;
   /// Relative error ||a-ref||/||ref|| allowed in f32; other types: toleranceOf.
@@ -49,6 +52,9 @@ struct KindRow {
 
 /// At least one row of every kind.
 Span<const KindRow> sampleCallRows();
+/// Those, and rows of every pattern of several primitives: see
+/// SampleBodies.cpp.
+const std::vector<KindRow> &allCallRows();
 /// The row called `name`, which must be there.
 const KindRow &sampleCallRow(std::string_view name);
 
@@ -56,13 +62,12 @@ const KindRow &sampleCallRow(std::string_view name);
 /// put in.
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype);
 
-/// What the record calls the operand at `slot`.
-std::string_view operandName(OpKind kind, size_t numSlots, size_t slot);
+/// What the record calls what stands at a slot, or an operand of a body.
+std::string_view operandName(const Sample &sample, size_t operand);
 
-/// True when result `result` of such a call may take operand `operand`'s
-/// storage.
-bool mayShareStorage(OpKind kind, const Sample &sample, size_t result,
-                     size_t operand);
+/// The same with a body, and without absent operands and results.
+Sample toCall(const Sample &sample);
+StatusOr<TypedBody> typedBodyOf(const Sample &sample);
 
 } // namespace aicf::test
 

@@ -21,23 +21,31 @@ TensorDesc f32(std::vector<int64_t> shape) {
 
 } // namespace
 
-PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
-                  std::vector<uint32_t> outs, std::vector<uint8_t> attrs) {
+PlanCall makeCall(std::shared_ptr<const Body> body, std::string kid,
+                  std::vector<uint32_t> ins, std::vector<uint32_t> outs) {
   PlanCall call;
-  const OpInfo &info = infoOf(kind);
-  if (info.groupOperands == 0) { // what is left out at the end is absent
-    ins.resize(std::max(ins.size(), info.numOperands), kAbsentTensor);
-    outs.resize(std::max(outs.size(), info.numResults), kAbsentTensor);
-  }
-  call.kind = kind;
+  call.body = std::move(body);
   call.kid = std::move(kid);
-  call.schema = infoOf(kind).schema;
-  call.attrs = std::move(attrs);
   call.inVids.assign(ins.begin(), ins.end());
-  call.outVids.assign(outs.begin(), outs.end());
+  call.vids.resize(valuesMade(*call.body).size(), -1);
+  if (call.vids.size() == outs.size())
+    call.vids.assign(outs.begin(), outs.end());
   call.ins = std::move(ins);
   call.outs = std::move(outs);
   return call;
+}
+
+PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
+                  std::vector<uint32_t> outs, std::vector<uint8_t> attrs) {
+  const OpInfo &info = infoOf(kind);
+  std::vector<bool> hasOperand(ins.size(), true), hasResult(outs.size(), true);
+  if (!info.hasVariadic) { // what is left out at the end is absent
+    hasOperand.resize(std::max(ins.size(), info.numOperands));
+    hasResult.resize(std::max(outs.size(), info.numResults));
+  }
+  return makeCall(std::make_shared<Body>(
+                      makeBody(kind, std::move(attrs), hasOperand, hasResult)),
+                  std::move(kid), std::move(ins), std::move(outs));
 }
 
 PlanTensor makeTensor(std::string name, Role role, TensorDesc desc,
@@ -151,16 +159,12 @@ Plan makeInitPlan() {
   return plan;
 }
 
-/// The operand that result `result` of a call of `kind` overwrites in its
-/// sample plan, or -1.
-static int overwrittenOperand(OpKind kind, const Sample &sample,
+/// The operand that a result overwrites in place, or -1.
+static int overwrittenOperand(const Sample &call, const BodyFacts &facts,
                               size_t result) {
-  if (sample.outs[result].isAbsent)
-    return -1;
-  for (size_t i = 0; i < sample.ins.size(); ++i)
-    if (mayShareStorage(kind, sample, result, i) &&
-        sample.ins[i] == sample.outs[result])
-      return int(i);
+  for (uint32_t operand : facts.ties[result])
+    if (call.ins[operand] == call.outs[result])
+      return int(operand);
   return -1;
 }
 
@@ -172,20 +176,26 @@ static void place(PlanTensor &tensor, uint64_t &bytes) {
       kTensorAlignment * kTensorAlignment;
 }
 
-Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
+Plan makeCallPlan(const Sample &sample, DeviceKind device) {
+  Sample call = toCall(sample);
+  BodyFacts facts = factsOf(*call.body);
   Plan plan;
   plan.device = device;
   PlanEntry entry;
-  entry.name = std::string(nameOf(kind));
-  constexpr uint32_t kUnset = kAbsentTensor;
-  std::vector<uint32_t> ins(sample.ins.size(), kUnset), outs;
-  for (size_t r = 0; r < sample.outs.size(); ++r) {
-    int operand = overwrittenOperand(kind, sample, r);
-    if (operand < 0 || ins[size_t(operand)] != kUnset)
+  entry.name = std::string(nameOfPattern(*facts.pattern));
+  constexpr uint32_t kUnset = UINT32_MAX;
+  std::vector<uint32_t> ins(call.ins.size(), kUnset), outs;
+  std::vector<int> overwrites;
+  for (size_t r = 0; r < call.outs.size(); ++r) {
+    int operand = overwrittenOperand(call, facts, r);
+    if (operand >= 0 && ins[size_t(operand)] != kUnset)
+      operand = -1;
+    overwrites.push_back(operand);
+    if (operand < 0)
       continue;
     ins[size_t(operand)] = uint32_t(plan.persistent.size());
     plan.persistent.push_back(makeTensor("state" + std::to_string(operand),
-                                         Role::State, sample.outs[r], 0));
+                                         Role::State, call.outs[r], 0));
     plan.persistent.back().init = InitKind::Ones;
     place(plan.persistent.back(), plan.persistentBytes);
   }
@@ -194,32 +204,24 @@ Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device) {
     place(entry.tensors.back(), entry.ioBytes);
     return uint32_t(plan.persistent.size() + entry.tensors.size() - 1);
   };
-  std::vector<bool> isOverwritten(ins.size());
-  for (size_t r = 0; r < sample.outs.size(); ++r) {
-    int operand = overwrittenOperand(kind, sample, r);
-    bool isState = operand >= 0 && !isOverwritten[size_t(operand)];
-    if (sample.outs[r].isAbsent) {
-      outs.push_back(kAbsentTensor);
-      continue;
-    }
-    if (isState)
-      isOverwritten[size_t(operand)] = true;
-    outs.push_back(isState ? ins[size_t(operand)]
-                           : addIO("out" + std::to_string(r), Role::Output,
-                                   sample.outs[r]));
-  }
+  for (size_t r = 0; r < call.outs.size(); ++r)
+    outs.push_back(overwrites[r] >= 0 ? ins[size_t(overwrites[r])]
+                                      : addIO("out" + std::to_string(r),
+                                              Role::Output, call.outs[r]));
   for (size_t i = 0; i < ins.size(); ++i)
-    if (ins[i] == kUnset && !sample.ins[i].isAbsent)
-      ins[i] = addIO("in" + std::to_string(i), Role::Input, sample.ins[i]);
-  const KernelRow *row = selectKernel(device, kind, sample.ins, sample.outs);
-  entry.calls = {makeCall(kind, row ? std::string(row->kid) : "none", ins, outs,
-                          sample.attrs)};
-  if (uint64_t bytes = row ? row->workspaceBytes(sample.ins, sample.outs) : 0) {
+    if (ins[i] == kUnset)
+      ins[i] = addIO("in" + std::to_string(i), Role::Input, call.ins[i]);
+  StatusOr<TypedBody> typed = typedBodyOf(call);
+  const KernelRow *row = typed.ok() ? selectKernel(device, *typed) : nullptr;
+  entry.calls = {
+      makeCall(call.body, row ? std::string(row->kid) : "none", ins, outs)};
+  if (uint64_t bytes = row ? row->workspaceBytes(*typed) : 0) {
     entry.tensors.push_back(makeTensor(
         "", Role::Workspace, TensorDesc(DType::I32, {int64_t(bytes / 4)}), 0));
     place(entry.tensors.back(), entry.tempBytes);
     entry.calls[0].workspace =
         int32_t(plan.persistent.size() + entry.tensors.size() - 1);
+    entry.calls[0].workspaceBytes = bytes;
   }
   plan.entries = {entry};
   return plan;
@@ -229,15 +231,16 @@ std::vector<NamedPlan> samplePlans() {
   std::vector<NamedPlan> plans = {{"train", makeTrainPlan()},
                                   {"two-streams", makeTwoStreamPlan()},
                                   {"inits", makeInitPlan()}};
-  for (const KindRow &row : sampleCallRows())
+  for (const KindRow &row : allCallRows())
     for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
       Sample sample =
           makeSample(row, 3, 4, row.isMixed ? DType::BF16 : DType::F32);
-      if (!selectKernel(device, row.kind, sample.ins, sample.outs))
+      StatusOr<TypedBody> typed = typedBodyOf(sample);
+      if (!typed.ok() || !selectKernel(device, *typed))
         continue;
       std::string name = std::string(nameOf(device)) + "-" + row.name;
       std::replace(name.begin(), name.end(), ' ', '-');
-      plans.push_back({name, makeCallPlan(row.kind, sample, device)});
+      plans.push_back({name, makeCallPlan(sample, device)});
     }
   return plans;
 }
@@ -248,13 +251,13 @@ Plan withKernelsOf(Plan plan, DeviceKind device) {
     auto descsOf = [&](const std::vector<uint32_t> &tids) {
       std::vector<TensorDesc> descs;
       for (uint32_t tid : tids)
-        descs.push_back(tid == kAbsentTensor ? TensorDesc::absent()
-                                             : plan.tensor(entry, tid).desc);
+        descs.push_back(plan.tensor(entry, tid).desc);
       return descs;
     };
     for (PlanCall &call : entry.calls)
       call.kid =
-          selectKernel(device, call.kind, descsOf(call.ins), descsOf(call.outs))
+          selectKernel(device, *TypedBody::create(call.body, descsOf(call.ins),
+                                                  descsOf(call.outs)))
               ->kid;
   }
   return plan;

@@ -23,23 +23,32 @@ Plan makeTwoStreamPlan();
 Plan makeInitPlan();
 
 /// A call whose labels are its tids.
+PlanCall makeCall(std::shared_ptr<const Body> body, std::string kid,
+                  std::vector<uint32_t> ins, std::vector<uint32_t> outs);
 PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
                   std::vector<uint32_t> outs, std::vector<uint8_t> attrs = {});
 PlanTensor makeTensor(std::string name, Role role, TensorDesc desc,
                       uint64_t offset);
 
-/// A plan of one call, `sample` of `kind`: operands that a result may overwrite
+/// A plan of one call: operands that a result may overwrite
 /// are states and are overwritten, the others inputs; results are outputs.
 /// Legal where `sample` is and `device` has a kernel for it.
-Plan makeCallPlan(OpKind kind, const Sample &sample, DeviceKind device);
+Plan makeCallPlan(const Sample &sample, DeviceKind device);
+
+/// Gives a call a changed copy of its body.
+template <typename Change> void setBody(PlanCall &call, Change change) {
+  Body body = *call.body;
+  change(body);
+  call.body = std::make_shared<Body>(std::move(body));
+}
 
 struct NamedPlan {
   std::string name;
   Plan plan;
 };
-/// The plans above, and a plan of one call for every row of sampleCallRows() on
-/// every device that has a kernel for it: every kind is in it. Corpus, mutants,
-/// fuzzer and goldens start from these.
+/// The plans above, and a plan of one call for every row of allCallRows() on
+/// every device that has a kernel for it: every kind and pattern is in it.
+/// Corpus, mutants, fuzzer and goldens start from these.
 std::vector<NamedPlan> samplePlans();
 
 /// The plan for another device: each call gets the kernel it would be given

@@ -9,6 +9,7 @@
 #include "kernels/Fields.h"
 #include "kernels/Rules.h"
 #include "kernels/rows/Shuffle.h"
+#include "unittests/Common/SampleCalls.h"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include <set>
 
 using namespace aicf;
+using namespace aicf::test;
 
 namespace {
 
@@ -25,7 +27,8 @@ TEST(KernelTable, KidsAreUniqueAndWellFormed) {
   for (const KernelRow &row : kernelTable()) {
     std::string kid(row.kid);
     EXPECT_TRUE(kids.insert({row.device, kid}).second) << kid;
-    EXPECT_EQ(kid.rfind(std::string(nameOf(row.kind)) + "_", 0), 0u) << kid;
+    EXPECT_EQ(kid.rfind(std::string(nameOfPattern(row.pattern)) + "_", 0), 0u)
+        << kid;
     EXPECT_NE(kid.find(nameOf(row.in0)), std::string::npos) << kid;
     EXPECT_NE(kid.rfind("_v"), std::string::npos) << kid;
     EXPECT_EQ(findKernel(row.device, row.kid), &row);
@@ -33,31 +36,36 @@ TEST(KernelTable, KidsAreUniqueAndWellFormed) {
   EXPECT_EQ(findKernel(DeviceKind::CPU, "nothing"), nullptr);
 }
 
-/// Fused kinds have kernels on CUDA only.
-bool isFused(OpKind kind) {
-  return kind >= OpKind::GemmBias && kind <= OpKind::MomentumUpdate;
-}
-
 TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
   for (uint16_t k = 0; k < kNumOpKinds; ++k)
     for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
-      OpKind kind = static_cast<OpKind>(k);
       int rows = 0;
-      for (const KernelRow &row : kernelTable())
-        rows += row.device == device && row.kind == kind &&
-                row.selection == Selection::Auto;
-      if (device == DeviceKind::CPU && isFused(kind))
-        EXPECT_EQ(rows, 0) << nameOf(kind);
+      for (const KernelRow &row : kernelsOf(k))
+        rows += row.device == device && row.selection == Selection::Auto;
+      if (isKnown(OpKind(k)))
+        EXPECT_GE(rows, 2) << nameOf(OpKind(k));
       else
-        EXPECT_GE(rows, 2) << nameOf(kind);
+        EXPECT_EQ(rows, 0) << k;
     }
+}
+
+/// What stands together in the table is what is asked for.
+TEST(KernelTable, RowsOfAPatternStandTogether) {
+  size_t numRows = 0;
+  for (size_t id = 0; id < kNumOpKinds + allPatterns().size(); ++id)
+    for (const KernelRow &row : kernelsOf(PatternId(id))) {
+      EXPECT_EQ(row.pattern, id) << row.kid;
+      ++numRows;
+    }
+  EXPECT_EQ(numRows, kernelTable().size());
 }
 
 TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
   auto relu = [](int64_t width, uintptr_t address) {
     TensorDesc x(DType::F16, {3, width});
     uintptr_t addresses[] = {address, 256};
-    return selectKernel(DeviceKind::CUDA, OpKind::Relu, {&x, 1}, {&x, 1},
+    return selectKernel(DeviceKind::CUDA,
+                        *TypedBody::create(OpKind::Relu, {}, {&x, 1}, {&x, 1}),
                         {false, {addresses, 2}})
         ->kid;
   };
@@ -68,11 +76,14 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
   EXPECT_EQ(relu(7, 256), "relu_f16_v0");
   // Vectors of a wider operand need a better address than those of the first.
   TensorDesc half(DType::BF16, {8}), single(DType::F32, {8});
-  TensorDesc mse[] = {half, single};
+  TensorDesc mse[] = {half, single, TensorDesc::absent()};
   auto mseGrad = [&](uintptr_t target) {
     uintptr_t addresses[] = {256, target, 256};
-    return selectKernel(DeviceKind::CUDA, OpKind::MseGrad, {mse, 2}, {&half, 1},
-                        {false, {addresses, 3}})
+    std::vector<uint8_t> attrs(8);
+    return selectKernel(
+               DeviceKind::CUDA,
+               *TypedBody::create(OpKind::MseGrad, attrs, {mse, 3}, {&half, 1}),
+               {false, {addresses, 3}})
         ->kid;
   };
   EXPECT_EQ(mseGrad(16), "mse_grad_bf16_vec8_v1");
@@ -81,8 +92,11 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
   auto gemm = [](int64_t n, bool allowTF32) {
     TensorDesc a(DType::F32, {n, n});
     TensorDesc ins[] = {a, a};
-    return selectKernel(DeviceKind::CUDA, OpKind::Gemm, {ins, 2}, {&a, 1},
-                        {allowTF32, {}})
+    std::vector<uint8_t> attrs(8);
+    return selectKernel(
+               DeviceKind::CUDA,
+               *TypedBody::create(OpKind::Gemm, attrs, {ins, 2}, {&a, 1}),
+               {allowTF32, {}})
         ->kid;
   };
   EXPECT_EQ(gemm(64, false), "gemm_f32_tile_v0");
@@ -91,14 +105,24 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
 }
 
 TEST(KernelTable, WorkspaceIsCapped) {
-  for (const KernelRow &row : kernelTable()) {
-    const OpInfo &info = infoOf(row.kind);
-    std::vector<TensorDesc> ins(info.numOperands, {row.in0, {65536, 65536}});
-    std::vector<TensorDesc> outs(info.numResults, {row.out0, {65536, 65536}});
-    uint64_t bytes = row.workspaceBytes(ins, outs);
-    EXPECT_LE(bytes, row.workspaceCap) << row.kid;
-    EXPECT_EQ(bytes > 0, row.workspaceCap > 0) << row.kid;
-  }
+  std::set<std::string_view> wanted;
+  for (const KindRow &row : allCallRows())
+    for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
+      StatusOr<TypedBody> typed =
+          typedBodyOf(makeSample(row, 40000, 30000, dtype));
+      if (!typed.ok())
+        continue;
+      for (const KernelRow &kernel : kernelsOf(typed->pattern())) {
+        uint64_t bytes =
+            kernel.accepts(*typed) ? kernel.workspaceBytes(*typed) : 0;
+        EXPECT_LE(bytes, alignedBytes(kernel.workspaceCap)) << kernel.kid;
+        if (bytes)
+          wanted.insert(kernel.kid);
+      }
+    }
+  for (const KernelRow &kernel : kernelTable())
+    EXPECT_TRUE(kernel.workspaceCap == 0 || wanted.count(kernel.kid))
+        << kernel.kid << " has a cap, but no sample makes it want workspace";
 }
 
 TEST(Shuffle, IsAPermutationEachEpoch) {

@@ -30,7 +30,7 @@ using namespace aicf::test;
 
 namespace {
 
-const Span<const KindRow> kRows = sampleCallRows();
+const std::vector<KindRow> &kRows = allCallRows();
 
 /// A tensor in memory and as reference values.
 struct Operand {
@@ -75,6 +75,19 @@ Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
 struct Case {
   std::vector<Operand> ins, outs;
   std::vector<uint8_t> attrs;
+  std::shared_ptr<const Body> body = nullptr; ///< null for one primitive
+
+  Sample sample(OpKind kind) const {
+    Sample s;
+    for (const Operand &o : ins)
+      s.ins.push_back(o.reference.desc);
+    for (const Operand &o : outs)
+      s.outs.push_back(o.reference.desc);
+    s.attrs = attrs;
+    s.kind = kind;
+    s.body = body;
+    return s;
+  }
 };
 
 /// Second moments, what divides, and what multiplies a step.
@@ -100,8 +113,9 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed) {
   std::mt19937 random(seed);
   Case c;
   c.attrs = sample.attrs;
+  c.body = sample.body;
   for (size_t i = 0; i < sample.ins.size(); ++i) {
-    std::string_view name = operandName(kind, sample.ins.size(), i);
+    std::string_view name = operandName(sample, i);
     Operand o = makeOperand(sample.ins[i], random, isPositive(kind, name));
     if (name == "labels") {
       const TensorDesc &logits = sample.in("logits");
@@ -121,7 +135,10 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed) {
     ins.push_back(o.reference);
   for (Operand &o : c.outs)
     outs.push_back(o.reference);
-  reference::run(kind, ins, outs, c.attrs);
+  if (c.body)
+    reference::run(*c.body, ins, outs);
+  else
+    reference::run(kind, ins, outs, c.attrs);
   for (size_t i = 0; i < outs.size(); ++i)
     c.outs[i].reference = outs[i];
   return c;
@@ -158,22 +175,24 @@ public:
   /// Gives the kernel `workspace`, or as much as it asks for.
   Status run(OpKind kind, std::string_view kid = "auto",
              std::optional<TensorView> workspace = {}) {
-    std::vector<TensorDesc> in, out;
-    for (Operand &o : c.ins)
-      in.push_back(o.reference.desc);
-    for (Operand &o : c.outs)
-      out.push_back(o.reference.desc);
-    const KernelRow *row = kid == "auto"
-                               ? selectKernel(device.kind(), kind, in, out)
-                               : findKernel(device.kind(), kid);
-    uint64_t bytes = row ? row->workspaceBytes(in, out) : 0;
+    StatusOr<TypedBody> typed = typedBodyOf(c.sample(kind));
+    AICF_RETURN_IF_ERROR(typed.status());
+    const KernelRow *row = kid == "auto" ? selectKernel(device.kind(), *typed)
+                                         : findKernel(device.kind(), kid);
+    uint64_t bytes = row ? row->workspaceBytes(*typed) : 0;
     if (!workspace && bytes)
       workspace = {upload(std::vector<uint8_t>(bytes, 0xff)),
                    TensorDesc(DType::I32, {int64_t(bytes / 4)})};
-    Status status =
-        op_call(device, kind, ins, outs, infoOf(kind).schema, c.attrs, *stream,
-                kid, workspace.value_or(TensorView()));
+    Status status = enqueue(kind, kid, workspace.value_or(TensorView()));
     return status.ok() ? stream->synchronize() : status;
+  }
+  Status enqueue(OpKind kind, std::string_view kid, TensorView workspace) {
+    if (!c.body)
+      return op_call(device, kind, ins, outs, infoOf(kind).schema, c.attrs,
+                     *stream, kid, workspace);
+    AICF_ASSIGN_OR_RETURN(ResolvedCall call,
+                          resolve(device, {c.body, ins, outs, kid, workspace}));
+    return launch(call, *stream);
   }
   void *upload(const std::vector<uint8_t> &bytes) {
     auto memory = device.allocate(bytes.size());
@@ -219,14 +238,12 @@ Status call(OpKind kind, Case &c, int numThreads,
 
 /// Kernels of the device that take the case.
 std::vector<const KernelRow *> kernelsFor(OpKind kind, Case &c) {
-  std::vector<TensorDesc> ins, outs;
-  for (Operand &o : c.ins)
-    ins.push_back(o.reference.desc);
-  for (Operand &o : c.outs)
-    outs.push_back(o.reference.desc);
   std::vector<const KernelRow *> rows;
-  for (const KernelRow &row : kernelTable())
-    if (row.device == makeDevice()->kind() && row.accepts(kind, ins, outs))
+  StatusOr<TypedBody> typed = typedBodyOf(c.sample(kind));
+  if (!typed.ok())
+    return rows;
+  for (const KernelRow &row : kernelsOf(typed->pattern()))
+    if (row.device == makeDevice()->kind() && row.accepts(*typed))
       rows.push_back(&row);
   return rows;
 }
@@ -254,6 +271,20 @@ double relativeError(const Operand &o, const std::vector<uint8_t> &bytes) {
     norm += std::pow(o.reference.values[i], 2);
   }
   return std::sqrt(difference) / std::max(std::sqrt(norm), 1e-30);
+}
+
+/// The same call by its body.
+Case withBody(OpKind kind, const Case &c) {
+  if (c.body)
+    return c;
+  Case dense;
+  dense.body = toCall(c.sample(kind)).body;
+  for (auto [from, to] :
+       {std::pair(&c.ins, &dense.ins), std::pair(&c.outs, &dense.outs)})
+    for (const Operand &o : *from)
+      if (!o.reference.desc.isAbsent)
+        to->push_back(o);
+  return dense;
 }
 
 class KernelTest : public testing::TestWithParam<size_t> {};
@@ -292,8 +323,8 @@ TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
       }
     }
   }
-  // Fused kinds have kernels on CUDA only: the compiler does not fuse
-  // elsewhere.
+  // Calls of several primitives have kernels on CUDA only: the compiler does
+  // not fuse elsewhere.
   if (kernels == 0) {
     EXPECT_EQ(makeDevice()->kind(), DeviceKind::CPU);
     GTEST_SKIP() << "no kernel on this device";
@@ -306,18 +337,19 @@ TEST_P(KernelTest, WorksInPlace) {
   DType dtype = row.isMixed ? DType::BF16 : DType::F32;
   const Sample sample = makeSample(row, 65, 130, dtype);
   const Case fresh = makeCase(row, sample, 5);
-  Case apart = fresh;
+  Case apart = withBody(row.kind, fresh);
   if (kernelsFor(row.kind, apart).empty())
     GTEST_SKIP() << "no kernel on this device";
   ASSERT_TRUE(call(row.kind, apart, 2).ok());
-  for (size_t result = 0; result < fresh.outs.size(); ++result)
-    for (size_t operand = 0; operand < fresh.ins.size(); ++operand) {
-      if (fresh.outs[result].reference.desc.isAbsent ||
-          !mayShareStorage(row.kind, sample, result, operand) ||
-          fresh.outs[result].reference.desc !=
-              fresh.ins[operand].reference.desc)
+  // A case without absent operands: ties are of what is there.
+  const Case dense = withBody(row.kind, fresh);
+  BodyFacts facts = factsOf(*dense.body);
+  for (size_t result = 0; result < dense.outs.size(); ++result)
+    for (uint32_t operand : facts.ties[result]) {
+      if (dense.outs[result].reference.desc !=
+          dense.ins[operand].reference.desc)
         continue;
-      Case c = fresh;
+      Case c = dense;
       auto device = makeDevice(2);
       OnDevice memory(*device, c);
       memory.outs[result] = memory.ins[operand];
@@ -334,8 +366,8 @@ TEST_P(KernelTest, KeepsToItsWorkspace) {
   const KindRow &row = kRows[GetParam()];
   constexpr size_t kRoom = size_t(1) << 20;
   auto takesOne = [&](const KernelRow &kernel) {
-    return kernel.device == makeDevice()->kind() && kernel.kind == row.kind &&
-           kernel.workspaceCap != 0 && kernel.provider == KernelProvider::Own;
+    return kernel.device == makeDevice()->kind() && kernel.workspaceCap != 0 &&
+           kernel.provider == KernelProvider::Own;
   };
   Span<const KernelRow> all = kernelTable();
   if (std::none_of(all.begin(), all.end(), takesOne))
@@ -375,6 +407,8 @@ TEST_P(KernelTest, RefusesWrongCalls) {
   const KindRow &row = kRows[GetParam()];
   const OpInfo &info = infoOf(row.kind);
   DType dtype = row.isMixed ? DType::F16 : DType::F32;
+  if (makeSample(row, 3, 5, dtype).body)
+    GTEST_SKIP() << "op_call is of one primitive";
   Case c = makeCase(row, makeSample(row, 3, 5, dtype), 1);
   if (kernelsFor(row.kind, c).empty())
     GTEST_SKIP() << "no kernel on this device";
@@ -439,12 +473,24 @@ TEST(Kernels, TableCoversEveryKind) {
   std::set<OpKind> kinds;
   for (const KindRow &row : kRows)
     kinds.insert(row.kind);
-  EXPECT_EQ(kinds.size(), kNumOpKinds);
+  for (uint16_t kind = 0; kind < kNumOpKinds; ++kind)
+    EXPECT_EQ(kinds.count(OpKind(kind)), isKnown(OpKind(kind))) << kind;
+}
+
+TEST(Kernels, TableCoversEveryPattern) {
+  std::set<PatternId> patterns;
+  for (const KindRow &row : kRows) {
+    DType dtype = row.isMixed ? DType::BF16 : DType::F32;
+    patterns.insert(typedBodyOf(makeSample(row, 3, 4, dtype))->pattern());
+  }
+  for (size_t i = 0; i < allPatterns().size(); ++i)
+    EXPECT_TRUE(patterns.count(PatternId(kNumOpKinds + i)))
+        << allPatterns()[i].name;
 }
 
 TEST(Kernels, CastsRoundToNearest) {
   for (const KernelRow &row : kernelTable()) {
-    if (row.kind != OpKind::Cast || row.device != makeDevice()->kind())
+    if (row.pattern != patterns::Cast || row.device != makeDevice()->kind())
       continue;
     std::mt19937 random(3);
     Case c;
@@ -552,7 +598,7 @@ TEST(Kernels, StepIncSaturates) {
 TEST(Kernels, MseGradDoesNotOverflowEarly) {
   for (const KernelRow &row : kernelTable()) {
     if (row.device != makeDevice()->kind() || row.in0 != DType::F32 ||
-        (row.kind != OpKind::MseGrad && row.kind != OpKind::MseLossGrad))
+        row.pattern != patterns::MseGrad)
       continue;
     Case c;
     for (double v : {3e38, -3e38}) {
@@ -567,14 +613,8 @@ TEST(Kernels, MseGradDoesNotOverflowEarly) {
     Operand lossScale;
     lossScale.reference.desc = TensorDesc::absent();
     c.ins.push_back(lossScale);
-    if (row.kind == OpKind::MseLossGrad) {
-      Operand loss;
-      loss.reference.desc = TensorDesc(DType::F32, {});
-      loss.bytes.resize(4);
-      c.outs.insert(c.outs.begin(), loss);
-    }
     c.attrs = encodeAttrs(MseGradAttrs{0.25});
-    Status status = call(row.kind, c, 1, row.kid);
+    Status status = call(OpKind::MseGrad, c, 1, row.kid);
     ASSERT_TRUE(status.ok()) << status.toString();
     for (size_t i = 0; i < 4; ++i)
       EXPECT_NEAR(load(c.outs.back(), i), 1.5e38, 1e32) << row.kid;

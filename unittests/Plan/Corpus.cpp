@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "unittests/Plan/Corpus.h"
+#include "aicf/OpCall.h"
+#include "kernels/BodyRules.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include "plan_generated.h"
@@ -41,17 +43,38 @@ build(const std::function<flatbuffers::Offset<fb::Plan>(FlatBufferBuilder &)>
                                           b.GetBufferPointer() + b.GetSize()));
 }
 
+/// `steps` times one step, with a blob of so many bytes.
+flatbuffers::Offset<fb::Body> bodyOf(FlatBufferBuilder &b, size_t steps,
+                                     size_t attrBytes) {
+  auto step =
+      fb::CreateStep(b, 0, b.CreateVector(std::vector<uint8_t>(attrBytes)),
+                     b.CreateVector(std::vector<int32_t>()));
+  std::vector<flatbuffers::Offset<fb::Step>> all(steps, step);
+  return fb::CreateBody(b, 0, b.CreateVector(all),
+                        b.CreateVector(std::vector<uint32_t>()));
+}
+
+/// A call with a KID of so many letters and nothing else.
+flatbuffers::Offset<fb::Call> emptyCall(FlatBufferBuilder &b, size_t kid = 1) {
+  auto numbers = b.CreateVector(std::vector<uint32_t>());
+  return fb::CreateCall(b, 0, b.CreateString(std::string(kid, 'k')), numbers,
+                        numbers, -1, 0, 0, numbers, numbers);
+}
+
 /// A plan of `calls`, without tensors.
 flatbuffers::Offset<fb::Plan>
 planOfCalls(FlatBufferBuilder &b,
             const std::vector<flatbuffers::Offset<fb::Call>> &calls,
-            flatbuffers::Offset<fb::Debug> debug = 0) {
+            flatbuffers::Offset<fb::Debug> debug = 0,
+            std::vector<flatbuffers::Offset<fb::Body>> bodies = {}) {
+  if (bodies.empty())
+    bodies = {bodyOf(b, 1, 1)};
   auto none = b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
   auto entry = fb::CreateEntry(b, b.CreateString("e"), 0, 0, none,
                                b.CreateVector(calls));
   std::vector<flatbuffers::Offset<fb::Entry>> entries = {entry};
   return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
-                        b.CreateVector(entries), debug);
+                        b.CreateVector(bodies), b.CreateVector(entries), debug);
 }
 
 /// A debug table of one entry with as many tensors and calls.
@@ -59,6 +82,8 @@ flatbuffers::Offset<fb::Debug>
 debugOf(FlatBufferBuilder &b, size_t tensors, size_t numCalls,
         flatbuffers::Offset<flatbuffers::String> location = 0) {
   auto none = b.CreateVector(std::vector<int32_t>());
+  if (location.IsNull())
+    location = b.CreateString("");
   std::vector<flatbuffers::Offset<fb::CallDebug>> calls(
       numCalls, fb::CreateCallDebug(b, none, none, location));
   std::vector<flatbuffers::Offset<fb::EntryDebug>> entries = {
@@ -87,7 +112,9 @@ public:
 
   void addOuterForm();
   void addTables();
+  void addShared();
   void addDebug();
+  void addBodies();
   void addTensors();
   void addSegments();
   void addCalls();
@@ -115,58 +142,36 @@ void CorpusBuilder::addOuterForm() {
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor + 1);
            }));
   addBytes(PlanError::BadDevice, "number", build([](FlatBufferBuilder &b) {
-             return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 200);
+             return fb::CreatePlan(
+                 b, kPlanMajor, kPlanMinor, 200, 0, 0,
+                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Body>>()));
            }));
 }
 
-void CorpusBuilder::addTables() {
-  addBytes(PlanError::MissingField, "persistent",
+/// Many offsets to one vector or string: a small file, a huge plan.
+void CorpusBuilder::addShared() {
+  addBytes(PlanError::Oversized, "shared-attrs",
            build([](FlatBufferBuilder &b) {
-             return fb::CreatePlan(b, kPlanMajor, kPlanMinor);
-           }));
-  addBytes(PlanError::MissingField, "calls", build([](FlatBufferBuilder &b) {
-             auto none =
-                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
-             std::vector<flatbuffers::Offset<fb::Entry>> entries = {
-                 fb::CreateEntry(b, 0, 0, 0, none)};
-             return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
-                                   b.CreateVector(entries));
+             return planOfCalls(b, {}, 0, {bodyOf(b, 1000, 4096)});
            }));
   addBytes(
-      PlanError::MissingField, "entries", build([](FlatBufferBuilder &b) {
-        return fb::CreatePlan(
-            b, kPlanMajor, kPlanMinor, 0, 0,
-            b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>()));
+      PlanError::BadFlatBuffer, "shared-body", build([](FlatBufferBuilder &b) {
+        return planOfCalls(
+            b, {}, 0,
+            std::vector<flatbuffers::Offset<fb::Body>>(20, bodyOf(b, 100, 0)));
       }));
-  const char *fields[] = {"kid", "attrs", "ins", "outs"};
-  for (size_t missing = 0; missing < 4; ++missing)
-    addBytes(PlanError::MissingField, fields[missing],
-             build([=](FlatBufferBuilder &b) {
-               auto kid = b.CreateString("k");
-               auto attrs = b.CreateVector(std::vector<uint8_t>());
-               auto numbers = b.CreateVector(std::vector<uint32_t>());
-               return planOfCalls(b,
-                                  {fb::CreateCall(b, 0, missing == 0 ? 0 : kid,
-                                                  0, missing == 1 ? 0 : attrs,
-                                                  missing == 2 ? 0 : numbers,
-                                                  missing == 3 ? 0 : numbers)});
-             }),
-             fields[missing]);
-  // Many offsets to one call with a long blob: small file, huge plan.
-  addBytes(PlanError::Oversized, "shared-blob", build([](FlatBufferBuilder &b) {
-             auto numbers = b.CreateVector(std::vector<uint32_t>());
-             auto call = fb::CreateCall(
-                 b, 0, b.CreateString("k"), 0,
-                 b.CreateVector(std::vector<uint8_t>(4096)), numbers, numbers);
+  addBytes(PlanError::Oversized, "shared-operands",
+           build([](FlatBufferBuilder &b) {
+             auto numbers = b.CreateVector(std::vector<uint32_t>(4096));
+             auto none = b.CreateVector(std::vector<uint32_t>());
+             auto call = fb::CreateCall(b, 0, b.CreateString("k"), numbers,
+                                        none, -1, 0, 0, none, none);
              return planOfCalls(
                  b, std::vector<flatbuffers::Offset<fb::Call>>(1000, call));
            }));
   // One long text for many calls.
   auto sharedText = [](FlatBufferBuilder &b, size_t kid, size_t location) {
-    auto numbers = b.CreateVector(std::vector<uint32_t>());
-    auto call = fb::CreateCall(b, 0, b.CreateString(std::string(kid, 'k')), 0,
-                               b.CreateVector(std::vector<uint8_t>()), numbers,
-                               numbers);
+    auto call = emptyCall(b, kid);
     auto text = b.CreateString(std::string(location, 'x'));
     return planOfCalls(b,
                        std::vector<flatbuffers::Offset<fb::Call>>(1000, call),
@@ -176,6 +181,69 @@ void CorpusBuilder::addTables() {
            build([=](FlatBufferBuilder &b) { return sharedText(b, 1, 4000); }));
   addBytes(PlanError::Oversized, "shared-kid",
            build([=](FlatBufferBuilder &b) { return sharedText(b, 4000, 1); }));
+}
+
+void CorpusBuilder::addTables() {
+  using Tensors = std::vector<flatbuffers::Offset<fb::Tensor>>;
+  using Bodies = std::vector<flatbuffers::Offset<fb::Body>>;
+  auto missing = [&](const char *what, auto make) {
+    addBytes(PlanError::MissingField, what, build(make),
+             (std::string("no ") + what).c_str());
+  };
+  missing("bodies", [](FlatBufferBuilder &b) {
+    return fb::CreatePlan(b, kPlanMajor, kPlanMinor);
+  });
+  missing("persistent", [](FlatBufferBuilder &b) {
+    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, 0,
+                          b.CreateVector(Bodies()));
+  });
+  missing("entries", [](FlatBufferBuilder &b) {
+    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
+                          b.CreateVector(Tensors()), b.CreateVector(Bodies()));
+  });
+  missing("calls", [](FlatBufferBuilder &b) {
+    auto none = b.CreateVector(Tensors());
+    std::vector<flatbuffers::Offset<fb::Entry>> entries = {
+        fb::CreateEntry(b, b.CreateString("e"), 0, 0, none)};
+    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
+                          b.CreateVector(Bodies()), b.CreateVector(entries));
+  });
+  missing("name", [](FlatBufferBuilder &b) {
+    std::vector<flatbuffers::Offset<fb::Entry>> entries = {fb::CreateEntry(b)};
+    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
+                          b.CreateVector(Tensors()), b.CreateVector(Bodies()),
+                          b.CreateVector(entries));
+  });
+  const char *ofCalls[] = {"kid", "ins", "outs", "waits", "signals"};
+  for (size_t i = 0; i < 5; ++i)
+    missing(ofCalls[i], [=](FlatBufferBuilder &b) {
+      auto kid = b.CreateString("k");
+      auto numbers = b.CreateVector(std::vector<uint32_t>());
+      auto unless = [&](size_t field) { return i == field ? 0 : numbers; };
+      return planOfCalls(
+          b, {fb::CreateCall(b, 0, i == 0 ? 0 : kid, unless(1), unless(2), -1,
+                             0, 0, unless(3), unless(4))});
+    });
+  const char *ofBodies[] = {"attrs", "operands", "steps", "results"};
+  for (size_t i = 0; i < 4; ++i)
+    missing(ofBodies[i], [=](FlatBufferBuilder &b) {
+      auto attrs = b.CreateVector(std::vector<uint8_t>());
+      auto operands = b.CreateVector(std::vector<int32_t>());
+      std::vector<flatbuffers::Offset<fb::Step>> steps = {
+          fb::CreateStep(b, 0, i == 0 ? 0 : attrs, i == 1 ? 0 : operands)};
+      auto all = b.CreateVector(steps);
+      auto results = b.CreateVector(std::vector<uint32_t>());
+      return planOfCalls(
+          b, {}, 0,
+          {fb::CreateBody(b, 0, i == 2 ? 0 : all, i == 3 ? 0 : results)});
+    });
+  addBytes(PlanError::CallBody, "number", build([](FlatBufferBuilder &b) {
+             auto numbers = b.CreateVector(std::vector<uint32_t>());
+             return planOfCalls(
+                 b, {fb::CreateCall(b, 1, b.CreateString("k"), numbers, numbers,
+                                    -1, 0, 0, numbers, numbers)});
+           }));
+  addShared();
   addDebug();
   add(PlanError::NoEntries, "none", [](Plan &p) { p.entries.clear(); });
   add(PlanError::EntryName, "empty", [](Plan &p) { p.entries[0].name = ""; });
@@ -204,13 +272,11 @@ void CorpusBuilder::addDebug() {
   // One long list of labels for many calls: small file, huge plan.
   addBytes(
       PlanError::Oversized, "shared-labels", build([](FlatBufferBuilder &b) {
-        auto numbers = b.CreateVector(std::vector<uint32_t>());
         auto labels = b.CreateVector(std::vector<int32_t>(4096));
-        auto call = fb::CreateCall(b, 0, b.CreateString("k"), 0,
-                                   b.CreateVector(std::vector<uint8_t>()),
-                                   numbers, numbers);
+        auto text = b.CreateString("");
+        auto call = emptyCall(b);
         std::vector<flatbuffers::Offset<fb::CallDebug>> calls(
-            1000, fb::CreateCallDebug(b, labels, labels));
+            1000, fb::CreateCallDebug(b, labels, labels, text));
         auto none = b.CreateVector(std::vector<int32_t>());
         std::vector<flatbuffers::Offset<fb::EntryDebug>> entries = {
             fb::CreateEntryDebug(b, 0, 0, 0, none, b.CreateVector(calls))};
@@ -278,8 +344,10 @@ void CorpusBuilder::addTensors() {
              std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
                  fb::CreateTensor(b, b.CreateString("w"), 0, 1,
                                   b.CreateVector(std::vector<uint32_t>(9, 1)))};
+             auto bodies =
+                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Body>>());
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
-                                   b.CreateVector(tensors));
+                                   b.CreateVector(tensors), bodies);
            }));
   add(PlanError::TensorOffset, "unaligned",
       [=](Plan &p) { first(p).offset = 4; });
@@ -373,7 +441,7 @@ void CorpusBuilder::addTensors() {
     for (PlanEntry &entry : p.entries)
       entry.calls.erase(std::remove_if(entry.calls.begin(), entry.calls.end(),
                                        [](const PlanCall &c) {
-                                         return c.kind == OpKind::SgdStep;
+                                         return c.body->isOnly(OpKind::SgdStep);
                                        }),
                         entry.calls.end());
     PlanCall write = p.entries[0].calls[4]; // dW, straight into W
@@ -408,8 +476,6 @@ void CorpusBuilder::addCalls() {
   auto call = [](Plan &p, size_t i) -> PlanCall & {
     return p.entries[0].calls[i];
   };
-  add(PlanError::CallKind, "number",
-      [=](Plan &p) { call(p, 0).kind = static_cast<OpKind>(999); });
   add(PlanError::CallKid, "unknown",
       [=](Plan &p) { call(p, 0).kid = "gemm_f32_magic_v0"; });
   add(PlanError::CallKid, "of-another-op",
@@ -427,25 +493,29 @@ void CorpusBuilder::addCalls() {
   add(PlanError::CallLabels, "operands",
       [=](Plan &p) { call(p, 0).inVids.pop_back(); });
   add(PlanError::CallLabels, "results",
-      [=](Plan &p) { call(p, 0).outVids.push_back(1); });
+      [=](Plan &p) { call(p, 0).vids.push_back(1); });
   add(PlanError::CallLabels, "operands-only",
-      [=](Plan &p) { call(p, 0).outVids.clear(); });
+      [=](Plan &p) { call(p, 0).vids.clear(); });
   add(PlanError::CallLabels, "results-only",
       [=](Plan &p) { call(p, 0).inVids.clear(); });
   add(PlanError::CallRules, "shape", [=](Plan &p) { call(p, 0).ins[0] = 7; });
-  add(PlanError::CallRules, "schema", [=](Plan &p) { call(p, 0).schema = 1; });
-  add(PlanError::CallRules, "blob",
-      [=](Plan &p) { call(p, 0).attrs.pop_back(); });
-  add(PlanError::CallRules, "count", [=](Plan &p) {
+  add(PlanError::CallBody, "operands", [=](Plan &p) {
     call(p, 0).ins.pop_back();
     call(p, 0).inVids.pop_back();
   });
-  add(PlanError::CallWorkspace, "role",
-      [=](Plan &p) { call(p, 0).workspace = 9; });
+  add(PlanError::CallBody, "results",
+      [=](Plan &p) { call(p, 0).outs.push_back(9); });
+  add(PlanError::CallWorkspace, "no-tensor",
+      [=](Plan &p) { call(p, 0).workspaceBytes = 4; });
+  add(PlanError::CallWorkspace, "role", [=](Plan &p) {
+    call(p, 0).workspace = 9;
+    call(p, 0).workspaceBytes = 4;
+  });
   add(PlanError::CallWorkspace, "cap", [=](Plan &p) {
     p.entries[0].tensors.push_back(
         makeTensor("", Role::Workspace, TensorDesc(DType::F32, {4}), 512));
     call(p, 0).workspace = 13;
+    call(p, 0).workspaceBytes = 4;
   });
   add(PlanError::CallWrites, "input", [=](Plan &p) {
     p.entries[0].tensors[3].role = Role::Input;
@@ -462,10 +532,18 @@ void CorpusBuilder::addCalls() {
       "of role workspace");
   // A reduction of CUDA's that takes a workspace, with an input in its place.
   TensorDesc rows(DType::F32, {300, 401}), sums(DType::F32, {401});
-  Sample sum{{rows}, {sums}, std::vector<uint8_t>(8)};
-  Plan reduction = makeCallPlan(OpKind::ReduceSum, sum, DeviceKind::CUDA);
+  Sample sum{{rows}, {sums}, std::vector<uint8_t>(8), OpKind::ReduceSum};
+  Plan reduction = makeCallPlan(sum, DeviceKind::CUDA);
   PlanCall &reduce = reduction.entries[0].calls[0];
   int32_t workspace = reduce.workspace;
+  uint64_t pinned = reduce.workspaceBytes;
+  for (auto [what, bytes] :
+       {std::pair("none", uint64_t(0)), std::pair("too-much", pinned + 4),
+        std::pair("half-a-word", pinned - 2)}) {
+    reduce.workspaceBytes = bytes;
+    addBytes(PlanError::CallWorkspace, what, reduction.serialize());
+  }
+  reduce.workspaceBytes = pinned;
   reduce.workspace = int32_t(reduce.ins[0]);
   addBytes(PlanError::CallWorkspace, "input", reduction.serialize());
   reduce.workspace = workspace;
@@ -489,6 +567,119 @@ void CorpusBuilder::addCalls() {
                         std::vector<uint8_t>(8)),
                makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 6}, {7},
                         std::vector<uint8_t>(8))};
+  });
+}
+
+/// Bodies that are not in normal form, or that no kernel takes.
+void CorpusBuilder::addBodies() {
+  // Call 0 is gemm(0, 1) -> 2, call 7 sgd_step(0, 1, 2, m = 3) -> 4, 5.
+  auto change = [&](PlanError expected, const char *what, size_t call,
+                    const std::function<void(Body &)> &edit,
+                    const char *text = "") {
+    add(
+        expected, what,
+        [=](Plan &p) { setBody(p.entries[0].calls[call], edit); }, text);
+  };
+  auto form = [&](const char *what, const std::function<void(Body &)> &edit,
+                  const char *text) {
+    change(PlanError::BodyForm, what, 0, edit, text);
+  };
+  change(PlanError::BodyKind, "number", 0,
+         [](Body &b) { b.steps[0].kind = OpKind(999); });
+  change(PlanError::BodyKind, "reserved", 0,
+         [](Body &b) { b.steps[0].kind = OpKind(19); });
+  form(
+      "no-steps", [](Body &b) { b.steps.clear(); },
+      "the body has 0 primitives");
+  form(
+      "too-many-steps",
+      [](Body &b) { b.steps.resize(kMaxBodySteps + 1, b.steps[0]); },
+      "has 1025 primitives");
+  form("blob", [](Body &b) { b.steps[0].attrs.pop_back(); }, "attr blob has");
+  form(
+      "slots", [](Body &b) { b.steps[0].operands.pop_back(); },
+      "does not take");
+  form("absent", [](Body &b) { b.steps[0].operands[1] = -1; }, "is absent");
+  form(
+      "negative", [](Body &b) { b.steps[0].operands[1] = -2; },
+      "reads value -2");
+  form(
+      "own-result", [](Body &b) { b.steps[0].operands[1] = 2; },
+      "reads value 2");
+  form(
+      "order", [](Body &b) { b.steps[0].operands = {1, 0}; },
+      "is used before operand 0");
+  form(
+      "twice", [](Body &b) { b.steps[0].operands = {0, 0}; },
+      "stands at two slots");
+  form(
+      "unused-operand",
+      [](Body &b) {
+        b.numOperands = 3;
+        b.results = {3};
+      },
+      "its body reads 2");
+  form("yields-operand", [](Body &b) { b.results = {1}; }, "yields value 1");
+  form("yields-nothing", [](Body &b) { b.results = {3}; }, "yields value 3");
+  form("yields-twice", [](Body &b) { b.results = {2, 2}; }, "yields value 2");
+  form(
+      "unread-result", [](Body &b) { b.results.clear(); },
+      "is neither read nor a result");
+  change(
+      PlanError::BodyForm, "yields-in-disorder", 7,
+      [](Body &b) { std::swap(b.results[0], b.results[1]); }, "in order");
+  auto pattern = [&](const char *what, size_t call,
+                     const std::function<void(Body &)> &edit) {
+    change(PlanError::BodyPattern, what, call, edit, "no kernel family takes");
+  };
+  auto addStep = [](Body &b, OpKind kind, std::vector<int32_t> operands,
+                    std::vector<uint8_t> attrs = {}) {
+    b.steps.push_back({kind, std::move(attrs), std::move(operands)});
+  };
+  pattern("other-kinds", 0, [=](Body &b) {
+    addStep(b, OpKind::Relu, {2});
+    b.results = {3};
+  });
+  pattern("other-binding", 0, [=](Body &b) { // relu_bwd's saved, not its dy
+    b.numOperands = 3;
+    b.results = {4};
+    addStep(b, OpKind::ReluBwd, {2, 3});
+  });
+  pattern("yields-inner", 0, [=](Body &b) {
+    b.numOperands = 3;
+    b.results = {3, 4};
+    addStep(b, OpKind::BiasAdd, {3, 2}, encodeAttrs(BiasAddAttrs{-1}));
+  });
+  // Two updates: of other fields, with other scalars, one after the other.
+  auto addUpdate = [=](Body &b, std::vector<int32_t> operands) {
+    operands.resize(6, kAbsentValue);
+    addStep(b, OpKind::SgdStep, std::move(operands), b.steps[0].attrs);
+  };
+  auto twoUpdates = [=](Body &b, int32_t lr) {
+    b.numOperands = lr == 2 ? 7 : 8;
+    uint32_t first = b.numOperands;
+    b.results = {first, first + 1, first + 2, first + 3};
+    addUpdate(b, {4, 5, lr, int32_t(first) - 1});
+  };
+  pattern("other-fields", 7, [=](Body &b) {
+    twoUpdates(b, 2);
+    b.steps[1].attrs[0] ^= 1;
+  });
+  pattern("not-shared", 7, [=](Body &b) { twoUpdates(b, 6); });
+  pattern("chained", 7, [=](Body &b) {
+    b.numOperands = 6;
+    b.results = {6, 7, 8, 9};
+    addUpdate(b, {6, 4, 2, 5});
+  });
+  pattern("too-many-groups", 7, [=](Body &b) {
+    b.numOperands = 4 + 3 * uint32_t(kMaxUpdateGroups);
+    for (size_t i = 0; i < kMaxUpdateGroups; ++i) {
+      auto next = int32_t(4 + 3 * i);
+      addUpdate(b, {next, next + 1, 2, next + 2});
+    }
+    b.results.clear();
+    for (uint32_t i = 0; i < 2 * kMaxUpdateGroups + 2; ++i)
+      b.results.push_back(b.numOperands + i);
   });
 }
 
@@ -555,6 +746,7 @@ std::vector<CorpusCase> makeCorpus() {
   builder.addTensors();
   builder.addSegments();
   builder.addCalls();
+  builder.addBodies();
   builder.addOrder();
   return std::move(builder.cases);
 }

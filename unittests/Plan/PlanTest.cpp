@@ -32,9 +32,12 @@ TEST(Plan, RoundTrips) {
     EXPECT_EQ(parsed->serialize(), bytes) << name;
     for (const PlanEntry &entry : plan.entries)
       for (const PlanCall &call : entry.calls)
-        kinds.insert(call.kind);
+        for (const BodyStep &step : call.body->steps)
+          kinds.insert(step.kind);
   }
-  EXPECT_EQ(kinds.size(), kNumOpKinds) << "a kind without a sample plan";
+  for (uint16_t kind = 0; kind < kNumOpKinds; ++kind)
+    EXPECT_EQ(kinds.count(OpKind(kind)), isKnown(OpKind(kind)))
+        << kind << ": a kind without a sample plan";
 }
 
 /// Where an op has no tie, reading and writing one tensor is refused.
@@ -43,11 +46,10 @@ TEST(Plan, OnlyTiesWorkInPlace) {
   for (const auto &[name, plan] : samplePlans()) {
     const PlanEntry &entry = plan.entries[0];
     const PlanCall &call = entry.calls[0];
-    const auto slots = *CallSlots::of(infoOf(call.kind), call.ins.size());
+    BodyFacts facts = factsOf(*call.body);
     for (size_t r = 0; r < call.outs.size(); ++r)
       for (size_t i = 0; i < call.ins.size(); ++i) {
-        if (call.outs[r] == kAbsentTensor || call.ins[i] == kAbsentTensor ||
-            slots.mayShareStorage(r, call.outs.size(), i) ||
+        if (facts.mayShareStorage(r, i) ||
             plan.tensor(entry, call.outs[r]).desc !=
                 plan.tensor(entry, call.ins[i]).desc)
           continue;
@@ -105,6 +107,17 @@ TEST(Plan, MessagesNameRecordAndValues) {
             "multiple of 256");
 }
 
+/// Kinds of fused calls are gone; their numbers stay theirs.
+TEST(Plan, ReservedKindsAreRefused) {
+  for (uint16_t kind = 19; kind <= 26; ++kind) {
+    Plan plan = makeTrainPlan();
+    setBody(plan.entries[0].calls[0],
+            [&](Body &body) { body.steps[0].kind = OpKind(kind); });
+    EXPECT_NE(verifyPlan(plan).message().find("[BodyKind]"), std::string::npos)
+        << verifyPlan(plan).toString();
+  }
+}
+
 TEST(Plan, WhatANewerVersionMadeIsCalledThat) {
   auto message = [](auto change) {
     Plan plan = makeTrainPlan();
@@ -112,9 +125,11 @@ TEST(Plan, WhatANewerVersionMadeIsCalledThat) {
     return Plan::parse(plan.serialize()).status().message();
   };
   EXPECT_EQ(message([](Plan &p) {
-              p.entries[0].calls[0].kind = static_cast<OpKind>(kNumOpKinds);
+              setBody(p.entries[0].calls[0], [](Body &body) {
+                body.steps[0].kind = OpKind(kNumOpKinds);
+              });
             }),
-            "[CallKind] entry 0, call 0: kind is " +
+            "[BodyKind] body 0, primitive 0: kind is " +
                 std::to_string(kNumOpKinds) + ", this reader knows 0 to " +
                 std::to_string(kNumOpKinds - 1) +
                 ": a newer AICF made the plan");
@@ -151,7 +166,7 @@ TEST(Plan, DebugTableMayBeLeftOut) {
       entry.tempLowerBound = 0;
       for (PlanCall &call : entry.calls) {
         call.inVids.clear();
-        call.outVids.clear();
+        call.vids.clear();
         call.location.clear();
       }
     }
@@ -164,8 +179,8 @@ TEST(Plan, DumpsTheVersionOfTheFile) {
   std::vector<uint8_t> bytes = makeTrainPlan().serialize();
   StatusOr<Plan> plan = Plan::parse(bytes);
   ASSERT_TRUE(plan.ok()) << plan.status().toString();
-  EXPECT_NE(dumpPlan(*plan, false).find("plan version 2.0"), std::string::npos);
-  EXPECT_NE(dumpPlanAsJson(*plan).find("\"version\": [\n    2,\n    0\n"),
+  EXPECT_NE(dumpPlan(*plan, false).find("plan version 3.0"), std::string::npos);
+  EXPECT_NE(dumpPlanAsJson(*plan).find("\"version\": [\n    3,\n    0\n"),
             std::string::npos);
 }
 
@@ -205,15 +220,19 @@ TEST(Plan, DiffFindsEveryField) {
   EXPECT_TRUE(differs([](Plan &p) { p.persistentBytes += 256; }));
   EXPECT_TRUE(differs([](Plan &p) { p.persistent[0].offset += 256; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries[0].calls[0].kid = "x"; }));
-  EXPECT_TRUE(differs([](Plan &p) { p.entries[0].calls[7].attrs[0] ^= 1; }));
+  EXPECT_TRUE(differs([](Plan &p) {
+    setBody(p.entries[0].calls[7], [](Body &b) { b.steps[0].attrs[0] ^= 1; });
+  }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries[1].calls[0].stream = 1; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries.pop_back(); }));
   EXPECT_TRUE(differs([](Plan &p) { std::swap(p.entries[0], p.entries[1]); }));
   // Every byte of every attr blob counts: seeds above 2^53 too.
   for (const auto &[name, plan] : samplePlans())
-    for (size_t i = 0; i < plan.entries[0].calls[0].attrs.size(); ++i) {
+    for (size_t i = 0; i < plan.entries[0].calls[0].body->steps[0].attrs.size();
+         ++i) {
       Plan other = plan;
-      other.entries[0].calls[0].attrs[i] ^= 1;
+      setBody(other.entries[0].calls[0],
+              [&](Body &body) { body.steps[0].attrs[i] ^= 1; });
       EXPECT_NE(diffPlans(plan, other), "") << name << ", byte " << i;
     }
   EXPECT_FALSE(differs([](Plan &p) { // the debug table's
@@ -221,7 +240,7 @@ TEST(Plan, DiffFindsEveryField) {
     call.location = "a.mlir:1:1";
     call.isProtective = !call.isProtective;
     call.inVids[0] += 1;
-    call.outVids[0] += 1;
+    call.vids[0] += 1;
     p.persistent[0].vid += 1;
   }));
 }

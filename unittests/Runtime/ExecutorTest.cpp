@@ -432,10 +432,10 @@ TEST(Executor, TracesWhatRan) {
   ASSERT_EQ(eager.size(), calls.size());
   ASSERT_EQ(replay.size(), calls.size());
   for (size_t i = 0; i < calls.size(); ++i) {
-    EXPECT_EQ(eager[i].kind, calls[i].kind);
+    EXPECT_EQ(eager[i].op, primitiveNames(*calls[i].body));
     EXPECT_EQ(eager[i].kid, replay[i].kid);
     EXPECT_EQ(eager[i].inVids, replay[i].inVids);
-    EXPECT_EQ(eager[i].outVids, calls[i].outVids);
+    EXPECT_EQ(eager[i].outVids, calls[i].vids);
     EXPECT_TRUE(replay[i].isReplay);
     EXPECT_GE(eager[i].micros, 0);
   }

@@ -154,7 +154,11 @@ struct Relus {
   }
   ResolvedCall resolveCall(size_t from, size_t to) {
     TensorView x = view(from), y = view(to);
-    auto call = resolve(device, {OpKind::Relu, {&x, 1}, {&y, 1}, 0, {}});
+    auto call = resolve(
+        device,
+        {std::make_shared<Body>(makeBody(OpKind::Relu, {}, {true}, {true})),
+         {&x, 1},
+         {&y, 1}});
     EXPECT_TRUE(call.ok()) << call.status().toString();
     return std::move(*call);
   }

@@ -145,11 +145,11 @@ static unsigned odsIndexOf(OpKind kind, StringRef name) {
   const OpInfo &info = infoOf(kind);
   const OperandInfo *end = info.operands + info.numOperands;
   const OperandInfo *found = std::find_if(
-      info.operands + info.groupOperands, end,
+      info.operands + info.hasVariadic, end,
       [&](const OperandInfo &o) { return StringRef(o.name) == name; });
   if (found == end)
     llvm::report_fatal_error(llvm::Twine("no operand is called ") + name);
-  unsigned grouped = info.groupOperands;
+  unsigned grouped = info.hasVariadic;
   return found - info.operands - grouped + (grouped ? 1 : 0);
 }
 

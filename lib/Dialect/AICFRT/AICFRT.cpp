@@ -4,25 +4,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Primitives are as their records say: see Record.h. The plan has its own
-// checks here.
+// The dialect and the plan's checks; calls are in Call.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "kernels/Patterns.h"
 #include "lib/Dialect/Record.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
 #include "aicf/Dialect/AICFRT/AICFRTDialect.cpp.inc"
-#include "aicf/Dialect/AICFRT/AICFRTInterfaces.cpp.inc"
 
 std::optional<DType> aicf::rt::toDType(Type element) {
   if (element.isF32())
@@ -40,85 +39,22 @@ std::optional<DType> aicf::rt::toDType(Type element) {
   return std::nullopt;
 }
 
+static RankedTensorType tensorOf(Type type) {
+  if (auto buffer = dyn_cast<BufferType>(type))
+    return buffer.getTensor();
+  return cast<RankedTensorType>(type);
+}
+
 TensorDesc aicf::rt::toTensorDesc(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
+  RankedTensorType tensor = tensorOf(type);
   ArrayRef<int64_t> shape = tensor.getShape();
   return TensorDesc(*toDType(tensor.getElementType()),
                     {shape.data(), shape.size()});
 }
 
-/// Operands and segments of a primitive from its slots, null for absent ones.
-template <typename Properties>
-static void buildFromSlots(OpBuilder &builder, OperationState &state,
-                           OpKind kind, TypeRange types, ValueRange slots,
-                           ArrayRef<int64_t> vids) {
-  const OpInfo &info = infoOf(kind);
-  std::optional<CallSlots> layout = CallSlots::of(info, slots.size());
-  assert(layout && "give a slot for each operand of the record");
-  size_t numGrouped = info.groupOperands * layout->groups;
-  SmallVector<int32_t> segments;
-  if (info.groupOperands)
-    segments.push_back(int32_t(numGrouped));
-  for (Value slot : slots.drop_front(numGrouped))
-    segments.push_back(slot ? 1 : 0);
-  for (Value slot : slots)
-    if (slot)
-      state.addOperands(slot);
-  state.addTypes(types);
-  auto &properties = state.getOrAddProperties<Properties>();
-  if constexpr (HasOperandSegments<Properties>::value)
-    llvm::copy(segments, properties.operandSegmentSizes.begin());
-  if constexpr (HasResultSegments<Properties>::value) {
-    auto numUpdated = int32_t(layout->groupedResults());
-    properties.resultSegmentSizes = {numUpdated,
-                                     int32_t(types.size()) - numUpdated};
-  }
-  properties.vids = builder.getDenseI64ArrayAttr(vids);
-}
-
-SmallVector<uint8_t> PrimitiveOpInterface::getAttrBlob() {
-  Operation *op = getOperation();
-  SmallVector<TensorDesc> descs = getOperandDescs();
-  return encodeFields(
-      getOpKind(),
-      [&](StringRef name) {
-        return op->getInherentAttr(name).value_or(Attribute());
-      },
-      descs);
-}
-
-SmallVector<TensorDesc> PrimitiveOpInterface::getOperandDescs() {
-  return describeSlots(getOperandSlots());
-}
-
-/// Only the last result may be absent; aicf-tblgen refuses other records.
-SmallVector<TensorDesc> PrimitiveOpInterface::getResultDescs() {
-  SmallVector<TensorDesc> descs;
-  for (Type type : getOperation()->getResultTypes())
-    descs.push_back(toTensorDesc(type));
-  const OpInfo &info = infoOf(getOpKind());
-  bool isOptional =
-      info.results[info.numResults - 1].presence == Presence::Optional;
-  if (isOptional && descs.size() + 1 == info.numResults)
-    descs.push_back(TensorDesc::absent());
-  return descs;
-}
-
-bool PrimitiveOpInterface::mayShareStorage(unsigned result, unsigned operand) {
-  SmallVector<Value> slots = getOperandSlots();
-  unsigned slot = 0;
-  for (unsigned present = 0;; ++slot)
-    if (slots[slot] && present++ == operand)
-      break;
-  std::optional<CallSlots> layout =
-      CallSlots::of(infoOf(getOpKind()), slots.size());
-  return layout &&
-         layout->mayShareStorage(result, getResultDescs().size(), slot);
-}
-
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
-static LogicalResult checkAbiShape(Operation *op, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
+LogicalResult aicf::rt::checkAbiShape(Operation *op, Type type) {
+  RankedTensorType tensor = tensorOf(type);
   if (tensor.getRank() > static_cast<int64_t>(kMaxRank))
     return op->emitOpError() << type << " has rank " << tensor.getRank()
                              << ", the limit is " << kMaxRank;
@@ -131,143 +67,154 @@ static LogicalResult checkAbiShape(Operation *op, Type type) {
   return success();
 }
 
-/// The decisions on an op fit its operands and results.
-static LogicalResult checkDecisions(PrimitiveOpInterface op) {
-  ArrayRef<int64_t> vids = op.getVids(), inplace = op.getInplace();
-  size_t numResults = op->getNumResults();
-  if (!vids.empty() && vids.size() != numResults)
-    return op->emitOpError()
-           << "has " << vids.size() << " vids for " << numResults << " results";
-  if (!op.getSlots().empty() && op.getSlots().size() != numResults)
-    return op->emitOpError() << "has " << op.getSlots().size() << " slots for "
-                             << numResults << " results";
-  if (!inplace.empty() && inplace.size() != numResults)
-    return op->emitOpError()
-           << "has " << inplace.size() << " inplace entries for " << numResults
-           << " results";
-  for (auto [result, operand] : llvm::enumerate(inplace)) {
-    if (operand == -1)
-      continue;
-    if (operand < 0 || operand >= op->getNumOperands())
-      return op->emitOpError()
-             << "inplace of result " << result << " is operand " << operand
-             << ", but there are " << op->getNumOperands() << " operands";
-    if (!op.mayShareStorage(result, operand))
-      return op->emitOpError()
-             << "result " << result << " may not share storage with operand "
-             << operand;
-    Type in = op->getOperand(operand).getType();
-    Type out = op->getResult(result).getType();
-    if (in != out)
-      return op->emitOpError()
-             << "inplace of result " << result << ": it is " << out
-             << ", but operand " << operand << " is " << in;
+/// The enumerator whose name comes next.
+template <typename Enum>
+static FailureOr<Enum> parseEnumName(AsmParser &parser, uint16_t count) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<Enum> value = parseEnum<Enum>(std::string_view(name), count);
+  if (value)
+    return *value;
+  InFlightDiagnostic diag = parser.emitError(loc)
+                            << "'" << name << "' is none of";
+  for (uint16_t i = 0; i < count; ++i)
+    diag << (i ? ", " : " ") << StringRef(nameOf(static_cast<Enum>(i)));
+  return failure();
+}
+
+/// #aicf_rt.role<param>; `param` in an op that takes nothing else there.
+#define AICF_ENUM_ASSEMBLY(ENUM)                                               \
+  Attribute ENUM##Attr::parse(AsmParser &parser, Type) {                       \
+    if (parser.parseLess())                                                    \
+      return {};                                                               \
+    auto value = parseEnumName<aicf::ENUM>(parser, kNum##ENUM##s);             \
+    if (failed(value) || parser.parseGreater())                                \
+      return {};                                                               \
+    return ENUM##Attr::get(parser.getContext(), *value);                       \
+  }                                                                            \
+  void ENUM##Attr::print(AsmPrinter &p) const {                                \
+    p << "<" << StringRef(nameOf(getValue())) << ">";                          \
+  }                                                                            \
+  static ParseResult parseEnumName(OpAsmParser &parser, ENUM##Attr &attr) {    \
+    auto value = parseEnumName<aicf::ENUM>(parser, kNum##ENUM##s);             \
+    if (failed(value))                                                         \
+      return failure();                                                        \
+    attr = ENUM##Attr::get(parser.getContext(), *value);                       \
+    return success();                                                          \
+  }                                                                            \
+  static void printEnumName(OpAsmPrinter &p, Operation *, ENUM##Attr attr) {   \
+    p << StringRef(nameOf(attr.getValue()));                                   \
   }
-  return success();
-}
+AICF_ENUM_ASSEMBLY(DeviceKind)
+AICF_ENUM_ASSEMBLY(Role)
+AICF_ENUM_ASSEMBLY(InitKind)
+#undef AICF_ENUM_ASSEMBLY
 
-static LogicalResult verifyPrimitive(PrimitiveOpInterface op) {
-  for (TypeRange types :
-       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-    for (Type type : types)
-      if (failed(checkAbiShape(op, type)))
-        return failure();
-  auto lookup = [&](StringRef name) {
-    return op->getInherentAttr(name).value_or(Attribute());
-  };
-  if (std::optional<std::string> error = checkByRecord(
-          op.getOpKind(), op.getOperandDescs(), op.getResultDescs(), lookup))
-    return op->emitOpError() << *error;
-  return checkDecisions(op);
-}
-
+#define GET_TYPEDEF_CLASSES
+#include "aicf/Dialect/AICFRT/AICFRTTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICFRT/AICFRTOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Buffers and enums
+//===----------------------------------------------------------------------===//
+
+Type BufferType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseDimensionList(shape, false) ||
+      parser.parseType(element) || parser.parseGreater())
+    return {};
+  auto tensor = RankedTensorType::getChecked(
+      [&] { return parser.emitError(loc); }, shape, element);
+  if (!tensor || !toDType(element)) {
+    parser.emitError(loc) << "a buffer holds f16, bf16, f32, f64, i32 or i64, "
+                             "not "
+                          << element;
+    return {};
+  }
+  return BufferType::get(parser.getContext(), tensor);
+}
+
+void BufferType::print(AsmPrinter &p) const {
+  p << "<";
+  for (int64_t d : getTensor().getShape())
+    p << d << "x";
+  p << getTensor().getElementType() << ">";
+}
 
 //===----------------------------------------------------------------------===//
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Tids count up from `next`, which they leave behind the last one.
-static LogicalResult checkTids(Block &block, int64_t &next) {
-  for (auto tensor : block.getOps<TensorOp>())
-    if (static_cast<int64_t>(tensor.getTid()) != next++)
-      return tensor.emitOpError()
-             << "has tid " << tensor.getTid() << ", expected " << next - 1;
-  return success();
-}
-
-static LogicalResult checkEntry(EntryOp entry, int64_t numPersistent) {
-  Block &body = entry.getBody().front();
-  int64_t count = numPersistent;
-  if (failed(checkTids(body, count)))
-    return failure();
-  for (Operation &op : body)
-    if (!isa<TensorOp, CallOp>(op))
+static LogicalResult checkEntry(EntryOp entry) {
+  for (Operation &op : entry.getBody().front()) // nothing makes a tensor
+    if (!isa<GetOp, AllocOp, CallOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.entry";
-  for (auto call : body.getOps<CallOp>())
-    for (ArrayRef<int64_t> tids : {call.getIns(), call.getOuts()})
-      for (int64_t tid : tids)
-        if (tid < -1 || tid >= count) // -1: absent
-          return call.emitOpError()
-                 << "refers to tid " << tid << ", but there are " << count;
   return success();
 }
 
 LogicalResult PlanOp::verifyRegions() {
-  if (!parseEnum<DeviceKind>(getTarget(), kNumDeviceKinds))
-    return emitOpError() << "target is \"" << getTarget()
-                         << "\", expected \"cpu\" or \"cuda\"";
-  int64_t numPersistent = 0;
-  if (failed(checkTids(getBody().front(), numPersistent)))
-    return failure();
-  llvm::StringSet<> entries;
   for (Operation &op : getBody().front()) {
-    if (!isa<TensorOp, EntryOp>(op))
+    if (!isa<GlobalOp, EntryOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.plan";
-    auto entry = dyn_cast<EntryOp>(op);
-    if (entry && !entries.insert(entry.getSymName()).second)
-      return op.emitOpError() << "entry \"" << entry.getSymName()
-                              << "\" stands twice in the plan";
-    if (entry && failed(checkEntry(entry, numPersistent)))
+    if (auto entry = dyn_cast<EntryOp>(op); entry && failed(checkEntry(entry)))
       return failure();
+    auto global = dyn_cast<GlobalOp>(op);
+    auto source = global ? global.getDerivedFromAttr() : FlatSymbolRefAttr();
+    if (source && !mlir::SymbolTable::lookupSymbolIn(*this, source))
+      return global.emitOpError()
+             << "is derived from " << source << ", which is not in the plan";
   }
   return success();
 }
 
-LogicalResult TensorOp::verify() {
-  std::optional<Role> role = parseEnum<Role>(getRole(), kNumRoles);
-  if (!role)
-    return emitOpError() << "unknown role \"" << getRole() << "\"";
-  StringRef segment = nameOf(segmentOf(*role));
-  if (getSegment() != segment)
-    return emitOpError() << "role " << getRole() << " lives in segment "
-                         << segment << ", not " << getSegment();
+LogicalResult GlobalOp::verify() {
+  aicf::Role role = getRole().getValue();
+  if (segmentOf(role) != Segment::Persistent)
+    return emitOpError() << "has role " << StringRef(nameOf(role))
+                         << ", expected param, state or hyper";
   return checkAbiShape(*this, getType());
 }
 
-LogicalResult CallOp::verify() {
-  std::optional<OpKind> kind = parseEnum<OpKind>(getKind(), kNumOpKinds);
-  const OpInfo *info = kind ? &infoOf(*kind) : nullptr;
-  if (!info)
-    return emitOpError() << "unknown op kind \"" << getKind() << "\"";
-  if (getSchema() != info->schema)
-    return emitOpError() << "attr schema of " << getKind() << " is "
-                         << getSchema() << ", expected " << info->schema;
-  if (getAttrs().size() != info->attrBytes)
-    return emitOpError() << "attr blob of " << getKind() << " has "
-                         << getAttrs().size() << " bytes, expected "
-                         << info->attrBytes;
-  if (getInVids().size() != getIns().size())
-    return emitOpError() << "has " << getInVids().size() << " labels for "
-                         << getIns().size() << " operands";
-  if (getOutVids().size() != getOuts().size())
-    return emitOpError() << "has " << getOutVids().size() << " labels for "
-                         << getOuts().size() << " results";
+LogicalResult AllocOp::verify() {
+  aicf::Role role = getRole().getValue();
+  if (segmentOf(role) == Segment::Persistent)
+    return emitOpError() << "has role " << StringRef(nameOf(role))
+                         << ": persistent tensors are aicf_rt.global";
+  return checkAbiShape(*this, getType());
+}
+
+void GetOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getBuffer(), getName());
+}
+
+void AllocOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  aicf::Role role = getRole().getValue();
+  setName(getBuffer(), getName().value_or(StringRef(nameOf(role))));
+}
+
+LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto global = symbols.lookupNearestSymbolFrom<GlobalOp>(
+      (*this)->getParentOp()->getParentOp(), getNameAttr());
+  if (!global)
+    return emitOpError() << "names " << getNameAttr()
+                         << ", which is no aicf_rt.global of the plan";
+  if (global.getType() != getBuffer().getType())
+    return emitOpError() << "is " << getBuffer().getType() << ", but "
+                         << getNameAttr() << " is " << global.getType();
   return success();
 }
 
 void AICFRTDialect::initialize() {
+  registerAttributes();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "aicf/Dialect/AICFRT/AICFRTTypes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "aicf/Dialect/AICFRT/AICFRTOps.cpp.inc"

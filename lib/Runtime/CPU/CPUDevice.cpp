@@ -167,8 +167,9 @@ public:
     auto prepared = std::make_shared<CPUCall>();
     prepared->function = cpu::findFunction(call.row->kid);
     if (!prepared->function)
-      return makeError(StatusCode::NotImplemented, nameOf(call.row->kind),
-                       ": kernel ", call.row->kid, " is not in this build");
+      return makeError(StatusCode::NotImplemented,
+                       nameOfPattern(call.row->pattern), ": kernel ",
+                       call.row->kid, " is not in this build");
     return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
   std::string description() const override {

@@ -102,23 +102,9 @@ uint64_t CUDADevice::freeBytes() const {
   return available;
 }
 
-/// The workspace as the call asked for it. Shared with other calls, it may be
-/// larger; what the others are must not change how this one computes.
-static TensorView ownWorkspace(const ResolvedCall &call) {
-  if (!call.workspace.data)
-    return {};
-  LaunchArgs args = call.launchArgs();
-  uint64_t bytes = std::min(call.workspace.desc.numBytes(),
-                            call.row->workspaceBytes(descsOf(args.operands()),
-                                                     descsOf(args.results())));
-  return {call.workspace.data, TensorDesc(DType::I32, {int64_t(bytes / 4)})};
-}
-
 StatusOr<std::shared_ptr<const DeviceCall>>
-CUDADevice::prepareCall(const ResolvedCall &shared) {
+CUDADevice::prepareCall(const ResolvedCall &call) {
   AICF_RETURN_IF_ERROR(card.activate());
-  ResolvedCall call = shared;
-  call.workspace = ownWorkspace(shared);
   PrepareContext now = context;
   now.isCapturing = isCapturingThread();
   for (const std::unique_ptr<Provider> &provider : providers) {

@@ -59,16 +59,16 @@ private:
 
 /// The copy if `value` is the result of a protective copy that orders nothing
 /// and has no other use, else null.
-static rt::CopyOp getProtectiveCopy(Value value) {
-  auto copy = value.getDefiningOp<rt::CopyOp>();
-  return copy && copy->hasAttr(kProtectiveAttr) && copy->hasOneUse() &&
-                 copy.getWaits().empty() && copy.getSignals().empty()
+static CallOp getProtectiveCopy(Value value) {
+  auto copy = value.getDefiningOp<CallOp>();
+  return copy && copy.getProtective() && copy.isOnly(OpKind::Copy) &&
+                 copy->hasOneUse() && copy.getWaits().empty() &&
+                 copy.getSignals().empty()
              ? copy
-             : rt::CopyOp();
+             : CallOp();
 }
 
-static void setInplace(PrimitiveOpInterface op, unsigned result,
-                       int64_t operand) {
+static void setInplace(CallOp op, unsigned result, int64_t operand) {
   SmallVector<int64_t> inplace(op->getNumResults(), -1);
   llvm::copy(op.getInplace(), inplace.begin());
   inplace[result] = operand;
@@ -79,7 +79,7 @@ static void setInplace(PrimitiveOpInterface op, unsigned result,
 /// not before source's op, and not source's op through a legal tie.
 Operation *Annotator::findBlockingReader(BlockArgument arg,
                                          OpResult source) const {
-  auto writer = cast<PrimitiveOpInterface>(source.getOwner());
+  auto writer = cast<CallOp>(source.getOwner());
   for (OpOperand &use : arg.getUses()) {
     Operation *user = use.getOwner();
     if (user == writer) {
@@ -98,12 +98,12 @@ Operation *Annotator::findBlockingReader(BlockArgument arg,
 /// `return copy(v)` as the update of an argument: returns v itself if v's
 /// producer may write into the argument.
 void Annotator::dropUpdateCopy(OpOperand &returned) {
-  rt::CopyOp copy = getProtectiveCopy(returned.get());
+  CallOp copy = getProtectiveCopy(returned.get());
   if (!copy)
     return;
   StringRef name = signature.results[returned.getOperandNumber()].updates;
   BlockArgument arg = func.getArgument(signature.findArgument(name));
-  auto source = dyn_cast<OpResult>(copy.getX());
+  auto source = dyn_cast<OpResult>(copy.getOperand(0));
   if (!source || getProtectiveCopy(source))
     return; // an argument that updates another: dropStagingCopy
   for (OpOperand &use : source.getUses())
@@ -112,7 +112,7 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
   if (findBlockingReader(arg, source))
     return;
   returned.set(source);
-  auto writer = cast<PrimitiveOpInterface>(source.getOwner());
+  auto writer = cast<CallOp>(source.getOwner());
   for (OpOperand &use : arg.getUses())
     if (use.getOwner() == writer)
       setInplace(writer, source.getResultNumber(), use.getOperandNumber());
@@ -122,12 +122,12 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
 /// A remark, or with require-inplace an error, for an update that is still
 /// written by a copy.
 LogicalResult Annotator::reportCopy(OpOperand &returned) {
-  rt::CopyOp copy = getProtectiveCopy(returned.get());
+  CallOp copy = getProtectiveCopy(returned.get());
   if (!copy)
     return success();
   StringRef name = signature.results[returned.getOperandNumber()].updates;
   BlockArgument arg = func.getArgument(signature.findArgument(name));
-  Value source = copy.getX();
+  Value source = copy.getOperand(0);
   InFlightDiagnostic diag = requireInplace ? mlir::emitError(source.getLoc())
                                            : mlir::emitRemark(source.getLoc());
   diag << "the update of \"" << name << "\" needs a copy: ";
@@ -136,12 +136,12 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
                           ? findBlockingReader(arg, result)
                           : nullptr;
   if (reader) {
-    diag << "'" << reader->getName() << "' still reads the old value when '"
-         << result.getOwner()->getName() << "' would overwrite it";
+    diag << nameOfCall(reader) << " still reads the old value when "
+         << nameOfCall(result.getOwner()) << " would overwrite it";
     diag.attachNote(reader->getLoc()) << "read here";
   } else {
-    diag << "'" << copy->getName()
-         << "' reads a value that lives in another argument or is returned "
+    diag << nameOfCall(copy)
+         << " reads a value that lives in another argument or is returned "
             "twice";
   }
   return failure(requireInplace);
@@ -150,11 +150,11 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
 /// `copy(copy(a))` for an argument a: reads a directly if a's own update is
 /// written later, or never.
 void Annotator::dropStagingCopy(OpOperand &returned) {
-  rt::CopyOp copy = getProtectiveCopy(returned.get());
-  rt::CopyOp staging = copy ? getProtectiveCopy(copy.getX()) : rt::CopyOp();
+  CallOp copy = getProtectiveCopy(returned.get());
+  CallOp staging = copy ? getProtectiveCopy(copy.getOperand(0)) : CallOp();
   if (!staging)
     return;
-  auto arg = dyn_cast<BlockArgument>(staging.getX());
+  auto arg = dyn_cast<BlockArgument>(staging.getOperand(0));
   if (!arg)
     return;
   StringRef name = signature.arguments[arg.getArgNumber()].name;
@@ -165,7 +165,7 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
     if (!list.order.before(indexOf(copy), indexOf(value.getDefiningOp())))
       return;
   }
-  copy.getXMutable().assign(arg);
+  copy->setOperand(0, arg);
   erase(staging);
 }
 
@@ -173,14 +173,14 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
 /// ties.
 bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
                             OpResult result) const {
-  auto op = cast<PrimitiveOpInterface>(result.getOwner());
+  auto op = cast<CallOp>(result.getOwner());
   if (operand.getType() != result.getType() ||
       !accesses.allBeforeCall(list.order, indexOf(op)))
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.
   if (isConcurrent && !isSideCall(op))
     for (Operation *user : operand.getUsers())
-      if (user != op && isSideCall(cast<PrimitiveOpInterface>(user)))
+      if (user != op && isSideCall(cast<CallOp>(user)))
         return false;
   for (OpOperand &use : operand.getUses())
     if (use.getOwner() == op &&
@@ -202,7 +202,7 @@ void Annotator::annotateTemps() {
              !signature.results[use.getOperandNumber()].updates.empty();
     });
   };
-  for (PrimitiveOpInterface op : list.calls)
+  for (CallOp op : list.calls)
     for (OpResult result : op->getResults()) {
       if (isUpdate(result))
         continue;

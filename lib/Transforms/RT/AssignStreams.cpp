@@ -33,7 +33,7 @@ findDependences(const CallList &list, const StorageAnalysis &analysis) {
       dependences[call].push_back(earlier);
   };
   for (auto [i, call] : llvm::enumerate(list.calls))
-    for (Value operand : PrimitiveOpInterface(call)->getOperands())
+    for (Value operand : CallOp(call)->getOperands())
       if (Operation *maker = operand.getDefiningOp())
         add(i, list.indexOf.at(maker));
   // A value of a storage is written when all accesses to the one before it, by
@@ -63,10 +63,10 @@ static SmallVector<uint32_t> chooseStreams(const CallList &list,
       lastMain = i;
   uint32_t next = 0;
   for (size_t i = 0; i + 1 < list.calls.size(); ++i) {
-    PrimitiveOpInterface call = list.calls[i];
+    CallOp call = list.calls[i];
     if (!isSideCall(call))
       continue;
-    PrimitiveOpInterface main = list.calls[lastMain];
+    CallOp main = list.calls[lastMain];
     bool readsLastMain = llvm::any_of(call->getOperands(), [&](Value operand) {
       return operand.getDefiningOp() == main.getOperation();
     });
@@ -144,7 +144,7 @@ struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
       // From one stream: the serial order is what every schedule must keep.
-      for (auto op : func.getOps<PrimitiveOpInterface>())
+      for (auto op : func.getOps<CallOp>())
         op.setSchedule(0, {}, {});
       if (numStreams == 1)
         continue;

@@ -7,6 +7,7 @@
 // See the pass's description. Every stage is read into the same list of lines.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/BodyRules.h"
 #include "kernels/Rules.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
@@ -25,12 +26,11 @@ using namespace aicf::step;
 using namespace aicf::rt;
 
 namespace {
-/// One call, from a primitive or from the plan.
+/// One call, at either level.
 struct DumpedCall {
-  OpKind kind;
-  SmallVector<int64_t> ins, outs; ///< labels
-  SmallVector<uint8_t> attrs;
-  SmallVector<TensorDesc> operands; ///< in the record's order
+  const Body *body;
+  SmallVector<int64_t> labels;   ///< of all values, by the body's numbers
+  std::vector<TensorDesc> types; ///< of the same
 };
 
 struct DumpedEntry {
@@ -45,54 +45,44 @@ static int64_t getCount(func::FuncOp func, StringRef name) {
   return count ? count.getInt() : 0;
 }
 
+/// Labels by value number: of operands, then of what the body makes.
+static DumpedCall readCall(CallOp call, ArrayRef<int64_t> operandLabels) {
+  DumpedCall dumped{&call.getCode(), SmallVector<int64_t>(operandLabels), {}};
+  dumped.labels.resize(dumped.body->numValues(), -1);
+  ArrayRef<int64_t> vids = call.getVids();
+  if (!vids.empty())
+    for (auto [value, vid] : llvm::zip_equal(valuesMade(*dumped.body), vids))
+      dumped.labels[value] = vid;
+  SmallVector<TensorDesc> ins = call.getOperandDescs();
+  SmallVector<TensorDesc> outs = call.getResultDescs();
+  dumped.types = *describeValues(*dumped.body, {ins.data(), ins.size()},
+                                 {outs.data(), outs.size()}); // verified
+  return dumped;
+}
+
 static DumpedEntry readFunction(func::FuncOp func) {
   DumpedEntry entry{func.getName().str(),
                     getCount(func, step::kValuesAttr),
                     getCount(func, step::kNodesAttr),
                     {}};
-  for (auto op : func.getOps<PrimitiveOpInterface>()) {
-    if (op->hasAttr(kProtectiveAttr))
-      continue;
-    DumpedCall call;
-    call.kind = op.getOpKind();
-    for (Value operand : op->getOperands())
-      call.ins.push_back(labelOf(operand));
-    for (Value result : op->getResults())
-      call.outs.push_back(labelOf(result));
-    call.attrs = op.getAttrBlob();
-    call.operands = op.getOperandDescs();
-    entry.calls.push_back(std::move(call));
-  }
+  for (auto call : func.getOps<CallOp>())
+    if (!call.getProtective())
+      entry.calls.push_back(
+          readCall(call, labelsOfEach(SmallVector<Value>(call.getArgs()))));
   return entry;
 }
 
-static DumpedEntry readPlanEntry(aicf::rt::PlanOp plan, aicf::rt::EntryOp op) {
+static DumpedEntry readPlanEntry(aicf::rt::EntryOp op) {
   DumpedEntry entry{op.getSymName().str(),
                     int64_t(op.getValues()),
                     int64_t(op.getNodes()),
                     {}};
-  llvm::DenseMap<int64_t, Type> types;
-  for (Region *region : {&plan.getBody(), &op.getBody()})
-    for (auto tensor : region->front().getOps<aicf::rt::TensorOp>())
-      types[tensor.getTid()] = tensor.getType();
-  for (auto planCall : op.getBody().front().getOps<aicf::rt::CallOp>()) {
-    if (planCall.getProtective())
-      continue;
-    DumpedCall call;
-    call.kind = *parseEnum<OpKind>( // the verifier checked it
-        std::string_view(planCall.getKind()), kNumOpKinds);
-    for (auto [tids, vids, labels] :
-         {std::tuple(planCall.getIns(), planCall.getInVids(), &call.ins),
-          std::tuple(planCall.getOuts(), planCall.getOutVids(), &call.outs)})
-      for (auto [tid, vid] : llvm::zip(tids, vids))
-        if (tid >= 0)
-          labels->push_back(vid);
-    call.attrs.assign(planCall.getAttrs().begin(), planCall.getAttrs().end());
-    for (int64_t tid : planCall.getIns())
-      call.operands.push_back(tid < 0 ? TensorDesc::absent()
-                                      : toTensorDesc(types.lookup(tid)));
-    entry.calls.push_back(std::move(call));
-  }
+  for (auto call : op.getBody().front().getOps<CallOp>())
+    if (!call.getProtective())
+      entry.calls.push_back(
+          readCall(call, call.getInVids().empty()
+                             ? SmallVector<int64_t>(call.getArgs().size(), -1)
+                             : SmallVector<int64_t>(call.getInVids())));
   return entry;
 }
 
@@ -106,15 +96,15 @@ static void printLabels(ArrayRef<int64_t> labels, raw_ostream &os) {
 }
 
 /// {name = value, ...} of the fields that are not at their default.
-static void printAttrs(const DumpedCall &call, raw_ostream &os) {
-  const OpInfo &info = infoOf(call.kind);
+static void printAttrs(const BodyStep &step, ArrayRef<TensorDesc> operands,
+                       raw_ostream &os) {
+  const OpInfo &info = infoOf(step.kind);
   StringRef separator = " {";
   for (size_t i = 0; i < info.numFields; ++i) {
     const FieldInfo &field = info.fields[i];
     FieldValue value =
-        decodeField(field, {call.attrs.data(), call.attrs.size()});
-    if (value == fieldDefault(call.kind, i,
-                              {call.operands.data(), call.operands.size()}))
+        decodeField(field, {step.attrs.data(), step.attrs.size()});
+    if (value == fieldDefault(step.kind, i, {operands.data(), operands.size()}))
       continue;
     os << separator << field.name << " = ";
     if (field.format == 'i')
@@ -127,17 +117,39 @@ static void printAttrs(const DumpedCall &call, raw_ostream &os) {
     os << "}";
 }
 
-static void printEntry(const DumpedEntry &entry, raw_ostream &os) {
-  os << "values: " << entry.values << ", nodes: " << entry.nodes
-     << ", ops: " << entry.calls.size() << "\n";
-  for (const DumpedCall &call : entry.calls) {
-    os << nameOf(call.kind) << "(";
-    printLabels(call.ins, os);
+/// A line for each primitive: fused or not, the same list.
+static void printCall(const DumpedCall &call, raw_ostream &os) {
+  std::vector<uint32_t> made = valuesMade(*call.body);
+  uint32_t next = call.body->numOperands;
+  for (const BodyStep &step : call.body->steps) {
+    SmallVector<int64_t> ins, outs;
+    SmallVector<TensorDesc> operands;
+    for (int32_t value : step.operands) {
+      operands.push_back(value == kAbsentValue ? TensorDesc::absent()
+                                               : call.types[size_t(value)]);
+      if (value != kAbsentValue)
+        ins.push_back(call.labels[size_t(value)]);
+    }
+    for (uint32_t r = 0; r < step.numResults(); ++r, ++next)
+      if (llvm::is_contained(made, next))
+        outs.push_back(call.labels[next]);
+    os << nameOf(step.kind) << "(";
+    printLabels(ins, os);
     os << ") -> ";
-    printLabels(call.outs, os);
-    printAttrs(call, os);
+    printLabels(outs, os);
+    printAttrs(step, operands, os);
     os << "\n";
   }
+}
+
+static void printEntry(const DumpedEntry &entry, raw_ostream &os) {
+  size_t ops = 0;
+  for (const DumpedCall &call : entry.calls)
+    ops += call.body->steps.size();
+  os << "values: " << entry.values << ", nodes: " << entry.nodes
+     << ", ops: " << ops << "\n";
+  for (const DumpedCall &call : entry.calls)
+    printCall(call, os);
 }
 
 /// The entries of `module` at whatever stage they are.
@@ -167,7 +179,7 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
   }
   for (auto plan : module.getOps<aicf::rt::PlanOp>())
     for (auto entry : plan.getBody().front().getOps<aicf::rt::EntryOp>())
-      entries.push_back(readPlanEntry(plan, entry));
+      entries.push_back(readPlanEntry(entry));
   return entries;
 }
 

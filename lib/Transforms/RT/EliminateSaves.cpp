@@ -27,9 +27,10 @@ struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-      for (auto save :
-           llvm::make_early_inc_range(func.getOps<aicf::rt::CopySavedOp>())) {
-        save.getY().replaceAllUsesWith(save.getX());
+      for (auto save : llvm::make_early_inc_range(func.getOps<CallOp>())) {
+        if (!save.isOnly(OpKind::CopySaved))
+          continue;
+        save.getResult(0).replaceAllUsesWith(save.getOperand(0));
         save.erase();
       }
     }

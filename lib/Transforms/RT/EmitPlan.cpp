@@ -4,12 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Copies what the passes before decided.
+// See the pass's description. Copies what the passes before decided; where
+// buffers lie, --aicf-rt-plan-memory decides.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/Storage.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
 
 namespace aicf {
 #define GEN_PASS_DEF_EMITPLAN
@@ -33,192 +38,167 @@ public:
 
 private:
   LogicalResult emitEntry(func::FuncOp func);
-  void emitPersistent(func::FuncOp func);
-  SmallVector<int64_t> emitTensors(func::FuncOp func,
-                                   const StorageAnalysis &analysis);
-  /// Emits the workspaces; returns their tids by stream.
-  llvm::DenseMap<int64_t, int64_t> emitWorkspaces(func::FuncOp func);
-  void emitCall(PrimitiveOpInterface call, const StorageAnalysis &analysis,
-                ArrayRef<int64_t> tids, int64_t workspace);
-  void emitTensor(Location loc, int64_t tid, StringRef name, Role role,
-                  int64_t offset, int64_t vid, Type type,
-                  step::Initializer init = {}, int64_t derivedFrom = -1);
+  void emitGlobals(func::FuncOp func);
+  /// A buffer for each storage.
+  SmallVector<Value> emitBuffers(func::FuncOp func,
+                                 const StorageAnalysis &analysis);
+  /// One for each stream that needs any: its calls share it, which is as large
+  /// as the largest of them wants.
+  std::map<uint64_t, Value> emitWorkspaces(const CallList &list);
+  Value emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
+                   RankedTensorType type);
+  void emitCall(CallOp call, const StorageAnalysis &analysis,
+                ArrayRef<Value> buffers, Value workspace);
 
   OpBuilder builder;
   ArrayRef<func::FuncOp> entries;
-  llvm::StringMap<int64_t> persistentTid;
-  int64_t nextTid = 0;
+  llvm::StringSet<> globals;
 };
 } // namespace
 
-static int64_t getInt(DictionaryAttr attrs, StringRef name) {
-  auto value = attrs ? attrs.getAs<IntegerAttr>(name) : IntegerAttr();
+static int64_t getInt(func::FuncOp func, StringRef name) {
+  auto value = func->getAttrOfType<IntegerAttr>(name);
   return value ? value.getInt() : -1;
 }
 
-static int64_t getInt(func::FuncOp func, StringRef name) {
-  return getInt(func->getDiscardableAttrDictionary(), name);
-}
-
-void Emitter::emitTensor(Location loc, int64_t tid, StringRef name, Role role,
-                         int64_t offset, int64_t vid, Type type,
-                         step::Initializer init, int64_t derivedFrom) {
-  StringRef segment = nameOf(segmentOf(role));
-  auto number = [&](int64_t n) { return builder.getI64IntegerAttr(n); };
-  auto text = [&](StringRef t) { return builder.getStringAttr(t); };
-  aicf::rt::TensorOp::create(
-      builder, loc, number(tid), text(name), text(nameOf(role)), text(segment),
-      number(offset), number(vid), TypeAttr::get(type), text(nameOf(init.kind)),
-      builder.getF64FloatAttr(init.value), number(derivedFrom));
-}
-
-void Emitter::emitPersistent(func::FuncOp func) {
+void Emitter::emitGlobals(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
   step::EntrySignature signature(func);
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (segmentOf(arg.role) != Segment::Persistent ||
-        !persistentTid.try_emplace(arg.name, nextTid).second)
+        !globals.insert(arg.name).second)
       continue;
-    auto source = persistentTid.find(arg.derivedFrom);
-    DictionaryAttr attrs = func.getArgAttrDict(i);
-    emitTensor(func.getArgument(i).getLoc(), nextTid++, arg.name, arg.role,
-               getInt(attrs, kOffsetAttr), getInt(attrs, step::kVidAttr),
-               func.getArgumentTypes()[i], arg.init,
-               source == persistentTid.end() ? -1 : source->second);
+    auto type = cast<RankedTensorType>(func.getArgumentTypes()[i]);
+    auto global = GlobalOp::create(
+        builder, func.getArgument(i).getLoc(), arg.name,
+        RoleAttr::get(context, arg.role), /*offset=*/-1,
+        labelOf(func.getArgument(i)), BufferType::get(context, type),
+        arg.init.kind == aicf::InitKind::None
+            ? InitKindAttr()
+            : InitKindAttr::get(context, arg.init.kind),
+        APFloat(arg.init.value), FlatSymbolRefAttr());
+    if (!arg.derivedFrom.empty())
+      global.setDerivedFrom(arg.derivedFrom);
   }
 }
 
-/// Emits the io and temp tensors; returns the tid of every storage.
-SmallVector<int64_t> Emitter::emitTensors(func::FuncOp func,
-                                          const StorageAnalysis &analysis) {
+Value Emitter::emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
+                          RankedTensorType type) {
+  MLIRContext *context = builder.getContext();
+  return AllocOp::create(builder, loc, BufferType::get(context, type),
+                         RoleAttr::get(context, role),
+                         name.empty() ? StringAttr()
+                                      : builder.getStringAttr(name),
+                         /*offset=*/-1, vid);
+}
+
+SmallVector<Value> Emitter::emitBuffers(func::FuncOp func,
+                                        const StorageAnalysis &analysis) {
   step::EntrySignature signature(func);
-  SmallVector<int64_t> tids;
+  SmallVector<Value> buffers;
   for (const Storage &storage : analysis.getStorages()) {
-    Value first = storage.values.front();
+    Value first = storage.values.empty() ? Value() : storage.values.front();
+    StringRef name;
+    Role role = Role::Temp;
     if (storage.kind == Storage::Kind::Argument) {
       const auto &arg = signature.arguments[storage.number];
-      if (auto it = persistentTid.find(arg.name);
-          segmentOf(arg.role) == Segment::Persistent) {
-        tids.push_back(it->second);
-        continue;
-      }
-      DictionaryAttr attrs = func.getArgAttrDict(storage.number);
-      emitTensor(first.getLoc(), nextTid, arg.name, arg.role,
-                 getInt(attrs, kOffsetAttr), labelOf(first), storage.type);
+      role = arg.role;
+      name = arg.name;
     } else if (storage.kind == Storage::Kind::Output) {
-      DictionaryAttr attrs = func.getResultAttrDict(storage.number);
-      emitTensor(first.getLoc(), nextTid,
-                 signature.results[storage.number].name, Role::Output,
-                 getInt(attrs, kOffsetAttr), labelOf(first), storage.type);
-    } else {
-      auto producer = first.getDefiningOp<PrimitiveOpInterface>();
-      bool saved = producer.getOpKind() == OpKind::CopySaved;
-      emitTensor(first.getLoc(), nextTid, "", saved ? Role::Saved : Role::Temp,
-                 producer.getSlots()[cast<OpResult>(first).getResultNumber()],
-                 labelOf(first), storage.type);
+      role = Role::Output;
+      name = signature.results[storage.number].name;
+    } else if (first.getDefiningOp<CallOp>().isOnly(OpKind::CopySaved)) {
+      role = Role::Saved;
     }
-    tids.push_back(nextTid++);
+    if (segmentOf(role) == Segment::Persistent)
+      buffers.push_back(GetOp::create(
+          builder, first.getLoc(),
+          BufferType::get(builder.getContext(), storage.type), name));
+    else
+      buffers.push_back(
+          emitBuffer(first.getLoc(), role, name, labelOf(first), storage.type));
   }
-  return tids;
+  return buffers;
 }
 
-llvm::DenseMap<int64_t, int64_t> Emitter::emitWorkspaces(func::FuncOp func) {
-  llvm::DenseMap<int64_t, int64_t> byStream;
-  auto placed = func->getAttrOfType<DenseI64ArrayAttr>(kWorkspacesAttr);
-  for (size_t i = 0; placed && i + 2 < size_t(placed.size()); i += 3) {
-    // Bytes as i32: a plan has no type of one byte.
-    Type type =
-        RankedTensorType::get({placed[i + 1] / 4}, builder.getI32Type());
-    byStream[placed[i]] = nextTid;
-    emitTensor(func.getLoc(), nextTid++, "", Role::Workspace, placed[i + 2], -1,
-               type);
-  }
-  return byStream;
+std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
+  std::map<uint64_t, uint64_t> bytes;
+  for (CallOp call : list.calls)
+    if (uint64_t wanted = call.getWorkspace())
+      bytes[call.getStream()] = std::max(bytes[call.getStream()], wanted);
+  std::map<uint64_t, Value> workspaces;
+  for (auto [stream, size] : bytes)
+    workspaces[stream] = emitBuffer(
+        builder.getUnknownLoc(), Role::Workspace, "", -1,
+        RankedTensorType::get(int64_t(size / 4), builder.getI32Type()));
+  return workspaces;
 }
 
-void Emitter::emitCall(PrimitiveOpInterface call,
-                       const StorageAnalysis &analysis, ArrayRef<int64_t> tids,
-                       int64_t workspace) {
-  SmallVector<uint8_t> blob = call.getAttrBlob();
-  SmallVector<int8_t> attrs(blob.begin(), blob.end());
-  SmallVector<int64_t> ins, outs, inVids, outVids;
-  auto add = [&](Value value, SmallVectorImpl<int64_t> &to,
-                 SmallVectorImpl<int64_t> &labels) {
-    to.push_back(value ? tids[analysis.getStorageOf(value)] : -1);
-    labels.push_back(value ? labelOf(value) : -1);
-  };
-  for (Value operand : call.getOperandSlots())
-    add(operand, ins, inVids);
-  SmallVector<Value> results(call->getResults());
-  results.resize(call.getResultDescs().size()); // an absent one is the last
-  for (Value result : results)
-    add(result, outs, outVids);
-  aicf::rt::CallOp::create(
-      builder, call->getLoc(), StringRef(nameOf(call.getOpKind())),
-      call.getKidOrEmpty(), call.getSchema(), attrs, ins, outs, inVids, outVids,
-      workspace, call.getStream(), call.getWaits(), call.getSignals(),
-      call->hasAttr(kProtectiveAttr));
+void Emitter::emitCall(CallOp call, const StorageAnalysis &analysis,
+                       ArrayRef<Value> buffers, Value workspace) {
+  SmallVector<Value> args, dests;
+  SmallVector<int64_t> inVids;
+  for (Value operand : call.getArgs()) {
+    args.push_back(buffers[analysis.getStorageOf(operand)]);
+    inVids.push_back(labelOf(operand));
+  }
+  for (Value result : call.getResults())
+    dests.push_back(buffers[analysis.getStorageOf(result)]);
+  auto emitted = CallOp::create(builder, call.getLoc(), args, dests, workspace,
+                                call.getBody(), call.getLaunchAttr());
+  emitted.setInVids(inVids);
+  emitted.setVids(call.getVids());
+  if (call.getVids().empty()) // as many as there are values
+    emitted.setVids(SmallVector<int64_t>(call.countValuesMade(), -1));
+  emitted.setProtective(call.getProtective());
 }
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
   FailureOr<CallList> list = CallList::create(func);
   if (failed(list) || failed(checkMaterialized(func)))
     return failure();
-  if (getInt(func, kTempBytesAttr) < 0)
-    return func.emitError() << "entry @" << func.getName()
-                            << " has no memory plan: run "
-                               "--aicf-rt-plan-memory first";
-  for (PrimitiveOpInterface call : list->calls)
-    if (call.getKidOrEmpty().empty() ||
-        call.getSlots().size() != call->getNumResults())
+  for (CallOp call : list->calls)
+    if (call.getKid().empty())
       return call->emitOpError()
-             << "has no " << (call.getKidOrEmpty().empty() ? "kid" : "slots")
-             << ": run the phases before --aicf-rt-emit-plan";
+             << "has no kernel: run the phases before --aicf-rt-emit-plan";
   OpBuilder::InsertionGuard guard(builder);
-  auto entry = aicf::rt::EntryOp::create(
-      builder, func.getLoc(), func.getName(), getInt(func, kIoBytesAttr),
-      getInt(func, kTempBytesAttr), getInt(func, kTempBoundAttr),
-      getInt(func, step::kValuesAttr), getInt(func, step::kNodesAttr));
+  auto entry =
+      EntryOp::create(builder, func.getLoc(), func.getName(),
+                      /*io_bytes=*/-1, /*temp_bytes=*/-1,
+                      /*temp_lower_bound=*/-1, getInt(func, step::kValuesAttr),
+                      getInt(func, step::kNodesAttr));
   builder.createBlock(&entry.getBody());
   StorageAnalysis analysis(func, *list);
   if (failed(analysis.verify()))
     return failure();
-  SmallVector<int64_t> tids = emitTensors(func, analysis);
-  llvm::DenseMap<int64_t, int64_t> workspaces = emitWorkspaces(func);
-  for (PrimitiveOpInterface call : list->calls) {
-    int64_t workspace = -1;
-    if (call.getWorkspace() > 0) {
-      auto it = workspaces.find(call.getStream());
-      if (it == workspaces.end())
-        return call->emitOpError()
-               << "wants a workspace of " << call.getWorkspace()
-               << " bytes, but stream " << call.getStream()
-               << " has none: run --aicf-rt-plan-memory";
-      workspace = it->second;
-    }
-    emitCall(call, analysis, tids, workspace);
-  }
+  SmallVector<Value> buffers = emitBuffers(func, analysis);
+  std::map<uint64_t, Value> workspaces = emitWorkspaces(*list);
+  for (CallOp call : list->calls)
+    emitCall(call, analysis, buffers,
+             call.getWorkspace() ? workspaces.at(call.getStream()) : Value());
   return success();
 }
 
 LogicalResult Emitter::run() {
   func::FuncOp first = entries.front();
   auto target = first->getAttrOfType<StringAttr>(kTargetAttr);
-  if (!target)
+  auto device =
+      target ? parseEnum<aicf::DeviceKind>(std::string_view(target.getValue()),
+                                           kNumDeviceKinds)
+             : std::nullopt;
+  if (!device)
     return first.emitError()
            << "entry @" << first.getName() << " has no '" << kTargetAttr
            << "': run --aicf-rt-select-kernels first";
-  auto plan = aicf::rt::PlanOp::create(
-      builder, first.getLoc(), target.getValue(),
-      std::max<int64_t>(getInt(first, kPersistentBytesAttr), 0));
+  auto plan =
+      PlanOp::create(builder, first.getLoc(),
+                     DeviceKindAttr::get(builder.getContext(), *device));
   builder.createBlock(&plan.getBody());
   for (func::FuncOp func : entries)
-    emitPersistent(func);
-  for (func::FuncOp func : entries) {
-    int64_t firstLocal = nextTid;
+    emitGlobals(func);
+  for (func::FuncOp func : entries)
     if (failed(emitEntry(func)))
       return failure();
-    nextTid = firstLocal; // local tids count on from the persistent ones
-  }
   for (func::FuncOp func : entries)
     func.erase();
   return success();

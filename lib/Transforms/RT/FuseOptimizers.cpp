@@ -4,12 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// See the pass's description. Which calls go together, the families' repeated
+// patterns say (BodyPattern in kernels/KernelFamily.td).
 //===----------------------------------------------------------------------===//
 
+#include "kernels/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 
 #include <map>
@@ -25,185 +28,149 @@ using namespace aicf;
 using namespace aicf::rt;
 
 namespace {
-/// One optimizer call taken apart.
-struct Update {
-  PrimitiveOpInterface op;
-  SmallVector<Value> group;   ///< p, g, states
-  SmallVector<Value> scalars; ///< bc (Adam), lr, inv_scale or null, ok or null
-  CastOp copy = nullptr;      ///< of p' to 16 bits, or null
+/// One group of a repeated pattern.
+struct Group {
+  SmallVector<CallOp> parts; ///< the call, then its optional element or none
 };
 
-/// What updates of one call have in common: kind, attributes, scalars, types.
+/// What groups of one call have in common: fields, which operands are there,
+/// shared operands, types of the others.
 struct Key {
-  OpKind kind;
-  size_t groupSize;
   SmallVector<uint8_t> attrs;
   SmallVector<const void *> parts;
   bool operator<(const Key &o) const {
-    return std::tie(kind, groupSize, attrs, parts) <
-           std::tie(o.kind, o.groupSize, o.attrs, o.parts);
+    return std::tie(attrs, parts) < std::tie(o.attrs, o.parts);
   }
+};
+
+/// Puts the calls of one repeated pattern together.
+class Batcher {
+public:
+  Batcher(const PatternInfo &pattern, const KernelChooser &chooser,
+          size_t maxGroups)
+      : pattern(pattern), chooser(chooser),
+        maxGroups(std::min(maxGroups, pattern.maxGroups)) {}
+
+  void run(func::FuncOp func);
+
+private:
+  bool takes(CallOp call) const;
+  Group groupOf(CallOp call) const;
+  Key keyOf(const Group &group) const;
+  void fuse(ArrayRef<CallOp> calls);
+
+  const PatternInfo &pattern;
+  const KernelChooser &chooser;
+  size_t maxGroups;
 };
 } // namespace
 
-/// The cast of p' if it is the only one and p' has no further reader but the
-/// entry's return.
-static CastOp findCopy(Value newParam) {
-  CastOp copy;
-  for (Operation *user : newParam.getUsers()) {
-    if (isa<func::ReturnOp>(user))
-      continue;
-    auto cast = dyn_cast<CastOp>(user);
-    if (!cast || copy)
-      return {};
-    copy = cast;
-  }
-  if (!copy)
-    return {};
-  Type element = cast<RankedTensorType>(copy.getY().getType()).getElementType();
-  return element.isF16() || element.isBF16() ? copy : CastOp();
+/// Of the first element's kind, with the operands that the pattern wants.
+bool Batcher::takes(CallOp call) const {
+  if (!call.isOnly(pattern.elements[0].kind) || !call.getKid().empty())
+    return false;
+  const BodyStep &step = call.getCode().steps.front();
+  return llvm::all_of(pattern.presences, [&](const PresenceInfo &p) {
+    return (step.operands[p.operand.slot] != kAbsentValue) == p.isThere;
+  });
 }
 
-static std::optional<Update> takeApart(PrimitiveOpInterface op) {
-  Update update;
-  update.op = op;
-  if (auto adam = dyn_cast<AdamStepOp>(*op)) {
-    update.group = {adam.getP(), adam.getG(), adam.getM(), adam.getV()};
-    update.scalars = {adam.getBc(), adam.getLr(), adam.getInvScale(),
-                      adam.getOk()};
-    update.copy = findCopy(adam.getPOut());
-    return update;
+/// The call, and the second element if it is the only call that reads the
+/// result that it is bound to.
+Group Batcher::groupOf(CallOp call) const {
+  Group group{{call}};
+  for (const BindingInfo &b : pattern.bindings) {
+    Value made = call.getYielded(call.getCode().firstResultOf(0) + b.to.slot);
+    CallOp reader;
+    for (Operation *user : made.getUsers()) {
+      if (isa<func::ReturnOp>(user))
+        continue;
+      auto candidate = dyn_cast<CallOp>(user);
+      if (reader || !candidate ||
+          !candidate.isOnly(pattern.elements[b.operand.element].kind))
+        return group;
+      reader = candidate;
+    }
+    if (reader)
+      group.parts.push_back(reader);
   }
-  auto sgd = dyn_cast<SgdStepOp>(*op);
-  if (!sgd)
-    return std::nullopt;
-  update.group = {sgd.getP(), sgd.getG()};
-  if (sgd.getM())
-    update.group.push_back(sgd.getM());
-  update.scalars = {sgd.getLr(), sgd.getInvScale(), sgd.getOk()};
-  update.copy = findCopy(sgd.getPOut());
-  return update;
+  return group;
 }
 
-static Key keyOf(Update &update) {
-  Key key{
-      update.op.getOpKind(), update.group.size(), update.op.getAttrBlob(), {}};
-  for (Value scalar : update.scalars)
-    key.parts.push_back(scalar.getAsOpaquePointer());
+Key Batcher::keyOf(const Group &group) const {
+  CallOp call = group.parts.front();
+  const BodyStep &step = call.getCode().steps.front();
+  Key key{{step.attrs.begin(), step.attrs.end()}, {}};
   auto element = [](Value value) {
-    return cast<RankedTensorType>(value.getType()).getElementType();
+    return cast<RankedTensorType>(value.getType())
+        .getElementType()
+        .getAsOpaquePointer();
   };
-  key.parts.push_back(element(update.group[0]).getAsOpaquePointer());
-  key.parts.push_back(element(update.group[1]).getAsOpaquePointer());
-  key.parts.push_back(
-      update.copy ? element(update.copy.getY()).getAsOpaquePointer() : nullptr);
+  for (size_t slot = 0; slot < step.operands.size(); ++slot) {
+    Value operand = call.getStepOperand(0, slot);
+    bool isShared = llvm::any_of(pattern.shared, [&](PlaceInfo place) {
+      return place.element == 0 && place.slot == slot;
+    });
+    key.parts.push_back(!operand   ? nullptr
+                        : isShared ? operand.getAsOpaquePointer()
+                                   : element(operand));
+  }
+  for (CallOp part : ArrayRef(group.parts).drop_front())
+    for (Value result : part.getResults())
+      key.parts.push_back(element(result));
   return key;
 }
 
-static OpKind fusedKind(const Update &update) {
-  if (isa<AdamStepOp>(update.op))
-    return OpKind::AdamUpdate;
-  return update.group.size() == 3 ? OpKind::MomentumUpdate : OpKind::SgdUpdate;
-}
-
-/// True when every reader of an update's results may come after `last`, where
-/// the fused call will stand.
-static bool mayMoveTo(const Update &update, Operation *last) {
-  for (Value result : update.op->getResults())
-    for (Operation *user : result.getUsers())
-      if (user != update.copy && !isa<func::ReturnOp>(user) &&
-          (user == last || user->isBeforeInBlock(last)))
-        return false;
-  if (update.copy)
-    for (Operation *user : update.copy->getUsers())
-      if (!isa<func::ReturnOp>(user) &&
-          (user == last || user->isBeforeInBlock(last)))
-        return false;
+/// True when every reader of the results may come after `last`, where the call
+/// of all will stand.
+static bool mayMoveTo(const Group &group, Operation *last) {
+  for (CallOp part : group.parts)
+    for (Value result : part.getResults())
+      for (Operation *user : result.getUsers())
+        if (!isa<func::ReturnOp>(user) &&
+            !llvm::is_contained(group.parts, dyn_cast<CallOp>(user)) &&
+            (user == last || user->isBeforeInBlock(last)))
+          return false;
   return true;
 }
 
-static Operation *create(OpBuilder &builder, Location loc, Update &first,
-                         TypeRange types, ValueRange ins,
-                         ArrayRef<int64_t> vids) {
-  Operation *op = first.op;
-  if (auto adam = dyn_cast<AdamStepOp>(op)) {
-    auto fused = AdamUpdateOp::create(builder, loc, types, ins, vids);
-    fused.setBeta1Attr(adam.getBeta1Attr());
-    fused.setBeta2Attr(adam.getBeta2Attr());
-    fused.setEpsAttr(adam.getEpsAttr());
-    fused.setWeightDecayAttr(adam.getWeightDecayAttr());
-    return fused;
-  }
-  auto sgd = cast<SgdStepOp>(op);
-  if (first.group.size() == 2) {
-    auto fused = SgdUpdateOp::create(builder, loc, types, ins, vids);
-    fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
-    return fused;
-  }
-  auto fused = MomentumUpdateOp::create(builder, loc, types, ins, vids);
-  fused.setMomentumAttr(sgd.getMomentumAttr());
-  fused.setWeightDecayAttr(sgd.getWeightDecayAttr());
-  fused.setNesterovAttr(sgd.getNesterovAttr());
-  return fused;
-}
-
-/// One call for `updates`, at the place of the last of them.
-static void fuse(ArrayRef<PrimitiveOpInterface> ops,
-                 const KernelChooser &chooser) {
-  // Taken apart again: a group before may have replaced operands of these.
-  std::vector<Update> updates;
-  for (PrimitiveOpInterface op : ops)
-    if (std::optional<Update> update = takeApart(op))
-      updates.push_back(std::move(*update));
-  if (updates.size() < 2 && !updates.front().copy)
-    return;
-  Operation *last = updates.back().op;
-  SmallVector<Value> ins, results;
-  for (Update &update : updates) {
-    if (!mayMoveTo(update, last))
+/// One call for `calls`, at the place of the last of them.
+void Batcher::fuse(ArrayRef<CallOp> calls) {
+  Operation *last = calls.back();
+  SmallVector<CallOp> parts;
+  for (CallOp call : calls) {
+    Group group = groupOf(call);
+    if (!mayMoveTo(group, last))
       return;
-    llvm::append_range(ins, update.group);
-    llvm::append_range(results, update.op->getResults());
+    llvm::append_range(parts, group.parts);
   }
-  llvm::append_range(ins, updates.front().scalars);
-  for (Update &update : updates)
-    if (update.copy)
-      results.push_back(update.copy.getY());
-  if (!chooser.choose(fusedKind(updates.front()), ins,
-                      ValueRange(results).getTypes()))
+  if (parts.size() < 2)
     return;
-  OpBuilder builder(last);
-  Operation *fused =
-      create(builder, last->getLoc(), updates.front(),
-             ValueRange(results).getTypes(), ins, labelsOf(results));
-  for (auto [before, after] : llvm::zip(results, fused->getResults()))
-    before.replaceAllUsesWith(after);
-  for (Update &update : updates) {
-    if (update.copy)
-      update.copy->erase();
-    update.op->erase();
-  }
+  MergedCall merged = mergeCalls(parts, [](Value) { return false; });
+  StatusOr<TypedBody> typed =
+      typedBodyOf(merged.body, ValueRange(merged.operands).getTypes(),
+                  ValueRange(merged.results).getTypes());
+  if (typed.ok() && chooser.choose(*typed))
+    replaceParts(merged, parts, last);
 }
 
-static void fuseEntry(func::FuncOp func, DeviceKind device, int64_t maxGroups) {
-  KernelChooser chooser(func, device);
-  // In order of the first update of each, so that plans do not depend on
+void Batcher::run(func::FuncOp func) {
+  // In order of the first call of each, so that plans do not depend on
   // addresses.
   std::map<Key, size_t> numberOf;
-  SmallVector<SmallVector<PrimitiveOpInterface>> calls;
-  for (auto op : func.getOps<PrimitiveOpInterface>()) {
-    std::optional<Update> update = takeApart(op);
-    if (!update)
+  SmallVector<SmallVector<CallOp>> batches;
+  for (auto op : func.getOps<CallOp>()) {
+    if (!takes(op))
       continue;
-    auto [it, fresh] = numberOf.try_emplace(keyOf(*update), calls.size());
-    if (fresh || static_cast<int64_t>(calls[it->second].size()) >= maxGroups) {
-      it->second = calls.size();
-      calls.emplace_back();
+    auto [it, fresh] = numberOf.try_emplace(keyOf(groupOf(op)), batches.size());
+    if (fresh || batches[it->second].size() >= maxGroups) {
+      it->second = batches.size();
+      batches.emplace_back();
     }
-    calls[it->second].push_back(op);
+    batches[it->second].push_back(op);
   }
-  for (ArrayRef<PrimitiveOpInterface> ops : calls)
-    fuse(ops, chooser);
+  for (ArrayRef<CallOp> calls : batches)
+    fuse(calls);
 }
 
 namespace {
@@ -221,7 +188,10 @@ struct FuseOptimizers : aicf::impl::FuseOptimizersBase<FuseOptimizers> {
     for (func::FuncOp func : step::getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-      fuseEntry(func, target, maxGroups);
+      KernelChooser chooser(func, target);
+      for (const PatternInfo &pattern : allPatterns())
+        if (pattern.maxGroups > 0)
+          Batcher(pattern, chooser, size_t(maxGroups)).run(func);
     }
   }
 };

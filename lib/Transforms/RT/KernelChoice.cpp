@@ -7,7 +7,7 @@
 
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "aicf/Dialect/AICF/AICF.h"
-#include "lib/Dialect/Record.h"
+#include "kernels/Patterns.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,10 +17,6 @@
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
-
-static Span<const TensorDesc> span(ArrayRef<TensorDesc> descs) {
-  return {descs.data(), descs.size()};
-}
 
 FailureOr<KernelProfile> KernelProfile::load(Operation *op, StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path);
@@ -56,16 +52,37 @@ std::optional<double> KernelProfile::find(StringRef kid,
 }
 
 /// "64x32xf32,8x32xf32->64x8xf32": the key that traces use.
-static std::string problemOf(ArrayRef<TensorDesc> ins,
-                             ArrayRef<TensorDesc> outs) {
-  auto join = [](ArrayRef<TensorDesc> descs) {
-    SmallVector<std::string> present;
-    for (const TensorDesc &desc : descs)
-      if (!desc.isAbsent)
-        present.push_back(desc.toString());
-    return llvm::join(present, ",");
+static std::string problemOf(const TypedBody &call) {
+  std::string text;
+  auto add = [&](const TensorDesc &desc, bool isFirst) {
+    text += (isFirst ? "" : ",") + desc.toString();
   };
-  return join(ins) + "->" + join(outs);
+  for (size_t i = 0; i < call.body().numOperands; ++i)
+    add(call.operand(i), i == 0);
+  text += "->";
+  for (size_t i = 0; i < call.body().results.size(); ++i)
+    add(call.result(i), i == 0);
+  return text;
+}
+
+StatusOr<TypedBody> aicf::rt::typedBodyOf(BodyAttr body, TypeRange ins,
+                                          TypeRange outs) {
+  auto describe = [](TypeRange types) {
+    std::vector<TensorDesc> descs;
+    for (Type type : types)
+      descs.push_back(toTensorDesc(type));
+    return descs;
+  };
+  // The context owns it.
+  std::shared_ptr<const Body> shared(std::shared_ptr<const Body>(),
+                                     &body.getBody());
+  return TypedBody::create(std::move(shared), body.getFacts(), describe(ins),
+                           describe(outs));
+}
+
+StatusOr<TypedBody> aicf::rt::typedBodyOf(CallOp op) {
+  return typedBodyOf(op.getBody(), op.getArgs().getTypes(),
+                     op.getResultTypesOfBody());
 }
 
 KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
@@ -75,24 +92,14 @@ KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
   allowTF32 = math && math.getValue() == "tf32";
 }
 
-const KernelRow *KernelChooser::choose(OpKind kind, ArrayRef<Value> ins,
-                                       TypeRange outs) const {
-  SmallVector<TensorDesc> in = describeSlots(ins), out;
-  for (Type type : outs)
-    out.push_back(toTensorDesc(type));
-  return choose(kind, in, out);
-}
-
-const KernelRow *KernelChooser::choose(OpKind kind, ArrayRef<TensorDesc> in,
-                                       ArrayRef<TensorDesc> out) const {
+const KernelRow *KernelChooser::choose(const TypedBody &call) const {
   const KernelRow *best = nullptr;
   double least = 0;
-  std::string problem = profile ? problemOf(in, out) : std::string();
-  for (const KernelRow &row : kernelTable()) {
+  std::string problem = profile ? problemOf(call) : std::string();
+  for (const KernelRow &row : kernelsOf(call.pattern())) {
     bool isAutomatic = row.selection == Selection::Auto ||
                        (row.selection == Selection::AutoTF32 && allowTF32);
-    if (!profile || !isAutomatic || row.device != device ||
-        !row.accepts(kind, span(in), span(out)))
+    if (!profile || !isAutomatic || row.device != device || !row.accepts(call))
       continue;
     auto micros = profile->find(row.kid, problem);
     if (micros && (!best || *micros < least)) {
@@ -100,18 +107,14 @@ const KernelRow *KernelChooser::choose(OpKind kind, ArrayRef<TensorDesc> in,
       least = *micros;
     }
   }
-  return best
-             ? best
-             : selectKernel(device, kind, span(in), span(out), {allowTF32, {}});
+  return best ? best : selectKernel(device, call, {allowTF32, {}});
 }
 
-const KernelRow *KernelChooser::choose(PrimitiveOpInterface op) const {
-  StringRef kid = op.getKidOrEmpty();
-  SmallVector<TensorDesc> ins = op.getOperandDescs();
-  SmallVector<TensorDesc> outs = op.getResultDescs();
+const KernelRow *KernelChooser::choose(CallOp op,
+                                       const TypedBody &typed) const {
+  StringRef kid = op.getKid();
   if (kid.empty())
-    return choose(op.getOpKind(), ins, outs);
+    return choose(typed);
   const auto *row = findKernel(device, std::string_view(kid));
-  return row && row->accepts(op.getOpKind(), span(ins), span(outs)) ? row
-                                                                    : nullptr;
+  return row && row->accepts(typed) ? row : nullptr;
 }

@@ -28,6 +28,11 @@ private:
   llvm::StringMap<llvm::StringMap<double>> micros;
 };
 
+/// A call's body with the types of its values; the rules accept it, or an error
+/// says why not.
+StatusOr<TypedBody> typedBodyOf(CallOp op);
+StatusOr<TypedBody> typedBodyOf(BodyAttr body, TypeRange ins, TypeRange outs);
+
 /// Asks the kernel table on behalf of the calls of one entry.
 class KernelChooser {
 public:
@@ -35,16 +40,11 @@ public:
   KernelChooser(func::FuncOp func, DeviceKind device,
                 const KernelProfile *profile = nullptr);
 
-  /// The row for a call of `kind` with these types, or nullptr: the fastest of
-  /// those that the profile knows for the problem, else the first of the table.
-  /// Both lists are in the record's order, absent ones included.
-  const KernelRow *choose(OpKind kind, ArrayRef<TensorDesc> ins,
-                          ArrayRef<TensorDesc> outs) const;
-  /// For a call that does not exist yet; null is an absent operand.
-  const KernelRow *choose(OpKind kind, ArrayRef<Value> ins,
-                          TypeRange outs) const;
+  /// The row for a call, or nullptr: the fastest of those that the profile
+  /// knows for the problem, else the first of the table.
+  const KernelRow *choose(const TypedBody &call) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
-  const KernelRow *choose(PrimitiveOpInterface op) const;
+  const KernelRow *choose(CallOp op, const TypedBody &typed) const;
 
 private:
   DeviceKind device;

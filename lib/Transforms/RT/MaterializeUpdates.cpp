@@ -22,10 +22,13 @@ using namespace aicf::step;
 using namespace aicf::rt;
 
 static Value makeCopy(OpBuilder &builder, Location loc, Value value) {
-  auto copy = aicf::rt::CopyOp::create(builder, loc, value.getType(),
-                                       ValueRange{value}, {labelOf(value)});
-  copy->setDiscardableAttr(kProtectiveAttr, builder.getUnitAttr());
-  return copy.getY();
+  SmallVector<int64_t, 1> label;
+  if (int64_t vid = labelOf(value); vid >= 0)
+    label.push_back(vid);
+  auto copy =
+      CallOp::create(builder, loc, OpKind::Copy, value.getType(), value, label);
+  copy.setProtective(true);
+  return copy.getResult(0);
 }
 
 static void materialize(func::FuncOp func) {

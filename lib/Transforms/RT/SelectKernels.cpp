@@ -25,6 +25,26 @@ using namespace aicf::rt;
 namespace {
 struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
+  LogicalResult select(CallOp op, const KernelChooser &chooser) {
+    StatusOr<TypedBody> typed = typedBodyOf(op);
+    const KernelRow *row = typed.ok() ? chooser.choose(op, *typed) : nullptr;
+    if (row) {
+      op.setKernel(row->kid, row->workspaceBytes(*typed));
+      return success();
+    }
+    InFlightDiagnostic diag = op->emitOpError();
+    if (!typed.ok())
+      return diag << typed.status().message();
+    StringRef device = nameOf(target);
+    if (op.getKid().empty())
+      diag << "of " << op.getPrimitiveNames() << " has no kernel on target "
+           << device << " for ";
+    else
+      diag << "kid \"" << op.getKid() << "\" is not a kernel of target "
+           << device << " for " << op.getPrimitiveNames() << " on ";
+    return diag << op->getOperandTypes() << " -> " << op->getResultTypes();
+  }
+
   void runOnOperation() override {
     StringRef name = nameOf(target);
     FailureOr<KernelProfile> measured = KernelProfile();
@@ -37,25 +57,9 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
                                StringAttr::get(&getContext(), name));
       KernelChooser chooser(func, target,
                             profile.empty() ? nullptr : &*measured);
-      for (auto op : func.getOps<PrimitiveOpInterface>()) {
-        if (const KernelRow *row = chooser.choose(op)) {
-          SmallVector<TensorDesc> ins = op.getOperandDescs();
-          SmallVector<TensorDesc> outs = op.getResultDescs();
-          op.setKid(row->kid);
-          op.setWorkspace(row->workspaceBytes({ins.data(), ins.size()},
-                                              {outs.data(), outs.size()}));
-          continue;
-        }
-        InFlightDiagnostic diag = op->emitOpError();
-        if (op.getKidOrEmpty().empty())
-          diag << "has no kernel on target " << name << " for "
-               << op->getOperandTypes() << " -> " << op->getResultTypes();
-        else
-          diag << "kid \"" << op.getKidOrEmpty()
-               << "\" is not a kernel of target " << name << " for "
-               << op->getOperandTypes() << " -> " << op->getResultTypes();
-        return signalPassFailure();
-      }
+      for (auto op : func.getOps<CallOp>())
+        if (failed(select(op, chooser)))
+          return signalPassFailure();
     }
   }
 };

@@ -13,19 +13,23 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-bool aicf::rt::isUpdate(PrimitiveOpInterface call) {
-  return isUpdateHalf(infoOf(call.getOpKind()).phase);
+/// The phase of a call is that of its first primitive: what was merged with it
+/// serves it.
+static Phase phaseOf(CallOp call) {
+  return infoOf(call.getCode().steps.front().kind).phase;
 }
 
-bool aicf::rt::isSideCall(PrimitiveOpInterface call) {
+bool aicf::rt::isUpdate(CallOp call) { return isUpdateHalf(phaseOf(call)); }
+
+bool aicf::rt::isSideCall(CallOp call) {
   if (isUpdate(call))
     return true;
   bool feedsUpdate = false;
   for (Operation *user : call->getUsers()) {
     if (isa<func::ReturnOp>(user))
       continue;
-    auto reader = cast<PrimitiveOpInterface>(user);
-    if (!isUpdate(reader) && infoOf(reader.getOpKind()).phase != Phase::Guard)
+    auto reader = cast<CallOp>(user);
+    if (!isUpdate(reader) && phaseOf(reader) != Phase::Guard)
       return false;
     feedsUpdate = true;
   }

@@ -14,11 +14,11 @@ using namespace mlir;
 
 /// Step counters and optimizers: nothing of forward and backward waits for
 /// them.
-bool isUpdate(PrimitiveOpInterface call);
+bool isUpdate(CallOp call);
 
 /// A call that may run beside forward and backward: an update, or a weight or
 /// bias gradient that only updates read.
-bool isSideCall(PrimitiveOpInterface call);
+bool isSideCall(CallOp call);
 
 } // namespace aicf::rt
 

@@ -21,14 +21,20 @@ int64_t aicf::rt::labelOf(Value value) {
         func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), step::kVidAttr);
     return vid ? vid.getInt() : -1;
   }
-  ArrayRef<int64_t> vids =
-      value.getDefiningOp<PrimitiveOpInterface>().getVids();
-  return vids.empty() ? -1 : vids[cast<OpResult>(value).getResultNumber()];
+  return value.getDefiningOp<CallOp>().getLabel(
+      cast<OpResult>(value).getResultNumber());
 }
 
-SmallVector<int64_t> aicf::rt::labelsOf(ArrayRef<Value> values) {
-  SmallVector<int64_t> labels = llvm::map_to_vector(values, labelOf);
-  return llvm::is_contained(labels, -1) ? SmallVector<int64_t>() : labels;
+SmallVector<int64_t> aicf::rt::labelsOfEach(ArrayRef<Value> values) {
+  return llvm::map_to_vector(values, labelOf);
+}
+
+std::string aicf::rt::nameOfCall(Operation *op) {
+  auto call = dyn_cast<CallOp>(op);
+  return "'" +
+         (call ? call.getPrimitiveNames()
+               : op->getName().getStringRef().str()) +
+         "'";
 }
 
 static LogicalResult checkUpdateTargets(func::FuncOp func) {
@@ -79,8 +85,8 @@ LogicalResult aicf::rt::checkEntryForm(func::FuncOp func) {
     if (failed(step::checkTensorType(func, "argument " + Twine(i), type)))
       return failure();
   for (Operation &op : func.front().without_terminator())
-    if (!isa<PrimitiveOpInterface>(op))
-      return op.emitOpError() << "is not an aicf_rt primitive: run "
+    if (!isa<CallOp>(op))
+      return op.emitOpError() << "is not an aicf_rt.call: run "
                                  "--aicf-lower-to-rt first";
   return checkUpdateTargets(func);
 }
@@ -91,7 +97,7 @@ FailureOr<CallList> CallList::create(func::FuncOp func) {
   CallList list;
   std::vector<CallOrder> orders;
   for (Operation &op : func.front().without_terminator()) {
-    auto call = cast<PrimitiveOpInterface>(op);
+    auto call = cast<CallOp>(op);
     list.indexOf[call] = list.calls.size();
     list.calls.push_back(call);
     ArrayRef<int64_t> waits = call.getWaits(), signals = call.getSignals();
@@ -152,7 +158,7 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
 
   // A chain of in-place results lives where its last value is fixed: walk
   // backwards, so that an operand learns its storage from its overwriter.
-  for (PrimitiveOpInterface call : llvm::reverse(list.calls))
+  for (CallOp call : llvm::reverse(list.calls))
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       auto it = fixed.find(result);
@@ -161,7 +167,7 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
       size_t storage = it->second; // inserting may move what `it` points at
       fixed.try_emplace(call->getOperand(operand), storage);
     }
-  for (PrimitiveOpInterface call : list.calls)
+  for (CallOp call : list.calls)
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       if (auto it = fixed.find(result); it != fixed.end())
@@ -205,7 +211,7 @@ StorageAnalysis::verifyArgument(const Storage &storage,
 LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
   for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
     Value before = storage.values[i], after = storage.values[i + 1];
-    auto writer = cast<PrimitiveOpInterface>(after.getDefiningOp());
+    auto writer = cast<CallOp>(after.getDefiningOp());
     uint32_t call = list.indexOf.at(writer);
     unsigned result = cast<OpResult>(after).getResultNumber();
     for (OpOperand &use : before.getUses()) {
@@ -221,7 +227,7 @@ LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
         InFlightDiagnostic diag = writer->emitOpError()
                                   << "result " << result
                                   << " overwrites a value that "
-                                  << user->getName() << " still reads";
+                                  << nameOfCall(user) << " still reads";
         diag.attachNote(user->getLoc()) << "read here";
         return diag;
       }
@@ -231,7 +237,7 @@ LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
 }
 
 LogicalResult StorageAnalysis::verify() const {
-  for (PrimitiveOpInterface call : list.calls) {
+  for (CallOp call : list.calls) {
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       if (operand >= 0 &&
@@ -245,7 +251,7 @@ LogicalResult StorageAnalysis::verify() const {
         if (!list.order.before(list.indexOf.at(producer),
                                list.indexOf.at(call)))
           return call->emitOpError()
-                 << "reads a result of " << producer->getName()
+                 << "reads a result of " << nameOfCall(producer)
                  << " that is not ordered before it";
   }
   step::EntrySignature signature(func);

@@ -22,8 +22,11 @@ using namespace mlir;
 
 /// The label (vid) of an argument or of a primitive's result; -1 without one.
 int64_t labelOf(Value value);
-/// One each; empty where one has none.
-SmallVector<int64_t> labelsOf(ArrayRef<Value> values);
+/// One each.
+SmallVector<int64_t> labelsOfEach(ArrayRef<Value> values);
+
+/// 'relu' for a call of that, for messages.
+std::string nameOfCall(Operation *op);
 
 /// What every aicf_rt pass relies on: one block of primitives that ends in a
 /// return, tensors that a plan can hold, and updates that name an argument
@@ -37,7 +40,7 @@ LogicalResult checkMaterialized(func::FuncOp func);
 
 /// The calls of an entry in program order, with their happens-before.
 struct CallList {
-  SmallVector<PrimitiveOpInterface> calls;
+  SmallVector<CallOp> calls;
   llvm::DenseMap<Operation *, uint32_t> indexOf;
   HappensBefore order;
 

@@ -8,9 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/KernelTable.h"
+#include "kernels/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Schedule/Overlap.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/PlanBuffers.h"
 #include "lib/Transforms/RT/Storage.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -26,9 +28,9 @@ using namespace aicf::step;
 using namespace aicf::rt;
 
 namespace {
-enum Stage { Lowered, Updates, Inplace, Kernels, Streams, Memory, Plan };
+enum Stage { Lowered, Updates, Inplace, Kernels, Streams, Plan, Memory };
 constexpr StringLiteral kPhases[] = {"lowered", "updates", "inplace", "kernels",
-                                     "streams", "memory",  "plan"};
+                                     "streams", "plan",    "memory"};
 } // namespace
 
 /// After `kernels`: KIDs fit.
@@ -40,53 +42,12 @@ static LogicalResult checkKernels(func::FuncOp func) {
   if (!device)
     return func.emitError() << "'" << kTargetAttr << "' is " << target
                             << ", which is not a device";
-  for (auto op : func.getOps<PrimitiveOpInterface>()) {
-    const KernelRow *row =
-        findKernel(*device, std::string_view(op.getKidOrEmpty()));
-    if (!row || row->kind != op.getOpKind())
-      return op->emitOpError()
-             << "kid \"" << op.getKidOrEmpty()
-             << "\" is not a kernel of this op on target " << target.getValue();
-  }
-  return success();
-}
-
-/// After `memory`: live temps do not overlap.
-static LogicalResult checkMemory(func::FuncOp func, const CallList &list,
-                                 const StorageAnalysis &analysis) {
-  auto tempBytes = func->getAttrOfType<IntegerAttr>(kTempBytesAttr);
-  if (!tempBytes)
-    return func.emitError() << "has no '" << kTempBytesAttr << "'";
-  std::vector<PlacedRange> ranges;
-  SmallVector<Value> owners;
-  for (const Storage &storage : analysis.getStorages()) {
-    if (storage.kind != Storage::Kind::Temp)
-      continue;
-    auto result = cast<OpResult>(storage.values.front());
-    ArrayRef<int64_t> slots =
-        cast<PrimitiveOpInterface>(result.getOwner()).getSlots();
-    if (slots.empty())
-      return result.getOwner()->emitOpError() << "has no slots";
-    int64_t offset = slots[result.getResultNumber()];
-    uint64_t bytes = toTensorDesc(storage.type).numBytes();
-    if (offset < 0 || offset % kTensorAlignment != 0 ||
-        offset + bytes > static_cast<uint64_t>(tempBytes.getInt()))
-      return result.getOwner()->emitOpError()
-             << "result " << result.getResultNumber() << " of " << bytes
-             << " bytes at offset " << offset
-             << " does not fit in a temp segment of " << tempBytes.getInt();
-    ranges.push_back(
-        {static_cast<uint64_t>(offset), offset + bytes, &storage.accesses});
-    owners.push_back(result);
-  }
-  if (auto conflict = findConflict(ranges, list.order)) {
-    InFlightDiagnostic diag =
-        owners[conflict->first].getDefiningOp()->emitOpError()
-        << "its result at offset " << ranges[conflict->first].begin
-        << " shares bytes with a value at offset "
-        << ranges[conflict->second].begin << " that is live at the same time";
-    diag.attachNote(owners[conflict->second].getLoc()) << "the other value";
-    return diag;
+  for (auto op : func.getOps<CallOp>()) {
+    const KernelRow *row = findKernel(*device, std::string_view(op.getKid()));
+    if (!row || row->pattern != op.getFacts().pattern)
+      return op->emitOpError() << "kid \"" << op.getKid()
+                               << "\" is not a kernel of this call on target "
+                               << target.getValue();
   }
   return success();
 }
@@ -96,6 +57,68 @@ static LogicalResult checkPlan(ModuleOp module) {
   for (func::FuncOp func : getEntries(module))
     return func.emitError()
            << "entry @" << func.getName() << " is left after plan emission";
+  return success();
+}
+
+/// A buffer that lies in its segment.
+static LogicalResult checkPlace(Operation *op, int64_t offset, Type type,
+                                StringRef segment, int64_t segmentBytes) {
+  uint64_t bytes = bytesOf(type);
+  if (offset >= 0 && segmentBytes >= 0 && offset % kTensorAlignment == 0 &&
+      offset + bytes <= static_cast<uint64_t>(segmentBytes))
+    return success();
+  return op->emitOpError() << "of " << bytes << " bytes at offset " << offset
+                           << " does not fit in " << segment << " segment of "
+                           << segmentBytes << " bytes";
+}
+
+static LogicalResult checkPlaces(EntryOp entry) {
+  FailureOr<EntryCalls> calls = EntryCalls::create(entry);
+  if (failed(calls))
+    return failure();
+  std::vector<PlacedRange> ranges;
+  std::vector<AccessSet> accesses;
+  SmallVector<AllocOp> temps;
+  for (auto alloc : entry.getBody().front().getOps<AllocOp>()) {
+    bool isTemp = segmentOf(alloc.getRole().getValue()) == Segment::Temp;
+    if (failed(checkPlace(alloc, alloc.getOffset(), alloc.getBuffer().getType(),
+                          isTemp ? "a temp" : "an io",
+                          isTemp ? entry.getTempBytes() : entry.getIoBytes())))
+      return failure();
+    if (isTemp)
+      temps.push_back(alloc);
+  }
+  for (AllocOp alloc : temps)
+    accesses.push_back(calls->accessesOf(alloc.getBuffer()));
+  for (auto [alloc, accesses] : llvm::zip_equal(temps, accesses))
+    ranges.push_back(
+        {uint64_t(alloc.getOffset()),
+         uint64_t(alloc.getOffset()) + bytesOf(alloc.getBuffer().getType()),
+         &accesses});
+  if (auto conflict = findConflict(ranges, calls->getOrder())) {
+    InFlightDiagnostic diag = temps[conflict->first].emitOpError()
+                              << "at offset " << ranges[conflict->first].begin
+                              << " shares bytes with one at offset "
+                              << ranges[conflict->second].begin
+                              << " that is live at the same time";
+    diag.attachNote(temps[conflict->second].getLoc()) << "the other one";
+    return diag;
+  }
+  return success();
+}
+
+/// After `memory`: buffers lie in their segments, and live temps do not
+/// overlap.
+static LogicalResult checkMemory(ModuleOp module) {
+  for (auto plan : module.getOps<PlanOp>()) {
+    for (auto global : plan.getBody().front().getOps<GlobalOp>())
+      if (failed(checkPlace(global, global.getOffset(), global.getType(),
+                            "a persistent", plan.getPersistentBytes())))
+        return failure();
+    for (auto entry : plan.getBody().front().getOps<EntryOp>())
+      if (failed(checkPlaces(entry)))
+        return failure();
+  }
   return success();
 }
 
@@ -112,7 +135,7 @@ static LogicalResult checkEntry(func::FuncOp func, Stage stage) {
   if (failed(analysis.verify()) ||
       (stage >= Kernels && failed(checkKernels(func))))
     return failure();
-  return stage >= Memory ? checkMemory(func, *list, analysis) : success();
+  return success();
 }
 
 namespace {
@@ -127,8 +150,9 @@ struct VerifyRT : aicf::impl::VerifyRTBase<VerifyRT> {
       return signalPassFailure();
     }
     auto which = static_cast<Stage>(it - kPhases);
-    if (which == Plan) {
-      if (failed(checkPlan(getOperation())))
+    if (which >= Plan) {
+      if (failed(checkPlan(getOperation())) ||
+          (which == Memory && failed(checkMemory(getOperation()))))
         signalPassFailure();
       return;
     }

@@ -4,13 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Ops with a record become that primitive, by one pattern; linear and its
-// gradient, which are several primitives, have one each.
+// Ops with a record become a call of that primitive, by one pattern; linear and
+// its gradient, which are several primitives, have one each.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "lib/Dialect/Entry.h"
+#include "lib/Dialect/Record.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/DialectConversion.h"
@@ -38,43 +39,43 @@ ArrayRef<int64_t> vidOf(Operation *op, unsigned i) {
   return vids.empty() ? vids : vids.slice(i, 1);
 }
 
-/// An op with a record becomes the primitive of that record: same operands,
-/// same fields; results that the record calls absent are left out.
+/// An op with a record becomes a call of that primitive: same operands, same
+/// fields; results that the record calls absent are left out.
 struct LowerRecord : OpInterfaceConversionPattern<RecordOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
   LogicalResult
   matchAndRewrite(RecordOpInterface op, ArrayRef<Value> operands,
                   ConversionPatternRewriter &rewriter) const override {
-    const OpInfo &info = infoOf(op.getPrimitive());
-    OperationState state(op->getLoc(),
-                         ("aicf_rt." + StringRef(info.name)).str());
-    state.addOperands(operands);
-    unsigned numResults = op->getNumResults();
-    while (numResults > 0 && isAbsent(op, info.results[numResults - 1], info))
-      --numResults;
-    state.addTypes(TypeRange(op->getResultTypes()).take_front(numResults));
-    NamedAttrList properties;
-    for (size_t i = 0; i < info.numFields; ++i)
-      copyAttr(op, StringRef(info.fields[i].name), properties);
-    copyAttr(op, "operandSegmentSizes", properties);
+    OpKind kind = op.getPrimitive();
+    const OpInfo &info = infoOf(kind);
+    SmallVector<Value> slots = op.getOperandSlots();
+    SmallVector<uint8_t> attrs = aicf::rt::encodeFields(
+        kind,
+        [&](StringRef name) {
+          return op->getInherentAttr(name).value_or(Attribute());
+        },
+        aicf::rt::describeSlots(slots));
+    std::vector<bool> hasOperand, hasResult;
+    for (Value slot : slots)
+      hasOperand.push_back(slot != nullptr);
+    unsigned numResults = 0;
+    for (size_t i = 0; i < info.numResults; ++i) {
+      hasResult.push_back(!isAbsent(op, info.results[i], info));
+      numResults += hasResult.back();
+    }
     ArrayRef<int64_t> vids = vidsOf(op);
-    properties.set("vids",
-                   rewriter.getDenseI64ArrayAttr(
-                       vids.empty() ? vids : vids.take_front(numResults)));
-    state.propertiesAttr = properties.getDictionary(op->getContext());
-    Operation *lowered = rewriter.create(state);
-    SmallVector<Value> results(lowered->getResults());
+    auto call = aicf::rt::CallOp::create(
+        rewriter, op->getLoc(),
+        TypeRange(op->getResultTypes()).take_front(numResults), operands,
+        makeBody(kind, {attrs.begin(), attrs.end()}, hasOperand, hasResult),
+        vids.empty() ? vids : vids.take_front(numResults));
+    SmallVector<Value> results(call->getResults());
     results.resize(op->getNumResults()); // null where unused
     rewriter.replaceOp(op, results);
     return success();
   }
 
 private:
-  static void copyAttr(Operation *op, StringRef name, NamedAttrList &to) {
-    if (std::optional<Attribute> attr = op->getInherentAttr(name);
-        attr && *attr)
-      to.set(name, *attr);
-  }
   /// True for an optional result whose operand is absent.
   static bool isAbsent(Operation *op, const ResultInfo &result,
                        const OpInfo &info) {
@@ -85,22 +86,33 @@ private:
   }
 };
 
+/// A call of one primitive with these fields; all operands are there.
+template <typename Attrs>
+static Value makeCall(OpBuilder &builder, Location loc, OpKind kind,
+                      const Attrs &attrs, Type type, ArrayRef<Value> operands,
+                      ArrayRef<int64_t> vids) {
+  const auto *bytes = reinterpret_cast<const uint8_t *>(&attrs);
+  return aicf::rt::CallOp::create(
+             builder, loc, type, operands,
+             makeBody(kind, {bytes, bytes + sizeof(Attrs)},
+                      std::vector<bool>(operands.size(), true), {true}),
+             vids)
+      .getResult(0);
+}
+
 struct LowerLinear : OpConversionPattern<LinearOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
   matchAndRewrite(LinearOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Type type = op.getY().getType();
-    auto gemm = aicf::rt::GemmOp::create(
-        rewriter, op.getLoc(), type,
-        ValueRange{adaptor.getX(), adaptor.getWeight()}, vidsOf(op));
-    gemm.setTransB(true);
-    Value y = gemm.getC();
+    Value y = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
+                       GemmAttrs{/*transA=*/0, /*transB=*/1}, type,
+                       {adaptor.getX(), adaptor.getWeight()}, vidsOf(op));
     if (adaptor.getBias())
-      y = aicf::rt::BiasAddOp::create(rewriter, op.getLoc(), type,
-                                      ValueRange{y, adaptor.getBias()},
-                                      vidsOf(op))
-              .getOut();
+      y = makeCall(rewriter, op.getLoc(), OpKind::BiasAdd,
+                   BiasAddAttrs{/*axis=*/-1}, type, {y, adaptor.getBias()},
+                   vidsOf(op));
     rewriter.replaceOp(op, y);
     return success();
   }
@@ -115,22 +127,18 @@ struct LowerLinearBwd : OpConversionPattern<LinearBwdOp> {
     Value dy = adaptor.getDy();
     SmallVector<Value, 3> results(3);
     if (!op.getDx().use_empty())
-      results[0] = aicf::rt::GemmOp::create(
-                       rewriter, op.getLoc(), op.getDx().getType(),
-                       ValueRange{dy, adaptor.getWeight()}, vidOf(op, 0))
-                       .getC();
-    if (!op.getDweight().use_empty()) {
-      auto gemm = aicf::rt::GemmOp::create(
-          rewriter, op.getLoc(), op.getDweight().getType(),
-          ValueRange{dy, adaptor.getX()}, vidOf(op, 1));
-      gemm.setTransA(true);
-      results[1] = gemm.getC();
-    }
+      results[0] = makeCall(rewriter, op.getLoc(), OpKind::Gemm, GemmAttrs{},
+                            op.getDx().getType(), {dy, adaptor.getWeight()},
+                            vidOf(op, 0));
+    if (!op.getDweight().use_empty())
+      results[1] = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
+                            GemmAttrs{/*transA=*/1, /*transB=*/0},
+                            op.getDweight().getType(), {dy, adaptor.getX()},
+                            vidOf(op, 1));
     if (!op.getDbias().use_empty())
-      results[2] = aicf::rt::ReduceSumOp::create(rewriter, op.getLoc(),
-                                                 op.getDbias().getType(),
-                                                 ValueRange{dy}, vidOf(op, 2))
-                       .getY();
+      results[2] = makeCall(rewriter, op.getLoc(), OpKind::ReduceSum,
+                            ReduceSumAttrs{/*axis=*/0}, op.getDbias().getType(),
+                            {dy}, vidOf(op, 2));
     rewriter.replaceOp(op, results); // null where unused
     return success();
   }

@@ -2,34 +2,8 @@
 
 // Tests what the plan's verifiers refuse.
 
-aicf_rt.plan "cpu" persistent(256) {
-  // expected-error @+1 {{has tid 1, expected 0}}
-  aicf_rt.tensor 1 "w" "param" "persistent"[0] vid(0) : tensor<4xf32>
-}
-
-// -----
-
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(256) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{has tid 3, expected 0}}
-    aicf_rt.tensor 3 "x" "input" "io"[0] vid(0) : tensor<4xf32>
-  }
-}
-
-// -----
-
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(256) temp(0) bound(0) values(0) nodes(0) {
-    aicf_rt.tensor 0 "x" "input" "io"[0] vid(0) : tensor<4xf32>
-    // expected-error @+1 {{refers to tid 7, but there are 1}}
-    aicf_rt.call "relu" "relu_f32_v0" ins [0] outs [7] vids [0] -> [1] schema(0) attrs []
-  }
-}
-
-// -----
-
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
     // expected-error @+1 {{is not legal in aicf_rt.entry}}
     %0 = builtin.unrealized_conversion_cast to i32
   }
@@ -37,87 +11,94 @@ aicf_rt.plan "cpu" persistent(0) {
 
 // -----
 
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{unknown op kind "conv"}}
-    aicf_rt.call "conv" "k" ins [] outs [] vids [] -> [] schema(0) attrs []
-  }
-}
-
-// -----
-
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{attr schema of gemm is 7, expected 0}}
-    aicf_rt.call "gemm" "k" ins [] outs [] vids [] -> [] schema(7) attrs []
-  }
-}
-
-// -----
-
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{attr blob of gemm has 1 bytes, expected 8}}
-    aicf_rt.call "gemm" "k" ins [] outs [] vids [] -> [] schema(0) attrs [1]
-  }
-}
-
-// -----
-
-aicf_rt.plan "cpu" persistent(0) {
+aicf_rt.plan cpu persistent(0) {
   // expected-error @+1 {{is not legal in aicf_rt.plan}}
   %0 = builtin.unrealized_conversion_cast to i32
 }
 
 // -----
 
-// expected-error @+1 {{target is "tpu", expected "cpu" or "cuda"}}
-aicf_rt.plan "tpu" persistent(0) {
+// expected-error @+1 {{'tpu' is none of cpu, cuda}}
+aicf_rt.plan tpu persistent(0) {
 }
 
 // -----
 
-aicf_rt.plan "cpu" persistent(0) {
-  // expected-error @+1 {{unknown role "weight"}}
-  aicf_rt.tensor 0 "w" "weight" "persistent"[0] vid(1) : tensor<4xf32>
+aicf_rt.plan cpu persistent(0) {
+  // expected-error @+1 {{'weight' is none of input, param, state, hyper}}
+  aicf_rt.global @w weight offset(0) vid(1) : !aicf_rt.buffer<4xf32>
 }
 
 // -----
 
-aicf_rt.plan "cpu" persistent(0) {
-  // expected-error @+1 {{role param lives in segment persistent, not io}}
-  aicf_rt.tensor 0 "w" "param" "io"[0] vid(1) : tensor<4xf32>
+aicf_rt.plan cpu persistent(0) {
+  // expected-error @+1 {{'xavier' is none of none, zeros}}
+  aicf_rt.global @w param offset(0) vid(1) init(xavier) : !aicf_rt.buffer<4xf32>
 }
 
 // -----
 
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-  }
-  // expected-error @+1 {{entry "f" stands twice in the plan}}
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-  }
+aicf_rt.plan cpu persistent(0) {
+  // expected-error @+1 {{has role temp, expected param, state or hyper}}
+  aicf_rt.global @w temp offset(0) vid(1) : !aicf_rt.buffer<4xf32>
 }
 
 // -----
 
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{has 2 labels for 1 operands}}
-    aicf_rt.call "relu" "k" ins [0] outs [1] vids [1, 2] -> [2] schema(0) attrs []
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    // expected-error @+1 {{has role state: persistent tensors are aicf_rt.global}}
+    %w = aicf_rt.alloc state offset(0) vid(1) : <4xf32>
   }
 }
 
 // -----
 
-aicf_rt.plan "cpu" persistent(0) {
-  aicf_rt.entry "f" io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{has 0 labels for 1 results}}
-    aicf_rt.call "relu" "k" ins [0] outs [1] vids [1] -> [] schema(0) attrs []
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+  }
+  // expected-note @-2 {{see existing symbol definition here}}
+  // expected-error @+1 {{redefinition of symbol named 'f'}}
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
   }
 }
 
 // -----
 
-// expected-error @+1 {{aicf_rt.call' op expects parent op 'aicf_rt.entry'}}
-aicf_rt.call "relu" "k" ins [0] outs [1] vids [1] -> [1] schema(0) attrs []
+aicf_rt.plan cpu persistent(0) {
+  // expected-error @+1 {{is derived from @p, which is not in the plan}}
+  aicf_rt.global @w state offset(0) vid(1) derived_from(@p) : !aicf_rt.buffer<4xf32>
+}
+
+// -----
+
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    // expected-error @+1 {{names @w, which is no aicf_rt.global of the plan}}
+    %w = aicf_rt.get @w : <4xf32>
+  }
+}
+
+// -----
+
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.global @w param offset(0) vid(1) : !aicf_rt.buffer<4xf32>
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    // expected-error @+1 {{is '!aicf_rt.buffer<5xf32>', but @w is '!aicf_rt.buffer<4xf32>'}}
+    %w = aicf_rt.get @w : <5xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{a buffer holds f16, bf16, f32, f64, i32 or i64, not 'i8'}}
+func.func private @f(!aicf_rt.buffer<4xi8>)
+
+// -----
+
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    // expected-error @+1 {{has rank 9, the limit is 8}}
+    %w = aicf_rt.alloc temp offset(0) vid(1) : <1x1x1x1x1x1x1x1x1xf32>
+  }
+}

@@ -3,16 +3,16 @@
 // Tests that decisions must fit their op, and the limits of the ABI.
 
 func.func @vids(%x: tensor<4xf32>) {
-  // expected-error @+1 {{has 2 vids for 1 results}}
-  %0 = aicf_rt.relu %x {vids = array<i64: 1, 2>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{has 2 vids for 1 values}}
+  %0 = aicf_rt.call relu(%x) vids [1, 2] : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @slots(%x: tensor<4xf32>) {
-  // expected-error @+1 {{has 2 slots for 1 results}}
-  %0 = aicf_rt.relu %x {slots = array<i64: 1, 2>} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @in_vids(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has 2 in_vids for 1 operands}}
+  %0 = aicf_rt.call relu(%x) in_vids [1, 2] : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -20,7 +20,7 @@ func.func @slots(%x: tensor<4xf32>) {
 
 func.func @inplace_count(%x: tensor<4xf32>) {
   // expected-error @+1 {{has 2 inplace entries for 1 results}}
-  %0 = aicf_rt.relu %x {inplace = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) inplace [0, 0] : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -28,7 +28,7 @@ func.func @inplace_count(%x: tensor<4xf32>) {
 
 func.func @inplace_range(%x: tensor<4xf32>) {
   // expected-error @+1 {{inplace of result 0 is operand 3, but there are 1 operands}}
-  %0 = aicf_rt.relu %x {inplace = array<i64: 3>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = aicf_rt.call relu(%x) inplace [3] : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -36,7 +36,7 @@ func.func @inplace_range(%x: tensor<4xf32>) {
 
 func.func @inplace_tie(%a: tensor<4x4xf32>) {
   // expected-error @+1 {{result 0 may not share storage with operand 0}}
-  %0 = aicf_rt.gemm %a, %a {inplace = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = aicf_rt.call gemm(%a, %a) inplace [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 
@@ -44,7 +44,7 @@ func.func @inplace_tie(%a: tensor<4x4xf32>) {
 
 func.func @rank(%a: tensor<1x1x1x1x1x1x1x1x1xf32>) {
   // expected-error @+1 {{has rank 9, the limit is 8}}
-  %0 = aicf_rt.relu %a : (tensor<1x1x1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1x1x1xf32>
+  %0 = aicf_rt.call relu(%a) : (tensor<1x1x1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1x1x1xf32>
   return
 }
 
@@ -52,7 +52,7 @@ func.func @rank(%a: tensor<1x1x1x1x1x1x1x1x1xf32>) {
 
 func.func @size(%a: tensor<2000000000x2000000000xf32>) {
   // expected-error @+1 {{is larger than 64 TiB}}
-  %0 = aicf_rt.relu %a : (tensor<2000000000x2000000000xf32>) -> tensor<2000000000x2000000000xf32>
+  %0 = aicf_rt.call relu(%a) : (tensor<2000000000x2000000000xf32>) -> tensor<2000000000x2000000000xf32>
   return
 }
 
@@ -60,7 +60,7 @@ func.func @size(%a: tensor<2000000000x2000000000xf32>) {
 
 func.func @zero(%a: tensor<0xf32>) {
   // expected-error @+1 {{has a dimension of 0, expected 1}}
-  %0 = aicf_rt.relu %a : (tensor<0xf32>) -> tensor<0xf32>
+  %0 = aicf_rt.call relu(%a) : (tensor<0xf32>) -> tensor<0xf32>
   return
 }
 
@@ -68,6 +68,56 @@ func.func @zero(%a: tensor<0xf32>) {
 
 func.func @sgd_moment(%p: tensor<4xf32>, %lr: tensor<f32>) {
   // expected-error @+1 {{result 1 (m_out) is there, but operand 3 (m) is absent}}
-  %0:2 = aicf_rt.sgd_step %p, %p, %lr : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %0:2 = aicf_rt.call sgd_step(%p, %p, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @inplace_type(%x: tensor<4xbf16>, %t: tensor<4xf32>) {
+  // expected-error @+1 {{inplace of result 0: it is 'tensor<4xbf16>', but operand 1 is 'tensor<4xf32>'}}
+  %0 = aicf_rt.call mse_grad(%x, %t) inplace [1] : (tensor<4xbf16>, tensor<4xf32>) -> tensor<4xbf16>
+  return
+}
+
+// -----
+
+// Tests that a call is on tensors or on buffers.
+func.func @levels(%x: tensor<4xf32>, %b: !aicf_rt.buffer<4xf32>) {
+  // expected-error @+1 {{takes 'tensor<4xf32>', but writes buffers}}
+  aicf_rt.call relu(%x) outs(%b) : (tensor<4xf32>) -> !aicf_rt.buffer<4xf32>
+  return
+}
+
+// -----
+
+func.func @levels(%b: !aicf_rt.buffer<4xf32>) {
+  // expected-error @+1 {{takes '!aicf_rt.buffer<4xf32>', but writes tensors}}
+  %0 = aicf_rt.call relu(%b) : (!aicf_rt.buffer<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @levels(%b: !aicf_rt.buffer<4xf32>) {
+  // expected-error @+1 {{writes buffers and has results}}
+  %0 = "aicf_rt.call"(%b, %b) <{body = #aicf_rt.body<1 { t0 = relu(i0) yield t0 }>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (!aicf_rt.buffer<4xf32>, !aicf_rt.buffer<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @levels(%x: tensor<4xf32>, %w: !aicf_rt.buffer<4xi32>) {
+  // expected-error @+1 {{takes tensors and a workspace}}
+  %0 = aicf_rt.call relu(%x) workspace(%w) : (tensor<4xf32>) -> tensor<4xf32>, !aicf_rt.buffer<4xi32>
+  return
+}
+
+// -----
+
+// Tests what IR could not read back.
+func.func @twice(%x: tensor<4x4xf32>) {
+  // expected-error @+1 {{operand 1 stands twice in a call of several primitives}}
+  %0 = "aicf_rt.call"(%x, %x) <{body = #aicf_rt.body<2 { t0 = gemm(i0, i1) t1 = relu_bwd(t0, i1) yield t1 }>, operandSegmentSizes = array<i32: 2, 0, 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }

@@ -14,21 +14,31 @@ IN_PLACE = {
     "layer_norm": {(0, 0)}, "loss_scale_update": {(0, 0), (1, 1)},
     "step_inc": {(0, 0)}, "adam_step": {(0, 0), (1, 2), (2, 3)},
     "sgd_step": {(0, 0), (1, 3)}, "reciprocal": {(0, 0)}, "record": {(0, 0)},
-    "gemm_relu_bwd": {(0, 2)}, "relu_bwd_reduce": {(0, 0), (0, 1)},
-    "mse_loss_grad": {(1, 0), (1, 1)}, "gelu": {(0, 0)},
-    "gelu_bwd": {(0, 0), (0, 1)}, "softmax_cross_entropy_grad": {(0, 0)},
+    "gelu": {(0, 0)}, "gelu_bwd": {(0, 0), (0, 1)},
+    "softmax_cross_entropy_grad": {(0, 0)},
 }
-GROUPS = {"adam_update": (4, 3, {(0, 0), (1, 2), (2, 3)}),
-          "sgd_update": (2, 1, {(0, 0)}),
-          "momentum_update": (3, 2, {(0, 0), (1, 2)})}
+# Of calls of several primitives: results and operands of the call.
+IN_PLACE_TOGETHER = {
+    ("gemm", "relu_bwd"): {(0, 2)},
+    ("relu_bwd", "reduce_sum"): {(0, 0), (0, 1)},
+    ("mse_loss", "mse_grad"): {(1, 0), (1, 1)},
+}
+RESULTS = {"adam_step": 3, "sgd_step": 2, "cast": 1}
 
 
-def may_overwrite(op, result, operand):
-    if op in GROUPS:
-        per_in, per_out, ties = GROUPS[op]
-        return result // per_out == operand // per_in and \
-            (result % per_out, operand % per_in) in ties
-    return (result, operand) in IN_PLACE.get(op, ())
+def may_overwrite(body, result, operand):
+    kinds = tuple(step["kind"] for step in body["steps"])
+    value, first = body["results"][result], body["num_operands"]
+    if len(kinds) > 1 and not set(kinds) <= set(RESULTS):
+        return (result, operand) in IN_PLACE_TOGETHER.get(kinds, ())
+    for step in body["steps"]: # updates of many: each in its own operands
+        size = RESULTS.get(step["kind"], len(body["results"]))
+        if first <= value < first + size:
+            return any(number == operand and
+                       (value - first, slot) in IN_PLACE.get(step["kind"], ())
+                       for slot, number in enumerate(step["operands"]))
+        first += size
+    return False
 
 
 def happens_before(calls):
@@ -84,9 +94,7 @@ def check_entry(entry, persistent):
             yield "%s: not everything ends before the last call of stream 0" % where
     accesses, writes = {}, {}
     for i, call in enumerate(calls):
-        # In the record's order; null where an operand or result is absent.
-        ins = [tid for tid in call["ins"] if tid is not None]
-        outs = [tid for tid in call["outs"] if tid is not None]
+        ins, outs = list(call["ins"]), list(call["outs"])
         if call["workspace"] >= 0:
             outs.append(call["workspace"])
         for tid in ins:
@@ -95,15 +103,14 @@ def check_entry(entry, persistent):
                     yield "%s: call %d reads tensor %d before it is written" % (
                         where, i, tid)
         for r, tid in enumerate(call["outs"]):
-            if tid is None:
-                continue
             if tensors[tid]["role"] in ("input", "hyper", "workspace"):
                 yield "%s: call %d writes %s %d" % (where, i,
                                                    tensors[tid]["role"], tid)
             for o, other in enumerate(call["ins"]):
-                if other == tid and not may_overwrite(call["op"], r, o):
+                if other == tid and not may_overwrite(call["body"], r, o):
                     yield "%s: call %d (%s) overwrites operand %d with result %d" % (
-                        where, i, call["op"], o, r)
+                        where, i, ", ".join(s["kind"] for s in call["body"]["steps"]),
+                        o, r)
         for tid in ins + outs:
             accesses.setdefault(tid, set()).add(i)
         for tid in outs:

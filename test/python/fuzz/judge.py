@@ -56,10 +56,24 @@ class Judge:
                                             for r in legal):
                 return None
             raise Failure("refused", "%s\n%s" % (" ".join(flags), done.stderr))
+        self.there_and_back(plan)
         dump = json.loads(self.tool("aicf-plan", "dump", "--json", plan).stdout)
         for fault in check_plan.check_plan(dump):
             raise Failure("plan", "%s: %s" % (" ".join(flags), fault))
         return plan
+
+    def there_and_back(self, plan):
+        """A plan read back as IR and written again is the same file."""
+        ir, again = self.path(".mlir"), self.path(".plan")
+        for flag, source, target in (("--plan-to-aicf", plan, ir),
+                                     ("--aicf-to-plan", ir, again)):
+            done = self.tool("aicf-translate", flag, source, "-o", target)
+            if done.returncode != 0:
+                raise Failure("translate", "%s: %s" % (flag, done.stderr))
+        if plan.read_bytes() != again.read_bytes():
+            raise Failure("round trip", "the plan is another after --plan-to-aicf")
+        ir.unlink()
+        again.unlink()
 
     def inputs(self, program, entry, names):
         flags = []

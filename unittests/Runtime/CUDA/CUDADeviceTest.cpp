@@ -39,7 +39,7 @@ std::shared_ptr<const Plan> toCuda(Plan plan) {
   plan = withKernelsOf(std::move(plan), DeviceKind::CUDA);
   for (PlanEntry &entry : plan.entries)
     for (PlanCall &call : entry.calls) // one product by the library
-      if (call.kind == OpKind::Gemm && entry.name == "predict")
+      if (call.body->steps[0].kind == OpKind::Gemm && entry.name == "predict")
         call.kid = "gemm_f32_lt_v0";
   EXPECT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).message();
   return std::make_shared<const Plan>(std::move(plan));
@@ -250,7 +250,9 @@ TEST(CUDADevice, RefusesWhatIsNotReserved) {
   ASSERT_TRUE(stream.ok() && memory.ok());
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};
   std::vector<TensorView> views = {scalar};
-  auto call = resolve(*device, {OpKind::Relu, views, views, 0, {}});
+  auto call = resolve(*device, {std::make_shared<Body>(
+                                    makeBody(OpKind::Relu, {}, {true}, {true})),
+                                views, views});
   ASSERT_TRUE(call.ok()) << call.status().toString();
   ResolvedCall branch = *call, waits = *call, signals = *call;
   branch.stream = 1;

@@ -103,8 +103,8 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
       # Bullets<record.constraints # stepConstraints>.text
       # Ranges<record.fields>.text # "\n";
   let arguments = !con(
-      !if(record.hasGroups, !dag(ins, [Variadic<record.operandList[0].elements.stepType>],
-                                 [record.groupName]), (ins)),
+      !if(record.hasVariadic, !dag(ins, [Variadic<record.operandList[0].elements.stepType>],
+                                 [record.variadicName]), (ins)),
       !dag(ins, !foreach(o, record.plain, o.stepType),
            !foreach(o, record.plain, o.name)),
       !dag(ins, !foreach(f, record.fields, f.odsAttr),
@@ -117,6 +117,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
       return static_cast<aicf::OpKind>(}] # record.kind # [{);
     }
     aicf::OpKind getPrimitive() { return getKind(); }
+    ::llvm::SmallVector<::mlir::Value> getOperandSlots();
     aicf::Phase getPhase() { return aicf::infoOf(getKind()).phase; }
     aicf::Precision getPrecision() {
       return aicf::infoOf(getKind()).precision;
@@ -134,6 +135,9 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
       return inferByRecord<$cppClass>(location, adaptor, types);
     }
     ::llvm::LogicalResult $cppClass::verify() { return verifyByRecord(*this); }
+    ::llvm::SmallVector<::mlir::Value> $cppClass::getOperandSlots() {
+      return rt::operandSlotsOf(*this, getKind());
+    }
     ::mlir::MutableOperandRange $cppClass::getOptionalOperand(
         ::llvm::StringRef name) {
       return optionalOperandOf(*this, name);

@@ -57,13 +57,17 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
 def RecordOpInterface : OpInterface<"RecordOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    An op that is one primitive: it lowers to the `aicf_rt` op of the same record
-    with the same operands, fields and results.
+    An op that is one primitive: it lowers to a call of the same record's
+    primitive, with the same operands, fields and results.
   }];
   let methods = [
     InterfaceMethod<"The primitive. Another one with as many operands would "
                     "be lowered to without a word.",
-                    "aicf::OpKind", "getPrimitive">
+                    "aicf::OpKind", "getPrimitive">,
+    InterfaceMethod<"The operands as the record lists them, null where an "
+                    "optional one is absent. Who counts operands instead takes "
+                    "one for another.",
+                    "::llvm::SmallVector<::mlir::Value>", "getOperandSlots">
   ];
 }
 

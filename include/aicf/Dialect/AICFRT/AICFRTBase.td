@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 // A record of class AICFRT_Primitive holds everything that is true of a
-// primitive. From it come: its aicf_rt op (mlir-tblgen) and, where an
-// AICF_OpOf<record> stands beside it, its aicf op; the ABI header, the typed views
-// of a call and the Python table (aicf-tblgen). Records stand in
+// primitive. From it come its aicf op, where an AICF_OpOf<record> stands beside
+// it (mlir-tblgen), and the ABI header, the typed views of a call, the page of
+// primitives and the Python table (aicf-tblgen). Records stand in
 // kernels/<family>/Family.td, beside the code.
 //===----------------------------------------------------------------------===//
 #ifndef AICFRT_BASE_TD
@@ -17,34 +17,33 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "aicf/Dialect/AICF/AICFTypes.td"
-include "aicf/Dialect/AICFRT/AICFRTInterfaces.td"
 include "aicf/Dialect/AICFRT/Scalar.td"
 
 def AICFRT_Dialect : Dialect {
   let name = "aicf_rt";
   let cppNamespace = "aicf::rt";
-  let summary = "Backend primitives of a training step, and its binding plan";
+  let summary = "Kernel calls of a training step, and its binding plan";
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
   let description = [{
-    The level below `aicf` and above the plan file. One primitive is one kernel
-    call: `gemm`, `bias_add`, `relu`, ... on static tensors.
+    The level below `aicf` and above the plan file. A **call** is one launch
+    decision; its **body** is one primitive or more: `gemm`, `bias_add`, `relu`,
+    ... on static tensors. Lowering makes calls of one primitive, fusion merges
+    bodies; no pass makes a new primitive.
 
     **On entry** (from `aicf`): every value is its own buffer, in program order.
 
     **On exit**: one `aicf_rt.plan` with a byte offset for every tensor and a
     kernel id (KID) for every call, which `aicf-translate` copies into a file.
 
-    Primitives are not `Pure`: each writes an execution-order resource, so that
+    Calls are not `Pure`: each writes an execution-order resource, so that
     generic CSE, DCE and code motion cannot undo what a pass has decided.
 
-    Decisions are attributes, written by one pass each and printed:
-    `inplace` (which operand a result shares storage with), `kid`, `workspace`
-    (bytes), `stream`, `waits`, `signals`, `slots` (byte offsets in the temp
-    segment).
-
     ```mlir
-    %y = aicf_rt.gemm %x, %W {transB = true, vids = array<i64: 3>}
+    %y = aicf_rt.call gemm(%x, %W) {transB = true} vids [3]
         : (tensor<64x64xf32>, tensor<128x64xf32>) -> tensor<64x128xf32>
-    %z = aicf_rt.bias_add %y, %b {inplace = array<i64: 0>, vids = array<i64: 3>}
+    %z = aicf_rt.call bias_add(%y, %b) inplace [0] vids [3]
         : (tensor<64x128xf32>, tensor<128xf32>) -> tensor<64x128xf32>
     ```
 
@@ -72,20 +71,16 @@ def FloatElement : Elements<"Float", "a float type", AICF_Float>;
 def IntElement : Elements<"Int", "i32 or i64", AICF_Int>;
 def I32Element : Elements<"I32", "i32", AICF_I32>;
 
-/// An operand. Plain ones are always there, optional ones may be absent, and
-/// grouped ones stand once for each group of a call: at most one run of
-/// grouped operands a record, which stands first.
+/// An operand. Plain ones are always there, optional ones may be absent, and a
+/// variadic one stands once or more: at most one a record, which stands first.
 class Operand<string operandName, Elements of, string presenceOf,
               string sameAs = ""> {
   string name = operandName;
   string like = sameAs; ///< the operand whose type it has, if that is a rule
   Elements elements = of;
   string presence = presenceOf; ///< an enumerator of aicf::Presence
-  bit isGrouped = !eq(presenceOf, "Grouped");
+  bit isVariadic = !eq(presenceOf, "Variadic");
   bit isOptional = !eq(presenceOf, "Optional");
-  TypeConstraint rtType = !if(!eq(presenceOf, "Optional"),
-      !cast<TypeConstraint>(Optional<AICFRT_Tensor>),
-      !cast<TypeConstraint>(AICFRT_Tensor));
   TypeConstraint stepType = !if(!eq(presenceOf, "Optional"),
       !cast<TypeConstraint>(Optional<of.stepType>),
       !cast<TypeConstraint>(of.stepType));
@@ -97,7 +92,7 @@ class Same<string name, string operand, Elements of = FloatElement>
 class Opt<string name, Elements of = FloatElement>
     : Operand<name, of, "Optional">;
 class Each<string name, Elements of = FloatElement>
-    : Operand<name, of, "Grouped">;
+    : Operand<name, of, "Variadic">;
 
 /// A result and the rule that gives its type; `rule` is an enumerator of
 /// aicf::TypeRule.
@@ -108,20 +103,14 @@ class Result<string resultName, string ruleOf, string operand,
   string of = operand;
   Elements elements = elementsOf;
   string presence = presenceOf;
-  bit isGrouped = !eq(presenceOf, "Grouped");
   bit isOptional = !eq(presenceOf, "Optional");
-  TypeConstraint rtType = !if(!eq(presenceOf, "Optional"),
-      !cast<TypeConstraint>(Optional<AICFRT_Tensor>),
-      !cast<TypeConstraint>(AICFRT_Tensor));
+  bit isInferred = 0;
 }
 /// The type of an operand.
 class Like<string name, string of> : Result<name, "Like", of>;
 /// The type of an optional operand, and absent where that is.
 class OptLike<string name, string of>
     : Result<name, "Like", of, AnyElement, "Optional">;
-/// For each group, the type of its operand.
-class EachLike<string name, string of>
-    : Result<name, "Like", of, AnyElement, "Grouped">;
 /// 0-d, of an operand's element type.
 class ScalarOf<string name, string of> : Result<name, "ScalarOf", of>;
 /// An operand's shape without its last dimension, of its element type.
@@ -130,8 +119,13 @@ class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
 class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
 /// 0-d i32: 1 or 0.
 class Flag<string name> : Result<name, "Flag", "">;
-/// What the numbered constraints say.
-class Checked<string name, Elements of> : Result<name, "Checked", "", of>;
+/// What the numbered constraints say. With `infers` it may stand inside a body,
+/// where no type is given: infer_<op>_<result>(call) of the rules says which it
+/// has there.
+class Checked<string name, Elements of, bit infers = 0>
+    : Result<name, "Checked", "", of> {
+  let isInferred = infers;
+}
 
 /// Result `result` may take the storage of operand `operand`, named: the kernel
 /// reads element i of the operand before it writes element i of any result.
@@ -254,14 +248,19 @@ class HasManyOptional<list<bit> flags> {
   bit yes = !gt(!foldl(0, flags, n, flag, !add(n, flag)), 1);
 }
 
-/// A backend primitive: one record defines the ops, its OpKind number (never
-/// reused: plans store it), the layout of its attr blob, its rules' numbers and
-/// its aliasing facts. Facts without a value are errors of aicf-tblgen.
-class AICFRT_Primitive<string mnemonic, int number, string schema = "">
-    : AICFRT_Op<mnemonic> {
+/// A number that a kind had once: plans of old formats have it, so that nothing
+/// else takes it.
+class AICFRT_ReservedKind<int number> { int kind = number; }
+
+/// A backend primitive: one record defines its OpKind number (never reused:
+/// plans store it), the layout of its attr blob, its rules' numbers and its
+/// aliasing facts. Facts without a value are errors of aicf-tblgen.
+class AICFRT_Primitive<string mnemonic, int number, string schema = ""> {
   string kindName = mnemonic;
   int kind = number;
   string fourCC = schema;
+  string summary = ?;
+  string text = "";
   list<Operand> operandList = ?;
   list<Result> resultList = ?;
   list<Field> fields = [];
@@ -271,86 +270,14 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = "">
   Scaling scaling = ?;
   /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
   list<string> constraints = ?;
-  /// Results that a grouped record may have behind its groups: none, or one a
-  /// group.
-  string copies = "";
-  string groupName = "groups";
-  string text = "";
+  string variadicName = ""; ///< of the aicf op's variadic operand
   /// Pointwise primitives: the result as a function of operands and fields.
   dag scalar = (none);
 
-  list<Operand> plain = !filter(o, operandList, !not(o.isGrouped));
-  list<Result> plainResults = !filter(r, resultList, !not(r.isGrouped));
-  bit hasGroups = !ne(!size(plain), !size(operandList));
-  bit hasResultGroups = !ne(!size(plainResults), !size(resultList));
-
-  let description = text # Sames<operandList>.text # Bullets<constraints>.text
-      # Ranges<fields>.text # "\n";
-  let traits = [DeclareOpInterfaceMethods<PrimitiveOpInterface>,
-                MemoryEffects<[MemWrite<ExecutionOrder>]>]
-      # !if(HasManyOptional<!listconcat(
-                !foreach(o, plain, o.isOptional), [hasGroups])>.yes,
-            [AttrSizedOperandSegments], []<Trait>)
-      # !if(!and(hasResultGroups, !ne(copies, "")),
-            [AttrSizedResultSegments], []<Trait>);
-  let arguments = !con(
-      !if(hasGroups, !dag(ins, [Variadic<AICFRT_Tensor>], [groupName]), (ins)),
-      !dag(ins, !foreach(o, plain, o.rtType), !foreach(o, plain, o.name)),
-      !dag(ins, !foreach(f, fields, f.odsAttr), !foreach(f, fields, f.name)),
-      (ins DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$vids,
-           DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$inplace,
-           OptionalAttr<StrAttr>:$kid,
-           DefaultValuedAttr<I64Attr, "0">:$workspace,
-           DefaultValuedAttr<I64Attr, "0">:$stream,
-           DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
-           DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$signals,
-           DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$slots));
-  let results = !con(
-      !if(hasResultGroups,
-          !dag(outs, [Variadic<AICFRT_Tensor>], ["updated"]), (outs)),
-      !if(!ne(copies, ""),
-          !dag(outs, [Variadic<AICFRT_Tensor>], [copies]), (outs)),
-      !dag(outs, !foreach(r, plainResults, r.rtType),
-           !foreach(r, plainResults, r.name)));
-  /// Operands in order, commas between them, optional ones behind their names. A
-  /// list that others follow stands in brackets: a parser could not tell where it
-  /// ends.
-  let assemblyFormat =
-      !interleave(!listconcat(
-          !if(hasGroups, [!if(!size(plain), "`[` $" # groupName # " `]`",
-                              "$" # groupName)], []<string>),
-          !foreach(o, !filter(p, plain, !not(p.isOptional)), "$" # o.name)),
-          " `,` ")
-      # !foldl("", !filter(p, plain, p.isOptional), all, o,
-               all # " (`" # o.name # "` $" # o.name # "^)?")
-      # " attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
-  let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "::mlir::TypeRange":$types,
-                                 "::mlir::ValueRange":$slots,
-                                 "::llvm::ArrayRef<int64_t>":$vids), [{
-    buildFromSlots<Properties>($_builder, $_state, getKind(), types, slots, vids);
-  }]>];
-  let extraClassDeclaration = [{
-    static aicf::OpKind getKind() {
-      return static_cast<aicf::OpKind>(}] # number # [{);
-    }
-  }];
-  let extraClassDefinition = [{
-    aicf::OpKind $cppClass::getOpKind() { return getKind(); }
-    ::llvm::SmallVector<::mlir::Value> $cppClass::getOperandSlots() {
-      return operandSlotsOf(*this, getKind());
-    }
-    ::llvm::StringRef $cppClass::getKidOrEmpty() {
-      return getKid().value_or("");
-    }
-    void $cppClass::setKid(::llvm::StringRef kid) {
-      setKid(std::optional<::llvm::StringRef>(kid));
-    }
-    ::llvm::LogicalResult $cppClass::verify() {
-      return verifyPrimitive(*this);
-    }
-  }];
+  list<Operand> plain = !filter(o, operandList, !not(o.isVariadic));
+  bit hasVariadic = !ne(!size(plain), !size(operandList));
+  string description = text # Sames<operandList>.text
+      # Bullets<constraints>.text # Ranges<fields>.text # "\n";
 }
 
 #endif // AICFRT_BASE_TD

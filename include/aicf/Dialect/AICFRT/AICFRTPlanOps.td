@@ -7,43 +7,92 @@
 #ifndef AICFRT_PLAN_OPS_TD
 #define AICFRT_PLAN_OPS_TD
 
-include "aicf/Dialect/AICFRT/AICFRTBase.td"
+include "aicf/Dialect/AICFRT/AICFRTCallOps.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 
-def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock,
-                                       NoRegionArguments]> {
+/// An enum of aicf/Types.h, written by its name.
+class AICFRT_EnumAttr<string name, string attrMnemonic, string what>
+    : AICFRT_Attr<name # "Attr", attrMnemonic> {
+  let cppClassName = name # "Attr";
+  let summary = what;
+  let description = "\n    Written as its name, as in `aicf-plan dump`.\n";
+  let parameters = (ins AttrParameter<"::aicf::" # name, what>:$value);
+}
+def AICFRT_DeviceKindAttr
+    : AICFRT_EnumAttr<"DeviceKind", "device", "cpu or cuda">;
+def AICFRT_RoleAttr : AICFRT_EnumAttr<"Role", "role", "what a tensor is for">;
+def AICFRT_InitKindAttr
+    : AICFRT_EnumAttr<"InitKind", "init", "how a tensor gets its first value">;
+
+def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock, SymbolTable,
+                                       NoRegionArguments, IsolatedFromAbove]> {
   let summary = "the binding plan of a module";
   let description = [{
     Holds the persistent tensors, which all entries share, then the entries.
-    `target` is the device; `persistent_bytes` the size of the segment.
+    `persistent` is the size of their segment in bytes; it and the other sizes
+    and offsets are -1 until memory is planned.
 
     ```mlir
-    aicf_rt.plan "cpu" persistent(0) {
-      aicf_rt.entry "predict" io(512) temp(0) bound(0) values(2) nodes(1) {
-        aicf_rt.tensor 0 "x" "input" "io"[0] vid(0) : tensor<4xf32>
-        aicf_rt.tensor 1 "y" "output" "io"[256] vid(1) : tensor<4xf32>
-        aicf_rt.call "relu" "relu_f32_v0" ins [0] outs [1] vids [0] -> [1] schema(0) attrs []
+    aicf_rt.plan cpu persistent(256) {
+      aicf_rt.global @W param offset(0) vid(1) init(normal, 0.5)
+          : !aicf_rt.buffer<4xf32>
+      aicf_rt.entry @predict io(256) temp(0) bound(0) values(2) nodes(1) {
+        %W = aicf_rt.get @W : !aicf_rt.buffer<4xf32>
+        %y = aicf_rt.alloc output "y" offset(0) vid(2) : !aicf_rt.buffer<4xf32>
+        aicf_rt.call relu(%W) outs(%y) in_vids [1] vids [2] launch<kernel = "relu_f32_v0">
+            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
       }
     }
     ```
   }];
-  let arguments = (ins StrAttr:$target, I64Attr:$persistent_bytes);
+  let arguments = (ins AICFRT_DeviceKindAttr:$target,
+                       DefaultValuedAttr<I64Attr, "-1">:$persistent_bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $target `persistent` `(` $persistent_bytes `)` attr-dict-with-keyword $body
+    custom<EnumName>($target) `persistent` `(` $persistent_bytes `)` attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    aicf::DeviceKind getDevice() { return getTarget().getValue(); }
+  }];
 }
 
-def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock,
-    NoRegionArguments, HasParent<"PlanOp">]> {
-  let summary = "one entry of a plan: its io and temp tensors, then its calls";
+def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
+  let summary = "a persistent tensor";
+  let description = [{
+    A param, state or hyper of that name; `offset` counts bytes from the start
+    of the persistent segment. `init` says how it gets its first value, with the
+    number that constant and normal take; `derived_from` names the tensor that a
+    state is the cast of. `vid` is its label.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, AICFRT_RoleAttr:$role,
+      DefaultValuedAttr<I64Attr, "-1">:$offset,
+      DefaultValuedAttr<I64Attr, "-1">:$vid,
+      TypeAttrOf<AICFRT_Buffer>:$type,
+      OptionalAttr<AICFRT_InitKindAttr>:$init,
+      DefaultValuedAttr<F64Attr, "0.0">:$init_value,
+      OptionalAttr<FlatSymbolRefAttr>:$derived_from);
+  let assemblyFormat = [{
+    $sym_name custom<EnumName>($role) `offset` `(` $offset `)` `vid` `(` $vid `)`
+    (`init` `(` custom<EnumName>($init)^ (`,` $init_value^)? `)`)?
+    (`derived_from` `(` $derived_from^ `)`)? attr-dict `:` $type
+  }];
+  let hasVerifier = 1;
+}
+
+def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
+    NoRegionArguments, IsolatedFromAbove, HasParent<"PlanOp">]> {
+  let summary = "one entry of a plan: its tensors, then its calls";
   let description = [{
     `io` and `temp` are segment sizes in bytes; `bound` is the max-live lower
     bound of the temp segment; `values` and `nodes` count the entry as it stood
     in `aicf` (for `--aicf-dump-lowered`).
   }];
-  let arguments = (ins StrAttr:$sym_name, I64Attr:$io_bytes,
-                       I64Attr:$temp_bytes, I64Attr:$temp_lower_bound,
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       DefaultValuedAttr<I64Attr, "-1">:$io_bytes,
+                       DefaultValuedAttr<I64Attr, "-1">:$temp_bytes,
+                       DefaultValuedAttr<I64Attr, "-1">:$temp_lower_bound,
                        I64Attr:$values, I64Attr:$nodes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -53,49 +102,31 @@ def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock,
   }];
 }
 
-def AICFRT_TensorOp : AICFRT_Op<"tensor", [
-    ParentOneOf<["PlanOp", "EntryOp"]>]> {
-  let summary = "one storage of the plan";
-  let description = [{
-    `tid` counts the persistent tensors of the plan first, then the tensors of
-    each entry on from there. A name may be empty for temps. Several values may
-    live in one tensor, one after the other: a call that reads and writes the
-    same tid works in place. `init` and `init_value` say how a persistent tensor
-    gets its first value; `derived_from` is the tid of the tensor that a state is
-    the cast of.
-  }];
-  let arguments = (ins I64Attr:$tid, StrAttr:$tensor_name, StrAttr:$role,
-                       StrAttr:$segment, I64Attr:$offset, I64Attr:$vid,
-                       TypeAttrOf<AICFRT_Tensor>:$type,
-                       DefaultValuedAttr<StrAttr, "\"none\"">:$init,
-                       DefaultValuedAttr<F64Attr, "0.0">:$init_value,
-                       DefaultValuedAttr<I64Attr, "-1">:$derived_from);
-  let assemblyFormat = [{
-    $tid $tensor_name $role $segment `[` $offset `]` `vid` `(` $vid `)`
-    attr-dict `:` $type
-  }];
-  let hasVerifier = 1;
+def AICFRT_GetOp : AICFRT_Op<"get", [HasParent<"EntryOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a persistent tensor as an entry sees it";
+  let arguments = (ins FlatSymbolRefAttr:$name);
+  let results = (outs AICFRT_Buffer:$buffer);
+  let assemblyFormat = "$name attr-dict `:` type($buffer)";
 }
 
-def AICFRT_CallOp : AICFRT_Op<"call", [HasParent<"EntryOp">]> {
-  let summary = "one kernel call of an entry";
+def AICFRT_AllocOp : AICFRT_Op<"alloc", [HasParent<"EntryOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a tensor of an entry";
   let description = [{
-    `kind` and `attrs` are as in the plan file: the OpKind's name and the attr
-    blob that `schema` names. `workspace` is a tid, or -1. `in_vids` and `out_vids` are labels for dumps and
-    traces. A `protective` call is a copy that the compiler inserted.
+    An input, output, temp, saved or workspace; `offset` counts bytes from the
+    start of the io or temp segment, which follows from the role. Temps need no
+    name. Several values may live in one tensor, one after the other: a call
+    that reads and writes it works in place. `vid` is the label of the first.
   }];
-  let arguments = (ins StrAttr:$kind, StrAttr:$kid, I64Attr:$schema,
-                       DenseI8ArrayAttr:$attrs,
-                       DenseI64ArrayAttr:$ins, DenseI64ArrayAttr:$outs,
-                       DenseI64ArrayAttr:$in_vids, DenseI64ArrayAttr:$out_vids,
-                       DefaultValuedAttr<I64Attr, "-1">:$workspace,
-                       DefaultValuedAttr<I64Attr, "0">:$stream,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$signals,
-                       UnitAttr:$protective);
+  let arguments = (ins AICFRT_RoleAttr:$role, OptionalAttr<StrAttr>:$name,
+      DefaultValuedAttr<I64Attr, "-1">:$offset,
+      DefaultValuedAttr<I64Attr, "-1">:$vid);
+  let results = (outs AICFRT_Buffer:$buffer);
   let assemblyFormat = [{
-    $kind $kid `ins` $ins `outs` $outs `vids` $in_vids `->` $out_vids
-    `schema` `(` $schema `)` `attrs` $attrs attr-dict
+    custom<EnumName>($role) ($name^)? `offset` `(` $offset `)` `vid` `(` $vid `)` attr-dict
+    `:` type($buffer)
   }];
   let hasVerifier = 1;
 }

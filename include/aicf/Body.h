@@ -1,0 +1,87 @@
+//===- Body.h - what a call computes ----------------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A call is one launch decision; its body says what it computes: one primitive
+// or more, in order. IR, plan files, kernels and references all hold this
+// struct. Types are never part of it: they follow from the call's operands and
+// results. Which bodies are legal, kernels/BodyRules.h says.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_BODY_H
+#define AICF_BODY_H
+
+#include "aicf/Ops.h"
+
+#include <vector>
+
+namespace aicf {
+
+/// Stands where an optional operand of a primitive is absent.
+inline constexpr int32_t kAbsentValue = -1;
+
+/// One primitive of a body.
+struct BodyStep {
+  OpKind kind = OpKind::Gemm;
+  /// Its fields: the blob that infoOf(kind).schema names.
+  std::vector<uint8_t> attrs;
+  /// A value number for each slot of the record, or kAbsentValue.
+  std::vector<int32_t> operands;
+
+  /// Each slot of a result takes a value number, also one that is absent.
+  uint32_t numResults() const { return uint32_t(infoOf(kind).numResults); }
+  bool operator==(const BodyStep &o) const {
+    return kind == o.kind && attrs == o.attrs && operands == o.operands;
+  }
+};
+
+/// Values are numbered: the call's operands first, then the results of the
+/// steps in order. A step reads values of lower numbers only.
+struct Body {
+  uint32_t numOperands = 0;
+  std::vector<BodyStep> steps;
+  std::vector<uint32_t> results; ///< value numbers of the call's results
+
+  bool operator==(const Body &o) const {
+    return numOperands == o.numOperands && steps == o.steps &&
+           results == o.results;
+  }
+  bool operator!=(const Body &o) const { return !(*this == o); }
+
+  /// The number of the first result of step `step`.
+  uint32_t firstResultOf(size_t step) const {
+    uint32_t number = numOperands;
+    for (size_t i = 0; i < step; ++i)
+      number += steps[i].numResults();
+    return number;
+  }
+  uint32_t numValues() const { return firstResultOf(steps.size()); }
+  /// True for a call of one primitive, of `kind`.
+  bool isOnly(OpKind kind) const {
+    return steps.size() == 1 && steps.front().kind == kind;
+  }
+};
+
+/// A body of one primitive. `hasOperand` and `hasResult` say for each slot of
+/// the call whether something stands there.
+inline Body makeBody(OpKind kind, std::vector<uint8_t> attrs,
+                     const std::vector<bool> &hasOperand,
+                     const std::vector<bool> &hasResult) {
+  Body body;
+  BodyStep step;
+  step.kind = kind;
+  step.attrs = std::move(attrs);
+  for (bool isThere : hasOperand)
+    step.operands.push_back(isThere ? int32_t(body.numOperands++)
+                                    : kAbsentValue);
+  for (uint32_t i = 0; i < hasResult.size(); ++i)
+    if (hasResult[i])
+      body.results.push_back(body.numOperands + i);
+  body.steps.push_back(std::move(step));
+  return body;
+}
+
+} // namespace aicf
+
+#endif // AICF_BODY_H

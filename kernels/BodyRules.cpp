@@ -1,0 +1,244 @@
+//===- BodyRules.cpp - which bodies a call may have -----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/BodyRules.h"
+#include "kernels/RuleCall.h"
+#include "kernels/Rules.h"
+
+namespace aicf {
+namespace {
+
+template <typename... Args>
+Status refuse(const Body &body, size_t step, const Args &...args) {
+  return makeError(StatusCode::InvalidArgument, "primitive ", step, " (",
+                   nameOf(body.steps[step].kind), "): ", args...);
+}
+
+/// Kind, attrs and counts of one step.
+Status checkStep(const Body &body, size_t index) {
+  const BodyStep &step = body.steps[index];
+  if (!isKnown(step.kind))
+    return makeError(StatusCode::InvalidArgument, "primitive ", index,
+                     " has kind ", int(step.kind), ", which is unknown");
+  const OpInfo &info = infoOf(step.kind);
+  if (step.attrs.size() != info.attrBytes)
+    return makeError(StatusCode::BadAttrSize, "primitive ", index, " (",
+                     info.name, "): attr blob has ", step.attrs.size(),
+                     " bytes, expected ", info.attrBytes);
+  std::optional<CallSlots> slots = CallSlots::of(info, step.operands.size());
+  if (!slots)
+    return refuse(body, index, "got ", step.operands.size(),
+                  " operands, which its record does not take");
+  for (size_t slot = 0; slot < step.operands.size(); ++slot)
+    if (step.operands[slot] == kAbsentValue &&
+        info.operands[slots->operandAt(slot)].presence != Presence::Optional)
+      return refuse(body, index, "operand ", slot, " (",
+                    info.operands[slots->operandAt(slot)].name, ") is absent");
+  return {};
+}
+
+/// How often each value is read, and that operands are numbered by first use.
+class UseChecker {
+public:
+  explicit UseChecker(const Body &body)
+      : body(body), isUsed(body.numValues()), made(body.numOperands) {}
+
+  Status step(size_t index) {
+    const BodyStep &step = body.steps[index];
+    for (int32_t value : step.operands) {
+      if (value == kAbsentValue)
+        continue;
+      if (value < 0 || uint32_t(value) >= made)
+        return refuse(body, index, "reads value ", value,
+                      ", but the values before it are 0 to ",
+                      int64_t(made) - 1);
+      bool isOperand = uint32_t(value) < body.numOperands;
+      bool isFresh = isOperand && !isUsed[uint32_t(value)];
+      if (isFresh && uint32_t(value) != firstUses++)
+        return refuse(body, index, "operand ", value,
+                      " of the call is used before operand ", firstUses - 1);
+      if (isOperand && !isFresh && body.steps.size() == 1)
+        return refuse(body, index, "operand ", value,
+                      " of the call stands at two slots");
+      isUsed[uint32_t(value)] = true;
+    }
+    made += step.numResults();
+    return {};
+  }
+
+  Status finish() {
+    if (firstUses != body.numOperands)
+      return makeError(StatusCode::InvalidArgument, "the call has ",
+                       body.numOperands, " operands, its body reads ",
+                       firstUses);
+    int64_t last = -1;
+    for (uint32_t result : body.results) {
+      if (result < body.numOperands || result >= made || result <= last)
+        return makeError(StatusCode::InvalidArgument, "yields value ", result,
+                         ", expected one of ", body.numOperands, " to ",
+                         int64_t(made) - 1, ", in order, once each");
+      last = result;
+      isUsed[result] = true;
+    }
+    return checkUnused();
+  }
+
+private:
+  /// An optional result is absent where nobody uses it.
+  Status checkUnused() const {
+    for (size_t i = 0; i < body.steps.size(); ++i) {
+      const BodyStep &step = body.steps[i];
+      uint32_t first = body.firstResultOf(i);
+      for (uint32_t r = 0; r < step.numResults(); ++r)
+        if (!isUsed[first + r] &&
+            infoOf(step.kind).results[r].presence != Presence::Optional)
+          return refuse(body, i, "result ", r,
+                        " is neither read nor a result of the call");
+    }
+    return {};
+  }
+
+  const Body &body;
+  std::vector<bool> isUsed;
+  uint32_t made, firstUses = 0;
+};
+
+/// The type of an inner value.
+StatusOr<TensorDesc> infer(const Body &body, size_t index, size_t slot,
+                           Span<const TensorDesc> ins) {
+  const BodyStep &step = body.steps[index];
+  CallSlots slots = *CallSlots::of(infoOf(step.kind), step.operands.size());
+  const ResultInfo &result = infoOf(step.kind).results[slot];
+  const TensorDesc &of = ins[slots.slotOf(result.of)];
+  switch (result.rule) {
+  case TypeRule::Like:
+    return of;
+  case TypeRule::ScalarOf:
+    return TensorDesc(of.dtype, {});
+  case TypeRule::WideScalarOf:
+    return TensorDesc(rules::wide(of.dtype), {});
+  case TypeRule::RowsOf:
+    return rules::rowsOf(of);
+  case TypeRule::Flag:
+    return TensorDesc(DType::I32, {});
+  case TypeRule::Checked:
+    break;
+  }
+  rules::Call call(slots, ins, {}, step.attrs);
+#define AICF_ASK(OP, VIEW, RESULT)                                             \
+  if (step.kind == OpKind::VIEW && result.name == #RESULT)                     \
+    return rules::infer_##OP##_##RESULT(call);
+  AICF_INFERRED_RESULTS(AICF_ASK)
+#undef AICF_ASK
+  return refuse(body, index, "its result ", result.name,
+                " must be a result of the call: nothing else gives its type");
+}
+
+} // namespace
+
+Status checkForm(const Body &body) {
+  if (body.steps.empty() || body.steps.size() > kMaxBodySteps)
+    return makeError(StatusCode::InvalidArgument, "the body has ",
+                     body.steps.size(), " primitives, expected 1 to ",
+                     kMaxBodySteps);
+  for (size_t i = 0; i < body.steps.size(); ++i)
+    AICF_RETURN_IF_ERROR(checkStep(body, i));
+  UseChecker uses(body);
+  for (size_t i = 0; i < body.steps.size(); ++i)
+    AICF_RETURN_IF_ERROR(uses.step(i));
+  return uses.finish();
+}
+
+std::vector<uint32_t> valuesMade(const Body &body) {
+  std::vector<bool> isUsed(body.numValues());
+  for (const BodyStep &step : body.steps)
+    for (int32_t value : step.operands)
+      if (value != kAbsentValue)
+        isUsed[uint32_t(value)] = true;
+  for (uint32_t result : body.results)
+    isUsed[result] = true;
+  std::vector<uint32_t> made;
+  for (uint32_t value = body.numOperands; value < isUsed.size(); ++value)
+    if (isUsed[value])
+      made.push_back(value);
+  return made;
+}
+
+StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
+                                                 Span<const TensorDesc> ins,
+                                                 Span<const TensorDesc> outs) {
+  if (ins.size() != body.numOperands || outs.size() != body.results.size())
+    return makeError(StatusCode::InvalidArgument, "got ", ins.size(),
+                     " operands and ", outs.size(),
+                     " results for a body that takes ", body.numOperands,
+                     " and gives ", body.results.size());
+  std::vector<TensorDesc> values(ins.begin(), ins.end());
+  values.reserve(body.numValues());
+  size_t nextOut = 0;
+  std::vector<bool> isRead(body.numValues());
+  for (const BodyStep &step : body.steps)
+    for (int32_t value : step.operands)
+      if (value != kAbsentValue)
+        isRead[uint32_t(value)] = true;
+  std::vector<TensorDesc> operands, results;
+  for (size_t i = 0; i < body.steps.size(); ++i) {
+    const BodyStep &step = body.steps[i];
+    operands.clear();
+    results.clear();
+    for (int32_t value : step.operands)
+      operands.push_back(value == kAbsentValue ? TensorDesc::absent()
+                                               : values[size_t(value)]);
+    for (size_t slot = 0; slot < step.numResults(); ++slot) {
+      size_t number = values.size();
+      if (nextOut < body.results.size() && body.results[nextOut] == number) {
+        results.push_back(outs[nextOut++]);
+      } else if (!isRead[number]) {
+        results.push_back(TensorDesc::absent());
+      } else {
+        AICF_ASSIGN_OR_RETURN(TensorDesc inner, infer(body, i, slot, operands));
+        results.push_back(inner);
+      }
+      values.push_back(results.back());
+    }
+    AICF_RETURN_IF_ERROR(checkRecord(step.kind, operands, results, step.attrs)
+                             .withContext(std::string(nameOf(step.kind))));
+  }
+  return values;
+}
+
+std::string primitiveNames(const Body &body) {
+  std::string names;
+  for (const BodyStep &step : body.steps)
+    names += (names.empty() ? "" : ", ") + std::string(nameOf(step.kind));
+  return names;
+}
+
+std::string describeOperand(const Body &body, size_t operand) {
+  std::string text = "operand " + std::to_string(operand);
+  for (const BodyStep &step : body.steps)
+    for (size_t slot = 0; slot < step.operands.size(); ++slot)
+      if (step.operands[slot] == int32_t(operand)) {
+        const OpInfo &info = infoOf(step.kind);
+        CallSlots slots = *CallSlots::of(info, step.operands.size());
+        return text + " (" +
+               std::string(info.operands[slots.operandAt(slot)].name) + ")";
+      }
+  return text;
+}
+
+std::string describeResult(const Body &body, size_t result) {
+  uint32_t number = body.results[result];
+  size_t step = 0;
+  while (body.firstResultOf(step + 1) <= number)
+    ++step;
+  const OpInfo &info = infoOf(body.steps[step].kind);
+  return "result " + std::to_string(result) + " (" +
+         std::string(info.results[number - body.firstResultOf(step)].name) +
+         ")";
+}
+
+} // namespace aicf

@@ -1,0 +1,191 @@
+//===- Patterns.cpp - bodies that kernel families take --------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/Patterns.h"
+
+namespace aicf {
+namespace {
+
+// clang-format off
+#define AICF_PATTERN_TABLES
+#include "kernels/Patterns.inc"
+// clang-format on
+
+/// One way in which a body may lie in a pattern.
+class Match {
+public:
+  Match(const PatternInfo &pattern, const Body &body, PatternForm form)
+      : pattern(pattern), body(body), form(form) {
+    uint32_t next = body.numOperands;
+    for (const BodyStep &step : body.steps) {
+      firstResults.push_back(next);
+      next += step.numResults();
+    }
+    numValues = next;
+  }
+
+  bool holds() const {
+    for (size_t group = 0; group < form.numGroups; ++group)
+      if (!bindingsHold(group) || !presencesHold(group) || !isLikeFirst(group))
+        return false;
+    return yieldsHold();
+  }
+  /// The value number at a place; kAbsentValue where nothing stands.
+  int32_t operand(PlaceInfo place, size_t group) const {
+    return body.steps[stepAt(place, group)].operands[place.slot];
+  }
+  int32_t result(PlaceInfo place, size_t group) const {
+    return int32_t(firstResults[stepAt(place, group)]) + place.slot;
+  }
+  bool isThere(PlaceInfo place) const {
+    return form.stepOf[place.element] >= 0;
+  }
+  size_t numGroups() const { return form.numGroups; }
+
+private:
+  size_t stepAt(PlaceInfo place, size_t group) const {
+    return group * form.stride + size_t(form.stepOf[place.element]);
+  }
+  /// Those of elements that are there; what an absent element would have made,
+  /// its readers do not find.
+  bool bindingsHold(size_t group) const {
+    for (const BindingInfo &b : pattern.bindings) {
+      if (!isThere(b.operand))
+        continue;
+      int32_t value = operand(b.operand, group);
+      if (!isThere(b.to) ||
+          value != (b.isResult ? result(b.to, group) : operand(b.to, group)))
+        return false;
+    }
+    return true;
+  }
+  bool presencesHold(size_t group) const {
+    for (const PresenceInfo &p : pattern.presences)
+      if ((operand(p.operand, group) != kAbsentValue) != p.isThere)
+        return false;
+    return true;
+  }
+  /// Fields, presence of operands and shared operands as in the first group; no
+  /// group reads what another one makes.
+  bool isLikeFirst(size_t group) const {
+    uint32_t first = body.numOperands;
+    uint32_t own = firstResults[group * form.stride];
+    for (size_t s = 0; s < form.stride; ++s) {
+      const BodyStep &step = body.steps[group * form.stride + s];
+      const BodyStep &like = body.steps[s];
+      if (step.attrs != like.attrs ||
+          step.operands.size() != like.operands.size())
+        return false;
+      for (size_t slot = 0; slot < step.operands.size(); ++slot) {
+        int32_t value = step.operands[slot];
+        if ((value == kAbsentValue) != (like.operands[slot] == kAbsentValue) ||
+            (value >= int32_t(first) && value < int32_t(own)))
+          return false;
+      }
+    }
+    for (PlaceInfo place : pattern.shared)
+      if (operand(place, group) != operand(place, 0))
+        return false;
+    return true;
+  }
+  /// What is read inside is yielded if the pattern keeps it; all else is.
+  bool yieldsHold() const {
+    std::vector<bool> isRead(numValues), isYielded(numValues);
+    for (const BodyStep &step : body.steps)
+      for (int32_t value : step.operands)
+        if (value != kAbsentValue)
+          isRead[size_t(value)] = true;
+    for (uint32_t value : body.results)
+      isYielded[value] = true;
+    for (const KeepInfo &keep : pattern.keeps)
+      for (size_t group = 0; isThere(keep.result) && group < form.numGroups;
+           ++group) {
+        auto value = size_t(result(keep.result, group));
+        if (keep.always && !isYielded[value])
+          return false;
+        isRead[value] = false; // it may be both
+      }
+    for (size_t value = 0; value < isRead.size(); ++value)
+      if (isRead[value] && isYielded[value])
+        return false;
+    return true;
+  }
+
+  const PatternInfo &pattern;
+  const Body &body;
+  PatternForm form;
+  std::vector<uint32_t> firstResults; ///< value numbers, by step
+  uint32_t numValues;
+};
+
+std::optional<Match> matchPattern(const PatternInfo &pattern,
+                                  const Body &body) {
+  auto form = formOf(pattern, body.steps.size(),
+                     [&](size_t i) { return body.steps[i].kind; });
+  if (!form)
+    return std::nullopt;
+  Match match(pattern, body, *form);
+  return match.holds() ? std::optional(match) : std::nullopt;
+}
+
+} // namespace
+
+Span<const PatternInfo> allPatterns() {
+  return {kPatterns, sizeof(kPatterns) / sizeof(kPatterns[0])};
+}
+
+const PatternInfo *patternOf(PatternId id) {
+  return id < kNumOpKinds ? nullptr : &kPatterns[id - kNumOpKinds];
+}
+
+std::string_view nameOfPattern(PatternId id) {
+  const PatternInfo *pattern = patternOf(id);
+  return pattern ? pattern->name : nameOf(OpKind(id));
+}
+
+/// A primitive's ties are those of its record.
+static void addRecordTies(const Body &body, BodyFacts &facts) {
+  const BodyStep &step = body.steps.front();
+  CallSlots slots = *CallSlots::of(infoOf(step.kind), step.operands.size());
+  for (size_t r = 0; r < body.results.size(); ++r)
+    for (size_t slot = 0; slot < step.operands.size(); ++slot)
+      if (step.operands[slot] != kAbsentValue &&
+          slots.mayShareStorage(body.results[r] - body.numOperands, slot))
+        facts.ties[r].push_back(uint32_t(step.operands[slot]));
+}
+
+static void addPatternTies(const PatternInfo &pattern, const Match &match,
+                           const Body &body, BodyFacts &facts) {
+  std::vector<size_t> resultOf(body.numValues(), body.results.size());
+  for (size_t r = 0; r < body.results.size(); ++r)
+    resultOf[body.results[r]] = r;
+  for (const PatternTieInfo &tie : pattern.ties)
+    for (size_t group = 0; group < match.numGroups(); ++group) {
+      size_t r = resultOf[size_t(match.result(tie.result, group))];
+      int32_t operand = match.operand(tie.operand, group);
+      if (r < facts.ties.size() && operand != kAbsentValue)
+        facts.ties[r].push_back(uint32_t(operand));
+    }
+}
+
+BodyFacts factsOf(const Body &body) {
+  BodyFacts facts;
+  facts.ties.resize(body.results.size());
+  if (body.steps.size() == 1) {
+    facts.pattern = PatternId(body.steps.front().kind);
+    addRecordTies(body, facts);
+    return facts;
+  }
+  for (size_t i = 0; i < allPatterns().size() && !facts.pattern; ++i)
+    if (auto match = matchPattern(allPatterns()[i], body)) {
+      facts.pattern = PatternId(kNumOpKinds + i);
+      addPatternTies(allPatterns()[i], *match, body, facts);
+    }
+  return facts;
+}
+
+} // namespace aicf

@@ -1,0 +1,128 @@
+//===- Patterns.h - bodies that kernel families take ------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The shape of a body, without types: one primitive, or a pattern of several
+// that a family's record declares (BodyPattern in KernelFamily.td). Asked by
+// the kernel table, by fusion and by the loader, which refuses a body of no
+// pattern. Matching is deterministic and linear in the body.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_PATTERNS_H
+#define AICF_KERNELS_PATTERNS_H
+
+#include "aicf/Body.h"
+#include "aicf/Span.h"
+
+#include <optional>
+
+namespace aicf {
+
+struct ElementInfo {
+  std::string_view name;
+  OpKind kind;
+  bool isOptional;
+};
+/// An operand slot, or a result, of an element.
+struct PlaceInfo {
+  uint8_t element, slot;
+};
+/// The operand is that result (`isResult`), or the same value as that operand.
+struct BindingInfo {
+  PlaceInfo operand, to;
+  bool isResult;
+};
+/// A result that is read inside and is (`always`), or may be, a result of the
+/// call.
+struct KeepInfo {
+  PlaceInfo result;
+  bool always;
+};
+/// An optional operand that is there, or is not.
+struct PresenceInfo {
+  PlaceInfo operand;
+  bool isThere;
+};
+struct PatternTieInfo {
+  PlaceInfo result, operand;
+};
+
+struct PatternInfo {
+  std::string_view name;
+  Span<const ElementInfo> elements;
+  Span<const BindingInfo> bindings;
+  Span<const KeepInfo> keeps;
+  Span<const PresenceInfo> presences;
+  Span<const PlaceInfo> shared; ///< operands that all groups share
+  Span<const PatternTieInfo> ties;
+  size_t maxGroups; ///< 0: the elements stand once
+};
+
+inline constexpr size_t kMaxElements = 8;
+
+/// How the elements of a pattern lie in a body.
+struct PatternForm {
+  size_t numGroups = 0;
+  /// Steps of one group, and the step of each element in it; -1: it is absent.
+  size_t stride = 0;
+  int8_t stepOf[kMaxElements] = {};
+};
+
+/// Where the elements of `pattern` are, by kinds alone: optional ones are there
+/// if their kind comes next. `kindAt(i)` is the kind of step i of `numSteps`.
+template <typename KindAt>
+std::optional<PatternForm> formOf(const PatternInfo &pattern, size_t numSteps,
+                                  KindAt kindAt) {
+  PatternForm form;
+  for (size_t e = 0; e < pattern.elements.size() && e < kMaxElements; ++e) {
+    const ElementInfo &element = pattern.elements[e];
+    bool isThere =
+        form.stride < numSteps && kindAt(form.stride) == element.kind;
+    if (!isThere && !element.isOptional)
+      return std::nullopt;
+    form.stepOf[e] = int8_t(isThere ? int(form.stride++) : -1);
+  }
+  form.numGroups = numSteps / form.stride;
+  size_t most = pattern.maxGroups ? pattern.maxGroups : 1;
+  if (numSteps % form.stride != 0 || form.numGroups > most)
+    return std::nullopt;
+  for (size_t i = form.stride; i < numSteps; ++i)
+    if (kindAt(i) != kindAt(i % form.stride))
+      return std::nullopt;
+  return form;
+}
+
+/// A body's pattern: the number of a kind for one primitive, else
+/// kNumOpKinds + the position in allPatterns().
+using PatternId = uint16_t;
+Span<const PatternInfo> allPatterns();
+/// The pattern with this number, null for a single primitive.
+const PatternInfo *patternOf(PatternId id);
+/// "gemm" or "gemm_bias".
+std::string_view nameOfPattern(PatternId id);
+
+/// What follows from a body in normal form alone.
+struct BodyFacts {
+  /// Nothing where no family takes it.
+  std::optional<PatternId> pattern;
+  /// For each result of the call the operands whose storage it may take.
+  std::vector<std::vector<uint32_t>> ties;
+
+  bool mayShareStorage(size_t result, size_t operand) const {
+    for (uint32_t tied : ties[result])
+      if (tied == operand)
+        return true;
+    return false;
+  }
+};
+BodyFacts factsOf(const Body &body);
+
+// clang-format off
+#define AICF_PATTERN_NUMBERS
+#include "kernels/Patterns.inc"
+// clang-format on
+
+} // namespace aicf
+
+#endif // AICF_KERNELS_PATTERNS_H

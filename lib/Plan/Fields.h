@@ -1,0 +1,79 @@
+//===- Fields.h - the fields of a plan, once --------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// X(name, member): the name in plan.fbs and in JSON, and the member of the
+// struct in aicf/Plan.h or aicf/Body.h. Reader, writer, comparison, dump, JSON
+// and diff are made from these lists; what a field means for each of them
+// follows from its type. A field that is left out here is not in the file.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_PLAN_FIELDS_H
+#define AICF_LIB_PLAN_FIELDS_H
+
+#include "aicf/Plan.h"
+
+namespace aicf {
+
+#define AICF_TENSOR_FIELDS(X)                                                  \
+  X(name, name)                                                                \
+  X(role, role)                                                                \
+  X(dtype, desc.dtype)                                                         \
+  X(shape, desc)                                                               \
+  X(offset, offset)                                                            \
+  X(init, init)                                                                \
+  X(init_value, initValue)                                                     \
+  X(derived_from, derivedFrom)
+#define AICF_TENSOR_DEBUG_FIELDS(X) X(vid, vid)
+
+#define AICF_STEP_FIELDS(X)                                                    \
+  X(kind, kind)                                                                \
+  X(attrs, attrs)                                                              \
+  X(operands, operands)
+
+#define AICF_BODY_FIELDS(X)                                                    \
+  X(num_operands, numOperands)                                                 \
+  X(steps, steps)                                                              \
+  X(results, results)
+
+#define AICF_CALL_FIELDS(X)                                                    \
+  X(body, body)                                                                \
+  X(kid, kid)                                                                  \
+  X(ins, ins)                                                                  \
+  X(outs, outs)                                                                \
+  X(workspace, workspace)                                                      \
+  X(workspace_bytes, workspaceBytes)                                           \
+  X(stream, stream)                                                            \
+  X(waits, waits)                                                              \
+  X(signals, signals)
+/// Of a call's debug record; the location is text for people, no part of what a
+/// plan is.
+#define AICF_CALL_LABEL_FIELDS(X)                                              \
+  X(in_vids, inVids)                                                           \
+  X(vids, vids)                                                                \
+  X(protective, isProtective)
+#define AICF_CALL_DEBUG_FIELDS(X)                                              \
+  AICF_CALL_LABEL_FIELDS(X)                                                    \
+  X(location, location)
+
+#define AICF_ENTRY_FIELDS(X)                                                   \
+  X(name, name)                                                                \
+  X(io_bytes, ioBytes)                                                         \
+  X(temp_bytes, tempBytes)                                                     \
+  X(tensors, tensors)                                                          \
+  X(calls, calls)
+#define AICF_ENTRY_DEBUG_FIELDS(X)                                             \
+  X(values, values)                                                            \
+  X(nodes, nodes)                                                              \
+  X(temp_lower_bound, tempLowerBound)
+
+#define AICF_PLAN_FIELDS(X)                                                    \
+  X(device, device)                                                            \
+  X(persistent_bytes, persistentBytes)                                         \
+  X(persistent, persistent)                                                    \
+  X(entries, entries)
+
+} // namespace aicf
+
+#endif // AICF_LIB_PLAN_FIELDS_H

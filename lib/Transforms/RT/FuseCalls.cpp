@@ -1,0 +1,242 @@
+//===- FuseCalls.cpp - neighbours in one call -----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. Which calls go together, the families' patterns
+// say (BodyPattern in kernels/KernelFamily.td): no primitive is named here.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/Patterns.h"
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/RT/MergeCalls.h"
+#include "lib/Transforms/RT/Storage.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_FUSECALLS
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+namespace {
+/// One pattern around one call.
+class Fusion {
+public:
+  Fusion(const PatternInfo &pattern, const KernelChooser &chooser)
+      : pattern(pattern), chooser(chooser) {}
+
+  /// Fuses the calls around `anchor`, which is of the first element's kind.
+  /// Why it cannot, where there is something to fuse, goes to `whyNot`.
+  bool run(CallOp anchor, std::string &whyNot);
+  /// The calls that run() found; gone if it fused them.
+  ArrayRef<Operation *> calls() const { return operations; }
+
+private:
+  bool find(size_t element);
+  bool staysInside(Value value) const;
+  bool isPart(Operation *op) const {
+    return llvm::is_contained(parts, CallOp(dyn_cast<CallOp>(op)));
+  }
+  /// What stands at a place of the calls found so far, or null.
+  Value at(PlaceInfo place, bool isResult) const;
+  bool isOverRead(std::string &whyNot) const;
+  Operation *placeOf() const;
+  bool mayStandAt(Operation *place, const MergedCall &merged) const;
+  bool pays(const MergedCall &merged, std::string &whyNot) const;
+
+  const PatternInfo &pattern;
+  const KernelChooser &chooser;
+  SmallVector<CallOp> elements; ///< null where an optional one is absent
+  SmallVector<CallOp> parts;
+  SmallVector<Operation *> operations;
+};
+} // namespace
+
+static bool isOneOf(CallOp call, OpKind kind) {
+  return call && call.isOnly(kind) && call.getKid().empty();
+}
+
+Value Fusion::at(PlaceInfo place, bool isResult) const {
+  CallOp call = elements[place.element];
+  if (!call)
+    return {};
+  return isResult
+             ? call.getYielded(call.getCode().firstResultOf(0) + place.slot)
+             : call.getStepOperand(0, place.slot);
+}
+
+/// The first call in the block that the bindings of an element allow.
+bool Fusion::find(size_t element) {
+  OpKind kind = pattern.elements[element].kind;
+  auto fits = [&](CallOp call) {
+    if (!isOneOf(call, kind) || isPart(call))
+      return false;
+    for (const BindingInfo &b : pattern.bindings)
+      if (b.operand.element == element) {
+        Value bound = at(b.to, b.isResult);
+        if (!bound || call.getStepOperand(0, b.operand.slot) != bound)
+          return false;
+      }
+    return true;
+  };
+  CallOp found;
+  for (const BindingInfo &b : pattern.bindings) {
+    if (b.operand.element != element)
+      continue;
+    if (Value bound = at(b.to, b.isResult))
+      for (Operation *user : bound.getUsers())
+        if (auto call = dyn_cast<CallOp>(user); fits(call))
+          if (!found || call->isBeforeInBlock(found))
+            found = call;
+    break;
+  }
+  bool isOptional = pattern.elements[element].isOptional;
+  elements.push_back(found);
+  if (!found)
+    return isOptional;
+  parts.push_back(found);
+  std::string whyNot;
+  if (isOptional && isOverRead(whyNot)) { // what it reads, others need too
+    parts.pop_back();
+    elements.back() = {};
+  }
+  return true;
+}
+
+/// Read by another element, and not kept.
+bool Fusion::staysInside(Value value) const {
+  for (const KeepInfo &keep : pattern.keeps)
+    if (at(keep.result, true) == value &&
+        (keep.always || !llvm::all_of(value.getUsers(), [&](Operation *user) {
+           return isPart(user);
+         })))
+      return false;
+  for (const BindingInfo &b : pattern.bindings)
+    if (b.isResult && elements[b.operand.element] && at(b.to, true) == value)
+      return true;
+  return false;
+}
+
+/// True when a call that is not fused reads what would exist inside only.
+bool Fusion::isOverRead(std::string &whyNot) const {
+  for (CallOp part : parts)
+    for (Value result : part.getResults())
+      if (staysInside(result))
+        for (Operation *user : result.getUsers())
+          if (!isPart(user)) {
+            whyNot = nameOfCall(user) + " reads the result of " +
+                     nameOfCall(part) + " too";
+            return true;
+          }
+  return false;
+}
+
+/// Where the last reader of an inner value stands; without one, the first call.
+Operation *Fusion::placeOf() const {
+  Operation *last = nullptr, *first = parts.front();
+  for (CallOp part : parts) {
+    if (part->isBeforeInBlock(first))
+      first = part;
+    bool readsInner = llvm::any_of(part.getArgs(), [&](Value operand) {
+      return operand.getDefiningOp() && isPart(operand.getDefiningOp()) &&
+             staysInside(operand);
+    });
+    if (readsInner && (!last || last->isBeforeInBlock(part)))
+      last = part;
+  }
+  return last ? last : first;
+}
+
+bool Fusion::mayStandAt(Operation *place, const MergedCall &merged) const {
+  for (Value operand : merged.operands)
+    if (Operation *maker = operand.getDefiningOp())
+      if (!maker->isBeforeInBlock(place))
+        return false;
+  for (Value result : merged.results)
+    for (Operation *user : result.getUsers())
+      if (!isPart(user) && user->isBeforeInBlock(place))
+        return false;
+  return true;
+}
+
+/// There is a kernel, and it is our own or one whose family says that it does
+/// with all of it at no cost.
+bool Fusion::pays(const MergedCall &merged, std::string &whyNot) const {
+  StatusOr<TypedBody> typed =
+      typedBodyOf(merged.body, ValueRange(merged.operands).getTypes(),
+                  ValueRange(merged.results).getTypes());
+  const KernelRow *row = typed.ok() ? chooser.choose(*typed) : nullptr;
+  if (!row)
+    whyNot = "the target has no kernel for them in one call";
+  else if (row->provider != KernelProvider::Own && !row->fusesForFree)
+    whyNot =
+        "kernel " + std::string(row->kid) + " takes longer than calls apart";
+  return whyNot.empty();
+}
+
+bool Fusion::run(CallOp anchor, std::string &whyNot) {
+  elements = {anchor};
+  parts = {anchor};
+  for (size_t element = 1; element < pattern.elements.size(); ++element)
+    if (!find(element))
+      return false;
+  if (isOverRead(whyNot))
+    return false;
+  MergedCall merged =
+      mergeCalls(parts, [&](Value value) { return staysInside(value); });
+  if (!pays(merged, whyNot))
+    return false;
+  Operation *place = placeOf();
+  if (!mayStandAt(place, merged)) {
+    whyNot = "an operand is made too late, or a result is needed too early";
+    return false;
+  }
+  llvm::append_range(operations, parts);
+  replaceParts(merged, parts, place);
+  return true;
+}
+
+namespace {
+struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
+  using FuseCallsBase::FuseCallsBase;
+
+  void apply(func::FuncOp func, const PatternInfo &pattern,
+             const KernelChooser &chooser) {
+    OpKind first = pattern.elements[0].kind;
+    SmallVector<Operation *> anchors;
+    for (auto call : func.getOps<CallOp>())
+      if (isOneOf(call, first))
+        anchors.push_back(call);
+    llvm::DenseSet<Operation *> gone;
+    for (Operation *anchor : anchors) {
+      if (gone.contains(anchor))
+        continue;
+      Location loc = anchor->getLoc();
+      std::string whyNot;
+      Fusion fusion(pattern, chooser);
+      if (fusion.run(cast<CallOp>(anchor), whyNot))
+        gone.insert(fusion.calls().begin(), fusion.calls().end());
+      else if (report && !whyNot.empty())
+        emitRemark(loc) << StringRef(nameOf(first)) << " is not fused to "
+                        << StringRef(pattern.name) << ": " << whyNot;
+    }
+  }
+
+  void runOnOperation() override {
+    for (func::FuncOp func : step::getEntries(getOperation())) {
+      if (failed(checkEntryForm(func)))
+        return signalPassFailure();
+      KernelChooser chooser(func, target);
+      for (const PatternInfo &pattern : allPatterns())
+        if (pattern.maxGroups == 0)
+          apply(func, pattern, chooser);
+    }
+  }
+};
+} // namespace

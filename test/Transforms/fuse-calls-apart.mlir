@@ -1,0 +1,84 @@
+// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s "--aicf-rt-fuse-calls=target=cuda report=true" --split-input-file --verify-diagnostics -o /dev/null
+
+// Tests loss and gradient of different targets.
+// CHECK-LABEL: func.func @two_targets
+// CHECK: aicf_rt.call mse_loss(%
+// CHECK: aicf_rt.call mse_grad(
+func.func @two_targets(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
+                       %t: tensor<8xf32> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"}) {
+  %l = aicf_rt.call mse_loss(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  %d = aicf_rt.call mse_grad(%p, %p) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %l, %d : tensor<f32>, tensor<8xf32>
+}
+
+// -----
+
+// Tests a sum before the product whose other operand is made in between: the
+// fused call would stand at the sum.
+// CHECK-LABEL: func.func @operand_after_sum
+// CHECK: aicf_rt.call reduce_sum(
+// CHECK: aicf_rt.call relu(
+// CHECK: aicf_rt.call gemm(%
+func.func @operand_after_sum(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                             %x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<8x8xf32> {aicf.name = "w"}, tensor<8xf32> {aicf.name = "s"}) {
+  %s = aicf_rt.call reduce_sum(%d) : (tensor<8x8xf32>) -> tensor<8xf32>
+  %h = aicf_rt.call relu(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  // expected-remark @+1 {{gemm is not fused to gemm_reduce: an operand is made too late, or a result is needed too early}}
+  %w = aicf_rt.call gemm(%d, %h) {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %w, %s : tensor<8x8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Tests a loss before a scale that only the gradient needs.
+// CHECK-LABEL: func.func @scale_after_loss
+// CHECK: aicf_rt.call mse_loss(%
+// CHECK: aicf_rt.call reciprocal(
+// CHECK: aicf_rt.call mse_grad(%
+func.func @scale_after_loss(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
+                            %t: tensor<8xf32> {aicf.role = "input", aicf.name = "t"},
+                            %c: tensor<f32> {aicf.role = "input", aicf.name = "c"})
+    -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"}) {
+  // expected-remark @+1 {{mse_loss is not fused to mse_loss_grad: an operand is made too late, or a result is needed too early}}
+  %l = aicf_rt.call mse_loss(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  %s = aicf_rt.call reciprocal(%c) : (tensor<f32>) -> tensor<f32>
+  %d = aicf_rt.call mse_grad(%p, %t, loss_scale = %s) : (tensor<8xf32>, tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %l, %d : tensor<f32>, tensor<8xf32>
+}
+
+// -----
+
+// Tests gradients that are not products, and a product that something else reads.
+// CHECK-LABEL: func.func @no_product
+// CHECK-NOT: aicf_rt.call {
+func.func @no_product(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                      %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"})
+    -> (tensor<8x8xf32> {aicf.name = "a"}, tensor<8x8xf32> {aicf.name = "b"},
+        tensor<8x8xf32> {aicf.name = "c"}) {
+  %a = aicf_rt.call relu_bwd(%d, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  // expected-remark @+1 {{gemm is not fused to gemm_relu_bwd: 'func.return' reads the result of 'gemm' too}}
+  %c = aicf_rt.call gemm(%d, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = aicf_rt.call relu_bwd(%c, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %a, %b, %c : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+// Tests a library's kernel that takes longer than calls apart, and a call that
+// names its kernel.
+// CHECK-LABEL: func.func @slower
+// CHECK-NOT: aicf_rt.call {
+func.func @slower(%d: tensor<2048x2048xf32> {aicf.role = "input", aicf.name = "d"},
+                  %b: tensor<2048xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<2048x2048xf32> {aicf.name = "w"}, tensor<2048xf32> {aicf.name = "s"},
+        tensor<2048x2048xf32> {aicf.name = "y"}) {
+  // expected-remark @+1 {{gemm is not fused to gemm_reduce: the target has no kernel for them in one call}}
+  %w = aicf_rt.call gemm(%d, %d) {transA = true} : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %s = aicf_rt.call reduce_sum(%d) : (tensor<2048x2048xf32>) -> tensor<2048xf32>
+  %g = aicf_rt.call gemm(%d, %d) launch<kernel = "gemm_f32_lt_v0"> : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %y = aicf_rt.call bias_add(%g, %b) : (tensor<2048x2048xf32>, tensor<2048xf32>) -> tensor<2048x2048xf32>
+  return %w, %s, %y : tensor<2048x2048xf32>, tensor<2048xf32>, tensor<2048x2048xf32>
+}

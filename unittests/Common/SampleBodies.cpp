@@ -1,0 +1,231 @@
+//===- SampleBodies.cpp - calls of several primitives, from patterns ------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// No fused call is written down: every row of the first element's kind is
+// continued with every row of the others' kinds, and what some kernel takes is
+// a sample.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/KernelTable.h"
+#include "unittests/Common/SampleCalls.h"
+
+#include <algorithm>
+
+namespace aicf::test {
+namespace {
+
+/// A row for each element; null for one that is absent.
+using Choice = std::vector<const KindRow *>;
+
+constexpr uint32_t kFirstResult = 1000000;
+
+/// Makes the body and the types of a call from samples of its primitives.
+class Composer {
+public:
+  Composer(const PatternInfo &pattern, const Choice &choice, bool keepsAll)
+      : pattern(pattern), choice(choice), keepsAll(keepsAll) {}
+
+  /// Nothing where the primitives do not fit together.
+  std::optional<Sample> compose(int64_t m, int64_t n);
+
+private:
+  /// One primitive of one group.
+  struct Part {
+    Sample sample;
+    std::vector<int32_t> operands;
+    uint32_t firstResult = 0;
+  };
+  bool addGroup(size_t group, int64_t m, int64_t n);
+  bool addElement(size_t group, size_t e, int64_t m, int64_t n);
+  bool isRead(size_t e, size_t result) const;
+  bool isKept(size_t e, size_t result) const;
+
+  const PatternInfo &pattern;
+  const Choice &choice;
+  bool keepsAll;
+  Sample all;
+  Body body;
+  std::vector<std::vector<Part>> parts; ///< by group and element
+  std::vector<TensorDesc> made;         ///< results of all steps
+  std::vector<bool> isYielded;
+};
+
+/// True when a binding reads the result inside.
+bool Composer::isRead(size_t e, size_t result) const {
+  for (const BindingInfo &b : pattern.bindings)
+    if (b.isResult && b.to.element == e && b.to.slot == result &&
+        choice[b.operand.element])
+      return true;
+  return false;
+}
+
+bool Composer::isKept(size_t e, size_t result) const {
+  for (const KeepInfo &keep : pattern.keeps)
+    if (keep.result.element == e && keep.result.slot == result)
+      return keep.always || keepsAll;
+  return false;
+}
+
+/// Results are numbered from kFirstResult until the number of operands is
+/// known.
+bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
+  std::vector<Part> &of = parts[group];
+  Part &part = of[e];
+  for (const BindingInfo &b : pattern.bindings) {
+    if (b.operand.element != e)
+      continue;
+    const Part &source = of[b.to.element];
+    if (!choice[b.to.element])
+      return false;
+    const TensorDesc &type = b.isResult ? source.sample.outs[b.to.slot]
+                                        : source.sample.ins[b.to.slot];
+    if (type.rank == 2) {
+      m = type.dims[0];
+      n = type.dims[1];
+    }
+  }
+  part.sample = choice[e]->make(m, n);
+  const OpInfo &info = infoOf(choice[e]->kind);
+  part.sample.ins.resize(std::max(part.sample.ins.size(), info.numOperands),
+                         TensorDesc::absent());
+  for (size_t slot = 0; slot < part.sample.ins.size(); ++slot) {
+    const TensorDesc &desc = part.sample.ins[slot];
+    std::optional<int32_t> value;
+    for (const BindingInfo &b : pattern.bindings) {
+      if (b.operand.element != e || b.operand.slot != slot)
+        continue;
+      const Part &source = of[b.to.element];
+      value = b.isResult ? int32_t(source.firstResult) + b.to.slot
+                         : source.operands[b.to.slot];
+      if (desc != (b.isResult ? source.sample.outs[b.to.slot]
+                              : source.sample.ins[b.to.slot]))
+        return false;
+    }
+    for (PlaceInfo place : pattern.shared)
+      if (place.element == e && place.slot == slot && group > 0)
+        value = parts[0][e].operands[slot];
+    if (!value && desc.isAbsent)
+      value = kAbsentValue;
+    if (!value) {
+      value = int32_t(all.ins.size());
+      all.ins.push_back(desc);
+    }
+    part.operands.push_back(*value);
+  }
+  part.firstResult = kFirstResult + uint32_t(made.size());
+  for (size_t r = 0; r < info.numResults; ++r) {
+    made.push_back(part.sample.outs[r]);
+    isYielded.push_back(!part.sample.outs[r].isAbsent &&
+                        (!isRead(e, r) || isKept(e, r)));
+  }
+  body.steps.push_back({choice[e]->kind, part.sample.attrs, part.operands});
+  return true;
+}
+
+bool Composer::addGroup(size_t group, int64_t m, int64_t n) {
+  parts.emplace_back(choice.size());
+  for (size_t e = 0; e < choice.size(); ++e)
+    if (choice[e] && !addElement(group, e, m, n))
+      return false;
+  return true;
+}
+
+std::optional<Sample> Composer::compose(int64_t m, int64_t n) {
+  if (!addGroup(0, m, n))
+    return std::nullopt;
+  if (pattern.maxGroups > 0 && (!addGroup(1, n, m) || !addGroup(2, m + 1, n)))
+    return std::nullopt;
+  body.numOperands = uint32_t(all.ins.size());
+  for (BodyStep &step : body.steps)
+    for (int32_t &operand : step.operands)
+      if (operand >= int32_t(kFirstResult))
+        operand += int32_t(body.numOperands) - int32_t(kFirstResult);
+  for (size_t i = 0; i < made.size(); ++i)
+    if (isYielded[i]) {
+      body.results.push_back(body.numOperands + uint32_t(i));
+      all.outs.push_back(made[i]);
+    }
+  all.body = std::make_shared<Body>(body);
+  return all;
+}
+
+/// "gemm_bias NT relu": what the rows are called beside their kinds.
+std::string nameOfChoice(const PatternInfo &pattern, const Choice &choice,
+                         bool keepsAll) {
+  std::string name(pattern.name);
+  for (size_t e = 0; e < choice.size(); ++e) {
+    if (!choice[e])
+      continue;
+    std::string row = choice[e]->name, kind(nameOf(choice[e]->kind));
+    bool isNamed = pattern.elements[e].isOptional;
+    std::string rest = row.substr(kind.size());
+    name += (isNamed ? " " + kind : "") + rest;
+  }
+  return name + (keepsAll ? " kept" : "");
+}
+
+/// The pattern is its, and some kernel of some device takes it.
+bool isTaken(const KindRow &row, const PatternInfo &pattern) {
+  Sample sample = makeSample(row, 3, 4, row.isMixed ? DType::BF16 : DType::F32);
+  StatusOr<TypedBody> typed = typedBodyOf(sample);
+  if (!typed.ok() || patternOf(typed->pattern()) != &pattern)
+    return false;
+  Span<const KernelRow> rows = kernelsOf(typed->pattern());
+  return std::any_of(rows.begin(), rows.end(), [&](const KernelRow &kernel) {
+    return kernel.accepts(*typed);
+  });
+}
+
+void addChoices(const PatternInfo &pattern, Choice choice,
+                std::vector<KindRow> &rows) {
+  if (choice.size() < pattern.elements.size()) {
+    const ElementInfo &element = pattern.elements[choice.size()];
+    choice.push_back(nullptr);
+    if (element.isOptional)
+      addChoices(pattern, choice, rows);
+    for (const KindRow &row : sampleCallRows())
+      if (row.kind == element.kind) {
+        choice.back() = &row;
+        addChoices(pattern, choice, rows);
+      }
+    return;
+  }
+  for (bool keepsAll : {false, true}) {
+    bool hasChoice =
+        std::any_of(pattern.keeps.begin(), pattern.keeps.end(),
+                    [](const KeepInfo &keep) { return !keep.always; });
+    if (keepsAll && !hasChoice)
+      continue;
+    KindRow row{nameOfChoice(pattern, choice, keepsAll), choice[0]->kind, {}};
+    for (const KindRow *each : choice) {
+      row.tolerance = std::max(row.tolerance, each ? each->tolerance : 0);
+      row.isMixed |= each && each->isMixed;
+      row.isWide |= each && each->isWide;
+    }
+    if (!Composer(pattern, choice, keepsAll).compose(3, 4))
+      continue;
+    row.make = [&pattern, choice, keepsAll](int64_t m, int64_t n) {
+      return *Composer(pattern, choice, keepsAll).compose(m, n);
+    };
+    if (isTaken(row, pattern))
+      rows.push_back(std::move(row));
+  }
+}
+
+} // namespace
+
+const std::vector<KindRow> &allCallRows() {
+  static const std::vector<KindRow> rows = [] {
+    Span<const KindRow> single = sampleCallRows();
+    std::vector<KindRow> all(single.begin(), single.end());
+    for (const PatternInfo &pattern : allPatterns())
+      addChoices(pattern, {}, all);
+    return all;
+  }();
+  return rows;
+}
+
+} // namespace aicf::test

@@ -52,7 +52,7 @@ public:
     for (int32_t value : step.operands) {
       if (value == kAbsentValue)
         continue;
-      if (value < 0 || uint32_t(value) >= made)
+      if (uint32_t(value) >= made) // or negative
         return refuse(body, index, "reads value ", value,
                       ", but the values before it are 0 to ",
                       int64_t(made) - 1);

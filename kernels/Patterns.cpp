@@ -50,15 +50,13 @@ private:
   size_t stepAt(PlaceInfo place, size_t group) const {
     return group * form.stride + size_t(form.stepOf[place.element]);
   }
-  /// Those of elements that are there; what an absent element would have made,
-  /// its readers do not find.
+  /// Those of elements that are there; `b.to` always is.
   bool bindingsHold(size_t group) const {
     for (const BindingInfo &b : pattern.bindings) {
       if (!isThere(b.operand))
         continue;
       int32_t value = operand(b.operand, group);
-      if (!isThere(b.to) ||
-          value != (b.isResult ? result(b.to, group) : operand(b.to, group)))
+      if (value != (b.isResult ? result(b.to, group) : operand(b.to, group)))
         return false;
     }
     return true;
@@ -69,23 +67,19 @@ private:
         return false;
     return true;
   }
-  /// Fields, presence of operands and shared operands as in the first group; no
-  /// group reads what another one makes.
+  /// Fields and shared operands as in the first group; no group reads what
+  /// another one makes. Whether an optional operand is there, all groups share
+  /// or the pattern says.
   bool isLikeFirst(size_t group) const {
     uint32_t first = body.numOperands;
     uint32_t own = firstResults[group * form.stride];
     for (size_t s = 0; s < form.stride; ++s) {
       const BodyStep &step = body.steps[group * form.stride + s];
-      const BodyStep &like = body.steps[s];
-      if (step.attrs != like.attrs ||
-          step.operands.size() != like.operands.size())
+      if (step.attrs != body.steps[s].attrs)
         return false;
-      for (size_t slot = 0; slot < step.operands.size(); ++slot) {
-        int32_t value = step.operands[slot];
-        if ((value == kAbsentValue) != (like.operands[slot] == kAbsentValue) ||
-            (value >= int32_t(first) && value < int32_t(own)))
+      for (int32_t value : step.operands)
+        if (value >= int32_t(first) && value < int32_t(own))
           return false;
-      }
     }
     for (PlaceInfo place : pattern.shared)
       if (operand(place, group) != operand(place, 0))

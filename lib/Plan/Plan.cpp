@@ -369,7 +369,7 @@ namespace {
 template <typename T> bool isEqual(const T &a, const T &b) { return a == b; }
 bool isEqual(const std::shared_ptr<const Body> &a,
              const std::shared_ptr<const Body> &b) {
-  return a == b || (a && b && *a == *b);
+  return a && b ? *a == *b : a == b;
 }
 } // namespace
 
@@ -429,6 +429,8 @@ private:
         std::vector<uint32_t>(desc.shape().begin(), desc.shape().end()));
   }
   uint32_t field(const std::shared_ptr<const Body> &body) {
+    if (!body)
+      return UINT32_MAX; // which no reader takes
     if (auto it = byPointer.find(body.get()); it != byPointer.end())
       return it->second;
     uint32_t number = 0;

@@ -132,7 +132,8 @@ Status checkDerived(const Plan &plan, size_t i, const std::string &where) {
     return refuseBecause("it must have the same shape and another float type");
   TensorDesc from = source.desc, to = t.desc;
   auto cast = TypedBody::create(OpKind::Cast, {}, {&from, 1}, {&to, 1});
-  if (!cast.ok() || !selectKernel(plan.device, *cast))
+  AICF_RETURN_IF_ERROR(cast.status());
+  if (!selectKernel(plan.device, *cast))
     return refuseBecause("the device has no cast between the two types");
   return {};
 }

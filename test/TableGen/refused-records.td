@@ -17,10 +17,6 @@
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/cap.td 2>&1 | FileCheck %s --check-prefix=CAP
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/twice.td 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/dtype.td 2>&1 | FileCheck %s --check-prefix=DTYPE
-// RUN: not %tblgen -I %t -gen-patterns %t/place.td 2>&1 | FileCheck %s --check-prefix=PLACE
-// RUN: not %tblgen -I %t -gen-patterns %t/side.td 2>&1 | FileCheck %s --check-prefix=SIDE
-// RUN: not %tblgen -I %t -gen-patterns %t/before.td 2>&1 | FileCheck %s --check-prefix=BEFORE
-// RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not %tblgen -I %t -gen-functors %t/arity.td 2>&1 | FileCheck %s --check-prefix=ARITY
 
 //--- base.td
@@ -122,29 +118,3 @@ def Wrong : Kernels<"CPU"> { let variants = [On<"f12">]; }
 include "base.td"
 // ARITY: 'addf' takes 2 operands, got 1
 def Wrong : Record<"wrong", 1> { let scalar = (addf $x); }
-
-//--- place.td
-include "base.td"
-// PLACE: 'wrong' has no 'a.z'
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]> {
-  let bindings = ["b.x = a.z"];
-}
-
-//--- side.td
-include "base.td"
-// SIDE: 'wrong': 'a.x' is no result
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]> {
-  let keeps = ["a.x"];
-}
-
-//--- before.td
-include "base.td"
-// BEFORE: 'wrong': 'a.x = b.y' refers to no element before
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]> {
-  let bindings = ["a.x = b.y"];
-}
-
-//--- size.td
-include "base.td"
-// SIZE: 'wrong' must have 2 to 8 elements, the first of which is there
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>]>;

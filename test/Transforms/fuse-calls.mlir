@@ -102,3 +102,21 @@ func.func @made_before(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"
   %w = aicf_rt.call gemm(%d, %h) {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %w, %s : tensor<8x8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// Tests a gradient that is read before its sum: the two stand where the first of
+// them stood, for the gradient is given away.
+// CHECK-LABEL: func.func @read_before_sum
+// CHECK-NEXT: %[[DX:.*]], %{{.*}} = aicf_rt.call {
+// CHECK-NEXT: t0 = relu_bwd(
+// CHECK-NEXT: t1 = reduce_sum(t0)
+// CHECK: aicf_rt.call add(%[[DX]],
+func.func @read_before_sum(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                           %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"})
+    -> (tensor<8x8xf32> {aicf.name = "a"}, tensor<8xf32> {aicf.name = "s"}) {
+  %g = aicf_rt.call relu_bwd(%d, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %a = aicf_rt.call add(%g, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s = aicf_rt.call reduce_sum(%g) : (tensor<8x8xf32>) -> tensor<8xf32>
+  return %a, %s : tensor<8x8xf32>, tensor<8xf32>
+}

@@ -720,7 +720,26 @@ std::vector<Kernel> allKernels(const RecordKeeper &records,
 // Patterns.inc
 //===----------------------------------------------------------------------===//
 
+/// Groups have the same optional operands: shared ones, and what the pattern
+/// says of the others.
+void checkGroups(const Pattern &p) {
+  llvm::StringSet<> known;
+  for (StringRef field : {"shared", "has", "hasNot"})
+    for (StringRef text : p.list(field))
+      known.insert(text);
+  for (const Element &e : p.elements)
+    for (const Operand &operand : e.kind->operands) {
+      std::string place = (e.name + "." + operand.name).str();
+      if (operand.isOptional() && !known.contains(place))
+        PrintFatalError(p.record, "'" + p.name +
+                                      "': groups could differ in whether '" +
+                                      place + "' is there");
+    }
+}
+
 void emitPatternTables(const Pattern &p, raw_ostream &os) {
+  if (p.maxGroups > 0)
+    checkGroups(p);
   std::string name = "k" + p.cppName();
   auto require = [&](bool holds, const Twine &what) {
     if (!holds)
@@ -740,15 +759,24 @@ void emitPatternTables(const Pattern &p, raw_ostream &os) {
          << join(rows, ", ") << "};\n";
   };
   std::vector<std::string> elements, bindings, keeps, presences, shared, ties;
-  for (const Element &e : p.elements)
+  llvm::SmallPtrSet<const Record *, 8> seen;
+  for (const Element &e : p.elements) {
+    require(seen.insert(e.kind->record).second,
+            "two elements are '" + e.kind->name +
+                "', so a call could be either");
+    require(!e.kind->hasVariadic(),
+            "'" + e.name + "' takes any number of operands");
     elements.push_back(("{\"" + e.name + "\", OpKind::" + e.kind->cppName() +
                         ", " + (e.isOptional ? "true" : "false") + "}")
                            .str());
+  }
   for (StringRef text : p.list("bindings")) {
     auto [operand, to] = text.split('=');
     bool isResult = p.place(to).isResult;
     require(p.place(to).element < p.place(operand).element,
             "'" + text + "' refers to no element before");
+    require(!p.elements[p.place(to).element].isOptional,
+            "'" + text + "' refers to an element that may be absent");
     bindings.push_back("{" + at(operand, false) + ", " + at(to, isResult) +
                        ", " + (isResult ? "true" : "false") + "}");
   }

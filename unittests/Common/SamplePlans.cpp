@@ -8,6 +8,7 @@
 #include "SamplePlans.h"
 #include "aicf/OpCall.h"
 
+#include "kernels/BodyRules.h"
 #include "kernels/KernelTable.h"
 
 #include <algorithm>
@@ -178,11 +179,15 @@ static void place(PlanTensor &tensor, uint64_t &bytes) {
 
 Plan makeCallPlan(const Sample &sample, DeviceKind device) {
   Sample call = toCall(sample);
-  BodyFacts facts = factsOf(*call.body);
+  BodyFacts facts; // none of a body that is to be refused
+  if (checkForm(*call.body).ok())
+    facts = factsOf(*call.body);
+  facts.ties.resize(call.outs.size());
   Plan plan;
   plan.device = device;
   PlanEntry entry;
-  entry.name = std::string(nameOfPattern(*facts.pattern));
+  entry.name =
+      facts.pattern ? std::string(nameOfPattern(*facts.pattern)) : "refused";
   constexpr uint32_t kUnset = UINT32_MAX;
   std::vector<uint32_t> ins(call.ins.size(), kUnset), outs;
   std::vector<int> overwrites;

@@ -586,8 +586,9 @@ void CorpusBuilder::addBodies() {
   };
   change(PlanError::BodyKind, "number", 0,
          [](Body &b) { b.steps[0].kind = OpKind(999); });
-  change(PlanError::BodyKind, "reserved", 0,
-         [](Body &b) { b.steps[0].kind = OpKind(19); });
+  change(
+      PlanError::BodyKind, "reserved", 0,
+      [](Body &b) { b.steps[0].kind = OpKind(19); }, "which is unknown");
   form(
       "no-steps", [](Body &b) { b.steps.clear(); },
       "the body has 0 primitives");

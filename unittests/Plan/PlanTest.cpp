@@ -118,6 +118,22 @@ TEST(Plan, ReservedKindsAreRefused) {
   }
 }
 
+/// Only a plan made in memory can have one.
+TEST(Plan, CallsWithoutABodyAreRefused) {
+  Plan plan = makeTrainPlan(), other = makeTrainPlan();
+  PlanCall &call = plan.entries[0].calls[0];
+  PlanCall &otherCall = other.entries[0].calls[0];
+  call.body = nullptr;
+  EXPECT_NE(verifyPlan(plan).message().find("[CallBody]"), std::string::npos)
+      << verifyPlan(plan).toString();
+  EXPECT_FALSE(call == otherCall);
+  EXPECT_FALSE(otherCall == call);
+  otherCall.body = nullptr;
+  EXPECT_TRUE(call == otherCall);
+  std::string message = Plan::parse(plan.serialize()).status().message();
+  EXPECT_NE(message.find("[CallBody]"), std::string::npos) << message;
+}
+
 TEST(Plan, WhatANewerVersionMadeIsCalledThat) {
   auto message = [](auto change) {
     Plan plan = makeTrainPlan();

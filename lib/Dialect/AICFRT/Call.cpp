@@ -129,6 +129,8 @@ Value CallOp::getStepOperand(size_t step, size_t slot) {
 }
 
 Value CallOp::getYielded(uint32_t number) {
+  if (isOnBuffers())
+    return {};
   const std::vector<uint32_t> &results = getCode().results;
   auto it = llvm::find(results, number);
   return it == results.end() ? Value()

@@ -34,8 +34,6 @@ public:
   /// Fuses the calls around `anchor`, which is of the first element's kind.
   /// Why it cannot, where there is something to fuse, goes to `whyNot`.
   bool run(CallOp anchor, std::string &whyNot);
-  /// The calls that run() found; gone if it fused them.
-  ArrayRef<Operation *> calls() const { return operations; }
 
 private:
   bool find(size_t element);
@@ -54,7 +52,6 @@ private:
   const KernelChooser &chooser;
   SmallVector<CallOp> elements; ///< null where an optional one is absent
   SmallVector<CallOp> parts;
-  SmallVector<Operation *> operations;
 };
 } // namespace
 
@@ -75,12 +72,11 @@ Value Fusion::at(PlaceInfo place, bool isResult) const {
 bool Fusion::find(size_t element) {
   OpKind kind = pattern.elements[element].kind;
   auto fits = [&](CallOp call) {
-    if (!isOneOf(call, kind) || isPart(call))
+    if (!isOneOf(call, kind))
       return false;
     for (const BindingInfo &b : pattern.bindings)
       if (b.operand.element == element) {
-        Value bound = at(b.to, b.isResult);
-        if (!bound || call.getStepOperand(0, b.operand.slot) != bound)
+        if (call.getStepOperand(0, b.operand.slot) != at(b.to, b.isResult))
           return false;
       }
     return true;
@@ -113,8 +109,8 @@ bool Fusion::find(size_t element) {
 bool Fusion::staysInside(Value value) const {
   for (const KeepInfo &keep : pattern.keeps)
     if (at(keep.result, true) == value &&
-        (keep.always || !llvm::all_of(value.getUsers(), [&](Operation *user) {
-           return isPart(user);
+        (keep.always || llvm::any_of(value.getUsers(), [&](Operation *user) {
+           return !isPart(user);
          })))
       return false;
   for (const BindingInfo &b : pattern.bindings)
@@ -143,10 +139,8 @@ Operation *Fusion::placeOf() const {
   for (CallOp part : parts) {
     if (part->isBeforeInBlock(first))
       first = part;
-    bool readsInner = llvm::any_of(part.getArgs(), [&](Value operand) {
-      return operand.getDefiningOp() && isPart(operand.getDefiningOp()) &&
-             staysInside(operand);
-    });
+    bool readsInner = llvm::any_of(
+        part.getArgs(), [&](Value operand) { return staysInside(operand); });
     if (readsInner && (!last || last->isBeforeInBlock(part)))
       last = part;
   }
@@ -197,7 +191,6 @@ bool Fusion::run(CallOp anchor, std::string &whyNot) {
     whyNot = "an operand is made too late, or a result is needed too early";
     return false;
   }
-  llvm::append_range(operations, parts);
   replaceParts(merged, parts, place);
   return true;
 }
@@ -213,16 +206,12 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
     for (auto call : func.getOps<CallOp>())
       if (isOneOf(call, first))
         anchors.push_back(call);
-    llvm::DenseSet<Operation *> gone;
     for (Operation *anchor : anchors) {
-      if (gone.contains(anchor))
-        continue;
       Location loc = anchor->getLoc();
       std::string whyNot;
       Fusion fusion(pattern, chooser);
-      if (fusion.run(cast<CallOp>(anchor), whyNot))
-        gone.insert(fusion.calls().begin(), fusion.calls().end());
-      else if (report && !whyNot.empty())
+      if (!fusion.run(cast<CallOp>(anchor), whyNot) && report &&
+          !whyNot.empty())
         emitRemark(loc) << StringRef(nameOf(first)) << " is not fused to "
                         << StringRef(pattern.name) << ": " << whyNot;
     }

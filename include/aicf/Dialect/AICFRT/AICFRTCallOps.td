@@ -147,7 +147,8 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     /// The value at a slot of a step; null where it is absent or none of the
     /// call's operands.
     ::mlir::Value getStepOperand(size_t step, size_t slot);
-    /// The result that is value number `number` of the body, or null.
+    /// The result that is value number `number` of the body; null where it stays
+    /// inside or the call is on buffers.
     ::mlir::Value getYielded(uint32_t number);
     /// True in a plan.
     bool isOnBuffers() { return !getDests().empty(); }

@@ -1,0 +1,83 @@
+// Tests that patterns which contradict themselves, or which the matcher could not
+// tell apart, build nothing.
+
+// RUN: split-file %s %t
+// RUN: not %tblgen -I %t -gen-patterns %t/place.td 2>&1 | FileCheck %s --check-prefix=PLACE
+// RUN: not %tblgen -I %t -gen-patterns %t/side.td 2>&1 | FileCheck %s --check-prefix=SIDE
+// RUN: not %tblgen -I %t -gen-patterns %t/before.td 2>&1 | FileCheck %s --check-prefix=BEFORE
+// RUN: not %tblgen -I %t -gen-patterns %t/maybe.td 2>&1 | FileCheck %s --check-prefix=MAYBE
+// RUN: not %tblgen -I %t -gen-patterns %t/either.td 2>&1 | FileCheck %s --check-prefix=EITHER
+// RUN: not %tblgen -I %t -gen-patterns %t/any.td 2>&1 | FileCheck %s --check-prefix=ANY
+// RUN: not %tblgen -I %t -gen-patterns %t/open.td 2>&1 | FileCheck %s --check-prefix=OPEN
+// RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
+
+//--- base.td
+include "kernels/KernelFamily.td"
+
+class Record<string name, int number> : AICFRT_Primitive<name, number> {
+  let summary = "a record";
+  let operandList = [In<"x">];
+  let resultList = [Like<"y", "x">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = []<string>;
+}
+def Right : Record<"right", 0>;
+def Other : Record<"other", 1>;
+def Third : Record<"third", 2> {
+  let operandList = [In<"x">, Opt<"z">];
+}
+
+//--- place.td
+include "base.td"
+// PLACE: 'wrong' has no 'a.z'
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
+  let bindings = ["b.x = a.z"];
+}
+
+//--- side.td
+include "base.td"
+// SIDE: 'wrong': 'a.x' is no result
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
+  let keeps = ["a.x"];
+}
+
+//--- before.td
+include "base.td"
+// BEFORE: 'wrong': 'a.x = b.y' refers to no element before
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
+  let bindings = ["a.x = b.y"];
+}
+
+//--- maybe.td
+include "base.td"
+// MAYBE: 'wrong': 'b.x = a.y' refers to an element that may be absent
+def Wrong : BodyPattern<"wrong", [Element<"c", Third>, Maybe<"a", Right>,
+                                  Element<"b", Other>]> {
+  let bindings = ["b.x = a.y"];
+}
+
+//--- either.td
+include "base.td"
+// EITHER: 'wrong': two elements are 'right', so a call could be either
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]>;
+
+//--- any.td
+include "base.td"
+// ANY: 'wrong': 'b' takes any number of operands
+def All : Record<"all", 3> { let operandList = [Each<"x">]; }
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", All>]>;
+
+//--- open.td
+include "base.td"
+// OPEN: 'wrong': groups could differ in whether 'a.z' is there
+def Wrong : BodyPattern<"wrong", [Element<"a", Third>, Element<"b", Right>]> {
+  let bindings = ["b.x = a.y"];
+  let maxGroups = 4;
+}
+
+//--- size.td
+include "base.td"
+// SIZE: 'wrong' must have 2 to 8 elements, the first of which is there
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>]>;

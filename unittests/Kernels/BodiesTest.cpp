@@ -1,0 +1,105 @@
+//===- BodiesTest.cpp - which bodies are which pattern --------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The normal form of bodies is tested by the loader's corpus.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/BodyRules.h"
+#include "unittests/Common/SampleCalls.h"
+
+#include <gtest/gtest.h>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+/// The first row of a pattern whose body has a step of the kind.
+std::shared_ptr<Body> bodyOf(PatternId pattern, OpKind kind) {
+  for (const KindRow &row : allCallRows()) {
+    DType dtype = row.isMixed ? DType::BF16 : DType::F32;
+    Sample sample = makeSample(row, 6, 5, dtype);
+    if (!sample.body || factsOf(*sample.body).pattern != pattern)
+      continue;
+    for (const BodyStep &step : sample.body->steps)
+      if (step.kind == kind)
+        return std::make_shared<Body>(*sample.body);
+  }
+  return nullptr;
+}
+
+TEST(Bodies, AreTheirPattern) {
+  size_t several = 0;
+  for (const KindRow &row : allCallRows()) {
+    DType dtype = row.isMixed ? DType::BF16 : DType::F32;
+    Sample call = toCall(makeSample(row, 6, 5, dtype));
+    ASSERT_TRUE(checkForm(*call.body).ok()) << row.name;
+    std::optional<PatternId> pattern = factsOf(*call.body).pattern;
+    ASSERT_TRUE(pattern.has_value()) << row.name;
+    EXPECT_EQ(row.name.rfind(nameOfPattern(*pattern), 0), 0u)
+        << row.name << " is taken for " << nameOfPattern(*pattern);
+    several += call.body->steps.size() > 1;
+  }
+  EXPECT_GT(several, 2 * allPatterns().size());
+}
+
+/// Whoever reads a kept result elsewhere would find nothing.
+TEST(Bodies, OfAPatternGiveWhatItKeeps) {
+  for (auto [pattern, kind] :
+       {std::pair(patterns::ReluBwdReduce, OpKind::ReluBwd),
+        {patterns::AdamUpdate, OpKind::Cast},
+        {patterns::SgdUpdate, OpKind::Cast},
+        {patterns::MomentumUpdate, OpKind::Cast}}) {
+    auto body = bodyOf(pattern, kind);
+    ASSERT_TRUE(body) << nameOfPattern(pattern);
+    body->results.erase(body->results.begin());
+    EXPECT_TRUE(checkForm(*body).ok()) << checkForm(*body).toString();
+    EXPECT_FALSE(factsOf(*body).pattern) << nameOfPattern(pattern);
+  }
+}
+
+/// One update with a momentum and one without are no call of either family.
+TEST(Bodies, OfAPatternHaveTheOperandsItNames) {
+  auto body = bodyOf(patterns::SgdUpdate, OpKind::SgdStep);
+  ASSERT_TRUE(body && body->steps.size() > 1);
+  BodyStep &last = *std::find_if(
+      body->steps.rbegin(), body->steps.rend(),
+      [](const BodyStep &step) { return step.kind == OpKind::SgdStep; });
+  // p, g, lr, m, inv_scale, ok: m becomes the call's last operand.
+  ASSERT_EQ(last.operands[3], kAbsentValue);
+  uint32_t fresh = body->numOperands;
+  for (BodyStep &step : body->steps)
+    for (int32_t &value : step.operands)
+      value += value >= int32_t(fresh);
+  for (uint32_t &value : body->results)
+    ++value;
+  last.operands[3] = int32_t(fresh);
+  body->numOperands = fresh + 1;
+  body->results.push_back(uint32_t(body->numValues()) - 1);
+  if (body->steps.back().kind == OpKind::SgdStep) {
+    EXPECT_TRUE(checkForm(*body).ok()) << checkForm(*body).toString();
+  }
+  EXPECT_FALSE(factsOf(*body).pattern);
+}
+
+TEST(Bodies, OperandsAndResultsAreCounted) {
+  Sample call = toCall(makeSample(sampleCallRow("add"), 3, 4, DType::F32));
+  EXPECT_TRUE(describeValues(*call.body, call.ins, call.outs).ok());
+  auto message = [&](size_t ins, size_t outs) {
+    std::vector<TensorDesc> in = call.ins, out = call.outs;
+    in.resize(ins, call.ins[0]);
+    out.resize(outs, call.outs[0]);
+    return describeValues(*call.body, in, out).status().message();
+  };
+  EXPECT_EQ(message(1, 1), "got 1 operands and 1 results for a body that takes "
+                           "2 and gives 1");
+  EXPECT_EQ(message(3, 1), "got 3 operands and 1 results for a body that takes "
+                           "2 and gives 1");
+  EXPECT_EQ(message(2, 2), "got 2 operands and 2 results for a body that takes "
+                           "2 and gives 1");
+}
+
+} // namespace

@@ -148,62 +148,109 @@ void timeProblem(Bench &bench, const char *what, const Shape &s,
   bench.clear();
 }
 
-/// The calls of a linear layer x·Wᵀ + b behind a relu and of its gradients,
-/// alone and with what may stand in one call with them.
-void timeLayer(Bench &bench, const Shape &s) {
-  TensorDesc x(s.dtype, {s.m, s.k}), w(s.dtype, {s.n, s.k});
-  TensorDesc y(s.dtype, {s.m, s.n}), b(s.dtype, {s.n});
-  auto product = [](const TensorDesc &a, const TensorDesc &b, GemmAttrs attrs) {
+/// The calls of a layer of one shape.
+class Layer {
+public:
+  Layer(Bench &bench, const Shape &s)
+      : bench(bench), s(s), x(s.dtype, {s.m, s.k}), w(s.dtype, {s.n, s.k}),
+        y(s.dtype, {s.m, s.n}), b(s.dtype, {s.n}) {}
+
+  void timeLinear();
+  void timeGelu();
+  void timeNorm();
+
+private:
+  static Problem product(const TensorDesc &a, const TensorDesc &b,
+                         GemmAttrs attrs) {
     Problem p;
     p.operand(a);
     p.operand(b);
     p.add(OpKind::Gemm, attrs, {0, 1});
     return p;
-  };
-  auto single = [&](const char *what, OpKind kind, auto attrs,
-                    std::vector<TensorDesc> ins, TensorDesc out) {
+  }
+  void time(const char *what, Problem p, std::vector<uint32_t> yielded,
+            std::vector<TensorDesc> types) {
+    p.yield(std::move(yielded), std::move(types));
+    timeProblem(bench, what, s, p);
+  }
+  template <typename Attrs>
+  void single(const char *what, OpKind kind, const Attrs &attrs,
+              const std::vector<TensorDesc> &ins,
+              std::vector<TensorDesc> outs) {
     Problem p;
     std::vector<int32_t> numbers;
     for (const TensorDesc &in : ins)
       numbers.push_back(int32_t(p.operand(in)));
     p.add(kind, attrs, numbers);
-    p.yield({0}, {out});
-    timeProblem(bench, what, s, p);
-  };
+    std::vector<uint32_t> yielded;
+    for (uint32_t i = 0; i < outs.size(); ++i)
+      yielded.push_back(i);
+    time(what, p, yielded, std::move(outs));
+  }
+
+  Bench &bench;
+  Shape s;
+  TensorDesc x, w, y, b;
+};
+
+/// A linear layer x·Wᵀ + b behind a relu and its gradients, alone and with what
+/// may stand in one call with them.
+void Layer::timeLinear() {
+  time("forward", product(x, w, {0, 1}), {0}, {y});
   Problem p = product(x, w, {0, 1});
-  p.yield({0}, {y});
-  timeProblem(bench, "forward", s, p);
-  p = product(x, w, {0, 1});
   p.operand(b);
   p.add(OpKind::BiasAdd, BiasAddAttrs{-1}, {3, 2});
+  time("forward bias", p, {1}, {y});
   p.add(OpKind::Relu, NoAttrs(), {4});
-  p.yield({2}, {y});
-  timeProblem(bench, "forward bias relu", s, p);
-  single("bias", OpKind::BiasAdd, BiasAddAttrs{-1}, {y, b}, y);
-  p = product(y, w, {0, 0});
-  p.yield({0}, {x});
-  timeProblem(bench, "dx", s, p);
+  time("forward bias relu", p, {2}, {y});
+  single("bias", OpKind::BiasAdd, BiasAddAttrs{-1}, {y, b}, {y});
+  time("dx", product(y, w, {0, 0}), {0}, {x});
   p = product(y, w, {0, 0});
   p.operand(x);
   p.add(OpKind::ReluBwd, NoAttrs(), {3, 2});
-  p.yield({1}, {x});
-  timeProblem(bench, "dx relu_bwd", s, p);
-  single("relu_bwd", OpKind::ReluBwd, NoAttrs(), {x, x}, x);
+  time("dx relu_bwd", p, {1}, {x});
+  single("relu_bwd", OpKind::ReluBwd, NoAttrs(), {x, x}, {x});
   Problem r;
   r.operand(x);
   r.operand(x);
   r.add(OpKind::ReluBwd, NoAttrs(), {0, 1});
   r.add(OpKind::ReduceSum, ReduceSumAttrs{0}, {2});
-  r.yield({0, 1}, {x, TensorDesc(s.dtype, {s.k})});
-  timeProblem(bench, "relu_bwd db", s, r);
-  single("db", OpKind::ReduceSum, ReduceSumAttrs{0}, {y}, b);
-  p = product(y, x, {1, 0});
-  p.yield({0}, {w});
-  timeProblem(bench, "dW", s, p);
+  time("relu_bwd db", r, {0, 1}, {x, TensorDesc(s.dtype, {s.k})});
+  single("db", OpKind::ReduceSum, ReduceSumAttrs{0}, {y}, {b});
+  time("dW", product(y, x, {1, 0}), {0}, {w});
   p = product(y, x, {1, 0});
   p.add(OpKind::ReduceSum, ReduceSumAttrs{0}, {0});
-  p.yield({0, 1}, {w, b});
-  timeProblem(bench, "dW db", s, p);
+  time("dW db", p, {0, 1}, {w, b});
+}
+
+/// The same with gelu (tanh): in 16 bits the library does it on the way out.
+void Layer::timeGelu() {
+  single("gelu", OpKind::Gelu, GeluAttrs{1}, {y}, {y});
+  single("gelu_bwd", OpKind::GeluBwd, GeluBwdAttrs{1}, {x, x}, {x});
+  Problem p = product(x, w, {0, 1});
+  p.operand(b);
+  p.add(OpKind::BiasAdd, BiasAddAttrs{-1}, {3, 2});
+  p.add(OpKind::Gelu, GeluAttrs{1}, {4});
+  time("forward bias gelu", p, {2}, {y});
+  time("... operand kept", p, {1, 2}, {y, y});
+  p = product(y, w, {0, 0});
+  p.operand(x);
+  p.add(OpKind::GeluBwd, GeluBwdAttrs{1}, {3, 2});
+  time("dx gelu_bwd", p, {1}, {x});
+}
+
+/// Rows of m x n: a residual and the norm behind it.
+void Layer::timeNorm() {
+  TensorDesc perRow(s.dtype, {s.m});
+  single("add", OpKind::Add, NoAttrs(), {y, y}, {y});
+  single("layer_norm", OpKind::LayerNorm, LayerNormAttrs{1e-5}, {y, b, b},
+         {y, perRow, perRow});
+  Problem p;
+  for (const TensorDesc &operand : {y, y, b, b})
+    p.operand(operand);
+  p.add(OpKind::Add, NoAttrs(), {0, 1});
+  p.add(OpKind::LayerNorm, LayerNormAttrs{1e-5}, {4, 2, 3});
+  time("add layer_norm", p, {0, 1, 2, 3}, {y, y, perRow, perRow});
 }
 
 /// Or ends the program.
@@ -235,7 +282,10 @@ int main(int argc, char **argv) {
       return 2;
     }
     s.dtype = given("the dtype", parseEnum<DType>(type, kNumDTypes), type);
-    timeLayer(bench, s);
+    Layer layer(bench, s);
+    layer.timeLinear();
+    layer.timeGelu();
+    layer.timeNorm();
   }
   return 0;
 }

@@ -147,6 +147,14 @@ Status checkForm(const Body &body) {
                      kMaxBodySteps);
   for (size_t i = 0; i < body.steps.size(); ++i)
     AICF_RETURN_IF_ERROR(checkStep(body, i));
+  size_t slots = 0;
+  for (const BodyStep &step : body.steps)
+    slots += step.operands.size();
+  // Before anything is as large as the number says.
+  if (body.numOperands > slots)
+    return makeError(StatusCode::InvalidArgument, "the call has ",
+                     body.numOperands, " operands, its body has room for ",
+                     slots);
   UseChecker uses(body);
   for (size_t i = 0; i < body.steps.size(); ++i)
     AICF_RETURN_IF_ERROR(uses.step(i));

@@ -332,6 +332,14 @@ template <typename Call> struct AdamUpdateView : PatternView<Call> {
   std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
 };
 
+/// Pattern add_layer_norm
+template <typename Call> struct AddLayerNormView : PatternView<Call> {
+  AddLayerNormView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::AddLayerNorm)) {}
+  AddView<Call> add() const { return this->template element<AddView<Call>>(0); }
+  LayerNormView<Call> norm() const { return this->template element<LayerNormView<Call>>(1); }
+};
+
 /// Pattern gemm_bias
 template <typename Call> struct GemmBiasView : PatternView<Call> {
   GemmBiasView(const Call &call)
@@ -339,6 +347,23 @@ template <typename Call> struct GemmBiasView : PatternView<Call> {
   GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
   BiasAddView<Call> bias() const { return this->template element<BiasAddView<Call>>(1); }
   std::optional<ReluView<Call>> relu() const { return this->template optionalElement<ReluView<Call>>(2); }
+};
+
+/// Pattern gemm_bias_gelu
+template <typename Call> struct GemmBiasGeluView : PatternView<Call> {
+  GemmBiasGeluView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::GemmBiasGelu)) {}
+  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
+  BiasAddView<Call> bias() const { return this->template element<BiasAddView<Call>>(1); }
+  GeluView<Call> gelu() const { return this->template element<GeluView<Call>>(2); }
+};
+
+/// Pattern gemm_gelu_bwd
+template <typename Call> struct GemmGeluBwdView : PatternView<Call> {
+  GemmGeluBwdView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::GemmGeluBwd)) {}
+  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
+  GeluBwdView<Call> bwd() const { return this->template element<GeluBwdView<Call>>(1); }
 };
 
 /// Pattern gemm_reduce
@@ -422,7 +447,10 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
   X(AdamUpdate) \
+  X(AddLayerNorm) \
   X(GemmBias) \
+  X(GemmBiasGelu) \
+  X(GemmGeluBwd) \
   X(GemmReduce) \
   X(GemmReluBwd) \
   X(MomentumUpdate) \

@@ -28,9 +28,18 @@ template <typename Pattern> bool isSmallProduct(const Pattern &c) {
 }
 
 /// The bias lies along the columns of the product.
-inline bool isRowBias(const GemmBiasView<rules::Call> &c) {
+template <typename Pattern> bool isRowBias(const Pattern &c) {
   int64_t axis = c.bias().attrs().axis;
   return axis == -1 || axis == 1;
+}
+
+/// cuBLASLt's gelu, whose operand has rows of a multiple of 16 bytes
+/// (CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD).
+inline bool hasLibraryGelu(const GemmBiasGeluView<rules::Call> &c) {
+  return c.gelu().attrs().approximate != 0 && c.gemm().c()->dims[1] % 8 == 0;
+}
+inline bool hasLibraryGelu(const GemmGeluBwdView<rules::Call> &c) {
+  return c.bwd().attrs().approximate != 0 && c.gemm().c()->dims[1] % 8 == 0;
 }
 
 /// The sums run over the product's K and drop it.

@@ -69,6 +69,18 @@ def GemmBias : BodyPattern<"gemm_bias", [
     Maybe<"relu", AICFRT_ReluOp>]> {
   let bindings = ["bias.y = gemm.c", "relu.x = bias.out"];
 }
+/// A linear layer with gelu, whose operand the gradient asks for.
+def GemmBiasGelu : BodyPattern<"gemm_bias_gelu", [
+    Element<"gemm", AICFRT_GemmOp>, Element<"bias", AICFRT_BiasAddOp>,
+    Element<"gelu", AICFRT_GeluOp>]> {
+  let bindings = ["bias.y = gemm.c", "gelu.x = bias.out"];
+  let mayKeep = ["bias.out"];
+}
+/// The gradient of the input of a layer behind a gelu.
+def GemmGeluBwd : BodyPattern<"gemm_gelu_bwd", [
+    Element<"gemm", AICFRT_GemmOp>, Element<"bwd", AICFRT_GeluBwdOp>]> {
+  let bindings = ["bwd.dy = gemm.c"];
+}
 /// The gradient of the input of a layer behind a relu.
 def GemmReluBwd : BodyPattern<"gemm_relu_bwd", [
     Element<"gemm", AICFRT_GemmOp>, Element<"bwd", AICFRT_ReluBwdOp>]> {
@@ -93,7 +105,8 @@ class TileFusion<BodyPattern pattern, string takes, list<Variant> types,
   let patterns = [pattern];
   let condition = takes # !if(isSmall, " && isSmallProduct(c)", "");
 }
-defvar HalfAndSingle = [On<"f32">, On<"f16">, On<"bf16">];
+defvar HalfTypes = [On<"f16">, On<"bf16">];
+defvar HalfAndSingle = [On<"f32">] # HalfTypes;
 def GemmTiles : Tiles<HalfAndSingle> {
   let kinds = [AICFRT_GemmOp];
   let condition = "isSmallProduct(c)";
@@ -138,6 +151,14 @@ def GemmBiasLt : Library<HalfAndSingle> {
   let condition = "isRowBias(c)";
   let fusesForFree = 1;
 }
+/// The library's gelu is the one with tanh.
+class GeluLt<BodyPattern pattern, string takes> : Library<HalfTypes> {
+  let patterns = [pattern];
+  let condition = takes;
+  let fusesForFree = 1;
+}
+def GemmBiasGeluLt : GeluLt<GemmBiasGelu, "isRowBias(c) && hasLibraryGelu(c)">;
+def GemmGeluBwdLt : GeluLt<GemmGeluBwd, "hasLibraryGelu(c)">;
 /// They take longer than gemm and a reduction apart (benchmarks/results): only
 /// by name.
 def GemmReduceTF32 : LibraryTF32 {

@@ -19,11 +19,21 @@ namespace aicf {
 
 /// c[m,n] = op(a)[m,k] · op(b)[k,n], and what is done on the way out.
 struct Product {
-  enum class Epilogue { None, Bias, BiasRelu, ReluBwd, Reduce };
+  enum class Epilogue {
+    None,
+    Bias,
+    BiasRelu,
+    BiasGelu,
+    ReluBwd,
+    GeluBwd,
+    Reduce
+  };
 
   TensorView a, b, c;
-  TensorView
-      extra; ///< bias [n], saved [m,n] or sums [m]; none without epilogue
+  /// bias [n], saved [m,n] or sums [m]; none without epilogue and for GeluBwd
+  TensorView extra;
+  /// gelu's operand [m,n], written or read; BiasGelu may do without
+  TensorView geluOperand = {};
   bool transA, transB;
   Epilogue epilogue = Epilogue::None;
   int64_t m, n, k;
@@ -34,6 +44,16 @@ struct Product {
       : Product(call.gemm(), call.relu() ? call.relu()->y() : call.bias().out(),
                 call.bias().b()) {
     epilogue = call.relu() ? Epilogue::BiasRelu : Epilogue::Bias;
+  }
+  Product(const GemmBiasGeluArgs &call)
+      : Product(call.gemm(), call.gelu().y(), call.bias().b()) {
+    epilogue = Epilogue::BiasGelu;
+    geluOperand = call.bias().out();
+  }
+  Product(const GemmGeluBwdArgs &call)
+      : Product(call.gemm(), call.bwd().dx(), TensorView()) {
+    epilogue = Epilogue::GeluBwd;
+    geluOperand = call.bwd().x();
   }
   Product(const GemmReluBwdArgs &call)
       : Product(call.gemm(), call.bwd().dx(), call.bwd().saved()) {

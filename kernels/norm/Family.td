@@ -127,6 +127,19 @@ def ReluBwdReduceCuda : Sums {
   let condition = "sumsRows(c)";
   let kernel = "reluBwdReduce<$T>";
 }
+/// A residual connection and the norm behind it.
+def AddLayerNorm : BodyPattern<"add_layer_norm", [
+    Element<"add", AICFRT_AddOp>, Element<"norm", AICFRT_LayerNormOp>]> {
+  let bindings = ["norm.x = add.c"];
+  let mayKeep = ["add.c"];
+  let ties = ["add.c = add.a", "add.c = add.b", "norm.y = add.a",
+              "norm.y = add.b"];
+}
+def AddLayerNormCuda : KernelFamily<"layer_norm", "CUDA"> {
+  let patterns = [AddLayerNorm];
+  let variants = EveryFloat.each;
+  let kernel = "addLayerNorm<$T>";
+}
 def LayerNormCuda : KernelFamily<"layer_norm", "CUDA"> {
   let kinds = [AICFRT_LayerNormOp];
   let variants = EveryFloat.each;

@@ -17,6 +17,8 @@ struct LayerNormParams {
   void *y, *mean, *rstd;
   int64_t width, rows;
   double eps;
+  const void *residual; ///< added to x; only where the kernel adds
+  void *sum;            ///< x + residual, or null
 };
 
 struct LayerNormBwdParams {
@@ -25,56 +27,80 @@ struct LayerNormBwdParams {
   int64_t width, rows;
 };
 
-/// Mean, then variance around it, then the row.
-template <typename T>
+/// Mean, then variance around it, then the row. A thread reads and writes the
+/// same elements in each pass, and writes in the last: results may take the
+/// storage of x and of what is added to it.
+template <typename T, bool kAdds>
 __device__ void layerNormRow(const LayerNormParams &p, int64_t row,
                              Compute<T> *scratch) {
   using C = Compute<T>;
   int64_t base = row * p.width;
-  const T *x = static_cast<const T *>(p.x) + base;
+  auto element = [&](int64_t j) {
+    C x = widen(static_cast<const T *>(p.x)[base + j]);
+    if constexpr (kAdds)
+      x += widen(static_cast<const T *>(p.residual)[base + j]);
+    return x;
+  };
   C sum = 0, squares = 0;
   for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x)
-    sum += widen(x[j]);
+    sum += element(j);
   C mean = blockSum(sum, scratch) / C(p.width);
   for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
-    C d = widen(x[j]) - mean;
+    C d = element(j) - mean;
     squares += d * d;
   }
   C variance = blockSum(squares, scratch) / C(p.width);
   C rstd = C(1) / sqrt(variance + C(p.eps));
-  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x)
-    static_cast<T *>(p.y)[base + j] =
-        narrow<T>((widen(x[j]) - mean) * rstd *
-                      widen(static_cast<const T *>(p.gamma)[j]) +
-                  widen(static_cast<const T *>(p.beta)[j]));
+  for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
+    C x = element(j);
+    if (kAdds && p.sum)
+      static_cast<T *>(p.sum)[base + j] = narrow<T>(x);
+    static_cast<T *>(p.y)[base + j] = narrow<T>(
+        (x - mean) * rstd * widen(static_cast<const T *>(p.gamma)[j]) +
+        widen(static_cast<const T *>(p.beta)[j]));
+  }
   if (threadIdx.x == 0) {
     static_cast<T *>(p.mean)[row] = narrow<T>(mean);
     static_cast<T *>(p.rstd)[row] = narrow<T>(rstd);
   }
 }
 
-template <typename T>
+template <typename T, bool kAdds>
 __global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
   __shared__ Compute<T> scratch[32];
   for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
-    layerNormRow<T>(p, row, scratch);
+    layerNormRow<T, kAdds>(p, row, scratch);
 }
 
-template <typename T>
-LaunchPlan layerNorm(LayerNormArgs call, const DeviceLimits &) {
-  LayerNormParams p{call.x().data,
+/// The norm of `x`, or of x + `residual`.
+template <typename T, bool kAdds>
+LaunchPlan planLayerNorm(const LayerNormArgs &call, const TensorView &x,
+                         const void *residual, void *sum) {
+  int64_t width = call.gamma().numElements();
+  LayerNormParams p{x.data,
                     call.gamma().data,
                     call.beta().data,
                     call.y().data,
                     call.mean().data,
                     call.rstd().data,
-                    0,
-                    0,
-                    call.attrs().eps};
-  p.width = call.gamma().numElements();
-  p.rows = call.x().numElements() / p.width;
-  return {
-      plan(layerNormKernel<T>, rowGrid(p.rows), p.width > 512 ? 256 : 64, p)};
+                    width,
+                    x.numElements() / width,
+                    call.attrs().eps,
+                    residual,
+                    sum};
+  return {plan(layerNormKernel<T, kAdds>, rowGrid(p.rows),
+               width > 512 ? 256 : 64, p)};
+}
+
+template <typename T>
+LaunchPlan layerNorm(LayerNormArgs call, const DeviceLimits &) {
+  return planLayerNorm<T, false>(call, call.x(), nullptr, nullptr);
+}
+
+template <typename T>
+LaunchPlan addLayerNorm(AddLayerNormArgs call, const DeviceLimits &) {
+  return planLayerNorm<T, true>(call.norm(), call.add().a(),
+                                call.add().b().data, call.add().c().data);
 }
 
 /// dx = rstd·(g - mean(g) - h·mean(g·h)) of one row.

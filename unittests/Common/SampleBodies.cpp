@@ -169,7 +169,7 @@ std::string nameOfChoice(const PatternInfo &pattern, const Choice &choice,
 
 /// The pattern is its, and some kernel of some device takes it.
 bool isTaken(const KindRow &row, const PatternInfo &pattern) {
-  Sample sample = makeSample(row, 3, 4, row.isMixed ? DType::BF16 : DType::F32);
+  Sample sample = makeSample(row, 3, 4, row.usualType());
   StatusOr<TypedBody> typed = typedBodyOf(sample);
   if (!typed.ok() || patternOf(typed->pattern()) != &pattern)
     return false;
@@ -177,6 +177,20 @@ bool isTaken(const KindRow &row, const PatternInfo &pattern) {
   return std::any_of(rows.begin(), rows.end(), [&](const KernelRow &kernel) {
     return kernel.accepts(*typed);
   });
+}
+
+/// For every type and size, or for those that some kernel takes.
+void addIfTaken(KindRow row, const PatternInfo &pattern,
+                std::vector<KindRow> &rows) {
+  for (int64_t multiple : {1, 8})
+    for (bool isHalf : {false, true}) {
+      row.multiple = multiple;
+      row.isHalf = isHalf;
+      if (isTaken(row, pattern)) {
+        rows.push_back(std::move(row));
+        return;
+      }
+    }
 }
 
 void addChoices(const PatternInfo &pattern, Choice choice,
@@ -210,8 +224,7 @@ void addChoices(const PatternInfo &pattern, Choice choice,
     row.make = [&pattern, choice, keepsAll](int64_t m, int64_t n) {
       return *Composer(pattern, choice, keepsAll).compose(m, n);
     };
-    if (isTaken(row, pattern))
-      rows.push_back(std::move(row));
+    addIfTaken(std::move(row), pattern, rows);
   }
 }
 

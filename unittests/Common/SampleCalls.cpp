@@ -368,7 +368,10 @@ std::string_view operandName(const Sample &sample, size_t operand) {
 }
 
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype) {
-  Sample sample = row.make(m, n);
+  auto roundUp = [&](int64_t size) {
+    return (size + row.multiple - 1) / row.multiple * row.multiple;
+  };
+  Sample sample = row.make(roundUp(m), roundUp(n));
   sample.kind = row.kind;
   const OpInfo &info = infoOf(row.kind);
   if (!info.hasVariadic &&

@@ -48,6 +48,18 @@ struct KindRow {
   bool isMixed = false;
   /// For f32 and f64 only.
   bool isWide = false;
+  /// For f16 and bf16 only.
+  bool isHalf = false;
+  /// m and n are rounded up to its multiples.
+  int64_t multiple = 1;
+
+  /// What the row is tried with where one type is enough.
+  DType usualType() const {
+    return isMixed ? DType::BF16 : isHalf ? DType::F16 : DType::F32;
+  }
+  bool takes(DType dtype) const {
+    return sizeOf(dtype) == 2 ? !isWide : !isMixed && !isHalf;
+  }
 };
 
 /// At least one row of every kind.

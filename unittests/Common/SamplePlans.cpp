@@ -238,8 +238,7 @@ std::vector<NamedPlan> samplePlans() {
                                   {"inits", makeInitPlan()}};
   for (const KindRow &row : allCallRows())
     for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
-      Sample sample =
-          makeSample(row, 3, 4, row.isMixed ? DType::BF16 : DType::F32);
+      Sample sample = makeSample(row, 3, 4, row.usualType());
       StatusOr<TypedBody> typed = typedBodyOf(sample);
       if (!typed.ok() || !selectKernel(device, *typed))
         continue;

@@ -20,7 +20,7 @@ namespace {
 /// The first row of a pattern whose body has a step of the kind.
 std::shared_ptr<Body> bodyOf(PatternId pattern, OpKind kind) {
   for (const KindRow &row : allCallRows()) {
-    DType dtype = row.isMixed ? DType::BF16 : DType::F32;
+    DType dtype = row.usualType();
     Sample sample = makeSample(row, 6, 5, dtype);
     if (!sample.body || factsOf(*sample.body).pattern != pattern)
       continue;
@@ -34,7 +34,7 @@ std::shared_ptr<Body> bodyOf(PatternId pattern, OpKind kind) {
 TEST(Bodies, AreTheirPattern) {
   size_t several = 0;
   for (const KindRow &row : allCallRows()) {
-    DType dtype = row.isMixed ? DType::BF16 : DType::F32;
+    DType dtype = row.usualType();
     Sample call = toCall(makeSample(row, 6, 5, dtype));
     ASSERT_TRUE(checkForm(*call.body).ok()) << row.name;
     std::optional<PatternId> pattern = factsOf(*call.body).pattern;

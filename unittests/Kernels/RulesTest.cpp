@@ -467,7 +467,7 @@ std::vector<RuleCase> makeCases() {
 const std::vector<RuleCase> kCases = makeCases();
 
 Sample goodSample(const KindRow &row) {
-  return makeSample(row, 3, 6, row.isMixed ? BF16 : F32);
+  return makeSample(row, 3, 6, row.usualType());
 }
 
 Status check(OpKind kind, const Sample &s) {

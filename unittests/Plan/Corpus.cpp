@@ -614,10 +614,17 @@ void CorpusBuilder::addBodies() {
       "twice", [](Body &b) { b.steps[0].operands = {0, 0}; },
       "stands at two slots");
   form(
+      "too-many-operands", [](Body &b) { b.numOperands = 4294967293u; },
+      "has room for 2");
+  form(
+      "operands-without-a-slot", [](Body &b) { b.numOperands = 3; },
+      "has room for 2");
+  form(
       "unused-operand",
       [](Body &b) {
         b.numOperands = 3;
-        b.results = {3};
+        b.steps.push_back({OpKind::Add, {}, {3, 3}});
+        b.results = {4};
       },
       "its body reads 2");
   form("yields-operand", [](Body &b) { b.results = {1}; }, "yields value 1");

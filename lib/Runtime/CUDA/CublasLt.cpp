@@ -54,12 +54,17 @@ uint32_t alignmentOf(const TensorView &view) {
   return uint32_t(bits & (~bits + 1));
 }
 
-cublasLtEpilogue_t epilogueOf(Product::Epilogue epilogue) {
-  switch (epilogue) {
+cublasLtEpilogue_t epilogueOf(const Product &product) {
+  switch (product.epilogue) {
   case Product::Epilogue::Bias:
     return CUBLASLT_EPILOGUE_BIAS;
   case Product::Epilogue::BiasRelu:
     return CUBLASLT_EPILOGUE_RELU_BIAS;
+  case Product::Epilogue::BiasGelu:
+    return product.geluOperand.data ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
+                                    : CUBLASLT_EPILOGUE_GELU_BIAS;
+  case Product::Epilogue::GeluBwd:
+    return CUBLASLT_EPILOGUE_DGELU;
   case Product::Epilogue::Reduce:
     return CUBLASLT_EPILOGUE_BGRADB;
   default:
@@ -82,7 +87,7 @@ struct Problem : Product {
 
 Problem::Problem(const Product &product, const ResolvedCall &call)
     : Product(product), isTF32(call.row->math == Math::TF32), in(a.desc.dtype),
-      out(c.desc.dtype), epilogue(epilogueOf(Product::epilogue)),
+      out(c.desc.dtype), epilogue(epilogueOf(product)),
       workspaceBytes(call.workspace.data ? call.workspace.desc.numBytes() : 0),
       alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
 
@@ -104,9 +109,16 @@ struct Descriptors {
   MatrixLayout a, b, c; ///< ours
 
   static StatusOr<Descriptors> create(const CudaApi &api, const Problem &p);
-  Status setPointer(const CudaApi &api, const void *pointer) const {
-    AICF_CUDA_TRY(api, cublasLtMatmulDescSetAttribute, operation.get(),
-                  CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer, sizeof(pointer));
+  /// Of a bias or sums and of gelu's operand; null where there is none.
+  Status setPointers(const CudaApi &api, const void *extra,
+                     const void *geluOperand) const {
+    if (extra)
+      AICF_CUDA_TRY(api, cublasLtMatmulDescSetAttribute, operation.get(),
+                    CUBLASLT_MATMUL_DESC_BIAS_POINTER, &extra, sizeof(extra));
+    if (geluOperand)
+      AICF_CUDA_TRY(api, cublasLtMatmulDescSetAttribute, operation.get(),
+                    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &geluOperand,
+                    sizeof(geluOperand));
     return {};
   }
 };
@@ -146,6 +158,8 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
     cudaDataType_t type = cudaTypeOf(p.out);
     AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type));
   }
+  if (p.geluOperand.data) // our rows are its columns
+    AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n));
   int64_t rowsA = p.transA ? p.k : p.m, rowsB = p.transB ? p.n : p.k;
   AICF_ASSIGN_OR_RETURN(d.a, makeLayout(api, p.in, p.lda, rowsA));
   AICF_ASSIGN_OR_RETURN(d.b, makeLayout(api, p.in, p.ldb, rowsB));
@@ -306,6 +320,8 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
   AICF_ASSIGN_OR_RETURN(
       DeviceMemory extra,
       makeDeviceMemory(api, uint64_t(std::max(p.m, p.n)) * sizeOf(p.out)));
+  AICF_ASSIGN_OR_RETURN(DeviceMemory geluOperand,
+                        makeDeviceMemory(api, p.geluOperand.data ? bytesC : 1));
   AICF_ASSIGN_OR_RETURN(DeviceMemory workspace,
                         makeDeviceMemory(api, p.workspaceBytes + 1));
   AICF_ASSIGN_OR_RETURN(StreamHandle stream, makeStream(api));
@@ -315,8 +331,9 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
   size_t best = all.size();
   for (size_t i = 0; i < all.size(); ++i) {
     AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
-    if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
-      AICF_RETURN_IF_ERROR(d.setPointer(api, extra.get()));
+    AICF_RETURN_IF_ERROR(
+        d.setPointers(api, p.extra.data ? extra.get() : nullptr,
+                      p.geluOperand.data ? geluOperand.get() : nullptr));
     MatmulCall call(
         api, handle, std::move(d),
         {a.get(), b.get(), c.get(), workspace.get(), p.workspaceBytes}, all[i],
@@ -384,17 +401,17 @@ CublasLt::prepare(const ResolvedCall &call, const PrepareContext &context) {
                      " needs cuBLASLt: ", api.cublasLtProblem);
   Problem p(read(call.launchArgs()), call);
   AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
-  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
-    const void *extra = p.extra.data;
-    // The library is not told, and may load 16 bytes at a time.
-    if (reinterpret_cast<uintptr_t>(extra) % 16 != 0)
-      return makeError(
-          StatusCode::Misaligned, call.row->kid, ": ",
-          p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
-                                                 : "operand 2 (bias)",
-          " has address ", extra, ", which is not a multiple of 16 bytes");
-    AICF_RETURN_IF_ERROR(d.setPointer(api, extra));
-  }
+  // The library is not told, and may load 16 bytes at a time.
+  for (auto [what, pointer] :
+       {std::pair(p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
+                                                         : "operand 2 (bias)",
+                  p.extra.data),
+        std::pair("gelu's operand", p.geluOperand.data)})
+    if (reinterpret_cast<uintptr_t>(pointer) % 16 != 0)
+      return makeError(StatusCode::Misaligned, call.row->kid, ": ", what,
+                       " has address ", pointer,
+                       ", which is not a multiple of 16 bytes");
+  AICF_RETURN_IF_ERROR(d.setPointers(api, p.extra.data, p.geluOperand.data));
   StatusOr<cublasLtMatmulAlgo_t> algorithm = choose(p, d, context);
   if (!algorithm.ok())
     return algorithm.status().withContext(std::string(call.row->kid));

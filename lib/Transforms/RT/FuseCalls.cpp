@@ -195,6 +195,23 @@ bool Fusion::run(CallOp anchor, std::string &whyNot) {
   return true;
 }
 
+/// A pattern may be the beginning of another.
+static std::vector<const PatternInfo *> longestFirst() {
+  std::vector<const PatternInfo *> patterns;
+  for (const PatternInfo &pattern : allPatterns())
+    if (pattern.maxGroups == 0)
+      patterns.push_back(&pattern);
+  auto size = [](const PatternInfo *pattern) {
+    return llvm::count_if(pattern->elements, [](const ElementInfo &element) {
+      return !element.isOptional;
+    });
+  };
+  llvm::stable_sort(patterns, [&](const PatternInfo *a, const PatternInfo *b) {
+    return size(a) > size(b);
+  });
+  return patterns;
+}
+
 namespace {
 struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
   using FuseCallsBase::FuseCallsBase;
@@ -222,9 +239,8 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
       KernelChooser chooser(func, target);
-      for (const PatternInfo &pattern : allPatterns())
-        if (pattern.maxGroups == 0)
-          apply(func, pattern, chooser);
+      for (const PatternInfo *pattern : longestFirst())
+        apply(func, *pattern, chooser);
     }
   }
 };

@@ -50,8 +50,13 @@
 // -----
 
 // Tests the normal form.
-// expected-error @+1 {{the call has 2 operands, its body reads 1}}
+// expected-error @+1 {{the call has 2 operands, its body has room for 1}}
 "test.body"() {body = #aicf_rt.body<2 { t0 = relu(i0) yield t0 }>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{the call has 2 operands, its body reads 1}}
+"test.body"() {body = #aicf_rt.body<2 { t0 = relu(i0) t1 = relu(t0) yield t1 }>} : () -> ()
 
 // -----
 

@@ -22,6 +22,7 @@ IN_PLACE_TOGETHER = {
     ("gemm", "relu_bwd"): {(0, 2)},
     ("relu_bwd", "reduce_sum"): {(0, 0), (0, 1)},
     ("mse_loss", "mse_grad"): {(1, 0), (1, 1)},
+    ("add", "layer_norm"): {(0, 0), (0, 1), (1, 0), (1, 1)},
 }
 RESULTS = {"adam_step": 3, "sgd_step": 2, "cast": 1}
 

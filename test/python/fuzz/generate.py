@@ -115,50 +115,61 @@ class Network:
         self.params.append((name, v))
         return v
 
+    def linear(self, x, n, has_bias):
+        b = self.b
+        w = self.param((n, x.shape[1]))
+        bias = self.param((n,)) if has_bias else None
+
+        def back(dy, grads):
+            dx, dw, db = b.linear_bwd(dy, x, w)
+            grads[w] = dw
+            if bias is not None:
+                grads[bias] = db
+            return dx
+        self.backward.append(back)
+        return b.linear(x, w, bias)
+
+    def gelu(self, x, **attrs):
+        self.backward.append(
+            lambda dy, grads: self.b.same("gelu_bwd", dy, x, **attrs))
+        return self.b.same("gelu", x, **attrs)
+
+    def relu(self, x):
+        y = self.b.same("relu", x)
+        kept = self.b.same("save", y) if self.b.chance(0.7) else x
+        self.backward.append(
+            lambda dy, grads: self.b.same("relu_bwd", dy, kept))
+        return y
+
+    def norm(self, x):
+        gamma, beta = self.param((x.shape[1],)), self.param((x.shape[1],))
+        y, mean, rstd = self.b.layer_norm(x, gamma, beta)
+
+        def back(dy, grads):
+            dx, dg, dbeta = self.b.layer_norm_bwd(dy, x, gamma, mean, rstd)
+            grads[gamma], grads[beta] = dg, dbeta
+            return dx
+        self.backward.append(back)
+        return y
+
+    def residual(self, x):
+        h = self.b.same("relu", x)
+        self.backward.append(lambda dy, grads: self.b.same(
+            "add", dy, self.b.same("relu_bwd", dy, h)))
+        return self.b.same("add", x, h)
+
     def layer(self, x):
         b = self.b
         kind = b.rng.choice(["linear", "linear", "relu", "gelu", "norm",
-                             "residual"])
+                             "residual", "feed_forward"])
         if kind == "linear":
-            n = b.rng.choice(SIZES)
-            w = self.param((n, x.shape[1]))
-            bias = self.param((n,)) if b.chance(0.7) else None
-
-            def back(dy, grads):
-                dx, dw, db = b.linear_bwd(dy, x, w)
-                grads[w] = dw
-                if bias is not None:
-                    grads[bias] = db
-                return dx
-            y = b.linear(x, w, bias)
-        elif kind == "relu":
-            y = b.same("relu", x)
-            kept = b.same("save", y) if b.chance(0.7) else x
-
-            def back(dy, grads):
-                return b.same("relu_bwd", dy, kept)
-        elif kind == "gelu":
-            attrs = {"approximate": True} if b.chance(0.5) else {}
-            y = b.same("gelu", x, **attrs)
-
-            def back(dy, grads):
-                return b.same("gelu_bwd", dy, x, **attrs)
-        elif kind == "norm":
-            gamma, beta = self.param((x.shape[1],)), self.param((x.shape[1],))
-            y, mean, rstd = b.layer_norm(x, gamma, beta)
-
-            def back(dy, grads):
-                dx, dg, dbeta = b.layer_norm_bwd(dy, x, gamma, mean, rstd)
-                grads[gamma], grads[beta] = dg, dbeta
-                return dx
-        else:
-            h = b.same("relu", x)
-            y = b.same("add", x, h)
-
-            def back(dy, grads):
-                return b.same("add", dy, b.same("relu_bwd", dy, h))
-        self.backward.append(back)
-        return y
+            return self.linear(x, b.rng.choice(SIZES), b.chance(0.7))
+        if kind == "gelu":
+            return self.gelu(x, **({"approximate": True} if b.chance(0.5) else {}))
+        if kind == "feed_forward": # what a library does in one call
+            return self.gelu(self.linear(x, b.rng.choice([8, 16]), True),
+                             approximate=True)
+        return getattr(self, kind)(x)
 
     def train(self, x, depth, loss_scale):
         """Forward, loss, backward: the gradients by parameter value."""

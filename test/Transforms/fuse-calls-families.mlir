@@ -1,0 +1,83 @@
+// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s "--aicf-rt-fuse-calls=target=cuda report=true" --split-input-file --verify-diagnostics -o /dev/null
+
+// Tests gelu behind a linear layer whose operand the gradient reads, and the
+// gradient: the longer of two patterns that begin alike is taken.
+// CHECK-LABEL: func.func @gelu
+// CHECK-NEXT: %[[OUT:.*]], %[[Y:.*]] = aicf_rt.call {
+// CHECK-NEXT: t0 = gemm(%arg0, %arg1) {transB = true}
+// CHECK-NEXT: t1 = bias_add(t0, %arg2)
+// CHECK-NEXT: t2 = gelu(t1) {approximate = true}
+// CHECK-NEXT: yield t1, t2
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: t0 = gemm(%arg3, %arg1)
+// CHECK-NEXT: t1 = gelu_bwd(t0, %[[OUT]]) {approximate = true}
+func.func @gelu(%x: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "x"},
+                %w: tensor<64x64xbf16> {aicf.role = "input", aicf.name = "w"},
+                %b: tensor<64xbf16> {aicf.role = "input", aicf.name = "b"},
+                %d: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "d"})
+    -> (tensor<32x64xbf16> {aicf.name = "y"}, tensor<32x64xbf16> {aicf.name = "dx"}) {
+  %p = aicf_rt.call gemm(%x, %w) {transB = true} : (tensor<32x64xbf16>, tensor<64x64xbf16>) -> tensor<32x64xbf16>
+  %h = aicf_rt.call bias_add(%p, %b) : (tensor<32x64xbf16>, tensor<64xbf16>) -> tensor<32x64xbf16>
+  %y = aicf_rt.call gelu(%h) {approximate = true} : (tensor<32x64xbf16>) -> tensor<32x64xbf16>
+  %g = aicf_rt.call gemm(%d, %w) : (tensor<32x64xbf16>, tensor<64x64xbf16>) -> tensor<32x64xbf16>
+  %dx = aicf_rt.call gelu_bwd(%g, %h) {approximate = true} : (tensor<32x64xbf16>, tensor<32x64xbf16>) -> tensor<32x64xbf16>
+  return %y, %dx : tensor<32x64xbf16>, tensor<32x64xbf16>
+}
+
+// -----
+
+// Tests the gelu with erf, which the library does not have: the bias is taken.
+// CHECK-LABEL: func.func @erf
+// CHECK: t1 = bias_add(
+// CHECK-NEXT: yield t1
+// CHECK: aicf_rt.call gelu(
+func.func @erf(%x: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "x"},
+               %w: tensor<64x64xbf16> {aicf.role = "input", aicf.name = "w"},
+               %b: tensor<64xbf16> {aicf.role = "input", aicf.name = "b"})
+    -> (tensor<32x64xbf16> {aicf.name = "y"}) {
+  // expected-remark @+1 {{gemm is not fused to gemm_bias_gelu: the target has no kernel for them in one call}}
+  %p = aicf_rt.call gemm(%x, %w) {transB = true} : (tensor<32x64xbf16>, tensor<64x64xbf16>) -> tensor<32x64xbf16>
+  %h = aicf_rt.call bias_add(%p, %b) : (tensor<32x64xbf16>, tensor<64xbf16>) -> tensor<32x64xbf16>
+  %y = aicf_rt.call gelu(%h) : (tensor<32x64xbf16>) -> tensor<32x64xbf16>
+  return %y : tensor<32x64xbf16>
+}
+
+// -----
+
+// Tests f32, and rows that are no multiple of 16 bytes.
+// CHECK-LABEL: func.func @types
+// CHECK-COUNT-2: aicf_rt.call gelu_bwd(
+func.func @types(%d: tensor<32x64xf32> {aicf.role = "input", aicf.name = "d"},
+                 %w: tensor<64x64xf32> {aicf.role = "input", aicf.name = "w"},
+                 %h: tensor<32x64xf32> {aicf.role = "input", aicf.name = "h"},
+                 %e: tensor<32x64xf16> {aicf.role = "input", aicf.name = "e"},
+                 %v: tensor<64x65xf16> {aicf.role = "input", aicf.name = "v"},
+                 %k: tensor<32x65xf16> {aicf.role = "input", aicf.name = "k"})
+    -> (tensor<32x64xf32> {aicf.name = "dx"}, tensor<32x65xf16> {aicf.name = "dz"}) {
+  // expected-remark @+1 {{gemm is not fused to gemm_gelu_bwd: the target has no kernel for them in one call}}
+  %g = aicf_rt.call gemm(%d, %w) : (tensor<32x64xf32>, tensor<64x64xf32>) -> tensor<32x64xf32>
+  %dx = aicf_rt.call gelu_bwd(%g, %h) {approximate = true} : (tensor<32x64xf32>, tensor<32x64xf32>) -> tensor<32x64xf32>
+  // expected-remark @+1 {{gemm is not fused to gemm_gelu_bwd: the target has no kernel for them in one call}}
+  %f = aicf_rt.call gemm(%e, %v) : (tensor<32x64xf16>, tensor<64x65xf16>) -> tensor<32x65xf16>
+  %dz = aicf_rt.call gelu_bwd(%f, %k) {approximate = true} : (tensor<32x65xf16>, tensor<32x65xf16>) -> tensor<32x65xf16>
+  return %dx, %dz : tensor<32x64xf32>, tensor<32x65xf16>
+}
+
+// -----
+
+// Tests a residual connection, whose sum goes on, and its norm.
+// CHECK-LABEL: func.func @residual
+// CHECK-NEXT: %[[C:.*]], %[[N:.*]], %{{.*}}, %{{.*}} = aicf_rt.call {
+// CHECK-NEXT: t0 = add(%arg0, %arg1)
+// CHECK-NEXT: t1, t2, t3 = layer_norm(t0, %arg2, %arg2){{$}}
+// CHECK-NEXT: yield t0, t1, t2, t3
+// CHECK: return %[[C]], %[[N]]
+func.func @residual(%x: tensor<4x9xf32> {aicf.role = "input", aicf.name = "x"},
+                    %r: tensor<4x9xf32> {aicf.role = "input", aicf.name = "r"},
+                    %g: tensor<9xf32> {aicf.role = "input", aicf.name = "g"})
+    -> (tensor<4x9xf32> {aicf.name = "s"}, tensor<4x9xf32> {aicf.name = "y"}) {
+  %s = aicf_rt.call add(%x, %r) : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32>
+  %y, %m, %q = aicf_rt.call layer_norm(%s, %g, %g) : (tensor<4x9xf32>, tensor<9xf32>, tensor<9xf32>) -> (tensor<4x9xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %s, %y : tensor<4x9xf32>, tensor<4x9xf32>
+}

@@ -86,7 +86,7 @@ __global__ void mseKernel(const __grid_constant__ MseParams p) {
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       C x = widen(pred.at[k]), t = C(widen(target.at[k]));
-      sum += (x - t) * (x - t);
+      sum = fma(x - t, x - t, sum);
       if constexpr (kGrad)
         pred.at[k] = narrow<T>(scale * (half * x - half * t));
     }

@@ -47,7 +47,7 @@ __device__ void layerNormRow(const LayerNormParams &p, int64_t row,
   C mean = blockSum(sum, scratch) / C(p.width);
   for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
     C d = element(j) - mean;
-    squares += d * d;
+    squares = fma(d, d, squares);
   }
   C variance = blockSum(squares, scratch) / C(p.width);
   C rstd = C(1) / sqrt(variance + C(p.eps));
@@ -118,7 +118,7 @@ __device__ void layerNormDxRow(const LayerNormBwdParams &p, int64_t row,
   for (int64_t j = threadIdx.x; j < p.width; j += blockDim.x) {
     C g = widen(dy[j]) * widen(gamma[j]);
     sumG += g;
-    sumGH += g * (widen(x[j]) - mean) * rstd;
+    sumGH = fma(g * (widen(x[j]) - mean), rstd, sumGH);
   }
   C meanG = blockSum(sumG, scratch) / C(p.width);
   C meanGH = blockSum(sumGH, scratch) / C(p.width);
@@ -152,7 +152,7 @@ layerNormParamsKernel(const __grid_constant__ LayerNormBwdParams p) {
       C h = (widen(static_cast<const T *>(p.x)[at]) -
              widen(static_cast<const T *>(p.mean)[r])) *
             widen(static_cast<const T *>(p.rstd)[r]);
-      gamma += dy * h;
+      gamma = fma(dy, h, gamma);
       beta += dy;
     }
   sums[0][threadIdx.y][threadIdx.x] = gamma;

@@ -22,10 +22,12 @@ namespace {
 
 /// An expression of a family's record, of `c`, as a function of any call.
 #define AICF_CONDITION(KIND, ...)                                              \
-  [](const rules::Call &call) -> bool {                                        \
-    KIND##View<rules::Call> c(call);                                           \
-    return __VA_ARGS__;                                                        \
-  }
+  RowCondition(                                                                \
+      [](const rules::Call &call) -> bool {                                    \
+        KIND##View<rules::Call> c(call);                                       \
+        return __VA_ARGS__;                                                    \
+      },                                                                       \
+      #__VA_ARGS__)
 #define AICF_WORKSPACE(KIND, ...)                                              \
   [](const rules::Call &call) -> uint64_t {                                    \
     KIND##View<rules::Call> c(call);                                           \
@@ -119,14 +121,18 @@ uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
              : element;
 }
 
-bool KernelRow::accepts(const TypedBody &call) const {
-  if (call.pattern() != pattern || call.operand(0).dtype != in0 ||
-      call.result(0).dtype != out0)
-    return false;
+Mismatch KernelRow::mismatch(const TypedBody &call) const {
+  if (call.pattern() != pattern)
+    return Mismatch::Body;
   const TensorDesc &x = call.operand(0);
+  if (x.dtype != in0 || call.result(0).dtype != out0)
+    return Mismatch::Types;
   if (width > 1 && (x.rank == 0 || x.dims[x.rank - 1] % width != 0))
-    return false;
-  return !condition || condition(rules::Call(call.body(), call.types()));
+    return Mismatch::Width;
+  if (condition.holds &&
+      !condition.holds(rules::Call(call.body(), call.types())))
+    return Mismatch::Condition;
+  return Mismatch::None;
 }
 
 uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {

@@ -63,6 +63,19 @@ private:
   std::vector<TensorDesc> values;
 };
 
+/// Which calls a kernel can run, beyond types and width.
+struct RowCondition {
+  constexpr RowCondition(std::nullptr_t) {} // every one
+  constexpr RowCondition(bool (*holds)(const rules::Call &),
+                         std::string_view text)
+      : holds(holds), text(text) {}
+  bool (*holds)(const rules::Call &) = nullptr;
+  std::string_view text; ///< as in the family's record, of a call `c`
+};
+
+/// Why a kernel cannot run a call.
+enum class Mismatch : uint8_t { None, Body, Types, Width, Condition };
+
 /// One kernel; what the columns mean stands at KernelFamily.
 struct KernelRow {
   std::string_view kid;
@@ -73,14 +86,17 @@ struct KernelRow {
   DType in0, out0;    ///< of operand 0 and result 0
   uint32_t width;     ///< elements an access moves, of every operand
   uint32_t alignment; ///< bytes
-  bool (*condition)(const rules::Call &);     ///< or null: every shape
+  RowCondition condition;
   uint64_t (*workspace)(const rules::Call &); ///< or null: it takes none
   uint64_t workspaceCap;                      ///< bytes
   Selection selection;
   bool fusesForFree;
 
-  /// True when the kernel can run such a call.
-  bool accepts(const TypedBody &call) const;
+  /// What keeps the kernel from running such a call, or None.
+  Mismatch mismatch(const TypedBody &call) const;
+  bool accepts(const TypedBody &call) const {
+    return mismatch(call) == Mismatch::None;
+  }
   /// What the address of a tensor of such a call must be a multiple of, in
   /// bytes: its element's size, or that of the vectors the kernel accesses.
   uint64_t neededAlignment(const TensorDesc &desc) const;

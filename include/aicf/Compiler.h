@@ -100,10 +100,12 @@ struct LowerToBackendOptions
       llvm::cl::init(false)};
   Option<Keep> keep{*this, "keep", llvm::cl::desc("Values to make outputs"),
                     llvm::cl::init(Keep::None), keepValues()};
-  Option<bool> report{*this, "report",
-                      llvm::cl::desc("Remark with bytes and gap of the arena"),
-                      llvm::cl::init(false)};
 };
+
+/// From now on the passes' remarks (category "aicf": what was fused, copied and
+/// chosen, and why) are diagnostics of `context`, as with aicf-opt's
+/// --remarks-filter=aicf.
+mlir::LogicalResult enableRemarks(mlir::MLIRContext &context);
 
 /// Everything from `aicf` to `aicf_rt.plan`.
 void buildLowerToBackendPipeline(mlir::OpPassManager &pm,

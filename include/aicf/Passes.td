@@ -218,8 +218,9 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "ModuleOp"> {
     the target has a kernel, and it is one of our own or the library's that
     does with all of it at no cost. A value between two fused calls must have no
     other reader and not be returned, unless the pattern keeps it. Calls that
-    name a kernel stay. Refuses nothing but an unknown target; with `report` a
-    remark says why neighbours stay apart.
+    name a kernel stay. A remark
+    says what was fused, or why neighbours stay apart. Refuses nothing but an
+    unknown target.
 
     ```mlir
     %xW = aicf_rt.call gemm(%x, %W) {transB = true}
@@ -238,9 +239,7 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "ModuleOp"> {
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
            "aicf::DeviceKind::CPU", "device of the plan",
-           "aicf::targetValues()">,
-    Option<"report", "report", "bool", "false",
-           "remark why neighbours are not fused">
+           "aicf::targetValues()">
   ];
 }
 
@@ -437,8 +436,8 @@ def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
     Lays out the persistent segment of a plan, the io segment of each entry
     (inputs, then outputs) and packs the temp segment by lifetimes
     (lib/Schedule/MemoryPlanner.h). Writes offsets, segment sizes and the
-    max-live lower bound. Diagnoses streams that are malformed. With `report`,
-    prints bytes, bound and gap as a remark.
+    max-live lower bound. Diagnoses streams that are malformed. A remark has
+    bytes, bound and gap.
 
     ```mlir
     aicf_rt.plan cpu persistent(-1) {
@@ -466,9 +465,6 @@ def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
     }
     ```
   }];
-  let options = [
-    Option<"report", "report", "bool", "false", "remark with bytes and gap">
-  ];
 }
 
 def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Remarks.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -61,7 +62,6 @@ static void buildFusePhase(OpPassManager &pm,
     pm.addPass(createEliminateSaves());
     FuseCallsOptions calls;
     calls.target = options.target;
-    calls.report = options.report;
     pm.addPass(createFuseCalls(calls));
     FuseOptimizersOptions optimizers;
     optimizers.target = options.target;
@@ -107,9 +107,7 @@ static void buildStreamsPhase(OpPassManager &pm,
 
 static void buildMemoryPhase(OpPassManager &pm,
                              const LowerToBackendOptions &options) {
-  PlanMemoryOptions memory;
-  memory.report = options.report;
-  pm.addPass(createPlanMemory(memory));
+  pm.addPass(createPlanMemory());
   addVerify(pm, "memory");
 }
 
@@ -129,6 +127,16 @@ void aicf::buildLowerToBackendPipeline(OpPassManager &pm,
   buildStreamsPhase(pm, options);
   buildPlanPhase(pm, options);
   buildMemoryPhase(pm, options);
+}
+
+LogicalResult aicf::enableRemarks(MLIRContext &context) {
+  // `all` alone would be ignored.
+  std::string ours = kRemarkCategory.str();
+  remark::RemarkCategories categories{ours, ours, ours, ours, ours};
+  return remark::enableOptimizationRemarks(
+      context, /*streamer=*/nullptr,
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/true);
 }
 
 void aicf::registerAICFPipelines() {

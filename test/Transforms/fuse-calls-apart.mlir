@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s "--aicf-rt-fuse-calls=target=cuda report=true" --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // Tests loss and gradient of different targets.
 // CHECK-LABEL: func.func @two_targets

@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s "--aicf-rt-fuse-calls=target=cuda report=true" --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // Tests gelu behind a linear layer whose operand the gradient reads, and the
 // gradient: the longer of two patterns that begin alike is taken.

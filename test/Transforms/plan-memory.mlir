@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --aicf-rt-select-kernels --aicf-rt-emit-plan --aicf-rt-plan-memory --aicf-rt-verify=phase=memory | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-select-kernels --aicf-rt-emit-plan --aicf-rt-plan-memory=report=true -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: aicf-opt %s --aicf-rt-select-kernels --aicf-rt-emit-plan --aicf-rt-plan-memory --remarks-filter-analyse=aicf -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 
 // Tests the three segments; temps that are dead share bytes, live ones do not.
 // CHECK: aicf_rt.plan cpu persistent(768)
@@ -11,7 +11,7 @@
 // CHECK-NEXT: aicf_rt.alloc temp offset([[A:[0-9]+]])
 // CHECK-NEXT: aicf_rt.alloc temp offset([[B:[0-9]+]])
 // CHECK-NEXT: aicf_rt.alloc temp offset([[A]])
-// REPORT: remark: @f: temp segment 512 bytes, max-live lower bound 512 bytes, gap 0.00 %
+// REPORT: remark: [Analysis] PlanMemory | Category:aicf | Function=f | Reason="gap 0.00 %", max_live_bytes=512, temp_bytes=512
 func.func @f(%x: tensor<64xf32> {aicf.role = "input", aicf.name = "x"},
              %w: tensor<100xf32> {aicf.role = "param", aicf.name = "w"},
              %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})

@@ -181,6 +181,25 @@ def test_bad_runs_are_refused(bench, plan, args, code, message):
     assert not list(bench.folder.glob("*.npy"))
 
 
+def test_report_says_why_and_where(bench, plan):
+    step = bench.folder / "step.mlir"
+    out = bench.folder / "again.plan"
+    for level, save in (("1", True), ("2", False)):
+        done = run_tool("aicf-compile", step, "-o", out, "--report",
+                        "--opt-level=" + level)
+        assert done.returncode == 0
+        remarks = [line for line in done.stderr.splitlines() if "remark: " in line]
+        assert all(re.match(r".*step\.mlir:\d+:\d+: remark: \[\w+\] \w+ \| "
+                            r"Category:aicf \| Function=", line) for line in remarks)
+        assert ("a save stays" in done.stderr) == save
+        for text in ("gemm runs gemm_f32_blas_v0: the first", "temp_bytes=",
+                     "update_copies_left=0"):
+            assert text in done.stderr, text
+    assert out.read_bytes() == plan.read_bytes()
+    quiet = run_tool("aicf-compile", step, "-o", out)
+    assert quiet.stderr == ""
+
+
 def test_failed_compilation_keeps_the_old_plan(bench, plan):
     before = plan.read_bytes()
     (bench.folder / "step.mlir").write_text("func.func @f( {")

@@ -13,6 +13,7 @@
 #include "lib/Target/ToolOutput.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
@@ -67,9 +68,11 @@ static cl::opt<bool>
     stripDebug("strip-debug",
                cl::desc("Leave labels, source locations and counts out"),
                cl::cat(category));
-static cl::opt<bool> report("report",
-                            cl::desc("Remark with bytes and gap of the arena"),
-                            cl::cat(category));
+static cl::opt<bool>
+    report("report",
+           cl::desc("Remarks: what was fused, copied and chosen, "
+                    "and why"),
+           cl::cat(category));
 
 static mlir::LogicalResult compile(mlir::MLIRContext &context,
                                    llvm::SourceMgr &sources) {
@@ -81,12 +84,13 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   options.optLevel = optLevel.getValue();
   options.requireInplace = requireInplace;
   options.keep = keep.getValue();
-  options.report = report;
   options.mixedPrecision = mixedPrecision.getValue();
   options.numStreams = numStreams;
   options.maxGroups = maxGroups;
   options.splitStep = splitStep;
   options.profile = profile;
+  if (report && failed(aicf::enableRemarks(context)))
+    return mlir::failure();
   mlir::PassManager pm(&context);
   aicf::buildLowerToBackendPipeline(pm, options);
   if (failed(pm.run(*module)))

@@ -13,6 +13,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/Remarks.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_ANNOTATEINPLACE
@@ -54,6 +55,7 @@ private:
   step::EntrySignature signature;
   bool requireInplace;
   bool isConcurrent; ///< several streams are to come
+  int64_t numCopiesLeft = 0, numInplace = 0;
 };
 } // namespace
 
@@ -119,7 +121,7 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
   erase(copy);
 }
 
-/// A remark, or with require-inplace an error, for an update that is still
+/// A remark, and with require-inplace an error, for an update that is still
 /// written by a copy.
 LogicalResult Annotator::reportCopy(OpOperand &returned) {
   CallOp copy = getProtectiveCopy(returned.get());
@@ -128,23 +130,29 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
   StringRef name = signature.results[returned.getOperandNumber()].updates;
   BlockArgument arg = func.getArgument(signature.findArgument(name));
   Value source = copy.getOperand(0);
-  InFlightDiagnostic diag = requireInplace ? mlir::emitError(source.getLoc())
-                                           : mlir::emitRemark(source.getLoc());
-  diag << "the update of \"" << name << "\" needs a copy: ";
+  ++numCopiesLeft;
+  auto remark = remark::missed(source.getLoc(),
+                               remarkOf("AnnotateInplace", func.getSymName()));
+  if (!requireInplace && !remark)
+    return success();
   auto result = dyn_cast<OpResult>(source);
   Operation *reader = result && !getProtectiveCopy(result)
                           ? findBlockingReader(arg, result)
                           : nullptr;
-  if (reader) {
-    diag << nameOfCall(reader) << " still reads the old value when "
-         << nameOfCall(result.getOwner()) << " would overwrite it";
+  std::string why = "the update of \"" + name.str() + "\" needs a copy: ";
+  if (reader)
+    why += nameOfCall(reader) + " still reads the old value when " +
+           nameOfCall(result.getOwner()) + " would overwrite it";
+  else
+    why += nameOfCall(copy) +
+           " reads a value that lives in another argument or is returned twice";
+  remark << StringRef(why);
+  if (!requireInplace)
+    return success();
+  InFlightDiagnostic diag = mlir::emitError(source.getLoc()) << why;
+  if (reader)
     diag.attachNote(reader->getLoc()) << "read here";
-  } else {
-    diag << nameOfCall(copy)
-         << " reads a value that lives in another argument or is returned "
-            "twice";
-  }
-  return failure(requireInplace);
+  return diag;
 }
 
 /// `copy(copy(a))` for an argument a: reads a directly if a's own update is
@@ -212,6 +220,7 @@ void Annotator::annotateTemps() {
                          result))
           continue;
         setInplace(op, result.getResultNumber(), i);
+        ++numInplace;
         storages.takeOver(result, operand);
         break;
       }
@@ -232,6 +241,9 @@ LogicalResult Annotator::run() {
     if (failed(reportCopy(returned)))
       return failure();
   annotateTemps();
+  remarkCounts(
+      func, "AnnotateInplace",
+      {{"update_copies_left", numCopiesLeft}, {"temps_in_place", numInplace}});
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/Remarks.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_ELIMINATESAVES
@@ -27,12 +28,15 @@ struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
+      int64_t numSaves = 0;
       for (auto save : llvm::make_early_inc_range(func.getOps<CallOp>())) {
         if (!save.isOnly(OpKind::CopySaved))
           continue;
         save.getResult(0).replaceAllUsesWith(save.getOperand(0));
         save.erase();
+        ++numSaves;
       }
+      remarkCounts(func, "EliminateSaves", {{"eliminated", numSaves}});
     }
   }
 };

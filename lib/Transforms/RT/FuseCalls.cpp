@@ -14,6 +14,7 @@
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/Remarks.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_FUSECALLS
@@ -25,15 +26,28 @@ using namespace aicf;
 using namespace aicf::rt;
 
 namespace {
+/// Why calls that match a pattern stay apart; in words only where somebody
+/// asks.
+struct Obstacle {
+  enum Kind { None, ReadOutside, NoKernel, SlowKernel, Order } kind = None;
+  CallOp part = {};               ///< of ReadOutside: whose result
+  Operation *reader = nullptr;    ///< likewise: who else reads it
+  const KernelRow *row = nullptr; ///< of SlowKernel
+
+  std::optional<TypedBody> typed = {}; ///< of NoKernel: what the rules take
+
+  std::string describe(const KernelChooser &chooser) const;
+};
+
 /// One pattern around one call.
 class Fusion {
 public:
   Fusion(const PatternInfo &pattern, const KernelChooser &chooser)
       : pattern(pattern), chooser(chooser) {}
 
-  /// Fuses the calls around `anchor`, which is of the first element's kind.
-  /// Why it cannot, where there is something to fuse, goes to `whyNot`.
-  bool run(CallOp anchor, std::string &whyNot);
+  /// The one call for those around `anchor`, which is of the first element's
+  /// kind. Or null; why, where there is something to fuse, goes to `obstacle`.
+  CallOp run(CallOp anchor, Obstacle &obstacle);
 
 private:
   bool find(size_t element);
@@ -43,10 +57,10 @@ private:
   }
   /// What stands at a place of the calls found so far, or null.
   Value at(PlaceInfo place, bool isResult) const;
-  bool isOverRead(std::string &whyNot) const;
+  bool isOverRead(Obstacle &obstacle) const;
   Operation *placeOf() const;
   bool mayStandAt(Operation *place, const MergedCall &merged) const;
-  bool pays(const MergedCall &merged, std::string &whyNot) const;
+  bool pays(const MergedCall &merged, Obstacle &obstacle) const;
 
   const PatternInfo &pattern;
   const KernelChooser &chooser;
@@ -54,6 +68,24 @@ private:
   SmallVector<CallOp> parts;
 };
 } // namespace
+
+std::string Obstacle::describe(const KernelChooser &chooser) const {
+  switch (kind) {
+  case None:
+    break;
+  case ReadOutside:
+    return nameOfCall(reader) + " reads the result of " + nameOfCall(part) +
+           " too";
+  case NoKernel:
+    return "the target has no kernel for them in one call" +
+           (typed ? chooser.passedOver(*typed) : "");
+  case SlowKernel:
+    return "kernel " + std::string(row->kid) + " takes longer than calls apart";
+  case Order:
+    return "an operand is made too late, or a result is needed too early";
+  }
+  return {};
+}
 
 static bool isOneOf(CallOp call, OpKind kind) {
   return call && call.isOnly(kind) && call.getKid().empty();
@@ -97,8 +129,8 @@ bool Fusion::find(size_t element) {
   if (!found)
     return isOptional;
   parts.push_back(found);
-  std::string whyNot;
-  if (isOptional && isOverRead(whyNot)) { // what it reads, others need too
+  Obstacle obstacle;
+  if (isOptional && isOverRead(obstacle)) { // what it reads, others need too
     parts.pop_back();
     elements.back() = {};
   }
@@ -120,14 +152,13 @@ bool Fusion::staysInside(Value value) const {
 }
 
 /// True when a call that is not fused reads what would exist inside only.
-bool Fusion::isOverRead(std::string &whyNot) const {
+bool Fusion::isOverRead(Obstacle &obstacle) const {
   for (CallOp part : parts)
     for (Value result : part.getResults())
       if (staysInside(result))
         for (Operation *user : result.getUsers())
           if (!isPart(user)) {
-            whyNot = nameOfCall(user) + " reads the result of " +
-                     nameOfCall(part) + " too";
+            obstacle = {Obstacle::ReadOutside, part, user};
             return true;
           }
   return false;
@@ -161,38 +192,39 @@ bool Fusion::mayStandAt(Operation *place, const MergedCall &merged) const {
 
 /// There is a kernel, and it is our own or one whose family says that it does
 /// with all of it at no cost.
-bool Fusion::pays(const MergedCall &merged, std::string &whyNot) const {
+bool Fusion::pays(const MergedCall &merged, Obstacle &obstacle) const {
   StatusOr<TypedBody> typed =
       typedBodyOf(merged.body, ValueRange(merged.operands).getTypes(),
                   ValueRange(merged.results).getTypes());
   const KernelRow *row = typed.ok() ? chooser.choose(*typed) : nullptr;
-  if (!row)
-    whyNot = "the target has no kernel for them in one call";
-  else if (row->provider != KernelProvider::Own && !row->fusesForFree)
-    whyNot =
-        "kernel " + std::string(row->kid) + " takes longer than calls apart";
-  return whyNot.empty();
+  if (!row) {
+    obstacle = {Obstacle::NoKernel};
+    if (typed.ok())
+      obstacle.typed = *std::move(typed);
+  }
+  if (row && row->provider != KernelProvider::Own && !row->fusesForFree)
+    obstacle = {Obstacle::SlowKernel, {}, nullptr, row};
+  return obstacle.kind == Obstacle::None;
 }
 
-bool Fusion::run(CallOp anchor, std::string &whyNot) {
+CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
   elements = {anchor};
   parts = {anchor};
   for (size_t element = 1; element < pattern.elements.size(); ++element)
     if (!find(element))
-      return false;
-  if (isOverRead(whyNot))
-    return false;
+      return {};
+  if (isOverRead(obstacle))
+    return {};
   MergedCall merged =
       mergeCalls(parts, [&](Value value) { return staysInside(value); });
-  if (!pays(merged, whyNot))
-    return false;
+  if (!pays(merged, obstacle))
+    return {};
   Operation *place = placeOf();
   if (!mayStandAt(place, merged)) {
-    whyNot = "an operand is made too late, or a result is needed too early";
-    return false;
+    obstacle = {Obstacle::Order};
+    return {};
   }
-  replaceParts(merged, parts, place);
-  return true;
+  return replaceParts(merged, parts, place);
 }
 
 /// A pattern may be the beginning of another.
@@ -216,22 +248,32 @@ namespace {
 struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
   using FuseCallsBase::FuseCallsBase;
 
-  void apply(func::FuncOp func, const PatternInfo &pattern,
-             const KernelChooser &chooser) {
+  /// Returns how often it was applied.
+  int64_t apply(func::FuncOp func, const PatternInfo &pattern,
+                const KernelChooser &chooser) {
     OpKind first = pattern.elements[0].kind;
     SmallVector<Operation *> anchors;
     for (auto call : func.getOps<CallOp>())
       if (isOneOf(call, first))
         anchors.push_back(call);
+    int64_t numFused = 0;
     for (Operation *anchor : anchors) {
+      Obstacle obstacle;
+      remark::RemarkOpts about = remarkOf("FuseCalls", func.getSymName());
       Location loc = anchor->getLoc();
-      std::string whyNot;
-      Fusion fusion(pattern, chooser);
-      if (!fusion.run(cast<CallOp>(anchor), whyNot) && report &&
-          !whyNot.empty())
-        emitRemark(loc) << StringRef(nameOf(first)) << " is not fused to "
-                        << StringRef(pattern.name) << ": " << whyNot;
+      if (CallOp fused =
+              Fusion(pattern, chooser).run(cast<CallOp>(anchor), obstacle)) {
+        ++numFused;
+        if (auto remark = remark::passed(fused.getLoc(), about))
+          remark << fused.getPrimitiveNames() + " in one call";
+      } else if (obstacle.kind != Obstacle::None) {
+        if (auto remark = remark::missed(loc, about))
+          remark << std::string(nameOf(first)) + " is not fused to " +
+                        std::string(pattern.name) + ": " +
+                        obstacle.describe(chooser);
+      }
     }
+    return numFused;
   }
 
   void runOnOperation() override {
@@ -239,8 +281,10 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
       KernelChooser chooser(func, target);
+      int64_t numFused = 0;
       for (const PatternInfo *pattern : longestFirst())
-        apply(func, *pattern, chooser);
+        numFused += apply(func, *pattern, chooser);
+      remarkCounts(func, "FuseCalls", {{"fused", numFused}});
     }
   }
 };

@@ -14,6 +14,7 @@
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/Remarks.h"
 
 #include <map>
 #include <vector>
@@ -46,19 +47,22 @@ struct Key {
 /// Puts the calls of one repeated pattern together.
 class Batcher {
 public:
-  Batcher(const PatternInfo &pattern, const KernelChooser &chooser,
-          size_t maxGroups)
-      : pattern(pattern), chooser(chooser),
+  Batcher(func::FuncOp func, const PatternInfo &pattern,
+          const KernelChooser &chooser, size_t maxGroups)
+      : func(func), pattern(pattern), chooser(chooser),
         maxGroups(std::min(maxGroups, pattern.maxGroups)) {}
 
-  void run(func::FuncOp func);
+  /// Returns how many updates are in a call with another.
+  int64_t run();
 
 private:
   bool takes(CallOp call) const;
   Group groupOf(CallOp call) const;
   Key keyOf(const Group &group) const;
-  void fuse(ArrayRef<CallOp> calls);
+  bool fuse(ArrayRef<CallOp> calls);
+  void remarkApart(CallOp call, const Twine &why);
 
+  func::FuncOp func;
   const PatternInfo &pattern;
   const KernelChooser &chooser;
   size_t maxGroups;
@@ -134,27 +138,40 @@ static bool mayMoveTo(const Group &group, Operation *last) {
   return true;
 }
 
-/// One call for `calls`, at the place of the last of them.
-void Batcher::fuse(ArrayRef<CallOp> calls) {
+void Batcher::remarkApart(CallOp call, const Twine &why) {
+  if (auto remark = remark::missed(
+          call.getLoc(), remarkOf("FuseOptimizers", func.getSymName())))
+    remark
+        << (nameOfCall(call) + " is not updated with the others: " + why).str();
+}
+
+/// One call for `calls`, at the place of the last of them, if that can be.
+bool Batcher::fuse(ArrayRef<CallOp> calls) {
   Operation *last = calls.back();
   SmallVector<CallOp> parts;
   for (CallOp call : calls) {
     Group group = groupOf(call);
-    if (!mayMoveTo(group, last))
-      return;
+    if (!mayMoveTo(group, last)) {
+      remarkApart(call, "a result is read before the last update");
+      return false;
+    }
     llvm::append_range(parts, group.parts);
   }
   if (parts.size() < 2)
-    return;
+    return false;
   MergedCall merged = mergeCalls(parts, [](Value) { return false; });
   StatusOr<TypedBody> typed =
       typedBodyOf(merged.body, ValueRange(merged.operands).getTypes(),
                   ValueRange(merged.results).getTypes());
-  if (typed.ok() && chooser.choose(*typed))
-    replaceParts(merged, parts, last);
+  if (!typed.ok() || !chooser.choose(*typed)) {
+    remarkApart(calls.front(), "the target has no kernel for them in one call");
+    return false;
+  }
+  replaceParts(merged, parts, last);
+  return true;
 }
 
-void Batcher::run(func::FuncOp func) {
+int64_t Batcher::run() {
   // In order of the first call of each, so that plans do not depend on
   // addresses.
   std::map<Key, size_t> numberOf;
@@ -163,14 +180,18 @@ void Batcher::run(func::FuncOp func) {
     if (!takes(op))
       continue;
     auto [it, fresh] = numberOf.try_emplace(keyOf(groupOf(op)), batches.size());
+    if (fresh && !batches.empty())
+      remarkApart(op, "it has other fields, scalars or types");
     if (fresh || batches[it->second].size() >= maxGroups) {
       it->second = batches.size();
       batches.emplace_back();
     }
     batches[it->second].push_back(op);
   }
+  int64_t numFused = 0;
   for (ArrayRef<CallOp> calls : batches)
-    fuse(calls);
+    numFused += fuse(calls) ? calls.size() : 0;
+  return numFused;
 }
 
 namespace {
@@ -189,9 +210,11 @@ struct FuseOptimizers : aicf::impl::FuseOptimizersBase<FuseOptimizers> {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
       KernelChooser chooser(func, target);
+      int64_t numFused = 0;
       for (const PatternInfo &pattern : allPatterns())
         if (pattern.maxGroups > 0)
-          Batcher(pattern, chooser, size_t(maxGroups)).run(func);
+          numFused += Batcher(func, pattern, chooser, size_t(maxGroups)).run();
+      remarkCounts(func, "FuseOptimizers", {{"updates_fused", numFused}});
     }
   }
 };

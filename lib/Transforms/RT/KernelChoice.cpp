@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -97,9 +98,8 @@ const KernelRow *KernelChooser::choose(const TypedBody &call) const {
   double least = 0;
   std::string problem = profile ? problemOf(call) : std::string();
   for (const KernelRow &row : kernelsOf(call.pattern())) {
-    bool isAutomatic = row.selection == Selection::Auto ||
-                       (row.selection == Selection::AutoTF32 && allowTF32);
-    if (!profile || !isAutomatic || row.device != device || !row.accepts(call))
+    if (!profile || !isAutomatic(row) || row.device != device ||
+        !row.accepts(call))
       continue;
     auto micros = profile->find(row.kid, problem);
     if (micros && (!best || *micros < least)) {
@@ -117,4 +117,51 @@ const KernelRow *KernelChooser::choose(CallOp op,
     return choose(typed);
   const auto *row = findKernel(device, std::string_view(kid));
   return row && row->accepts(typed) ? row : nullptr;
+}
+
+/// Why `row` is passed over for a call of its pattern and types, or "".
+static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
+                                 bool isAutomatic) {
+  switch (row.mismatch(call)) {
+  case Mismatch::Body:
+  case Mismatch::Types:
+    return {}; // another kernel altogether
+  case Mismatch::Width:
+    return ("operand 0's last dimension is no multiple of " + Twine(row.width))
+        .str();
+  case Mismatch::Condition:
+    return "not (" + std::string(row.condition.text) + ")";
+  case Mismatch::None:
+    break;
+  }
+  if (isAutomatic)
+    return {};
+  return row.selection == Selection::AutoTF32 ? "aicf.math is not \"tf32\""
+                                              : "only where a call names it";
+}
+
+std::string KernelChooser::passedOver(const TypedBody &typed,
+                                      const KernelRow *end) const {
+  std::string text;
+  for (const KernelRow &row : kernelsOf(typed.pattern())) {
+    if (&row == end)
+      break;
+    if (row.device != device)
+      continue;
+    std::string why = whyPassedOver(row, typed, isAutomatic(row));
+    if (!why.empty())
+      text += "; " + std::string(row.kid) + ": " + why;
+  }
+  return text;
+}
+
+std::string KernelChooser::reasonFor(const KernelRow &row, CallOp op,
+                                     const TypedBody &typed) const {
+  if (!op.getKid().empty())
+    return "the call names it";
+  if (profile)
+    if (auto micros = profile->find(row.kid, problemOf(typed)))
+      return llvm::formatv("the fastest in the profile, {0:F2} us", *micros);
+  return "the first automatic kernel that takes the call" +
+         passedOver(typed, &row);
 }

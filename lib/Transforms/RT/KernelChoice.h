@@ -45,8 +45,21 @@ public:
   const KernelRow *choose(const TypedBody &call) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
   const KernelRow *choose(CallOp op, const TypedBody &typed) const;
+  /// "; KID: why" for every kernel of the target, of the call's types and
+  /// before `end` (null: of all), that the call does not get.
+  std::string passedOver(const TypedBody &typed,
+                         const KernelRow *end = nullptr) const;
+  /// In words, why choose(op, typed) gave `row`: who asked for it, or which
+  /// rows before it do not take the call.
+  std::string reasonFor(const KernelRow &row, CallOp op,
+                        const TypedBody &typed) const;
 
 private:
+  bool isAutomatic(const KernelRow &row) const {
+    return row.selection == Selection::Auto ||
+           (row.selection == Selection::AutoTF32 && allowTF32);
+  }
+
   DeviceKind device;
   bool allowTF32;
   const KernelProfile *profile;

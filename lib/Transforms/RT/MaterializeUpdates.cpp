@@ -10,6 +10,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/Remarks.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_MATERIALIZEUPDATES
@@ -31,42 +32,88 @@ static Value makeCopy(OpBuilder &builder, Location loc, Value value) {
   return copy.getResult(0);
 }
 
-static void materialize(func::FuncOp func) {
-  EntrySignature signature(func);
-  Operation *terminator = func.front().getTerminator();
-  OpBuilder builder(terminator);
-  auto updatesOf = [&](OpOperand &returned) {
+namespace {
+/// Puts copies in front of the return of an entry.
+class Materializer {
+public:
+  explicit Materializer(func::FuncOp func)
+      : func(func), signature(func), terminator(func.front().getTerminator()),
+        builder(terminator) {}
+  void run();
+
+private:
+  StringRef updatesOf(OpOperand &returned) const {
     return signature.results[returned.getOperandNumber()].updates;
-  };
-  auto isUnchanged = [&](OpOperand &returned) {
-    auto arg = dyn_cast<BlockArgument>(returned.get());
-    return arg &&
-           updatesOf(returned) == signature.arguments[arg.getArgNumber()].name;
-  };
-  llvm::DenseSet<Value> updating;
+  }
+  bool isUnchanged(OpOperand &returned) const;
+  void copyOutputs();
+  /// Returns a copy instead. `why`: what a remark says, where that can be
+  /// nothing that a later pass drops.
+  void returnCopy(OpOperand &returned, StringRef why = {});
+
+  func::FuncOp func;
+  EntrySignature signature;
+  Operation *terminator;
+  OpBuilder builder;
+  int64_t numUpdates = 0, numOthers = 0;
+};
+} // namespace
+
+bool Materializer::isUnchanged(OpOperand &returned) const {
+  auto arg = dyn_cast<BlockArgument>(returned.get());
+  return arg &&
+         updatesOf(returned) == signature.arguments[arg.getArgNumber()].name;
+}
+
+void Materializer::returnCopy(OpOperand &returned, StringRef why) {
+  Location loc = terminator->getLoc();
+  returned.set(makeCopy(builder, loc, returned.get()));
+  if (why.empty())
+    return;
+  ++numOthers;
+  if (auto remark = remark::missed(
+          loc, remarkOf("MaterializeUpdates", func.getSymName()))) {
+    const EntrySignature::Result &result =
+        signature.results[returned.getOperandNumber()];
+    remark
+        << ("output \"" + result.name + "\" needs a copy: it is " + why).str();
+  }
+}
+
+void Materializer::copyOutputs() {
+  llvm::DenseSet<Value> updating, returnedOnce;
   for (OpOperand &returned : terminator->getOpOperands())
     if (!updatesOf(returned).empty())
       updating.insert(returned.get());
-
-  // Outputs first: a copy of an argument must read the old value.
-  llvm::DenseSet<Value> returnedOnce;
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
     if (!updatesOf(returned).empty())
       continue;
-    if (isa<BlockArgument>(value) || updating.count(value) ||
-        !returnedOnce.insert(value).second)
-      returned.set(makeCopy(builder, terminator->getLoc(), value));
+    if (isa<BlockArgument>(value))
+      returnCopy(returned, "an argument, which an update may overwrite");
+    else if (updating.count(value))
+      returnCopy(returned, "an update too");
+    else if (!returnedOnce.insert(value).second)
+      returnCopy(returned, "another output too");
   }
+}
+
+void Materializer::run() {
+  copyOutputs(); // first: a copy of an argument must read the old value
   // Then every argument that updates another one, before any is overwritten.
   for (OpOperand &returned : terminator->getOpOperands())
     if (!updatesOf(returned).empty() && isa<BlockArgument>(returned.get()) &&
         !isUnchanged(returned))
-      returned.set(makeCopy(builder, terminator->getLoc(), returned.get()));
+      returnCopy(returned);
   // Last the updates themselves: these copies live in the arguments.
   for (OpOperand &returned : terminator->getOpOperands())
-    if (!updatesOf(returned).empty() && !isUnchanged(returned))
-      returned.set(makeCopy(builder, terminator->getLoc(), returned.get()));
+    if (!updatesOf(returned).empty() && !isUnchanged(returned)) {
+      returnCopy(returned);
+      ++numUpdates;
+    }
+  remarkCounts(
+      func, "MaterializeUpdates",
+      {{"copies_for_updates", numUpdates}, {"copies_for_outputs", numOthers}});
 }
 
 namespace {
@@ -76,7 +123,7 @@ struct MaterializeUpdates
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-      materialize(func);
+      Materializer(func).run();
     }
   }
 };

@@ -10,8 +10,7 @@
 #include "lib/Schedule/MemoryPlanner.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/PlanBuffers.h"
-
-#include "llvm/Support/FormatVariadic.h"
+#include "lib/Transforms/Remarks.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -74,12 +73,11 @@ struct PlanMemory : aicf::impl::PlanMemoryBase<PlanMemory> {
         FailureOr<MemoryPlan> placed = placeBuffers(entry);
         if (failed(placed))
           return signalPassFailure();
-        if (report)
-          entry.emitRemark()
-              << "@" << entry.getSymName() << ": temp segment " << placed->bytes
-              << " bytes, max-live lower bound " << placed->lowerBound
-              << " bytes, gap "
-              << llvm::formatv("{0:F2}", placed->gap() * 100).str() << " %";
+        remark::analysis(entry.getLoc(),
+                         remarkOf("PlanMemory", entry.getSymName()))
+            << remark::metric("temp_bytes", placed->bytes)
+            << remark::metric("max_live_bytes", placed->lowerBound)
+            << remark::reason("gap {0:F2} %", placed->gap() * 100);
       }
     }
   }

@@ -11,6 +11,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/Remarks.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_SELECTKERNELS
@@ -25,10 +26,26 @@ using namespace aicf::rt;
 namespace {
 struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
+
+  /// Which kernel and why; and why a save is still there.
+  void remarkChoice(CallOp op, const KernelRow &row, const TypedBody &typed,
+                    const KernelChooser &chooser) {
+    remark::RemarkOpts about = remarkOf(
+        "SelectKernels", op->getParentOfType<func::FuncOp>().getSymName());
+    if (auto remark = remark::analysis(op.getLoc(), about))
+      remark << op.getPrimitiveNames() + " runs " + std::string(row.kid) +
+                    ": " + chooser.reasonFor(row, op, typed);
+    if (op.isOnly(OpKind::CopySaved))
+      remark::missed(op.getLoc(), about)
+          << "a save stays: aicf-rt-eliminate-saves, which --opt-level=2 runs, "
+             "was not run";
+  }
+
   LogicalResult select(CallOp op, const KernelChooser &chooser) {
     StatusOr<TypedBody> typed = typedBodyOf(op);
     const KernelRow *row = typed.ok() ? chooser.choose(op, *typed) : nullptr;
     if (row) {
+      remarkChoice(op, *row, *typed, chooser);
       op.setKernel(row->kid, row->workspaceBytes(*typed));
       return success();
     }

@@ -1,0 +1,52 @@
+// RUN: split-file %s %t
+// RUN: aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda" --remarks-filter=aicf --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %t/timed.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/profile.json" --remarks-filter=aicf --verify-diagnostics -o /dev/null
+// RUN: sed /expected/d %t/step.mlir | aicf-opt "--aicf-rt-select-kernels=target=cuda" 2>&1 | FileCheck %s --allow-empty
+// Tests that nothing is said where nobody asks.
+// CHECK-NOT: remark
+
+//--- step.mlir
+// Tests why a kernel was chosen: what came before it in the table, and why not.
+func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
+               %w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"},
+               %b: tensor<512xf32> {aicf.role = "input", aicf.name = "b"}) {
+  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: operand 0's last dimension is no multiple of 4}}
+  %0 = aicf_rt.call relu(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call; gemm_f32_tile_v0: not (isSmallProduct(c)); gemm_tf32_lt_v0: aicf.math is not "tf32"}}
+  %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  // expected-remark @+1 {{relu runs relu_f32_v0: the call names it}}
+  %2 = aicf_rt.call relu(%w) launch<kernel = "relu_f32_v0"> : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  // expected-remark @+2 {{copy_saved runs copy_saved}}
+  // expected-remark @+1 {{a save stays: aicf-rt-eliminate-saves, which --opt-level=2 runs, was not run}}
+  %3 = aicf_rt.call copy_saved(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // expected-remark @+1 {{gemm, bias_add, relu runs gemm_bias_f32_lt_v0: the first automatic kernel that takes the call; gemm_bias_f32_tile_v0: not (isRowBias(c) && isSmallProduct(c)); gemm_bias_tf32_lt_v0: aicf.math is not "tf32"}}
+  %4 = aicf_rt.call {
+    t0 = gemm(%w, %w)
+    t1 = bias_add(t0, %b)
+    t2 = relu(t1)
+    yield t2
+  } : (tensor<512x512xf32>, tensor<512xf32>) -> tensor<512x512xf32>
+  return
+}
+
+// Tests a product that tf32 admits, and a kernel that only a call may name.
+func.func @tf32(%w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"})
+    attributes {aicf.math = "tf32"} {
+  // expected-remark @+1 {{gemm runs gemm_tf32_lt_v0: the first automatic kernel that takes the call; gemm_f32_tile_v0: not (isSmallProduct(c))}}
+  %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  return
+}
+
+//--- profile.json
+{"kernels": {"relu_f32_v0": {"8x8xf32->8x8xf32": 1.5},
+             "relu_f32_vec4_v0": {"8x8xf32->8x8xf32": 2}}}
+//--- timed.mlir
+// Tests a choice by time, and one of a call that was not timed.
+func.func @timed(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"},
+                 %y: tensor<4x4xf32> {aicf.role = "input", aicf.name = "y"}) {
+  // expected-remark @+1 {{relu runs relu_f32_v0: the fastest in the profile, 1.50 us}}
+  %0 = aicf_rt.call relu(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  // expected-remark @+1 {{relu runs relu_f32_vec4_v0: the first automatic kernel that takes the call}}
+  %1 = aicf_rt.call relu(%y) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(
   cmake ninja-build g++ ccache
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev
-  libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev
+  libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libjemalloc-dev
   libgtest-dev python3 python3-numpy python3-pytest
   dataset-fashion-mnist
 )

@@ -94,10 +94,7 @@ LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
   return success();
 }
 
-static StringRef getString(DictionaryAttr dictionary, StringRef name) {
-  if (!dictionary)
-    return {};
-  auto text = dictionary.getAs<StringAttr>(name);
+static StringRef textOf(StringAttr text) {
   return text ? text.getValue() : StringRef();
 }
 
@@ -129,40 +126,56 @@ std::optional<Initializer> aicf::step::parseInitializer(Attribute attr) {
   return Initializer{*kind, value};
 }
 
-static DictionaryAttr dictionaryAt(ArrayAttr dictionaries, size_t i) {
+static DictionaryAttr dictionaryAt(ArrayAttr dictionaries, size_t i,
+                                   MLIRContext *context) {
   return dictionaries ? cast<DictionaryAttr>(dictionaries[i])
-                      : DictionaryAttr();
+                      : DictionaryAttr::get(context);
 }
 
-EntrySignature::EntrySignature(func::FuncOp func) {
+Initializer EntrySignature::Argument::init() const {
+  if (!derivedFrom.empty())
+    return {};
+  if (initAttr)
+    return *parseInitializer(initAttr);
+  return {role == Role::State ? InitKind::Zeros : InitKind::None};
+}
+
+// Every pass makes one: attributes are found by their interned names, and
+// arguments by theirs.
+EntrySignature::EntrySignature(func::FuncOp func) : context(func.getContext()) {
+  StringAttr nameKey = StringAttr::get(context, kNameAttr),
+             roleKey = StringAttr::get(context, kRoleAttr),
+             initKey = StringAttr::get(context, kInitAttr),
+             derivedFromKey = StringAttr::get(context, kDerivedFromAttr),
+             updatesKey = StringAttr::get(context, kUpdatesAttr);
   ArrayAttr argAttrs = func.getArgAttrsAttr(),
             resAttrs = func.getResAttrsAttr();
+  arguments.reserve(func.getNumArguments());
+  byName.reserve(func.getNumArguments());
   for (size_t i = 0, e = func.getNumArguments(); i < e; ++i) {
-    DictionaryAttr attrs = dictionaryAt(argAttrs, i);
+    DictionaryAttr attrs = dictionaryAt(argAttrs, i, context);
     Argument arg;
-    arg.name = getString(attrs, kNameAttr);
-    arg.roleName = getString(attrs, kRoleAttr);
+    auto name = attrs.getAs<StringAttr>(nameKey);
+    arg.name = textOf(name);
+    arg.roleName = textOf(attrs.getAs<StringAttr>(roleKey));
     arg.role =
         parseEnum<Role>(arg.roleName, kNumArgumentRoles).value_or(Role::Input);
-    arg.initAttr = attrs ? attrs.get(kInitAttr) : Attribute();
-    arg.derivedFrom = getString(attrs, kDerivedFromAttr);
-    // A derived state starts as its source does: it is cast from it. The
-    // dialect's verifier has checked what is written.
-    if (arg.initAttr && arg.derivedFrom.empty())
-      arg.init = *parseInitializer(arg.initAttr);
-    else if (arg.derivedFrom.empty() && arg.role == Role::State)
-      arg.init.kind = InitKind::Zeros;
-    byName.try_emplace(arg.name, i);
+    arg.initAttr = attrs.get(initKey);
+    arg.derivedFrom = textOf(attrs.getAs<StringAttr>(derivedFromKey));
+    if (name)
+      byName.try_emplace(name, i);
     arguments.push_back(arg);
   }
   for (size_t i = 0, e = func.getNumResults(); i < e; ++i) {
-    DictionaryAttr attrs = dictionaryAt(resAttrs, i);
-    results.push_back(
-        {getString(attrs, kNameAttr), getString(attrs, kUpdatesAttr)});
+    DictionaryAttr attrs = dictionaryAt(resAttrs, i, context);
+    auto updates = attrs.getAs<StringAttr>(updatesKey);
+    auto it = updates ? byName.find(updates) : byName.end();
+    results.push_back({textOf(attrs.getAs<StringAttr>(nameKey)),
+                       textOf(updates), it == byName.end() ? -1 : it->second});
   }
 }
 
 int64_t EntrySignature::findArgument(StringRef name) const {
-  auto it = byName.find(name);
+  auto it = byName.find(StringAttr::get(context, name));
   return it == byName.end() ? -1 : it->second;
 }

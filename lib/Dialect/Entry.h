@@ -13,7 +13,7 @@
 #include "aicf/Dialect/AICF/AICF.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace aicf::step {
 using namespace mlir;
@@ -54,13 +54,17 @@ struct EntrySignature {
     StringRef name;
     StringRef roleName;
     Role role = Role::Input; ///< only if roleName is set
-    Initializer init;
     Attribute initAttr;    ///< as written, null if absent
     StringRef derivedFrom; ///< the argument that a derived state is a cast of
+
+    /// What is written, which the dialect's verifier has checked. A state
+    /// starts with zeros, and a derived one as its source: it is cast from it.
+    Initializer init() const;
   };
   struct Result {
-    StringRef name;    ///< an output
-    StringRef updates; ///< or the name of the argument that takes the value
+    StringRef name;      ///< an output
+    StringRef updates;   ///< or the name of the argument that takes the value
+    int64_t target = -1; ///< its position, or -1 if no argument is called so
   };
   SmallVector<Argument> arguments;
   SmallVector<Result> results;
@@ -70,7 +74,8 @@ struct EntrySignature {
   int64_t findArgument(StringRef name) const;
 
 private:
-  llvm::StringMap<int64_t> byName;
+  MLIRContext *context;
+  llvm::DenseMap<StringAttr, int64_t> byName;
 };
 
 } // namespace aicf::step

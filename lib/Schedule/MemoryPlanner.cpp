@@ -9,7 +9,6 @@
 #include "aicf/Types.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <random>
 
@@ -336,7 +335,7 @@ struct ExactSearch {
   }
 };
 
-/// First fit in time over a map of free holes: for steps too large for pairs.
+/// First fit in time over the free holes: for steps too large for pairs.
 uint64_t placeInTime(const Problem &p, bool backwards, Offsets &offsets) {
   const size_t n = p.size();
   Order starts(n), ends(n);
@@ -353,7 +352,10 @@ uint64_t placeInTime(const Problem &p, bool backwards, Offsets &offsets) {
   });
   std::stable_sort(ends.begin(), ends.end(),
                    [&](uint32_t a, uint32_t b) { return dies(a) < dies(b); });
-  std::map<uint64_t, uint64_t> holes = {{0, kUnplaced}}; // offset -> end
+  struct Hole {
+    uint64_t from, to;
+  };
+  std::vector<Hole> holes = {{0, kUnplaced}}; // by offset
   offsets.assign(n, 0);
   uint64_t total = 0;
   size_t nextEnd = 0;
@@ -361,25 +363,26 @@ uint64_t placeInTime(const Problem &p, bool backwards, Offsets &offsets) {
     for (; nextEnd < n && dies(ends[nextEnd]) <= born(i); ++nextEnd) {
       uint64_t from = offsets[ends[nextEnd]];
       uint64_t to = from + p.sizes[ends[nextEnd]];
-      auto after = holes.lower_bound(from);
-      if (after != holes.end() && after->first == to) {
-        to = after->second;
+      auto after =
+          std::lower_bound(holes.begin(), holes.end(), from,
+                           [](Hole h, uint64_t at) { return h.from < at; });
+      if (after != holes.end() && after->from == to) {
+        to = after->to;
         after = holes.erase(after);
       }
-      if (after != holes.begin() && std::prev(after)->second == from)
-        std::prev(after)->second = to;
+      if (after != holes.begin() && std::prev(after)->to == from)
+        std::prev(after)->to = to;
       else
-        holes[from] = to;
+        holes.insert(after, {from, to});
     }
     auto hole = holes.begin();
-    while (hole->second - hole->first < p.sizes[i])
+    while (hole->to - hole->from < p.sizes[i])
       ++hole;
-    auto [from, to] = *hole;
-    offsets[i] = from;
-    holes.erase(hole);
-    if (from + p.sizes[i] < to)
-      holes[from + p.sizes[i]] = to;
-    total = std::max(total, from + p.sizes[i]);
+    offsets[i] = hole->from;
+    hole->from += p.sizes[i];
+    total = std::max(total, hole->from);
+    if (hole->from == hole->to)
+      holes.erase(hole);
   }
   return total;
 }
@@ -394,11 +397,15 @@ MemoryPlan planMemory(const std::vector<PlannedBuffer> &buffers,
   Problem p = makeProblem(buffers, order);
   plan.lowerBound = p.lowerBound;
   if (buffers.size() > kPairwiseLimit) {
-    Offsets forwards, backwards;
-    uint64_t f = placeInTime(p, false, forwards);
-    uint64_t b = placeInTime(p, true, backwards);
-    plan.bytes = std::min(f, b);
-    plan.offsets = f <= b ? std::move(forwards) : std::move(backwards);
+    plan.bytes = placeInTime(p, false, plan.offsets);
+    if (plan.bytes == plan.lowerBound)
+      return plan;
+    Offsets backwards;
+    uint64_t bytes = placeInTime(p, true, backwards);
+    if (bytes < plan.bytes) {
+      plan.bytes = bytes;
+      plan.offsets = std::move(backwards);
+    }
     return plan;
   }
   Best best;

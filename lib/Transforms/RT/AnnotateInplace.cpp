@@ -30,8 +30,8 @@ class Annotator {
 public:
   Annotator(func::FuncOp func, CallList &list, bool requireInplace,
             bool isConcurrent)
-      : func(func), list(list), signature(func), requireInplace(requireInplace),
-        isConcurrent(isConcurrent) {}
+      : func(func), list(list), signature(list.signature),
+        requireInplace(requireInplace), isConcurrent(isConcurrent) {}
 
   LogicalResult run();
 
@@ -52,7 +52,7 @@ private:
 
   func::FuncOp func;
   CallList &list;
-  step::EntrySignature signature;
+  const step::EntrySignature &signature;
   bool requireInplace;
   bool isConcurrent; ///< several streams are to come
   int64_t numCopiesLeft = 0, numInplace = 0;
@@ -103,8 +103,8 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
   CallOp copy = getProtectiveCopy(returned.get());
   if (!copy)
     return;
-  StringRef name = signature.results[returned.getOperandNumber()].updates;
-  BlockArgument arg = func.getArgument(signature.findArgument(name));
+  BlockArgument arg =
+      func.getArgument(signature.results[returned.getOperandNumber()].target);
   auto source = dyn_cast<OpResult>(copy.getOperand(0));
   if (!source || getProtectiveCopy(source))
     return; // an argument that updates another: dropStagingCopy
@@ -127,8 +127,8 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
   CallOp copy = getProtectiveCopy(returned.get());
   if (!copy)
     return success();
-  StringRef name = signature.results[returned.getOperandNumber()].updates;
-  BlockArgument arg = func.getArgument(signature.findArgument(name));
+  const auto &update = signature.results[returned.getOperandNumber()];
+  BlockArgument arg = func.getArgument(update.target);
   Value source = copy.getOperand(0);
   ++numCopiesLeft;
   auto remark = remark::missed(source.getLoc(),
@@ -139,7 +139,8 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
   Operation *reader = result && !getProtectiveCopy(result)
                           ? findBlockingReader(arg, result)
                           : nullptr;
-  std::string why = "the update of \"" + name.str() + "\" needs a copy: ";
+  std::string why =
+      "the update of \"" + update.updates.str() + "\" needs a copy: ";
   if (reader)
     why += nameOfCall(reader) + " still reads the old value when " +
            nameOfCall(result.getOwner()) + " would overwrite it";

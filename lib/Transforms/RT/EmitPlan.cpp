@@ -40,7 +40,7 @@ private:
   LogicalResult emitEntry(func::FuncOp func);
   void emitGlobals(func::FuncOp func);
   /// A buffer for each storage.
-  SmallVector<Value> emitBuffers(func::FuncOp func,
+  SmallVector<Value> emitBuffers(const step::EntrySignature &signature,
                                  const StorageAnalysis &analysis);
   /// One for each stream that needs any: its calls share it, which is as large
   /// as the largest of them wants.
@@ -69,14 +69,15 @@ void Emitter::emitGlobals(func::FuncOp func) {
         !globals.insert(arg.name).second)
       continue;
     auto type = cast<RankedTensorType>(func.getArgumentTypes()[i]);
-    auto global = GlobalOp::create(
-        builder, func.getArgument(i).getLoc(), arg.name,
-        RoleAttr::get(context, arg.role), /*offset=*/-1,
-        labelOf(func.getArgument(i)), BufferType::get(context, type),
-        arg.init.kind == aicf::InitKind::None
-            ? InitKindAttr()
-            : InitKindAttr::get(context, arg.init.kind),
-        APFloat(arg.init.value), FlatSymbolRefAttr());
+    step::Initializer init = arg.init();
+    auto global = GlobalOp::create(builder, func.getArgument(i).getLoc(),
+                                   arg.name, RoleAttr::get(context, arg.role),
+                                   /*offset=*/-1, labelOf(func.getArgument(i)),
+                                   BufferType::get(context, type),
+                                   init.kind == aicf::InitKind::None
+                                       ? InitKindAttr()
+                                       : InitKindAttr::get(context, init.kind),
+                                   APFloat(init.value), FlatSymbolRefAttr());
     if (!arg.derivedFrom.empty())
       global.setDerivedFrom(arg.derivedFrom);
   }
@@ -92,9 +93,8 @@ Value Emitter::emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
                          /*offset=*/-1, vid);
 }
 
-SmallVector<Value> Emitter::emitBuffers(func::FuncOp func,
+SmallVector<Value> Emitter::emitBuffers(const step::EntrySignature &signature,
                                         const StorageAnalysis &analysis) {
-  step::EntrySignature signature(func);
   SmallVector<Value> buffers;
   for (const Storage &storage : analysis.getStorages()) {
     Value first = storage.values.empty() ? Value() : storage.values.front();
@@ -155,7 +155,7 @@ void Emitter::emitCall(CallOp call, const StorageAnalysis &analysis,
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
   FailureOr<CallList> list = CallList::create(func);
-  if (failed(list) || failed(checkMaterialized(func)))
+  if (failed(list) || failed(checkMaterialized(func, list->signature)))
     return failure();
   for (CallOp call : list->calls)
     if (call.getKid().empty())
@@ -171,7 +171,7 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
   StorageAnalysis analysis(func, *list);
   if (failed(analysis.verify()))
     return failure();
-  SmallVector<Value> buffers = emitBuffers(func, analysis);
+  SmallVector<Value> buffers = emitBuffers(list->signature, analysis);
   std::map<uint64_t, Value> workspaces = emitWorkspaces(*list);
   for (CallOp call : list->calls)
     emitCall(call, analysis, buffers,

@@ -8,7 +8,7 @@
 #include "lib/Transforms/RT/Storage.h"
 #include "aicf/Dialect/AICF/AICF.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -37,28 +37,29 @@ std::string aicf::rt::nameOfCall(Operation *op) {
          "'";
 }
 
-static LogicalResult checkUpdateTargets(func::FuncOp func) {
-  step::EntrySignature signature(func);
-  llvm::StringSet<> updated;
+static LogicalResult checkUpdateTargets(func::FuncOp func,
+                                        const step::EntrySignature &signature) {
+  llvm::BitVector updated(signature.arguments.size());
   for (auto [i, result] : llvm::enumerate(signature.results)) {
     if (result.updates.empty())
       continue;
-    int64_t target = signature.findArgument(result.updates);
-    if (target < 0 ||
+    int64_t target = result.target;
+    if (target < 0 || updated.test(target) ||
         func.getArgumentTypes()[target] != func.getResultTypes()[i] ||
         (signature.arguments[target].role != Role::Param &&
-         signature.arguments[target].role != Role::State) ||
-        !updated.insert(result.updates).second)
+         signature.arguments[target].role != Role::State))
       return func.emitError()
              << "result " << i << " updates \"" << result.updates
              << "\", which is not a param or state of its type, or is updated "
                 "twice";
+    updated.set(target);
   }
   return success();
 }
 
-LogicalResult aicf::rt::checkMaterialized(func::FuncOp func) {
-  step::EntrySignature signature(func);
+LogicalResult
+aicf::rt::checkMaterialized(func::FuncOp func,
+                            const step::EntrySignature &signature) {
   llvm::DenseMap<Value, unsigned> returnedBy;
   for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
     unsigned number = returned.getOperandNumber();
@@ -78,7 +79,7 @@ LogicalResult aicf::rt::checkMaterialized(func::FuncOp func) {
   return success();
 }
 
-LogicalResult aicf::rt::checkEntryForm(func::FuncOp func) {
+static LogicalResult checkOps(func::FuncOp func) {
   if (failed(step::checkOneBlock(func)))
     return failure();
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
@@ -88,13 +89,19 @@ LogicalResult aicf::rt::checkEntryForm(func::FuncOp func) {
     if (!isa<CallOp>(op))
       return op.emitOpError() << "is not an aicf_rt.call: run "
                                  "--aicf-lower-to-rt first";
-  return checkUpdateTargets(func);
+  return success();
+}
+
+LogicalResult aicf::rt::checkEntryForm(func::FuncOp func) {
+  return failure(failed(checkOps(func)) ||
+                 failed(checkUpdateTargets(func, step::EntrySignature(func))));
 }
 
 FailureOr<CallList> CallList::create(func::FuncOp func) {
-  if (failed(checkEntryForm(func)))
+  CallList list(func);
+  if (failed(checkOps(func)) ||
+      failed(checkUpdateTargets(func, list.signature)))
     return failure();
-  CallList list;
   std::vector<CallOrder> orders;
   for (Operation &op : func.front().without_terminator()) {
     auto call = cast<CallOp>(op);
@@ -112,14 +119,12 @@ FailureOr<CallList> CallList::create(func::FuncOp func) {
   return list;
 }
 
-AccessSet aicf::rt::accessesOf(Value value, const CallList &list) {
-  AccessSet accesses;
+void CallList::addAccesses(Value value, AccessSet &accesses) const {
   if (Operation *producer = value.getDefiningOp())
-    accesses.add(list.order, list.indexOf.at(producer));
+    accesses.add(order, indexOf.at(producer));
   for (Operation *user : value.getUsers())
-    if (auto it = list.indexOf.find(user); it != list.indexOf.end())
-      accesses.add(list.order, it->second);
-  return accesses;
+    if (auto it = indexOf.find(user); it != indexOf.end())
+      accesses.add(order, it->second);
 }
 
 size_t StorageAnalysis::makeStorage(Storage::Kind kind, int64_t number,
@@ -133,11 +138,10 @@ size_t StorageAnalysis::makeStorage(Storage::Kind kind, int64_t number,
 
 StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
     : func(func), list(list) {
-  step::EntrySignature signature(func);
   auto place = [&](Value value, size_t storage) {
     storageOf[value] = storage;
     storages[storage].values.push_back(value);
-    storages[storage].accesses.merge(accessesOf(value, list));
+    list.addAccesses(value, storages[storage].accesses);
   };
   for (BlockArgument arg : func.getArguments())
     place(arg, makeStorage(Storage::Kind::Argument, arg.getArgNumber(), arg));
@@ -148,9 +152,9 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
   Operation *terminator = func.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
-    const auto &result = signature.results[returned.getOperandNumber()];
+    const auto &result = list.signature.results[returned.getOperandNumber()];
     if (!result.updates.empty())
-      fixed[value] = signature.findArgument(result.updates);
+      fixed[value] = result.target;
     else
       fixed[value] = makeStorage(Storage::Kind::Output,
                                  returned.getOperandNumber(), value);
@@ -191,9 +195,7 @@ void StorageAnalysis::takeOver(OpResult result, Value operand) {
 }
 
 /// An argument is overwritten only by the value that updates it.
-LogicalResult
-StorageAnalysis::verifyArgument(const Storage &storage,
-                                const step::EntrySignature &signature) const {
+LogicalResult StorageAnalysis::verifyArgument(const Storage &storage) const {
   if (storage.kind != Storage::Kind::Argument || storage.values.size() < 2)
     return success();
   // A value that is returned as something else lives elsewhere.
@@ -203,7 +205,7 @@ StorageAnalysis::verifyArgument(const Storage &storage,
       return success();
   return last.getDefiningOp()->emitOpError()
          << "overwrites argument " << storage.number << " (\""
-         << signature.arguments[storage.number].name
+         << list.signature.arguments[storage.number].name
          << "\"), but is not its update";
 }
 
@@ -254,10 +256,8 @@ LogicalResult StorageAnalysis::verify() const {
                  << "reads a result of " << nameOfCall(producer)
                  << " that is not ordered before it";
   }
-  step::EntrySignature signature(func);
   for (const Storage &storage : storages)
-    if (failed(verifyChain(storage)) ||
-        failed(verifyArgument(storage, signature)))
+    if (failed(verifyChain(storage)) || failed(verifyArgument(storage)))
       return failure();
   return success();
 }

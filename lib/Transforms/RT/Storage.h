@@ -36,10 +36,12 @@ LogicalResult checkEntryForm(func::FuncOp func);
 /// After --aicf-rt-materialize-updates: no two results share a value, and no
 /// argument is returned as another or as an output. Storage, and so the plan,
 /// has one place for a value. Emits a diagnostic otherwise.
-LogicalResult checkMaterialized(func::FuncOp func);
+LogicalResult checkMaterialized(func::FuncOp func,
+                                const step::EntrySignature &signature);
 
 /// The calls of an entry in program order, with their happens-before.
 struct CallList {
+  step::EntrySignature signature;
   SmallVector<CallOp> calls;
   llvm::DenseMap<Operation *, uint32_t> indexOf;
   HappensBefore order;
@@ -47,10 +49,12 @@ struct CallList {
   /// Emits a diagnostic when checkEntryForm() does, or at the function when its
   /// streams are malformed.
   static FailureOr<CallList> create(func::FuncOp func);
-};
+  /// Adds the calls that access `value`: its producer and its readers.
+  void addAccesses(Value value, AccessSet &accesses) const;
 
-/// The calls that access one value: its producer and its readers.
-AccessSet accessesOf(Value value, const CallList &list);
+private:
+  explicit CallList(func::FuncOp func) : signature(func) {}
+};
 
 /// One piece of memory of an entry.
 struct Storage {
@@ -80,8 +84,7 @@ public:
   LogicalResult verify() const;
 
 private:
-  LogicalResult verifyArgument(const Storage &storage,
-                               const step::EntrySignature &signature) const;
+  LogicalResult verifyArgument(const Storage &storage) const;
   LogicalResult verifyChain(const Storage &storage) const;
   size_t makeStorage(Storage::Kind kind, int64_t number, Value value);
 

@@ -123,13 +123,12 @@ static LogicalResult checkMemory(ModuleOp module) {
 }
 
 static LogicalResult checkEntry(func::FuncOp func, Stage stage) {
-  if (failed(checkEntryForm(func)) ||
-      (stage >= Updates && failed(checkMaterialized(func))))
-    return failure();
   if (stage < Inplace)
-    return success();
+    return failure(failed(checkEntryForm(func)) ||
+                   (stage >= Updates &&
+                    failed(checkMaterialized(func, EntrySignature(func)))));
   FailureOr<CallList> list = CallList::create(func);
-  if (failed(list))
+  if (failed(list) || failed(checkMaterialized(func, list->signature)))
     return failure();
   StorageAnalysis analysis(func, *list);
   if (failed(analysis.verify()) ||

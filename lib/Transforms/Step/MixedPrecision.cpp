@@ -194,8 +194,7 @@ void Narrower::finish(ArrayRef<Operation *> oldOps) {
   SmallVector<Value> before(func.front().getTerminator()->getOperands());
   entry.mapResults([&](Value value) { return wideOf(value); });
   for (auto [value, result] : llvm::zip(before, signature.results)) {
-    int64_t target =
-        result.updates.empty() ? -1 : signature.findArgument(result.updates);
+    int64_t target = result.target;
     if (target < 0 || !copies.contains(func.getArgument(target)))
       continue;
     Value cast = CastOp::create(builder, value.getLoc(), wideOf(value),

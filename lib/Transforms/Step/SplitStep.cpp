@@ -72,8 +72,7 @@ checkOverwrites(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   for (auto [value, result] : llvm::zip(
            func.front().getTerminator()->getOperands(), signature.results)) {
     Operation *maker = value.getDefiningOp();
-    int64_t target =
-        result.updates.empty() ? -1 : signature.findArgument(result.updates);
+    int64_t target = result.target;
     if (target < 0 || (maker && update.count(maker)) ||
         value == func.getArgument(target))
       continue;

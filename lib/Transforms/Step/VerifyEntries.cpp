@@ -27,13 +27,13 @@ static LogicalResult checkInit(func::FuncOp func, Twine what,
   if (arg.role != Role::Param && arg.role != Role::State)
     return func.emitError() << what << " has 'aicf.init' but its role is "
                             << arg.roleName << ", expected param or state";
-  if (arg.init.kind == InitKind::UniformFanIn &&
+  if (arg.init().kind == InitKind::UniformFanIn &&
       cast<RankedTensorType>(type).getRank() < 2)
     return func.emitError() << what << " is " << type
                             << ": uniform_fan_in needs rank 2 or more, to know "
                                "the fan-in";
-  bool random = arg.init.kind == InitKind::UniformFanIn ||
-                arg.init.kind == InitKind::Normal;
+  bool random = arg.init().kind == InitKind::UniformFanIn ||
+                arg.init().kind == InitKind::Normal;
   if (random && !isa<FloatType>(cast<RankedTensorType>(type).getElementType()))
     return func.emitError() << what << " is " << type
                             << ": random initial values need a float type";
@@ -217,7 +217,7 @@ static LogicalResult checkShared(func::FuncOp func,
       return disagree(type, other.type);
     if (arg.role != other.arg.role)
       return disagree(arg.roleName, other.arg.roleName);
-    if (!(arg.init == other.arg.init))
+    if (!(arg.init() == other.arg.init()))
       return disagree(text(arg.initAttr), text(other.arg.initAttr));
     if (arg.derivedFrom != other.arg.derivedFrom)
       return disagree("derived from \"" + arg.derivedFrom + "\"",

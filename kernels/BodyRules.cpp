@@ -161,12 +161,18 @@ Status checkForm(const Body &body) {
   return uses.finish();
 }
 
-std::vector<uint32_t> valuesMade(const Body &body) {
-  std::vector<bool> isUsed(body.numValues());
+/// By number: whether a primitive reads it.
+static std::vector<bool> readValuesOf(const Body &body) {
+  std::vector<bool> isRead(body.numValues());
   for (const BodyStep &step : body.steps)
     for (int32_t value : step.operands)
       if (value != kAbsentValue)
-        isUsed[uint32_t(value)] = true;
+        isRead[uint32_t(value)] = true;
+  return isRead;
+}
+
+std::vector<uint32_t> valuesMade(const Body &body) {
+  std::vector<bool> isUsed = readValuesOf(body);
   for (uint32_t result : body.results)
     isUsed[result] = true;
   std::vector<uint32_t> made;
@@ -184,18 +190,16 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
                      " operands and ", outs.size(),
                      " results for a body that takes ", body.numOperands,
                      " and gives ", body.results.size());
-  std::vector<TensorDesc> values(ins.begin(), ins.end());
+  std::vector<TensorDesc> values;
   values.reserve(body.numValues());
+  values.assign(ins.begin(), ins.end());
   size_t nextOut = 0;
-  std::vector<bool> isRead(body.numValues());
-  for (const BodyStep &step : body.steps)
-    for (int32_t value : step.operands)
-      if (value != kAbsentValue)
-        isRead[uint32_t(value)] = true;
+  std::vector<bool> isRead; // made where somebody asks
   std::vector<TensorDesc> operands, results;
   for (size_t i = 0; i < body.steps.size(); ++i) {
     const BodyStep &step = body.steps[i];
     operands.clear();
+    operands.reserve(step.operands.size());
     results.clear();
     for (int32_t value : step.operands)
       operands.push_back(value == kAbsentValue ? TensorDesc::absent()
@@ -204,16 +208,22 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
       size_t number = values.size();
       if (nextOut < body.results.size() && body.results[nextOut] == number) {
         results.push_back(outs[nextOut++]);
-      } else if (!isRead[number]) {
-        results.push_back(TensorDesc::absent());
       } else {
-        AICF_ASSIGN_OR_RETURN(TensorDesc inner, infer(body, i, slot, operands));
-        results.push_back(inner);
+        if (isRead.empty())
+          isRead = readValuesOf(body);
+        if (!isRead[number]) {
+          results.push_back(TensorDesc::absent());
+        } else {
+          AICF_ASSIGN_OR_RETURN(TensorDesc inner,
+                                infer(body, i, slot, operands));
+          results.push_back(inner);
+        }
       }
       values.push_back(results.back());
     }
-    AICF_RETURN_IF_ERROR(checkRecord(step.kind, operands, results, step.attrs)
-                             .withContext(std::string(nameOf(step.kind))));
+    Status fits = checkRecord(step.kind, operands, results, step.attrs);
+    if (!fits.ok())
+      return fits.withContext(std::string(nameOf(step.kind)));
   }
   return values;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/Patterns.h"
+#include "kernels/BodyRules.h"
 
 namespace aicf {
 namespace {
@@ -168,6 +169,7 @@ static void addPatternTies(const PatternInfo &pattern, const Match &match,
 
 BodyFacts factsOf(const Body &body) {
   BodyFacts facts;
+  facts.numMade = valuesMade(body).size();
   facts.ties.resize(body.results.size());
   if (body.steps.size() == 1) {
     facts.pattern = PatternId(body.steps.front().kind);

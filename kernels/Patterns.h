@@ -106,6 +106,8 @@ std::string_view nameOfPattern(PatternId id);
 struct BodyFacts {
   /// Nothing where no family takes it.
   std::optional<PatternId> pattern;
+  /// Of its values, those that somebody reads or that are results.
+  size_t numMade = 0;
   /// For each result of the call the operands whose storage it may take.
   std::vector<std::vector<uint32_t>> ties;
 

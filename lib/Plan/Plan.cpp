@@ -13,6 +13,7 @@
 #include "lib/Base/File.h"
 #include "lib/Plan/Fields.h"
 #include "lib/Plan/Order.h"
+#include "lib/Plan/Place.h"
 
 #include "plan_generated.h"
 
@@ -125,25 +126,25 @@ public:
   Status debug(const fb::Debug &in, Plan &plan);
 
 private:
-  using Text = const std::string &;
-
-  Status record(const fb::Tensor &in, Text where, PlanTensor &out);
-  Status record(const fb::Step &in, Text where, BodyStep &out);
-  Status record(const fb::Call &in, Text where, PlanCall &out);
-  Status record(const fb::Entry &in, Text where, PlanEntry &out);
-  Status debugRecord(const fb::CallDebug &in, Text where, PlanCall &out);
-  Status debugRecord(const fb::EntryDebug &in, Text where, PlanEntry &out);
-  Status labels(const flatbuffers::Vector<int32_t> *in, Text where,
+  Status record(const fb::Tensor &in, const Place &where, PlanTensor &out);
+  Status record(const fb::Step &in, const Place &where, BodyStep &out);
+  Status record(const fb::Call &in, const Place &where, PlanCall &out);
+  Status record(const fb::Entry &in, const Place &where, PlanEntry &out);
+  Status debugRecord(const fb::CallDebug &in, const Place &where,
+                     PlanCall &out);
+  Status debugRecord(const fb::EntryDebug &in, const Place &where,
+                     PlanEntry &out);
+  Status labels(const flatbuffers::Vector<int32_t> *in, const Place &where,
                 std::vector<PlanTensor> &tensors);
 
   template <typename Number>
-  Status field(Number in, Text, const char *, Number &out) {
+  Status field(Number in, const Place &, const char *, Number &out) {
     out = in;
     return {};
   }
   template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
-  Status field(std::underlying_type_t<Enum> in, Text where, const char *name,
-               Enum &out) {
+  Status field(std::underlying_type_t<Enum> in, const Place &where,
+               const char *name, Enum &out) {
     if (in < EnumRules<Enum>::kNumKnown) {
       out = static_cast<Enum>(in);
       return {};
@@ -153,26 +154,26 @@ private:
                   kFromNewer);
   }
   /// Strings and attrs are shared on purpose: they have a budget of their own.
-  Status field(const flatbuffers::String *in, Text where, const char *name,
-               std::string &out) {
+  Status field(const flatbuffers::String *in, const Place &where,
+               const char *name, std::string &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, 1, sharedBudget));
     out = in->str();
     return {};
   }
-  Status field(const flatbuffers::Vector<uint8_t> *in, Text where,
+  Status field(const flatbuffers::Vector<uint8_t> *in, const Place &where,
                const char *name, std::vector<uint8_t> &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, 1, sharedBudget));
     out.assign(in->begin(), in->end());
     return {};
   }
   template <typename From, typename To>
-  Status field(const flatbuffers::Vector<From> *in, Text where,
+  Status field(const flatbuffers::Vector<From> *in, const Place &where,
                const char *name, std::vector<To> &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(From), budget));
     out.assign(in->begin(), in->end());
     return {};
   }
-  Status field(const flatbuffers::Vector<uint32_t> *in, Text where,
+  Status field(const flatbuffers::Vector<uint32_t> *in, const Place &where,
                const char *name, TensorDesc &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
     if (in->size() > kMaxRank)
@@ -182,7 +183,7 @@ private:
     std::copy(in->begin(), in->end(), out.dims);
     return {};
   }
-  Status field(uint32_t in, Text where, const char *,
+  Status field(uint32_t in, const Place &where, const char *,
                std::shared_ptr<const Body> &out) {
     if (in >= bodies.size())
       return refuse(PlanError::CallBody, where, ": body is ", in,
@@ -192,7 +193,7 @@ private:
   }
   template <typename From, typename To>
   Status field(const flatbuffers::Vector<flatbuffers::Offset<From>> *in,
-               Text where, const char *name, std::vector<To> &out) {
+               const Place &where, const char *name, std::vector<To> &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
     out.resize(in->size());
     for (uint32_t i = 0; i < in->size(); ++i)
@@ -200,20 +201,20 @@ private:
           record(*in->Get(i), place(where, out[i], i), out[i]));
     return {};
   }
+  /// Of the plan's own vectors, the record alone says enough.
   template <typename Record>
-  static std::string place(Text where, const Record &record, uint32_t i) {
-    return where + (where.empty() ? "" : ", ") + nounOf(record) + " " +
-           std::to_string(i);
+  static Place place(const Place &where, const Record &record, uint32_t i) {
+    bool isPlan = !where.parent && where.index == Place::kNone;
+    return {nounOf(record), i, isPlan ? nullptr : &where};
   }
 
   /// The vector is there, and the copies so far fit: a file cannot hold more
   /// than its size, and so much of what is shared as its parts may refer to.
   template <typename Vector>
-  Status take(const Vector *in, Text where, const char *name,
+  Status take(const Vector *in, const Place &where, const char *name,
               uint64_t bytesEach, uint64_t &left) {
     if (!in)
-      return refuse(PlanError::MissingField, where.empty() ? "plan" : where,
-                    ": no ", name);
+      return refuse(PlanError::MissingField, where, ": no ", name);
     uint64_t bytes = uint64_t(in->size()) * bytesEach;
     if (bytes > left)
       return refuse(PlanError::Oversized, where,
@@ -223,7 +224,7 @@ private:
     return {};
   }
   template <typename Vector>
-  Status checkCount(const Vector *in, size_t expected, Text where,
+  Status checkCount(const Vector *in, size_t expected, const Place &where,
                     const char *what) const {
     if (in && in->size() == expected)
       return {};
@@ -238,38 +239,40 @@ private:
 #define AICF_READ(NAME, MEMBER)                                                \
   AICF_RETURN_IF_ERROR(field(in.NAME(), where, #NAME, out.MEMBER));
 
-Status Decoder::record(const fb::Tensor &in, Text where, PlanTensor &out) {
+Status Decoder::record(const fb::Tensor &in, const Place &where,
+                       PlanTensor &out) {
   AICF_TENSOR_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Step &in, Text where, BodyStep &out) {
+Status Decoder::record(const fb::Step &in, const Place &where, BodyStep &out) {
   AICF_STEP_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Call &in, Text where, PlanCall &out) {
+Status Decoder::record(const fb::Call &in, const Place &where, PlanCall &out) {
   AICF_CALL_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Entry &in, Text where, PlanEntry &out) {
+Status Decoder::record(const fb::Entry &in, const Place &where,
+                       PlanEntry &out) {
   AICF_ENTRY_FIELDS(AICF_READ)
   return {};
 }
 
-Status Decoder::labels(const flatbuffers::Vector<int32_t> *in, Text where,
-                       std::vector<PlanTensor> &tensors) {
+Status Decoder::labels(const flatbuffers::Vector<int32_t> *in,
+                       const Place &where, std::vector<PlanTensor> &tensors) {
   AICF_RETURN_IF_ERROR(checkCount(in, tensors.size(), where, "tensors"));
   for (uint32_t i = 0; i < in->size(); ++i)
     tensors[i].vid = in->Get(i);
   return {};
 }
 
-Status Decoder::debugRecord(const fb::CallDebug &in, Text where,
+Status Decoder::debugRecord(const fb::CallDebug &in, const Place &where,
                             PlanCall &out) {
   AICF_CALL_DEBUG_FIELDS(AICF_READ)
   return {};
 }
 
-Status Decoder::debugRecord(const fb::EntryDebug &in, Text where,
+Status Decoder::debugRecord(const fb::EntryDebug &in, const Place &where,
                             PlanEntry &out) {
   AICF_ENTRY_DEBUG_FIELDS(AICF_READ)
   AICF_RETURN_IF_ERROR(labels(in.vids(), where, out.tensors));
@@ -283,12 +286,12 @@ Status Decoder::debugRecord(const fb::EntryDebug &in, Text where,
 
 Status Decoder::debug(const fb::Debug &in, Plan &plan) {
   AICF_RETURN_IF_ERROR(
-      labels(in.persistent_vids(), "persistent", plan.persistent));
+      labels(in.persistent_vids(), {"persistent"}, plan.persistent));
   AICF_RETURN_IF_ERROR(
-      checkCount(in.entries(), plan.entries.size(), "plan", "entries"));
+      checkCount(in.entries(), plan.entries.size(), {}, "entries"));
   for (uint32_t i = 0; i < in.entries()->size(); ++i)
     AICF_RETURN_IF_ERROR(debugRecord(
-        *in.entries()->Get(i), place("", plan.entries[i], i), plan.entries[i]));
+        *in.entries()->Get(i), place({}, plan.entries[i], i), plan.entries[i]));
   return {};
 }
 
@@ -297,7 +300,7 @@ Status Decoder::plan(const fb::Plan &in, Plan &out) {
     return refuse(PlanError::MissingField, "plan: no bodies");
   for (uint32_t i = 0; i < in.bodies()->size(); ++i) {
     auto body = std::make_shared<Body>();
-    std::string where = "body " + std::to_string(i);
+    Place where{"body", i};
     const fb::Body &from = *in.bodies()->Get(i);
     auto read = [&](const fb::Body &in, Body &out) -> Status {
       AICF_BODY_FIELDS(AICF_READ)
@@ -306,7 +309,7 @@ Status Decoder::plan(const fb::Plan &in, Plan &out) {
     AICF_RETURN_IF_ERROR(read(from, *body));
     bodies.push_back(std::move(body));
   }
-  const std::string where;
+  const Place where;
   AICF_PLAN_FIELDS(AICF_READ)
   return in.debug() ? debug(*in.debug(), out) : Status();
 }

@@ -14,6 +14,7 @@
 #include "kernels/KernelTable.h"
 #include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"
+#include "lib/Plan/Place.h"
 #include "lib/Schedule/Overlap.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ bool isValidName(const std::string &name) {
   return name.size() <= 1024 && name != "__metadata__" && isPrintableUtf8(name);
 }
 
-Status checkInit(const PlanTensor &t, const std::string &where) {
+Status checkInit(const PlanTensor &t, const Place &where) {
   if (t.init == InitKind::None)
     return {};
   if (t.role != Role::Param && t.role != Role::State)
@@ -63,7 +64,7 @@ Status checkInit(const PlanTensor &t, const std::string &where) {
   return {};
 }
 
-Status checkTensor(const PlanTensor &t, const std::string &where,
+Status checkTensor(const PlanTensor &t, const Place &where,
                    uint64_t segmentBytes) {
   if (!isValidName(t.name))
     return refuse(PlanError::TensorName, where, ": a name of ", t.name.size(),
@@ -85,8 +86,7 @@ Status checkTensor(const PlanTensor &t, const std::string &where,
   return checkInit(t, where);
 }
 
-Status checkSegmentBytes(const std::string &where, const char *name,
-                         uint64_t bytes) {
+Status checkSegmentBytes(const Place &where, const char *name, uint64_t bytes) {
   if (bytes <= kMaxTensorBytes)
     return {};
   return refuse(PlanError::SegmentBytes, where, ": ", name, " is ", bytes,
@@ -95,7 +95,7 @@ Status checkSegmentBytes(const std::string &where, const char *name,
 
 /// Tensors that never share bytes: all persistent ones, all io of an entry.
 Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
-                     const std::string &where) {
+                     const Place &where) {
   std::vector<const PlanTensor *> sorted = tensors;
   std::sort(sorted.begin(), sorted.end(),
             [](const PlanTensor *a, const PlanTensor *b) {
@@ -111,7 +111,7 @@ Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
 }
 
 /// A derived state is the cast of a float param or state that is not derived.
-Status checkDerived(const Plan &plan, size_t i, const std::string &where) {
+Status checkDerived(const Plan &plan, size_t i, const Place &where) {
   const PlanTensor &t = plan.persistent[i];
   if (t.derivedFrom == -1)
     return {};
@@ -141,11 +141,12 @@ Status checkDerived(const Plan &plan, size_t i, const std::string &where) {
 Status checkPersistent(const Plan &plan,
                        std::unordered_set<std::string> &names) {
   AICF_RETURN_IF_ERROR(
-      checkSegmentBytes("plan", "persistent_bytes", plan.persistentBytes));
+      checkSegmentBytes({}, "persistent_bytes", plan.persistentBytes));
+  const Place persistent{"persistent"};
   std::vector<const PlanTensor *> all;
   for (size_t i = 0; i < plan.persistent.size(); ++i) {
     const PlanTensor &t = plan.persistent[i];
-    std::string where = "persistent, tensor " + std::to_string(i);
+    Place where{"tensor", i, &persistent};
     if (segmentOf(t.role) != Segment::Persistent)
       return refuse(PlanError::TensorRole, where, ": role is ", nameOf(t.role),
                     ", expected param, state or hyper");
@@ -156,7 +157,7 @@ Status checkPersistent(const Plan &plan,
     AICF_RETURN_IF_ERROR(checkDerived(plan, i, where));
     all.push_back(&t);
   }
-  return checkDisjoint(all, "persistent");
+  return checkDisjoint(all, persistent);
 }
 
 /// Checks one entry of a plan whose persistent tensors are checked.
@@ -165,7 +166,7 @@ class BodyChecker {
 public:
   /// The facts of a body that is right.
   StatusOr<const BodyFacts *> check(const std::shared_ptr<const Body> &body,
-                                    const std::string &at) {
+                                    const Place &at) {
     auto [it, isFresh] = known.try_emplace(body.get());
     if (!isFresh)
       return &it->second;
@@ -189,17 +190,16 @@ private:
 
 class EntryChecker {
 public:
-  EntryChecker(const Plan &plan, const PlanEntry &entry, std::string where,
+  EntryChecker(const Plan &plan, const PlanEntry &entry, Place where,
                const std::unordered_set<std::string> &persistentNames,
                BodyChecker &bodies)
-      : plan(plan), entry(entry), where(std::move(where)),
+      : plan(plan), entry(entry), where(where),
         persistentNames(persistentNames), bodies(bodies) {}
 
   Status run() {
     AICF_RETURN_IF_ERROR(checkTensors());
     for (size_t i = 0; i < entry.calls.size(); ++i)
-      AICF_RETURN_IF_ERROR(
-          checkOneCall(entry.calls[i], where + ", call " + std::to_string(i)));
+      AICF_RETURN_IF_ERROR(checkOneCall(entry.calls[i], {"call", i, &where}));
     StatusOr<HappensBefore> made = orderOf(entry);
     if (!made.ok())
       return refuse(PlanError::StreamOrder, where, ", ",
@@ -213,13 +213,13 @@ public:
 
 private:
   Status checkTensors();
-  Status checkOneCall(const PlanCall &call, const std::string &at) const;
+  Status checkOneCall(const PlanCall &call, const Place &at) const;
   Status checkTypes(const PlanCall &call, const BodyFacts &facts,
-                    const std::string &at) const;
+                    const Place &at) const;
   Status checkWorkspace(const PlanCall &call, const KernelRow &row,
-                        const std::string &at) const;
+                        const Place &at) const;
   Status checkWrites(const PlanCall &call, const BodyFacts &facts,
-                     const std::string &at) const;
+                     const Place &at) const;
   Status checkAccessOrder() const;
   Status checkDerivedStates() const;
   Status checkLifetimes() const;
@@ -238,7 +238,7 @@ private:
 
   const Plan &plan;
   const PlanEntry &entry;
-  std::string where;
+  Place where;
   const std::unordered_set<std::string> &persistentNames;
   BodyChecker &bodies;
   HappensBefore order;
@@ -252,7 +252,7 @@ Status EntryChecker::checkTensors() {
   std::vector<const PlanTensor *> io;
   for (size_t i = 0; i < entry.tensors.size(); ++i) {
     const PlanTensor &t = entry.tensors[i];
-    std::string at = where + ", tensor " + std::to_string(i);
+    Place at{"tensor", i, &where};
     Segment segment = segmentOf(t.role);
     if (segment == Segment::Persistent)
       return refuse(PlanError::TensorRole, at, ": role ", nameOf(t.role),
@@ -278,8 +278,10 @@ Status EntryChecker::checkTensors() {
 
 /// Rules and kernel.
 Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
-                                const std::string &at) const {
+                                const Place &at) const {
   std::vector<TensorDesc> ins, outs;
+  ins.reserve(call.ins.size());
+  outs.reserve(call.outs.size());
   for (uint32_t tid : call.ins)
     ins.push_back(tensor(tid).desc);
   for (uint32_t tid : call.outs)
@@ -300,7 +302,7 @@ Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
 /// Calls of one stream share a tensor, as large as the largest wants; each gets
 /// its own part, at most what its kernel uses.
 Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
-                                    const std::string &at) const {
+                                    const Place &at) const {
   if (call.workspace < 0 && call.workspaceBytes == 0)
     return {};
   if (call.workspace < 0)
@@ -323,7 +325,7 @@ Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
 }
 
 Status EntryChecker::checkWrites(const PlanCall &call, const BodyFacts &facts,
-                                 const std::string &at) const {
+                                 const Place &at) const {
   std::unordered_map<uint32_t, size_t> writtenBy;
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
@@ -350,8 +352,7 @@ Status EntryChecker::checkWrites(const PlanCall &call, const BodyFacts &facts,
   return {};
 }
 
-Status EntryChecker::checkOneCall(const PlanCall &call,
-                                  const std::string &at) const {
+Status EntryChecker::checkOneCall(const PlanCall &call, const Place &at) const {
   if (!call.body)
     return refuse(PlanError::CallBody, at, ": has no body");
   AICF_ASSIGN_OR_RETURN(const BodyFacts *facts, bodies.check(call.body, at));
@@ -369,10 +370,10 @@ Status EntryChecker::checkOneCall(const PlanCall &call,
                       tid, ", there are ", numTensors());
   bool hasLabels = !call.inVids.empty() || !call.vids.empty();
   if (hasLabels && (call.inVids.size() != call.ins.size() ||
-                    call.vids.size() != valuesMade(body).size()))
+                    call.vids.size() != facts->numMade))
     return refuse(PlanError::CallLabels, at, ": ", call.inVids.size(), " and ",
                   call.vids.size(), " labels for ", call.ins.size(),
-                  " operands and ", valuesMade(body).size(), " values");
+                  " operands and ", facts->numMade, " values");
   AICF_RETURN_IF_ERROR(checkTypes(call, *facts, at));
   return checkWrites(call, *facts, at);
 }
@@ -505,7 +506,7 @@ Status verifyPlan(const Plan &plan) {
         !entryNames.insert(entry.name).second)
       return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
                     entry.name, "\" is empty, malformed or stands twice");
-    std::string where = "entry " + std::to_string(i) + " (" + entry.name + ")";
+    Place where{"entry", i, nullptr, entry.name};
     AICF_RETURN_IF_ERROR(
         EntryChecker(plan, entry, where, persistentNames, bodies).run());
   }

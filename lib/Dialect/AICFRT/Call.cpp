@@ -151,7 +151,7 @@ bool CallOp::mayShareStorage(unsigned result, unsigned operand) {
   return getFacts().mayShareStorage(result, operand);
 }
 
-size_t CallOp::countValuesMade() { return valuesMade(getCode()).size(); }
+size_t CallOp::countValuesMade() { return getFacts().numMade; }
 
 int64_t CallOp::getLabel(unsigned result) {
   ArrayRef<int64_t> vids = getVids();

@@ -1,0 +1,41 @@
+//===- Place.h - where in a plan a message is about -------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A record of a plan as "entry 0 (step), call 7". Every record of a file gets
+// one; it becomes text only where something is wrong.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_PLAN_PLACE_H
+#define AICF_LIB_PLAN_PLACE_H
+
+#include <cstddef>
+#include <ostream>
+#include <string_view>
+
+namespace aicf {
+
+struct Place {
+  const char *noun = "plan";
+  size_t index = kNone;
+  const Place *parent = nullptr; ///< outlives this; null: stands alone
+  std::string_view name = {};    ///< of the record
+
+  static constexpr size_t kNone = size_t(-1);
+
+  friend std::ostream &operator<<(std::ostream &os, const Place &place) {
+    if (place.parent)
+      os << *place.parent << ", ";
+    os << place.noun;
+    if (place.index != kNone)
+      os << " " << place.index;
+    if (!place.name.empty())
+      os << " (" << place.name << ")";
+    return os;
+  }
+};
+
+} // namespace aicf
+
+#endif // AICF_LIB_PLAN_PLACE_H

@@ -436,15 +436,32 @@ private:
       return UINT32_MAX; // which no reader takes
     if (auto it = byPointer.find(body.get()); it != byPointer.end())
       return it->second;
-    uint32_t number = 0;
-    while (number < distinct.size() && *distinct[number] != *body)
-      ++number;
-    if (number == distinct.size()) {
-      distinct.push_back(body.get());
+    auto [first, last] = byHash.equal_range(hashOf(*body));
+    auto known = std::find_if(first, last, [&](const auto &entry) {
+      return *entry.second.first == *body;
+    });
+    uint32_t number =
+        known == last ? uint32_t(bodies.size()) : known->second.second;
+    if (known == last) {
+      byHash.emplace(hashOf(*body), std::pair(body.get(), number));
       bodies.push_back(record(*body));
     }
     byPointer.emplace(body.get(), number);
     return number;
+  }
+  static uint64_t hashOf(const Body &body) {
+    uint64_t hash = body.numOperands;
+    auto add = [&](const auto &numbers) {
+      hash = XXH3_64bits_withSeed(numbers.data(),
+                                  numbers.size() * sizeof(numbers[0]), hash);
+    };
+    for (const BodyStep &step : body.steps) {
+      hash += uint64_t(step.kind);
+      add(step.operands);
+      add(step.attrs);
+    }
+    add(body.results);
+    return hash;
   }
   template <typename Record> auto field(const std::vector<Record> &records) {
     std::vector<decltype(record(records[0]))> offsets;
@@ -509,7 +526,7 @@ private:
            flatbuffers::Offset<flatbuffers::Vector<uint8_t>>>
       attrs;
   std::unordered_map<const Body *, uint32_t> byPointer;
-  std::vector<const Body *> distinct;
+  std::unordered_multimap<uint64_t, std::pair<const Body *, uint32_t>> byHash;
   std::vector<flatbuffers::Offset<fb::Body>> bodies;
 };
 

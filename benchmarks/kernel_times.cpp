@@ -51,7 +51,7 @@ struct Bench {
   std::vector<void *> allocations;
 
   TensorView make(const TensorDesc &desc) {
-    std::vector<uint8_t> bytes(desc.numBytes());
+    std::vector<uint8_t> bytes(desc.spanBytes());
     std::mt19937 random(uint32_t(allocations.size() + 1));
     std::normal_distribution<float> normal;
     size_t size = sizeOf(desc.dtype);

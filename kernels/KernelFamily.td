@@ -112,6 +112,11 @@ class KernelFamily<string codeUnit, string on> {
   /// A library's kernel that does with more than one primitive at no measurable
   /// cost: it is worth fusing. Kernels of our own always are.
   bit fusesForFree = 0;
+  /// The kernel itself knows dense and padded tensors, in any mix that
+  /// `condition` admits, and writes zeros to the pads of its results. Without,
+  /// it gets calls with padded tensors only where all are padded and every
+  /// primitive keeps zeros: as dense ones of the padded shapes.
+  bit takesPads = 0;
   /// Order among the families of a kind: lower is asked first.
   int preference = 1;
 }

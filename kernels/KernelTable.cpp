@@ -38,7 +38,7 @@ using namespace families; // the caps
 
 constexpr KernelRow kRows[] = {
 #define AICF_ROW(KID, PATTERN, DEVICE, PROVIDER, MATH, IN, OUT, WIDTH,         \
-                 ALIGNMENT, CONDITION, WORKSPACE, CAP, SELECTION, FREE)        \
+                 ALIGNMENT, CONDITION, WORKSPACE, CAP, SELECTION, FREE, PADS)  \
   {#KID,                                                                       \
    PatternId(patterns::PATTERN),                                               \
    DeviceKind::DEVICE,                                                         \
@@ -52,7 +52,8 @@ constexpr KernelRow kRows[] = {
    WORKSPACE,                                                                  \
    CAP,                                                                        \
    Selection::SELECTION,                                                       \
-   FREE},
+   FREE,                                                                       \
+   PADS},
 #include "kernels/Rows.def"
 };
 
@@ -112,21 +113,29 @@ const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
 uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
   uint64_t element = sizeOf(desc.dtype);
   if (width > 1) // every operand, of whatever type, is accessed in vectors
-    return uint64_t(desc.numElements()) < width
+    return uint64_t(desc.elements()) < width
                ? element
                : std::max(element, std::min<uint64_t>(16, width * element));
   bool isMain = desc.dtype == in0 || desc.dtype == out0;
-  return isMain && desc.numBytes() >= alignment
+  return isMain && desc.spanBytes() >= alignment
              ? std::max<uint64_t>(alignment, element)
              : element;
+}
+
+std::optional<TypedBody> KernelRow::launched(const TypedBody &call) const {
+  return takesPads || call.isDense() ? call : call.stored();
 }
 
 Mismatch KernelRow::mismatch(const TypedBody &call) const {
   if (call.pattern() != pattern)
     return Mismatch::Body;
-  const TensorDesc &x = call.operand(0);
-  if (x.dtype != in0 || call.result(0).dtype != out0)
+  if (call.operand(0).dtype != in0 || call.result(0).dtype != out0)
     return Mismatch::Types;
+  if (!takesPads && !call.isDense()) {
+    std::optional<TypedBody> stored = call.stored();
+    return stored ? mismatch(*stored) : Mismatch::Layout;
+  }
+  const TensorDesc &x = call.operand(0);
   if (width > 1 && (x.rank == 0 || x.dims[x.rank - 1] % width != 0))
     return Mismatch::Width;
   if (condition.holds &&
@@ -138,8 +147,56 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
 uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {
   if (!workspace)
     return 0;
+  if (!takesPads && !call.isDense()) {
+    std::optional<TypedBody> stored = call.stored();
+    return stored ? workspaceBytes(*stored) : 0;
+  }
   uint64_t bytes = workspace(rules::Call(call.body(), call.types()));
   return alignedBytes(std::min(bytes, workspaceCap));
+}
+
+bool TypedBody::isDense() const {
+  return std::all_of(values.begin(), values.end(),
+                     [](const TensorDesc &desc) { return desc.isDense(); });
+}
+
+/// The field `axis` is the last dimension of operand 0.
+bool TypedBody::isAlongLastAxis(const BodyStep &step) const {
+  const OpInfo &info = infoOf(step.kind);
+  for (const FieldInfo &field : Span(info.fields, info.numFields))
+    if (field.name == "axis") {
+      int64_t axis = std::get<int64_t>(decodeField(field, step.attrs));
+      return axis == -1 || axis + 1 == values[size_t(step.operands[0])].rank;
+    }
+  return false;
+}
+
+std::optional<TypedBody> TypedBody::stored() const {
+  bool everywhere = true;
+  for (const BodyStep &step : shared->steps) {
+    KeepsZeros kept = infoOf(step.kind).keepsZeros;
+    if (kept == KeepsZeros::No ||
+        (kept == KeepsZeros::InColumns && !isAlongLastAxis(step)))
+      return std::nullopt;
+    everywhere &= kept == KeepsZeros::Everywhere;
+  }
+  std::vector<TensorDesc> ins, outs;
+  for (size_t i = 0; i < shared->numOperands + shared->results.size(); ++i) {
+    bool isResult = i >= shared->numOperands;
+    const TensorDesc &desc =
+        isResult ? result(i - shared->numOperands) : operand(i);
+    bool hasPadRows = desc.stored().rows() != desc.rows();
+    if ((desc.isDense() && desc.hasPadsIfPadded()) ||
+        (hasPadRows && !everywhere))
+      return std::nullopt;
+    (isResult ? outs : ins).push_back(desc.stored());
+  }
+  StatusOr<std::vector<TensorDesc>> types = describeValues(*shared, ins, outs);
+  if (!types.ok())
+    return std::nullopt;
+  TypedBody call = *this;
+  call.values = std::move(*types);
+  return call;
 }
 
 StatusOr<TypedBody> TypedBody::create(std::shared_ptr<const Body> body,

@@ -56,8 +56,15 @@ public:
     return values[shared->results[i]];
   }
 
+  bool isDense() const;
+  /// Every tensor in its stored shape, pads as elements: the same call, where all
+  /// that would have pads are padded and every primitive keeps zeros. Else
+  /// nothing.
+  std::optional<TypedBody> stored() const;
+
 private:
   TypedBody() = default;
+  bool isAlongLastAxis(const BodyStep &step) const;
   std::shared_ptr<const Body> shared;
   PatternId id = 0;
   std::vector<TensorDesc> values;
@@ -74,7 +81,7 @@ struct RowCondition {
 };
 
 /// Why a kernel cannot run a call.
-enum class Mismatch : uint8_t { None, Body, Types, Width, Condition };
+enum class Mismatch : uint8_t { None, Body, Types, Layout, Width, Condition };
 
 /// One kernel; what the columns mean stands at KernelFamily.
 struct KernelRow {
@@ -91,7 +98,11 @@ struct KernelRow {
   uint64_t workspaceCap;                      ///< bytes
   Selection selection;
   bool fusesForFree;
+  bool takesPads;
 
+  /// The call as the kernel is given it: padded tensors as dense ones of their
+  /// stored shapes, unless it knows pads. Nothing where it cannot be given so.
+  std::optional<TypedBody> launched(const TypedBody &call) const;
   /// What keeps the kernel from running such a call, or None.
   Mismatch mismatch(const TypedBody &call) const;
   bool accepts(const TypedBody &call) const {

@@ -75,7 +75,7 @@ struct Session {
     std::string name, path;
     in >> name >> path;
     AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor->find(name));
-    std::vector<uint8_t> bytes(tensor.desc.numBytes());
+    std::vector<uint8_t> bytes(tensor.desc.spanBytes());
     AICF_RETURN_IF_ERROR(executor->read(name, bytes.data(), bytes.size()));
     return writeFileAtomically(path, bytes);
   }

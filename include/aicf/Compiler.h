@@ -46,9 +46,10 @@ inline llvm::cl::ValuesClass optLevelValues() {
       clEnumValN(OptLevel::O0, "0",
                  "every value its own storage, explicit copies"),
       clEnumValN(OptLevel::O1, "1", "in place and without copies where safe"),
-      clEnumValN(OptLevel::O2, "2",
-                 "also saves eliminated, and calls fused where the target has "
-                 "kernels"));
+      clEnumValN(
+          OptLevel::O2, "2",
+          "also saves eliminated, and tensors padded and calls fused where "
+          "the target has kernels"));
 }
 inline llvm::cl::ValuesClass precisionValues() {
   return llvm::cl::values(

@@ -80,6 +80,10 @@ struct TieInfo {
   uint8_t operand;
 };
 
+/// Whether pads of the results come from zeros alone and are zeros: all, or,
+/// where the field `axis` is the last dimension, those behind the columns.
+enum class KeepsZeros : uint8_t { No, InColumns, Everywhere };
+
 /// Everything about an op kind that does not depend on the call.
 struct OpInfo {
   std::string_view name; ///< empty for a number that no kind has any more
@@ -98,6 +102,7 @@ struct OpInfo {
   Phase phase;
   Precision precision;
   Scaling scaling;
+  KeepsZeros keepsZeros;
 };
 
 /// Parameters that one update call takes: they travel as kernel parameters, of

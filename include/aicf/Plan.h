@@ -45,6 +45,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(TensorShape)     /* rank, zero, or more than 64 TiB */                     \
   X(TensorOffset)    /* not aligned */                                         \
   X(TensorRange)     /* outside its segment */                                 \
+  X(TensorLayout)    /* unknown, or not legal for the tensor */                \
   X(TensorInit)      /* unknown initialiser, or not legal for the tensor */    \
   X(TensorDerived)   /* derived from no float param or state of its shape */   \
   X(SegmentBytes)    /* a segment above the limit */                           \

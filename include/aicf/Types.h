@@ -87,6 +87,17 @@ constexpr Segment segmentOf(Role role) {
   }
 }
 
+/// How a row-major tensor lies in memory. Padded: the length of a row and, from
+/// rank 2 on, the number of rows are rounded up to kPadElements, and the pads
+/// hold zeros: libraries are fast for such matrices only.
+enum class Layout : uint8_t { Dense, Padded };
+inline constexpr uint8_t kNumLayouts = 2;
+constexpr std::string_view nameOf(Layout layout) {
+  return layout == Layout::Dense ? "dense" : "padded";
+}
+/// 16 bytes of 16-bit elements.
+inline constexpr int64_t kPadElements = 8;
+
 /// How a persistent tensor gets its first value.
 ///   None          the caller writes it before the first run
 ///   Constant      every element is `initValue`

@@ -57,7 +57,7 @@ template <typename T> void allFinite(AllFiniteArgs call) {
   bool finite = true;
   for (size_t i = 0; i < call.numGrad() && finite; ++i) {
     const T *x = call.grad(i).as<T>();
-    int64_t n = call.grad(i).numElements();
+    int64_t n = call.grad(i).elements();
     double bad =
         parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
           bool any = false;

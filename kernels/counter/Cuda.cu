@@ -135,7 +135,7 @@ FiniteParams finiteParams(AllFiniteArgs call, size_t first, size_t last) {
   FiniteParams p{};
   for (size_t i = first; i < last; ++i) {
     p.in[p.count] = call.grad(i).data;
-    p.n[p.count++] = call.grad(i).numElements();
+    p.n[p.count++] = call.grad(i).elements();
   }
   p.ok = call.ok().as<int32_t>();
   return p;
@@ -146,9 +146,9 @@ LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
   int64_t total = 0;
   size_t numGrads = call.numGrad();
   for (size_t i = 0; i < numGrads; ++i)
-    total += call.grad(i).numElements();
+    total += call.grad(i).elements();
   int64_t fits =
-      call->workspace.data ? int64_t(call->workspace.desc.numBytes() / 4) : 0;
+      call->workspace.data ? int64_t(call->workspace.desc.spanBytes() / 4) : 0;
   size_t numLaunches = (numGrads + families::kMaxAllFiniteOperands - 1) /
                        families::kMaxAllFiniteOperands;
   int64_t blocks =

@@ -21,7 +21,7 @@ inline constexpr uint64_t kVerdictsBytes = uint64_t(1) << 20;
 inline uint64_t verdictsWorkspace(const AllFiniteView<rules::Call> &c) {
   int64_t elements = 0;
   for (size_t i = 0; i < c.numGrad(); ++i)
-    elements += c.grad(i)->numElements();
+    elements += c.grad(i)->elements();
   bool isOneBlock =
       elements <= kSingleBlockElements && c.numGrad() <= kMaxAllFiniteOperands;
   return isOneBlock ? 0 : kVerdictsBytes;

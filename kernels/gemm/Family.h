@@ -9,6 +9,7 @@
 
 #include "kernels/H200.h"
 #include "kernels/RuleCall.h"
+#include "kernels/gemm/Extents.h"
 
 namespace aicf::families {
 
@@ -16,7 +17,7 @@ namespace aicf::families {
 /// less time than cuBLASLt (benchmarks/results).
 inline bool isSmallProduct(const GemmView<rules::Call> &c) {
   int64_t m = c.c()->dims[0], n = c.c()->dims[1];
-  int64_t k = c.a()->numElements() / m;
+  int64_t k = c.a()->elements() / m;
   int64_t tiles = (m + 31) / 32 * ((n + 31) / 32);
   return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
 }
@@ -25,6 +26,23 @@ inline bool isSmallProduct(const GemmView<rules::Call> &c) {
 /// recommends, even where less would do. Calls of one stream share the memory.
 template <typename Pattern> bool isSmallProduct(const Pattern &c) {
   return isSmallProduct(c.gemm());
+}
+
+/// The product writes every pad of its result.
+inline bool coversPads(const GemmView<rules::Call> &c, const TensorDesc &result,
+                       const TensorDesc *bias) {
+  return ProductExtents(*c.a(), c.attrs().transA != 0, *c.b(),
+                        c.attrs().transB != 0, result, bias)
+      .cover(result);
+}
+inline bool coversPads(const GemmView<rules::Call> &c) {
+  return coversPads(c, *c.c(), nullptr);
+}
+/// And the bias does not write to rows that are pads.
+inline bool coversPads(const GemmBiasView<rules::Call> &c) {
+  const TensorDesc &y = c.relu() ? *c.relu()->y() : *c.bias().out();
+  return y.stored().rows() == y.rows() &&
+         coversPads(c.gemm(), y, &*c.bias().b());
 }
 
 /// The bias lies along the columns of the product.

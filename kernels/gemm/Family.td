@@ -17,6 +17,7 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
+  let keepsZeros = "Everywhere";
   let summary = "c[M,N] = op(a) · op(b)";
   let text = [{
     Matrix product of rank-2 tensors of one float type; `op` transposes where
@@ -140,6 +141,8 @@ class LibraryTF32 : Library<[On<"f32">]> {
 def GemmTF32 : LibraryTF32 { let kinds = [AICFRT_GemmOp]; }
 def GemmLt : Library<HalfAndSingle # HalfToSingle.each> {
   let kinds = [AICFRT_GemmOp];
+  let condition = "coversPads(c)";
+  let takesPads = 1;
 }
 def GemmBiasTF32 : LibraryTF32 {
   let patterns = [GemmBias];
@@ -148,7 +151,8 @@ def GemmBiasTF32 : LibraryTF32 {
 }
 def GemmBiasLt : Library<HalfAndSingle> {
   let patterns = [GemmBias];
-  let condition = "isRowBias(c)";
+  let condition = "isRowBias(c) && coversPads(c)";
+  let takesPads = 1;
   let fusesForFree = 1;
 }
 /// The library's gelu is the one with tanh.

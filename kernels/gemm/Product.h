@@ -12,6 +12,7 @@
 #define AICF_KERNELS_GEMM_PRODUCT_H
 
 #include "kernels/Launch.h"
+#include "kernels/gemm/Extents.h"
 
 #include <string_view>
 
@@ -36,13 +37,13 @@ struct Product {
   TensorView geluOperand = {};
   bool transA, transB;
   Epilogue epilogue = Epilogue::None;
-  int64_t m, n, k;
-  int64_t lda, ldb; ///< elements between rows as stored
+  int64_t m, n, k;       ///< pads included where that changes nothing
+  int64_t lda, ldb, ldc; ///< elements between rows as stored
 
   Product(const GemmArgs &call) : Product(call, call.c(), TensorView()) {}
   Product(const GemmBiasArgs &call)
       : Product(call.gemm(), call.relu() ? call.relu()->y() : call.bias().out(),
-                call.bias().b()) {
+                call.bias().b(), &call.bias().b()) {
     epilogue = call.relu() ? Epilogue::BiasRelu : Epilogue::Bias;
   }
   Product(const GemmBiasGeluArgs &call)
@@ -66,12 +67,17 @@ struct Product {
 
 private:
   /// `result` is what is left in memory: c, or what the epilogue made of it.
-  Product(const GemmArgs &call, const TensorView &result, TensorView extra)
+  Product(const GemmArgs &call, const TensorView &result, TensorView extra,
+          const TensorView *bias = nullptr)
       : a(call.a()), b(call.b()), c(result), extra(extra),
         transA(call.attrs().transA != 0), transB(call.attrs().transB != 0),
-        m(c.desc.dims[0]), n(c.desc.dims[1]),
-        k(transA ? a.desc.dims[0] : a.desc.dims[1]), lda(a.desc.dims[1]),
-        ldb(b.desc.dims[1]) {}
+        lda(a.desc.pitch()), ldb(b.desc.pitch()), ldc(c.desc.pitch()) {
+    ProductExtents extents(a.desc, transA, b.desc, transB, c.desc,
+                           bias ? &bias->desc : nullptr);
+    m = extents.m;
+    n = extents.n;
+    k = extents.k;
+  }
 };
 
 /// Reads the product off a call of one kernel.

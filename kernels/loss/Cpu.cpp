@@ -20,7 +20,7 @@ namespace {
 template <typename T, typename Target> void mseLoss(MseLossArgs call) {
   const T *pred = call.pred().as<T>();
   const Target *target = call.target().as<Target>();
-  int64_t n = call.pred().numElements();
+  int64_t n = call.pred().elements();
   double sum =
       parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
         double partial = 0;
@@ -45,7 +45,7 @@ template <typename T, typename Target> void mseGradOf(MseGradArgs call) {
   if (const TensorView *lossScale = call.loss_scale())
     factor *= double(*lossScale->as<Target>());
   C scale = C(2 * factor), half = C(0.5f);
-  parallelElements(call.pred().numElements(), call->numThreads,
+  parallelElements(call.pred().elements(), call->numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i)
                        grad[i] =
@@ -82,7 +82,7 @@ template <typename T> LogSumExp logSumExp(const T *x, int64_t width) {
 /// Rows whose label is not `ignored`.
 int64_t countRows(const TensorView &labels, int64_t ignored) {
   int64_t count = 0;
-  for (int64_t r = 0; r < labels.numElements(); ++r)
+  for (int64_t r = 0; r < labels.elements(); ++r)
     count += labels.as<int32_t>()[r] != ignored;
   return count;
 }
@@ -92,8 +92,8 @@ void crossEntropy(SoftmaxCrossEntropyArgs call) {
   SoftmaxCrossEntropyAttrs attrs = call.attrs();
   const T *logits = call.logits().as<T>();
   const int32_t *labels = call.labels().as<int32_t>();
-  int64_t rows = call.labels().numElements();
-  int64_t width = call.logits().numElements() / rows;
+  int64_t rows = call.labels().elements();
+  int64_t width = call.logits().elements() / rows;
   double s = attrs.label_smoothing;
   auto lossOf = [&](int64_t r) {
     const T *x = logits + r * width;
@@ -125,8 +125,8 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   const T *logits = call.logits().as<T>();
   T *dlogits = call.dlogits().as<T>();
   const int32_t *labels = call.labels().as<int32_t>();
-  int64_t rows = call.labels().numElements();
-  int64_t width = call.logits().numElements() / rows;
+  int64_t rows = call.labels().elements();
+  int64_t width = call.logits().elements() / rows;
   double factor = 1 / double(countRows(call.labels(), attrs.ignore_index));
   if (const TensorView *lossScale = call.loss_scale())
     factor *= double(*lossScale->as<C>());

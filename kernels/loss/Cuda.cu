@@ -52,7 +52,7 @@ LaunchPlan mseGrad(MseGradArgs call, const DeviceLimits &limits) {
   p.dpred = call.dpred().data;
   p.factor = call.attrs().scale;
   p.lossScale = call.loss_scale() ? call.loss_scale()->data : nullptr;
-  p.vectors = call.pred().numElements() / V;
+  p.vectors = call.pred().elements() / V;
   int64_t grid = gridFor(p.vectors, limits);
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
     return {plan(mseGradKernel<T, float, V>, grid, kBlock, p)};
@@ -134,14 +134,14 @@ LaunchPlan planMse(const MseLossArgs &call, const MseGradArgs *grad) {
   p.pred = call.pred().data;
   p.target = call.target().data;
   p.loss = call.loss().data;
-  p.n = call.pred().numElements();
+  p.n = call.pred().elements();
   if constexpr (kGrad) {
     p.scale = grad->loss_scale() ? grad->loss_scale()->data : nullptr;
     p.dpred = grad->dpred().data;
     p.factor = grad->attrs().scale;
   }
   int64_t fits =
-      call->workspace.data ? int64_t(call->workspace.desc.numBytes() / 8) : 0;
+      call->workspace.data ? int64_t(call->workspace.desc.spanBytes() / 8) : 0;
   auto launches = [&](auto kernel, int64_t width) -> LaunchPlan {
     int64_t blocks = std::min(gridFor(p.n / width, limits, 512, 1), fits);
     if (blocks < 2 || p.n <= families::kSingleBlockElements)
@@ -354,8 +354,8 @@ CrossEntropyParams crossEntropyParams(const Args &call) {
   CrossEntropyParams p{};
   p.logits = call.logits().data;
   p.labels = call.labels().template as<int32_t>();
-  p.rows = call.labels().numElements();
-  p.width = call.logits().numElements() / p.rows;
+  p.rows = call.labels().elements();
+  p.width = call.logits().elements() / p.rows;
   p.ignored = call.attrs().ignore_index;
   p.smoothing = call.attrs().label_smoothing;
   return p;
@@ -369,7 +369,7 @@ constexpr int64_t kLongRow = 1024;
 int64_t partialBlocks(int64_t items, int64_t perBlock,
                       const TensorView &workspace) {
   int64_t fits =
-      workspace.data ? int64_t(workspace.desc.numBytes() / sizeof(double2)) : 0;
+      workspace.data ? int64_t(workspace.desc.spanBytes() / sizeof(double2)) : 0;
   return std::min((items + perBlock - 1) / perBlock, fits);
 }
 

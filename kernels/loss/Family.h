@@ -16,7 +16,7 @@ namespace aicf::families {
 inline constexpr uint64_t kMseWorkspaceBytes = uint64_t(1) << 20;
 
 inline uint64_t mseWorkspace(const MseLossView<rules::Call> &c) {
-  int64_t elements = c.pred()->numElements() + c.target()->numElements();
+  int64_t elements = c.pred()->elements() + c.target()->elements();
   return elements <= kSingleBlockElements ? 0 : kMseWorkspaceBytes;
 }
 inline uint64_t mseWorkspace(const MseLossGradView<rules::Call> &c) {

@@ -168,7 +168,7 @@ def CrossEntropyCpu : CrossEntropy<"CPU", "crossEntropy<$T, $U>">;
 /// many blocks as have room reduce. A small batch is one block's work.
 defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
 def CrossEntropyCuda : CrossEntropy<"CUDA", "crossEntropy<$T, $U>"> {
-  let workspace = !strconcat("c.logits()->numElements() <= kSingleBlockElements "
+  let workspace = !strconcat("c.logits()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
   let workspaceCap = CrossEntropyPartials;
 }
@@ -180,7 +180,7 @@ def CrossEntropyGradCpu : KernelFamily<"loss", "CPU"> {
 def CrossEntropyGradCuda : KernelFamily<"loss", "CUDA"> {
   let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
   let variants = EveryFloat.each;
-  let workspace = !strconcat("c.labels()->numElements() <= kSingleBlockElements "
+  let workspace = !strconcat("c.labels()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
   let workspaceCap = CrossEntropyPartials;
   let kernel = "crossEntropyGrad<$T>";

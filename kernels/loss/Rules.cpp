@@ -42,7 +42,7 @@ softmax_cross_entropy_grad_c3(const SoftmaxCrossEntropyGradView<Call> &c) {
 
 /// The gradient of mse_loss.
 double default_mse_grad_scale(const MseGradView<Call> &c) {
-  return 2.0 / double(c.pred()->numElements());
+  return 2.0 / double(c.pred()->elements());
 }
 
 } // namespace aicf::rules

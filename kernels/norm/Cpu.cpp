@@ -28,7 +28,7 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
   int64_t size = desc.dims[axis], inner = 1;
   for (int64_t d = axis + 1; d < desc.rank; ++d)
     inner *= desc.dims[d];
-  int64_t outer = desc.numElements() / (size * inner);
+  int64_t outer = desc.elements() / (size * inner);
   if (inner == 1) { // rows
     parallelFor(outer, 16, call->numThreads, outer * size,
                 [&](int64_t begin, int64_t end) {
@@ -65,7 +65,7 @@ template <typename T> void layerNorm(LayerNormArgs call) {
   T *rstd = call.rstd().as<T>();
   double eps = call.attrs().eps;
   int64_t width = call.gamma().desc.dims[0];
-  int64_t rows = call.x().numElements() / width;
+  int64_t rows = call.x().elements() / width;
   parallelFor(rows, 4, call->numThreads, rows * width,
               [&](int64_t begin, int64_t end) {
                 for (int64_t r = begin; r < end; ++r) {
@@ -114,7 +114,7 @@ template <typename T> void layerNormDx(LayerNormBwdArgs call, int64_t r) {
 
 template <typename T> void layerNormBwd(LayerNormBwdArgs call) {
   int64_t width = call.gamma().desc.dims[0];
-  int64_t rows = call.x().numElements() / width;
+  int64_t rows = call.x().elements() / width;
   parallelFor(rows, 4, call->numThreads, rows * width,
               [&](int64_t begin, int64_t end) {
                 for (int64_t r = begin; r < end; ++r)

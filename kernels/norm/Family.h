@@ -18,14 +18,14 @@ inline constexpr uint64_t kPartialSumBytes = 64 * 8;
 inline constexpr uint64_t kPartialSumsCap = uint64_t(32) << 20;
 
 inline uint64_t columnSumsWorkspace(const ReduceSumView<rules::Call> &c) {
-  if (c.x()->numElements() <= kSingleBlockElements)
+  if (c.x()->elements() <= kSingleBlockElements)
     return 0;
-  return kPartialSumBytes * uint64_t(c.y()->numElements());
+  return kPartialSumBytes * uint64_t(c.y()->elements());
 }
 inline uint64_t columnSumsWorkspace(const ReluBwdReduceView<rules::Call> &c) {
-  if (2 * c.sum().x()->numElements() <= kSingleBlockElements)
+  if (2 * c.sum().x()->elements() <= kSingleBlockElements)
     return 0;
-  return kPartialSumBytes * uint64_t(c.sum().y()->numElements());
+  return kPartialSumBytes * uint64_t(c.sum().y()->elements());
 }
 /// A matrix summed over its rows, to a vector.
 inline bool sumsRows(const ReluBwdReduceView<rules::Call> &c) {

@@ -16,6 +16,7 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
+  let keepsZeros = "Everywhere";
   let summary = "y = x summed over dimension `axis`";
   let text = [{
     Whether the dimension is kept (as 1) or dropped shows in y's shape.

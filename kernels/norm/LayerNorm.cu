@@ -76,7 +76,7 @@ __global__ void layerNormKernel(const __grid_constant__ LayerNormParams p) {
 template <typename T, bool kAdds>
 LaunchPlan planLayerNorm(const LayerNormArgs &call, const TensorView &x,
                          const void *residual, void *sum) {
-  int64_t width = call.gamma().numElements();
+  int64_t width = call.gamma().elements();
   LayerNormParams p{x.data,
                     call.gamma().data,
                     call.beta().data,
@@ -84,7 +84,7 @@ LaunchPlan planLayerNorm(const LayerNormArgs &call, const TensorView &x,
                     call.mean().data,
                     call.rstd().data,
                     width,
-                    x.numElements() / width,
+                    x.elements() / width,
                     call.attrs().eps,
                     residual,
                     sum};
@@ -178,8 +178,8 @@ LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
                        call.dbeta().data,
                        0,
                        0};
-  p.width = call.gamma().numElements();
-  p.rows = call.x().numElements() / p.width;
+  p.width = call.gamma().elements();
+  p.rows = call.x().elements() / p.width;
   PlannedLaunch columns =
       plan(layerNormParamsKernel<T>, (p.width + 31) / 32, 32, p);
   columns.block[1] = 32;

@@ -17,7 +17,7 @@ void sumOver(const Tensor &from, int64_t axis, Tensor &to) {
   for (int64_t d = axis + 1; d < x.rank; ++d)
     inner *= x.dims[d];
   fill(to, [](size_t) { return 0.0; });
-  for (int64_t i = 0; i < x.numElements(); ++i)
+  for (int64_t i = 0; i < x.elements(); ++i)
     to[size_t(i / (inner * x.dims[axis]) * inner + i % inner)] +=
         from[size_t(i)];
 }

@@ -111,7 +111,7 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
   int64_t strips = (p.inner + X * V - 1) / (X * V);
   int64_t fits =
       workspace.data
-          ? int64_t(workspace.desc.numBytes() / sizeof(C)) / (outer * p.inner)
+          ? int64_t(workspace.desc.spanBytes() / sizeof(C)) / (outer * p.inner)
           : 0;
   // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
   // for the second launch.
@@ -184,7 +184,7 @@ LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
   for (int64_t d = axis + 1; d < desc.rank; ++d)
     inner *= desc.dims[d];
   int64_t size = desc.dims[axis];
-  int64_t outer = desc.numElements() / (size * inner);
+  int64_t outer = desc.elements() / (size * inner);
   if (inner == 1) {
     RowParams p{call.x().data, call.y().data, size, outer};
     return {plan(rowKernel<T>, rowGrid(outer), size > 512 ? 256 : 32, p)};

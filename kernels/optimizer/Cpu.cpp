@@ -33,7 +33,7 @@ template <typename T> struct Gate {
 /// The result is the old value; in place there is nothing to do.
 void keepOld(const TensorView &result, const TensorView &old) {
   if (result.data != old.data)
-    std::memcpy(result.data, old.data, old.desc.numBytes());
+    std::memcpy(result.data, old.data, old.desc.spanBytes());
 }
 
 /// Calls `body` with a value of the gradient's type: T's own, or a 16-bit one.
@@ -65,7 +65,7 @@ template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = T(1 - double(lr) * attrs.weight_decay);
-  parallelElements(call.p().numElements(), call->numThreads,
+  parallelElements(call.p().elements(), call->numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i) {
                        T grad = T(g[i]) * gate.invScale;
@@ -102,7 +102,7 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
   T *pOut = call.p_out().as<T>(), *mOut = m ? call.m_out()->as<T>() : nullptr;
   C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
-  parallelElements(call.p().numElements(), call->numThreads,
+  parallelElements(call.p().elements(), call->numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i) {
                        C direction =

@@ -22,6 +22,9 @@ struct Group {
   const void *p, *g, *s0, *s1;
   void *pOut, *s0Out, *s1Out, *copy;
   int64_t n;
+  /// Elements from a row to the next of a padded gradient or copy; 0: dense.
+  /// A parameter's rows are `width` long, and a copy stores `copyRows`.
+  int32_t gradPitch = 0, copyPitch = 0, width = 0, copyRows = 0;
 };
 
 struct UpdateScalars {
@@ -88,6 +91,24 @@ template <bool kMomentum> struct Sgd {
   }
 };
 
+/// Element i of a parameter in a padded copy of it. The thread of the last
+/// element of a row and those of the last row also write the pads next to them.
+template <typename Copy>
+__device__ void storePadded(const Group &g, int64_t i, Copy value) {
+  Copy *copy = static_cast<Copy *>(g.copy);
+  const Copy zero = narrow<Copy>(0.0f);
+  int64_t row = i / g.width, column = i - row * g.width;
+  copy[row * g.copyPitch + column] = value;
+  int64_t pitch = column + 1 == g.width ? g.copyPitch : column + 1;
+  for (int64_t c = column + 1; c < pitch; ++c)
+    copy[row * g.copyPitch + c] = zero;
+  if ((row + 1) * g.width < g.n)
+    return;
+  for (int64_t r = row + 1; r < g.copyRows; ++r)
+    for (int64_t c = column; c < pitch; ++c)
+      copy[r * g.copyPitch + c] = zero;
+}
+
 template <typename Rule, typename T, typename G, typename Copy, int V,
           typename Params>
 __global__ void __launch_bounds__(kBlock)
@@ -109,7 +130,10 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll 2
   for (int64_t i = first / V + threadIdx.x; i < last; i += kBlock) {
     auto p = loadVec<T, V>(static_cast<const T *>(group.p), i);
-    auto g = loadVec<G, V>(static_cast<const G *>(group.g), i);
+    int64_t gradAt = i;
+    if (V == 1 && group.gradPitch)
+      gradAt = i / group.width * group.gradPitch + i % group.width;
+    auto g = loadVec<G, V>(static_cast<const G *>(group.g), gradAt);
     Vec<T, V> s0{}, s1{};
     if constexpr (Rule::kStates > 0)
       s0 = loadVec<T, V>(static_cast<const T *>(group.s0), i);
@@ -134,7 +158,10 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
       for (int k = 0; k < V; ++k)
         copy.at[k] = narrow<Copy>(float(widen(p.at[k])));
-      storeVec<Copy, V>(static_cast<Copy *>(group.copy), i, copy);
+      if (V == 1 && group.copyPitch)
+        storePadded<Copy>(group, i, copy.at[0]);
+      else
+        storeVec<Copy, V>(static_cast<Copy *>(group.copy), i, copy);
     }
   }
 }
@@ -150,9 +177,19 @@ bool isAligned(const Group &g) {
   auto aligned = [](const void *at) {
     return reinterpret_cast<uintptr_t>(at) % 16 == 0;
   };
-  return g.n % 4 == 0 && aligned(g.p) && aligned(g.g) && aligned(g.s0) &&
+  return g.n % 4 == 0 && !g.gradPitch && !g.copyPitch && aligned(g.p) && aligned(g.g) && aligned(g.s0) &&
          aligned(g.s1) && aligned(g.pOut) && aligned(g.s0Out) &&
          aligned(g.s1Out) && aligned(g.copy);
+}
+
+/// Layouts of the gradient and of the copy, or null.
+void setPads(Group &group, const TensorDesc &grad, const TensorView *copy) {
+  group.width = int32_t(grad.width());
+  group.gradPitch = grad.isDense() ? 0 : int32_t(grad.pitch());
+  if (!copy || copy->desc.isDense())
+    return;
+  group.copyPitch = int32_t(copy->desc.pitch());
+  group.copyRows = int32_t(copy->desc.stored().rows());
 }
 
 /// One update; `copy` is the new parameter in 16 bits, or null.
@@ -161,7 +198,7 @@ Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
           call.m().data,         call.v().data,
           call.p_out().data,     call.m_out().data,
           call.v_out().data,     copy ? copy->data : nullptr,
-          call.p().numElements()};
+          call.p().elements()};
 }
 Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
   return {call.p().data,
@@ -172,7 +209,7 @@ Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
           call.m_out() ? call.m_out()->data : nullptr,
           nullptr,
           copy ? copy->data : nullptr,
-          call.p().numElements()};
+          call.p().elements()};
 }
 
 /// The dtypes that pick a variant: all groups have the first one's.
@@ -212,6 +249,7 @@ bool fill(const Updates<Step> &updates, UpdateParams &p) {
   for (int32_t i = 0; i < p.count; ++i) {
     Group &g = p.groups[i] =
         groupOf(updates.steps[size_t(i)], updates.copies[size_t(i)]);
+    setPads(g, updates.steps[size_t(i)].g().desc, updates.copies[size_t(i)]);
     aligned &= isAligned(g);
     p.firstBlock[i] = blocks;
     blocks += uint32_t((g.n + kUpdateElements - 1) / kUpdateElements);
@@ -320,8 +358,9 @@ struct SingleSgd {
     p.nesterov = attrs.nesterov != 0;
     group.p = call.p().data;
     group.g = call.g().data;
-    group.n = call.p().numElements();
+    group.n = call.p().elements();
     group.pOut = call.p_out().data;
+    setPads(group, call.g().desc, nullptr);
     if (call.m()) {
       group.s0 = call.m()->data;
       group.s0Out = call.m_out()->data;
@@ -342,7 +381,9 @@ LaunchPlan planSgd(const SingleSgd &call) {
 }
 
 template <typename T, int V>
-LaunchPlan sgdStep(SgdStepArgs args, const DeviceLimits &) {
+LaunchPlan sgdStep(SgdStepArgs args, const DeviceLimits &limits) {
+  if (V > 1 && !args.g().desc.isDense())
+    return sgdStep<T, 1>(args, limits);
   SingleSgd call(args);
   if constexpr (std::is_same_v<T, float>) {
     if (args.g().desc.dtype == DType::F16)

@@ -28,6 +28,13 @@ template <typename Pattern> bool groupsFit(const Pattern &c) {
                    (!rules::isHalf(grad) || *copy == grad));
 }
 
+/// Gradients may be padded, and so may copies; 16-bit parameters could be,
+/// which no kernel knows.
+inline bool isDenseParam(const SgdStepView<rules::Call> &c) {
+  return c.p()->isDense() && c.p_out()->isDense() &&
+         (!c.m() || ((*c.m())->isDense() && (*c.m_out())->isDense()));
+}
+
 } // namespace aicf::families
 
 #endif // AICF_KERNELS_OPTIMIZER_FAMILY_H

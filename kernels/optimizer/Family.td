@@ -116,19 +116,24 @@ def AdamStepCuda : KernelFamily<"optimizer", "CUDA"> {
   let kinds = [AICFRT_AdamStepOp];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
+  let takesPads = 1;
 }
 def SgdStepCuda : KernelFamily<"optimizer", "CUDA"> {
+  let condition = "isDenseParam(c)";
   let kinds = [AICFRT_SgdStepOp];
   let variants = [On<"f32", 4>, On<"f32">, On<"f64">, On<"f16">, On<"bf16", 2>,
                   On<"bf16">];
   let kernel = "sgdStep<$T, $V>";
+  let takesPads = 1;
 }
 /// A name of the seeds.
 def SgdStepHalf2 : KernelFamily<"optimizer", "CUDA"> {
+  let condition = "isDenseParam(c)";
   let kinds = [AICFRT_SgdStepOp];
   let variants = [On<"f16", 2>];
   let variantName = "half2";
   let kernel = "sgdStep<$T, $V>";
+  let takesPads = 1;
   let preference = 0;
 }
 
@@ -165,6 +170,7 @@ class Updates<BodyPattern pattern, string planner>
   let variants = SingleAndDouble.each;
   let condition = "groupsFit(c)";
   let kernel = planner;
+  let takesPads = 1;
 }
 def AdamUpdates : Updates<AdamUpdate, "adamUpdate<$T>">;
 def SgdUpdates : Updates<SgdUpdate, "sgdUpdate<$T>">;

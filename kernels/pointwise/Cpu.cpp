@@ -29,7 +29,7 @@ void pointwise(typename F::template View<LaunchArgs> call) {
     inputs[i] = call.inputs()[i]->template as<T>();
   T *output = call.output().template as<T>();
   const auto attrs = call.attrs();
-  parallelElements(call.output().numElements(), call->numThreads,
+  parallelElements(call.output().elements(), call->numThreads,
                    [=](int64_t begin, int64_t end) {
                      std::apply(
                          [&](auto... x) {
@@ -52,7 +52,7 @@ template <typename T> void biasAdd(BiasAddArgs call) {
   int64_t size = desc.dims[axis], inner = 1;
   for (int64_t d = axis + 1; d < desc.rank; ++d)
     inner *= desc.dims[d];
-  int64_t rows = desc.numElements() / (inner == 1 ? size : inner);
+  int64_t rows = desc.elements() / (inner == 1 ? size : inner);
   int64_t width = inner == 1 ? size : inner;
   int64_t block = width >= 16384 ? 1 : 16384 / width;
   parallelFor(rows, block, call->numThreads, rows * width,
@@ -74,17 +74,31 @@ template <typename T> void biasAdd(BiasAddArgs call) {
 template <typename Args> void copy(Args call) {
   const char *from = call.x().template as<char>();
   char *to = call.y().template as<char>();
-  int64_t bytes = static_cast<int64_t>(call.x().desc.numBytes());
+  int64_t bytes = static_cast<int64_t>(call.x().desc.spanBytes());
   parallelFor(bytes, 65536, call->numThreads, bytes / 4,
               [&](int64_t begin, int64_t end) {
                 std::memcpy(to + begin, from + begin, size_t(end - begin));
               });
 }
 
+/// What lies behind y's values gets zeros.
+template <typename From, typename To>
+void paddedCast(const TensorView &from, const TensorView &to) {
+  const TensorDesc &x = from.desc, &y = to.desc;
+  for (int64_t row = 0; row < y.stored().rows(); ++row)
+    for (int64_t i = 0; i < y.pitch(); ++i)
+      to.as<To>()[row * y.pitch() + i] =
+          row < x.rows() && i < x.width()
+              ? To(Compute<From>(from.as<From>()[row * x.pitch() + i]))
+              : To(Compute<From>(0));
+}
+
 template <typename From, typename To> void cast(CastArgs call) {
+  if (!call.x().desc.isDense() || !call.y().desc.isDense())
+    return paddedCast<From, To>(call.x(), call.y());
   const From *x = call.x().as<From>();
   To *y = call.y().as<To>();
-  parallelElements(call.x().numElements(), call->numThreads,
+  parallelElements(call.x().elements(), call->numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i)
                        y[i] = To(Compute<From>(x[i]));

@@ -54,7 +54,7 @@ LaunchPlan pointwise(typename F::template View<LaunchArgs> call,
   for (size_t i = 0; i < kNumInputs; ++i)
     p.inputs[i] = call.inputs()[i]->data;
   p.output = call.output().data;
-  p.vectors = call.output().numElements() / V;
+  p.vectors = call.output().elements() / V;
   p.attrs = call.attrs();
   return {
       plan(pointwiseKernel<F, T, V>, gridFor(p.vectors, limits), kBlock, p)};
@@ -99,7 +99,7 @@ LaunchPlan biasAdd(BiasAddArgs call, const DeviceLimits &limits) {
   p.a = call.y().data;
   p.b = call.b().data;
   p.out = call.out().data;
-  p.vectors = y.numElements() / V;
+  p.vectors = y.elements() / V;
   p.size = y.dims[axis];
   p.inner = 1;
   for (int64_t d = axis + 1; d < y.rank; ++d)
@@ -121,12 +121,44 @@ __global__ void castKernel(const __grid_constant__ MapParams p) {
   });
 }
 
+struct PaddedCastParams {
+  const void *x;
+  void *y;
+  int64_t rows, width;         ///< of values
+  int64_t xPitch;              ///< elements
+  int64_t storedRows, yPitch;  ///< of y: what lies behind the values gets zeros
+};
+
+/// A block a row and step.
+template <typename From, typename To>
+__global__ void paddedCastKernel(const __grid_constant__ PaddedCastParams p) {
+  for (int64_t row = blockIdx.x; row < p.storedRows; row += gridDim.x) {
+    const From *x = static_cast<const From *>(p.x) + row * p.xPitch;
+    To *y = static_cast<To *>(p.y) + row * p.yPitch;
+    int64_t width = row < p.rows ? p.width : 0;
+    for (int64_t i = threadIdx.x; i < p.yPitch; i += blockDim.x)
+      y[i] = i < width ? narrow<To>(Compute<To>(widen(x[i])))
+                       : narrow<To>(Compute<To>(0));
+  }
+}
+
+template <typename From, typename To>
+LaunchPlan paddedCast(CastArgs call, const DeviceLimits &limits) {
+  const TensorDesc &x = call.x().desc, &y = call.y().desc;
+  PaddedCastParams p{call.x().data, call.y().data,     x.rows(), x.width(),
+                     x.pitch(),     y.stored().rows(), y.pitch()};
+  return {plan(paddedCastKernel<From, To>,
+               gridFor(p.storedRows * kBlock, limits), kBlock, p)};
+}
+
 template <typename From, typename To, int V>
 LaunchPlan cast(CastArgs call, const DeviceLimits &limits) {
+  if (!call.x().desc.isDense() || !call.y().desc.isDense())
+    return paddedCast<From, To>(call, limits);
   MapParams p{};
   p.a = call.x().data;
   p.out = call.y().data;
-  p.vectors = call.x().numElements() / V;
+  p.vectors = call.x().elements() / V;
   return {plan(castKernel<From, To, V>, gridFor(p.vectors, limits), kBlock, p)};
 }
 
@@ -146,7 +178,7 @@ LaunchPlan copy(Args call, const DeviceLimits &limits) {
   MapParams p{};
   p.a = call.x().data;
   p.out = call.y().data;
-  p.size = int64_t(call.x().desc.numBytes());
+  p.size = int64_t(call.x().desc.spanBytes());
   auto misaligned = [](const void *at) {
     return reinterpret_cast<uintptr_t>(at) % 16 != 0;
   };

@@ -31,6 +31,7 @@ class AICFRT_Pointwise<string mnemonic, int number, string schema,
 
 def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
     (pick (lessf $x, 0), 0, $x)> {
+  let keepsZeros = "Everywhere";
   let summary = "y = max(x, 0); NaN stays NaN";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -39,6 +40,7 @@ def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
 
 def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
     "dx", (pick (greaterf $saved, 0), $dy, 0)> {
+  let keepsZeros = "Everywhere";
   let summary = "dx = saved > 0 ? dy : 0";
   let text = [{
     `saved` is relu's input or its output: both have the same sign.
@@ -50,6 +52,7 @@ def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
 
 def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
     (addf $a, $b)> {
+  let keepsZeros = "Everywhere";
   let summary = "c = a + b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -81,6 +84,7 @@ defvar TanhFlank = (mulf TanhCdf, (subf 1, TanhCdf));
 
 def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
     (mulf $x, (pick $approximate, TanhCdf, NormalCdf))> {
+  let keepsZeros = "Everywhere";
   let summary = "y = x · Φ(x), Φ the normal distribution function";
   let text = [{
     Φ(x) = (1 + erf(x/√2))/2, or with `approximate` (PyTorch's "tanh")
@@ -99,6 +103,7 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
               (pick (greaterf TanhFlank, 0),
                     (mulf (mulf $x, TanhFlank), TanhSlope), 0)),
         (addf NormalCdf, (mulf $x, NormalPdf))))> {
+  let keepsZeros = "Everywhere";
   let summary = "dx = dy · d gelu(x)/dx";
   let text = [{
     x is gelu's operand. Without `approximate` NaN where it is infinite.
@@ -110,6 +115,7 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
 }
 
 def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
+  let keepsZeros = "InColumns";
   let summary = "out = y + b, b broadcast along every dimension but `axis`";
   let text = "\n    `axis` -1 is the last dimension.\n";
   let operandList = [In<"y">, In<"b">];
@@ -126,6 +132,7 @@ def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
 
 class AICFRT_CopyLike<string mnemonic, int number>
     : AICFRT_Primitive<mnemonic, number> {
+  let keepsZeros = "Everywhere";
   let operandList = [In<"x", AnyElement>];
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
@@ -150,6 +157,7 @@ def AICFRT_CopySavedOp : AICFRT_CopyLike<"copy_saved", 6> {
 }
 
 def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
+  let keepsZeros = "Everywhere";
   let summary = "y = x converted to y's element type, rounded to nearest even";
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];
@@ -231,6 +239,7 @@ def CastCpu : KernelFamily<"pointwise", "CPU"> {
   let variants = [From<"f32", "f64">, From<"f64", "f32">, From<"f32", "f16">,
                   From<"f16", "f32">, From<"f32", "bf16">, From<"bf16", "f32">];
   let kernel = "cast<$T, $U>";
+  let takesPads = 1;
 }
 def CastCuda : KernelFamily<"pointwise", "CUDA"> {
   let kinds = [AICFRT_CastOp];
@@ -240,6 +249,7 @@ def CastCuda : KernelFamily<"pointwise", "CUDA"> {
                   From<"bf16", "f32", 4>, From<"bf16", "f32">,
                   From<"f32", "f64">, From<"f64", "f32">];
   let kernel = "cast<$T, $U, $V>";
+  let takesPads = 1;
 }
 
 #endif // AICF_KERNELS_POINTWISE_FAMILY_TD

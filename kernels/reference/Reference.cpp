@@ -38,7 +38,7 @@ void run(const Body &body, const std::vector<Tensor> &ins,
   for (size_t i = values.size(); i < types->size(); ++i) {
     const TensorDesc &desc = (*types)[i];
     values.push_back({desc, std::vector<double>(
-                                desc.isAbsent ? 0 : size_t(desc.numElements()),
+                                desc.isAbsent ? 0 : size_t(desc.elements()),
                                 std::nan(""))});
   }
   size_t next = body.numOperands;

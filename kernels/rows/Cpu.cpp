@@ -24,8 +24,8 @@ int64_t integerAt(const TensorView &view, int64_t i) {
 
 void gatherRows(GatherRowsArgs call) {
   int64_t last = call.data().desc.dims[0] - 1;
-  size_t bytes = call.data().desc.numBytes() / size_t(last + 1);
-  for (int64_t i = 0; i < call.index().numElements(); ++i) {
+  size_t bytes = call.data().desc.spanBytes() / size_t(last + 1);
+  for (int64_t i = 0; i < call.index().elements(); ++i) {
     int64_t row = std::clamp<int64_t>(integerAt(call.index(), i), 0, last);
     std::memcpy(call.rows().as<char>() + size_t(i) * bytes,
                 call.data().as<char>() + size_t(row) * bytes, bytes);
@@ -34,7 +34,7 @@ void gatherRows(GatherRowsArgs call) {
 
 void shuffle(ShuffleArgs call) {
   ShuffleAttrs attrs = call.attrs();
-  int64_t batch = call.index().numElements();
+  int64_t batch = call.index().elements();
   int64_t step = std::max<int64_t>(integerAt(call.step(), 0), 0);
   for (int64_t i = 0; i < batch; ++i) {
     int64_t row = shuffledRow(uint64_t(step) * uint64_t(batch) + uint64_t(i),
@@ -48,7 +48,7 @@ void shuffle(ShuffleArgs call) {
 
 void record(RecordArgs call) {
   int64_t rows = call.history().desc.dims[0];
-  size_t bytes = call.value().desc.numBytes();
+  size_t bytes = call.value().desc.spanBytes();
   char *out = call.history_out().as<char>();
   if (out != call.history().as<char>())
     std::memcpy(out, call.history().data, bytes * size_t(rows));

@@ -83,8 +83,8 @@ LaunchPlan gatherRows(GatherRowsArgs call, const DeviceLimits &limits) {
   p.index = call.index().data;
   p.out = call.rows().data;
   p.rows = data.dims[0];
-  p.width = data.numElements() / p.rows;
-  p.batch = call.index().numElements();
+  p.width = data.elements() / p.rows;
+  p.batch = call.index().elements();
   bool isI32 = call.index().desc.dtype == DType::I32;
   int64_t bytes = p.width * int64_t(sizeof(T));
   if (fits16(bytes, {p.data, p.out})) {
@@ -106,7 +106,7 @@ LaunchPlan record(RecordArgs call, const DeviceLimits &limits) {
   p.index = call.step().data;
   p.out = call.history_out().data;
   p.rows = call.history().desc.dims[0];
-  p.width = call.value().numElements();
+  p.width = call.value().elements();
   bool isI32 = call.step().desc.dtype == DType::I32;
   return {plan(isI32 ? recordKernel<Bits<T>, int32_t>
                      : recordKernel<Bits<T>, int64_t>,
@@ -119,7 +119,7 @@ LaunchPlan shuffle(ShuffleArgs call, const DeviceLimits &limits) {
   RowsParams p{};
   p.index = call.step().data;
   p.out = call.index().data;
-  p.batch = call.index().numElements();
+  p.batch = call.index().elements();
   p.size = uint32_t(attrs.size);
   p.seed = uint64_t(attrs.seed);
   return {plan(shuffleKernel<Int, Out>, gridFor(p.batch, limits), kBlock, p)};

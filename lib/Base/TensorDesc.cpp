@@ -13,8 +13,14 @@ std::optional<uint64_t> checkedBytes(const TensorDesc &desc) {
   uint64_t bytes = sizeOf(desc.dtype);
   if (desc.rank > kMaxRank)
     return std::nullopt;
+  if (!isLegalLayout(desc))
+    return std::nullopt;
   for (int64_t d : desc.shape())
-    if (d <= 0 || d > INT32_MAX ||
+    if (d <= 0 || d > INT32_MAX)
+      return std::nullopt;
+  const TensorDesc stored = desc.stored();
+  for (int64_t d : stored.shape())
+    if (d > INT32_MAX ||
         __builtin_mul_overflow(bytes, static_cast<uint64_t>(d), &bytes) ||
         bytes > kMaxTensorBytes)
       return std::nullopt;

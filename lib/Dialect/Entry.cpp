@@ -70,9 +70,12 @@ SmallVector<func::FuncOp> aicf::step::getEntries(ModuleOp module) {
 }
 
 LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
-                                          Type type) {
+                                          Type type, bool mayBePadded) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || tensor.getEncoding() || !rt::toDType(tensor.getElementType()))
+  Attribute encoding = tensor ? tensor.getEncoding() : Attribute();
+  bool isEncodingLegal =
+      !encoding || (mayBePadded && isa<rt::PaddedAttr>(encoding));
+  if (!tensor || !isEncodingLegal || !rt::toDType(tensor.getElementType()))
     return op->emitError() << what << " is " << type
                            << ", expected a ranked tensor of f16, bf16, f32, "
                               "f64, i32 or i64 without encoding";

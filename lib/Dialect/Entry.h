@@ -34,7 +34,9 @@ Training trainingOf(Operation *op);
 /// Emits an error at `op` unless `type` is a tensor that a plan can hold: a
 /// supported element type, static dimensions of 1 or more, rank and size within
 /// the ABI. `what` names it in the message.
-LogicalResult checkTensorType(Operation *op, const Twine &what, Type type);
+/// Padded tensors are for calls only.
+LogicalResult checkTensorType(Operation *op, const Twine &what, Type type,
+                              bool mayBePadded = false);
 
 /// How a persistent tensor starts.
 struct Initializer {

@@ -82,7 +82,7 @@ Interpreter::Memory &Interpreter::memoryOf(Place at) {
 std::vector<double> Interpreter::load(Place at) const {
   const PlanTensor &t = tensor(at);
   const double *slot = memoryOf(at).data() + t.offset / kSlotBytes;
-  std::vector<double> values(size_t(t.desc.numElements()));
+  std::vector<double> values(size_t(t.desc.elements()));
   for (double &value : values) {
     value = *slot;
     slot += sizeOf(t.desc.dtype) / kSlotBytes;
@@ -140,7 +140,7 @@ Status Interpreter::write(std::string_view entry, std::string_view name,
                           Span<const double> values) {
   AICF_ASSIGN_OR_RETURN(Place at, locate(entry, name));
   const PlanTensor &t = tensor(at);
-  if (values.size() != size_t(t.desc.numElements()))
+  if (values.size() != size_t(t.desc.elements()))
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
                      t.desc.toString(), ", got ", values.size(), " values");
   if (t.role == Role::Output || t.derivedFrom >= 0)
@@ -219,13 +219,13 @@ void Interpreter::runCall(size_t entry, const PlanCall &call) {
   for (uint32_t tid : call.outs) {
     const TensorDesc &desc = tensor({entry, tid}).desc;
     outs.push_back(
-        {desc, std::vector<double>(size_t(desc.numElements()), kNothing)});
+        {desc, std::vector<double>(size_t(desc.elements()), kNothing)});
   }
   reference::run(*call.body, ins, outs);
   if (call.workspace >= 0) { // scribbled on
     Place at{entry, uint32_t(call.workspace)};
     store(at,
-          std::vector<double>(size_t(tensor(at).desc.numElements()), kNothing));
+          std::vector<double>(size_t(tensor(at).desc.elements()), kNothing));
   }
   for (size_t i = 0; i < outs.size(); ++i)
     store({entry, call.outs[i]}, outs[i].values);

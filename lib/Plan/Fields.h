@@ -24,7 +24,8 @@ namespace aicf {
   X(offset, offset)                                                            \
   X(init, init)                                                                \
   X(init_value, initValue)                                                     \
-  X(derived_from, derivedFrom)
+  X(derived_from, derivedFrom)                                                 \
+  X(layout, desc.layout)
 #define AICF_TENSOR_DEBUG_FIELDS(X) X(vid, vid)
 
 #define AICF_STEP_FIELDS(X)                                                    \

@@ -100,6 +100,10 @@ template <> struct EnumRules<InitKind> {
   static constexpr int kNumKnown = kNumInitKinds;
   static constexpr PlanError kError = PlanError::TensorInit;
 };
+template <> struct EnumRules<Layout> {
+  static constexpr int kNumKnown = kNumLayouts;
+  static constexpr PlanError kError = PlanError::TensorLayout;
+};
 template <> struct EnumRules<DeviceKind> {
   static constexpr int kNumKnown = kNumDeviceKinds;
   static constexpr PlanError kError = PlanError::BadDevice;

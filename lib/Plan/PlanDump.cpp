@@ -125,7 +125,7 @@ void addTensorRows(Table &table, const std::vector<PlanTensor> &tensors,
     table.row({std::to_string(firstTid + i), t.name.empty() ? "-" : t.name,
                std::string(nameOf(t.role)), t.desc.toString(),
                std::string(nameOf(segmentOf(t.role))), std::to_string(t.offset),
-               std::to_string(t.desc.numBytes()), std::to_string(t.vid),
+               std::to_string(t.desc.spanBytes()), std::to_string(t.vid),
                initToString(t)});
   }
 }
@@ -157,7 +157,7 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
            ++c)
         bar[c / perColumn] = '#';
     table.row({std::to_string(tid), std::to_string(t.offset),
-               std::to_string(t.desc.numBytes()), bar});
+               std::to_string(t.desc.spanBytes()), bar});
   }
   return table.toString("    ");
 }
@@ -233,7 +233,7 @@ Json toJson(const Body &body) {
 Json toJson(const std::shared_ptr<const Body> &body) { return toJson(*body); }
 Json toJson(const PlanTensor &from) {
   Json json = {{"segment", nameOf(segmentOf(from.role))},
-               {"bytes", from.desc.numBytes()}};
+               {"bytes", from.desc.spanBytes()}};
   AICF_TENSOR_FIELDS(AICF_TO_JSON)
   return json;
 }

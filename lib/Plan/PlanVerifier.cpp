@@ -70,6 +70,12 @@ Status checkTensor(const PlanTensor &t, const Place &where,
     return refuse(PlanError::TensorName, where, ": a name of ", t.name.size(),
                   " bytes is not printable UTF-8 of up to 1024 bytes, or is "
                   "reserved");
+  bool mayBePadded = segmentOf(t.role) == Segment::Temp || t.derivedFrom >= 0;
+  if (!isLegalLayout(t.desc) || (!t.desc.isDense() && !mayBePadded))
+    return refuse(PlanError::TensorLayout, where, ": ", t.desc.toString(),
+                  " of role ", nameOf(t.role),
+                  "; only temps and derived states of 16 bits and rank 1 or 2 "
+                  "may be padded");
   std::optional<uint64_t> bytes = checkedBytes(t.desc);
   if (!bytes)
     return refuse(PlanError::TensorShape, where, ": shape of ",
@@ -102,7 +108,7 @@ Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
               return a->offset < b->offset;
             });
   for (size_t i = 0; i + 1 < sorted.size(); ++i)
-    if (sorted[i]->offset + sorted[i]->desc.numBytes() > sorted[i + 1]->offset)
+    if (sorted[i]->offset + sorted[i]->desc.spanBytes() > sorted[i + 1]->offset)
       return refuse(PlanError::SegmentOverlap, where, ": tensors ",
                     sorted[i]->name, " at offset ", sorted[i]->offset, " and ",
                     sorted[i + 1]->name, " at offset ", sorted[i + 1]->offset,
@@ -313,12 +319,12 @@ Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
                   ", there are ", numTensors(), " tensors");
   const PlanTensor &workspace = tensor(static_cast<uint32_t>(call.workspace));
   uint64_t most =
-      std::min(workspace.desc.numBytes(), alignedBytes(row.workspaceCap));
+      std::min(workspace.desc.spanBytes(), alignedBytes(row.workspaceCap));
   if (workspace.role != Role::Workspace || call.workspaceBytes == 0 ||
       call.workspaceBytes > most || call.workspaceBytes % 4 != 0)
     return refuse(PlanError::CallWorkspace, at, ": gets ", call.workspaceBytes,
                   " bytes of tensor ", call.workspace, ", which is of role ",
-                  nameOf(workspace.role), " with ", workspace.desc.numBytes(),
+                  nameOf(workspace.role), " with ", workspace.desc.spanBytes(),
                   " bytes; kernel ", call.kid, " takes up to ",
                   row.workspaceCap);
   return {};
@@ -457,7 +463,7 @@ Status EntryChecker::checkLifetimes() const {
     const PlanTensor &t = tensor(tid);
     if (segmentOf(t.role) != Segment::Temp)
       continue;
-    ranges.push_back({t.offset, t.offset + t.desc.numBytes(), &accesses[tid]});
+    ranges.push_back({t.offset, t.offset + t.desc.spanBytes(), &accesses[tid]});
     tids.push_back(tid);
   }
   if (auto conflict = findConflict(ranges, order))

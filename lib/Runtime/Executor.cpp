@@ -428,13 +428,27 @@ Status Executor::Impl::checkHasValue(TensorRef ref, std::string_view name,
 Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes) {
   AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
   AICF_RETURN_IF_ERROR(checkHasValue(ref, name, nullptr));
-  return device->copyToHost(*stream, data,
-                            memory->view(ref.entry, ref.tid).data, bytes);
+  TensorView view = memory->view(ref.entry, ref.tid);
+  if (view.desc.isDense())
+    return device->copyToHost(*stream, data, view.data, bytes);
+  return catchBadAlloc([&]() -> Status {
+    std::vector<uint8_t> span(view.desc.spanBytes());
+    AICF_RETURN_IF_ERROR(
+        device->copyToHost(*stream, span.data(), view.data, span.size()));
+    uint64_t element = sizeOf(view.desc.dtype);
+    uint64_t rowBytes = uint64_t(view.desc.width()) * element;
+    for (uint64_t row = 0; row < uint64_t(view.desc.rows()); ++row)
+      std::memcpy(static_cast<uint8_t *>(data) + row * rowBytes,
+                  &span[row * uint64_t(view.desc.pitch()) * element], rowBytes);
+    return {};
+  });
 }
 
 StatusOr<PlanTensor> Executor::find(std::string_view name) const {
   AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
-  return impl->memory->tensor(ref);
+  PlanTensor tensor = impl->memory->tensor(ref);
+  tensor.desc = tensor.desc.dense();
+  return tensor;
 }
 
 StatusOr<size_t> Executor::Impl::findEntry(std::string_view name) const {
@@ -488,7 +502,7 @@ Status Executor::Impl::poison(size_t index, const std::vector<uint32_t> &tids) {
   for (uint32_t tid : tids) {
     TensorView view = memory->view(index, tid);
     AICF_RETURN_IF_ERROR(
-        device->fill(*stream, view.data, 0xff, view.desc.numBytes()));
+        device->fill(*stream, view.data, 0xff, view.desc.spanBytes()));
   }
   return {};
 }

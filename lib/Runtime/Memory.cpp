@@ -61,11 +61,11 @@ StatusOr<TensorRef> Memory::find(std::string_view name) const {
 
 Status Memory::checkSize(TensorRef ref, std::string_view name,
                          uint64_t bytes) const {
-  const TensorDesc &desc = tensor(ref).desc;
-  if (bytes == desc.numBytes())
+  TensorDesc desc = tensor(ref).desc.dense(); // callers see no pads
+  if (bytes == desc.spanBytes())
     return {};
   return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
-                   desc.toString(), " of ", desc.numBytes(), " bytes, got ",
+                   desc.toString(), " of ", desc.spanBytes(), " bytes, got ",
                    bytes);
 }
 
@@ -95,14 +95,14 @@ Status Memory::checkRoom() const {
   };
   for (uint32_t tid = 0; tid < persistent.size(); ++tid)
     if (!persistent[tid].isBound)
-      add(needed, plan.persistent[tid].desc.numBytes());
+      add(needed, plan.persistent[tid].desc.spanBytes());
   for (size_t e = 0; e < local.size(); ++e) {
     temp = std::max(temp, plan.entries[e].tempBytes);
     for (size_t i = 0; i < local[e].size(); ++i) {
       const PlanTensor &t = plan.entries[e].tensors[i];
       bool isIO = segmentOf(t.role) == Segment::IO;
       if (!local[e][i].isBound && (isIO || options.separateAllocations))
-        add(needed, t.desc.numBytes());
+        add(needed, t.desc.spanBytes());
     }
   }
   add(needed, options.separateAllocations ? 0 : temp);
@@ -130,7 +130,7 @@ Status Memory::allocateSeparately(Stream &stream) {
   auto place = [&](Slot &s, const PlanTensor &t, uint64_t &segment) -> Status {
     if (s.isBound)
       return {};
-    uint64_t bytes = t.desc.numBytes();
+    uint64_t bytes = t.desc.spanBytes();
     uint64_t guard = options.canary ? kCanaryBytes : 0;
     segment += bytes;
     AICF_ASSIGN_OR_RETURN(char *memory, allocateBytes(bytes + 2 * guard));
@@ -167,7 +167,7 @@ Status Memory::allocateSegments() {
     for (auto &[s, t] : fixed)
       if (!s->isBound) {
         s->offset = end;
-        end += alignedBytes(t->desc.numBytes());
+        end += alignedBytes(t->desc.spanBytes());
       }
     bytes += end;
     AICF_ASSIGN_OR_RETURN(char *base, allocateBytes(end));
@@ -200,7 +200,7 @@ StatusOr<TensorView> Memory::shadow(uint32_t tid) {
   const TensorDesc &desc = plan.persistent[tid].desc;
   char *&memory = shadows[tid];
   if (!memory) { // entries run one after the other: one serves them all
-    AICF_ASSIGN_OR_RETURN(memory, allocateBytes(desc.numBytes()));
+    AICF_ASSIGN_OR_RETURN(memory, allocateBytes(desc.spanBytes()));
   }
   return TensorView{memory, desc};
 }
@@ -221,7 +221,7 @@ Status Memory::checkCanaries(Stream &stream, const std::string &when) const {
   auto check = [&](const Slot &s, const PlanTensor &t, uint32_t tid) -> Status {
     if (s.isBound)
       return {};
-    AICF_ASSIGN_OR_RETURN(bool intact, isIntact(s, t.desc.numBytes()));
+    AICF_ASSIGN_OR_RETURN(bool intact, isIntact(s, t.desc.spanBytes()));
     if (intact)
       return {};
     return makeError(
@@ -242,7 +242,7 @@ std::vector<SlotInfo> Memory::slots() const {
   auto add = [&](const std::string &entry, uint32_t tid, const PlanTensor &t,
                  const Slot &s) {
     all.push_back({entry, tid, t.vid, t.name, segmentOf(t.role), s.offset,
-                   t.desc.numBytes(), s.pointer});
+                   t.desc.spanBytes(), s.pointer});
   };
   for (uint32_t tid = 0; tid < persistent.size(); ++tid)
     add("", tid, plan.persistent[tid], persistent[tid]);

@@ -70,8 +70,8 @@ bool overlap(const TensorView &a, const TensorView &b) {
   auto begin = [](const TensorView &v) {
     return reinterpret_cast<uintptr_t>(v.data);
   };
-  return begin(a) < begin(b) + b.desc.numBytes() &&
-         begin(b) < begin(a) + a.desc.numBytes();
+  return begin(a) < begin(b) + b.desc.spanBytes() &&
+         begin(b) < begin(a) + a.desc.spanBytes();
 }
 
 /// Results share memory with operands only where the body may work in place,
@@ -173,11 +173,14 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   AICF_RETURN_IF_ERROR(checkAliasing(request, facts));
   AICF_RETURN_IF_ERROR(checkWorkspace(request));
 
-  std::vector<TensorView> values(request.ins.begin(), request.ins.end());
-  for (size_t i = values.size(); i < typed.types().size(); ++i)
-    values.push_back({nullptr, typed.types()[i]});
+  typed = *row->launched(typed); // which the row accepts
+  std::vector<TensorView> values;
+  for (const TensorDesc &desc : typed.types())
+    values.push_back({nullptr, desc});
+  for (size_t i = 0; i < request.ins.size(); ++i)
+    values[i].data = request.ins[i].data;
   for (size_t r = 0; r < request.outs.size(); ++r)
-    values[request.body->results[r]] = request.outs[r];
+    values[request.body->results[r]].data = request.outs[r].data;
   ResolvedCall call(*row, request.body, std::move(values), request.workspace);
   AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;

@@ -62,9 +62,9 @@ static Type elementOf(DType dtype, Builder &builder) {
 
 BufferType PlanImporter::bufferOf(const PlanTensor &tensor) {
   Span<const int64_t> shape = tensor.desc.shape();
-  return BufferType::get(
-      context, RankedTensorType::get(ArrayRef(shape.data(), shape.size()),
-                                     elementOf(tensor.desc.dtype, builder)));
+  auto dense = RankedTensorType::get(ArrayRef(shape.data(), shape.size()),
+                                     elementOf(tensor.desc.dtype, builder));
+  return BufferType::get(context, withLayout(dense, tensor.desc.layout));
 }
 
 /// "file:line:column", as the encoder writes it.

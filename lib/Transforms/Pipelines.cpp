@@ -9,6 +9,7 @@
 //   - labels before lowering, because a trace meets aicf ops;
 //   - history, mixed precision and splitting before labels: they make values;
 //   - keep before lowering, because it returns aicf values;
+//   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
 //   - copies before in-place: the first is always right, the second only drops;
 //   - kernels before streams, because a stream assignment may look at kernels;
@@ -60,6 +61,9 @@ static void buildFusePhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
   if (options.optLevel > OptLevel::O1) {
     pm.addPass(createEliminateSaves());
+    PadTensorsOptions pads;
+    pads.target = options.target;
+    pm.addPass(createPadTensors(pads));
     FuseCallsOptions calls;
     calls.target = options.target;
     pm.addPass(createFuseCalls(calls));

@@ -54,7 +54,7 @@ namespace {
 
 std::vector<double> valuesOf(const HostTensor &tensor) {
   std::vector<double> values;
-  for (size_t i = 0; i < size_t(tensor.desc.numElements()); ++i)
+  for (size_t i = 0; i < size_t(tensor.desc.elements()); ++i)
     values.push_back(elementAsDouble(tensor, i));
   return values;
 }

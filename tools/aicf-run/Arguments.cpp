@@ -66,8 +66,8 @@ Status store(double value, DType dtype, uint8_t *at) {
 
 StatusOr<HostTensor> makeTensor(const TensorDesc &desc,
                                 const std::vector<double> &values) {
-  HostTensor tensor{desc, std::vector<uint8_t>(desc.numBytes())};
-  size_t n = size_t(desc.numElements()), size = sizeOf(desc.dtype);
+  HostTensor tensor{desc, std::vector<uint8_t>(desc.spanBytes())};
+  size_t n = size_t(desc.elements()), size = sizeOf(desc.dtype);
   if (values.size() != n && values.size() != 1)
     return refuse(desc.toString(), " takes ", n,
                   " numbers or one for all, got ", values.size());
@@ -185,7 +185,7 @@ Status writeTensor(Executor &executor, const NamedTensor &named) {
 
 StatusOr<HostTensor> readTensor(Executor &executor, const std::string &name) {
   AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
-  HostTensor host{tensor.desc, std::vector<uint8_t>(tensor.desc.numBytes())};
+  HostTensor host{tensor.desc, std::vector<uint8_t>(tensor.desc.spanBytes())};
   AICF_RETURN_IF_ERROR(
       executor.read(name, host.bytes.data(), host.bytes.size()));
   return host;
@@ -202,7 +202,7 @@ StatusOr<double> relativeError(const HostTensor &actual,
     return refuse("the result is ", actual.desc.toString(),
                   ", what is expected is ", expected.desc.toString());
   // Scaled by the largest element, so that squares neither vanish nor overflow.
-  size_t n = size_t(expected.desc.numElements());
+  size_t n = size_t(expected.desc.elements());
   double largest = 0;
   for (size_t i = 0; i < n; ++i)
     for (double x : {elementAsDouble(actual, i), elementAsDouble(expected, i)})

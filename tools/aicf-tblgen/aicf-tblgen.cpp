@@ -50,7 +50,7 @@ struct Operand {
 /// One AICFRT_Primitive record.
 struct Primitive {
   const Record *record;
-  StringRef name, fourcc, phase, precision, scaling;
+  StringRef name, fourcc, phase, precision, scaling, keepsZeros;
   int64_t kind;
   size_t numConstraints;
   std::vector<Field> fields;
@@ -139,6 +139,7 @@ Primitive parse(const Record *record) {
   p.name = record->getValueAsString("kindName");
   p.fourcc = record->getValueAsString("fourCC");
   p.kind = record->getValueAsInt("kind");
+  p.keepsZeros = record->getValueAsString("keepsZeros");
   p.phase = factOf(record, "phase");
   p.precision = factOf(record, "precision");
   p.scaling = factOf(record, "scaling");
@@ -291,7 +292,8 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
   table("Ties", p.ties.size());
   os << ",\n     " << (p.hasVariadic() ? "true" : "false") << ", "
      << p.numConstraints << ",\n     Phase::" << p.phase
-     << ", Precision::" << p.precision << ", Scaling::" << p.scaling << "},\n";
+     << ", Precision::" << p.precision << ", Scaling::" << p.scaling << ", "
+     << "KeepsZeros::" << p.keepsZeros << "},\n";
 }
 
 bool emitHeader(const RecordKeeper &records, raw_ostream &os) {
@@ -864,7 +866,8 @@ bool emitRows(const RecordKeeper &records, raw_ostream &os) {
         "operand 0, of "
         "result 0,\n//          width, alignment in bytes, condition, "
         "workspace, "
-        "its cap in bytes,\n//          selection, fuses for free)\n// The "
+        "its cap in bytes,\n//          selection, fuses for free, takes "
+        "pads)\n// The "
         "columns are explained in "
         "KernelFamily.td.\n//===-------------------------------------------"
         "---------------------------===//\n// clang-format off\n\n";
@@ -885,6 +888,7 @@ bool emitRows(const RecordKeeper &records, raw_ostream &os) {
        << function("AICF_WORKSPACE", "workspace") << ", "
        << (cap.empty() ? StringRef("0") : cap) << ", " << k.text("selection")
        << ", " << (k.family->getValueAsBit("fusesForFree") ? "true" : "false")
+       << ", " << (k.family->getValueAsBit("takesPads") ? "true" : "false")
        << ")\n";
   }
   os << "\n#undef AICF_ROW\n";
@@ -946,6 +950,9 @@ void emitPrimitivePage(const Primitive &p, raw_ostream &os) {
   for (auto [result, operand] : p.ties)
     os << "- " << p.results[result].name << " may take the storage of "
        << p.operands[operand].name << ".\n";
+  if (p.keepsZeros != "No")
+    os << "- Pads may be computed as values: they stay zeros"
+       << (p.keepsZeros == "InColumns" ? " behind the columns" : "") << ".\n";
   os << "- Kind " << p.kind << ", phase " << p.phase << ", precision "
      << p.precision << ", attrs `<";
   for (const Field &f : p.fields)

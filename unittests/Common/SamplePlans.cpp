@@ -173,7 +173,7 @@ static int overwrittenOperand(const Sample &call, const BodyFacts &facts,
 static void place(PlanTensor &tensor, uint64_t &bytes) {
   tensor.offset = bytes;
   bytes +=
-      (std::max<uint64_t>(tensor.desc.numBytes(), 1) + kTensorAlignment - 1) /
+      (std::max<uint64_t>(tensor.desc.spanBytes(), 1) + kTensorAlignment - 1) /
       kTensorAlignment * kTensorAlignment;
 }
 

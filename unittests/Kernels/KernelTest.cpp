@@ -55,9 +55,9 @@ Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
   o.reference.desc = desc;
   if (desc.isAbsent)
     return o;
-  o.bytes.resize(desc.numBytes(), 0xcd);
+  o.bytes.resize(desc.spanBytes(), 0xcd);
   std::normal_distribution<double> normal;
-  for (size_t i = 0; i < size_t(desc.numElements()); ++i) {
+  for (size_t i = 0; i < size_t(desc.elements()); ++i) {
     // Exact zeros too: relu_bwd's border.
     double value = random() % 7 == 0 ? 0 : normal(random);
     if (isPositive || !isFloat(desc.dtype))
@@ -204,7 +204,7 @@ public:
     return *memory;
   }
   std::vector<uint8_t> download(const TensorView &view) {
-    std::vector<uint8_t> bytes(view.desc.numBytes());
+    std::vector<uint8_t> bytes(view.desc.spanBytes());
     Status copied =
         device.copyToHost(*stream, bytes.data(), view.data, bytes.size());
     EXPECT_TRUE(copied.ok()) << copied.toString();
@@ -385,7 +385,7 @@ std::vector<Operand> runApart(const Case &c) {
     for (uint32_t i = 0; i < step.numResults(); ++i) {
       one.outs.emplace_back();
       one.outs.back().reference.desc = (*types)[values.size() + i];
-      one.outs.back().bytes.resize(one.outs.back().reference.desc.numBytes());
+      one.outs.back().bytes.resize(one.outs.back().reference.desc.spanBytes());
     }
     Status status = call(step.kind, one, 1);
     EXPECT_TRUE(status.ok()) << status.toString();
@@ -452,6 +452,77 @@ TEST_P(KernelTest, HasTheBitsOfItsPrimitives) {
   }
   if (compared == 0)
     GTEST_SKIP() << "no kernel on this device";
+}
+
+/// Moves the rows of dense bytes to where `desc` has them, or back; pads are
+/// zeros.
+std::vector<uint8_t> moveRows(const std::vector<uint8_t> &bytes,
+                              const TensorDesc &from, const TensorDesc &to) {
+  std::vector<uint8_t> moved(to.spanBytes());
+  size_t element = sizeOf(to.dtype), width = size_t(to.width()) * element;
+  for (size_t row = 0; row < size_t(to.rows()); ++row)
+    std::copy_n(&bytes[row * size_t(from.pitch()) * element], width,
+                &moved[row * size_t(to.pitch()) * element]);
+  return moved;
+}
+
+/// The case with some of its tensors padded, all that can be or a random part.
+Case withPads(const Case &fresh, uint32_t seed) {
+  std::mt19937 random(seed);
+  Case c = fresh;
+  for (auto *operands : {&c.ins, &c.outs})
+    for (Operand &o : *operands) {
+      TensorDesc desc = o.reference.desc;
+      desc.layout = Layout::Padded;
+      if (desc.isAbsent || !isLegalLayout(desc) || (seed && random() % 2))
+        continue;
+      o.bytes = moveRows(o.bytes, o.reference.desc, desc);
+      o.reference.desc = desc;
+    }
+  for (Operand &o : c.outs) // pads are the kernel's to write
+    std::fill(o.bytes.begin(), o.bytes.end(), 0xff);
+  return c;
+}
+
+/// The values of a result, and zeros in its pads.
+void expectPads(const Operand &o, std::string_view kid, double tolerance) {
+  const TensorDesc &desc = o.reference.desc;
+  if (desc.isAbsent)
+    return;
+  std::vector<uint8_t> dense = moveRows(o.bytes, desc, desc.dense());
+  EXPECT_LE(relativeError(o, dense), tolerance) << kid << desc.toString();
+  EXPECT_TRUE(o.bytes == moveRows(dense, desc.dense(), desc))
+      << kid << " leaves something in the pads of " << desc.toString();
+}
+
+/// Any mix of dense and padded tensors that a row takes: the same values, and
+/// zeros in the pads of the results.
+TEST_P(KernelTest, TakesPaddedTensors) {
+  const KindRow &row = kRows[GetParam()];
+  const std::pair<int64_t, int64_t> shapes[] = {{3, 5}, {64, 16}, {128, 65}};
+  size_t ran = 0, asked = 0;
+  for (DType dtype : {DType::F16, DType::BF16})
+    for (auto [m, n] : shapes)
+      for (uint32_t seed = 0; row.takes(dtype) && seed < 4; ++seed) {
+        Case fresh =
+            withPads(makeCase(row, makeSample(row, m, n, dtype), 11), seed);
+        StatusOr<TypedBody> typed = typedBodyOf(fresh.sample(row.kind));
+        asked += !fresh.body && !typed->isDense() && typed->stored();
+        for (const KernelRow *kernel : kernelsFor(row.kind, fresh)) {
+          Case c = fresh;
+          Status status = call(row.kind, c, 2, kernel->kid);
+          if (status.code() == StatusCode::NotImplemented &&
+              kernel->selection == Selection::Pinned)
+            continue;
+          ASSERT_TRUE(status.ok()) << kernel->kid << ": " << status.toString();
+          ran += !typed->isDense();
+          for (Operand &o : c.outs)
+            expectPads(o, kernel->kid, toleranceOf(row, *kernel, dtype));
+        }
+      }
+  EXPECT_TRUE(ran > 0 || asked == 0);
+  if (ran == 0)
+    GTEST_SKIP() << "no kernel on this device, or none takes pads";
 }
 
 /// A kernel that gets less memory than it asked for is slower, not wrong: the
@@ -700,7 +771,7 @@ TEST(Kernels, MseGradDoesNotOverflowEarly) {
       continue;
     Case fresh = withBody(row.kind, makeCase(row, sample, 1));
     for (Operand &o : fresh.ins)
-      for (size_t i = 0; i < size_t(o.reference.desc.numElements()); ++i)
+      for (size_t i = 0; i < size_t(o.reference.desc.elements()); ++i)
         store(o, i, &o == &fresh.ins[0] ? 3e38 : -3e38);
     auto body = std::make_shared<Body>(*fresh.body);
     body->steps.back().attrs = encodeAttrs(MseGradAttrs{0.25});

@@ -356,6 +356,31 @@ void CorpusBuilder::addTensors() {
   add(PlanError::TensorRange, "overflow", [=](Plan &p) {
     first(p).offset = std::numeric_limits<uint64_t>::max() - 255;
   });
+  add(PlanError::TensorLayout, "number",
+      [=](Plan &p) { first(p).desc.layout = static_cast<Layout>(2); });
+  add(PlanError::TensorLayout, "param", [=](Plan &p) {
+    first(p).desc.dtype = DType::BF16;
+    first(p).desc.layout = Layout::Padded;
+  });
+  add(PlanError::TensorLayout, "input", [](Plan &p) {
+    p.entries[0].tensors[0].desc.dtype = DType::F16;
+    p.entries[0].tensors[0].desc.layout = Layout::Padded;
+  });
+  auto pad = [](DType dtype, Span<const int64_t> shape) {
+    return
+        [=, dims = std::vector<int64_t>(shape.begin(), shape.end())](Plan &p) {
+          for (PlanTensor &t : p.entries[0].tensors)
+            if (t.role == Role::Temp) {
+              t.desc = TensorDesc(dtype, dims);
+              t.desc.layout = Layout::Padded;
+            }
+        };
+  };
+  add(PlanError::TensorLayout, "f32", pad(DType::F32, {3, 5}));
+  add(PlanError::TensorLayout, "rank-3", pad(DType::F16, {2, 3, 5}));
+  add(PlanError::TensorLayout, "scalar", pad(DType::F16, {}));
+  add(PlanError::TensorShape, "padded-above-int",
+      pad(DType::F16, {1, INT32_MAX}));
   add(PlanError::TensorInit, "number",
       [=](Plan &p) { first(p).init = static_cast<InitKind>(50); });
   add(PlanError::TensorInit, "of-input",
@@ -553,7 +578,7 @@ void CorpusBuilder::addCalls() {
       "read", Role::Output,
       reduction.tensor(reduction.entries[0], uint32_t(workspace)).desc,
       reduction.entries[0].ioBytes);
-  reduction.entries[0].ioBytes += copy.desc.numBytes();
+  reduction.entries[0].ioBytes += copy.desc.spanBytes();
   reduction.entries[0].calls[1].outs = {
       uint32_t(reduction.entries[0].tensors.size())};
   reduction.entries[0].tensors.push_back(copy);

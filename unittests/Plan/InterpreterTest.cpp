@@ -26,7 +26,7 @@ std::shared_ptr<const Plan> share(Plan plan) {
 /// Small numbers; positive where a square root or a division may follow.
 std::vector<double> inputValues(const PlanTensor &t, uint32_t seed) {
   std::mt19937 random(seed);
-  std::vector<double> values(size_t(t.desc.numElements()));
+  std::vector<double> values(size_t(t.desc.elements()));
   for (double &v : values)
     v = isFloat(t.desc.dtype) ? double(random() % 64 + 1) / 32
                               : double(random() % 3);
@@ -35,7 +35,7 @@ std::vector<double> inputValues(const PlanTensor &t, uint32_t seed) {
 
 std::vector<uint8_t> encode(const TensorDesc &desc,
                             const std::vector<double> &values) {
-  std::vector<uint8_t> bytes(desc.numBytes());
+  std::vector<uint8_t> bytes(desc.spanBytes());
   for (size_t i = 0; i < values.size(); ++i)
     storeElement(desc.dtype, bytes.data() + i * sizeOf(desc.dtype), values[i]);
   return bytes;
@@ -94,7 +94,7 @@ Values executeSteps(std::shared_ptr<const Plan> plan, size_t steps) {
   }
   Values values;
   auto read = [&](const std::string &name, const PlanTensor &t) {
-    std::vector<uint8_t> bytes(t.desc.numBytes());
+    std::vector<uint8_t> bytes(t.desc.spanBytes());
     EXPECT_TRUE(executor.read(name, bytes.data(), bytes.size()).ok());
     values.emplace_back(t.name, std::vector<double>());
     for (size_t at = 0; at < bytes.size(); at += sizeOf(t.desc.dtype))

@@ -15,7 +15,7 @@ namespace aicf::test {
 static StatusOr<size_t> interpretAccepted(std::shared_ptr<const Plan> plan) {
   Interpreter interpreter(plan);
   auto fill = [&](std::string_view entry, const PlanTensor &t) {
-    std::vector<double> values(size_t(t.desc.numElements()));
+    std::vector<double> values(size_t(t.desc.elements()));
     return t.derivedFrom >= 0 ? Status()
                               : interpreter.write(entry, t.name, values);
   };
@@ -45,7 +45,7 @@ StatusOr<size_t> runAccepted(Plan plan) {
   AICF_RETURN_IF_ERROR(executor.status());
   AICF_RETURN_IF_ERROR((*executor)->prepare());
   auto fill = [&](const std::string &name, const PlanTensor &t) {
-    std::vector<uint8_t> data(t.desc.numBytes(), 0);
+    std::vector<uint8_t> data(t.desc.spanBytes(), 0);
     return (*executor)->write(name, data.data(), data.size());
   };
   for (const PlanTensor &t : shared->persistent)

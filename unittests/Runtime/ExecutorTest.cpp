@@ -65,7 +65,7 @@ std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {},
 std::vector<uint8_t> stateOf(Executor &executor) {
   std::vector<uint8_t> all;
   for (const char *name : {"W", "b", "mW", "mb", "step", "loss"}) {
-    std::vector<uint8_t> bytes(executor.find(name)->desc.numBytes());
+    std::vector<uint8_t> bytes(executor.find(name)->desc.spanBytes());
     EXPECT_TRUE(executor.read(name, bytes.data(), bytes.size()).ok()) << name;
     all.insert(all.end(), bytes.begin(), bytes.end());
   }
@@ -382,7 +382,7 @@ TEST(Executor, DerivedStatesAreNotTheCallersToSet) {
   auto executor = Executor::create(std::make_shared<const Plan>(plan),
                                    createCPUDevice({1}));
   ASSERT_TRUE(executor.ok()) << executor.status().toString();
-  std::vector<uint8_t> bytes(copy.desc.numBytes());
+  std::vector<uint8_t> bytes(copy.desc.spanBytes());
   for (Status status :
        {(*executor)->write(copy.name, bytes.data(), bytes.size()),
         (*executor)->bind(copy.name, bytes.data(), bytes.size())}) {

@@ -135,7 +135,7 @@ TEST(Npy, RoundTrips) {
     for (std::vector<int64_t> shape :
          {std::vector<int64_t>{}, {1}, {5}, {2, 3}, {1, 2, 3, 4}}) {
       TensorDesc desc(dtype, shape);
-      std::vector<uint8_t> data(desc.numBytes(), 7);
+      std::vector<uint8_t> data(desc.spanBytes(), 7);
       auto bytes = serializeNpy(desc, data);
       ASSERT_TRUE(bytes.ok());
       EXPECT_EQ((bytes->size() - data.size()) % 64, 0u);

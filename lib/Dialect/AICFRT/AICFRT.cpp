@@ -48,8 +48,37 @@ static RankedTensorType tensorOf(Type type) {
 TensorDesc aicf::rt::toTensorDesc(Type type) {
   RankedTensorType tensor = tensorOf(type);
   ArrayRef<int64_t> shape = tensor.getShape();
-  return TensorDesc(*toDType(tensor.getElementType()),
-                    {shape.data(), shape.size()});
+  TensorDesc desc(*toDType(tensor.getElementType()),
+                  {shape.data(), shape.size()});
+  desc.layout = layoutOf(tensor);
+  return desc;
+}
+
+aicf::Layout aicf::rt::layoutOf(RankedTensorType type) {
+  return isa_and_present<PaddedAttr>(type.getEncoding()) ? aicf::Layout::Padded
+                                                         : aicf::Layout::Dense;
+}
+
+RankedTensorType aicf::rt::withLayout(RankedTensorType type,
+                                      aicf::Layout layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               layout == aicf::Layout::Padded
+                                   ? PaddedAttr::get(type.getContext())
+                                   : Attribute());
+}
+
+LogicalResult
+PaddedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
+                           function_ref<InFlightDiagnostic()> emitError) const {
+  std::optional<DType> dtype = toDType(element);
+  if (dtype && shape.size() <= kMaxRank) {
+    TensorDesc desc(*dtype, {shape.data(), shape.size()});
+    desc.layout = aicf::Layout::Padded;
+    if (isLegalLayout(desc))
+      return success();
+  }
+  return emitError() << "a tensor of rank " << shape.size() << " of " << element
+                     << " cannot be padded: only 16-bit elements of rank 1 or 2";
 }
 
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
@@ -126,10 +155,14 @@ Type BufferType::parse(AsmParser &parser) {
   Type element;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseDimensionList(shape, false) ||
-      parser.parseType(element) || parser.parseGreater())
+      parser.parseType(element))
+    return {};
+  bool isPadded = succeeded(parser.parseOptionalComma());
+  if ((isPadded && parser.parseKeyword("padded")) || parser.parseGreater())
     return {};
   auto tensor = RankedTensorType::getChecked(
-      [&] { return parser.emitError(loc); }, shape, element);
+      [&] { return parser.emitError(loc); }, shape, element,
+      isPadded ? PaddedAttr::get(parser.getContext()) : Attribute());
   if (!tensor || !toDType(element)) {
     parser.emitError(loc) << "a buffer holds f16, bf16, f32, f64, i32 or i64, "
                              "not "
@@ -143,7 +176,8 @@ void BufferType::print(AsmPrinter &p) const {
   p << "<";
   for (int64_t d : getTensor().getShape())
     p << d << "x";
-  p << getTensor().getElementType() << ">";
+  p << getTensor().getElementType()
+    << (layoutOf(getTensor()) == aicf::Layout::Padded ? ", padded>" : ">");
 }
 
 //===----------------------------------------------------------------------===//

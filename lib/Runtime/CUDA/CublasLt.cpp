@@ -88,7 +88,7 @@ struct Problem : Product {
 Problem::Problem(const Product &product, const ResolvedCall &call)
     : Product(product), isTF32(call.row->math == Math::TF32), in(a.desc.dtype),
       out(c.desc.dtype), epilogue(epilogueOf(product)),
-      workspaceBytes(call.workspace.data ? call.workspace.desc.numBytes() : 0),
+      workspaceBytes(call.workspace.data ? call.workspace.desc.spanBytes() : 0),
       alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
 
 std::string Problem::key() const {
@@ -100,6 +100,9 @@ std::string Problem::key() const {
                      std::to_string(workspaceBytes);
   for (uint32_t alignment : alignments)
     text += "_" + std::to_string(alignment);
+  if (lda != (transA ? m : k) || ldb != (transB ? k : n) || ldc != n)
+    for (int64_t pitch : {lda, ldb, ldc}) // rows with something in between
+      text += "_p" + std::to_string(pitch);
   return text;
 }
 
@@ -124,11 +127,12 @@ struct Descriptors {
 };
 
 StatusOr<MatrixLayout> makeLayout(const CudaApi &api, DType dtype,
-                                  int64_t columns, int64_t rows) {
+                                  int64_t columns, int64_t rows,
+                                  int64_t pitch) {
   cublasLtMatrixLayout_t layout = nullptr;
   // Our rows are its columns.
   AICF_CUDA_TRY(api, cublasLtMatrixLayoutCreate, &layout, cudaTypeOf(dtype),
-                uint64_t(columns), uint64_t(rows), columns);
+                uint64_t(columns), uint64_t(rows), pitch);
   return MatrixLayout(api, layout);
 }
 
@@ -160,10 +164,15 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
   }
   if (p.geluOperand.data) // our rows are its columns
     AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n));
-  int64_t rowsA = p.transA ? p.k : p.m, rowsB = p.transB ? p.n : p.k;
-  AICF_ASSIGN_OR_RETURN(d.a, makeLayout(api, p.in, p.lda, rowsA));
-  AICF_ASSIGN_OR_RETURN(d.b, makeLayout(api, p.in, p.ldb, rowsB));
-  AICF_ASSIGN_OR_RETURN(d.c, makeLayout(api, p.out, p.n, p.m));
+  auto operand = [&](int64_t rows, int64_t columns, bool isTransposed,
+                     int64_t pitch) {
+    if (isTransposed)
+      std::swap(rows, columns);
+    return makeLayout(api, p.in, columns, rows, pitch);
+  };
+  AICF_ASSIGN_OR_RETURN(d.a, operand(p.m, p.k, p.transA, p.lda));
+  AICF_ASSIGN_OR_RETURN(d.b, operand(p.k, p.n, p.transB, p.ldb));
+  AICF_ASSIGN_OR_RETURN(d.c, makeLayout(api, p.out, p.n, p.m, p.ldc));
   return d;
 }
 

@@ -42,7 +42,7 @@ double toUnit(uint32_t word) { return (double(word) + 0.5) * 0x1p-32; }
 } // namespace
 
 std::vector<uint8_t> initialValue(const PlanTensor &tensor, uint64_t seed) {
-  std::vector<uint8_t> bytes(tensor.desc.numBytes());
+  std::vector<uint8_t> bytes(tensor.desc.spanBytes());
   const size_t size = sizeOf(tensor.desc.dtype);
   const size_t n = bytes.size() / size;
   auto fill = [&](auto valueAt) {
@@ -64,7 +64,7 @@ std::vector<uint8_t> initialValue(const PlanTensor &tensor, uint64_t seed) {
     fill([&](size_t) { return tensor.initValue; });
     break;
   case InitKind::UniformFanIn: {
-    int64_t fanIn = tensor.desc.numElements() / tensor.desc.dims[0];
+    int64_t fanIn = tensor.desc.elements() / tensor.desc.dims[0];
     double bound = 1 / std::sqrt(double(fanIn));
     fill([&](size_t i) {
       if (i % 4 == 0)

@@ -298,7 +298,7 @@ static Status saveState(Executor &executor, const std::string &path) {
   for (const PlanTensor &t : executor.plan().persistent) {
     if (!isTrained(t))
       continue;
-    HostTensor tensor{t.desc, std::vector<uint8_t>(t.desc.numBytes())};
+    HostTensor tensor{t.desc, std::vector<uint8_t>(t.desc.spanBytes())};
     AICF_RETURN_IF_ERROR(
         executor.read(t.name, tensor.bytes.data(), tensor.bytes.size()));
     tensors[t.name] = std::move(tensor);

@@ -126,6 +126,8 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
   case Mismatch::Body:
   case Mismatch::Types:
     return {}; // another kernel altogether
+  case Mismatch::Layout:
+    return "some tensors are padded";
   case Mismatch::Width:
     return ("operand 0's last dimension is no multiple of " + Twine(row.width))
         .str();

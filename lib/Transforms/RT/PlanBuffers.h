@@ -34,7 +34,7 @@ private:
 };
 
 /// Bytes of what a buffer holds.
-inline uint64_t bytesOf(Type buffer) { return toTensorDesc(buffer).numBytes(); }
+inline uint64_t bytesOf(Type buffer) { return toTensorDesc(buffer).spanBytes(); }
 
 } // namespace aicf::rt
 

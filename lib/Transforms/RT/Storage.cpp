@@ -83,7 +83,8 @@ static LogicalResult checkOps(func::FuncOp func) {
   if (failed(step::checkOneBlock(func)))
     return failure();
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-    if (failed(step::checkTensorType(func, "argument " + Twine(i), type)))
+    if (failed(step::checkTensorType(func, "argument " + Twine(i), type,
+                                     /*mayBePadded=*/true)))
       return failure();
   for (Operation &op : func.front().without_terminator())
     if (!isa<CallOp>(op))

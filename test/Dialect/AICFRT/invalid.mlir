@@ -115,6 +115,17 @@ func.func @levels(%x: tensor<4xf32>, %w: !aicf_rt.buffer<4xi32>) {
 
 // -----
 
+// Tests types that cannot be padded.
+// expected-error @+1 {{a tensor of rank 2 of 'f32' cannot be padded: only 16-bit elements of rank 1 or 2}}
+func.func private @wide(tensor<3x5xf32, #aicf_rt.padded>)
+
+// -----
+
+// expected-error @+1 {{a tensor of rank 3 of 'bf16' cannot be padded}}
+func.func private @rank(tensor<2x3x5xbf16, #aicf_rt.padded>)
+
+// -----
+
 // Tests what IR could not read back.
 func.func @twice(%x: tensor<4x4xf32>) {
   // expected-error @+1 {{operand 1 stands twice in a call of several primitives}}

@@ -74,6 +74,16 @@ func.func @several(%x: tensor<4x4xf32>, %b: tensor<4xf32>, %s: tensor<f32>) {
   return {body = #aicf_rt.body<2 { t0 = mse_loss(i0, i1) t1 = mse_grad(i0, i1) {scale = 0.5} yield t0, t1 }>}
 }
 
+// Tests padded tensors.
+// CHECK-LABEL: func.func @padded
+func.func @padded(%x: tensor<999x777xf32>, %p: tensor<1000x777xbf16, #aicf_rt.padded>) {
+  // CHECK: -> tensor<999x777xbf16, #aicf_rt.padded>
+  %w = aicf_rt.call cast(%x) : (tensor<999x777xf32>) -> tensor<999x777xbf16, #aicf_rt.padded>
+  %y = aicf_rt.call gemm(%w, %w) {transB = true}
+      : (tensor<999x777xbf16, #aicf_rt.padded>, tensor<999x777xbf16, #aicf_rt.padded>) -> tensor<999x999xf32>
+  return
+}
+
 // Tests the plan.
 // CHECK-LABEL: aicf_rt.plan cpu persistent(512)
 aicf_rt.plan cpu persistent(512) {
@@ -89,6 +99,8 @@ aicf_rt.plan cpu persistent(512) {
     %1 = aicf_rt.alloc output "y" offset(0) vid(2) : <4xf32>
     // CHECK-NEXT: %workspace = aicf_rt.alloc workspace offset(0) vid(-1) : <64xi32>
     %2 = aicf_rt.alloc workspace offset(0) vid(-1) : <64xi32>
+    // CHECK-NEXT: aicf_rt.alloc temp offset(0) vid(-1) : <3x5xf16, padded>
+    %3 = aicf_rt.alloc temp offset(0) vid(-1) : <3x5xf16, padded>
     // CHECK-NEXT: aicf_rt.call relu(%w) outs(%y) workspace(%workspace) in_vids [1] vids [2] launch<kernel = "relu_f32_v0", workspace = 128> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>, !aicf_rt.buffer<64xi32>
     aicf_rt.call relu(%0) outs(%1) workspace(%2) in_vids [1] vids [2] launch<kernel = "relu_f32_v0", workspace = 128> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>, !aicf_rt.buffer<64xi32>
   }

@@ -75,7 +75,7 @@ std::unique_ptr<Executor> makeTrainer(std::shared_ptr<Device> device,
 std::vector<uint8_t> stateOf(Executor &executor) {
   std::vector<uint8_t> all;
   for (const char *name : {"W", "b", "mW", "mb", "step", "loss"}) {
-    std::vector<uint8_t> bytes(executor.find(name)->desc.numBytes());
+    std::vector<uint8_t> bytes(executor.find(name)->desc.spanBytes());
     Status read = executor.read(name, bytes.data(), bytes.size());
     EXPECT_TRUE(read.ok()) << read.toString();
     all.insert(all.end(), bytes.begin(), bytes.end());

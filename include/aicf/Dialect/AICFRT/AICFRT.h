@@ -16,6 +16,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace aicf {
@@ -34,6 +35,9 @@ struct ExecutionOrder : mlir::SideEffects::Resource::Base<ExecutionOrder> {
 /// The ABI description of a static ranked tensor type, or of what a buffer
 /// holds.
 TensorDesc toTensorDesc(mlir::Type type);
+/// What the encoding says, and a type with another.
+Layout layoutOf(mlir::RankedTensorType type);
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, Layout layout);
 /// The ABI element type; std::nullopt for one the ABI does not have.
 std::optional<DType> toDType(mlir::Type elementType);
 } // namespace aicf::rt

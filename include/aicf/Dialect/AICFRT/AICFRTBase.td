@@ -271,6 +271,11 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = ""> {
   /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
   list<string> constraints = ?;
   string variadicName = ""; ///< of the aicf op's variadic operand
+  /// Whether a kernel may compute the pads of padded tensors as if they were
+  /// values: pads of the results come from zeros alone and are zeros. No;
+  /// Everywhere; or, where the field `axis` is the last dimension, those behind
+  /// the columns: a bias is added to rows that are pads, too.
+  string keepsZeros = "No"; // or InColumns, Everywhere
   /// Pointwise primitives: the result as a function of operands and fields.
   dag scalar = (none);
 

@@ -9,6 +9,7 @@
 
 include "aicf/Dialect/AICFRT/AICFRTBase.td"
 include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// Written by every call: keeps them in program order under CSE, DCE and code
@@ -62,12 +63,28 @@ def AICFRT_LaunchAttr : AICFRT_Attr<"Launch", "launch"> {
       OptionalArrayRefParameter<"int64_t">:$signals);
 }
 
+def AICFRT_PaddedAttr : AttrDef<AICFRT_Dialect, "Padded",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "padded";
+  let summary = "the layout of a padded tensor";
+  let description = [{
+    As a tensor's encoding: rows, and from rank 2 on their number, are rounded up
+    to 8 elements in memory; the pads hold zeros. For 16-bit elements of rank 1 or
+    2. Shapes and rules do not see it; kernels do.
+
+    ```mlir
+    tensor<1000x777xbf16, #aicf_rt.padded>
+    ```
+  }];
+  let assemblyFormat = "";
+}
+
 def AICFRT_Buffer : TypeDef<AICFRT_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "memory that holds a tensor";
   let description = [{
-    A tensor and its layout: row-major and dense. What it is for and where it
-    lies, the op says that defines it.
+    A tensor and its layout: row-major, dense or `padded`. What it is for and
+    where it lies, the op says that defines it.
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tensor);
   let hasCustomAssemblyFormat = 1;

@@ -1,0 +1,45 @@
+//===- Extents.h - M, N and K of padded matrices ----------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// cuBLASLt is fast where M, N and K are multiples of 8, whatever the distance
+// between rows (benchmarks/results): a product of padded matrices runs over
+// their pads. These are zeros, so the sums stay the same and pads of the result
+// become zeros.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_GEMM_EXTENTS_H
+#define AICF_KERNELS_GEMM_EXTENTS_H
+
+#include "aicf/TensorDesc.h"
+
+namespace aicf {
+
+/// Each is as stored where all tensors that have the dimension store the same,
+/// else the number of values, which every one of them has.
+struct ProductExtents {
+  int64_t m, n, k;
+
+  /// c[m,n] = op(a)[m,k] · op(b)[k,n], and bias [n] or null.
+  ProductExtents(const TensorDesc &a, bool transA, const TensorDesc &b,
+                 bool transB, const TensorDesc &c, const TensorDesc *bias) {
+    const TensorDesc storedA = a.stored(), storedB = b.stored(),
+                     storedC = c.stored();
+    int64_t mOfA = storedA.dims[transA], kOfA = storedA.dims[!transA];
+    int64_t nOfB = storedB.dims[!transB], kOfB = storedB.dims[transB];
+    bool hasN =
+        nOfB == storedC.dims[1] && (!bias || bias->stored().dims[0] == nOfB);
+    m = mOfA == storedC.dims[0] ? mOfA : c.dims[0];
+    n = hasN ? nOfB : c.dims[1];
+    k = kOfA == kOfB ? kOfA : a.dims[!transA];
+  }
+  /// Nothing of the result is left unwritten.
+  bool cover(const TensorDesc &c) const {
+    return m >= c.stored().dims[0] && n >= c.stored().dims[1];
+  }
+};
+
+} // namespace aicf
+
+#endif // AICF_KERNELS_GEMM_EXTENTS_H

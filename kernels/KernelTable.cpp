@@ -113,7 +113,7 @@ const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
 uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
   uint64_t element = sizeOf(desc.dtype);
   if (width > 1) // every operand, of whatever type, is accessed in vectors
-    return uint64_t(desc.elements()) < width
+    return uint64_t(desc.stored().elements()) < width
                ? element
                : std::max(element, std::min<uint64_t>(16, width * element));
   bool isMain = desc.dtype == in0 || desc.dtype == out0;

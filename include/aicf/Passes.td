@@ -215,19 +215,19 @@ def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
     cuBLASLt is several times as fast where M, N and K are multiples of 8. Where
     it runs a product of 16-bit matrices that are not, temps and derived states
     get the encoding `#aicf_rt.padded`, as many as have a kernel for every call
-    that makes or reads them; the others, and tensors that no such product is
-    connected with, stay dense, as inputs, outputs, params and states do. A state
+    that makes or reads them; the others, and tensors that calls connect
+    with no product that gains by it, stay dense, as inputs, outputs, params and states do. A state
     that entries share is padded in all or in none. Shapes do not change, nor do
     values that are finite: pads are zeros, which products may sum up.
 
     ```mlir
-    %w = aicf_rt.call cast(%x) : (tensor<999x777xf32>) -> tensor<999x777xbf16>
+    %w = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16>
     %y = aicf_rt.call gemm(%w, %w) {transB = true}
-        : (tensor<999x777xbf16>, tensor<999x777xbf16>) -> tensor<999x999xf32>
+        : (tensor<1000x777xbf16>, tensor<1000x777xbf16>) -> tensor<1000x1000xf32>
     // becomes
-    %w = aicf_rt.call cast(%x) : (tensor<999x777xf32>) -> tensor<999x777xbf16, #aicf_rt.padded>
+    %w = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16, #aicf_rt.padded>
     %y = aicf_rt.call gemm(%w, %w) {transB = true}
-        : (tensor<999x777xbf16, #aicf_rt.padded>, tensor<999x777xbf16, #aicf_rt.padded>) -> tensor<999x999xf32>
+        : (tensor<1000x777xbf16, #aicf_rt.padded>, tensor<1000x777xbf16, #aicf_rt.padded>) -> tensor<1000x1000xf32>
     ```
   }];
   let dependentDialects = ["aicf::rt::AICFRTDialect"];

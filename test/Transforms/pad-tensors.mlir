@@ -5,15 +5,15 @@
 // Tests a product that the library runs: its operand is padded, the output is
 // not.
 // CHECK-LABEL: func.func @product
-func.func @product(%x: tensor<999x777xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<999x999xf32> {aicf.name = "y"}) {
-  // CHECK: %[[W:.*]] = aicf_rt.call cast(%arg0) : (tensor<999x777xf32>) -> tensor<999x777xbf16, #aicf_rt.padded>
+func.func @product(%x: tensor<1000x777xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<1000x1000xf32> {aicf.name = "y"}) {
+  // CHECK: %[[W:.*]] = aicf_rt.call cast(%arg0) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16, #aicf_rt.padded>
   // CHECK: aicf_rt.call gemm(%[[W]], %[[W]]) {transB = true}
-  // CHECK-SAME: (tensor<999x777xbf16, #aicf_rt.padded>, tensor<999x777xbf16, #aicf_rt.padded>) -> tensor<999x999xf32>
-  %w = aicf_rt.call cast(%x) : (tensor<999x777xf32>) -> tensor<999x777xbf16>
+  // CHECK-SAME: (tensor<1000x777xbf16, #aicf_rt.padded>, tensor<1000x777xbf16, #aicf_rt.padded>) -> tensor<1000x1000xf32>
+  %w = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16>
   %y = aicf_rt.call gemm(%w, %w) {transB = true}
-      : (tensor<999x777xbf16>, tensor<999x777xbf16>) -> tensor<999x999xf32>
-  return %y : tensor<999x999xf32>
+      : (tensor<1000x777xbf16>, tensor<1000x777xbf16>) -> tensor<1000x1000xf32>
+  return %y : tensor<1000x1000xf32>
 }
 
 // -----

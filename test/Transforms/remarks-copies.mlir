@@ -25,7 +25,7 @@ func.func @outputs(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"})
   // expected-remark @+1 {{the update of "p" needs a copy: 'copy' still reads the old value when 'relu' would overwrite it}}
   %0 = aicf_rt.call relu(%p) : (tensor<4xf32>) -> tensor<4xf32>
   %1 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-remark @+3 {{output "a" needs a copy: it is an argument, which an update may overwrite}}
+  // expected-remark @+3 {{output "a" needs a copy: it is an argument, and an output has storage of its own}}
   // expected-remark @+2 {{output "b" needs a copy: it is an update too}}
   // expected-remark @+1 {{output "d" needs a copy: it is another output too}}
   return %0, %p, %0, %1, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>

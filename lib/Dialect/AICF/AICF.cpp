@@ -37,10 +37,11 @@ void AICFDialect::initialize() {
       >();
 }
 
-/// `attr` must be a non-empty string.
+/// `attr` must be a non-empty string, of no type: names are compared as
+/// attributes.
 static LogicalResult checkString(Operation *op, NamedAttribute attr) {
   auto text = dyn_cast<StringAttr>(attr.getValue());
-  if (!text || text.empty())
+  if (!text || text.empty() || !isa<NoneType>(text.getType()))
     return op->emitError() << "'" << attr.getName().getValue()
                            << "' must be a non-empty string, got "
                            << attr.getValue();

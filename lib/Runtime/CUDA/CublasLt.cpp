@@ -320,9 +320,8 @@ StatusOr<double> CublasLt::timeAlgorithm(const MatmulCall &call,
 StatusOr<size_t> CublasLt::fastest(const Problem &p,
                                    const std::vector<cublasLtMatmulAlgo_t> &all,
                                    double &micros) {
-  uint64_t bytesA = uint64_t(p.m * p.k) * sizeOf(p.in);
-  uint64_t bytesB = uint64_t(p.n * p.k) * sizeOf(p.in);
-  uint64_t bytesC = uint64_t(p.m * p.n) * sizeOf(p.out);
+  uint64_t bytesA = p.a.desc.spanBytes(), bytesB = p.b.desc.spanBytes(),
+           bytesC = p.c.desc.spanBytes();
   AICF_ASSIGN_OR_RETURN(DeviceMemory a, makeDeviceMemory(api, bytesA));
   AICF_ASSIGN_OR_RETURN(DeviceMemory b, makeDeviceMemory(api, bytesB));
   AICF_ASSIGN_OR_RETURN(DeviceMemory c, makeDeviceMemory(api, bytesC));

@@ -180,8 +180,6 @@ int64_t Batcher::run() {
     if (!takes(op))
       continue;
     auto [it, fresh] = numberOf.try_emplace(keyOf(groupOf(op)), batches.size());
-    if (fresh && !batches.empty())
-      remarkApart(op, "it has other fields, scalars or types");
     if (fresh || batches[it->second].size() >= maxGroups) {
       it->second = batches.size();
       batches.emplace_back();
@@ -189,8 +187,12 @@ int64_t Batcher::run() {
     batches[it->second].push_back(op);
   }
   int64_t numFused = 0;
-  for (ArrayRef<CallOp> calls : batches)
-    numFused += fuse(calls) ? calls.size() : 0;
+  for (ArrayRef<CallOp> calls : batches) {
+    if (calls.size() == 1 && batches.size() > 1)
+      remarkApart(calls.front(), "it has other fields, scalars or types, or "
+                                 "a call is full");
+    numFused += fuse(calls) && calls.size() > 1 ? calls.size() : 0;
+  }
   return numFused;
 }
 

@@ -68,9 +68,9 @@ bool Materializer::isUnchanged(OpOperand &returned) const {
 void Materializer::returnCopy(OpOperand &returned, StringRef why) {
   Location loc = terminator->getLoc();
   returned.set(makeCopy(builder, loc, returned.get()));
+  ++(why.empty() ? numUpdates : numOthers);
   if (why.empty())
     return;
-  ++numOthers;
   if (auto remark = remark::missed(
           loc, remarkOf("MaterializeUpdates", func.getSymName()))) {
     const EntrySignature::Result &result =
@@ -90,7 +90,7 @@ void Materializer::copyOutputs() {
     if (!updatesOf(returned).empty())
       continue;
     if (isa<BlockArgument>(value))
-      returnCopy(returned, "an argument, which an update may overwrite");
+      returnCopy(returned, "an argument, and an output has storage of its own");
     else if (updating.count(value))
       returnCopy(returned, "an update too");
     else if (!returnedOnce.insert(value).second)
@@ -107,10 +107,8 @@ void Materializer::run() {
       returnCopy(returned);
   // Last the updates themselves: these copies live in the arguments.
   for (OpOperand &returned : terminator->getOpOperands())
-    if (!updatesOf(returned).empty() && !isUnchanged(returned)) {
+    if (!updatesOf(returned).empty() && !isUnchanged(returned))
       returnCopy(returned);
-      ++numUpdates;
-    }
   remarkCounts(
       func, "MaterializeUpdates",
       {{"copies_for_updates", numUpdates}, {"copies_for_outputs", numOthers}});

@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 // See the pass's description. Everything that may be padded is, at first; what
 // a call has no kernel for is taken back, until nothing changes; then what no
-// product asked for.
+// product gains by.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/RuleCall.h"
+#include "kernels/gemm/Extents.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
@@ -38,13 +39,17 @@ public:
 private:
   void addCandidates(func::FuncOp func);
   void takeBackWhatHasNoKernel();
-  void takeBackWhatNoProductWants();
+  void takeBackWhatNoProductGainsBy();
   void apply(func::FuncOp func);
   /// With the tensors that are padded so far.
   bool hasKernel(CallOp call) const;
-  /// A library's, of 16-bit matrices. Where a tensor of it could be padded, an
-  /// extent is no multiple.
-  bool isSlowProduct(CallOp call) const;
+  /// A library's product of 16-bit matrices, whose extents are multiples with
+  /// the tensors that are padded so far, and were not without.
+  bool gains(CallOp call) const;
+  StatusOr<TypedBody> typeWithPads(CallOp call) const {
+    return typedBodyOf(call.getBody(), typesOf(call.getArgs()),
+                       typesOf(call.getResults()));
+  }
   RankedTensorType typeOf(Value value) const;
   SmallVector<Type> typesOf(ValueRange values) const {
     return llvm::map_to_vector(values,
@@ -67,6 +72,16 @@ private:
   SmallVector<bool> padded; ///< by group
 };
 } // namespace
+
+/// M, N and K of a gemm, as a kernel would run over them.
+static bool isAligned(const TypedBody &typed) {
+  rules::Call call(typed.body(), typed.types());
+  GemmView<rules::Call> c(call);
+  ProductExtents extents(*c.a(), c.attrs().transA != 0, *c.b(),
+                         c.attrs().transB != 0, *c.c(), /*bias=*/nullptr);
+  return extents.m % kPadElements == 0 && extents.n % kPadElements == 0 &&
+         extents.k % kPadElements == 0;
+}
 
 static bool mayBePadded(Type type) {
   TensorDesc desc = toTensorDesc(type);
@@ -130,8 +145,7 @@ bool Padder::hasKernel(CallOp call) const {
   if (llvm::none_of(call->getOperands(), padded) &&
       llvm::none_of(call.getResults(), padded))
     return true; // or it has none anyway
-  StatusOr<TypedBody> typed = typedBodyOf(
-      call.getBody(), typesOf(call.getArgs()), typesOf(call.getResults()));
+  StatusOr<TypedBody> typed = typeWithPads(call);
   return typed.ok() && chooserOf.at(call->getParentOp())->choose(call, *typed);
 }
 
@@ -159,17 +173,20 @@ void Padder::takeBackWhatHasNoKernel() {
   }
 }
 
-bool Padder::isSlowProduct(CallOp call) const {
-  StatusOr<TypedBody> dense = typedBodyOf(call);
+bool Padder::gains(CallOp call) const {
+  if (!call.isOnly(OpKind::Gemm))
+    return false;
+  StatusOr<TypedBody> dense = typedBodyOf(call), typed = typeWithPads(call);
+  if (!dense.ok() || !typed.ok())
+    return false;
   const KernelRow *row =
-      dense.ok() ? chooserOf.at(call->getParentOp())->choose(call, *dense)
-                 : nullptr;
+      chooserOf.at(call->getParentOp())->choose(call, *dense);
   return row && row->provider == KernelProvider::CublasLt &&
-         rules::isHalf(row->in0);
+         rules::isHalf(row->in0) && !isAligned(*dense) && isAligned(*typed);
 }
 
 /// Groups that calls connect with a product stay.
-void Padder::takeBackWhatNoProductWants() {
+void Padder::takeBackWhatNoProductGainsBy() {
   llvm::IntEqClasses classes(padded.size() + 1);
   size_t wanted = padded.size();
   for (func::FuncOp func : entries)
@@ -182,7 +199,7 @@ void Padder::takeBackWhatNoProductWants() {
           first = first.value_or(groupOf.at(value));
           classes.join(*first, groupOf.at(value));
         }
-      if (first && isSlowProduct(call))
+      if (first && gains(call))
         classes.join(*first, wanted);
     }
   for (size_t group = 0; group < padded.size(); ++group)
@@ -216,7 +233,7 @@ void Padder::run() {
   if (padded.empty())
     return;
   takeBackWhatHasNoKernel();
-  takeBackWhatNoProductWants();
+  takeBackWhatNoProductGainsBy();
   for (func::FuncOp func : entries)
     apply(func);
 }

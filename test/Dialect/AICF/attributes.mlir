@@ -51,6 +51,13 @@ func.func @f(%x: tensor<4xf32> {aicf.name = 3}) {
 
 // -----
 
+// expected-error @+1 {{'aicf.name' must be a non-empty string, got "x" : i32}}
+func.func @f(%x: tensor<4xf32> {aicf.name = "x" : i32}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'aicf.init' must be a finite number, "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got "xavier"}}
 func.func @f(%x: tensor<4xf32> {aicf.init = "xavier"}) {
   return

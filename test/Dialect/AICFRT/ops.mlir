@@ -76,11 +76,11 @@ func.func @several(%x: tensor<4x4xf32>, %b: tensor<4xf32>, %s: tensor<f32>) {
 
 // Tests padded tensors.
 // CHECK-LABEL: func.func @padded
-func.func @padded(%x: tensor<999x777xf32>, %p: tensor<1000x777xbf16, #aicf_rt.padded>) {
-  // CHECK: -> tensor<999x777xbf16, #aicf_rt.padded>
-  %w = aicf_rt.call cast(%x) : (tensor<999x777xf32>) -> tensor<999x777xbf16, #aicf_rt.padded>
+func.func @padded(%x: tensor<1000x777xf32>, %p: tensor<1000x777xbf16, #aicf_rt.padded>) {
+  // CHECK: -> tensor<1000x777xbf16, #aicf_rt.padded>
+  %w = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16, #aicf_rt.padded>
   %y = aicf_rt.call gemm(%w, %w) {transB = true}
-      : (tensor<999x777xbf16, #aicf_rt.padded>, tensor<999x777xbf16, #aicf_rt.padded>) -> tensor<999x999xf32>
+      : (tensor<1000x777xbf16, #aicf_rt.padded>, tensor<1000x777xbf16, #aicf_rt.padded>) -> tensor<1000x1000xf32>
   return
 }
 

@@ -160,34 +160,32 @@ bool TypedBody::isDense() const {
                      [](const TensorDesc &desc) { return desc.isDense(); });
 }
 
-/// The field `axis` is the last dimension of operand 0.
-bool TypedBody::isAlongLastAxis(const BodyStep &step) const {
+bool TypedBody::keepsZeros(const BodyStep &step) const {
   const OpInfo &info = infoOf(step.kind);
+  if (info.keepsZeros != KeepsZeros::InColumns)
+    return info.keepsZeros == KeepsZeros::Everywhere;
+  TensorDesc into = values[size_t(step.operands[0])];
+  into.layout = Layout::Padded;
+  if (into.stored().rows() != into.rows())
+    return false;
   for (const FieldInfo &field : Span(info.fields, info.numFields))
     if (field.name == "axis") {
       int64_t axis = std::get<int64_t>(decodeField(field, step.attrs));
-      return axis == -1 || axis + 1 == values[size_t(step.operands[0])].rank;
+      return axis == -1 || axis + 1 == into.rank;
     }
   return false;
 }
 
 std::optional<TypedBody> TypedBody::stored() const {
-  bool everywhere = true;
-  for (const BodyStep &step : shared->steps) {
-    KeepsZeros kept = infoOf(step.kind).keepsZeros;
-    if (kept == KeepsZeros::No ||
-        (kept == KeepsZeros::InColumns && !isAlongLastAxis(step)))
+  for (const BodyStep &step : shared->steps)
+    if (!keepsZeros(step))
       return std::nullopt;
-    everywhere &= kept == KeepsZeros::Everywhere;
-  }
   std::vector<TensorDesc> ins, outs;
   for (size_t i = 0; i < shared->numOperands + shared->results.size(); ++i) {
     bool isResult = i >= shared->numOperands;
     const TensorDesc &desc =
         isResult ? result(i - shared->numOperands) : operand(i);
-    bool hasPadRows = desc.stored().rows() != desc.rows();
-    if ((desc.isDense() && desc.hasPadsIfPadded()) ||
-        (hasPadRows && !everywhere))
+    if (desc.isDense() && desc.hasPadsIfPadded())
       return std::nullopt;
     (isResult ? outs : ins).push_back(desc.stored());
   }

@@ -57,14 +57,15 @@ public:
   }
 
   bool isDense() const;
-  /// Every tensor in its stored shape, pads as elements: the same call, where all
-  /// that would have pads are padded and every primitive keeps zeros. Else
+  /// Every tensor in its stored shape, pads as elements: the same call, where
+  /// all that would have pads are padded and every primitive keeps zeros. Else
   /// nothing.
   std::optional<TypedBody> stored() const;
 
 private:
   TypedBody() = default;
-  bool isAlongLastAxis(const BodyStep &step) const;
+  /// With every tensor padded: the pads of its results are zeros.
+  bool keepsZeros(const BodyStep &step) const;
   std::shared_ptr<const Body> shared;
   PatternId id = 0;
   std::vector<TensorDesc> values;

@@ -208,8 +208,8 @@ private:
   /// Of the plan's own vectors, the record alone says enough.
   template <typename Record>
   static Place place(const Place &where, const Record &record, uint32_t i) {
-    bool isPlan = !where.parent && where.index == Place::kNone;
-    return {nounOf(record), i, isPlan ? nullptr : &where};
+    return {nounOf(record), i,
+            where.index == Place::kNone ? nullptr : &where};
   }
 
   /// The vector is there, and the copies so far fit: a file cannot hold more

@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s --allow-unregistered-dialect --aicf-rt-verify=phase=lowered --split-input-file --verify-diagnostics
+// RUN: aicf-opt %s --allow-unregistered-dialect --aicf-rt-verify=phase=inplace --split-input-file --verify-diagnostics
 
 // What every phase asks of an entry: its arguments, its block, its updates.
 

@@ -453,26 +453,31 @@ void CorpusBuilder::addTensors() {
         p.persistent[2].desc = TensorDesc(DType::F16, {});
       },
       "derived from a param or state");
-  add(PlanError::TensorDerived, "stale", [](Plan &p) {
-    // predict never writes; train writes W, and nothing its copy.
-    PlanTensor copy = p.persistent[0];
-    copy.name = "W.f16";
-    copy.role = Role::State;
-    copy.desc.dtype = DType::F16;
-    copy.init = InitKind::None;
-    copy.derivedFrom = 0;
-    p.persistent[5] = copy; // in place of lr, which no check needs before
-    p.persistent[5].offset = 1280;
-    for (PlanEntry &entry : p.entries)
-      entry.calls.erase(std::remove_if(entry.calls.begin(), entry.calls.end(),
-                                       [](const PlanCall &c) {
-                                         return c.body->isOnly(OpKind::SgdStep);
-                                       }),
-                        entry.calls.end());
-    PlanCall write = p.entries[0].calls[4]; // dW, straight into W
-    write.outs = {0};
-    p.entries[0].calls.push_back(write);
-  });
+  for (Layout layout : {Layout::Dense, Layout::Padded}) // both are legal
+    add(PlanError::TensorDerived,
+        layout == Layout::Dense ? "stale" : "stale-padded", [=](Plan &p) {
+          // predict never writes; train writes W, and nothing its copy.
+          PlanTensor copy = p.persistent[0];
+          copy.name = "W.f16";
+          copy.role = Role::State;
+          copy.desc.dtype = DType::F16;
+          copy.init = InitKind::None;
+          copy.derivedFrom = 0;
+          copy.desc.layout = layout;
+          p.persistent[5] = copy; // in place of lr, which no check needs before
+          p.persistent[5].offset = 4096;
+          p.persistentBytes = 1 << 16;
+          for (PlanEntry &entry : p.entries)
+            entry.calls.erase(
+                std::remove_if(entry.calls.begin(), entry.calls.end(),
+                               [](const PlanCall &c) {
+                                 return c.body->isOnly(OpKind::SgdStep);
+                               }),
+                entry.calls.end());
+          PlanCall write = p.entries[0].calls[4]; // dW, straight into W
+          write.outs = {0};
+          p.entries[0].calls.push_back(write);
+        });
   add(
       PlanError::TensorDerived, "param",
       [](Plan &p) {

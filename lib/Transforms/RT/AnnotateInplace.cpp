@@ -131,10 +131,6 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
   BlockArgument arg = func.getArgument(update.target);
   Value source = copy.getOperand(0);
   ++numCopiesLeft;
-  auto remark = remark::missed(source.getLoc(),
-                               remarkOf("AnnotateInplace", func.getSymName()));
-  if (!requireInplace && !remark)
-    return success();
   auto result = dyn_cast<OpResult>(source);
   Operation *reader = result && !getProtectiveCopy(result)
                           ? findBlockingReader(arg, result)
@@ -147,7 +143,9 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
   else
     why += nameOfCall(copy) +
            " reads a value that lives in another argument or is returned twice";
-  remark << StringRef(why);
+  remark::missed(source.getLoc(),
+                 remarkOf("AnnotateInplace", func.getSymName()))
+      << StringRef(why);
   if (!requireInplace)
     return success();
   InFlightDiagnostic diag = mlir::emitError(source.getLoc()) << why;

@@ -65,6 +65,34 @@ def test_cleaning_up_after_any_phase_changes_nothing(bench, plan, phases):
     assert run_tool("aicf-plan", "diff", plan, other).returncode == 0
 
 
+def test_padded_states_are_dense_to_their_reader(bench):
+    """The same plan with a derived state padded: the same values and checkpoint."""
+    (bench.folder / "cast.mlir").write_text("""
+func.func @f(%x: tensor<3x5xf32> {aicf.role = "input", aicf.name = "x"},
+             %w: tensor<3x5xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "ones"},
+             %w16: tensor<3x5xf16> {aicf.role = "state", aicf.name = "w.f16", aicf.derived_from = "w"})
+    -> (tensor<3x5xf32> {aicf.updates = "w"}, tensor<3x5xf16> {aicf.updates = "w.f16"},
+        tensor<3x5xf32> {aicf.name = "y"}) {
+  %y = aicf.cast %w16 to f32 : tensor<3x5xf16>
+  %new = aicf.add %w, %x : tensor<3x5xf32>, tensor<3x5xf32>
+  %new16 = aicf.cast %new to f16 : tensor<3x5xf32>
+  return %new, %new16, %y : tensor<3x5xf32>, tensor<3x5xf16>, tensor<3x5xf32>
+}""")
+    dense, padded = bench.compile("cast"), bench.folder / "padded.plan"
+    ir = bench.folder / "plan.mlir"
+    assert run_tool("aicf-translate", "--plan-to-aicf", dense, "-o", ir).returncode == 0
+    ir.write_text(ir.read_text().replace("<3x5xf16>", "<3x5xf16, padded>"))
+    assert run_tool("aicf-translate", "--aicf-to-plan", ir, "-o", padded).returncode == 0
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    for flags in ([], ["--executor", "graph"], ["--canary"]):
+        found = [bench.run(plan, "--steps", 2, *flags, inputs={"x": x},
+                           outputs=["w.f16", "w", "y"]) for plan in (dense, padded)]
+        np.testing.assert_array_equal(found[1]["w.f16"], 1 + 2 * x)
+        np.testing.assert_array_equal(found[1]["y"], 1 + x)
+        for name, value in found[0].items():
+            assert value.tobytes() == found[1][name].tobytes(), name
+
+
 def test_swaps_and_rotations(bench):
     (bench.folder / "swap.mlir").write_text("""
 func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a", aicf.init = 1.0},

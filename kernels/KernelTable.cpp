@@ -123,7 +123,7 @@ uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
 }
 
 std::optional<TypedBody> KernelRow::launched(const TypedBody &call) const {
-  return takesPads || call.isDense() ? call : call.stored();
+  return needsStored(call) ? call.stored() : call;
 }
 
 Mismatch KernelRow::mismatch(const TypedBody &call) const {
@@ -131,7 +131,7 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
     return Mismatch::Body;
   if (call.operand(0).dtype != in0 || call.result(0).dtype != out0)
     return Mismatch::Types;
-  if (!takesPads && !call.isDense()) {
+  if (needsStored(call)) {
     std::optional<TypedBody> stored = call.stored();
     return stored ? mismatch(*stored) : Mismatch::Layout;
   }
@@ -147,7 +147,7 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
 uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {
   if (!workspace)
     return 0;
-  if (!takesPads && !call.isDense()) {
+  if (needsStored(call)) {
     std::optional<TypedBody> stored = call.stored();
     return stored ? workspaceBytes(*stored) : 0;
   }

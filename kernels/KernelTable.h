@@ -115,6 +115,11 @@ struct KernelRow {
   /// Bytes of workspace that a call should get: at most workspaceCap, and 0
   /// where it would be of no use.
   uint64_t workspaceBytes(const TypedBody &call) const;
+
+private:
+  bool needsStored(const TypedBody &call) const {
+    return !takesPads && !call.isDense();
+  }
 };
 
 Span<const KernelRow> kernelTable();

@@ -100,10 +100,6 @@ Padder::Padder(ArrayRef<func::FuncOp> entries, DeviceKind target)
 
 void Padder::addCandidates(func::FuncOp func) {
   EntrySignature signature(func);
-  auto add = [&](Value value) {
-    groupOf[value] = padded.size();
-    padded.push_back(true);
-  };
   for (auto [value, arg] :
        llvm::zip_equal(func.getArguments(), signature.arguments)) {
     if (arg.derivedFrom.empty() || !mayBePadded(value.getType()))
@@ -115,8 +111,10 @@ void Padder::addCandidates(func::FuncOp func) {
   }
   for (auto call : func.getOps<CallOp>())
     for (Value result : call.getResults())
-      if (mayBePadded(result.getType()))
-        add(result);
+      if (mayBePadded(result.getType())) {
+        groupOf[result] = padded.size();
+        padded.push_back(true);
+      }
   // What is returned lives in a state, or is an output.
   for (auto [value, result] : llvm::zip_equal(
            func.front().getTerminator()->getOperands(), signature.results)) {

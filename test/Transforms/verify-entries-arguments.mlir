@@ -97,3 +97,11 @@ func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w", aicf.init 
 func.func @f(%w: tensor<4xi32> {aicf.role = "state", aicf.name = "w", aicf.init = "normal"}) {
   return
 }
+
+// -----
+
+// Tests that a layout is the passes' to decide.
+// expected-error @+1 {{argument 0 ("x") is 'tensor<3x5xbf16, #aicf_rt.padded>', expected a ranked tensor of f16, bf16, f32, f64, i32 or i64 without encoding}}
+func.func @f(%x: tensor<3x5xbf16, #aicf_rt.padded> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}

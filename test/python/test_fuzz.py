@@ -11,7 +11,7 @@ import pytest
 
 from conftest import BIN, run_tool
 from fuzz import check_plan, judge, semantics
-from fuzz.generate import generate
+from fuzz.generate import WIDE, generate
 from fuzz.reduce import reduce
 
 
@@ -140,3 +140,15 @@ def test_tolerances_follow_the_conditioning():
     for name, bound in (bounds or {}).items():
         largest = np.max(np.abs(reference[name]), initial=0)
         assert bound <= 1e-6 * (largest + 1), name
+
+
+def test_programs_reach_padded_tensors(bench):
+    """Of products that a library computes faster with pads."""
+    model, plan = bench.folder / "wide.mlir", bench.folder / "wide.plan"
+    model.write_text(next(
+        p for p in map(generate, range(200)) if p.dtype == "f32" and
+        any(a.value.shape and a.value.shape[0] == WIDE[0]
+            for a in p.entries[0].arguments if a.role == "param")).text())
+    assert run_tool("aicf-compile", model, "-o", plan, "--target=cuda",
+                    "--mixed-precision=bf16").returncode == 0
+    assert " padded" in run_tool("aicf-plan", "dump", plan).stdout

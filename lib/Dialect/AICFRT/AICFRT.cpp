@@ -77,8 +77,9 @@ PaddedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
     if (isLegalLayout(desc))
       return success();
   }
-  return emitError() << "a tensor of rank " << shape.size() << " of " << element
-                     << " cannot be padded: only 16-bit elements of rank 1 or 2";
+  return emitError()
+         << "a tensor of rank " << shape.size() << " of " << element
+         << " cannot be padded: only 16-bit elements of rank 1 or 2";
 }
 
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
@@ -163,7 +164,9 @@ Type BufferType::parse(AsmParser &parser) {
   auto tensor = RankedTensorType::getChecked(
       [&] { return parser.emitError(loc); }, shape, element,
       isPadded ? PaddedAttr::get(parser.getContext()) : Attribute());
-  if (!tensor || !toDType(element)) {
+  if (!tensor)
+    return {};
+  if (!toDType(element)) {
     parser.emitError(loc) << "a buffer holds f16, bf16, f32, f64, i32 or i64, "
                              "not "
                           << element;

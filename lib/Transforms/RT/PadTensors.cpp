@@ -46,6 +46,7 @@ private:
   /// A library's product of 16-bit matrices, whose extents are multiples with
   /// the tensors that are padded so far, and were not without.
   bool gains(CallOp call) const;
+  bool anyProductGains() const;
   StatusOr<TypedBody> typeWithPads(CallOp call) const {
     return typedBodyOf(call.getBody(), typesOf(call.getArgs()),
                        typesOf(call.getResults()));
@@ -227,8 +228,16 @@ void Padder::apply(func::FuncOp func) {
   remarkCounts(func, "PadTensors", {{"padded", numPadded}});
 }
 
+bool Padder::anyProductGains() const {
+  return llvm::any_of(entries, [&](func::FuncOp func) {
+    return llvm::any_of(func.getOps<CallOp>(),
+                        [&](CallOp call) { return gains(call); });
+  });
+}
+
 void Padder::run() {
-  if (padded.empty())
+  // Fewer pads make no product gain.
+  if (!anyProductGains())
     return;
   takeBackWhatHasNoKernel();
   takeBackWhatNoProductGainsBy();

@@ -102,3 +102,13 @@ aicf_rt.plan cpu persistent(0) {
     %w = aicf_rt.alloc temp offset(0) vid(1) : <1x1x1x1x1x1x1x1x1xf32>
   }
 }
+
+// -----
+
+// expected-error @+1 {{a tensor of rank 1 of 'f32' cannot be padded}}
+func.func private @f(!aicf_rt.buffer<4xf32, padded>)
+
+// -----
+
+// expected-error @+1 {{expected 'padded'}}
+func.func private @f(!aicf_rt.buffer<4xf16, wide>)

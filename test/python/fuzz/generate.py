@@ -10,6 +10,7 @@ import numpy as np
 from .program import Argument, Entry, Op, Program, Result, Value
 
 SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
+WIDE = [521, 530]  # products that a library computes, over padded tensors
 INTEGERS = ("i32", "i64")
 
 
@@ -106,8 +107,9 @@ class Builder:
 class Network:
     """Layers with the ops that carry a gradient back through them."""
 
-    def __init__(self, b, names):
-        self.b, self.names, self.backward, self.params = b, names, [], []
+    def __init__(self, b, names, sizes):
+        self.b, self.names, self.sizes = b, names, sizes
+        self.backward, self.params = [], []
 
     def param(self, shape):
         name = "w%d" % next(self.names)
@@ -163,7 +165,7 @@ class Network:
         kind = b.rng.choice(["linear", "linear", "relu", "gelu", "norm",
                              "residual", "feed_forward"])
         if kind == "linear":
-            return self.linear(x, b.rng.choice(SIZES), b.chance(0.7))
+            return self.linear(x, b.rng.choice(self.sizes), b.chance(0.7))
         if kind == "gelu":
             return self.gelu(x, **({"approximate": True} if b.chance(0.5) else {}))
         if kind == "feed_forward": # what a library does in one call
@@ -372,8 +374,13 @@ def generate(seed):
     if dtype in ("f32", "f64") and b.chance(0.2):
         loss_scale = b.argument("state", "scale", (), dtype, 4.0)
         b.pool.remove(loss_scale)
-    net = Network(b, counter)
-    x = b.argument("input", "x", (rng.choice(SIZES), rng.choice(SIZES)), dtype)
+    is_wide = dtype != "f64" and b.chance(0.12)
+    net = Network(b, counter, WIDE if is_wide else SIZES)
+    rows = rng.choice([5, 8, 16] if is_wide else SIZES)
+    x = b.argument("input", "x", (rows, rng.choice(net.sizes)), dtype)
+    if is_wide:
+        for _ in range(2):
+            x = net.linear(x, rng.choice(WIDE), b.chance(0.3))
     loss, grads = net.train(x, rng.randrange(1, 5), loss_scale)
     for _ in range(rng.randrange(6)):
         anything(b)

@@ -79,8 +79,9 @@ class Judge:
         flags = []
         for a in entry.arguments:
             if a.role == "input":
-                flags += ["--input", tensors.inline(
-                    a.name, a.value.dtype, program.values[a.name])]
+                flags += ["--input", tensors.argument(
+                    a.name, a.value.dtype, program.values[a.name],
+                    self.path(".npy"))]
             elif a.role == "hyper" and names:
                 flags += ["--set", "%s=%r" % (a.name,
                                               float(program.values[a.name]))]

@@ -29,9 +29,14 @@ def decode(dtype, data, shape):
     return array.astype(np.float64) if dtype[0] == "f" else array.copy()
 
 
-def inline(name, dtype, array):
-    """An argument of --input."""
+def argument(name, dtype, array, path):
+    """An argument of --input; what is long goes by way of the file `path`."""
     array = np.asarray(array)
+    if dtype == "bf16":  # which .npy has no name for
+        array = decode(dtype, encode(dtype, array), array.shape)
+    elif array.size > 1000:
+        np.save(path, array.astype(DTYPES[dtype]))
+        return "%s=@%s" % (name, path)
     numbers = ",".join(repr(v) for v in np.ravel(array).tolist())
     return "%s=%s=%s" % (name, "x".join([*map(str, array.shape), dtype]), numbers)
 

@@ -100,9 +100,7 @@ class Judge:
         for name in outputs:
             args += ["--output", "%s=@%s" % (name, folder / (name + ".npy"))]
         done = self.tool("aicf-run", plan, *args, *flags)
-        # A 0-d output that is not finite is reported, and right where NumPy's is.
-        is_reported = done.returncode == 1 and "not a finite number" in done.stderr
-        if done.returncode != 0 and not is_reported:
+        if not has_run(done):
             raise Failure("run", "%s\n%s" % (" ".join(map(str, flags)), done.stderr))
         found = {name: np.load(folder / (name + ".npy")) for name in outputs}
         state = tensors.read_safetensors(folder / "ck" / "state.safetensors")
@@ -133,6 +131,12 @@ class Judge:
         found = {n: np.load(folder / ("%d.npy" % i)) for i, n in enumerate(names)}
         shutil.rmtree(folder)
         return found
+
+
+def has_run(done):
+    """A 0-d output that is not finite is reported, and right where NumPy's is."""
+    return done.returncode == 0 or (
+        done.returncode == 1 and "not a finite number" in done.stderr)
 
 
 def stored(program, name, dtype):
@@ -265,7 +269,7 @@ def judge_split(program, j, model, base):
                  if k == "--set" or v.split("=")[0] in inputs]
         done = j.tool("aicf-run", plan, "--entry", entry, *source, *given,
                       "--save-checkpoint", folder / "ck")
-        if done.returncode != 0:
+        if not has_run(done):
             raise Failure("split", done.stderr)
     state = tensors.read_safetensors(folder / "ck" / "state.safetensors")
     same_bits("--split-step", [whole], [state])

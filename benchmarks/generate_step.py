@@ -20,8 +20,9 @@ class Writer:
     """Collects arguments, results and body of one entry."""
 
     def __init__(self, dtype, math=None):
-        self.dtype, self.math = dtype, math
+        self.dtype = dtype
         self.args, self.results, self.returned, self.body = [], [], [], []
+        self.attrs = ['aicf.math = "%s"' % math] if math else []
 
     def tensor(self, *shape, dtype=None):
         return "tensor<%s>" % "x".join([*map(str, shape), dtype or self.dtype])
@@ -40,7 +41,7 @@ class Writer:
         self.body.append("  " + text)
 
     def write(self, out, name):
-        attrs = ' attributes {aicf.math = "%s"}' % self.math if self.math else ""
+        attrs = " attributes {%s}" % ", ".join(self.attrs) if self.attrs else ""
         out.write("func.func @%s(\n    %s)\n    -> (%s)%s {\n%s\n" % (
             name, ",\n    ".join(self.args), ",\n        ".join(self.results),
             attrs, "\n".join(self.body)))
@@ -163,6 +164,35 @@ def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
     w.write(out, "train_step")
 
 
+# The optimizers of hand-written steps, as attributes.
+OPTIMIZERS = {"adam": "adamw", "sgd": "sgd", "momentum": "sgd"}
+
+
+def train_forward(out, batch, widths, kind, dtype="f32", attrs="", math=None,
+                  history=0, resident=0):
+    """The same step as its forward function: the compiler makes the rest."""
+    w = Writer(dtype, math)
+    if resident:
+        resident_batch(w, batch, widths, resident)
+    else:
+        w.arg("x", w.tensor(batch, widths[0]), "input", "x")
+        w.arg("t", w.tensor(batch, widths[-1]), "input", "target")
+    params(w, widths)
+    w.ret("loss", w.tensor(), "name", "loss")
+    more = ", aicf.history = %d" % history if history else ""
+    w.results[-1] = w.results[-1].replace("}", ", aicf.minimize%s}" % more)
+    _, pred = forward(w, batch, widths, save=False)
+    out_type = w.tensor(batch, widths[-1])
+    w.op("%%loss = aicf.mse_loss %%%s, %%t : %s, %s" % (pred, out_type, out_type))
+    if resident:
+        w.op("%nbatch = aicf.step_inc %batch : tensor<i64>")
+        w.ret("nbatch", "tensor<i64>", "updates", "batch")
+    fields = ['lr = "lr"'] + [f for f in [attrs.strip(" {}")] if f]
+    w.attrs.append("aicf.optimizer = #aicf.%s<%s>" % (
+        OPTIMIZERS[kind], ", ".join(fields)))
+    w.write(out, "train_step")
+
+
 def predict(out, batch, widths, dtype="f32", math=None):
     w = Writer(dtype, math)
     w.arg("x", w.tensor(batch, widths[0]), "input", "x")
@@ -189,14 +219,18 @@ def main():
                         help="keep the loss of the last so many steps")
     parser.add_argument("--resident", type=int, default=0, metavar="ROWS",
                         help="the dataset of so many rows lives on the device")
+    parser.add_argument("--forward", action="store_true",
+                        help="the forward function alone; the compiler derives the "
+                             "rest")
     parser.add_argument("--predict-batch", type=int,
                         help="also write @predict for this batch size")
     args = parser.parse_args()
     widths = ([int(n) for n in args.widths.split(",")] if args.widths
               else [args.width] * ((args.layers or 1) + 1))
     attrs = " " + args.attrs if args.attrs else ""
-    train_step(sys.stdout, args.batch, widths, args.optimizer, args.dtype,
-               attrs, args.math, args.history, args.resident)
+    write = train_forward if args.forward else train_step
+    write(sys.stdout, args.batch, widths, args.optimizer, args.dtype,
+          attrs, args.math, args.history, args.resident)
     if args.predict_batch:
         predict(sys.stdout, args.predict_batch, widths, args.dtype, args.math)
 

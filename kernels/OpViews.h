@@ -324,6 +324,140 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
   auto &dlogits() const { return this->outAt(0); }
 };
 
+/// mul
+template <typename Call> struct MulView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Mul;
+  NoAttrs attrs() const { return {}; }
+  auto &a() const { return this->inAt(0); }
+  auto &b() const { return this->inAt(1); }
+  auto &c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// sub
+template <typename Call> struct SubView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Sub;
+  NoAttrs attrs() const { return {}; }
+  auto &a() const { return this->inAt(0); }
+  auto &b() const { return this->inAt(1); }
+  auto &c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// scale
+template <typename Call> struct ScaleView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Scale;
+  ScaleAttrs attrs() const { return this->template decode<ScaleAttrs>(); }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// fill_like
+template <typename Call> struct FillLikeView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::FillLike;
+  FillLikeAttrs attrs() const { return this->template decode<FillLikeAttrs>(); }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// tanh
+template <typename Call> struct TanhView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Tanh;
+  NoAttrs attrs() const { return {}; }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// tanh_bwd
+template <typename Call> struct TanhBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::TanhBwd;
+  NoAttrs attrs() const { return {}; }
+  auto &dy() const { return this->inAt(0); }
+  auto &y() const { return this->inAt(1); }
+  auto &dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// sigmoid
+template <typename Call> struct SigmoidView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Sigmoid;
+  NoAttrs attrs() const { return {}; }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// sigmoid_bwd
+template <typename Call> struct SigmoidBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SigmoidBwd;
+  NoAttrs attrs() const { return {}; }
+  auto &dy() const { return this->inAt(0); }
+  auto &y() const { return this->inAt(1); }
+  auto &dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// silu
+template <typename Call> struct SiluView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Silu;
+  NoAttrs attrs() const { return {}; }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// silu_bwd
+template <typename Call> struct SiluBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SiluBwd;
+  NoAttrs attrs() const { return {}; }
+  auto &dy() const { return this->inAt(0); }
+  auto &x() const { return this->inAt(1); }
+  auto &dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// learning_rate
+template <typename Call> struct LearningRateView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LearningRate;
+  LearningRateAttrs attrs() const { return this->template decode<LearningRateAttrs>(); }
+  auto &step() const { return this->inAt(0); }
+  auto &lr() const { return this->outAt(0); }
+};
+
 /// Pattern adam_update
 template <typename Call> struct AdamUpdateView : PatternView<Call> {
   AdamUpdateView(const Call &call)
@@ -442,7 +576,18 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(Gelu) \
   X(GeluBwd) \
   X(SoftmaxCrossEntropy) \
-  X(SoftmaxCrossEntropyGrad)
+  X(SoftmaxCrossEntropyGrad) \
+  X(Mul) \
+  X(Sub) \
+  X(Scale) \
+  X(FillLike) \
+  X(Tanh) \
+  X(TanhBwd) \
+  X(Sigmoid) \
+  X(SigmoidBwd) \
+  X(Silu) \
+  X(SiluBwd) \
+  X(LearningRate)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
@@ -505,7 +650,9 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(softmax_cross_entropy, SoftmaxCrossEntropy, 2) \
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 1) \
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 2) \
-  X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 3)
+  X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 3) \
+  X(learning_rate, LearningRate, 1) \
+  X(learning_rate, LearningRate, 2)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

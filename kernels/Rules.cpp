@@ -188,6 +188,34 @@ TensorDesc rowsOf(const TensorDesc &x) {
                     {x.dims, size_t(std::max(x.rank, uint8_t(1))) - 1});
 }
 
+} // namespace rules
+
+Status checkRange(const char *name, double value, Range range) {
+  auto isIt = [&](bool isLegal, const char *expected) {
+    return rules::isNumber(name, value, isLegal, expected);
+  };
+  switch (range) {
+  case Range::Any:
+    return {};
+  case Range::Finite:
+    return isIt(std::isfinite(value), "a finite number");
+  case Range::NonNegative:
+    return isIt(value >= 0 && std::isfinite(value), "a finite number >= 0");
+  case Range::AtLeastOne:
+    return isIt(value >= 1 && std::isfinite(value), "a finite number >= 1");
+  case Range::BelowOne:
+    return isIt(value >= 0 && value < 1, "a number in [0, 1)");
+  case Range::Fraction:
+    return isIt(value > 0 && value <= 1, "a number in (0, 1]");
+  case Range::Positive31:
+    return isIt(value >= 1 && value <= INT32_MAX, "a number in [1, 2^31)");
+  case Range::ZeroOrOne:
+    return isIt(value == 0 || value == 1, "0 or 1");
+  }
+  return {};
+}
+
+namespace rules {
 namespace {
 
 Status checkField(const FieldInfo &field, Span<const uint8_t> attrs) {
@@ -195,28 +223,7 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs) {
   double v = std::holds_alternative<double>(value)
                  ? std::get<double>(value)
                  : double(std::get<int64_t>(value));
-  auto isIt = [&](bool isLegal, const char *expected) {
-    return isNumber(std::string(field.name).c_str(), v, isLegal, expected);
-  };
-  switch (field.range) {
-  case Range::Any:
-    return {};
-  case Range::Finite:
-    return isIt(std::isfinite(v), "a finite number");
-  case Range::NonNegative:
-    return isIt(v >= 0 && std::isfinite(v), "a finite number >= 0");
-  case Range::AtLeastOne:
-    return isIt(v >= 1 && std::isfinite(v), "a finite number >= 1");
-  case Range::BelowOne:
-    return isIt(v >= 0 && v < 1, "a number in [0, 1)");
-  case Range::Fraction:
-    return isIt(v > 0 && v <= 1, "a number in (0, 1]");
-  case Range::Positive31:
-    return isIt(v >= 1 && v <= INT32_MAX, "a number in [1, 2^31)");
-  case Range::ZeroOrOne:
-    return isIt(v == 0 || v == 1, "0 or 1");
-  }
-  return {};
+  return checkRange(std::string(field.name).c_str(), v, field.range);
 }
 
 /// The first numbered constraint that does not hold.

@@ -36,6 +36,9 @@ Status checkRecord(OpKind kind, Span<const TensorDesc> ins,
 std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
                                        Span<const TensorDesc> ins);
 
+/// InvalidArgument unless the number called `name` is in `range`.
+Status checkRange(const char *name, double value, Range range);
+
 } // namespace aicf
 
 #endif // AICF_KERNELS_RULES_H

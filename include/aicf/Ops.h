@@ -44,9 +44,20 @@ enum class OpKind : uint16_t {
   GeluBwd = 32,
   SoftmaxCrossEntropy = 33,
   SoftmaxCrossEntropyGrad = 34,
+  Mul = 35,
+  Sub = 36,
+  Scale = 37,
+  FillLike = 38,
+  Tanh = 39,
+  TanhBwd = 40,
+  Sigmoid = 41,
+  SigmoidBwd = 42,
+  Silu = 43,
+  SiluBwd = 44,
+  LearningRate = 45,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 35;
+inline constexpr uint16_t kNumOpKinds = 46;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -147,6 +158,29 @@ struct SoftmaxCrossEntropyGradAttrs {
 };
 static_assert(sizeof(SoftmaxCrossEntropyGradAttrs) == 16);
 
+/// scale (fourcc SCAL): "<d".
+struct ScaleAttrs {
+  double factor;
+};
+static_assert(sizeof(ScaleAttrs) == 8);
+
+/// fill_like (fourcc FILL): "<d".
+struct FillLikeAttrs {
+  double value;
+};
+static_assert(sizeof(FillLikeAttrs) == 8);
+
+/// learning_rate (fourcc LRTE): "<dddqqi".
+struct LearningRateAttrs {
+  double start;
+  double peak;
+  double end;
+  int64_t warmup;
+  int64_t steps;
+  int32_t cosine;
+};
+static_assert(sizeof(LearningRateAttrs) == 44);
+
 #pragma pack(pop)
 
 // clang-format off
@@ -233,6 +267,41 @@ inline constexpr OperandInfo kSoftmaxCrossEntropyGradOperands[] = {{"logits", Pr
 inline constexpr ResultInfo kSoftmaxCrossEntropyGradResults[] = {{"dlogits", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kSoftmaxCrossEntropyGradFields[] = {{"label_smoothing", 'd', 0, Range::BelowOne, true, 0.0}, {"ignore_index", 'q', 8, Range::Any, true, -100}};
 inline constexpr TieInfo kSoftmaxCrossEntropyGradTies[] = {{0, 0}};
+inline constexpr OperandInfo kMulOperands[] = {{"a", Presence::Plain, Elements::Float, -1}, {"b", Presence::Plain, Elements::Float, 0}};
+inline constexpr ResultInfo kMulResults[] = {{"c", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kMulTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSubOperands[] = {{"a", Presence::Plain, Elements::Float, -1}, {"b", Presence::Plain, Elements::Float, 0}};
+inline constexpr ResultInfo kSubResults[] = {{"c", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSubTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kScaleOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kScaleResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kScaleFields[] = {{"factor", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kScaleTies[] = {{0, 0}};
+inline constexpr OperandInfo kFillLikeOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kFillLikeResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kFillLikeFields[] = {{"value", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kFillLikeTies[] = {{0, 0}};
+inline constexpr OperandInfo kTanhOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kTanhResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kTanhTies[] = {{0, 0}};
+inline constexpr OperandInfo kTanhBwdOperands[] = {{"dy", Presence::Plain, Elements::Float, -1}, {"y", Presence::Plain, Elements::Float, 0}};
+inline constexpr ResultInfo kTanhBwdResults[] = {{"dx", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kTanhBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSigmoidOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kSigmoidResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSigmoidTies[] = {{0, 0}};
+inline constexpr OperandInfo kSigmoidBwdOperands[] = {{"dy", Presence::Plain, Elements::Float, -1}, {"y", Presence::Plain, Elements::Float, 0}};
+inline constexpr ResultInfo kSigmoidBwdResults[] = {{"dx", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSigmoidBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSiluOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kSiluResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSiluTies[] = {{0, 0}};
+inline constexpr OperandInfo kSiluBwdOperands[] = {{"dy", Presence::Plain, Elements::Float, -1}, {"x", Presence::Plain, Elements::Float, 0}};
+inline constexpr ResultInfo kSiluBwdResults[] = {{"dx", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSiluBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLearningRateOperands[] = {{"step", Presence::Plain, Elements::Int, -1}};
+inline constexpr ResultInfo kLearningRateResults[] = {{"lr", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kLearningRateFields[] = {{"start", 'd', 0, Range::NonNegative, false, 0}, {"peak", 'd', 8, Range::NonNegative, false, 0}, {"end", 'd', 16, Range::NonNegative, false, 0}, {"warmup", 'q', 24, Range::NonNegative, false, 0}, {"steps", 'q', 32, Range::NonNegative, false, 0}, {"cosine", 'i', 40, Range::ZeroOrOne, true, false}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -378,6 +447,61 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kSoftmaxCrossEntropyGradResults, 1, kSoftmaxCrossEntropyGradTies, 1,
      false, 3,
      Phase::Backward, Precision::Keep, Scaling::Seed, KeepsZeros::No},
+    {"mul", fourcc(""), 0,
+     nullptr, 0, kMulOperands, 2,
+     kMulResults, 1, kMulTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::Product, KeepsZeros::Everywhere},
+    {"sub", fourcc(""), 0,
+     nullptr, 0, kSubOperands, 2,
+     kSubResults, 1, kSubTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::Sum, KeepsZeros::Everywhere},
+    {"scale", fourcc("SCAL"), 8,
+     kScaleFields, 1, kScaleOperands, 1,
+     kScaleResults, 1, kScaleTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::Linear, KeepsZeros::Everywhere},
+    {"fill_like", fourcc("FILL"), 8,
+     kFillLikeFields, 1, kFillLikeOperands, 1,
+     kFillLikeResults, 1, kFillLikeTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::None, KeepsZeros::No},
+    {"tanh", fourcc(""), 0,
+     nullptr, 0, kTanhOperands, 1,
+     kTanhResults, 1, kTanhTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::None, KeepsZeros::Everywhere},
+    {"tanh_bwd", fourcc(""), 0,
+     nullptr, 0, kTanhBwdOperands, 2,
+     kTanhBwdResults, 1, kTanhBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, Scaling::Linear, KeepsZeros::Everywhere},
+    {"sigmoid", fourcc(""), 0,
+     nullptr, 0, kSigmoidOperands, 1,
+     kSigmoidResults, 1, kSigmoidTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::None, KeepsZeros::No},
+    {"sigmoid_bwd", fourcc(""), 0,
+     nullptr, 0, kSigmoidBwdOperands, 2,
+     kSigmoidBwdResults, 1, kSigmoidBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, Scaling::Linear, KeepsZeros::Everywhere},
+    {"silu", fourcc(""), 0,
+     nullptr, 0, kSiluOperands, 1,
+     kSiluResults, 1, kSiluTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, Scaling::None, KeepsZeros::Everywhere},
+    {"silu_bwd", fourcc(""), 0,
+     nullptr, 0, kSiluBwdOperands, 2,
+     kSiluBwdResults, 1, kSiluBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, Scaling::Linear, KeepsZeros::Everywhere},
+    {"learning_rate", fourcc("LRTE"), 44,
+     kLearningRateFields, 6, kLearningRateOperands, 1,
+     kLearningRateResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Counter, Precision::Wide, Scaling::None, KeepsZeros::No},
 };
 // clang-format on
 

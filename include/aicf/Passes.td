@@ -45,6 +45,90 @@ def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "ModuleOp"> {
   }];
 }
 
+def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
+  let summary = "gradients of a loss with respect to every parameter";
+  let description = [{
+    For each entry with a result marked `aicf.minimize`: adds the ops that compute
+    the gradient of that loss with respect to every param that is not
+    `aicf.frozen`, in reverse order of the forward ops, and for each an output
+    `grad:NAME` with `aicf.grad = "NAME"`; removes the mark. Each op says its
+    derivative itself (DifferentiableOpInterface). A value that is used n times
+    has n cotangents, added in the order of its uses from the last; a cotangent
+    that is zero is not computed, nor one that no parameter needs. What a state
+    derived from a param gets counts for the param.
+
+    What backward reads of forward is the result of an `aicf.save` behind the op
+    that makes it; the results of an op with `aicf.recompute` are computed again
+    instead. `aicf.stop_gradient` is carried nothing through, and removed. The
+    cotangent of the loss is 1, or the argument that `aicf.loss_scale` on the
+    entry names.
+
+    Refuses two losses, one that is no 0-d float, an integer parameter, a
+    parameter that the loss does not reach (at the op that cuts it off, if there
+    is one), an op without a derivative between a parameter and the loss, and a
+    parameter with an update of its own beside `aicf.optimizer`.
+
+    ```mlir
+    func.func @step(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
+                    %t: tensor<4x2xf32> {aicf.role = "input", aicf.name = "t"},
+                    %W: tensor<2x8xf32> {aicf.role = "param", aicf.name = "W"})
+        -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+      %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
+      %loss = aicf.mse_loss %y, %t : tensor<4x2xf32>, tensor<4x2xf32>
+      return %loss : tensor<f32>
+    // becomes
+    func.func @step(%x: tensor<4x8xf32> {aicf.name = "x", aicf.role = "input"},
+                    %t: tensor<4x2xf32> {aicf.name = "t", aicf.role = "input"},
+                    %W: tensor<2x8xf32> {aicf.name = "W", aicf.role = "param"})
+        -> (tensor<f32> {aicf.name = "loss"},
+            tensor<2x8xf32> {aicf.grad = "W", aicf.name = "grad:W"}) {
+      %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
+      %kept = aicf.save %y : tensor<4x2xf32>
+      %loss = aicf.mse_loss %y, %t : tensor<4x2xf32>, tensor<4x2xf32>
+      %dy = aicf.mse_grad %kept, %t : tensor<4x2xf32>, tensor<4x2xf32>
+      %dx, %dW, %db = aicf.linear_bwd %dy, %x, %W
+          : tensor<4x2xf32>, tensor<4x8xf32>, tensor<2x8xf32>
+      return %loss, %dW : tensor<f32>, tensor<2x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::aicf::step::AICFDialect"];
+}
+
+def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
+  let summary = "updates of parameters from their gradients";
+  let description = [{
+    For each entry with `aicf.optimizer`: the results marked `aicf.grad` become
+    updates of their parameters, by the ops that the optimizer names. Adds its
+    states (`W.exp_avg`, `W.exp_avg_sq`, `W.momentum_buffer`: as PyTorch calls
+    them), the counter `step` where it or its schedule counts, and the hyper that
+    `lr` names if the entry has none. `aicf.weight_decay` on a parameter stands
+    for the optimizer's, `aicf.lr_scale` multiplies its learning rate. With
+    `aicf.loss_scale` gradients are unscaled, a step with one that is not finite
+    is skipped, and the scale follows. States derived from a parameter are cast
+    from its new value.
+
+    Refuses an optimizer without gradients, names that are taken by something
+    else, and a loss scale that is no state.
+
+    ```mlir
+    func.func @step(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
+                    %dW: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "grad:W", aicf.grad = "W"})
+        attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
+      return %dW : tensor<4xf32>
+    // becomes
+    func.func @step(%W: tensor<4xf32> {aicf.name = "W", aicf.role = "param"},
+                    %dW: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
+                    %lr: tensor<f32> {aicf.name = "lr", aicf.role = "hyper"})
+        -> (tensor<4xf32> {aicf.updates = "W"}) {
+      %W2, %m = aicf.sgd_step %W, %dW, %lr
+          : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+      return %W2 : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::aicf::step::AICFDialect"];
+}
+
 def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
   let summary = "forward and backward in 16 bits, masters and moments in f32";
   let description = [{

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels/counter/LearningRate.h"
 #include "kernels/counter/LossScale.h"
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
@@ -33,6 +34,11 @@ template <typename Int, typename T> void biasCorr(BiasCorrArgs call) {
   T *bc = call.bc().as<T>();
   bc[0] = T(biasCorrection(call.attrs().beta1, t));
   bc[1] = T(biasCorrection(call.attrs().beta2, t));
+}
+
+template <typename Int, typename T> void learningRate(LearningRateArgs call) {
+  double t = double(*call.step().as<Int>());
+  *call.lr().as<T>() = T(learningRateAt(call.attrs(), t));
 }
 
 template <typename T> void lossScaleUpdate(LossScaleUpdateArgs call) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/counter/Family.h"
+#include "kernels/counter/LearningRate.h"
 #include "kernels/counter/LossScale.h"
 #include "kernels/cuda/Common.cuh"
 
@@ -55,6 +56,24 @@ LaunchPlan biasCorr(BiasCorrArgs call, const DeviceLimits &) {
   p.a = attrs.beta1;
   p.b = attrs.beta2;
   return {plan(biasCorrKernel<Int, T>, 1, 2, p)};
+}
+
+struct RateParams {
+  const void *step;
+  void *rate;
+  LearningRateAttrs attrs;
+};
+
+template <typename Int, typename T>
+__global__ void learningRateKernel(const __grid_constant__ RateParams p) {
+  double t = double(*static_cast<const Int *>(p.step));
+  *static_cast<T *>(p.rate) = T(learningRateAt(p.attrs, t));
+}
+
+template <typename Int, typename T>
+LaunchPlan learningRate(LearningRateArgs call, const DeviceLimits &) {
+  RateParams p{call.step().data, call.lr().data, call.attrs()};
+  return {plan(learningRateKernel<Int, T>, 1, 1, p)};
 }
 
 template <typename T>

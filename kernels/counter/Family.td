@@ -76,6 +76,26 @@ def AICFRT_BiasCorrOp : AICFRT_Primitive<"bias_corr", 16, "BCOR"> {
   let constraints = ["step is 0-d.", "bc has shape [2]."];
 }
 
+def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
+  let summary = "lr = a curve over the number of steps";
+  let text = [{
+    With t the step: start + (peak - start)·t/warmup up to t = warmup. From there to
+    t = steps, with f = (t - warmup)/(steps - warmup), peak + (end - peak)·f, or by
+    `cosine` end + (peak - end)·(1 + cos(π·f))/2 (Loshchilov & Hutter 2017); then
+    end. With steps = 0 it stays at peak. Computed in f64 and rounded once.
+  }];
+  let operandList = [In<"step", IntElement>];
+  let resultList = [Checked<"lr", FloatElement>];
+  let fields = [F64Field<"start", NonNegative>, F64Field<"peak", NonNegative>,
+                F64Field<"end", NonNegative>, I64Field<"warmup", NonNegative>,
+                I64Field<"steps", NonNegative>, BoolField<"cosine">];
+  let phase = CounterPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+  let constraints = ["step and lr are 0-d.",
+                     "steps is 0 or above warmup."];
+}
+
 //===----------------------------------------------------------------------===//
 // Their ops of a step
 //===----------------------------------------------------------------------===//
@@ -90,10 +110,10 @@ def AICF_StepIncOp : AICF_OpOf<AICFRT_StepIncOp> {
   }];
 }
 
-def AICF_BiasCorrOp : AICF_OpOf<AICFRT_BiasCorrOp> {
+class AICF_OfCount<AICFRT_Primitive record, string result> : AICF_OpOf<record> {
   let stepAttrs = (ins OptionalAttr<TypeAttr>:$dtype);
-  let stepConstraints = ["`dtype`, bc's element type (default f32), is f16, "
-                         "bf16, f32 or f64."];
+  let stepConstraints = ["`dtype`, " # result # "'s element type (default f32), "
+                         "is f16, bf16, f32 or f64."];
   let counter = "step";
   let more = [{
     static ::llvm::LogicalResult
@@ -101,6 +121,8 @@ def AICF_BiasCorrOp : AICF_OpOf<AICFRT_BiasCorrOp> {
                ::llvm::SmallVectorImpl<::mlir::Type> &types);
   }];
 }
+def AICF_BiasCorrOp : AICF_OfCount<AICFRT_BiasCorrOp, "bc">;
+def AICF_LearningRateOp : AICF_OfCount<AICFRT_LearningRateOp, "lr">;
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -128,6 +150,14 @@ def BiasCorrCuda : KernelFamily<"counter", "CUDA"> {
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
+class LearningRate<string device> : KernelFamily<"counter", device> {
+  let kinds = [AICFRT_LearningRateOp];
+  let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
+                  From<"i64", "f64">];
+  let kernel = "learningRate<$T, $U>";
+}
+def LearningRateCpu : LearningRate<"CPU">;
+def LearningRateCuda : LearningRate<"CUDA">;
 def LossScaleCpu : KernelFamily<"counter", "CPU"> {
   let kinds = [AICFRT_LossScaleUpdateOp];
   let variants = SingleAndDouble.each;

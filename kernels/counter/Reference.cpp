@@ -50,4 +50,20 @@ void compute(const BiasCorrView<Call> &c) {
   });
 }
 
+void compute(const LearningRateView<Call> &c) {
+  LearningRateAttrs a = c.attrs();
+  double t = c.step()[0], rate = a.peak;
+  double warmup = double(a.warmup), steps = double(a.steps);
+  if (t < warmup)
+    rate = a.start * (1 - t / warmup) + a.peak * (t / warmup);
+  else if (steps != 0 && t >= steps)
+    rate = a.end;
+  else if (steps != 0) {
+    double f = (t - warmup) / (steps - warmup);
+    double share = a.cosine ? (1 - std::cos(std::acos(-1.0) * f)) / 2 : f;
+    rate = a.peak * (1 - share) + a.end * share;
+  }
+  c.lr()[0] = rate;
+}
+
 } // namespace aicf::reference

@@ -32,4 +32,15 @@ Status bias_corr_c2(const BiasCorrView<Call> &c) {
   return hasShape(c.bc(), {2});
 }
 
+Status learning_rate_c1(const LearningRateView<Call> &c) {
+  AICF_RETURN_IF_ERROR(isScalar(c.step()));
+  return isScalar(c.lr());
+}
+
+Status learning_rate_c2(const LearningRateView<Call> &c) {
+  int64_t steps = c.attrs().steps, warmup = c.attrs().warmup;
+  return isNumber("steps", double(steps), steps == 0 || steps > warmup,
+                  "0 or more than warmup");
+}
+
 } // namespace aicf::rules

@@ -94,7 +94,25 @@ def AICFRT_SoftmaxCrossEntropyGradOp
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_MseLossOp : AICF_OpOf<AICFRT_MseLossOp>;
+def AICF_MseLossOp : AICF_OpOf<AICFRT_MseLossOp> {
+  let gradient = [{
+    if (g.isNeeded(getTarget()) &&
+        getPred().getType() != getTarget().getType()) {
+      return emitOpError() << "no derivative with respect to a target of "
+                           << getTarget().getType() << " for a prediction of "
+                           << getPred().getType();
+    }
+    auto grad = [&](::mlir::Value pred, ::mlir::Value target) {
+      if (g.isNeeded(pred)) {
+        g.add(pred, MseGradOp::create(b, loc, g.saved(pred), g.saved(target),
+                                      g.factor(getLoss()),
+                                      /*scale=*/::mlir::FloatAttr()));
+      }
+    };
+    grad(getPred(), getTarget());
+    grad(getTarget(), getPred());
+  }];
+}
 
 def AICF_MseGradOp : AICF_OpOf<AICFRT_MseGradOp> {
   let assemblyFormat = [{
@@ -103,7 +121,13 @@ def AICF_MseGradOp : AICF_OpOf<AICFRT_MseGradOp> {
   }];
 }
 
-def AICF_SoftmaxCrossEntropyOp : AICF_OpOf<AICFRT_SoftmaxCrossEntropyOp>;
+def AICF_SoftmaxCrossEntropyOp : AICF_OpOf<AICFRT_SoftmaxCrossEntropyOp> {
+  let gradient = [{
+    g.add(getLogits(), SoftmaxCrossEntropyGradOp::create(
+        b, loc, g.saved(getLogits()), g.saved(getLabels()),
+        g.factor(getLoss()), getLabelSmoothing(), getIgnoreIndex()));
+  }];
+}
 def AICF_SoftmaxCrossEntropyGradOp
     : AICF_OpOf<AICFRT_SoftmaxCrossEntropyGradOp> {
   let assemblyFormat = [{

@@ -82,7 +82,21 @@ def AICF_ReduceSumOp : AICF_OpOf<AICFRT_ReduceSumOp> {
   }];
 }
 
-def AICF_LayerNormOp : AICF_OpOf<AICFRT_LayerNormOp>;
+def AICF_LayerNormOp : AICF_OpOf<AICFRT_LayerNormOp> {
+  let gradient = [{
+    if (g.isUsed(getMean()) || g.isUsed(getRstd())) {
+      return emitOpError() << "the loss depends on its mean or rstd, which have "
+                              "no derivative: stop_gradient says that none is "
+                              "meant";
+    }
+    auto bwd = LayerNormBwdOp::create(
+        b, loc, g.cotangent(getY()), g.saved(getX()), g.saved(getGamma()),
+        g.saved(getMean()), g.saved(getRstd()));
+    g.add(getX(), bwd.getDx());
+    g.add(getGamma(), bwd.getDgamma());
+    g.add(getBeta(), bwd.getDbeta());
+  }];
+}
 
 def AICF_LayerNormBwdOp : AICF_OpOf<AICFRT_LayerNormBwdOp>;
 

@@ -114,6 +114,98 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
   let scaling = Linear;
 }
 
+def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
+    (mulf $a, $b)> {
+  let keepsZeros = "Everywhere";
+  let summary = "c = a · b, element by element, no broadcasting";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Product;
+}
+
+def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
+    (subf $a, $b)> {
+  let keepsZeros = "Everywhere";
+  let summary = "c = a - b, element by element, no broadcasting";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Sum;
+}
+
+def AICFRT_ScaleOp : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
+    (mulf $factor, $x)> {
+  let keepsZeros = "Everywhere";
+  let summary = "y = factor · x";
+  let fields = [F64Field<"factor", FiniteNumber>];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+}
+
+def AICFRT_FillLikeOp : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
+    (same $value)> {
+  let summary = "y = value, in x's shape";
+  let text = "\n    x's elements do not matter.\n";
+  let fields = [F64Field<"value", FiniteNumber>];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+}
+
+def AICFRT_TanhOp : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
+  let keepsZeros = "Everywhere";
+  let summary = "y = tanh(x)";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+}
+
+def AICFRT_TanhBwdOp : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
+    (mulf $dy, (subf 1, (mulf $y, $y)))> {
+  let keepsZeros = "Everywhere";
+  let summary = "dx = dy · (1 - y²), y = tanh(x)";
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+}
+
+defvar Sigmoid = (divf 1, (addf 1, (expf (subf 0, $x))));
+def AICFRT_SigmoidOp : AICFRT_Pointwise<"sigmoid", 41, "", ["x"], "y", Sigmoid> {
+  let summary = "y = 1/(1 + exp(-x))";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+}
+
+def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
+    "dx", (mulf $dy, (mulf $y, (subf 1, $y)))> {
+  let keepsZeros = "Everywhere";
+  let summary = "dx = dy · y · (1 - y), y = sigmoid(x)";
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+}
+
+def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
+    (mulf $x, Sigmoid)> {
+  let keepsZeros = "Everywhere";
+  let summary = "y = x · sigmoid(x) (Elfwing et al. 2017; swish)";
+  let text = "\n    NaN for -∞, as -∞·0 is.\n";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+}
+
+def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
+    (mulf $dy, (addf Sigmoid, (mulf $x, (mulf Sigmoid, (subf 1, Sigmoid)))))> {
+  let keepsZeros = "Everywhere";
+  let summary = "dx = dy · d silu(x)/dx, x silu's operand";
+  let text = "\n    NaN where x is infinite.\n";
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+}
+
 def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
   let keepsZeros = "InColumns";
   let summary = "out = y + b, b broadcast along every dimension but `axis`";
@@ -171,21 +263,101 @@ def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_ReluOp : AICF_OpOf<AICFRT_ReluOp> { let hasFolder = 1; }
-
+def AICF_ReluOp : AICF_OpOf<AICFRT_ReluOp> {
+  let hasFolder = 1;
+  let gradient = [{
+    g.add(getX(), ReluBwdOp::create(b, loc, g.cotangent(getY()),
+                                    g.saved(getY())));
+  }];
+}
 def AICF_ReluBwdOp : AICF_OpOf<AICFRT_ReluBwdOp>;
 
-def AICF_AddOp : AICF_OpOf<AICFRT_AddOp, "add", [Commutative]>;
+def AICF_AddOp : AICF_OpOf<AICFRT_AddOp, "add", [Commutative]> {
+  let gradient = "g.passOn(getC(), getA()); g.passOn(getC(), getB());";
+}
+def AICF_SubOp : AICF_OpOf<AICFRT_SubOp> {
+  let gradient = [{
+    g.passOn(getC(), getA());
+    if (g.isNeeded(getB())) {
+      g.add(getB(), ScaleOp::create(b, loc, g.cotangent(getC()),
+                                    ::llvm::APFloat(-1.0)));
+    }
+  }];
+}
+def AICF_MulOp : AICF_OpOf<AICFRT_MulOp, "mul", [Commutative]> {
+  let gradient = [{
+    if (g.isNeeded(getA())) {
+      g.add(getA(), MulOp::create(b, loc, g.cotangent(getC()),
+                                  g.saved(getB())));
+    }
+    if (g.isNeeded(getB())) {
+      g.add(getB(), MulOp::create(b, loc, g.cotangent(getC()),
+                                  g.saved(getA())));
+    }
+  }];
+}
+def AICF_ScaleOp : AICF_OpOf<AICFRT_ScaleOp> {
+  let gradient = [{
+    g.add(getX(), ScaleOp::create(b, loc, g.cotangent(getY()), getFactor()));
+  }];
+}
+def AICF_FillLikeOp : AICF_OpOf<AICFRT_FillLikeOp> {
+  let gradient = "(void)g;"; // y does not depend on x
+}
 
-def AICF_ReciprocalOp : AICF_OpOf<AICFRT_ReciprocalOp>;
-def AICF_GeluOp : AICF_OpOf<AICFRT_GeluOp>;
+/// y⁻¹ has the derivative -y².
+def AICF_ReciprocalOp : AICF_OpOf<AICFRT_ReciprocalOp> {
+  let gradient = [{
+    ::mlir::Value y = g.saved(getY());
+    g.add(getX(), MulOp::create(b, loc, g.cotangent(getY()),
+        ScaleOp::create(b, loc, MulOp::create(b, loc, y, y),
+                        ::llvm::APFloat(-1.0))));
+  }];
+}
+def AICF_GeluOp : AICF_OpOf<AICFRT_GeluOp> {
+  let gradient = [{
+    g.add(getX(), GeluBwdOp::create(b, loc, g.cotangent(getY()),
+                                    g.saved(getX()), getApproximate()));
+  }];
+}
 def AICF_GeluBwdOp : AICF_OpOf<AICFRT_GeluBwdOp>;
+def AICF_TanhOp : AICF_OpOf<AICFRT_TanhOp> {
+  let gradient = [{
+    g.add(getX(), TanhBwdOp::create(b, loc, g.cotangent(getY()),
+                                    g.saved(getY())));
+  }];
+}
+def AICF_TanhBwdOp : AICF_OpOf<AICFRT_TanhBwdOp>;
+def AICF_SigmoidOp : AICF_OpOf<AICFRT_SigmoidOp> {
+  let gradient = [{
+    g.add(getX(), SigmoidBwdOp::create(b, loc, g.cotangent(getY()),
+                                       g.saved(getY())));
+  }];
+}
+def AICF_SigmoidBwdOp : AICF_OpOf<AICFRT_SigmoidBwdOp>;
+def AICF_SiluOp : AICF_OpOf<AICFRT_SiluOp> {
+  let gradient = [{
+    g.add(getX(), SiluBwdOp::create(b, loc, g.cotangent(getY()),
+                                    g.saved(getX())));
+  }];
+}
+def AICF_SiluBwdOp : AICF_OpOf<AICFRT_SiluBwdOp>;
 
-def AICF_SaveOp : AICF_OpOf<AICFRT_CopySavedOp, "save">;
+def AICF_SaveOp : AICF_OpOf<AICFRT_CopySavedOp, "save"> {
+  let gradient = "g.passOn(getY(), getX());";
+}
 
-def AICF_CopyOp : AICF_OpOf<AICFRT_CopyOp>;
+def AICF_CopyOp : AICF_OpOf<AICFRT_CopyOp> {
+  let gradient = "g.passOn(getY(), getX());";
+}
 
 def AICF_CastOp : AICF_OpOf<AICFRT_CastOp> {
+  let gradient = [{
+    ::mlir::Value dy = g.cotangent(getY());
+    g.add(getX(), CastOp::create(b, loc, dy, ::mlir::TypeAttr::get(
+        ::llvm::cast<::mlir::RankedTensorType>(getX().getType())
+            .getElementType())));
+  }];
   let stepAttrs = (ins TypeAttr:$dtype);
   let stepConstraints = ["`dtype`, y's element type, is f16, bf16, f32 or f64."];
   let assemblyFormat = "$x `to` $dtype attr-dict `:` type($x)";

@@ -21,8 +21,8 @@ namespace aicf::functor {
 struct Relu {
   template <typename Call> using View = ReluView<Call>;
   using Attrs = NoAttrs;
-  template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C x) {
-    (void)attrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::less(x, C(0)) ? C(0) : x);
   }
 };
@@ -31,8 +31,8 @@ struct Relu {
 struct ReluBwd {
   template <typename Call> using View = ReluBwdView<Call>;
   using Attrs = NoAttrs;
-  template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C dy, C saved) {
-    (void)attrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C saved) {
     return (scalar::greater(saved, C(0)) ? dy : C(0));
   }
 };
@@ -41,8 +41,8 @@ struct ReluBwd {
 struct Add {
   template <typename Call> using View = AddView<Call>;
   using Attrs = NoAttrs;
-  template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C a, C b) {
-    (void)attrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::add(a, b);
   }
 };
@@ -51,8 +51,8 @@ struct Add {
 struct Reciprocal {
   template <typename Call> using View = ReciprocalView<Call>;
   using Attrs = NoAttrs;
-  template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C x) {
-    (void)attrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(C(1), x);
   }
 };
@@ -61,9 +61,9 @@ struct Reciprocal {
 struct Gelu {
   template <typename Call> using View = GeluView<Call>;
   using Attrs = GeluAttrs;
-  template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C x) {
-    (void)attrs;
-    return scalar::mul(x, (attrs.approximate ? scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))) : scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476))))));
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::mul(x, ((attrs.approximate) ? scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))) : scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476))))));
   }
 };
 
@@ -71,9 +71,109 @@ struct Gelu {
 struct GeluBwd {
   template <typename Call> using View = GeluBwdView<Call>;
   using Attrs = GeluBwdAttrs;
-  template <typename C> AICF_HOST_DEVICE static C apply(const Attrs &attrs, C dy, C x) {
-    (void)attrs;
-    return scalar::mul(dy, (attrs.approximate ? scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), (scalar::greater(scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))))), C(0)) ? scalar::mul(scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x))))))))))), scalar::mul(C(1.5957691216057308), scalar::add(C(1), scalar::mul(C(0.134145), scalar::mul(x, x))))) : C(0))) : scalar::add(scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476)))), scalar::mul(x, scalar::mul(C(0.3989422804014327), scalar::exp(scalar::mul(C(-0.5), scalar::mul(x, x))))))));
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, ((attrs.approximate) ? scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), (scalar::greater(scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))))), C(0)) ? scalar::mul(scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x))))))))))), scalar::mul(C(1.5957691216057308), scalar::add(C(1), scalar::mul(C(0.134145), scalar::mul(x, x))))) : C(0))) : scalar::add(scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476)))), scalar::mul(x, scalar::mul(C(0.3989422804014327), scalar::exp(scalar::mul(C(-0.5), scalar::mul(x, x))))))));
+  }
+};
+
+/// c = a · b, element by element, no broadcasting
+struct Mul {
+  template <typename Call> using View = MulView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::mul(a, b);
+  }
+};
+
+/// c = a - b, element by element, no broadcasting
+struct Sub {
+  template <typename Call> using View = SubView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::sub(a, b);
+  }
+};
+
+/// y = factor · x
+struct Scale {
+  template <typename Call> using View = ScaleView<Call>;
+  using Attrs = ScaleAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::mul(C(attrs.factor), x);
+  }
+};
+
+/// y = value, in x's shape
+struct FillLike {
+  template <typename Call> using View = FillLikeView<Call>;
+  using Attrs = FillLikeAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::same(C(attrs.value));
+  }
+};
+
+/// y = tanh(x)
+struct Tanh {
+  template <typename Call> using View = TanhView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::tanh(x);
+  }
+};
+
+/// dx = dy · (1 - y²), y = tanh(x)
+struct TanhBwd {
+  template <typename Call> using View = TanhBwdView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::mul(dy, scalar::sub(C(1), scalar::mul(y, y)));
+  }
+};
+
+/// y = 1/(1 + exp(-x))
+struct Sigmoid {
+  template <typename Call> using View = SigmoidView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x))));
+  }
+};
+
+/// dx = dy · y · (1 - y), y = sigmoid(x)
+struct SigmoidBwd {
+  template <typename Call> using View = SigmoidBwdView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::mul(dy, scalar::mul(y, scalar::sub(C(1), y)));
+  }
+};
+
+/// y = x · sigmoid(x) (Elfwing et al. 2017; swish)
+struct Silu {
+  template <typename Call> using View = SiluView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))));
+  }
+};
+
+/// dx = dy · d silu(x)/dx, x silu's operand
+struct SiluBwd {
+  template <typename Call> using View = SiluBwdView<Call>;
+  using Attrs = NoAttrs;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))), scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))))))));
   }
 };
 

@@ -60,6 +60,51 @@ void compute(const GeluBwdView<Call> &c) {
   });
 }
 
+void compute(const MulView<Call> &c) {
+  fill(c.c(), [&](size_t i) { return c.a()[i] * c.b()[i]; });
+}
+
+void compute(const SubView<Call> &c) {
+  fill(c.c(), [&](size_t i) { return c.a()[i] - c.b()[i]; });
+}
+
+void compute(const ScaleView<Call> &c) {
+  fill(c.y(), [&](size_t i) { return c.attrs().factor * c.x()[i]; });
+}
+
+void compute(const FillLikeView<Call> &c) {
+  fill(c.y(), [&](size_t) { return c.attrs().value; });
+}
+
+void compute(const TanhView<Call> &c) {
+  fill(c.y(), [&](size_t i) { return std::tanh(c.x()[i]); });
+}
+
+void compute(const TanhBwdView<Call> &c) {
+  fill(c.dx(), [&](size_t i) { return c.dy()[i] * (1 - c.y()[i] * c.y()[i]); });
+}
+
+static double sigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
+
+void compute(const SigmoidView<Call> &c) {
+  fill(c.y(), [&](size_t i) { return sigmoidOf(c.x()[i]); });
+}
+
+void compute(const SigmoidBwdView<Call> &c) {
+  fill(c.dx(), [&](size_t i) { return c.dy()[i] * c.y()[i] * (1 - c.y()[i]); });
+}
+
+void compute(const SiluView<Call> &c) {
+  fill(c.y(), [&](size_t i) { return c.x()[i] * sigmoidOf(c.x()[i]); });
+}
+
+void compute(const SiluBwdView<Call> &c) {
+  fill(c.dx(), [&](size_t i) {
+    double x = c.x()[i], share = sigmoidOf(x);
+    return c.dy()[i] * (share + x * share * sigmoidOf(-x));
+  });
+}
+
 void compute(const BiasAddView<Call> &c) {
   const TensorDesc &y = c.y().desc;
   int64_t axis = c.attrs().axis < 0 ? y.rank - 1 : c.attrs().axis;

@@ -17,6 +17,7 @@
 
 namespace aicf::scalar {
 
+template <typename C> AICF_HOST_DEVICE inline C same(C x) { return x; }
 template <typename C> AICF_HOST_DEVICE inline C add(C a, C b) { return a + b; }
 template <typename C> AICF_HOST_DEVICE inline C sub(C a, C b) { return a - b; }
 template <typename C> AICF_HOST_DEVICE inline C mul(C a, C b) { return a * b; }
@@ -33,6 +34,9 @@ template <typename C> AICF_HOST_DEVICE inline bool greater(C a, C b) {
 template <typename C> AICF_HOST_DEVICE inline C exp(C x) { return std::exp(x); }
 template <typename C> AICF_HOST_DEVICE inline C erfc(C x) {
   return std::erfc(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C tanh(C x) {
+  return std::tanh(x);
 }
 
 } // namespace aicf::scalar

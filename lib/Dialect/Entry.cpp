@@ -56,6 +56,12 @@ llvm::DenseSet<Operation *> aicf::step::findUpdateOps(func::FuncOp func) {
   return update;
 }
 
+bool aicf::step::hasLoss(func::FuncOp func) {
+  return llvm::any_of(llvm::seq(func.getNumResults()), [&](unsigned i) {
+    return bool(func.getResultAttr(i, kMinimizeAttr));
+  });
+}
+
 Training aicf::step::trainingOf(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
   return step ? step.getTraining() : Training();

@@ -28,6 +28,9 @@ SmallVector<func::FuncOp> getEntries(ModuleOp module);
 /// The ops of the update half of a step, and whatever reads their results.
 llvm::DenseSet<Operation *> findUpdateOps(func::FuncOp func);
 
+/// Whether a result of the entry is marked `aicf.minimize`.
+bool hasLoss(func::FuncOp func);
+
 /// What `op` trains; nothing unless it is an optimizer.
 Training trainingOf(Operation *op);
 
@@ -56,8 +59,8 @@ struct EntrySignature {
     StringRef name;
     StringRef roleName;
     Role role = Role::Input; ///< only if roleName is set
-    Attribute initAttr;    ///< as written, null if absent
-    StringRef derivedFrom; ///< the argument that a derived state is a cast of
+    Attribute initAttr;      ///< as written, null if absent
+    StringRef derivedFrom;   ///< the argument that a derived state is a cast of
 
     /// What is written, which the dialect's verifier has checked. A state
     /// starts with zeros, and a derived one as its source: it is cast from it.

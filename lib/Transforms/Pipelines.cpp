@@ -7,7 +7,8 @@
 // Each phase ends with a verify pass and is registered on its own, so that a
 // test can start in the middle. The order matters:
 //   - labels before lowering, because a trace meets aicf ops;
-//   - history, mixed precision and splitting before labels: they make values;
+//   - mixed precision before autodiff, which goes through its casts;
+//   - all that makes values before labels;
 //   - keep before lowering, because it returns aicf values;
 //   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
@@ -44,6 +45,8 @@ static void buildLowerPhase(OpPassManager &pm,
     mixed.dtype = options.mixedPrecision;
     pm.addPass(createMixedPrecision(mixed));
   }
+  pm.addPass(createAutodiff());
+  pm.addPass(createAppendOptimizer());
   if (options.splitStep)
     pm.addPass(createSplitStep());
   pm.addPass(createVerifyEntries()); // of what these made

@@ -79,3 +79,19 @@ func.func @history(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y", aicf.history = 3}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{result 0 has 'aicf.minimize': run --aicf-autodiff first}}
+func.func @loss(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  return %W : tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{has 'aicf.optimizer': run --aicf-append-optimizer first}}
+func.func @optimizer(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "w"}) attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
+  return %W : tensor<f32>
+}

@@ -84,3 +84,28 @@ func.func @wide(%t: tensor<4x2xf32> {aicf.role = "input", aicf.name = "t"},
   %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4x2xf64>, tensor<4x2xf64>, tensor<f64>
   return %n : tensor<4x2xf64>
 }
+
+// -----
+
+// Tests gradients that nobody would unscale.
+// expected-error @+1 {{has 'aicf.minimize' without 'aicf.optimizer': f16 multiplies the loss by a scale, and nobody would take it out of the gradients}}
+func.func @gradients(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+                     %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  %l = aicf.mse_loss %w, %t : tensor<4xf32>, tensor<4xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+// Tests a product that would carry the scale twice.
+func.func @square(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+                  %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}) {
+  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+  // expected-error @+1 {{multiplies two gradients, and so the loss scale of --aicf-mixed-precision with itself}}
+  %g = aicf.mul %d, %d : tensor<4xf32>, tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n : tensor<4xf32>
+}

@@ -105,3 +105,24 @@ func.func @f(%w: tensor<4xi32> {aicf.role = "state", aicf.name = "w", aicf.init 
 func.func @f(%x: tensor<3x5xbf16, #aicf_rt.padded> {aicf.role = "input", aicf.name = "x"}) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{argument 0 ("x") has 'aicf.frozen', but is of role input; only params are trained}}
+func.func @f(%x: tensor<f32> {aicf.role = "input", aicf.name = "x", aicf.frozen}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("x") has 'aicf.weight_decay', but is of role state; only params are trained}}
+func.func @f(%x: tensor<f32> {aicf.role = "state", aicf.name = "x", aicf.weight_decay = 0.1}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("x") has 'aicf.lr_scale', but is of role hyper; only params are trained}}
+func.func @f(%x: tensor<f32> {aicf.role = "hyper", aicf.name = "x", aicf.lr_scale = 0.1}) {
+  return
+}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import BIN, run_tool
-from fuzz import check_plan, judge, semantics
+from fuzz import check_plan, derive, judge, semantics
 from fuzz.generate import WIDE, generate
 from fuzz.reduce import reduce
 
@@ -152,3 +152,15 @@ def test_programs_reach_padded_tensors(bench):
     assert run_tool("aicf-compile", model, "-o", plan, "--target=cuda",
                     "--mixed-precision=bf16").returncode == 0
     assert " padded" in run_tool("aicf-plan", "dump", plan).stdout
+
+
+@pytest.mark.parametrize("kind", ["gelu", "layer_norm", "softmax_cross_entropy", "mul"])
+def test_the_judge_fails_wrong_gradients(bench, kind, monkeypatch):
+    """With a function that is off by a little, so are its differences."""
+    right = semantics.OPS[kind]
+    monkeypatch.setitem(semantics.OPS, kind, lambda o, node, moved: [
+        v + 1e-4 * np.sum(o[0] ** 2) for v in right(o, node, moved)[:1]] +
+        right(o, node, moved)[1:])
+    with pytest.raises(judge.Failure):
+        for seed in range(40):
+            derive.judge_forward(derive.generate_forward(seed), BIN, bench.folder)

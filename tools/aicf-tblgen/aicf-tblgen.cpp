@@ -535,7 +535,8 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name) {
   if (isa<UnsetInit>(node)) {
     for (const Field &f : p.fields)
       if (f.name == name)
-        return ("attrs." + name).str();
+        return ((f.type == "double" ? "C(attrs." : "(attrs.") + name + ")")
+            .str();
     (void)positionOf(p.record, p.operands, name);
     return name.str();
   }
@@ -571,12 +572,12 @@ bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
        << p.cppName()
        << " {\n  template <typename Call> using View = " << p.cppName()
        << "View<Call>;\n  using Attrs = " << p.attrsName()
-       << ";\n  template <typename C> AICF_HOST_DEVICE static C apply(const "
-          "Attrs &attrs, ";
-    interleaveComma(p.operands, os,
-                    [&](const Operand &o) { os << "C " << o.name; });
-    os << ") {\n    (void)attrs;\n    return " << expressionOf(p, p.scalar, "")
-       << ";\n  }\n};\n";
+       << ";\n  template <typename C>\n  AICF_HOST_DEVICE static C "
+          "apply([[maybe_unused]] const Attrs &attrs, ";
+    interleaveComma(p.operands, os, [&](const Operand &o) {
+      os << "[[maybe_unused]] C " << o.name;
+    });
+    os << ") {\n    return " << expressionOf(p, p.scalar, "") << ";\n  }\n};\n";
   }
   os << "\n// clang-format on\n} // namespace aicf::functor\n\n#endif // "
         "AICF_KERNELS_POINTWISE_FUNCTORS_H\n";

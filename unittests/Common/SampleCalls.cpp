@@ -284,6 +284,67 @@ Span<const KindRow> rows() {
        1e-5, true},
       {"reciprocal", OpKind::Reciprocal,
        [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"mul", OpKind::Mul,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"sub", OpKind::Sub,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"scale", OpKind::Scale,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {f({m, n})}, encodeAttrs(ScaleAttrs{-1.5})};
+       }},
+      {"fill_like", OpKind::FillLike,
+       [](auto m, auto n) {
+         return Sample{
+             {f({m, n})}, {f({m, n})}, encodeAttrs(FillLikeAttrs{0.25})};
+       }},
+      {"tanh", OpKind::Tanh,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"tanh_bwd", OpKind::TanhBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"sigmoid", OpKind::Sigmoid,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"sigmoid_bwd", OpKind::SigmoidBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"silu", OpKind::Silu,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"silu_bwd", OpKind::SiluBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"learning_rate linear", OpKind::LearningRate,
+       [](auto, auto) {
+         return Sample{
+             {{DType::I64, {}}},
+             {f({})},
+             encodeAttrs(LearningRateAttrs{0.5, 0.5, 0.1, 0, 100, 0})};
+       }},
+      {"learning_rate warm-up", OpKind::LearningRate,
+       [](auto, auto) {
+         return Sample{
+             {{DType::I64, {}}},
+             {f({})},
+             encodeAttrs(LearningRateAttrs{0.1, 0.5, 0.1, 100, 0, 0})};
+       }},
+      {"learning_rate cosine", OpKind::LearningRate,
+       [](auto, auto) {
+         return Sample{{{DType::I64, {}}},
+                       {f({})},
+                       encodeAttrs(LearningRateAttrs{0, 0.5, 0.1, 1, 9, 1})};
+       }},
+      {"learning_rate over", OpKind::LearningRate,
+       [](auto, auto) {
+         return Sample{{{DType::I32, {}}},
+                       {f({})},
+                       encodeAttrs(LearningRateAttrs{0.5, 0.5, 0.1, 0, 1, 1})};
+       }},
       {"gather_rows", OpKind::GatherRows,
        [](auto m, auto n) {
          return Sample{{f({m, n}), {DType::I32, {2 * m}}}, {f({2 * m, n})}, {}};

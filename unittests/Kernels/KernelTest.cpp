@@ -491,8 +491,15 @@ void expectPads(const Operand &o, std::string_view kid, double tolerance) {
     return;
   std::vector<uint8_t> dense = moveRows(o.bytes, desc, desc.dense());
   EXPECT_LE(relativeError(o, dense), tolerance) << kid << desc.toString();
-  EXPECT_TRUE(o.bytes == moveRows(dense, desc.dense(), desc))
-      << kid << " leaves something in the pads of " << desc.toString();
+  std::vector<uint8_t> expected = moveRows(dense, desc.dense(), desc);
+  auto number = [](const std::vector<uint8_t> &bytes, size_t i) {
+    return bytes[2 * i] | bytes[2 * i + 1] << 8;
+  };
+  for (size_t i = 0; 2 * i < expected.size(); ++i) {
+    int found = number(o.bytes, i); // -0 is a zero too
+    ASSERT_TRUE(found == number(expected, i) || (found & 0x7fff) == 0)
+        << kid << " leaves something in the pads of " << desc.toString();
+  }
 }
 
 /// Any mix of dense and padded tensors that a row takes: the same values, and

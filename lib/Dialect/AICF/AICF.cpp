@@ -31,6 +31,7 @@ void aicf::registerDialects(DialectRegistry &registry) {
 }
 
 void AICFDialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "aicf/Dialect/AICF/AICFOps.cpp.inc"
@@ -48,6 +49,13 @@ static LogicalResult checkString(Operation *op, NamedAttribute attr) {
   return success();
 }
 
+static LogicalResult checkUnit(Operation *op, NamedAttribute attr) {
+  if (isa<UnitAttr>(attr.getValue()))
+    return success();
+  return op->emitError() << "'" << attr.getName().getValue()
+                         << "' has no value, got " << attr.getValue();
+}
+
 LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -59,9 +67,20 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
              << " labels, got " << attr.getValue();
     return success();
   }
+  if (name == kRecomputeAttr && !isa<FunctionOpInterface>(op))
+    return checkUnit(op, attr);
   if (!isa<FunctionOpInterface>(op))
     return op->emitError() << "unexpected attribute '" << name
                            << "': only functions carry it";
+  if (name == kLossScaleAttr)
+    return checkString(op, attr);
+  if (name == kOptimizerAttr) {
+    if (isa<OptimizerAttrInterface>(attr.getValue()))
+      return success();
+    return op->emitError() << "'aicf.optimizer' must be an optimizer, such as "
+                              "#aicf.adamw<lr = \"lr\">, got "
+                           << attr.getValue();
+  }
   if (name == kMathAttr) {
     auto math = dyn_cast<StringAttr>(attr.getValue());
     if (!math || (math != "f32" && math != "tf32"))
@@ -76,8 +95,9 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
     return success();
   }
   return op->emitError() << "unknown attribute '" << name
-                         << "' on a function; known are aicf.math, aicf.values "
-                            "and aicf.nodes";
+                         << "' on a function; known are aicf.math, "
+                            "aicf.optimizer, aicf.loss_scale, aicf.values and "
+                            "aicf.nodes";
 }
 
 static LogicalResult checkInit(Operation *op, NamedAttribute attr) {
@@ -105,6 +125,17 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   }
   if (name == kInitAttr)
     return checkInit(op, attr);
+  if (name == kFrozenAttr)
+    return checkUnit(op, attr);
+  if (name == kWeightDecayAttr || name == kRateScaleAttr) {
+    auto number = dyn_cast<FloatAttr>(attr.getValue());
+    if (number && number.getValueAsDouble() >= 0 &&
+        std::isfinite(number.getValueAsDouble()))
+      return success();
+    return op->emitError() << "'" << name
+                           << "' must be a finite number >= 0, got "
+                           << attr.getValue();
+  }
   if (name == kVidAttr) {
     if (!isa<IntegerAttr>(attr.getValue()))
       return op->emitError()
@@ -113,15 +144,18 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   }
   return op->emitError() << "unknown attribute '" << name
                          << "' on an argument; known are aicf.role, aicf.name, "
-                            "aicf.init, aicf.derived_from and aicf.vid";
+                            "aicf.init, aicf.frozen, aicf.weight_decay, "
+                            "aicf.lr_scale, aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                        unsigned,
                                                        NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == kNameAttr || name == kUpdatesAttr)
+  if (name == kNameAttr || name == kUpdatesAttr || name == kGradAttr)
     return checkString(op, attr);
+  if (name == kMinimizeAttr)
+    return checkUnit(op, attr);
   if (name == kHistoryAttr) {
     auto steps = dyn_cast<IntegerAttr>(attr.getValue());
     if (!steps || steps.getInt() < 1 || steps.getInt() > INT32_MAX)
@@ -131,6 +165,6 @@ LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,
     return success();
   }
   return op->emitError() << "unknown attribute '" << name
-                         << "' on a result; known are aicf.name, aicf.updates "
-                            "and aicf.history";
+                         << "' on a result; known are aicf.name, aicf.updates, "
+                            "aicf.minimize, aicf.grad and aicf.history";
 }

@@ -240,17 +240,32 @@ LogicalResult ReduceSumOp::inferTypes(std::optional<Location>, Adaptor a,
   return success();
 }
 
-LogicalResult BiasCorrOp::inferTypes(std::optional<Location> location,
-                                     Adaptor a, SmallVectorImpl<Type> &types) {
+/// What is computed from a count alone has `dtype`, or f32.
+template <typename Op>
+static LogicalResult
+inferFromCount(std::optional<Location> location, typename Op::Adaptor a,
+               ArrayRef<int64_t> shape, SmallVectorImpl<Type> &types) {
   auto dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
   Type element = Float32Type::get(a.getStep().getContext());
   if (dtype)
     element = dtype.getValue();
   if (!isFloatElement(element))
-    return emitOptionalError(location, "'aicf.bias_corr' op C3: dtype is ",
-                             element, ", expected f16, bf16, f32 or f64");
-  types.push_back(RankedTensorType::get({2}, element));
+    return emitOptionalError(location, "'", Op::getOperationName(),
+                             "' op C3: dtype is ", element,
+                             ", expected f16, bf16, f32 or f64");
+  types.push_back(RankedTensorType::get(shape, element));
   return success();
+}
+
+LogicalResult BiasCorrOp::inferTypes(std::optional<Location> location,
+                                     Adaptor a, SmallVectorImpl<Type> &types) {
+  return inferFromCount<BiasCorrOp>(location, a, {2}, types);
+}
+
+LogicalResult LearningRateOp::inferTypes(std::optional<Location> location,
+                                         Adaptor a,
+                                         SmallVectorImpl<Type> &types) {
+  return inferFromCount<LearningRateOp>(location, a, {}, types);
 }
 
 LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
@@ -420,3 +435,18 @@ LogicalResult LinearBwdOp::check(Adaptor a, Report report) {
 }
 
 LogicalResult LinearBwdOp::verify() { return checkOperands(*this); }
+
+//===----------------------------------------------------------------------===//
+// stop_gradient
+//===----------------------------------------------------------------------===//
+
+LogicalResult StopGradientOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor a,
+                                               SmallVectorImpl<Type> &types) {
+  types.push_back(a.getX().getType());
+  return success();
+}
+
+LogicalResult StopGradientOp::check(Adaptor, Report) { return success(); }
+LogicalResult StopGradientOp::verify() { return success(); }

@@ -10,7 +10,7 @@
 #ifndef AICF_OPS_TD
 #define AICF_OPS_TD
 
-include "aicf/Dialect/AICF/AICFBase.td"
+include "aicf/Dialect/AICF/AICFAttrs.td"
 include "kernels/Families.td"
 
 def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow, Linear> {
@@ -29,6 +29,15 @@ def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow, Linear> {
     $x `,` $weight (`,` $bias^)? attr-dict
     `:` type($x) `,` type($weight) (`,` type($bias)^)?
   }];
+  let gradient = [{
+    auto bwd = LinearBwdOp::create(b, loc, g.cotangent(getY()),
+                                   g.saved(getX()), g.saved(getWeight()));
+    g.add(getX(), bwd.getDx());
+    g.add(getWeight(), bwd.getDweight());
+    if (getBias()) {
+      g.add(getBias(), bwd.getDbias());
+    }
+  }];
 }
 
 def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
@@ -42,6 +51,17 @@ def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
   }];
   let arguments = (ins AICF_Float:$dy, AICF_Float:$x, AICF_Float:$weight);
   let results = (outs AICF_Float:$dx, AICF_Float:$dweight, AICF_Float:$dbias);
+}
+
+def AICF_StopGradientOp
+    : AICF_Composite<"stop_gradient", ForwardPhase, Narrow, NotScaled> {
+  let summary = "y = x, of which the loss is not differentiated";
+  let description = [{
+    `--aicf-autodiff` carries nothing back through it, and removes it; elsewhere
+    it is x itself, and no call.
+  }];
+  let arguments = (ins AICF_Any:$x);
+  let results = (outs AICF_Any:$y);
 }
 
 #endif // AICF_OPS_TD

@@ -21,17 +21,26 @@ EntryBuilder::EntryBuilder(func::FuncOp func)
   resAttrs.resize(func.getNumResults(), builder.getDictionaryAttr({}));
 }
 
+BlockArgument EntryBuilder::addArgument(Type type, const Twine &name,
+                                        StringRef role, NamedAttrList attrs) {
+  attrs.set(kRoleAttr, builder.getStringAttr(role));
+  attrs.set(kNameAttr, builder.getStringAttr(name));
+  argAttrs.push_back(attrs.getDictionary(func.getContext()));
+  return func.front().addArgument(type, func.getLoc());
+}
+
 BlockArgument EntryBuilder::addState(Type type, const Twine &name,
                                      Attribute init, StringRef derivedFrom) {
   NamedAttrList attrs;
-  attrs.set(kRoleAttr, builder.getStringAttr("state"));
-  attrs.set(kNameAttr, builder.getStringAttr(name));
   if (init)
     attrs.set(kInitAttr, init);
   if (!derivedFrom.empty())
     attrs.set(kDerivedFromAttr, builder.getStringAttr(derivedFrom));
-  argAttrs.push_back(attrs.getDictionary(func.getContext()));
-  return func.front().addArgument(type, func.getLoc());
+  return addArgument(type, name, "state", attrs);
+}
+
+BlockArgument EntryBuilder::addHyper(Type type, const Twine &name) {
+  return addArgument(type, name, "hyper", {});
 }
 
 void EntryBuilder::addResult(Value value, StringRef kind, const Twine &name) {
@@ -46,6 +55,13 @@ void EntryBuilder::addUpdate(Value value, const Twine &name) {
 
 void EntryBuilder::addOutput(Value value, const Twine &name) {
   addResult(value, kNameAttr, name);
+}
+
+void EntryBuilder::addGradient(Value value, StringRef param) {
+  addOutput(value, "grad:" + param);
+  NamedAttrList attrs(resAttrs.back());
+  attrs.set(kGradAttr, builder.getStringAttr(param));
+  resAttrs.back() = attrs.getDictionary(func.getContext());
 }
 
 void EntryBuilder::mapResults(llvm::function_ref<Value(Value)> map) {

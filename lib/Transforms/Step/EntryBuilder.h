@@ -22,10 +22,14 @@ public:
   /// A new argument of role state. `init` may be null.
   BlockArgument addState(Type type, const Twine &name, Attribute init = {},
                          StringRef derivedFrom = {});
+  /// A new 0-d argument of role hyper.
+  BlockArgument addHyper(Type type, const Twine &name);
   /// A new result that updates the argument called `name`.
   void addUpdate(Value value, const Twine &name);
   /// A new output.
   void addOutput(Value value, const Twine &name);
+  /// A new output grad:PARAM, the gradient of the parameter called so.
+  void addGradient(Value value, StringRef param);
   /// Replaces what each result so far returns.
   void mapResults(llvm::function_ref<Value(Value)> map);
   /// Keeps only the results for which `keep` says so.
@@ -34,6 +38,8 @@ public:
   void finish();
 
 private:
+  BlockArgument addArgument(Type type, const Twine &name, StringRef role,
+                            NamedAttrList attrs);
   void addResult(Value value, StringRef kind, const Twine &name);
 
   func::FuncOp func;

@@ -57,6 +57,10 @@ LogicalResult aicf::checkLossScaling(func::FuncOp func,
       return op->emitOpError() << "adds a gradient that the loss scale of "
                                   "--aicf-mixed-precision multiplies, and a "
                                   "value that it does not";
+    if (scaling == Scaling::Product &&
+        llvm::count_if(op->getOperands(), carries) > 1)
+      return op->emitOpError() << "multiplies two gradients, and so the loss "
+                                  "scale of --aicf-mixed-precision with itself";
     scaled.insert_range(op->getResults());
   }
   for (OpOperand &returned : func.front().getTerminator()->getOpOperands())

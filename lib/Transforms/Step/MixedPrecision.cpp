@@ -27,10 +27,14 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-/// Ops that run on 16-bit operands.
+/// Ops that run on 16-bit operands. What takes single numbers only, such as the
+/// sum of two losses, gains nothing by it, and a scaled loss may not fit.
 static bool isCompute(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
-  return step && step.getPrecision() == Precision::Narrow;
+  return step && step.getPrecision() == Precision::Narrow &&
+         llvm::any_of(op->getOperandTypes(), [](Type type) {
+           return cast<RankedTensorType>(type).getRank() > 0;
+         });
 }
 
 static bool isF32(Value value) {
@@ -65,6 +69,7 @@ private:
   Operation *cloneWith(Operation *op,
                        llvm::function_ref<Value(OpOperand &)> form);
   void addDerivedStates();
+  LogicalResult scaleLoss();
   void addLossScale(ArrayRef<Operation *> tail);
   LogicalResult rewrite(Operation *op);
   LogicalResult rewriteTail(Operation *op);
@@ -109,9 +114,11 @@ Value Narrower::wideOf(Value old) {
 void Narrower::addDerivedStates() {
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     BlockArgument param = func.getArgument(i);
-    bool isUpdated = llvm::any_of(signature.results, [&](const auto &result) {
-      return result.updates == arg.name;
-    });
+    bool isUpdated =
+        (func->hasAttr(kOptimizerAttr) && !func.getArgAttr(i, kFrozenAttr)) ||
+        llvm::any_of(signature.results, [&](const auto &result) {
+          return result.updates == arg.name;
+        });
     if (arg.role == Role::Param && derived.contains(arg.name) &&
         (isUpdated || llvm::any_of(param.getUsers(), isCompute))) {
       copies.insert(param);
@@ -135,11 +142,9 @@ Operation *Narrower::cloneWith(Operation *op,
 /// results' types follow from the operands'.
 LogicalResult Narrower::rewrite(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
-  auto precision = step ? step.getPrecision() : Precision::Wide;
   OpOperand *kept = step ? step.getKeptOperand() : nullptr;
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    bool isNarrow = precision == Precision::Narrow ||
-                    (&use == kept && thin.contains(use.get()));
+    bool isNarrow = isCompute(op) || (&use == kept && thin.contains(use.get()));
     return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
   });
   if (lossScale && step && step.getScaling() == Scaling::Seed)
@@ -158,6 +163,22 @@ LogicalResult Narrower::rewrite(Operation *op) {
   }
   for (auto [before, after] : llvm::zip(op->getResults(), clone->getResults()))
     (isF32(before) && !isF32(after) ? thin : wide).map(before, after);
+  return success();
+}
+
+/// The loss scale is the cotangent that --aicf-autodiff starts with; what its
+/// being there means for gradients is --aicf-append-optimizer's.
+LogicalResult Narrower::scaleLoss() {
+  if (!func->hasAttr(kOptimizerAttr))
+    return func.emitError()
+           << "has 'aicf.minimize' without 'aicf.optimizer': f16 multiplies "
+              "the "
+              "loss by a scale, and nobody would take it out of the gradients";
+  if (func->hasAttr(kLossScaleAttr))
+    return success();
+  entry.addState(RankedTensorType::get({}, builder.getF32Type()), "loss_scale",
+                 builder.getF32FloatAttr(initialScale));
+  func->setAttr(kLossScaleAttr, builder.getStringAttr("loss_scale"));
   return success();
 }
 
@@ -216,7 +237,10 @@ LogicalResult Narrower::run() {
   bool trains =
       llvm::any_of(tail, [](Operation *op) { return bool(trainingOf(op)); });
   addDerivedStates();
-  if (narrow.isF16() && trains) {
+  if (narrow.isF16() && hasLoss(func)) {
+    if (failed(scaleLoss()))
+      return failure();
+  } else if (narrow.isF16() && trains) {
     if (failed(checkLossScaling(func, head, tail)))
       return failure();
     lossScale =

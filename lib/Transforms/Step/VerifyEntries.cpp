@@ -65,6 +65,11 @@ static LogicalResult checkArguments(func::FuncOp func,
                               << ", expected a 0-d tensor";
     if (failed(checkInit(func, what, arg, type)))
       return failure();
+    for (StringRef mark : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
+      if (func.getArgAttr(i, mark) && arg.role != Role::Param)
+        return func.emitError()
+               << what << " has '" << mark << "', but is of role "
+               << arg.roleName << "; only params are trained";
   }
   return success();
 }

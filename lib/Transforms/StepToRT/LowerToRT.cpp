@@ -144,6 +144,17 @@ struct LowerLinearBwd : OpConversionPattern<LinearBwdOp> {
   }
 };
 
+/// No call: what reads it reads its operand.
+struct LowerStopGradient : OpConversionPattern<StopGradientOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(StopGradientOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getX());
+    return success();
+  }
+};
+
 } // namespace
 
 /// Folds every op once, in order. The conversion must not: where each op folds
@@ -190,8 +201,16 @@ static LogicalResult checkAbsentResults(func::FuncOp func) {
   return success();
 }
 
-/// A history that nobody expanded would be lost here.
-static LogicalResult checkHistories(func::FuncOp func) {
+/// A mark that no pass has seen would be lost here.
+static LogicalResult checkMarks(func::FuncOp func) {
+  if (func->hasAttr(kOptimizerAttr))
+    return func.emitError() << "has 'aicf.optimizer': run "
+                               "--aicf-append-optimizer first";
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (func.getResultAttr(i, kMinimizeAttr))
+      return func.emitError() << "result " << i
+                              << " has 'aicf.minimize': run --aicf-autodiff "
+                                 "first";
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     if (func.getResultAttr(i, kHistoryAttr))
       return func.emitError() << "result " << i
@@ -203,7 +222,8 @@ static LogicalResult checkHistories(func::FuncOp func) {
 LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
-  patterns.add<LowerLinear, LowerLinearBwd, LowerRecord>(context);
+  patterns.add<LowerLinear, LowerLinearBwd, LowerRecord, LowerStopGradient>(
+      context);
   FrozenRewritePatternSet frozen(std::move(patterns));
   ConversionTarget target(*context);
   target.addIllegalDialect<AICFDialect>();
@@ -213,7 +233,7 @@ LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
   for (func::FuncOp func : getEntries(module)) {
     foldOps(func);
     eraseDeadOps(func);
-    if (failed(checkHistories(func)) || failed(checkAbsentResults(func)) ||
+    if (failed(checkMarks(func)) || failed(checkAbsentResults(func)) ||
         failed(applyPartialConversion(func, target, frozen, config)))
       return failure();
   }

@@ -19,6 +19,28 @@ func.func @layers(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2xf32>,
   %a = aicf.add %h, %c : tensor<4x2xf32>, tensor<4x2xf32>
   // CHECK: aicf.gelu %{{.*}} : tensor<4x2xf32>
   %e = aicf.gelu %a : tensor<4x2xf32>
+  // CHECK: aicf.mul %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
+  %product = aicf.mul %a, %dy : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.sub %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
+  %difference = aicf.sub %a, %dy : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.scale %{{.*}} {factor = -2.0{{.*}}} : tensor<4x2xf32>
+  %scaled = aicf.scale %a {factor = -2.0 : f64} : tensor<4x2xf32>
+  // CHECK: aicf.fill_like %{{.*}} {value = 5.0{{.*}}} : tensor<4x2xf32>
+  %filled = aicf.fill_like %a {value = 0.5 : f64} : tensor<4x2xf32>
+  // CHECK: aicf.tanh %{{.*}} : tensor<4x2xf32>
+  %tanh = aicf.tanh %a : tensor<4x2xf32>
+  // CHECK: aicf.tanh_bwd %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
+  %dtanh = aicf.tanh_bwd %dy, %tanh : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.sigmoid %{{.*}} : tensor<4x2xf32>
+  %sigmoid = aicf.sigmoid %a : tensor<4x2xf32>
+  // CHECK: aicf.sigmoid_bwd %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
+  %dsigmoid = aicf.sigmoid_bwd %dy, %sigmoid : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.silu %{{.*}} : tensor<4x2xf32>
+  %silu = aicf.silu %a : tensor<4x2xf32>
+  // CHECK: aicf.silu_bwd %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
+  %dsilu = aicf.silu_bwd %dy, %a : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.stop_gradient %{{.*}} : tensor<4x2xf32>
+  %stopped = aicf.stop_gradient %a : tensor<4x2xf32>
   // CHECK: aicf.gelu_bwd %{{.*}}, %{{.*}} {approximate = true} : tensor<4x2xf32>, tensor<4x2xf32>
   %de = aicf.gelu_bwd %dy, %a {approximate = true} : tensor<4x2xf32>, tensor<4x2xf32>
   // CHECK: aicf.cast %{{.*}} to bf16 : tensor<4x2xf32>
@@ -82,6 +104,8 @@ func.func @optimizers(%p: tensor<3xf32>, %lr: tensor<f32>, %inv: tensor<f32>,
   %t = aicf.step_inc %step : tensor<i64>
   // CHECK: aicf.step_inc %{{.*}}, %{{.*}} : tensor<i64>, tensor<i32>
   %t2 = aicf.step_inc %step, %ok : tensor<i64>, tensor<i32>
+  // CHECK: aicf.learning_rate %{{.*}} {cosine = true, end = 0.0{{.*}}, peak = 1.0{{.*}}, start = 0.0{{.*}}, steps = 9 : i64, warmup = 3 : i64} : tensor<i64>
+  %rate = aicf.learning_rate %t {start = 0.0, peak = 0.1, end = 0.0, warmup = 3 : i64, steps = 9 : i64, cosine = true} : tensor<i64>
   // CHECK: aicf.bias_corr %{{.*}} : tensor<i64>
   %bc = aicf.bias_corr %t : tensor<i64>
   // CHECK: aicf.bias_corr %{{.*}} {beta1 = 8.000000e-01 : f64, dtype = f64} : tensor<i64>

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import tempfile
 
+from .derive import generate_forward, judge_forward
 from .generate import generate
 from .judge import Failure, judge
 from .reduce import reduce
 
 
-def failure_of(program, bin_dir, folder):
+def failure_of(program, bin_dir, folder, judge=judge):
     try:
         judge(program, bin_dir, folder)
     except Failure as failure:
@@ -30,11 +31,15 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--no-reduce", action="store_true")
+    parser.add_argument("--forward", action="store_true",
+                        help="forward functions, and their derived gradients")
     args = parser.parse_args()
+    make, judges = (generate_forward, judge_forward) if args.forward else \
+        (generate, judge)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         def one(seed):
-            return seed, failure_of(generate(seed), args.bin, folder)
+            return seed, failure_of(make(seed), args.bin, folder, judges)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for seed, failure in pool.map(
                     one, range(args.seed, args.seed + args.count)):
@@ -46,9 +51,9 @@ def main():
                     continue
 
                 def fails(p):
-                    found = failure_of(p, args.bin, folder)
+                    found = failure_of(p, args.bin, folder, judges)
                     return found is not None and found.kind == failure.kind
-                print("reduced:\n%s" % reduce(generate(seed), fails).text())
+                print("reduced:\n%s" % reduce(make(seed), fails).text())
     print("%d programs, %d failed" % (args.count, failed))
     return 1 if failed else 0
 

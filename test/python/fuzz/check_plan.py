@@ -15,6 +15,10 @@ IN_PLACE = {
     "step_inc": {(0, 0)}, "adam_step": {(0, 0), (1, 2), (2, 3)},
     "sgd_step": {(0, 0), (1, 3)}, "reciprocal": {(0, 0)}, "record": {(0, 0)},
     "gelu": {(0, 0)}, "gelu_bwd": {(0, 0), (0, 1)},
+    "mul": {(0, 0), (0, 1)}, "sub": {(0, 0), (0, 1)}, "scale": {(0, 0)},
+    "fill_like": {(0, 0)}, "tanh": {(0, 0)}, "tanh_bwd": {(0, 0), (0, 1)},
+    "sigmoid": {(0, 0)}, "sigmoid_bwd": {(0, 0), (0, 1)}, "silu": {(0, 0)},
+    "silu_bwd": {(0, 0), (0, 1)},
     "softmax_cross_entropy_grad": {(0, 0)},
 }
 # Of calls of several primitives: results and operands of the call.

@@ -12,6 +12,11 @@ from .program import Argument, Entry, Op, Program, Result, Value
 SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
 WIDE = [521, 530]  # products that a library computes, over padded tensors
 INTEGERS = ("i32", "i64")
+# Of one type all, as their result is.
+ONE_OPERAND = ["relu", "gelu", "tanh", "sigmoid", "silu", "scale", "fill_like", "save",
+               "copy", "stop_gradient"]
+TWO_OPERANDS = ["add", "sub", "mul", "relu_bwd", "gelu_bwd", "tanh_bwd", "sigmoid_bwd",
+                "silu_bwd"]
 
 
 class Builder:
@@ -193,18 +198,19 @@ class Network:
 
 def anything(b):
     """One op on values that are there; what it computes need not make sense."""
-    kind = b.rng.choice(["relu", "gelu", "gelu_bwd", "cross_entropy", "add", "save", "copy", "mse_loss", "mse_grad",
-                         "reduce_sum", "linear", "linear_bwd", "relu_bwd",
+    kind = b.rng.choice([*ONE_OPERAND, *TWO_OPERANDS, "cross_entropy", "mse_loss",
+                         "mse_grad", "reduce_sum", "linear", "linear_bwd",
                          "layer_norm", "gather_rows", "reciprocal"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return
     twin = b.pick(lambda v: v.type == x.type)
-    if kind in ("relu", "gelu", "save", "copy"):
-        b.same(kind, x)
+    if kind in ONE_OPERAND:
+        b.same(kind, x, **{"scale": {"factor": -0.5}, "fill_like": {"value": 0.25}}
+               .get(kind, {}))
     elif kind == "cross_entropy" and x.shape:
         b.cross_entropy(x, None)
-    elif kind in ("add", "relu_bwd", "gelu_bwd"):
+    elif kind in TWO_OPERANDS:
         b.same(kind, x, twin)
     elif kind == "mse_loss":
         b.op(kind, [x, twin], [((), x.dtype)])
@@ -262,10 +268,16 @@ class Updates:
         self.taken.add(name)
         self.b.entry.results.append(Result(value, updates=name))
 
-    def hyper(self):
-        if self.lr is None:
-            dtype = self.b.program.dtype
-            self.lr = self.b.argument("hyper", "lr", (), dtype, 0.05)
+    def rate(self):
+        """A hyper, or a schedule of the step."""
+        b, dtype = self.b, self.b.program.dtype
+        if self.lr is None and dtype in ("f32", "f64") and b.chance(0.2):
+            self.lr = b.op("learning_rate", [self.counter()], [((), dtype)], start=0.01,
+                           peak=0.05, end=0.02, warmup=b.rng.choice([0, 2]),
+                           steps=b.rng.choice([0, 3, 9]), cosine=b.chance(0.5),
+                           dtype=dtype)
+        elif self.lr is None:
+            self.lr = b.argument("hyper", "lr", (), dtype, 0.05)
         return self.lr
 
     def gate(self, grads):
@@ -282,16 +294,21 @@ class Updates:
         self.result(made[0], "scale")
         self.result(made[1], "streak")
 
-    def correction(self):
-        if self.bc is None:
+    def counter(self):
+        if self.step is None:
             b = self.b
             dtype = b.rng.choice(INTEGERS)
             step = b.argument("state", "step", (), dtype, 0)
             self.step = b.op("step_inc", [step, self.ok], [((), dtype)])
             self.result(self.step, "step")
+        return self.step
+
+    def correction(self):
+        if self.bc is None:
+            b = self.b
             extra = {} if b.program.dtype == "f32" else {"dtype": b.program.dtype}
             self.betas = b.rng.choice([{}, {"beta1": 0.8, "beta2": 0.95}])
-            self.bc = b.op("bias_corr", [self.step], [((2,), b.program.dtype)],
+            self.bc = b.op("bias_corr", [self.counter()], [((2,), b.program.dtype)],
                            **extra, **self.betas)
         return self.bc
 
@@ -306,7 +323,7 @@ class Updates:
             kinds += ["adam", "adam"]
         kind = b.rng.choice(kinds)
         attrs = {"weight_decay": 0.01} if b.chance(0.3) else {}
-        lr = self.hyper()
+        lr = self.rate()
         if kind == "adam":
             bc = self.correction()
             m = self.state(name + ".m", p)

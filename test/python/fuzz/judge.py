@@ -88,8 +88,9 @@ class Judge:
         return flags
 
     def run(self, program, plan, *flags, entry=0, steps=STEPS, init=None,
-            rename=None):
-        """Outputs and persistent tensors after `steps`, as they are stored."""
+            rename=None, more=()):
+        """Outputs, `more` among them, and persistent tensors after `steps`, as they
+        are stored."""
         e = program.entries[entry]
         folder = self.path("")
         folder.mkdir()
@@ -97,6 +98,7 @@ class Judge:
                 "--save-checkpoint", folder / "ck", *self.inputs(program, e, True)]
         args += ["--init", init or self.init(program)]
         outputs = [] if rename else [r.name for r in e.results if r.name]
+        outputs += more
         for name in outputs:
             args += ["--output", "%s=@%s" % (name, folder / (name + ".npy"))]
         done = self.tool("aicf-run", plan, *args, *flags)

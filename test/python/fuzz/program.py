@@ -30,6 +30,7 @@ class Argument:
     value: Value
     role: str
     name: str
+    marks: tuple = ()   # further attributes, as text
 
 
 @dataclasses.dataclass(eq=False)
@@ -38,6 +39,7 @@ class Result:
     name: str = ""      # an output,
     updates: str = ""   # or an update
     history: int = 0    # of an output
+    minimize: bool = False
 
 
 @dataclasses.dataclass(eq=False)
@@ -47,6 +49,7 @@ class Entry:
     ops: list
     results: list
     math: str = ""
+    optimizer: str = "" # as text, without the #aicf.
 
     def drop_dead_code(self):
         """Ops without a used result go, and arguments that nothing uses."""
@@ -115,8 +118,9 @@ def op_text(op):
         body += " to " + op.attrs["to"]
     body += "".join(" %s %%%s" % (k, v.ssa) for k, v in named)
     if attrs:
-        body += " {%s}" % ", ".join("%s = %s" % (k, attr_text(v))
-                                    for k, v in attrs.items())
+        body += " {%s}" % ", ".join(
+            k if k == "aicf.recompute" else "%s = %s" % (k, attr_text(v))
+            for k, v in attrs.items())
     types = ", ".join(v.type for v in plain)
     types += "".join(" %s %s" % (k, v.type) for k, v in named)
     return "  %s = aicf.%s %s : %s" % (
@@ -127,14 +131,18 @@ def result_text(r):
     if r.updates:
         return '%s {aicf.updates = "%s"}' % (r.value.type, r.updates)
     history = ", aicf.history = %d" % r.history if r.history else ""
-    return '%s {aicf.name = "%s"%s}' % (r.value.type, r.name, history)
+    loss = ", aicf.minimize" if r.minimize else ""
+    return '%s {aicf.name = "%s"%s%s}' % (r.value.type, r.name, history, loss)
 
 
 def entry_text(entry):
     arguments = ",\n    ".join(
-        '%%%s: %s {aicf.role = "%s", aicf.name = "%s"}' % (
-            a.value.ssa, a.value.type, a.role, a.name) for a in entry.arguments)
-    math = ' attributes {aicf.math = "%s"}' % entry.math if entry.math else ""
+        '%%%s: %s {aicf.role = "%s", aicf.name = "%s"%s}' % (
+            a.value.ssa, a.value.type, a.role, a.name,
+            "".join(", " + m for m in a.marks)) for a in entry.arguments)
+    attrs = ['aicf.math = "%s"' % entry.math] if entry.math else []
+    attrs += ["aicf.optimizer = #aicf." + entry.optimizer] if entry.optimizer else []
+    math = " attributes {%s}" % ", ".join(attrs) if attrs else ""
     return "func.func @%s(\n    %s)\n    -> (%s)%s {\n%s\n  return %s : %s\n}\n" % (
         entry.name, arguments,
         ",\n        ".join(result_text(r) for r in entry.results), math,

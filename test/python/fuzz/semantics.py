@@ -146,6 +146,78 @@ def add(o, *_):
 
 
 @op
+def sub(o, *_):
+    return [o[0] - o[1]]
+
+
+@op
+def mul(o, *_):
+    return [o[0] * o[1]]
+
+
+@op
+def scale(o, node, _):
+    return [node.attrs["factor"] * o[0]]
+
+
+@op
+def fill_like(o, node, _):
+    return [np.full(o[0].shape, node.attrs["value"])]
+
+
+@op
+def tanh(o, *_):
+    return [np.tanh(o[0])]
+
+
+@op
+def tanh_bwd(o, *_):
+    return [o[0] * (1 - o[1] * o[1])]
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+@op
+def sigmoid(o, *_):
+    return [_sigmoid(o[0])]
+
+
+@op
+def sigmoid_bwd(o, *_):
+    return [o[0] * o[1] * (1 - o[1])]
+
+
+@op
+def silu(o, *_):
+    return [o[0] * _sigmoid(o[0])]
+
+
+@op
+def silu_bwd(o, *_):
+    share = _sigmoid(o[1])
+    return [o[0] * (share + o[1] * share * (1 - share))]
+
+
+@op
+def stop_gradient(o, *_):
+    return [o[0]]
+
+
+@op
+def learning_rate(o, node, _):
+    t, a = float(o[0]), node.attrs
+    if t < a["warmup"]:
+        return [a["start"] + (a["peak"] - a["start"]) * t / a["warmup"]]
+    if a["steps"] == 0:
+        return [a["peak"]]
+    f = min(1.0, (t - a["warmup"]) / (a["steps"] - a["warmup"]))
+    share = (1 - math.cos(math.pi * f)) / 2 if a.get("cosine") else f
+    return [a["peak"] + (a["end"] - a["peak"]) * share]
+
+
+@op
 def reciprocal(o, *_):
     return [1 / o[0]]
 

@@ -7,6 +7,8 @@
 #ifndef AICF_DIALECT_AICF_AICF_H
 #define AICF_DIALECT_AICF_AICF_H
 
+#include "aicf/Dialect/AICF/GradientBuilder.h"
+#include "aicf/Dialect/AICF/Optimizer.h"
 #include "aicf/Ops.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -32,8 +34,11 @@ struct Training {
 };
 } // namespace aicf::step
 
+#include "aicf/Dialect/AICF/AICFAttrInterfaces.h.inc"
 #include "aicf/Dialect/AICF/AICFDialect.h.inc"
 #include "aicf/Dialect/AICF/AICFInterfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "aicf/Dialect/AICF/AICFAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICF/AICFOps.h.inc"
 
@@ -52,6 +57,21 @@ inline constexpr llvm::StringLiteral kUpdatesAttr = "aicf.updates";
 inline constexpr llvm::StringLiteral kDerivedFromAttr = "aicf.derived_from";
 inline constexpr llvm::StringLiteral kHistoryAttr = "aicf.history";
 inline constexpr llvm::StringLiteral kMathAttr = "aicf.math";
+/// On the result that is the loss, on parameters that are not trained, on ops
+/// whose results backward computes again; on results, written by
+/// --aicf-autodiff: the parameter whose gradient it is.
+inline constexpr llvm::StringLiteral kMinimizeAttr = "aicf.minimize";
+inline constexpr llvm::StringLiteral kFrozenAttr = "aicf.frozen";
+inline constexpr llvm::StringLiteral kRecomputeAttr = "aicf.recompute";
+inline constexpr llvm::StringLiteral kGradAttr = "aicf.grad";
+/// On entries: the optimizer, and the state that multiplies the loss before it
+/// is differentiated.
+inline constexpr llvm::StringLiteral kOptimizerAttr = "aicf.optimizer";
+inline constexpr llvm::StringLiteral kLossScaleAttr = "aicf.loss_scale";
+/// On parameters, instead of what the optimizer says: its weight decay, and
+/// what multiplies its learning rate.
+inline constexpr llvm::StringLiteral kWeightDecayAttr = "aicf.weight_decay";
+inline constexpr llvm::StringLiteral kRateScaleAttr = "aicf.lr_scale";
 /// Labels written by --aicf-number-values: on ops (array of result labels), on
 /// arguments, and the counts on the function.
 inline constexpr llvm::StringLiteral kVidsAttr = "aicf.vids";

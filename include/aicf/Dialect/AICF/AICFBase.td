@@ -63,6 +63,8 @@ def AICF_Dialect : Dialect {
     }
     ```
   }];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
@@ -70,9 +72,23 @@ def AICF_Dialect : Dialect {
 
 /// Every op is Pure, infers its result types (all results are always there; an
 /// unused one gets no call) and says what passes ask of it.
-class AICF_Op<string mnemonic, list<Trait> traits = []>
-    : Op<AICF_Dialect, mnemonic,
-         traits # [Pure, StepOpInterface]> {
+///   gradient   statements that are buildGradients(g) of an op that gradients are
+///              carried back through, with `b` the builder and `loc` the op's
+///              location; empty where they are not
+class AICF_Op<string mnemonic, list<Trait> ofOp = []>
+    : Op<AICF_Dialect, mnemonic> {
+  code gradient = "";
+  let traits = ofOp # [Pure, StepOpInterface]
+      # !if(!empty(gradient), []<Trait>,
+            [DeclareOpInterfaceMethods<DifferentiableOpInterface>]);
+  string buildGradients = !if(!empty(gradient), "", [{
+    ::llvm::LogicalResult $cppClass::buildGradients(GradientBuilder &g) {
+      [[maybe_unused]] ::mlir::OpBuilder &b = g.builder();
+      [[maybe_unused]] ::mlir::Location loc = getLoc();
+      }] # gradient # [{
+      return ::mlir::success();
+    }
+  }]);
   let hasVerifier = 1;
   let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
@@ -151,7 +167,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
     aicf::step::Training $cppClass::getTraining() {
       return trainingOf(*this, "}] # param # [{", "}] # grad # [{");
     }
-  }];
+  }] # buildGradients;
 }
 
 /// An op that lowers to several primitives; its constraints C1..Cn are in
@@ -172,6 +188,7 @@ class AICF_Composite<string mnemonic, Phase phase, Precision precision,
       return aicf::Scaling::}] # scaling.cpp # [{;
     }
   }];
+  let extraClassDefinition = buildGradients;
 }
 
 #endif // AICF_BASE_TD

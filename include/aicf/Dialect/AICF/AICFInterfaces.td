@@ -71,4 +71,23 @@ def RecordOpInterface : OpInterface<"RecordOpInterface"> {
   ];
 }
 
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "aicf::step";
+  let description = [{
+    An op that `--aicf-autodiff` carries gradients back through. An op of another
+    dialect joins by an external model; what it adds may be of that dialect too,
+    whose lowering to `aicf` then runs before `--lower-to-backend`.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Given the cotangents of its results, adds the ops that compute those of its
+      operands, and gives them to `gradients` (GradientBuilder.h). It is asked
+      only if a result has a cotangent and an operand needs one. An operand that
+      it leaves out gets no gradient by way of this op. Fails with a diagnostic at
+      the op where it cannot.
+    }], "::llvm::LogicalResult", "buildGradients",
+    (ins "::aicf::step::GradientBuilder &":$gradients)>
+  ];
+}
+
 #endif // AICF_INTERFACES_TD

@@ -210,12 +210,14 @@ def Wide : Precision<"Wide">;
 ///   NotScaled   the results do not carry it
 ///   Linear      if any operand carries it, so do the results
 ///   Sum         as Linear, and all operands carry it or none
+///   Product     as Linear, but two operands that carry it are an error
 ///   Seed        its operand `loss_scale` multiplies the results: here the
 ///               backward pass begins
 class Scaling<string enumerator> : Fact<enumerator>;
 def NotScaled : Scaling<"None">;
 def Linear : Scaling<"Linear">;
 def Sum : Scaling<"Sum">;
+def Product : Scaling<"Product">;
 def Seed : Scaling<"Seed">;
 
 //===----------------------------------------------------------------------===//

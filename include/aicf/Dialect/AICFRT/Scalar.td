@@ -18,6 +18,7 @@ class ScalarOp<string function, int numOperands> {
   int arity = numOperands;
 }
 def none : ScalarOp<"", 0>; ///< not pointwise
+def same : ScalarOp<"same", 1>;  ///< its operand: where nothing is computed
 def addf : ScalarOp<"add", 2>;
 def subf : ScalarOp<"sub", 2>;
 def mulf : ScalarOp<"mul", 2>;
@@ -27,5 +28,6 @@ def greaterf : ScalarOp<"greater", 2>; ///< a condition; false for NaN
 def pick : ScalarOp<"pick", 3>;        ///< condition (or field) ? a : b
 def expf : ScalarOp<"exp", 1>;
 def erfcf : ScalarOp<"erfc", 1>;
+def tanhf : ScalarOp<"tanh", 1>;
 
 #endif // AICFRT_SCALAR_TD

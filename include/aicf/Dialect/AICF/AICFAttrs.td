@@ -1,0 +1,139 @@
+//===- AICFAttrs.td - optimizers and schedules ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What `aicf.optimizer` on an entry may be. The steps themselves are ops
+// (kernels/optimizer/Family.td); here is which of them, with which numbers.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_ATTRS_TD
+#define AICF_ATTRS_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def ScheduleAttrInterface : AttrInterface<"ScheduleAttrInterface"> {
+  let cppNamespace = "aicf::step";
+  let description = [{
+    A learning rate as a function of the step: what stands for the name of a hyper
+    in an optimizer. An attribute of another dialect may be one.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The rate of the step that is being taken, a 0-d tensor of `element`; `step`
+      is its number, counted from 1 by a state of the entry.
+    }], "::mlir::Value", "buildRate",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+         "::mlir::Value":$step, "::mlir::Type":$element)>
+  ];
+}
+
+def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
+  let cppNamespace = "aicf::step";
+  let description = [{
+    How parameters are trained: what `--aicf-append-optimizer` asks of
+    `aicf.optimizer`. An attribute of another dialect may be one.
+  }];
+  let methods = [
+    InterfaceMethod<"The name of a hyper, or a schedule.",
+                    "::mlir::Attribute", "getRate">,
+    InterfaceMethod<"Weight decay of parameters that have none of their own.",
+                    "double", "getWeightDecay">,
+    InterfaceMethod<"What the states of a parameter W are called behind `W.`: "
+                    "as PyTorch calls them.",
+                    "::llvm::SmallVector<::llvm::StringRef>", "getStateNames">,
+    InterfaceMethod<"Whether buildShared() needs the number of the step.",
+                    "bool", "countsSteps", (ins), "", "return false;">,
+    InterfaceMethod<"What the steps of all parameters of one element type read "
+                    "and is computed once; null if there is nothing.",
+                    "::mlir::Value", "buildShared",
+                    (ins "::mlir::OpBuilder &":$builder,
+                         "::mlir::Location":$loc, "::mlir::Value":$step,
+                         "::mlir::Type":$element),
+                    "", "return {};">,
+    InterfaceMethod<"The new values of a parameter and of its states.",
+                    "::llvm::SmallVector<::mlir::Value>", "buildStep",
+                    (ins "::mlir::OpBuilder &":$builder,
+                         "::mlir::Location":$loc,
+                         "const ::aicf::step::ParameterStep &":$step)>
+  ];
+}
+
+/// An attribute of named numbers, `#aicf.name<beta1 = 0.9, ...>`: those that are
+/// left out have their default. `rate` has it take a learning rate `lr` too.
+class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
+                      bit rate, list<Trait> traits>
+    : AttrDef<AICF_Dialect, cppName, traits> {
+  let mnemonic = attrMnemonic;
+  let parameters = (ins "::mlir::DictionaryAttr":$given);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    static ::llvm::ArrayRef<FieldOfAttr> getFields();
+    double get(::llvm::StringRef name) const {
+      return numberOf(getGiven(), getFields(), name);
+    }
+  }];
+  let extraClassDefinition = [{
+    ::llvm::ArrayRef<FieldOfAttr> $cppClass::getFields() {
+      static const FieldOfAttr fields[] = }] # "{"
+      # !interleave(!foreach(f, all,
+          "{\"" # f.name # "\", aicf::Range::" # f.range.cpp # ", '" # f.format
+          # "', " # !if(!eq(f.defaultValue, ""), "std::nullopt",
+                        "double(" # f.defaultValue # ")") # "}"), ", ") # "};" # [{
+      return fields;
+    }
+    ::mlir::Attribute $cppClass::parse(::mlir::AsmParser &parser,
+                                       ::mlir::Type) {
+      ::mlir::DictionaryAttr given =
+          parseFields(parser, getMnemonic(), getFields(), }] # rate # [{);
+      return given ? get(parser.getContext(), given) : ::mlir::Attribute();
+    }
+    void $cppClass::print(::mlir::AsmPrinter &printer) const {
+      printFields(printer, getGiven());
+    }
+  }];
+}
+
+class AICF_Schedule<string name, string mnemonic, list<Field> fields>
+    : AICF_FieldsAttr<name, mnemonic, fields, 0,
+                      [DeclareAttrInterfaceMethods<ScheduleAttrInterface>]>;
+
+class AICF_Optimizer<string name, string mnemonic, list<Field> fields,
+                     list<string> more = []>
+    : AICF_FieldsAttr<name, mnemonic,
+          fields # [F64Field<"weight_decay", NonNegative, "0.0">], 1,
+          [DeclareAttrInterfaceMethods<OptimizerAttrInterface, more>]>;
+
+def AICF_ConstantAttr : AICF_Schedule<"Constant", "constant", [
+    F64Field<"value", NonNegative>]> {
+  let summary = "the same learning rate in every step";
+}
+def AICF_LinearAttr : AICF_Schedule<"LinearSchedule", "linear", [
+    F64Field<"start", NonNegative>, F64Field<"end", NonNegative, "0.0">,
+    I64Field<"steps", Positive31>]> {
+  let summary = "from `start` to `end` in `steps` steps, then `end`";
+}
+def AICF_WarmupCosineAttr : AICF_Schedule<"WarmupCosine", "warmup_cosine", [
+    F64Field<"peak", NonNegative>, I64Field<"warmup", Positive31>,
+    I64Field<"steps", Positive31>, F64Field<"end", NonNegative, "0.0">]> {
+  let summary = "linearly from 0 to `peak` in `warmup` steps, then along a cosine "
+                "to `end` at `steps` (Loshchilov & Hutter 2017)";
+}
+
+def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [
+    F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.999">,
+    F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"]> {
+  let summary = "aicf.adam_step; states W.exp_avg and W.exp_avg_sq";
+  let description = [{
+    ```mlir
+    aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.01>
+    ```
+  }];
+}
+def AICF_SGDAttr : AICF_Optimizer<"SGD", "sgd", [
+    F64Field<"momentum", NonNegative, "0.0">, BoolField<"nesterov">]> {
+  let summary = "aicf.sgd_step; with momentum the state W.momentum_buffer";
+}
+
+#endif // AICF_ATTRS_TD

@@ -1,0 +1,35 @@
+//===- LearningRate.h - the curve of learning_rate --------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// One function for both devices, in f64.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_COUNTER_LEARNINGRATE_H
+#define AICF_KERNELS_COUNTER_LEARNINGRATE_H
+
+#include "aicf/Ops.h"
+#include "lib/Base/HostDevice.h"
+
+#include <cmath>
+
+namespace aicf {
+
+AICF_HOST_DEVICE inline double learningRateAt(const LearningRateAttrs &a,
+                                              double t) {
+  if (a.warmup > 0 && t <= double(a.warmup))
+    return a.start + (a.peak - a.start) * (t / double(a.warmup));
+  if (a.steps == 0)
+    return a.peak;
+  if (t >= double(a.steps))
+    return a.end;
+  double f = (t - double(a.warmup)) / double(a.steps - a.warmup);
+  constexpr double kPi = 3.141592653589793;
+  return a.cosine ? a.end + (a.peak - a.end) * ((1 + std::cos(kPi * f)) / 2)
+                  : a.peak + (a.end - a.peak) * f;
+}
+
+} // namespace aicf
+
+#endif // AICF_KERNELS_COUNTER_LEARNINGRATE_H

@@ -1,0 +1,258 @@
+//===- Optimizers.cpp - attributes that are optimizers and schedules ------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Their text, and which ops they are made of. Where they stand in a step is
+// --aicf-append-optimizer's.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Dialect/AICF/AICF.h"
+#include "kernels/Rules.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+static const FieldOfAttr *findField(ArrayRef<FieldOfAttr> fields,
+                                    StringRef name) {
+  const auto *found =
+      llvm::find_if(fields, [&](const auto &f) { return f.name == name; });
+  return found == fields.end() ? nullptr : found;
+}
+
+static std::optional<double> asNumber(Attribute value) {
+  if (auto flag = dyn_cast<BoolAttr>(value))
+    return flag.getValue();
+  if (auto whole = dyn_cast<IntegerAttr>(value))
+    return double(whole.getInt());
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return number.getValueAsDouble();
+  return std::nullopt;
+}
+
+double aicf::step::numberOf(DictionaryAttr given, ArrayRef<FieldOfAttr> fields,
+                            StringRef name) {
+  if (Attribute value = given.get(name))
+    return *asNumber(value);
+  return *findField(fields, name)->defaultValue;
+}
+
+static LogicalResult refuse(AsmParser &parser, SMLoc loc, StringRef mnemonic,
+                            const Twine &what) {
+  return parser.emitError(loc) << "#aicf." << mnemonic << ": " << what;
+}
+
+/// The value as its field stores it.
+static Attribute parseNumber(AsmParser &parser, StringRef mnemonic,
+                             const FieldOfAttr &field) {
+  SMLoc loc = parser.getCurrentLocation();
+  Attribute value;
+  if (parser.parseAttribute(value))
+    return {};
+  std::optional<double> number = asNumber(value);
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  bool isKind = number && (field.format == 'd' || !isa<FloatAttr>(value)) &&
+                (field.format == 'i') == isa<BoolAttr>(value);
+  if (!isKind) {
+    (void)refuse(parser, loc, mnemonic,
+                 field.name + " is " + text + ", expected " +
+                     (field.format == 'i'   ? "true or false"
+                      : field.format == 'q' ? "a whole number"
+                                            : "a number"));
+    return {};
+  }
+  Status status =
+      checkRange(std::string(field.name).c_str(), *number, field.range);
+  if (!status.ok()) {
+    (void)refuse(parser, loc, mnemonic, status.message());
+    return {};
+  }
+  Builder b(parser.getContext());
+  return field.format == 'd' ? Attribute(b.getF64FloatAttr(*number))
+         : field.format == 'q'
+             ? Attribute(b.getI64IntegerAttr(int64_t(*number)))
+             : value;
+}
+
+static Attribute parseRate(AsmParser &parser, StringRef mnemonic) {
+  SMLoc loc = parser.getCurrentLocation();
+  Attribute rate;
+  if (parser.parseAttribute(rate))
+    return {};
+  auto name = dyn_cast<StringAttr>(rate);
+  if (isa<ScheduleAttrInterface>(rate) || (name && !name.empty()))
+    return rate;
+  std::string text;
+  llvm::raw_string_ostream(text) << rate;
+  (void)refuse(parser, loc, mnemonic,
+               "lr is " + text +
+                   ", expected the name of a hyper (lr = \"lr\") or a schedule "
+                   "(lr = #aicf.constant<value = 0.001>)");
+  return {};
+}
+
+DictionaryAttr aicf::step::parseFields(AsmParser &parser, StringRef mnemonic,
+                                       ArrayRef<FieldOfAttr> fields,
+                                       bool takesRate) {
+  SMLoc start = parser.getCurrentLocation();
+  NamedAttrList given;
+  auto parseField = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    std::string name;
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual())
+      return failure();
+    const FieldOfAttr *field = findField(fields, name);
+    bool isRate = takesRate && name == "lr";
+    if (!field && !isRate) {
+      std::string known = takesRate ? "lr, " : "";
+      known += llvm::join(
+          llvm::map_range(fields, [](const auto &f) { return f.name.str(); }),
+          ", ");
+      return refuse(parser, loc, mnemonic,
+                    "unknown field '" + name + "'; it has " + known);
+    }
+    if (given.get(name))
+      return refuse(parser, loc, mnemonic, name + " is given twice");
+    Attribute value = isRate ? parseRate(parser, mnemonic)
+                             : parseNumber(parser, mnemonic, *field);
+    given.set(name, value ? value : UnitAttr::get(parser.getContext()));
+    return success(bool(value));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalLessGreater,
+                                     parseField))
+    return {};
+  for (const FieldOfAttr &field : fields)
+    if (!field.defaultValue && !given.get(field.name)) {
+      (void)refuse(parser, start, mnemonic, field.name + " is missing");
+      return {};
+    }
+  if (takesRate && !given.get("lr")) {
+    (void)refuse(
+        parser, start, mnemonic,
+        "lr is missing: name a hyper (lr = \"lr\") or give a schedule");
+    return {};
+  }
+  return given.getDictionary(parser.getContext());
+}
+
+void aicf::step::printFields(AsmPrinter &printer, DictionaryAttr given) {
+  printer << "<";
+  llvm::interleaveComma(given, printer, [&](NamedAttribute field) {
+    printer << field.getName().getValue() << " = ";
+    printer.printAttributeWithoutType(field.getValue());
+  });
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Curve {
+  double start, peak, end;
+  int64_t warmup, steps;
+  bool cosine;
+};
+} // namespace
+
+static Value buildCurve(OpBuilder &b, Location loc, Value step, Type element,
+                        const Curve &curve) {
+  return LearningRateOp::create(
+      b, loc, step, llvm::APFloat(curve.start), llvm::APFloat(curve.peak),
+      llvm::APFloat(curve.end), curve.warmup, curve.steps, curve.cosine,
+      TypeAttr::get(element));
+}
+
+Value ConstantAttr::buildRate(OpBuilder &b, Location loc, Value step,
+                              Type element) const {
+  double value = get("value");
+  return buildCurve(b, loc, step, element, {value, value, value, 0, 0, false});
+}
+
+Value LinearScheduleAttr::buildRate(OpBuilder &b, Location loc, Value step,
+                                    Type element) const {
+  double start = get("start");
+  return buildCurve(
+      b, loc, step, element,
+      {start, start, get("end"), 0, int64_t(get("steps")), false});
+}
+
+Value WarmupCosineAttr::buildRate(OpBuilder &b, Location loc, Value step,
+                                  Type element) const {
+  return buildCurve(b, loc, step, element,
+                    {0, get("peak"), get("end"), int64_t(get("warmup")),
+                     int64_t(get("steps")), true});
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizers
+//===----------------------------------------------------------------------===//
+
+Attribute AdamWAttr::getRate() const { return getGiven().get("lr"); }
+double AdamWAttr::getWeightDecay() const { return get("weight_decay"); }
+SmallVector<StringRef> AdamWAttr::getStateNames() const {
+  return {"exp_avg", "exp_avg_sq"};
+}
+bool AdamWAttr::countsSteps() const { return true; }
+
+Value AdamWAttr::buildShared(OpBuilder &b, Location loc, Value step,
+                             Type element) const {
+  return BiasCorrOp::create(b, loc, step, llvm::APFloat(get("beta1")),
+                            llvm::APFloat(get("beta2")),
+                            TypeAttr::get(element));
+}
+
+SmallVector<Value> AdamWAttr::buildStep(OpBuilder &b, Location loc,
+                                        const ParameterStep &s) const {
+  auto op = AdamStepOp::create(
+      b, loc, s.param, s.grad, s.states[0], s.states[1], s.shared, s.rate,
+      s.gradFactor, s.ok, llvm::APFloat(get("beta1")),
+      llvm::APFloat(get("beta2")), llvm::APFloat(get("eps")),
+      llvm::APFloat(s.weightDecay));
+  return {op.getPOut(), op.getMOut(), op.getVOut()};
+}
+
+Attribute SGDAttr::getRate() const { return getGiven().get("lr"); }
+double SGDAttr::getWeightDecay() const { return get("weight_decay"); }
+SmallVector<StringRef> SGDAttr::getStateNames() const {
+  return get("momentum") == 0 ? SmallVector<StringRef>()
+                              : SmallVector<StringRef>{"momentum_buffer"};
+}
+
+SmallVector<Value> SGDAttr::buildStep(OpBuilder &b, Location loc,
+                                      const ParameterStep &s) const {
+  bool hasMomentum = !s.states.empty();
+  auto op = SgdStepOp::create(
+      b, loc, s.param, s.grad, s.rate, hasMomentum ? s.states[0] : Value(),
+      s.gradFactor, s.ok, llvm::APFloat(get("momentum")),
+      llvm::APFloat(s.weightDecay), get("nesterov") != 0);
+  if (!hasMomentum)
+    return {op.getPOut()};
+  return {op.getPOut(), op.getMOut()};
+}
+
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Dialect/AICF/AICFAttrInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "aicf/Dialect/AICF/AICFAttrs.cpp.inc"
+
+void AICFDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "aicf/Dialect/AICF/AICFAttrs.cpp.inc"
+      >();
+}

@@ -1,0 +1,121 @@
+//===- Activity.cpp - what a loss is differentiated by --------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Step/Activity.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+static bool dependsOn(Operation *op, const llvm::DenseSet<Value> &values) {
+  return llvm::any_of(op->getOperands(),
+                      [&](Value v) { return values.contains(v); });
+}
+
+FailureOr<Activity> Activity::of(func::FuncOp func) {
+  Activity activity(func);
+  if (failed(activity.findTrained()))
+    return failure();
+  activity.findVaried();
+  return activity;
+}
+
+bool Activity::dependsOnTrained(Operation *op) const {
+  return dependsOn(op, varied);
+}
+
+/// What updates a parameter is the optimizer's to say, or the user's.
+static LogicalResult checkNotUpdated(func::FuncOp func,
+                                     const EntrySignature &signature,
+                                     StringRef param) {
+  for (auto [i, result] : llvm::enumerate(signature.results))
+    if (result.updates == param && func->hasAttr(kOptimizerAttr))
+      return func.emitError()
+             << "result " << i << " updates \"" << param
+             << "\", which 'aicf.optimizer' trains: mark the parameter "
+                "aicf.frozen, or remove the update";
+  return success();
+}
+
+LogicalResult Activity::findTrained() {
+  EntrySignature signature(func);
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    if (arg.role != Role::Param || func.getArgAttr(i, kFrozenAttr))
+      continue;
+    auto type = cast<RankedTensorType>(func.getArgument(i).getType());
+    if (!isa<FloatType>(type.getElementType()))
+      return func.emitError()
+             << "parameter \"" << arg.name << "\" is " << type
+             << ": integers have no gradient; mark it aicf.frozen, or make it "
+                "a state";
+    if (failed(checkNotUpdated(func, signature, arg.name)))
+      return failure();
+    params.push_back({func.getArgument(i), arg.name.str(), {}});
+  }
+  if (params.empty())
+    return func.emitError()
+           << "has 'aicf.minimize', but no parameter to train: "
+              "give an argument the role \"param\"";
+  llvm::StringMap<Trained *> byName;
+  for (Trained &param : params)
+    byName[param.name] = &param;
+  for (auto [i, arg] : llvm::enumerate(signature.arguments))
+    if (Trained *param = byName.lookup(arg.derivedFrom))
+      param->copies.push_back(func.getArgument(i));
+  return success();
+}
+
+void Activity::findVaried() {
+  for (const Trained &param : params) {
+    varied.insert(param.param);
+    varied.insert_range(param.copies);
+  }
+  for (Operation &op : func.front())
+    if (!isa<StopGradientOp>(op) && dependsOnTrained(&op))
+      varied.insert_range(op.getResults());
+}
+
+StringRef Activity::paramBehind(Operation *op) const {
+  llvm::SetVector<Value> seen(op->operand_begin(), op->operand_end());
+  for (size_t i = 0; i < seen.size(); ++i) {
+    for (const Trained &param : params)
+      if (seen[i] == param.param || llvm::is_contained(param.copies, seen[i]))
+        return param.name;
+    Operation *maker = seen[i].getDefiningOp();
+    if (maker && isVaried(seen[i]))
+      seen.insert_range(maker->getOperands());
+  }
+  return {};
+}
+
+LogicalResult
+Activity::reportUnreached(const Trained &param, Value loss,
+                          llvm::function_ref<bool(Value)> hasCotangent) const {
+  func::FuncOp entry = func;
+  llvm::DenseSet<Value> behind{param.param}, ahead{loss};
+  behind.insert_range(param.copies);
+  for (Operation &op : entry.front().without_terminator())
+    if (dependsOn(&op, behind))
+      behind.insert_range(op.getResults());
+  for (Operation &op : llvm::reverse(entry.front().without_terminator())) {
+    if (llvm::none_of(op.getResults(),
+                      [&](Value v) { return ahead.contains(v); }))
+      continue;
+    ahead.insert_range(op.getOperands());
+    if (dependsOn(&op, behind) && llvm::none_of(op.getResults(), hasCotangent))
+      return op.emitOpError()
+             << "cuts the loss off from parameter \"" << param.name
+             << "\": mark that aicf.frozen if this is meant";
+  }
+  return entry.emitError() << "the loss does not depend on parameter \""
+                           << param.name << "\" (argument "
+                           << param.param.getArgNumber()
+                           << "): mark it aicf.frozen if this is meant";
+}

@@ -1,0 +1,264 @@
+//===- Autodiff.cpp - the backward pass of a loss -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description. One sweep forward marks what depends on a trained
+// parameter, one backward over the ops builds gradients: each op is asked once,
+// when the cotangents of its results are complete.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/Activity.h"
+#include "lib/Transforms/Step/EntryBuilder.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_AUTODIFF
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+namespace {
+/// Differentiates one entry.
+class Differentiator final : public GradientBuilder {
+public:
+  Differentiator(func::FuncOp func, const Activity &activity)
+      : func(func), activity(activity), entry(func),
+        backward(func.front().getTerminator()) {}
+  LogicalResult run();
+
+  OpBuilder &builder() override { return backward; }
+  bool isUsed(Value result) const override {
+    return cotangents.contains(result);
+  }
+  Value cotangent(Value result) override;
+  Value factor(Value result) override { return cotangents.lookup(result); }
+  bool isNeeded(Value operand) const override {
+    return activity.isVaried(operand);
+  }
+  void add(Value operand, Value cotangent) override;
+  void passOn(Value result, Value operand) override;
+  Value saved(Value value) override;
+
+private:
+  LogicalResult findLoss();
+  LogicalResult seed();
+  LogicalResult differentiate(Operation *op);
+  LogicalResult addGradients();
+  void removeMarks(ArrayRef<Operation *> forward);
+
+  func::FuncOp func;
+  const Activity &activity;
+  EntryBuilder entry;
+  OpBuilder backward;
+  Value loss;
+  /// Null: one. Values without an entry have the cotangent zero.
+  llvm::DenseMap<Value, Value> cotangents;
+  llvm::DenseMap<Value, Value> saves; ///< of values, or computed again
+  /// Of an op that broke the contract of the interface.
+  bool hasWrongType = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What ops ask for
+//===----------------------------------------------------------------------===//
+
+Value Differentiator::cotangent(Value result) {
+  auto it = cotangents.find(result);
+  if (it == cotangents.end())
+    return {};
+  if (!it->second) // one is computed only for ops that cannot do without
+    it->second = FillLikeOp::create(backward, result.getLoc(), result,
+                                    llvm::APFloat(1.0));
+  return it->second;
+}
+
+void Differentiator::add(Value operand, Value cotangent) {
+  if (!cotangent || !isNeeded(operand))
+    return;
+  hasWrongType |= cotangent.getType() != operand.getType();
+  auto [it, fresh] = cotangents.try_emplace(operand, cotangent);
+  if (fresh || hasWrongType)
+    return;
+  Value sum = AddOp::create(backward, cotangent.getLoc(),
+                            this->cotangent(operand), cotangent);
+  cotangents[operand] = sum;
+}
+
+void Differentiator::passOn(Value result, Value operand) {
+  auto it = cotangents.find(result);
+  if (it == cotangents.end() || !isNeeded(operand))
+    return;
+  if (it->second || cotangents.contains(operand))
+    return add(operand, cotangent(result));
+  cotangents[operand] = Value(); // one, as the result's
+}
+
+Value Differentiator::saved(Value value) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || isa<SaveOp>(maker))
+    return value;
+  if (auto stop = dyn_cast<StopGradientOp>(maker))
+    return saved(stop.getX());
+  if (Value known = saves.lookup(value))
+    return known;
+  if (!maker->hasAttr(kRecomputeAttr)) {
+    OpBuilder forward = OpBuilder::atBlockBegin(value.getParentBlock());
+    forward.setInsertionPointAfter(maker);
+    return saves[value] = SaveOp::create(forward, value.getLoc(), value);
+  }
+  IRMapping operands;
+  for (Value operand : maker->getOperands())
+    operands.map(operand, saved(operand));
+  Operation *again = backward.clone(*maker, operands);
+  again->removeAttr(kRecomputeAttr);
+  for (auto [before, after] :
+       llvm::zip_equal(maker->getResults(), again->getResults()))
+    saves[before] = after;
+  return saves[value];
+}
+
+//===----------------------------------------------------------------------===//
+// The loss
+//===----------------------------------------------------------------------===//
+
+LogicalResult Differentiator::findLoss() {
+  std::optional<unsigned> found;
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    if (!func.getResultAttr(i, kMinimizeAttr))
+      continue;
+    if (found)
+      return func.emitError()
+             << "results " << *found << " and " << i
+             << " both have 'aicf.minimize': return their sum (aicf.add) and "
+                "mark that";
+    found = i;
+  }
+  loss = func.front().getTerminator()->getOperand(*found);
+  auto type = dyn_cast<RankedTensorType>(loss.getType());
+  if (!type || type.getRank() != 0 || !isa<FloatType>(type.getElementType()))
+    return func.emitError()
+           << "result " << *found << " has 'aicf.minimize' and is "
+           << loss.getType()
+           << ": a loss is a 0-d float tensor; aicf.mean makes one of many";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The sweep
+//===----------------------------------------------------------------------===//
+
+LogicalResult Differentiator::differentiate(Operation *op) {
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitOpError()
+           << "has no derivative: it cuts the loss off from parameter \""
+           << activity.paramBehind(op)
+           << "\"; aicf.stop_gradient on its operand says that this is meant";
+  if (failed(differentiable.buildGradients(*this)))
+    return failure();
+  if (hasWrongType)
+    return op->emitOpError()
+           << "gave an operand a cotangent of another type than its own";
+  return success();
+}
+
+/// The gradient of each parameter: of itself, and of copies of it.
+LogicalResult Differentiator::addGradients() {
+  for (const Trained &t : activity.trained()) {
+    Value grad = cotangent(t.param);
+    for (BlockArgument copy : t.copies) {
+      Value other = cotangent(copy);
+      if (!other)
+        continue;
+      if (grad) // both are read: they are added as the parameter is stored
+        grad = AddOp::create(
+            backward, other.getLoc(), grad,
+            CastOp::create(
+                backward, other.getLoc(), other,
+                TypeAttr::get(
+                    cast<RankedTensorType>(grad.getType()).getElementType())));
+      else
+        grad = other;
+    }
+    if (!grad)
+      return activity.reportUnreached(t, loss,
+                                      [&](Value v) { return isUsed(v); });
+    entry.addGradient(grad, t.name);
+  }
+  return success();
+}
+
+void Differentiator::removeMarks(ArrayRef<Operation *> forward) {
+  for (Operation *op : forward) {
+    op->removeAttr(kRecomputeAttr);
+    if (auto stop = dyn_cast<StopGradientOp>(op)) {
+      entry.mapResults(
+          [&](Value v) { return v == stop.getY() ? stop.getX() : v; });
+      stop.getY().replaceAllUsesWith(stop.getX());
+      stop.erase();
+    }
+  }
+}
+
+/// The loss's own cotangent: one, or the loss scale.
+LogicalResult Differentiator::seed() {
+  Value scale;
+  if (auto name = func->getAttrOfType<StringAttr>(kLossScaleAttr)) {
+    int64_t i = EntrySignature(func).findArgument(name.getValue());
+    if (i < 0 || func.getArgument(i).getType() != loss.getType())
+      return func.emitError()
+             << "'aicf.loss_scale' is " << name << ", expected the name of an "
+             << "argument of the loss's type " << loss.getType();
+    scale = func.getArgument(i);
+  }
+  if (isNeeded(loss))
+    cotangents[loss] = scale;
+  return success();
+}
+
+LogicalResult Differentiator::run() {
+  SmallVector<Operation *> forward;
+  for (Operation &op : func.front().without_terminator()) {
+    if (op.hasAttr(kRecomputeAttr) && !isPure(&op))
+      return op.emitOpError() << "has 'aicf.recompute', but is not pure";
+    forward.push_back(&op);
+  }
+  if (failed(findLoss()) || failed(seed()))
+    return failure();
+  for (Operation *op : llvm::reverse(forward))
+    if (llvm::any_of(op->getResults(), [&](Value v) { return isUsed(v); }) &&
+        activity.dependsOnTrained(op) && failed(differentiate(op)))
+      return failure();
+  if (failed(addGradients()))
+    return failure();
+  removeMarks(forward);
+  entry.finish();
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    func.removeResultAttr(i, StringAttr::get(func.getContext(), kMinimizeAttr));
+  return success();
+}
+
+namespace {
+struct Autodiff : aicf::impl::AutodiffBase<Autodiff> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation())) {
+      if (failed(checkOneBlock(func)))
+        return signalPassFailure();
+      if (!hasLoss(func))
+        continue;
+      FailureOr<Activity> activity = Activity::of(func);
+      if (failed(activity) || failed(Differentiator(func, *activity).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

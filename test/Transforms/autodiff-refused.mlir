@@ -1,0 +1,129 @@
+// RUN: aicf-opt %s --aicf-autodiff --split-input-file --verify-diagnostics
+
+// Tests what cannot be differentiated, and that the message says what to write.
+
+// expected-error @+1 {{results 0 and 1 both have 'aicf.minimize': return their sum (aicf.add) and mark that}}
+func.func @two(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "a", aicf.minimize}, tensor<f32> {aicf.name = "b", aicf.minimize}) {
+  %l = aicf.mse_loss %W, %W : tensor<4xf32>, tensor<4xf32>
+  return %l, %l : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{result 0 has 'aicf.minimize' and is 'tensor<4xf32>': a loss is a 0-d float tensor}}
+func.func @vector(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<4xf32> {aicf.name = "loss", aicf.minimize}) {
+  return %W : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{result 0 has 'aicf.minimize' and is 'tensor<i32>'}}
+func.func @integer(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<i32> {aicf.name = "loss", aicf.minimize}) {
+  %ok = aicf.all_finite %W : tensor<4xf32>
+  return %ok : tensor<i32>
+}
+
+// -----
+
+// expected-error @+1 {{parameter "W" is 'tensor<i32>': integers have no gradient; mark it aicf.frozen, or make it a state}}
+func.func @integer_param(%W: tensor<i32> {aicf.role = "param", aicf.name = "W"},
+                         %x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{has 'aicf.minimize', but no parameter to train: give an argument the role "param"}}
+func.func @nothing(%W: tensor<f32> {aicf.role = "param", aicf.name = "W", aicf.frozen})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  return %W : tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{the loss does not depend on parameter "V" (argument 1): mark it aicf.frozen if this is meant}}
+func.func @unused(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
+                  %V: tensor<f32> {aicf.role = "param", aicf.name = "V"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}, tensor<f32> {aicf.name = "v"}) {
+  %v = aicf.relu %V : tensor<f32>
+  return %W, %v : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+func.func @stopped(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
+                   %V: tensor<4xf32> {aicf.role = "param", aicf.name = "V"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}, tensor<4xf32> {aicf.name = "v"}) {
+  %v = aicf.relu %V : tensor<4xf32>
+  // expected-error @+1 {{'aicf.stop_gradient' op cuts the loss off from parameter "V": mark that aicf.frozen if this is meant}}
+  %s = aicf.stop_gradient %v : tensor<4xf32>
+  %other = aicf.gelu %v : tensor<4xf32>
+  %l = aicf.mse_loss %W, %s : tensor<4xf32>, tensor<4xf32>
+  return %l, %other : tensor<f32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @no_derivative(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
+                         %i: tensor<4xi32> {aicf.role = "input", aicf.name = "i"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.gather_rows' op has no derivative: it cuts the loss off from parameter "W"; aicf.stop_gradient on its operand says that this is meant}}
+  %g = aicf.gather_rows %W, %i : tensor<4x2xf32>, tensor<4xi32>
+  %r = aicf.relu %g : tensor<4x2xf32>
+  %l = aicf.mse_loss %r, %W : tensor<4x2xf32>, tensor<4x2xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+func.func @statistics(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
+                      %g: tensor<2xf32> {aicf.role = "input", aicf.name = "g"},
+                      %t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.layer_norm' op the loss depends on its mean or rstd, which have no derivative: stop_gradient says that none is meant}}
+  %y, %mean, %rstd = aicf.layer_norm %W, %g, %g : tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>
+  %l = aicf.mse_loss %rstd, %t : tensor<4xf32>, tensor<4xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+func.func @target(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"},
+                  %W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.mse_loss' op no derivative with respect to a target of 'tensor<4xf32>' for a prediction of 'tensor<4xf16>'}}
+  %l = aicf.mse_loss %x, %W : tensor<4xf16>, tensor<4xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{result 1 updates "W", which 'aicf.optimizer' trains: mark the parameter aicf.frozen, or remove the update}}
+func.func @updated(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}, tensor<f32> {aicf.updates = "W"})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
+  return %W, %W : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{'aicf.loss_scale' is "s", expected the name of an argument of the loss's type 'tensor<f32>'}}
+func.func @scale(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
+                 %s: tensor<f64> {aicf.role = "state", aicf.name = "s"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) attributes {aicf.loss_scale = "s"} {
+  return %W : tensor<f32>
+}
+
+// -----
+
+func.func private @impure(tensor<f32>) -> tensor<f32>
+func.func @again(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'func.call' op has 'aicf.recompute', but is not pure}}
+  %l = func.call @impure(%W) {aicf.recompute} : (tensor<f32>) -> tensor<f32>
+  return %l : tensor<f32>
+}

@@ -1,0 +1,151 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random forward functions, and their gradients against central differences in f64."""
+
+import itertools
+import random
+import tempfile
+
+import numpy as np
+
+from . import semantics
+from .generate import SIZES, Builder, Network
+from .judge import Failure, Judge
+from .program import Program, Result
+
+STEP = 1e-5          # of the difference: error STEP^2 + 1e-16/STEP
+TOLERANCE = 1e-7     # of the largest number in sight
+SMOOTH = ["gelu", "tanh", "sigmoid", "silu"]
+
+
+def mix(b, x, net):
+    """An op that joins values, or uses one once more."""
+    rng = b.rng
+    kind = rng.choice(["mul", "sub", "square", "stop", "scale", "activation", "tied",
+                       "reciprocal"])
+    twin = b.pick(lambda v: v.type == x.type)
+    if kind in ("mul", "sub"):
+        return b.same(kind, x, twin)
+    if kind == "square":
+        return b.same("mul", x, x)
+    if kind == "stop":
+        return b.same("add", x, b.same("stop_gradient", twin))
+    if kind == "scale":
+        return b.same("scale", x, factor=rng.choice([-1.5, 0.5, 2.0]))
+    if kind == "reciprocal": # of something far from zero
+        far = b.same("add", b.same("sigmoid", x), b.same("fill_like", x, value=1.0))
+        return b.same("reciprocal", far)
+    if kind == "tied": # a parameter that was used before
+        w = b.pick(lambda v: len(v.shape) == 2 and v.shape[1] == x.shape[1] and
+                   any(v is p for _, p in net.params))
+        if w is not None:
+            return b.linear(x, w)
+    return b.same(rng.choice(SMOOTH), x)
+
+
+def loss_of(b, x, net):
+    if b.chance(0.4):
+        rows = x.shape[0]
+        labels = b.argument("input", "labels%d" % b.count, (rows,), "i32", np.array(
+            [b.rng.randrange(x.shape[1]) for _ in range(rows)]))
+        return b.op("softmax_cross_entropy", [x, labels], [((), x.dtype)],
+                    **({"label_smoothing": 0.1} if b.chance(0.3) else {}))
+    target = b.pick(lambda v: v.type == x.type and v is not x) if b.chance(0.3) else None
+    if target is None:
+        target = b.argument("input", "target%d" % b.count, x.shape, x.dtype)
+    return b.op("mse_loss", [x, target], [((), x.dtype)])
+
+
+def generate_forward(seed, dtype="f64"):
+    """A program of one entry whose result "loss" is minimised. What is not reached
+    by the loss is dropped."""
+    rng = random.Random(seed)
+    program = Program(seed, dtype, [], {})
+    b = Builder(rng, program, "train")
+    net = Network(b, itertools.count(), SIZES[:9])
+    x = b.argument("input", "x", (rng.choice(SIZES[:9]), rng.choice(SIZES[:9])), dtype)
+    x = net.linear(x, rng.choice(net.sizes), True)
+    losses = []
+    for _ in range(rng.randrange(1, 6)):
+        x = mix(b, x, net) if b.chance(0.5) else net.layer(x)
+        if b.chance(0.1):
+            losses.append(loss_of(b, x, net))
+    loss = loss_of(b, x, net)
+    for other in losses:
+        if b.chance(0.5):
+            other = b.same("scale", other, factor=0.5)
+        loss = b.same("add", loss, other)
+    b.entry.results = [Result(loss, name="loss", minimize=True)]
+    program.entries = [b.entry]
+    b.entry.drop_dead_code()
+    for op in b.entry.ops:
+        if b.chance(0.2):
+            op.attrs["aicf.recompute"] = True
+    reached = varied_params(b.entry, loss)
+    for a in b.entry.arguments:
+        if a.role == "param" and (a.value not in reached or
+                                  (len(reached) > 1 and b.chance(0.1))):
+            a.marks = ("aicf.frozen",)
+            reached.discard(a.value)
+    return program
+
+
+def varied_params(entry, loss):
+    """Parameters that the loss reaches not only through a stop_gradient."""
+    ahead = {loss}
+    for op in reversed(entry.ops):
+        if op.kind not in ("stop_gradient", "fill_like") and \
+                any(r in ahead for r in op.results):
+            ahead.update(v for v in op.operands if v is not None)
+    return {a.value for a in entry.arguments if a.role == "param"} & ahead
+
+
+class Stopped(semantics.Evaluator):
+    """Remembers what passes a stop_gradient in the first run."""
+
+    def __init__(self):
+        super().__init__()
+        self.stops = {}
+
+    def loss(self, entry, state):
+        env = {a.value: state[a.name] for a in entry.arguments}
+        for op in entry.ops:
+            operands = [None if v is None else env[v] for v in op.operands]
+            values = semantics.OPS[op.kind](operands, op, lambda a: a)
+            if op.kind == "stop_gradient":
+                values = [self.stops.setdefault(id(op), values[0])]
+            env.update(zip(op.results, values))
+        return float(env[entry.results[0].value])
+
+
+def judge_forward(program, bin_dir, folder):
+    """Raises Failure unless the derived gradients are those of differences along
+    two random directions a parameter."""
+    rng = np.random.default_rng(program.seed)
+    entry = program.entries[0]
+    trained = [a for a in entry.arguments if a.role == "param" and not a.marks]
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        j = Judge(bin_dir, work)
+        model = j.path(".mlir")
+        model.write_text(program.text())
+        flags = [["--opt-level=0"], ["--streams=2"], []][program.seed % 3]
+        plan = j.compile(model, *flags)
+        found = j.run(program, plan, steps=1,
+                      more=["grad:" + a.name for a in trained])[0]
+    evaluator = Stopped()
+    state = dict(program.values)
+    loss = evaluator.loss(entry, state)
+    if not abs(found["loss"] - loss) <= 1e-9 * (1 + abs(loss)):
+        raise Failure("loss", "%g, %g is right" % (found["loss"], loss))
+    for a in trained:
+        value = program.values[a.name]
+        for _ in range(2):
+            direction = rng.normal(size=value.shape)
+            ends = [evaluator.loss(entry, {**state, a.name: value + s * direction})
+                    for s in (STEP, -STEP)]
+            expected = (ends[0] - ends[1]) / (2 * STEP)
+            got = float(np.sum(found["grad:" + a.name] * direction))
+            size = np.sum(np.abs(found["grad:" + a.name] * direction)) + abs(loss) + 1
+            if not abs(got - expected) <= TOLERANCE * size:
+                raise Failure("gradient", "of %s along a direction is %.12g, "
+                              "%.12g is right" % (a.name, got, expected))

@@ -47,7 +47,9 @@ def check_example(args, plan, inputs, steps):
                    "--set", "lr=0.001"]
         for name, shape in inputs.items():
             path = "%s/%s.npy" % (folder, name)
-            np.save(path, random.uniform(0, 1, shape).astype(np.float32))
+            np.save(path, random.uniform(0, 1, shape).astype(np.float32)
+                    if len(shape) > 1 else  # labels of 10 classes
+                    random.integers(0, 10, shape, dtype=np.int32))
             command += ["--input", "%s=@%s" % (name, path)]
         done = subprocess.run(command, capture_output=True, text=True)
     check(done.returncode == 0, plan, "aicf-run --check, %d launches:" % steps,
@@ -75,8 +77,8 @@ def main():
         graph.close()
     for precision in ("f32", "bf16"):  # ten steps a launch, gathered inputs
         check_example(args, "fashion_mnist_cuda_" + precision,
-                      {"images": (60000, 784), "targets": (60000, 10)}, 1000)
-    check_example(args, "digits_cuda", {"x": (32, 64), "target": (32, 10)},
+                      {"images": (60000, 784), "classes": (60000,)}, 1000)
+    check_example(args, "digits_cuda", {"x": (32, 64), "labels": (32,)},
                   10000)
     seed = (args.program, "%s/seed.s2.plan" % args.plans, *CASES["seed"][:2])
     eager, tensors = start_random(*seed)

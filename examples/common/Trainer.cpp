@@ -28,26 +28,28 @@ double seconds() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-/// A batch as the plan wants it: images, and one-hot targets.
+/// A batch as the plan wants it: images, and the numbers of their classes.
 struct Batch {
-  std::vector<float> images, targets;
+  std::vector<float> images;
+  std::vector<int32_t> labels;
 
   void fill(const Dataset &data, const std::vector<size_t> &order, size_t first,
             size_t size) {
     images.resize(size * data.width);
-    targets.assign(size * data.classes, 0);
+    labels.resize(size);
     for (size_t i = 0; i < size; ++i) {
       size_t from = order[first + i];
       std::copy_n(&data.images[from * data.width], data.width,
                   &images[i * data.width]);
-      targets[i * data.classes + data.labels[from]] = 1;
+      labels[i] = data.labels[from];
     }
   }
 };
 
-Status writeFloats(Executor &executor, const char *name,
-                   const std::vector<float> &values) {
-  return executor.write(name, values.data(), values.size() * sizeof(float));
+template <typename T>
+Status writeAll(Executor &executor, const char *name,
+                const std::vector<T> &values) {
+  return executor.write(name, values.data(), values.size() * sizeof(T));
 }
 
 /// The leading dimension of a tensor of the plan.
@@ -77,8 +79,8 @@ Status trainEpochs(Executor &executor, const Dataset &data,
     double start = seconds();
     for (size_t s = 0; s < steps; ++s) {
       batch.fill(data, order, s * size, size);
-      AICF_RETURN_IF_ERROR(writeFloats(executor, "train_step/x", batch.images));
-      AICF_RETURN_IF_ERROR(writeFloats(executor, "target", batch.targets));
+      AICF_RETURN_IF_ERROR(writeAll(executor, "train_step/x", batch.images));
+      AICF_RETURN_IF_ERROR(writeAll(executor, "labels", batch.labels));
       AICF_RETURN_IF_ERROR(executor.run(step));
       if (isTerminal && (s % 20 == 19 || s + 1 == steps)) {
         float loss = 0;
@@ -103,8 +105,8 @@ Status trainResident(Executor &executor, const Dataset &data, size_t batch,
   std::iota(order.begin(), order.end(), 0);
   Batch all;
   all.fill(data, order, 0, data.count);
-  AICF_RETURN_IF_ERROR(writeFloats(executor, "images", all.images));
-  AICF_RETURN_IF_ERROR(writeFloats(executor, "targets", all.targets));
+  AICF_RETURN_IF_ERROR(writeAll(executor, "images", all.images));
+  AICF_RETURN_IF_ERROR(writeAll(executor, "classes", all.labels));
   const bool isTerminal = isatty(STDOUT_FILENO);
   GraphKey launch{"train_step", options.stepsPerLaunch};
   size_t launches = data.count / batch / options.stepsPerLaunch;
@@ -178,8 +180,9 @@ Status trainAndTest(const std::string &planPath, const Dataset &train,
       auto executor,
       Executor::create(std::make_shared<const Plan>(std::move(plan)), device,
                        executorOptions));
-  AICF_RETURN_IF_ERROR(executor->write("lr", &options.learningRate,
-                                       sizeof(options.learningRate)));
+  if (executor->find("lr").ok()) // else the plan has a schedule
+    AICF_RETURN_IF_ERROR(executor->write("lr", &options.learningRate,
+                                         sizeof(options.learningRate)));
   double start = seconds();
   AICF_RETURN_IF_ERROR(resident
                            ? trainResident(*executor, train, resident, options)

@@ -23,10 +23,10 @@ struct TrainingOptions {
 };
 
 /// Runs a plan with
-///   @train_step(x [B, width], target [B, classes], lr) -> loss
+///   @train_step(x [B, width], labels [B] i32, lr) -> loss
 /// or, with the whole of the training data on the device and batches gathered
 /// and shuffled there,
-///   @train_step(images [N, width], targets [N, classes], lr) -> loss
+///   @train_step(images [N, width], classes [N] i32, lr) -> loss
 /// and
 ///   @predict(x [P, width]) -> scores [P, classes], P divides the test set
 /// and prints progress (on a terminal only), the accuracy and the time.

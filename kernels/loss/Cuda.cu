@@ -191,16 +191,20 @@ struct CrossEntropyParams {
   double smoothing;
 };
 
-/// A row is a warp's work, or a whole block's where it is long: `group` threads
-/// that start at a multiple of `group`.
+/// A row is a warp's work, a whole block's where it is long, or a thread's where it
+/// is short: `size` threads that start at a multiple of `size`.
 struct RowGroup {
   int size, lane;
   void *scratch; ///< 32 values of a block, where the group is one
 
   template <typename C> __device__ C sum(C x) const {
+    if (size == 1)
+      return x;
     return size == 32 ? warpSum(x) : blockSum(x, static_cast<C *>(scratch));
   }
   template <typename C> __device__ C max(C x) const {
+    if (size == 1)
+      return x;
     for (int offset = 16; offset > 0; offset /= 2) {
       C other = __shfl_xor_sync(0xffffffffu, x, offset);
       x = other > x ? other : x;
@@ -263,8 +267,11 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
          (1 - p.smoothing) * double(widen(x[label]) - lse.most) - even;
 }
 
+/// Threads of a block that does all rows: f64 has registers for no more.
+constexpr int64_t kOnlyBlock = 512;
+
 template <typename T, typename Loss, int kGroup>
-__global__ void
+__global__ void __launch_bounds__(kOnlyBlock)
 crossEntropyKernel(const __grid_constant__ CrossEntropyParams p) {
   __shared__ double scratch[32];
   int groups = blockDim.x / kGroup, group = threadIdx.x / kGroup;
@@ -361,8 +368,8 @@ CrossEntropyParams crossEntropyParams(const Args &call) {
   return p;
 }
 
-/// Rows longer than this are a block's work.
-constexpr int64_t kLongRow = 1024;
+/// Rows longer than this are a block's work; up to this a thread's, in the loss.
+constexpr int64_t kLongRow = 1024, kShortRow = 32;
 
 /// The blocks of a reduction over `items`, each of which takes `perBlock`: as
 /// many as the workspace has room for. Their number decides the order of a sum.
@@ -377,17 +384,20 @@ template <typename T, typename Loss>
 LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
   CrossEntropyParams p = crossEntropyParams(call);
   p.loss = call.loss().data;
-  auto launches = [&](auto kernel, int64_t perBlock) -> LaunchPlan {
+  auto launches = [&](auto kernel, int64_t perBlock,
+                      int64_t onlyBlock) -> LaunchPlan {
     p.numPartials = partialBlocks(p.rows, perBlock, call->workspace);
     if (p.numPartials < 2)
-      return {plan(kernel, 1, kBlock, p)};
+      return {plan(kernel, 1, onlyBlock, p)};
     p.partials = call->workspace.template as<double2>();
     return {plan(kernel, p.numPartials, kBlock, p),
             plan(meanLossKernel<Loss>, 1, kBlock, p)};
   };
   if (p.width > kLongRow)
-    return launches(crossEntropyKernel<T, Loss, kBlock>, 1);
-  return launches(crossEntropyKernel<T, Loss, 32>, kBlock / 32);
+    return launches(crossEntropyKernel<T, Loss, kBlock>, 1, kBlock);
+  if (p.width > kShortRow)
+    return launches(crossEntropyKernel<T, Loss, 32>, kBlock / 32, kOnlyBlock);
+  return launches(crossEntropyKernel<T, Loss, 1>, kBlock, kOnlyBlock);
 }
 
 template <typename T>

@@ -192,6 +192,7 @@ def CrossEntropyCpu : CrossEntropy<"CPU", "crossEntropy<$T, $U>">;
 /// many blocks as have room reduce. A small batch is one block's work.
 defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
 def CrossEntropyCuda : CrossEntropy<"CUDA", "crossEntropy<$T, $U>"> {
+  let version = 1;
   let workspace = !strconcat("c.logits()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
   let workspaceCap = CrossEntropyPartials;

@@ -2,7 +2,7 @@
 // RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer adam | aicf-opt --lower-to-backend=opt-level=1 --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefixes=CHECK,ADAM
 // RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer sgd | aicf-opt --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefixes=CHECK,SGD
 // RUN: %generate_step --batch 64 --widths 64,128,64 --optimizer adam --attrs "{beta1 = 0.8, weight_decay = 0.01}" | aicf-opt --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefix=ATTRS
-// RUN: aicf-opt %examples/digits/model.mlir --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefix=TWO
+// RUN: aicf-opt %examples/digits/model.mlir --aicf-autodiff --aicf-append-optimizer --aicf-dump-lowered -o /dev/null | FileCheck %s --check-prefix=TWO
 
 // Tests the calls of the whole train step; the first layer's dX gets none.
 //      ADAM: values: 43, nodes: 15, ops: 20
@@ -38,6 +38,6 @@
 
 // Tests that several entries get their names.
 //      TWO: // @train_step
-// TWO-NEXT: values: 43
+// TWO-NEXT: values: 44
 //      TWO: // @predict
 // TWO-NEXT: values: 8, nodes: 3, ops: 5

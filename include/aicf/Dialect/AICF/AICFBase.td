@@ -37,6 +37,14 @@ def AICF_Dialect : Dialect {
     state), `"ones"`, `"uniform_fan_in"`, `"normal"` (standard deviation 1) or
     `"normal:0.02"`, or a number.
 
+    A step may be its forward function alone. `aicf.minimize` on a result says
+    what is the loss, `aicf.optimizer` on the function how parameters are trained
+    (`#aicf.adamw<lr = "lr">`); `--aicf-autodiff` and `--aicf-append-optimizer`
+    make the rest. On a parameter `aicf.frozen`, `aicf.weight_decay = 0.0` and
+    `aicf.lr_scale = 0.5`; on an op `aicf.recompute`: backward computes its
+    results again instead of keeping them; `aicf.loss_scale = "scale"` on the
+    function names a state that multiplies the loss.
+
     What changes from step to step is a tensor, never an attribute: a captured
     graph would freeze it (`--aicf-check-capture-safety`).
 

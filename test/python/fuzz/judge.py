@@ -166,6 +166,9 @@ def tolerances(program, precision=None):
         return reference, None
     dtypes = {r.name or r.updates: r.value.dtype
               for r in program.entries[0].results}
+    # Noise averages out of a long sum; the rounding of its partial sums does not.
+    longest = max(np.prod(v.shape, dtype=float)
+                  for op in program.entries[0].ops for v in op.results)
     bounds = {}
     for seed in range(3):
         moved, overflowed = expected(program, 8.0, seed + 1, precision)
@@ -176,7 +179,8 @@ def tolerances(program, precision=None):
             largest = np.max(np.abs(value), initial=0)
             deviation = np.max(np.abs(moved[name] - value), initial=0)
             bounds[name] = max(bounds.get(name, 0),
-                               8 * deviation + 16 * eps * largest + 1e-300)
+                               8 * deviation + 1e-300 +
+                               (16 + longest ** 0.5) * eps * largest)
     return reference, bounds
 
 

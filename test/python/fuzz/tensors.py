@@ -32,9 +32,9 @@ def decode(dtype, data, shape):
 def argument(name, dtype, array, path):
     """An argument of --input; what is long goes by way of the file `path`."""
     array = np.asarray(array)
-    if dtype == "bf16":  # which .npy has no name for
+    if dtype in ("f16", "bf16"):  # rounded once: the tool goes by way of f32
         array = decode(dtype, encode(dtype, array), array.shape)
-    elif array.size > 1000:
+    if array.size > 1000 and dtype != "bf16":  # which .npy has no name for
         np.save(path, array.astype(DTYPES[dtype]))
         return "%s=@%s" % (name, path)
     numbers = ",".join(repr(v) for v in np.ravel(array).tolist())

@@ -31,21 +31,13 @@ bool Activity::dependsOnTrained(Operation *op) const {
   return dependsOn(op, varied);
 }
 
-/// What updates a parameter is the optimizer's to say, or the user's.
-static LogicalResult checkNotUpdated(func::FuncOp func,
-                                     const EntrySignature &signature,
-                                     StringRef param) {
-  for (auto [i, result] : llvm::enumerate(signature.results))
-    if (result.updates == param && func->hasAttr(kOptimizerAttr))
-      return func.emitError()
-             << "result " << i << " updates \"" << param
-             << "\", which 'aicf.optimizer' trains: mark the parameter "
-                "aicf.frozen, or remove the update";
-  return success();
-}
-
 LogicalResult Activity::findTrained() {
   EntrySignature signature(func);
+  // What updates a parameter is the optimizer's to say, or the user's.
+  llvm::StringMap<size_t> updatedBy;
+  for (auto [i, result] : llvm::enumerate(signature.results))
+    if (!result.updates.empty() && func->hasAttr(kOptimizerAttr))
+      updatedBy[result.updates] = i;
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (arg.role != Role::Param || func.getArgAttr(i, kFrozenAttr))
       continue;
@@ -55,8 +47,11 @@ LogicalResult Activity::findTrained() {
              << "parameter \"" << arg.name << "\" is " << type
              << ": integers have no gradient; mark it aicf.frozen, or make it "
                 "a state";
-    if (failed(checkNotUpdated(func, signature, arg.name)))
-      return failure();
+    if (auto it = updatedBy.find(arg.name); it != updatedBy.end())
+      return func.emitError()
+             << "result " << it->second << " updates \"" << arg.name
+             << "\", which 'aicf.optimizer' trains: mark the parameter "
+                "aicf.frozen, or remove the update";
     params.push_back({func.getArgument(i), arg.name.str(), {}});
   }
   if (params.empty())

@@ -12,6 +12,7 @@
 #include "lib/Transforms/Step/EntryBuilder.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_APPENDOPTIMIZER
@@ -70,6 +71,8 @@ private:
   Value rate;      ///< a hyper, or null for a schedule
   Value stepCount; ///< of the step that is taken, where somebody asks
   Value ok, inverseScale;
+  /// States derived from a parameter: they follow it.
+  llvm::StringMap<SmallVector<BlockArgument, 1>> copiesOf;
   llvm::DenseMap<Type, Shared> sharedOf;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> scaledRates;
 };
@@ -238,12 +241,9 @@ LogicalResult Appender::addStep(const Gradient &g) {
   for (auto [name, value] : llvm::zip_equal(names, ArrayRef(next).drop_front()))
     entry.addUpdate(value, g.name + "." + name);
   entry.addUpdate(next[0], g.name);
-  // Copies of the parameter follow it.
-  for (auto [i, arg] : llvm::enumerate(signature.arguments))
-    if (arg.derivedFrom == g.name)
-      entry.addUpdate(
-          castTo(next[0], getElementTypeOrSelf(func.getArgument(i).getType())),
-          arg.name);
+  for (BlockArgument copy : copiesOf.lookup(g.name))
+    entry.addUpdate(castTo(next[0], getElementTypeOrSelf(copy.getType())),
+                    signature.arguments[copy.getArgNumber()].name);
   return success();
 }
 
@@ -256,15 +256,17 @@ LogicalResult Appender::run() {
   entry.filterResults([&](unsigned i) { return !returned.contains(i); });
   if (failed(addRate()) || failed(addLossScale()) || failed(addCounter()))
     return failure();
+  for (auto [i, arg] : llvm::enumerate(signature.arguments))
+    if (!arg.derivedFrom.empty())
+      copiesOf[arg.derivedFrom].push_back(func.getArgument(i));
   for (const Gradient &g : gradients)
     if (failed(addStep(g)))
       return failure();
+  for (StringRef name : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
+    entry.dropAttr(name);
   entry.finish();
   func->removeAttr(kOptimizerAttr);
   func->removeAttr(kLossScaleAttr);
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    for (StringRef name : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
-      func.removeArgAttr(i, StringAttr::get(func.getContext(), name));
   return success();
 }
 

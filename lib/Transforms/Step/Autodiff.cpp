@@ -198,15 +198,22 @@ LogicalResult Differentiator::addGradients() {
 }
 
 void Differentiator::removeMarks(ArrayRef<Operation *> forward) {
+  llvm::DenseMap<Value, Value> stopped;
   for (Operation *op : forward) {
     op->removeAttr(kRecomputeAttr);
     if (auto stop = dyn_cast<StopGradientOp>(op)) {
-      entry.mapResults(
-          [&](Value v) { return v == stop.getY() ? stop.getX() : v; });
       stop.getY().replaceAllUsesWith(stop.getX());
-      stop.erase();
+      stopped[stop.getY()] = stop.getX();
     }
   }
+  entry.mapResults([&](Value v) {
+    while (Value behind = stopped.lookup(v))
+      v = behind;
+    return v;
+  });
+  for (auto [y, x] : stopped)
+    y.getDefiningOp()->erase();
+  entry.dropAttr(kMinimizeAttr);
 }
 
 /// The loss's own cotangent: one, or the loss scale.
@@ -242,8 +249,6 @@ LogicalResult Differentiator::run() {
     return failure();
   removeMarks(forward);
   entry.finish();
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    func.removeResultAttr(i, StringAttr::get(func.getContext(), kMinimizeAttr));
   return success();
 }
 

@@ -81,6 +81,16 @@ void EntryBuilder::filterResults(llvm::function_ref<bool(unsigned)> keep) {
   resAttrs = std::move(keptAttrs);
 }
 
+void EntryBuilder::dropAttr(StringRef name) {
+  for (auto *all : {&argAttrs, &resAttrs})
+    for (DictionaryAttr &attrs : *all)
+      if (attrs.contains(name)) {
+        NamedAttrList kept(attrs);
+        kept.erase(name);
+        attrs = kept.getDictionary(func.getContext());
+      }
+}
+
 void EntryBuilder::finish() {
   auto terminator = cast<func::ReturnOp>(func.front().getTerminator());
   terminator.getOperandsMutable().assign(returned);

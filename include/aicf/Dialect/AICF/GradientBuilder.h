@@ -1,5 +1,4 @@
-//===- GradientBuilder.h - what an op's derivative is built with -*- C++
-//-*-===//
+//===- GradientBuilder.h - what a derivative is built with ------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

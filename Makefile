@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs mutants goldens update-goldens bench docs clean
+.PHONY: train test build setup fuzz fuzz-programs fuzz-torch mutants goldens update-goldens bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -53,6 +53,13 @@ PROGRAMS ?= 1000
 SEED ?= 0
 fuzz-programs: build
 	cd test/python && python3 -m fuzz --bin $(abspath $(BUILD))/bin \
+	  --count $(PROGRAMS) --seed $(SEED)
+
+# Random forward functions with random optimizers, trained beside PyTorch; TORCH is a
+# Python that has it (pip install torch==2.13.0, the CPU's).
+TORCH ?= python3
+fuzz-torch: build
+	cd test/python && $(TORCH) -W ignore -m fuzz --torch --bin $(abspath $(BUILD))/bin \
 	  --count $(PROGRAMS) --seed $(SEED)
 
 # What every case compiles to and computes: compare, or show what changed and

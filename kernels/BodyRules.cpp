@@ -216,6 +216,10 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
         } else {
           AICF_ASSIGN_OR_RETURN(TensorDesc inner,
                                 infer(body, i, slot, operands));
+          if (!checkedBytes(inner))
+            return makeError(StatusCode::ShapeMismatch, nameOf(step.kind),
+                             ": result ", slot, " would be ", inner.toString(),
+                             ", which no tensor may be");
           results.push_back(inner);
         }
       }

@@ -458,6 +458,149 @@ template <typename Call> struct LearningRateView : CallView<Call> {
   auto &lr() const { return this->outAt(0); }
 };
 
+/// lion_step
+template <typename Call> struct LionStepView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LionStep;
+  LionStepAttrs attrs() const { return this->template decode<LionStepAttrs>(); }
+  auto &p() const { return this->inAt(0); }
+  auto &g() const { return this->inAt(1); }
+  auto &m() const { return this->inAt(2); }
+  auto &lr() const { return this->inAt(3); }
+  auto *inv_scale() const { return this->optionalInAt(4); }
+  auto *ok() const { return this->optionalInAt(5); }
+  auto &p_out() const { return this->outAt(0); }
+  auto &m_out() const { return this->outAt(1); }
+};
+
+/// global_norm
+template <typename Call> struct GlobalNormView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::GlobalNorm;
+  NoAttrs attrs() const { return {}; }
+  size_t numGrad() const { return this->numIns() - 0; }
+  auto &grad(size_t i) const { return this->inAt(i); }
+  auto &norm() const { return this->outAt(0); }
+};
+
+/// clip_factor
+template <typename Call> struct ClipFactorView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ClipFactor;
+  ClipFactorAttrs attrs() const { return this->template decode<ClipFactorAttrs>(); }
+  auto &norm() const { return this->inAt(0); }
+  auto *inv_scale() const { return this->optionalInAt(1); }
+  auto &factor() const { return this->outAt(0); }
+};
+
+/// bce_with_logits
+template <typename Call> struct BceWithLogitsView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::BceWithLogits;
+  NoAttrs attrs() const { return {}; }
+  auto &pred() const { return this->inAt(0); }
+  auto &target() const { return this->inAt(1); }
+  auto &loss() const { return this->outAt(0); }
+};
+
+/// bce_with_logits_grad
+template <typename Call> struct BceWithLogitsGradView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::BceWithLogitsGrad;
+  BceWithLogitsGradAttrs attrs() const { return this->template decode<BceWithLogitsGradAttrs>(); }
+  auto &pred() const { return this->inAt(0); }
+  auto &target() const { return this->inAt(1); }
+  auto *loss_scale() const { return this->optionalInAt(2); }
+  auto &dpred() const { return this->outAt(0); }
+};
+
+/// l1_loss
+template <typename Call> struct L1LossView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::L1Loss;
+  NoAttrs attrs() const { return {}; }
+  auto &pred() const { return this->inAt(0); }
+  auto &target() const { return this->inAt(1); }
+  auto &loss() const { return this->outAt(0); }
+};
+
+/// l1_grad
+template <typename Call> struct L1GradView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::L1Grad;
+  L1GradAttrs attrs() const { return this->template decode<L1GradAttrs>(); }
+  auto &pred() const { return this->inAt(0); }
+  auto &target() const { return this->inAt(1); }
+  auto *loss_scale() const { return this->optionalInAt(2); }
+  auto &dpred() const { return this->outAt(0); }
+};
+
+/// mean
+template <typename Call> struct MeanView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Mean;
+  NoAttrs attrs() const { return {}; }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+};
+
+/// expand
+template <typename Call> struct ExpandView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Expand;
+  ExpandAttrs attrs() const { return this->template decode<ExpandAttrs>(); }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+};
+
+/// softmax
+template <typename Call> struct SoftmaxView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Softmax;
+  NoAttrs attrs() const { return {}; }
+  auto &x() const { return this->inAt(0); }
+  auto &y() const { return this->outAt(0); }
+};
+
+/// softmax_bwd
+template <typename Call> struct SoftmaxBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SoftmaxBwd;
+  NoAttrs attrs() const { return {}; }
+  auto &dy() const { return this->inAt(0); }
+  auto &y() const { return this->inAt(1); }
+  auto &dx() const { return this->outAt(0); }
+};
+
+/// dropout
+template <typename Call> struct DropoutView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Dropout;
+  DropoutAttrs attrs() const { return this->template decode<DropoutAttrs>(); }
+  auto &x() const { return this->inAt(0); }
+  auto &step() const { return this->inAt(1); }
+  auto &y() const { return this->outAt(0); }
+};
+
+/// argmax
+template <typename Call> struct ArgmaxView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Argmax;
+  NoAttrs attrs() const { return {}; }
+  auto &x() const { return this->inAt(0); }
+  auto &index() const { return this->outAt(0); }
+};
+
+/// count_equal
+template <typename Call> struct CountEqualView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::CountEqual;
+  NoAttrs attrs() const { return {}; }
+  auto &a() const { return this->inAt(0); }
+  auto &b() const { return this->inAt(1); }
+  auto &count() const { return this->outAt(0); }
+};
+
 /// Pattern adam_update
 template <typename Call> struct AdamUpdateView : PatternView<Call> {
   AdamUpdateView(const Call &call)
@@ -472,6 +615,14 @@ template <typename Call> struct AddLayerNormView : PatternView<Call> {
       : PatternView<Call>(call, *patternOf(patterns::AddLayerNorm)) {}
   AddView<Call> add() const { return this->template element<AddView<Call>>(0); }
   LayerNormView<Call> norm() const { return this->template element<LayerNormView<Call>>(1); }
+};
+
+/// Pattern bce_with_logits_loss_grad
+template <typename Call> struct BceWithLogitsLossGradView : PatternView<Call> {
+  BceWithLogitsLossGradView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::BceWithLogitsLossGrad)) {}
+  BceWithLogitsView<Call> loss() const { return this->template element<BceWithLogitsView<Call>>(0); }
+  BceWithLogitsGradView<Call> grad() const { return this->template element<BceWithLogitsGradView<Call>>(1); }
 };
 
 /// Pattern gemm_bias
@@ -514,6 +665,22 @@ template <typename Call> struct GemmReluBwdView : PatternView<Call> {
       : PatternView<Call>(call, *patternOf(patterns::GemmReluBwd)) {}
   GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
   ReluBwdView<Call> bwd() const { return this->template element<ReluBwdView<Call>>(1); }
+};
+
+/// Pattern l1_loss_grad
+template <typename Call> struct L1LossGradView : PatternView<Call> {
+  L1LossGradView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::L1LossGrad)) {}
+  L1LossView<Call> loss() const { return this->template element<L1LossView<Call>>(0); }
+  L1GradView<Call> grad() const { return this->template element<L1GradView<Call>>(1); }
+};
+
+/// Pattern lion_update
+template <typename Call> struct LionUpdateView : PatternView<Call> {
+  LionUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::LionUpdate)) {}
+  LionStepView<Call> step(size_t group) const { return this->template element<LionStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
 };
 
 /// Pattern momentum_update
@@ -587,17 +754,34 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(SigmoidBwd) \
   X(Silu) \
   X(SiluBwd) \
-  X(LearningRate)
+  X(LearningRate) \
+  X(LionStep) \
+  X(GlobalNorm) \
+  X(ClipFactor) \
+  X(BceWithLogits) \
+  X(BceWithLogitsGrad) \
+  X(L1Loss) \
+  X(L1Grad) \
+  X(Mean) \
+  X(Expand) \
+  X(Softmax) \
+  X(SoftmaxBwd) \
+  X(Dropout) \
+  X(Argmax) \
+  X(CountEqual)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
   X(AdamUpdate) \
   X(AddLayerNorm) \
+  X(BceWithLogitsLossGrad) \
   X(GemmBias) \
   X(GemmBiasGelu) \
   X(GemmGeluBwd) \
   X(GemmReduce) \
   X(GemmReluBwd) \
+  X(L1LossGrad) \
+  X(LionUpdate) \
   X(MomentumUpdate) \
   X(MseLossGrad) \
   X(ReluBwdReduce) \
@@ -652,11 +836,33 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 2) \
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 3) \
   X(learning_rate, LearningRate, 1) \
-  X(learning_rate, LearningRate, 2)
+  X(learning_rate, LearningRate, 2) \
+  X(lion_step, LionStep, 1) \
+  X(lion_step, LionStep, 2) \
+  X(lion_step, LionStep, 3) \
+  X(global_norm, GlobalNorm, 1) \
+  X(clip_factor, ClipFactor, 1) \
+  X(clip_factor, ClipFactor, 2) \
+  X(bce_with_logits, BceWithLogits, 1) \
+  X(bce_with_logits_grad, BceWithLogitsGrad, 1) \
+  X(bce_with_logits_grad, BceWithLogitsGrad, 2) \
+  X(l1_loss, L1Loss, 1) \
+  X(l1_grad, L1Grad, 1) \
+  X(l1_grad, L1Grad, 2) \
+  X(expand, Expand, 1) \
+  X(expand, Expand, 2) \
+  X(expand, Expand, 3) \
+  X(softmax, Softmax, 1) \
+  X(softmax_bwd, SoftmaxBwd, 1) \
+  X(dropout, Dropout, 1) \
+  X(argmax, Argmax, 1) \
+  X(argmax, Argmax, 2)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \
-  X(mse_grad, MseGrad, scale)
+  X(mse_grad, MseGrad, scale) \
+  X(bce_with_logits_grad, BceWithLogitsGrad, scale) \
+  X(l1_grad, L1Grad, scale)
 
 /// X(op, View, result): every result that may stand inside a body.
 #define AICF_INFERRED_RESULTS(X) \

@@ -90,6 +90,7 @@ inline DType wide(DType dtype) { return isHalf(dtype) ? DType::F32 : dtype; }
 // Each returns an error that names the operand and both values.
 
 Status hasRank(const Operand &operand, size_t rank);
+Status hasRankAtLeast(const Operand &operand, size_t rank);
 /// Rank 1 or more.
 Status hasLastDimension(const Operand &operand);
 Status isScalar(const Operand &operand);

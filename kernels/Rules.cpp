@@ -135,11 +135,16 @@ Status hasRank(const Operand &operand, size_t rank) {
                    ", expected rank ", rank);
 }
 
-Status hasLastDimension(const Operand &operand) {
-  if (operand->rank > 0)
+Status hasRankAtLeast(const Operand &operand, size_t rank) {
+  if (operand->rank >= rank)
     return {};
   return makeError(StatusCode::ShapeMismatch, operand.text(), " is ",
-                   operand->toString(), " of rank 0, expected rank 1 or more");
+                   operand->toString(), " of rank ", int(operand->rank),
+                   ", expected rank ", rank, " or more");
+}
+
+Status hasLastDimension(const Operand &operand) {
+  return hasRankAtLeast(operand, 1);
 }
 
 Status isScalar(const Operand &operand) { return hasRank(operand, 0); }

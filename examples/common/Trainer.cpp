@@ -47,7 +47,7 @@ struct Batch {
 };
 
 template <typename T>
-Status writeAll(Executor &executor, const char *name,
+Status writeAll(Executor &executor, const std::string &name,
                 const std::vector<T> &values) {
   return executor.write(name, values.data(), values.size() * sizeof(T));
 }
@@ -70,7 +70,8 @@ Status trainEpochs(Executor &executor, const Dataset &data,
   std::vector<size_t> order(data.count);
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 random(options.seed);
-  GraphKey step{"train_step", 1};
+  // All but the last of the batches of an update.
+  GraphKey accumulate{"train_step.accumulate", 1}, step{"train_step", 1};
   Batch batch;
   const size_t steps = data.count / size;
   const bool isTerminal = isatty(STDOUT_FILENO);
@@ -79,12 +80,16 @@ Status trainEpochs(Executor &executor, const Dataset &data,
     double start = seconds();
     for (size_t s = 0; s < steps; ++s) {
       batch.fill(data, order, s * size, size);
-      AICF_RETURN_IF_ERROR(writeAll(executor, "train_step/x", batch.images));
-      AICF_RETURN_IF_ERROR(writeAll(executor, "labels", batch.labels));
-      AICF_RETURN_IF_ERROR(executor.run(step));
+      const GraphKey &key =
+          (s + 1) % options.batchesPerUpdate == 0 ? step : accumulate;
+      AICF_RETURN_IF_ERROR(writeAll(executor, key.entry + "/x", batch.images));
+      AICF_RETURN_IF_ERROR(
+          writeAll(executor, key.entry + "/labels", batch.labels));
+      AICF_RETURN_IF_ERROR(executor.run(key));
       if (isTerminal && (s % 20 == 19 || s + 1 == steps)) {
         float loss = 0;
-        AICF_RETURN_IF_ERROR(executor.read("loss", &loss, sizeof(loss)));
+        AICF_RETURN_IF_ERROR(
+            executor.read(key.entry + "/loss", &loss, sizeof(loss)));
         std::printf("\repoch %d/%d  step %zu/%zu  loss %.5f  %.0f images/s ",
                     epoch, options.epochs, s + 1, steps, double(loss),
                     double((s + 1) * size) / (seconds() - start));
@@ -125,6 +130,19 @@ Status trainResident(Executor &executor, const Dataset &data, size_t batch,
   return executor.sync();
 }
 
+/// A plan that accumulates gradients is trained by several batches an update,
+/// and no other is.
+Status checkBatches(const Plan &plan, const TrainingOptions &options) {
+  bool accumulates = plan.findEntry("train_step.accumulate") != nullptr;
+  if (accumulates == (options.batchesPerUpdate > 1))
+    return {};
+  return makeError(StatusCode::InvalidArgument, "--batches is ",
+                   options.batchesPerUpdate, ", but the plan has ",
+                   accumulates ? "an" : "no",
+                   " entry train_step.accumulate (aicf.optimizer's field "
+                   "accumulate)");
+}
+
 /// The batch size of a plan whose data lives on the device, or 0.
 size_t residentBatch(const Plan &plan) {
   const PlanEntry *entry = plan.findEntry("train_step");
@@ -143,26 +161,25 @@ StatusOr<std::shared_ptr<Device>> makeDevice(const TrainingOptions &options) {
   return createCUDADevice(cuda);
 }
 
-/// Percentage of images whose highest score is their label's.
+/// Percentage of images whose highest score is their label's, counted on the
+/// device.
 StatusOr<double> testAccuracy(Executor &executor, const Dataset &data) {
-  AICF_ASSIGN_OR_RETURN(size_t size, batchSize(executor, "predict/x"));
+  AICF_ASSIGN_OR_RETURN(size_t size, batchSize(executor, "evaluate/x"));
   if (data.count % size != 0)
     return makeError(StatusCode::InvalidArgument, "the ", data.count,
                      " test images do not fill batches of ", size);
-  std::vector<float> scores(size * data.classes);
-  size_t correct = 0;
+  std::vector<size_t> order(data.count);
+  std::iota(order.begin(), order.end(), 0);
+  Batch batch;
+  int64_t correct = 0;
   for (size_t first = 0; first < data.count; first += size) {
-    AICF_RETURN_IF_ERROR(executor.write("predict/x",
-                                        &data.images[first * data.width],
-                                        size * data.width * sizeof(float)));
-    AICF_RETURN_IF_ERROR(executor.run("predict"));
-    AICF_RETURN_IF_ERROR(
-        executor.read("scores", scores.data(), scores.size() * sizeof(float)));
-    for (size_t i = 0; i < size; ++i) {
-      auto row = scores.begin() + long(i * data.classes);
-      long best = std::max_element(row, row + long(data.classes)) - row;
-      correct += best == data.labels[first + i];
-    }
+    batch.fill(data, order, first, size);
+    AICF_RETURN_IF_ERROR(writeAll(executor, "evaluate/x", batch.images));
+    AICF_RETURN_IF_ERROR(writeAll(executor, "evaluate/labels", batch.labels));
+    AICF_RETURN_IF_ERROR(executor.run("evaluate"));
+    int32_t count = 0;
+    AICF_RETURN_IF_ERROR(executor.read("correct", &count, sizeof(count)));
+    correct += count;
   }
   return 100.0 * double(correct) / double(data.count);
 }
@@ -172,6 +189,7 @@ StatusOr<double> testAccuracy(Executor &executor, const Dataset &data) {
 Status trainAndTest(const std::string &planPath, const Dataset &train,
                     const Dataset &test, const TrainingOptions &options) {
   AICF_ASSIGN_OR_RETURN(Plan plan, Plan::load(planPath));
+  AICF_RETURN_IF_ERROR(checkBatches(plan, options));
   ExecutorOptions executorOptions;
   executorOptions.seed = options.seed;
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
@@ -208,6 +226,8 @@ int runExample(
       isUsage = (defaults.epochs = std::atoi(argv[++i])) <= 0;
     else if (arg == "--threads" && hasValue)
       isUsage = (defaults.threads = std::atoi(argv[++i])) < 0;
+    else if (arg == "--batches" && hasValue)
+      isUsage = (defaults.batchesPerUpdate = std::atoi(argv[++i])) <= 0;
     else if (arg == "--device" && hasValue)
       defaults.device = argv[++i];
     else if (arg == "--data" && hasValue)
@@ -220,7 +240,7 @@ int runExample(
   if (isUsage || plan.empty()) {
     std::fprintf(stderr,
                  "usage: %s PLAN [--device cpu|cuda] [--data PATH] "
-                 "[--epochs N] [--threads N]\n",
+                 "[--epochs N] [--threads N] [--batches N]\n",
                  argv[0]);
     return 2;
   }

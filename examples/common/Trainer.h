@@ -18,6 +18,7 @@ struct TrainingOptions {
   uint64_t seed = 1; ///< of the initialisers and of the order of the images
   int threads = 0;   ///< 0: all cores
   std::string device = "cpu"; ///< or "cuda"
+  int batchesPerUpdate = 1;   ///< as the plan's optimizer accumulates
   /// Steps a launch where the data lives on the device.
   uint32_t stepsPerLaunch = 10;
 };
@@ -27,15 +28,14 @@ struct TrainingOptions {
 /// or, with the whole of the training data on the device and batches gathered
 /// and shuffled there,
 ///   @train_step(images [N, width], classes [N] i32, lr) -> loss
-/// and
-///   @predict(x [P, width]) -> scores [P, classes], P divides the test set
+/// with @train_step.accumulate where several batches make an update, and
+///   @evaluate(x [P, width], labels [P] i32) -> correct, P divides the test set
 /// and prints progress (on a terminal only), the accuracy and the time.
 aicf::Status trainAndTest(const std::string &planPath, const Dataset &train,
                           const Dataset &test, const TrainingOptions &options);
 
-/// The whole of a main(): PLAN [--device D] [--epochs N] [--threads N] and data
-/// by `load`.
-/// Returns the exit code.
+/// The whole of a main(): PLAN [--device D] [--epochs N] [--threads N]
+/// [--batches N] and data by `load`. Returns the exit code.
 int runExample(int argc, char **argv,
                aicf::StatusOr<std::pair<Dataset, Dataset>> (*load)(
                    const std::string &dataPath),

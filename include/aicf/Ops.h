@@ -55,9 +55,23 @@ enum class OpKind : uint16_t {
   Silu = 43,
   SiluBwd = 44,
   LearningRate = 45,
+  LionStep = 46,
+  GlobalNorm = 47,
+  ClipFactor = 48,
+  BceWithLogits = 49,
+  BceWithLogitsGrad = 50,
+  L1Loss = 51,
+  L1Grad = 52,
+  Mean = 53,
+  Expand = 54,
+  Softmax = 55,
+  SoftmaxBwd = 56,
+  Dropout = 57,
+  Argmax = 58,
+  CountEqual = 59,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 46;
+inline constexpr uint16_t kNumOpKinds = 60;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -181,6 +195,45 @@ struct LearningRateAttrs {
 };
 static_assert(sizeof(LearningRateAttrs) == 44);
 
+/// lion_step (fourcc LION): "<ddd".
+struct LionStepAttrs {
+  double beta1;
+  double beta2;
+  double weight_decay;
+};
+static_assert(sizeof(LionStepAttrs) == 24);
+
+/// clip_factor (fourcc CLIP): "<d".
+struct ClipFactorAttrs {
+  double max_norm;
+};
+static_assert(sizeof(ClipFactorAttrs) == 8);
+
+/// bce_with_logits_grad (fourcc BCEG): "<d".
+struct BceWithLogitsGradAttrs {
+  double scale;
+};
+static_assert(sizeof(BceWithLogitsGradAttrs) == 8);
+
+/// l1_grad (fourcc L1GR): "<d".
+struct L1GradAttrs {
+  double scale;
+};
+static_assert(sizeof(L1GradAttrs) == 8);
+
+/// expand (fourcc EXPD): "<q".
+struct ExpandAttrs {
+  int64_t axis;
+};
+static_assert(sizeof(ExpandAttrs) == 8);
+
+/// dropout (fourcc DROP): "<dq".
+struct DropoutAttrs {
+  double p;
+  int64_t seed;
+};
+static_assert(sizeof(DropoutAttrs) == 16);
+
 #pragma pack(pop)
 
 // clang-format off
@@ -302,6 +355,46 @@ inline constexpr TieInfo kSiluBwdTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kLearningRateOperands[] = {{"step", Presence::Plain, Elements::Int, -1}};
 inline constexpr ResultInfo kLearningRateResults[] = {{"lr", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
 inline constexpr FieldInfo kLearningRateFields[] = {{"start", 'd', 0, Range::NonNegative, false, 0}, {"peak", 'd', 8, Range::NonNegative, false, 0}, {"end", 'd', 16, Range::NonNegative, false, 0}, {"warmup", 'q', 24, Range::NonNegative, false, 0}, {"steps", 'q', 32, Range::NonNegative, false, 0}, {"cosine", 'i', 40, Range::ZeroOrOne, true, false}};
+inline constexpr OperandInfo kLionStepOperands[] = {{"p", Presence::Plain, Elements::Float, -1}, {"g", Presence::Plain, Elements::Float, -1}, {"m", Presence::Plain, Elements::Float, -1}, {"lr", Presence::Plain, Elements::Float, -1}, {"inv_scale", Presence::Optional, Elements::Float, -1}, {"ok", Presence::Optional, Elements::I32, -1}};
+inline constexpr ResultInfo kLionStepResults[] = {{"p_out", Presence::Plain, Elements::Any, TypeRule::Like, 0}, {"m_out", Presence::Plain, Elements::Any, TypeRule::Like, 2}};
+inline constexpr FieldInfo kLionStepFields[] = {{"beta1", 'd', 0, Range::BelowOne, true, 0.9}, {"beta2", 'd', 8, Range::BelowOne, true, 0.99}, {"weight_decay", 'd', 16, Range::NonNegative, true, 0.0}};
+inline constexpr TieInfo kLionStepTies[] = {{0, 0}, {1, 2}};
+inline constexpr OperandInfo kGlobalNormOperands[] = {{"grad", Presence::Variadic, Elements::Float, -1}};
+inline constexpr ResultInfo kGlobalNormResults[] = {{"norm", Presence::Plain, Elements::Any, TypeRule::WideScalarOf, 0}};
+inline constexpr OperandInfo kClipFactorOperands[] = {{"norm", Presence::Plain, Elements::Float, -1}, {"inv_scale", Presence::Optional, Elements::Float, -1}};
+inline constexpr ResultInfo kClipFactorResults[] = {{"factor", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kClipFactorFields[] = {{"max_norm", 'd', 0, Range::NonNegative, false, 0}};
+inline constexpr OperandInfo kBceWithLogitsOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kBceWithLogitsResults[] = {{"loss", Presence::Plain, Elements::Any, TypeRule::ScalarOf, 1}};
+inline constexpr OperandInfo kBceWithLogitsGradOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}, {"loss_scale", Presence::Optional, Elements::Float, -1}};
+inline constexpr ResultInfo kBceWithLogitsGradResults[] = {{"dpred", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kBceWithLogitsGradFields[] = {{"scale", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kBceWithLogitsGradTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kL1LossOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kL1LossResults[] = {{"loss", Presence::Plain, Elements::Any, TypeRule::ScalarOf, 1}};
+inline constexpr OperandInfo kL1GradOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}, {"loss_scale", Presence::Optional, Elements::Float, -1}};
+inline constexpr ResultInfo kL1GradResults[] = {{"dpred", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kL1GradFields[] = {{"scale", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kL1GradTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kMeanOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kMeanResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::WideScalarOf, 0}};
+inline constexpr OperandInfo kExpandOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kExpandResults[] = {{"y", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kExpandFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
+inline constexpr OperandInfo kSoftmaxOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kSoftmaxResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSoftmaxTies[] = {{0, 0}};
+inline constexpr OperandInfo kSoftmaxBwdOperands[] = {{"dy", Presence::Plain, Elements::Float, -1}, {"y", Presence::Plain, Elements::Float, 0}};
+inline constexpr ResultInfo kSoftmaxBwdResults[] = {{"dx", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSoftmaxBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kDropoutOperands[] = {{"x", Presence::Plain, Elements::Float, -1}, {"step", Presence::Plain, Elements::Int, -1}};
+inline constexpr ResultInfo kDropoutResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kDropoutFields[] = {{"p", 'd', 0, Range::BelowOne, false, 0}, {"seed", 'q', 8, Range::Any, true, 0}};
+inline constexpr TieInfo kDropoutTies[] = {{0, 0}};
+inline constexpr OperandInfo kArgmaxOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kArgmaxResults[] = {{"index", Presence::Plain, Elements::I32, TypeRule::Checked, 0}};
+inline constexpr OperandInfo kCountEqualOperands[] = {{"a", Presence::Plain, Elements::Int, -1}, {"b", Presence::Plain, Elements::Int, 0}};
+inline constexpr ResultInfo kCountEqualResults[] = {{"count", Presence::Plain, Elements::Any, TypeRule::Flag, 0}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -502,6 +595,76 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kLearningRateResults, 1, nullptr, 0,
      false, 2,
      Phase::Counter, Precision::Wide, Scaling::None, KeepsZeros::No},
+    {"lion_step", fourcc("LION"), 24,
+     kLionStepFields, 3, kLionStepOperands, 6,
+     kLionStepResults, 2, kLionStepTies, 2,
+     false, 3,
+     Phase::Update, Precision::Wide, Scaling::None, KeepsZeros::No},
+    {"global_norm", fourcc(""), 0,
+     nullptr, 0, kGlobalNormOperands, 1,
+     kGlobalNormResults, 1, nullptr, 0,
+     true, 1,
+     Phase::Guard, Precision::Wide, Scaling::Linear, KeepsZeros::No},
+    {"clip_factor", fourcc("CLIP"), 8,
+     kClipFactorFields, 1, kClipFactorOperands, 2,
+     kClipFactorResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Guard, Precision::Wide, Scaling::None, KeepsZeros::No},
+    {"bce_with_logits", fourcc(""), 0,
+     nullptr, 0, kBceWithLogitsOperands, 2,
+     kBceWithLogitsResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Keep, Scaling::None, KeepsZeros::No},
+    {"bce_with_logits_grad", fourcc("BCEG"), 8,
+     kBceWithLogitsGradFields, 1, kBceWithLogitsGradOperands, 3,
+     kBceWithLogitsGradResults, 1, kBceWithLogitsGradTies, 2,
+     false, 2,
+     Phase::Backward, Precision::Keep, Scaling::Seed, KeepsZeros::No},
+    {"l1_loss", fourcc(""), 0,
+     nullptr, 0, kL1LossOperands, 2,
+     kL1LossResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Keep, Scaling::None, KeepsZeros::No},
+    {"l1_grad", fourcc("L1GR"), 8,
+     kL1GradFields, 1, kL1GradOperands, 3,
+     kL1GradResults, 1, kL1GradTies, 2,
+     false, 2,
+     Phase::Backward, Precision::Keep, Scaling::Seed, KeepsZeros::No},
+    {"mean", fourcc(""), 0,
+     nullptr, 0, kMeanOperands, 1,
+     kMeanResults, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Keep, Scaling::Linear, KeepsZeros::No},
+    {"expand", fourcc("EXPD"), 8,
+     kExpandFields, 1, kExpandOperands, 1,
+     kExpandResults, 1, nullptr, 0,
+     false, 3,
+     Phase::Forward, Precision::Narrow, Scaling::Linear, KeepsZeros::No},
+    {"softmax", fourcc(""), 0,
+     nullptr, 0, kSoftmaxOperands, 1,
+     kSoftmaxResults, 1, kSoftmaxTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Narrow, Scaling::None, KeepsZeros::No},
+    {"softmax_bwd", fourcc(""), 0,
+     nullptr, 0, kSoftmaxBwdOperands, 2,
+     kSoftmaxBwdResults, 1, kSoftmaxBwdTies, 2,
+     false, 1,
+     Phase::Backward, Precision::Narrow, Scaling::Linear, KeepsZeros::No},
+    {"dropout", fourcc("DROP"), 16,
+     kDropoutFields, 2, kDropoutOperands, 2,
+     kDropoutResults, 1, kDropoutTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Narrow, Scaling::Linear, KeepsZeros::No},
+    {"argmax", fourcc(""), 0,
+     nullptr, 0, kArgmaxOperands, 1,
+     kArgmaxResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Forward, Precision::Keep, Scaling::None, KeepsZeros::No},
+    {"count_equal", fourcc(""), 0,
+     nullptr, 0, kCountEqualOperands, 2,
+     kCountEqualResults, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, Scaling::None, KeepsZeros::No},
 };
 // clang-format on
 

@@ -107,6 +107,13 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     is skipped, and the scale follows. States derived from a parameter are cast
     from its new value.
 
+    With `clip_norm` gradients whose global norm is above it are scaled down to it
+    (PyTorch's clip_grad_norm_), behind the loss scale. With `accumulate = K` the
+    entry @F takes the mean gradient of K batches, of which the first K-1 go
+    through a second entry, @F.accumulate: all of @F but its update, with sums of
+    gradients in states `W.grad_acc`. Updates that are the user's own (counters of
+    batches, dropout) are made by both.
+
     Refuses an optimizer without gradients, names that are taken by something
     else, and a loss scale that is no state.
 

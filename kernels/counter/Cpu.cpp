@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels/counter/ClipFactor.h"
 #include "kernels/counter/LearningRate.h"
 #include "kernels/counter/LossScale.h"
 #include "kernels/cpu/KernelDecls.h"
@@ -74,6 +75,28 @@ template <typename T> void allFinite(AllFiniteArgs call) {
     finite = bad == 0;
   }
   *call.ok().as<int32_t>() = finite;
+}
+
+template <typename T, typename Norm> void globalNorm(GlobalNormArgs call) {
+  double sum = 0;
+  for (size_t g = 0; g < call.numGrad(); ++g) {
+    const T *x = call.grad(g).as<T>();
+    int64_t n = call.grad(g).elements();
+    sum += parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
+      double squares = 0;
+      for (int64_t i = begin; i < end; ++i)
+        squares += double(x[i]) * double(x[i]);
+      return squares;
+    });
+  }
+  *call.norm().as<Norm>() = Norm(std::sqrt(sum));
+}
+
+template <typename T> void clipFactor(ClipFactorArgs call) {
+  const TensorView *inverse = call.inv_scale();
+  *call.factor().as<T>() = T(clipFactorOf(
+      double(*call.norm().as<T>()), inverse ? double(*inverse->as<T>()) : 1,
+      call.attrs().max_norm));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/counter/Family.h"
+#include "kernels/counter/ClipFactor.h"
 #include "kernels/counter/LearningRate.h"
 #include "kernels/counter/LossScale.h"
 #include "kernels/cuda/Common.cuh"
@@ -109,10 +110,48 @@ LaunchPlan lossScaleUpdate(LossScaleUpdateArgs call, const DeviceLimits &) {
 }
 
 /// A launch takes so many operands; more take further launches.
-struct FiniteParams {
-  const void *in[families::kMaxAllFiniteOperands];
-  int64_t n[families::kMaxAllFiniteOperands];
+struct Gradients {
+  const void *in[families::kMaxGradients];
+  int64_t n[families::kMaxGradients];
   int32_t count;
+};
+
+/// Operands [first, ...) of a call, as many as a launch takes.
+template <typename Args> Gradients gradientsFrom(const Args &call, size_t first) {
+  Gradients g{};
+  size_t last = std::min(call.numGrad(), first + families::kMaxGradients);
+  for (size_t i = first; i < last; ++i) {
+    g.in[g.count] = call.grad(i).data;
+    g.n[g.count++] = call.grad(i).elements();
+  }
+  return g;
+}
+
+/// How many launches read all operands, of how many blocks each. A single block
+/// of a single launch needs no partial results.
+struct GradientGrid {
+  int64_t launches, blocks;
+  bool isOneBlock;
+
+  template <typename Args>
+  GradientGrid(const Args &call, const DeviceLimits &limits,
+               size_t partialBytes) {
+    int64_t total = 0;
+    for (size_t i = 0; i < call.numGrad(); ++i)
+      total += call.grad(i).elements();
+    launches = int64_t((call.numGrad() + families::kMaxGradients - 1) /
+                       families::kMaxGradients);
+    int64_t fits =
+        call->workspace.data
+            ? int64_t(call->workspace.desc.spanBytes() / partialBytes) / launches
+            : 0;
+    blocks = std::min(gridFor(total, limits, 512, 2), fits);
+    isOneBlock = blocks < 2 ||
+                 (launches == 1 && total <= families::kSingleBlockElements);
+  }
+};
+
+struct FiniteParams : Gradients {
   int32_t isLater;   ///< ok holds what the launches before found
   int32_t *partials; ///< one a block, or null: a single block
   int32_t *ok;
@@ -149,48 +188,117 @@ __global__ void andKernel(const __grid_constant__ AndParams p) {
     *p.ok = any ? 0 : 1;
 }
 
-/// Operands [first, last) of a call.
-FiniteParams finiteParams(AllFiniteArgs call, size_t first, size_t last) {
-  FiniteParams p{};
-  for (size_t i = first; i < last; ++i) {
-    p.in[p.count] = call.grad(i).data;
-    p.n[p.count++] = call.grad(i).elements();
+template <typename T>
+LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
+  GradientGrid grid(call, limits, sizeof(int32_t));
+  LaunchPlan launches;
+  auto *partials = static_cast<int32_t *>(call->workspace.data);
+  for (int64_t l = 0; l < grid.launches; ++l) {
+    FiniteParams p{};
+    static_cast<Gradients &>(p) =
+        gradientsFrom(call, size_t(l) * families::kMaxGradients);
+    p.ok = call.ok().as<int32_t>();
+    p.isLater = l > 0;
+    p.partials = grid.isOneBlock ? nullptr : partials + l * grid.blocks;
+    launches.push_back(grid.isOneBlock
+                           ? plan(finiteKernel<T>, 1, 1024, p)
+                           : plan(finiteKernel<T>, grid.blocks, 512, p));
   }
-  p.ok = call.ok().as<int32_t>();
-  return p;
+  if (grid.isOneBlock)
+    return launches;
+  AndParams a{partials, call.ok().as<int32_t>(), grid.blocks * grid.launches};
+  launches.push_back(plan(andKernel, 1, 256, a));
+  return launches;
+}
+
+struct NormParams : Gradients {
+  int32_t isLater;  ///< norm holds that of the launches before
+  double *partials; ///< one a block, or null: a single block
+  void *norm;
+};
+
+template <typename T, typename Norm>
+__global__ void squaresKernel(const __grid_constant__ NormParams p) {
+  __shared__ double scratch[32];
+  double sum = 0;
+  for (int32_t t = 0; t < p.count; ++t) {
+    const T *x = static_cast<const T *>(p.in[t]);
+    gridStride(p.n[t], [&](int64_t i) {
+      double value = double(widen(x[i]));
+      sum = fma(value, value, sum);
+    });
+  }
+  sum = blockSum(sum, scratch);
+  if (threadIdx.x != 0)
+    return;
+  Norm *norm = static_cast<Norm *>(p.norm);
+  if (p.partials)
+    p.partials[blockIdx.x] = sum;
+  else
+    *norm = Norm(p.isLater ? hypot(double(*norm), sqrt(sum)) : sqrt(sum));
+}
+
+struct RootParams {
+  const double *partials;
+  void *norm;
+  int64_t count;
+};
+
+template <typename Norm>
+__global__ void rootKernel(const __grid_constant__ RootParams p) {
+  __shared__ double scratch[32];
+  double sum = 0;
+  for (int64_t i = threadIdx.x; i < p.count; i += blockDim.x)
+    sum += p.partials[i];
+  sum = blockSum(sum, scratch);
+  if (threadIdx.x == 0)
+    *static_cast<Norm *>(p.norm) = Norm(sqrt(sum));
+}
+
+template <typename T, typename Norm>
+LaunchPlan globalNorm(GlobalNormArgs call, const DeviceLimits &) {
+  // The number of blocks decides the order of the sum.
+  const DeviceLimits limits{int(kMultiprocessors), kThreadsPerMultiprocessor};
+  GradientGrid grid(call, limits, sizeof(double));
+  LaunchPlan launches;
+  auto *partials = static_cast<double *>(call->workspace.data);
+  for (int64_t l = 0; l < grid.launches; ++l) {
+    NormParams p{};
+    static_cast<Gradients &>(p) =
+        gradientsFrom(call, size_t(l) * families::kMaxGradients);
+    p.norm = call.norm().data;
+    p.isLater = l > 0;
+    p.partials = grid.isOneBlock ? nullptr : partials + l * grid.blocks;
+    launches.push_back(grid.isOneBlock
+                           ? plan(squaresKernel<T, Norm>, 1, 1024, p)
+                           : plan(squaresKernel<T, Norm>, grid.blocks, 512, p));
+  }
+  if (grid.isOneBlock)
+    return launches;
+  RootParams r{partials, call.norm().data, grid.blocks * grid.launches};
+  launches.push_back(plan(rootKernel<Norm>, 1, 256, r));
+  return launches;
+}
+
+struct ClipParams {
+  const void *norm, *inverse; ///< inverse: or null
+  void *factor;
+  double maxNorm;
+};
+
+template <typename T>
+__global__ void clipFactorKernel(const __grid_constant__ ClipParams p) {
+  double inverse = p.inverse ? double(*static_cast<const T *>(p.inverse)) : 1;
+  double norm = double(*static_cast<const T *>(p.norm));
+  *static_cast<T *>(p.factor) = T(clipFactorOf(norm, inverse, p.maxNorm));
 }
 
 template <typename T>
-LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
-  int64_t total = 0;
-  size_t numGrads = call.numGrad();
-  for (size_t i = 0; i < numGrads; ++i)
-    total += call.grad(i).elements();
-  int64_t fits =
-      call->workspace.data ? int64_t(call->workspace.desc.spanBytes() / 4) : 0;
-  size_t numLaunches = (numGrads + families::kMaxAllFiniteOperands - 1) /
-                       families::kMaxAllFiniteOperands;
-  int64_t blocks =
-      std::min(gridFor(total, limits, 512, 2), fits / int64_t(numLaunches));
-  bool isOneBlock = blocks < 2 || (numLaunches == 1 &&
-                                   total <= families::kSingleBlockElements);
-  LaunchPlan launches;
-  auto *partials = static_cast<int32_t *>(call->workspace.data);
-  for (size_t l = 0; l < numLaunches; ++l) {
-    size_t first = l * families::kMaxAllFiniteOperands;
-    FiniteParams p = finiteParams(
-        call, first,
-        std::min<size_t>(numGrads, first + families::kMaxAllFiniteOperands));
-    p.isLater = l > 0;
-    p.partials = isOneBlock ? nullptr : partials + int64_t(l) * blocks;
-    launches.push_back(isOneBlock ? plan(finiteKernel<T>, 1, 1024, p)
-                                  : plan(finiteKernel<T>, blocks, 512, p));
-  }
-  if (isOneBlock)
-    return launches;
-  AndParams a{partials, call.ok().as<int32_t>(), blocks * int64_t(numLaunches)};
-  launches.push_back(plan(andKernel, 1, 256, a));
-  return launches;
+LaunchPlan clipFactor(ClipFactorArgs call, const DeviceLimits &) {
+  ClipParams p{call.norm().data,
+               call.inv_scale() ? call.inv_scale()->data : nullptr,
+               call.factor().data, call.attrs().max_norm};
+  return {plan(clipFactorKernel<T>, 1, 1, p)};
 }
 
 } // namespace

@@ -25,6 +25,36 @@ def AICFRT_AllFiniteOp : AICFRT_Primitive<"all_finite", 13> {
   let constraints = ["all operands have the same element type."];
 }
 
+def AICFRT_GlobalNormOp : AICFRT_Primitive<"global_norm", 47> {
+  let summary = "norm = sqrt(Σ x²) over the elements x of all operands";
+  let text = [{
+    The squares are added in f64 in an order that follows from the shapes.
+  }];
+  let operandList = [Each<"grad">];
+  let variadicName = "grads";
+  let resultList = [WideScalarOf<"norm", "grad">];
+  let phase = GuardPhase;
+  let precision = Wide;
+  let scaling = Linear;
+  let constraints = ["all operands have the same element type."];
+}
+
+def AICFRT_ClipFactorOp : AICFRT_Primitive<"clip_factor", 48, "CLIP"> {
+  let summary = "factor = inv_scale · min(1, max_norm / (norm·inv_scale + 1e-6))";
+  let text = [{
+    What multiplies gradients of the global norm `norm` so that their norm is
+    `max_norm` at most: PyTorch's clip_grad_norm_. inv_scale is what multiplies
+    them anyway. A NaN stays NaN.
+  }];
+  let operandList = [In<"norm">, Opt<"inv_scale">];
+  let resultList = [Like<"factor", "norm">];
+  let fields = [F64Field<"max_norm", NonNegative>];
+  let phase = GuardPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+  let constraints = ["norm is 0-d.", "inv_scale has norm's type."];
+}
+
 def AICFRT_LossScaleUpdateOp : AICFRT_Primitive<"loss_scale_update", 14,
                                                 "LSUP"> {
   let summary = "dynamic loss scale: back off on a bad step, grow after a streak";
@@ -101,6 +131,15 @@ def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
 //===----------------------------------------------------------------------===//
 
 def AICF_AllFiniteOp : AICF_OpOf<AICFRT_AllFiniteOp>;
+
+def AICF_GlobalNormOp : AICF_OpOf<AICFRT_GlobalNormOp>;
+
+def AICF_ClipFactorOp : AICF_OpOf<AICFRT_ClipFactorOp> {
+  let assemblyFormat = [{
+    $norm (`,` $inv_scale^)? attr-dict
+    `:` type($norm) (`,` type($inv_scale)^)?
+  }];
+}
 
 def AICF_LossScaleUpdateOp : AICF_OpOf<AICFRT_LossScaleUpdateOp>;
 
@@ -184,5 +223,24 @@ def AllFiniteCuda : AllFinite<"CUDA"> {
   let workspace = "verdictsWorkspace(c)";
   let workspaceCap = "kVerdictsBytes";
 }
+
+class GlobalNorm<string device> : KernelFamily<"counter", device> {
+  let kinds = [AICFRT_GlobalNormOp];
+  let variants = SingleAndDouble.each # HalfToSingle.each;
+  let kernel = "globalNorm<$T, $U>";
+}
+def GlobalNormCpu : GlobalNorm<"CPU">;
+/// The workspace holds a partial sum a block.
+def GlobalNormCuda : GlobalNorm<"CUDA"> {
+  let workspace = "partialSquaresWorkspace(c)";
+  let workspaceCap = "kPartialSquaresBytes";
+}
+class ClipFactor<string device> : KernelFamily<"counter", device> {
+  let kinds = [AICFRT_ClipFactorOp];
+  let variants = SingleAndDouble.each;
+  let kernel = "clipFactor<$T>";
+}
+def ClipFactorCpu : ClipFactor<"CPU">;
+def ClipFactorCuda : ClipFactor<"CUDA">;
 
 #endif // AICF_KERNELS_COUNTER_FAMILY_TD

@@ -20,6 +20,20 @@ void compute(const AllFiniteView<Call> &c) {
   c.ok()[0] = finite;
 }
 
+void compute(const GlobalNormView<Call> &c) {
+  double sum = 0;
+  for (size_t g = 0; g < c.numGrad(); ++g)
+    for (double value : c.grad(g).values)
+      sum += value * value;
+  c.norm()[0] = std::sqrt(sum);
+}
+
+void compute(const ClipFactorView<Call> &c) {
+  double inverse = valueOr(c.inv_scale(), 1);
+  double clip = c.attrs().max_norm / (c.norm()[0] * inverse + 1e-6);
+  c.factor()[0] = inverse * (clip > 1 ? 1 : clip);
+}
+
 void compute(const LossScaleUpdateView<Call> &c) {
   LossScaleUpdateAttrs attrs = c.attrs();
   double scale = c.scale()[0], streak = c.streak()[0] + 1;

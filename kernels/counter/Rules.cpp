@@ -15,6 +15,19 @@ Status all_finite_c1(const AllFiniteView<Call> &c) {
   return {};
 }
 
+Status global_norm_c1(const GlobalNormView<Call> &c) {
+  for (size_t i = 1; i < c.numGrad(); ++i)
+    AICF_RETURN_IF_ERROR(hasElement(c.grad(i), c.grad(0)->dtype));
+  return {};
+}
+
+Status clip_factor_c1(const ClipFactorView<Call> &c) {
+  return isScalar(c.norm());
+}
+Status clip_factor_c2(const ClipFactorView<Call> &c) {
+  return ifThere(c.inv_scale(), hasType, *c.norm());
+}
+
 Status loss_scale_update_c1(const LossScaleUpdateView<Call> &c) {
   AICF_RETURN_IF_ERROR(isScalar(c.scale()));
   AICF_RETURN_IF_ERROR(isScalar(c.streak()));

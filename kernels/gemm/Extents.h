@@ -26,17 +26,23 @@ struct ProductExtents {
                  bool transB, const TensorDesc &c, const TensorDesc *bias) {
     const TensorDesc storedA = a.stored(), storedB = b.stored(),
                      storedC = c.stored();
-    int64_t mOfA = storedA.dims[transA], kOfA = storedA.dims[!transA];
-    int64_t nOfB = storedB.dims[!transB], kOfB = storedB.dims[transB];
+    int64_t mOfA = sizeOf(storedA, transA), kOfA = sizeOf(storedA, !transA);
+    int64_t nOfB = sizeOf(storedB, !transB), kOfB = sizeOf(storedB, transB);
     bool hasN =
-        nOfB == storedC.dims[1] && (!bias || bias->stored().dims[0] == nOfB);
-    m = mOfA == storedC.dims[0] ? mOfA : c.dims[0];
-    n = hasN ? nOfB : c.dims[1];
-    k = kOfA == kOfB ? kOfA : a.dims[!transA];
+        nOfB == storedC.width() && (!bias || bias->stored().dims[0] == nOfB);
+    m = mOfA == storedC.rows() ? mOfA : c.rows();
+    n = hasN ? nOfB : c.width();
+    k = kOfA == kOfB ? kOfA : sizeOf(a, !transA);
   }
   /// Nothing of the result is left unwritten.
   bool cover(const TensorDesc &c) const {
-    return m >= c.stored().dims[0] && n >= c.stored().dims[1];
+    return m >= c.stored().rows() && n >= c.stored().width();
+  }
+
+private:
+  /// Rows of a tensor as a matrix, or columns.
+  static int64_t sizeOf(const TensorDesc &desc, bool columns) {
+    return columns ? desc.width() : desc.rows();
   }
 };
 

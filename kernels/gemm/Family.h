@@ -16,7 +16,7 @@ namespace aicf::families {
 /// Up to two waves of 32x32 tiles, and few k steps: there the tile kernels took
 /// less time than cuBLASLt (benchmarks/results).
 inline bool isSmallProduct(const GemmView<rules::Call> &c) {
-  int64_t m = c.c()->dims[0], n = c.c()->dims[1];
+  int64_t m = c.c()->rows(), n = c.c()->width();
   int64_t k = c.a()->elements() / m;
   int64_t tiles = (m + 31) / 32 * ((n + 31) / 32);
   return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
@@ -48,22 +48,25 @@ inline bool coversPads(const GemmBiasView<rules::Call> &c) {
 /// The bias lies along the columns of the product.
 template <typename Pattern> bool isRowBias(const Pattern &c) {
   int64_t axis = c.bias().attrs().axis;
-  return axis == -1 || axis == 1;
+  return axis == -1 || axis == c.bias().y()->rank - 1;
 }
 
 /// cuBLASLt's gelu, whose operand has rows of a multiple of 16 bytes
 /// (CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD).
 inline bool hasLibraryGelu(const GemmBiasGeluView<rules::Call> &c) {
-  return c.gelu().attrs().approximate != 0 && c.gemm().c()->dims[1] % 8 == 0;
+  return c.gelu().attrs().approximate != 0 && c.gemm().c()->width() % 8 == 0;
 }
 inline bool hasLibraryGelu(const GemmGeluBwdView<rules::Call> &c) {
-  return c.bwd().attrs().approximate != 0 && c.gemm().c()->dims[1] % 8 == 0;
+  return c.bwd().attrs().approximate != 0 && c.gemm().c()->width() % 8 == 0;
 }
 
 /// The sums run over the product's K and drop it.
 inline bool sumsOverK(const GemmReduceView<rules::Call> &c) {
-  return c.sum().attrs().axis == (c.gemm().attrs().transA ? 0 : 1) &&
-         c.sum().y()->rank == 1;
+  const TensorDesc &a = *c.sum().x();
+  int64_t axis = a.rank - (c.gemm().attrs().transA ? 2 : 1);
+  int64_t sums = c.gemm().attrs().transA ? a.width() : a.rows();
+  return c.sum().attrs().axis == axis && c.sum().y()->rank == 1 &&
+         c.sum().y()->elements() == sums;
 }
 
 template <typename View> uint64_t libraryWorkspace(const View &) {

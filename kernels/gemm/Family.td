@@ -20,9 +20,11 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
   let keepsZeros = "Everywhere";
   let summary = "c[M,N] = op(a) · op(b)";
   let text = [{
-    Matrix product of rank-2 tensors of one float type; `op` transposes where
-    `transA` or `transB` is set. op(a) is [M,K], op(b) is [K,N]. Inside a body c
-    has a's element type.
+    Matrix product of one float type; `op` transposes where `transA` or `transB` is
+    set. op(a) is [M,K], op(b) is [K,N]. A tensor of higher rank is the matrix of
+    its rows along the last dimension: a may be one, and b where a is transposed
+    and b is not, as in the gradient of a weight. Inside a body c has a's element
+    type.
   }];
   let operandList = [In<"a">, In<"b">];
   let resultList = [Checked<"c", FloatElement, 1>];
@@ -31,11 +33,13 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
   let precision = Narrow;
   let scaling = Linear;
   let constraints = [
-    "a, b and c have rank 2.",
+    "a has rank 2 or more; b has rank 2, or more where a is transposed and b is "
+    "not.",
     "a, b and c have the same element type, or a and b are f16 or bf16 and c is "
     "f32.",
     "op(a)'s columns are op(b)'s rows (K).",
-    "c is [op(a)'s rows, op(b)'s columns]."];
+    "c is [op(a)'s rows, op(b)'s columns], where a is not transposed with a's "
+    "dimensions but the last for its rows."];
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,8 +12,8 @@ namespace aicf::reference {
 void compute(const GemmView<Call> &call) {
   auto attrs = call.attrs();
   auto &a = call.a(), &b = call.b();
-  int64_t m = call.c().dim(0), n = call.c().dim(1);
-  int64_t k = attrs.transA ? a.dim(0) : a.dim(1);
+  int64_t m = call.c().desc.rows(), n = call.c().desc.width();
+  int64_t k = attrs.transA ? a.desc.rows() : a.desc.width();
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;

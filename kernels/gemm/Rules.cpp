@@ -9,10 +9,15 @@
 
 namespace aicf::rules {
 
+/// Rows of an operand as a matrix, or columns.
+static int64_t sizeOf(const Operand &operand, bool columns) {
+  return columns ? operand->width() : operand->rows();
+}
+
 Status gemm_c1(const GemmView<Call> &c) {
-  for (const Operand *operand : {&c.a(), &c.b(), &c.c()})
-    AICF_RETURN_IF_ERROR(hasRank(*operand, 2));
-  return {};
+  AICF_RETURN_IF_ERROR(hasRankAtLeast(c.a(), 2));
+  return c.attrs().transA && !c.attrs().transB ? hasRankAtLeast(c.b(), 2)
+                                               : hasRank(c.b(), 2);
 }
 
 Status gemm_c2(const GemmView<Call> &c) {
@@ -24,8 +29,8 @@ Status gemm_c2(const GemmView<Call> &c) {
 }
 
 Status gemm_c3(const GemmView<Call> &c) {
-  int64_t ka = c.a()->dims[1 - c.attrs().transA];
-  int64_t kb = c.b()->dims[c.attrs().transB];
+  int64_t ka = sizeOf(c.a(), !c.attrs().transA);
+  int64_t kb = sizeOf(c.b(), c.attrs().transB);
   if (ka == kb)
     return {};
   return makeError(StatusCode::ShapeMismatch, "K is ", ka, " in ", c.a().text(),
@@ -34,14 +39,18 @@ Status gemm_c3(const GemmView<Call> &c) {
 }
 
 Status gemm_c4(const GemmView<Call> &c) {
-  return hasShape(c.c(), {c.a()->dims[c.attrs().transA],
-                          c.b()->dims[1 - c.attrs().transB]});
+  return hasShape(c.c(), infer_gemm_c(c));
 }
 
 /// Nothing is checked yet: ranks, flags.
 TensorDesc infer_gemm_c(const GemmView<Call> &c) {
-  return TensorDesc(c.a()->dtype, {c.a()->dims[c.attrs().transA != 0],
-                                   c.b()->dims[c.attrs().transB == 0]});
+  int64_t n = sizeOf(c.b(), !c.attrs().transB);
+  if (c.attrs().transA)
+    return TensorDesc(c.a()->dtype, {c.a()->width(), n});
+  TensorDesc result = c.a()->dense();
+  if (result.rank != 0)
+    result.dims[result.rank - 1] = n;
+  return result;
 }
 
 } // namespace aicf::rules

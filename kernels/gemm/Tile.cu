@@ -222,7 +222,7 @@ LaunchPlan gemm(Args call, const DeviceLimits &) {
   p.transA = s.transA;
   p.transB = s.transB;
   auto isVector = [](const TensorView &view) {
-    return view.desc.dims[1] % 4 == 0 &&
+    return view.desc.width() % 4 == 0 &&
            reinterpret_cast<uintptr_t>(view.data) % (4 * sizeof(T)) == 0;
   };
   p.vectorA = isVector(s.a);

@@ -16,49 +16,103 @@
 namespace aicf::cpu {
 namespace {
 
-/// mean((pred - target)^2)
-template <typename T, typename Target> void mseLoss(MseLossArgs call) {
-  const T *pred = call.pred().as<T>();
-  const Target *target = call.target().as<Target>();
+/// What a mean adds for one element, and `slope` of it with respect to pred, of
+/// which kSlopes make the gradient. Functors of the records' formulas.
+struct Mse {
+  /// The difference of halves is exact, and does not overflow where the product
+  /// with the scale would not.
+  static constexpr double kSlopes = 2;
+  template <typename C> static double value(C x, C t) {
+    double d = double(x) - double(t);
+    return d * d;
+  }
+  template <typename C> static C slope(C x, C t) {
+    return C(0.5f) * x - C(0.5f) * t;
+  }
+};
+struct BceWithLogits {
+  static constexpr double kSlopes = 1;
+  template <typename C> static double value(C x, C t) {
+    C most = x > 0 ? x : C(0);
+    return double(most) - double(x) * double(t) +
+           double(std::log1p(std::exp(-std::abs(x))));
+  }
+  template <typename C> static C slope(C x, C t) {
+    return 1 / (1 + std::exp(-x)) - t;
+  }
+};
+struct L1 {
+  static constexpr double kSlopes = 1;
+  template <typename C> static double value(C x, C t) {
+    return std::abs(double(x) - double(t));
+  }
+  template <typename C> static C slope(C x, C t) {
+    C d = x - t;
+    return d > 0 ? C(1) : d < 0 ? C(-1) : d; // 0 or NaN
+  }
+};
+
+template <typename Loss, typename Args, typename T, typename Target>
+void meanLoss(Args call) {
+  using C = std::common_type_t<Compute<T>, Compute<Target>>;
+  const T *pred = call.pred().template as<T>();
+  const Target *target = call.target().template as<Target>();
   int64_t n = call.pred().elements();
   double sum =
       parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
         double partial = 0;
-        for (int64_t i = begin; i < end; ++i) {
-          double d = double(pred[i]) - double(target[i]);
-          partial += d * d;
-        }
+        for (int64_t i = begin; i < end; ++i)
+          partial += Loss::value(C(pred[i]), C(target[i]));
         return partial;
       });
-  *call.loss().as<Target>() = Target(sum / double(n));
+  *call.loss().template as<Target>() = Target(sum / double(n));
 }
 
-/// scale · (pred - target) [· loss_scale], as twice the scale times the
-/// difference of halves: halving is exact, and the difference of two large
-/// numbers does not overflow where the product would not.
-template <typename T, typename Target> void mseGradOf(MseGradArgs call) {
+/// scale · slope [· loss_scale]
+template <typename Loss, typename Args, typename T, typename Target>
+void lossGradOf(Args call) {
   using C = Compute<T>;
-  const T *pred = call.pred().as<T>();
-  const Target *target = call.target().as<Target>();
-  T *grad = call.dpred().as<T>();
+  const T *pred = call.pred().template as<T>();
+  const Target *target = call.target().template as<Target>();
+  T *grad = call.dpred().template as<T>();
   double factor = call.attrs().scale;
   if (const TensorView *lossScale = call.loss_scale())
-    factor *= double(*lossScale->as<Target>());
-  C scale = C(2 * factor), half = C(0.5f);
+    factor *= double(*lossScale->template as<Target>());
+  C scale = C(Loss::kSlopes * factor);
   parallelElements(call.pred().elements(), call->numThreads,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i)
-                       grad[i] =
-                           scale * (half * C(pred[i]) - half * C(target[i]));
+                       grad[i] = scale * Loss::slope(C(pred[i]), C(target[i]));
                    });
 }
 
 /// A 16-bit pred has a target of its own type or of f32.
-template <typename T> void mseGrad(MseGradArgs call) {
+template <typename Loss, typename Args, typename T> void lossGrad(Args call) {
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
-    mseGradOf<T, float>(call);
+    lossGradOf<Loss, Args, T, float>(call);
   else
-    mseGradOf<T, T>(call);
+    lossGradOf<Loss, Args, T, T>(call);
+}
+
+template <typename T, typename Mean> void mean(MeanArgs call) {
+  const T *x = call.x().as<T>();
+  int64_t n = call.x().elements();
+  double sum =
+      parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
+        double partial = 0;
+        for (int64_t i = begin; i < end; ++i)
+          partial += double(x[i]);
+        return partial;
+      });
+  *call.y().as<Mean>() = Mean(sum / double(n));
+}
+
+template <typename T> void countEqual(CountEqualArgs call) {
+  const T *a = call.a().as<T>(), *b = call.b().as<T>();
+  int32_t count = 0;
+  for (int64_t i = 0; i < call.a().elements(); ++i)
+    count += a[i] == b[i];
+  *call.count().as<int32_t>() = count;
 }
 
 /// A row's largest logit, and the log of the sum of exp(x - most): apart, since

@@ -9,11 +9,15 @@
 // adds them; without workspace one launch does all the work.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/Common.cuh"
+#include "kernels/cuda/RowGroup.cuh"
 #include "kernels/loss/Family.h"
 
 namespace aicf::cuda {
 namespace {
+
+//===----------------------------------------------------------------------===//
+// Means over elements
+//===----------------------------------------------------------------------===//
 
 struct GradParams {
   const void *pred, *target;
@@ -23,15 +27,54 @@ struct GradParams {
   double factor;
 };
 
-/// dpred = factor [· loss_scale] · (pred - target), in pred's compute type;
-/// from halves, whose difference does not overflow.
-template <typename T, typename Target, int V>
-__global__ void mseGradKernel(const __grid_constant__ GradParams p) {
+/// What a mean adds for one element, to `sum`, and `slope` of it with respect to
+/// pred, of which kSlopes make the gradient. Functors of the records' formulas.
+struct Mse {
+  /// The difference of halves is exact, and does not overflow where the product
+  /// with the scale would not.
+  static constexpr double kSlopes = 2;
+  template <typename C> static __device__ C add(C sum, C x, C t) {
+    return fma(x - t, x - t, sum);
+  }
+  template <typename C> static __device__ C slope(C x, C t) {
+    return C(0.5f) * x - C(0.5f) * t;
+  }
+};
+struct BceWithLogits {
+  static constexpr double kSlopes = 1;
+  template <typename C> static __device__ C add(C sum, C x, C t) {
+    C most = x > 0 ? x : C(0);
+    return sum + (most - x * t + log1p(exp(-fabs(x))));
+  }
+  template <typename C> static __device__ C slope(C x, C t) {
+    return 1 / (1 + exp(-x)) - t;
+  }
+};
+struct L1 {
+  static constexpr double kSlopes = 1;
+  template <typename C> static __device__ C add(C sum, C x, C t) {
+    return sum + fabs(x - t);
+  }
+  template <typename C> static __device__ C slope(C x, C t) {
+    C d = x - t;
+    return d > 0 ? C(1) : d < 0 ? C(-1) : d; // 0 or NaN
+  }
+};
+/// The mean of pred itself.
+struct Plain {
+  template <typename C> static __device__ C add(C sum, C x, C) {
+    return sum + x;
+  }
+};
+
+/// dpred = factor [· loss_scale] · slope, in pred's compute type.
+template <typename Loss, typename T, typename Target, int V>
+__global__ void lossGradKernel(const __grid_constant__ GradParams p) {
   using C = Compute<T>;
   double factor = p.factor;
   if (p.lossScale)
     factor *= double(widen(*static_cast<const Target *>(p.lossScale)));
-  const C scale = C(2 * factor), half = C(0.5f);
+  const C scale = C(Loss::kSlopes * factor);
   gridStride(p.vectors, [&](int64_t i) {
     Vec<T, V> pred = loadVec<T, V>(static_cast<const T *>(p.pred), i);
     Vec<Target, V> target =
@@ -39,13 +82,13 @@ __global__ void mseGradKernel(const __grid_constant__ GradParams p) {
 #pragma unroll
     for (int k = 0; k < V; ++k)
       pred.at[k] = narrow<T>(
-          scale * (half * widen(pred.at[k]) - half * C(widen(target.at[k]))));
+          scale * Loss::slope(C(widen(pred.at[k])), C(widen(target.at[k]))));
     storeVec<T, V>(static_cast<T *>(p.dpred), i, pred);
   });
 }
 
-template <typename T, int V>
-LaunchPlan mseGrad(MseGradArgs call, const DeviceLimits &limits) {
+template <typename Loss, typename Args, typename T, int V>
+LaunchPlan lossGrad(Args call, const DeviceLimits &limits) {
   GradParams p{};
   p.pred = call.pred().data;
   p.target = call.target().data;
@@ -55,11 +98,11 @@ LaunchPlan mseGrad(MseGradArgs call, const DeviceLimits &limits) {
   p.vectors = call.pred().elements() / V;
   int64_t grid = gridFor(p.vectors, limits);
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
-    return {plan(mseGradKernel<T, float, V>, grid, kBlock, p)};
-  return {plan(mseGradKernel<T, T, V>, grid, kBlock, p)};
+    return {plan(lossGradKernel<Loss, T, float, V>, grid, kBlock, p)};
+  return {plan(lossGradKernel<Loss, T, T, V>, grid, kBlock, p)};
 }
 
-struct MseParams {
+struct LossParams {
   const void *pred, *target, *scale;
   void *dpred; ///< null for the loss alone
   void *loss;
@@ -69,26 +112,29 @@ struct MseParams {
 };
 
 /// V elements a thread and step, then one by one what is left.
-template <typename T, typename Target, bool kGrad, int V>
-__global__ void mseKernel(const __grid_constant__ MseParams p) {
+template <typename Loss, typename T, typename Target, bool kGrad, int V>
+__global__ void lossKernel(const __grid_constant__ LossParams p) {
   using C = Compute<T>;
+  constexpr bool kTarget = !std::is_same_v<Loss, Plain>;
   __shared__ double scratch[32];
   double factor = p.factor;
   if (kGrad && p.scale)
     factor *= double(widen(*static_cast<const Target *>(p.scale)));
-  const C scale = C(2 * factor), half = C(0.5f); // as mse_grad
-  C sum = 0;
+  C scale = 0, sum = 0;
+  if constexpr (kGrad)
+    scale = C(Loss::kSlopes * factor); // as the gradient alone
   auto work = [&](auto width, int64_t i) {
     constexpr int kWidth = decltype(width)::value;
     auto pred = loadVec<T, kWidth>(static_cast<const T *>(p.pred), i);
-    auto target =
-        loadVec<Target, kWidth>(static_cast<const Target *>(p.target), i);
+    Vec<Target, kWidth> target{};
+    if constexpr (kTarget)
+      target = loadVec<Target, kWidth>(static_cast<const Target *>(p.target), i);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       C x = widen(pred.at[k]), t = C(widen(target.at[k]));
-      sum = fma(x - t, x - t, sum);
+      sum = Loss::add(sum, x, t);
       if constexpr (kGrad)
-        pred.at[k] = narrow<T>(scale * (half * x - half * t));
+        pred.at[k] = narrow<T>(scale * Loss::slope(x, t));
     }
     if constexpr (kGrad)
       storeVec<T, kWidth>(static_cast<T *>(p.dpred), i, pred);
@@ -125,28 +171,22 @@ __global__ void meanKernel(const __grid_constant__ MeanParams p) {
     *static_cast<T *>(p.out) = narrow<T>(Compute<T>(sum / double(p.n)));
 }
 
-/// `grad` is null where only the loss is asked for.
-template <typename T, typename Target, bool kGrad>
-LaunchPlan planMse(const MseLossArgs &call, const MseGradArgs *grad) {
+/// `p` comes with its pointers but partials; a result of type Target.
+template <typename Loss, typename T, typename Target, bool kGrad>
+LaunchPlan planLoss(LossParams p, const TensorView &workspace) {
   // The number of blocks decides the order of the sum.
   const DeviceLimits limits{int(kMultiprocessors), kThreadsPerMultiprocessor};
-  MseParams p{};
-  p.pred = call.pred().data;
-  p.target = call.target().data;
-  p.loss = call.loss().data;
-  p.n = call.pred().elements();
-  if constexpr (kGrad) {
-    p.scale = grad->loss_scale() ? grad->loss_scale()->data : nullptr;
-    p.dpred = grad->dpred().data;
-    p.factor = grad->attrs().scale;
-  }
+  // f64 has no registers for more where it takes exponentials.
+  constexpr int kOnly = std::is_same_v<T, double> && !std::is_same_v<Loss, Mse>
+                            ? 512
+                            : 1024;
   int64_t fits =
-      call->workspace.data ? int64_t(call->workspace.desc.spanBytes() / 8) : 0;
+      workspace.data ? int64_t(workspace.desc.spanBytes() / 8) : 0;
   auto launches = [&](auto kernel, int64_t width) -> LaunchPlan {
     int64_t blocks = std::min(gridFor(p.n / width, limits, 512, 1), fits);
     if (blocks < 2 || p.n <= families::kSingleBlockElements)
-      return {plan(kernel, 1, 1024, p)};
-    p.partials = static_cast<double *>(call->workspace.data);
+      return {plan(kernel, 1, kOnly, p)};
+    p.partials = static_cast<double *>(workspace.data);
     MeanParams m{p.partials, p.loss, blocks, p.n};
     return {plan(kernel, blocks, 512, p), plan(meanKernel<Target>, 1, 256, m)};
   };
@@ -155,25 +195,68 @@ LaunchPlan planMse(const MseLossArgs &call, const MseGradArgs *grad) {
     bits |= reinterpret_cast<uintptr_t>(at);
   constexpr int kWidth = 16 / sizeof(T);
   if (bits % 16 == 0)
-    return launches(mseKernel<T, Target, kGrad, kWidth>, kWidth);
-  return launches(mseKernel<T, Target, kGrad, 1>, 1);
+    return launches(lossKernel<Loss, T, Target, kGrad, kWidth>, kWidth);
+  return launches(lossKernel<Loss, T, Target, kGrad, 1>, 1);
 }
 
-template <typename T, bool kGrad>
-LaunchPlan mse(const MseLossArgs &call, const MseGradArgs *grad) {
+/// A 16-bit pred has a target of its own type or of f32.
+template <typename Loss, typename T, bool kGrad, typename Args>
+LaunchPlan planLossOf(const Args &call, LossParams p) {
+  p.pred = call.pred().data;
+  p.target = call.target().data;
+  p.loss = call.loss().data;
+  p.n = call.pred().elements();
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
-    return planMse<T, float, kGrad>(call, grad);
-  return planMse<T, T, kGrad>(call, grad);
+    return planLoss<Loss, T, float, kGrad>(p, call->workspace);
+  return planLoss<Loss, T, T, kGrad>(p, call->workspace);
+}
+
+template <typename Loss, typename Args, typename T>
+LaunchPlan meanLoss(Args call, const DeviceLimits &) {
+  return planLossOf<Loss, T, false>(call, LossParams{});
+}
+template <typename Loss, typename Args, typename T>
+LaunchPlan lossAndGrad(Args call, const DeviceLimits &) {
+  auto grad = call.grad();
+  LossParams p{};
+  p.scale = grad.loss_scale() ? grad.loss_scale()->data : nullptr;
+  p.dpred = grad.dpred().data;
+  p.factor = grad.attrs().scale;
+  return planLossOf<Loss, T, true>(call.loss(), p);
+}
+
+template <typename T> LaunchPlan mean(MeanArgs call, const DeviceLimits &) {
+  LossParams p{};
+  p.pred = call.x().data;
+  p.loss = call.y().data;
+  p.n = call.x().elements();
+  using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+  return planLoss<Plain, T, Wide, false>(p, call->workspace);
+}
+
+struct CountParams {
+  const void *a, *b;
+  int32_t *count;
+  int64_t n;
+};
+
+/// One block: labels of a batch are few.
+template <typename T>
+__global__ void countEqualKernel(const __grid_constant__ CountParams p) {
+  __shared__ int32_t scratch[32];
+  const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
+  int32_t count = 0;
+  gridStride(p.n, [&](int64_t i) { count += a[i] == b[i]; });
+  count = blockSum(count, scratch);
+  if (threadIdx.x == 0)
+    *p.count = count;
 }
 
 template <typename T>
-LaunchPlan mseLoss(MseLossArgs call, const DeviceLimits &) {
-  return mse<T, false>(call, nullptr);
-}
-template <typename T>
-LaunchPlan mseLossGrad(MseLossGradArgs call, const DeviceLimits &) {
-  MseGradArgs grad = call.grad();
-  return mse<T, true>(call.loss(), &grad);
+LaunchPlan countEqual(CountEqualArgs call, const DeviceLimits &) {
+  CountParams p{call.a().data, call.b().data, call.count().as<int32_t>(),
+                call.a().elements()};
+  return {plan(countEqualKernel<T>, 1, p.n > 256 ? 1024 : 128, p)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,37 +272,6 @@ struct CrossEntropyParams {
   int64_t rows, width, ignored;
   int64_t numPartials;
   double smoothing;
-};
-
-/// A row is a warp's work, a whole block's where it is long, or a thread's where it
-/// is short: `size` threads that start at a multiple of `size`.
-struct RowGroup {
-  int size, lane;
-  void *scratch; ///< 32 values of a block, where the group is one
-
-  template <typename C> __device__ C sum(C x) const {
-    if (size == 1)
-      return x;
-    return size == 32 ? warpSum(x) : blockSum(x, static_cast<C *>(scratch));
-  }
-  template <typename C> __device__ C max(C x) const {
-    if (size == 1)
-      return x;
-    for (int offset = 16; offset > 0; offset /= 2) {
-      C other = __shfl_xor_sync(0xffffffffu, x, offset);
-      x = other > x ? other : x;
-    }
-    if (size == 32)
-      return x;
-    C *warps = static_cast<C *>(scratch);
-    __syncthreads(); // the last use of scratch is over
-    if (threadIdx.x % 32 == 0)
-      warps[threadIdx.x / 32] = x;
-    __syncthreads();
-    for (int w = 0; w < size / 32; ++w)
-      x = warps[w] > x ? warps[w] : x;
-    return x;
-  }
 };
 
 /// A row's largest logit, and the log of the sum of exp(x - most): apart, since
@@ -368,8 +420,8 @@ CrossEntropyParams crossEntropyParams(const Args &call) {
   return p;
 }
 
-/// Rows longer than this are a block's work; up to this a thread's, in the loss.
-constexpr int64_t kLongRow = 1024, kShortRow = 32;
+/// Rows up to this are a thread's work, in the loss.
+constexpr int64_t kShortRow = 32;
 
 /// The blocks of a reduction over `items`, each of which takes `perBlock`: as
 /// many as the workspace has room for. Their number decides the order of a sum.

@@ -13,14 +13,13 @@
 namespace aicf::families {
 
 /// A partial sum (f64) a block.
-inline constexpr uint64_t kMseWorkspaceBytes = uint64_t(1) << 20;
+inline constexpr uint64_t kLossWorkspaceBytes = uint64_t(1) << 20;
 
-inline uint64_t mseWorkspace(const MseLossView<rules::Call> &c) {
-  int64_t elements = c.pred()->elements() + c.target()->elements();
-  return elements <= kSingleBlockElements ? 0 : kMseWorkspaceBytes;
-}
-inline uint64_t mseWorkspace(const MseLossGradView<rules::Call> &c) {
-  return mseWorkspace(c.loss());
+/// Of a mean over the elements of all these operands.
+template <typename... Operands>
+uint64_t lossWorkspace(const Operands &...operands) {
+  int64_t elements = (0 + ... + operands->elements());
+  return elements <= kSingleBlockElements ? 0 : kLossWorkspaceBytes;
 }
 
 } // namespace aicf::families

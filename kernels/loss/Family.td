@@ -14,7 +14,8 @@ include "kernels/KernelFamily.td"
 // Primitives
 //===----------------------------------------------------------------------===//
 
-class AICFRT_Mse<string mnemonic, int number, string schema, int optional>
+/// A mean over the elements of pred and target, or its gradient (`optional`).
+class AICFRT_MeanLoss<string mnemonic, int number, string schema, int optional>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let operandList = [In<"pred">, In<"target">]
       # !if(optional, [Opt<"loss_scale">], []<Operand>);
@@ -25,25 +26,80 @@ class AICFRT_Mse<string mnemonic, int number, string schema, int optional>
       # !if(optional, ["loss_scale is 0-d of target's element type."],
             []<string>);
 }
-
-def AICFRT_MseLossOp : AICFRT_Mse<"mse_loss", 8, "", 0> {
-  let summary = "loss = mean((pred - target)^2)";
+class AICFRT_MeanLossValue<string mnemonic, int number>
+    : AICFRT_MeanLoss<mnemonic, number, "", 0> {
   let text = "\n    The loss has target's element type.\n";
   let resultList = [ScalarOf<"loss", "target">];
   let phase = ForwardPhase;
   let scaling = NotScaled;
 }
-
-def AICFRT_MseGradOp : AICFRT_Mse<"mse_grad", 9, "MSEG", 1> {
-  let summary = "dpred = scale · (pred - target) [· loss_scale]";
-  let text = [{
-    `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
-  }];
+class AICFRT_MeanLossGrad<string mnemonic, int number, string schema>
+    : AICFRT_MeanLoss<mnemonic, number, schema, 1> {
   let resultList = [Like<"dpred", "pred">];
   let ties = [Tie<"dpred", "pred">, Tie<"dpred", "target">];
   let fields = [F64Field<"scale", FiniteNumber, "computed">];
   let phase = BackwardPhase;
   let scaling = Seed;
+}
+
+def AICFRT_MseLossOp : AICFRT_MeanLossValue<"mse_loss", 8> {
+  let summary = "loss = mean((pred - target)^2)";
+}
+def AICFRT_MseGradOp : AICFRT_MeanLossGrad<"mse_grad", 9, "MSEG"> {
+  let summary = "dpred = scale · (pred - target) [· loss_scale]";
+  let text = [{
+    `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
+  }];
+}
+
+def AICFRT_BceWithLogitsOp : AICFRT_MeanLossValue<"bce_with_logits", 49> {
+  let summary = "loss = mean(max(pred, 0) - pred·target + log(1 + exp(-|pred|)))";
+  let text = [{
+    The binary cross entropy of sigmoid(pred) against target in [0, 1], without
+    overflow. The loss has target's element type.
+  }];
+}
+def AICFRT_BceWithLogitsGradOp
+    : AICFRT_MeanLossGrad<"bce_with_logits_grad", 50, "BCEG"> {
+  let summary = "dpred = scale · (sigmoid(pred) - target) [· loss_scale]";
+  let text = [{
+    `scale` defaults to 1/numel(pred), the gradient of `bce_with_logits`.
+  }];
+}
+
+def AICFRT_L1LossOp : AICFRT_MeanLossValue<"l1_loss", 51> {
+  let summary = "loss = mean(|pred - target|)";
+}
+def AICFRT_L1GradOp : AICFRT_MeanLossGrad<"l1_grad", 52, "L1GR"> {
+  let summary = "dpred = scale · sign(pred - target) [· loss_scale]";
+  let text = [{
+    `scale` defaults to 1/numel(pred), the gradient of `l1_loss`. The sign of 0 is
+    0, and NaN's NaN.
+  }];
+}
+
+def AICFRT_MeanOp : AICFRT_Primitive<"mean", 53> {
+  let summary = "y = the mean of all elements of x";
+  let text = "\n    Of f32 where x has 16 bits.\n";
+  let operandList = [In<"x">];
+  let resultList = [WideScalarOf<"y", "x">];
+  let phase = ForwardPhase;
+  let precision = Keep<"x">;
+  let scaling = Linear;
+  let constraints = []<string>;
+}
+
+def AICFRT_CountEqualOp : AICFRT_Primitive<"count_equal", 59> {
+  let summary = "count = how many elements of a and b are equal";
+  let text = [{
+    How many predictions (`argmax`) are right.
+  }];
+  let operandList = [In<"a", IntElement>, Same<"b", "a", IntElement>];
+  let resultList = [Count<"count">];
+  let phase = ForwardPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+  let constraints = []<string>;
 }
 
 class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
@@ -94,7 +150,9 @@ def AICFRT_SoftmaxCrossEntropyGradOp
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_MseLossOp : AICF_OpOf<AICFRT_MseLossOp> {
+/// What is said of pred is said of target, with pred for target.
+class AICF_SymmetricLoss<AICFRT_Primitive record, string gradOp>
+    : AICF_OpOf<record> {
   let gradient = [{
     if (g.isNeeded(getTarget()) &&
         getPred().getType() != getTarget().getType()) {
@@ -104,22 +162,58 @@ def AICF_MseLossOp : AICF_OpOf<AICFRT_MseLossOp> {
     }
     auto grad = [&](::mlir::Value pred, ::mlir::Value target) {
       if (g.isNeeded(pred)) {
-        g.add(pred, MseGradOp::create(b, loc, g.saved(pred), g.saved(target),
-                                      g.factor(getLoss()),
-                                      /*scale=*/::mlir::FloatAttr()));
+        g.add(pred, }] # gradOp # [{::create(b, loc, g.saved(pred),
+                                   g.saved(target), g.factor(getLoss()),
+                                   /*scale=*/::mlir::FloatAttr()));
       }
     };
     grad(getPred(), getTarget());
     grad(getTarget(), getPred());
   }];
 }
+def AICF_MseLossOp : AICF_SymmetricLoss<AICFRT_MseLossOp, "MseGradOp">;
+def AICF_L1LossOp : AICF_SymmetricLoss<AICFRT_L1LossOp, "L1GradOp">;
+def AICF_BceWithLogitsOp : AICF_OpOf<AICFRT_BceWithLogitsOp> {
+  let gradient = [{
+    if (g.isNeeded(getTarget())) {
+      return emitOpError() << "no derivative with respect to its target: "
+                              "stop_gradient says that none is meant";
+    }
+    g.add(getPred(), BceWithLogitsGradOp::create(
+        b, loc, g.saved(getPred()), g.saved(getTarget()), g.factor(getLoss()),
+        /*scale=*/::mlir::FloatAttr()));
+  }];
+}
 
-def AICF_MseGradOp : AICF_OpOf<AICFRT_MseGradOp> {
+def AICF_MeanOp : AICF_OpOf<AICFRT_MeanOp> {
+  let gradient = [{
+    auto x = ::llvm::cast<::mlir::RankedTensorType>(getX().getType());
+    ::mlir::Value share = ScaleOp::create(b, loc, g.cotangent(getY()),
+        ::llvm::APFloat(1.0 / double(x.getNumElements())));
+    if (getY().getType().getElementType() != x.getElementType()) {
+      share = CastOp::create(b, loc, share,
+                             ::mlir::TypeAttr::get(x.getElementType()));
+    }
+    if (x.getRank() != 0) {
+      share = ExpandOp::create(b, loc, share,
+                               b.getI64IntegerAttr(x.getRank() - 1),
+                               b.getDenseI64ArrayAttr(x.getShape()));
+    }
+    g.add(getX(), share);
+  }];
+}
+
+def AICF_CountEqualOp : AICF_OpOf<AICFRT_CountEqualOp>;
+
+class AICF_LossGrad<AICFRT_Primitive record> : AICF_OpOf<record> {
   let assemblyFormat = [{
     $pred `,` $target (`,` $loss_scale^)? attr-dict
     `:` type($pred) `,` type($target) (`,` type($loss_scale)^)?
   }];
 }
+def AICF_MseGradOp : AICF_LossGrad<AICFRT_MseGradOp>;
+def AICF_L1GradOp : AICF_LossGrad<AICFRT_L1GradOp>;
+def AICF_BceWithLogitsGradOp : AICF_LossGrad<AICFRT_BceWithLogitsGradOp>;
 
 def AICF_SoftmaxCrossEntropyOp : AICF_OpOf<AICFRT_SoftmaxCrossEntropyOp> {
   let gradient = [{
@@ -140,46 +234,73 @@ def AICF_SoftmaxCrossEntropyGradOp
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def MseLossCpu : KernelFamily<"loss", "CPU"> {
-  let kinds = [AICFRT_MseLossOp];
-  let variants = EveryFloat.each # HalfToSingle.each;
-  let kernel = "mseLoss<$T, $U>";
+/// `loss` is a functor of the kernels: Mse, BceWithLogits, L1.
+multiclass MeanLoss<AICFRT_Primitive value, AICFRT_Primitive grad,
+                    string functor, string fused, int v> {
+  def Cpu : KernelFamily<"loss", "CPU"> {
+    let kinds = [value];
+    let variants = EveryFloat.each # HalfToSingle.each;
+    let kernel = "meanLoss<" # functor # ", $Args, $T, $U>";
+  }
+  def GradCpu : KernelFamily<"loss", "CPU"> {
+    let kinds = [grad];
+    let variants = EveryFloat.each;
+    let version = v;
+    let kernel = "lossGrad<" # functor # ", $Args, $T>";
+  }
+  def GradCuda : KernelFamily<"loss", "CUDA"> {
+    let kinds = [grad];
+    let variants = Vectors.each;
+    let version = v;
+    let kernel = "lossGrad<" # functor # ", $Args, $T, $V>";
+  }
+  /// The workspace holds a partial sum a block.
+  def Cuda : KernelFamily<"loss", "CUDA"> {
+    let kinds = [value];
+    let variants = EveryFloat.each # HalfToSingle.each;
+    let workspace = "lossWorkspace(c.pred(), c.target())";
+    let workspaceCap = "kLossWorkspaceBytes";
+    let kernel = "meanLoss<" # functor # ", $Args, $T>";
+  }
+  def Both : BodyPattern<fused, [Element<"loss", value>, Element<"grad", grad>]> {
+    let bindings = ["grad.pred = loss.pred", "grad.target = loss.target"];
+    let ties = ["grad.dpred = loss.pred", "grad.dpred = loss.target"];
+  }
+  /// Result 0 is the loss, of target's type.
+  def BothCuda : KernelFamily<"loss", "CUDA"> {
+    let patterns = [!cast<BodyPattern>(NAME # "Both")];
+    let variants = EveryFloat.each # HalfToSingle.each;
+    let version = v;
+    let workspace = "lossWorkspace(c.loss().pred(), c.loss().target())";
+    let workspaceCap = "kLossWorkspaceBytes";
+    let kernel = "lossAndGrad<" # functor # ", $Args, $T>";
+  }
 }
-def MseGradCpu : KernelFamily<"loss", "CPU"> {
-  let kinds = [AICFRT_MseGradOp];
-  let variants = EveryFloat.each;
-  let version = 1;
-  let kernel = "mseGrad<$T>";
+defm Mse : MeanLoss<AICFRT_MseLossOp, AICFRT_MseGradOp, "Mse", "mse_loss_grad",
+                    1>;
+defm Bce : MeanLoss<AICFRT_BceWithLogitsOp, AICFRT_BceWithLogitsGradOp,
+                    "BceWithLogits", "bce_with_logits_loss_grad", 0>;
+defm L1 : MeanLoss<AICFRT_L1LossOp, AICFRT_L1GradOp, "L1", "l1_loss_grad", 0>;
+
+class Mean<string device, string planner> : KernelFamily<"loss", device> {
+  let kinds = [AICFRT_MeanOp];
+  let variants = SingleAndDouble.each # HalfToSingle.each;
+  let kernel = planner;
+}
+def MeanCpu : Mean<"CPU", "mean<$T, $U>">;
+def MeanCuda : Mean<"CUDA", "mean<$T>"> {
+  let workspace = "lossWorkspace(c.x())";
+  let workspaceCap = "kLossWorkspaceBytes";
 }
 
-def MseGradCuda : KernelFamily<"loss", "CUDA"> {
-  let kinds = [AICFRT_MseGradOp];
-  let variants = Vectors.each;
-  let version = 1;
-  let kernel = "mseGrad<$T, $V>";
+class CountEqual<string device> : KernelFamily<"loss", device> {
+  let kinds = [AICFRT_CountEqualOp];
+  let variants = [From<"i32", "i32">, From<"i64", "i32">];
+  let kidTypes = "First";
+  let kernel = "countEqual<$T>";
 }
-/// The workspace holds a partial sum a block.
-def MseLossCuda : KernelFamily<"loss", "CUDA"> {
-  let kinds = [AICFRT_MseLossOp];
-  let variants = EveryFloat.each # HalfToSingle.each;
-  let workspace = "mseWorkspace(c)";
-  let workspaceCap = "kMseWorkspaceBytes";
-  let kernel = "mseLoss<$T>";
-}
-def MseLossGrad : BodyPattern<"mse_loss_grad", [
-    Element<"loss", AICFRT_MseLossOp>, Element<"grad", AICFRT_MseGradOp>]> {
-  let bindings = ["grad.pred = loss.pred", "grad.target = loss.target"];
-  let ties = ["grad.dpred = loss.pred", "grad.dpred = loss.target"];
-}
-/// Result 0 is the loss, of target's type.
-def MseLossGradCuda : KernelFamily<"loss", "CUDA"> {
-  let patterns = [MseLossGrad];
-  let variants = EveryFloat.each # HalfToSingle.each;
-  let version = 1;
-  let workspace = "mseWorkspace(c)";
-  let workspaceCap = "kMseWorkspaceBytes";
-  let kernel = "mseLossGrad<$T>";
-}
+def CountEqualCpu : CountEqual<"CPU">;
+def CountEqualCuda : CountEqual<"CUDA">;
 
 class CrossEntropy<string device, string planner>
     : KernelFamily<"loss", device> {

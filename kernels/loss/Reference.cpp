@@ -24,6 +24,55 @@ void compute(const MseGradView<Call> &c) {
        [&](size_t i) { return scale * (c.pred()[i] - c.target()[i]); });
 }
 
+/// -t·log σ(x) - (1-t)·log(1 - σ(x)), with -log σ(x) = log(1 + exp(-x)).
+void compute(const BceWithLogitsView<Call> &c) {
+  double sum = 0;
+  for (size_t i = 0; i < c.pred().size(); ++i) {
+    double x = c.pred()[i], t = c.target()[i];
+    auto minusLog = [](double z) { // of σ(z)
+      return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
+    };
+    sum += t * minusLog(x) + (1 - t) * minusLog(-x);
+  }
+  c.loss()[0] = sum / double(c.pred().size());
+}
+
+void compute(const BceWithLogitsGradView<Call> &c) {
+  double scale = c.attrs().scale * valueOr(c.loss_scale(), 1);
+  fill(c.dpred(), [&](size_t i) {
+    return scale * (1 / (1 + std::exp(-c.pred()[i])) - c.target()[i]);
+  });
+}
+
+void compute(const L1LossView<Call> &c) {
+  double sum = 0;
+  for (size_t i = 0; i < c.pred().size(); ++i)
+    sum += std::abs(c.pred()[i] - c.target()[i]);
+  c.loss()[0] = sum / double(c.pred().size());
+}
+
+void compute(const L1GradView<Call> &c) {
+  double scale = c.attrs().scale * valueOr(c.loss_scale(), 1);
+  fill(c.dpred(), [&](size_t i) {
+    double d = c.pred()[i] - c.target()[i];
+    return scale * (std::isnan(d) ? d : (d > 0) - (d < 0));
+  });
+}
+
+void compute(const MeanView<Call> &c) {
+  double sum = 0;
+  for (double value : c.x().values)
+    sum += value;
+  c.y()[0] = sum / double(c.x().size());
+}
+
+void compute(const CountEqualView<Call> &c) {
+  double count = 0;
+  for (size_t i = 0; i < c.a().size(); ++i)
+    count += c.a()[i] == c.b()[i];
+  c.count()[0] = count;
+}
+
 namespace {
 
 /// -log softmax(x)[j] of one row.

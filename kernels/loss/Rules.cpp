@@ -9,16 +9,36 @@
 
 namespace aicf::rules {
 
+/// C2 of the gradients of means.
+template <typename Grad> static Status hasScaleOfTarget(const Grad &c) {
+  return ifThere(c.loss_scale(), hasType, TensorDesc(c.target()->dtype, {}));
+}
+
 Status mse_loss_c1(const MseLossView<Call> &c) {
   return hasTypeOrIsNarrower(c.pred(), c.target());
 }
 Status mse_grad_c1(const MseGradView<Call> &c) {
   return hasTypeOrIsNarrower(c.pred(), c.target());
 }
+Status mse_grad_c2(const MseGradView<Call> &c) { return hasScaleOfTarget(c); }
 
-Status mse_grad_c2(const MseGradView<Call> &c) {
-  return ifThere(c.loss_scale(), hasType, TensorDesc(c.target()->dtype, {}));
+Status bce_with_logits_c1(const BceWithLogitsView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
 }
+Status bce_with_logits_grad_c1(const BceWithLogitsGradView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
+}
+Status bce_with_logits_grad_c2(const BceWithLogitsGradView<Call> &c) {
+  return hasScaleOfTarget(c);
+}
+
+Status l1_loss_c1(const L1LossView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
+}
+Status l1_grad_c1(const L1GradView<Call> &c) {
+  return hasTypeOrIsNarrower(c.pred(), c.target());
+}
+Status l1_grad_c2(const L1GradView<Call> &c) { return hasScaleOfTarget(c); }
 
 Status softmax_cross_entropy_c1(const SoftmaxCrossEntropyView<Call> &c) {
   return hasLastDimension(c.logits());
@@ -43,6 +63,13 @@ softmax_cross_entropy_grad_c3(const SoftmaxCrossEntropyGradView<Call> &c) {
 /// The gradient of mse_loss.
 double default_mse_grad_scale(const MseGradView<Call> &c) {
   return 2.0 / double(c.pred()->elements());
+}
+double
+default_bce_with_logits_grad_scale(const BceWithLogitsGradView<Call> &c) {
+  return 1.0 / double(c.pred()->elements());
+}
+double default_l1_grad_scale(const L1GradView<Call> &c) {
+  return 1.0 / double(c.pred()->elements());
 }
 
 } // namespace aicf::rules

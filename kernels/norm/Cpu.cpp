@@ -9,7 +9,9 @@
 
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
+#include "kernels/norm/Family.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -23,12 +25,8 @@ constexpr int64_t kColumns = 64;
 template <typename T> void reduceSum(ReduceSumArgs call) {
   const T *x = call.x().as<T>();
   T *y = call.y().as<T>();
-  const TensorDesc &desc = call.x().desc;
-  int64_t axis = call.attrs().axis;
-  int64_t size = desc.dims[axis], inner = 1;
-  for (int64_t d = axis + 1; d < desc.rank; ++d)
-    inner *= desc.dims[d];
-  int64_t outer = desc.elements() / (size * inner);
+  auto [outer, size, inner] =
+      families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
   if (inner == 1) { // rows
     parallelFor(outer, 16, call->numThreads, outer * size,
                 [&](int64_t begin, int64_t end) {
@@ -54,6 +52,20 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
                     sums[j] += double(from[j]);
                 for (int64_t j = 0; j < width; ++j)
                   y[o * inner + first + j] = T(sums[j]);
+              });
+}
+
+/// y[o,i,k] = x[o,k].
+template <typename T> void expand(ExpandArgs call) {
+  const T *x = call.x().as<T>();
+  T *y = call.y().as<T>();
+  families::SumExtents e(call.y().desc, call.x().desc, call.attrs().axis);
+  int64_t blockSize = std::max<int64_t>(1, 16384 / e.inner);
+  parallelFor(e.outer * e.size, blockSize, call->numThreads,
+              call.y().elements(), [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end; ++row)
+                  std::copy_n(x + row / e.size * e.inner, e.inner,
+                              y + row * e.inner);
               });
 }
 

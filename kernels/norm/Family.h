@@ -17,6 +17,18 @@ inline constexpr uint64_t kPartialSumBytes = 64 * 8;
 /// Wide results get fewer chunks.
 inline constexpr uint64_t kPartialSumsCap = uint64_t(32) << 20;
 
+/// A sum over `size` of [outer, size, inner]: `large` is what is summed,
+/// `small` the sums.
+struct SumExtents {
+  int64_t outer, size, inner = 1;
+  SumExtents(const TensorDesc &large, const TensorDesc &small, int64_t axis) {
+    for (int64_t d = axis + 1; d < large.rank; ++d)
+      inner *= large.dims[d];
+    outer = small.elements() / inner;
+    size = large.elements() / small.elements();
+  }
+};
+
 inline uint64_t columnSumsWorkspace(const ReduceSumView<rules::Call> &c) {
   if (c.x()->elements() <= kSingleBlockElements)
     return 0;
@@ -27,10 +39,11 @@ inline uint64_t columnSumsWorkspace(const ReluBwdReduceView<rules::Call> &c) {
     return 0;
   return kPartialSumBytes * uint64_t(c.sum().y()->elements());
 }
-/// A matrix summed over its rows, to a vector.
+/// All rows are added, to a vector.
 inline bool sumsRows(const ReluBwdReduceView<rules::Call> &c) {
-  return c.sum().attrs().axis == 0 && c.sum().x()->rank == 2 &&
-         c.sum().y()->rank == 1;
+  return c.sum().attrs().axis == c.sum().x()->rank - 2 &&
+         c.sum().y()->rank == 1 &&
+         c.sum().y()->elements() == c.sum().x()->width();
 }
 
 } // namespace aicf::families

@@ -19,7 +19,8 @@ def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
   let keepsZeros = "Everywhere";
   let summary = "y = x summed over dimension `axis`";
   let text = [{
-    Whether the dimension is kept (as 1) or dropped shows in y's shape.
+    Whether the dimension is kept (as 1) or dropped, or all up to it are summed,
+    shows in y's shape.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];
@@ -29,7 +30,26 @@ def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
   let scaling = Linear;
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
-                     "y has x's shape with dimension `axis` dropped or 1."];
+                     "y has x's shape with dimension `axis` dropped or 1, or "
+                     "with dimensions 0 to `axis` dropped."];
+}
+
+def AICFRT_ExpandOp : AICFRT_Primitive<"expand", 54, "EXPD"> {
+  let summary = "y = x repeated along dimension `axis`";
+  let text = [{
+    What reduce_sum turns back: whether x has dimension `axis` (as 1), does not
+    have it, or lacks all up to it, shows in x's shape.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Checked<"y", FloatElement>];
+  let fields = [I64Field<"axis", AnyNumber, "0">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = ["`axis` is a dimension of y.",
+                     "x and y have the same element type.",
+                     "x has y's shape with dimension `axis` dropped or 1, or "
+                     "with dimensions 0 to `axis` dropped."];
 }
 
 def AICFRT_LayerNormOp : AICFRT_Primitive<"layer_norm", 11, "LNRM"> {
@@ -74,7 +94,35 @@ def AICFRT_LayerNormBwdOp : AICFRT_Primitive<"layer_norm_bwd", 12> {
 //===----------------------------------------------------------------------===//
 
 def AICF_ReduceSumOp : AICF_OpOf<AICFRT_ReduceSumOp> {
-  let stepAttrs = (ins DefaultValuedAttr<BoolAttr, "false">:$keepdim);
+  let stepAttrs = (ins DefaultValuedAttr<BoolAttr, "false">:$keepdim,
+                       DefaultValuedAttr<BoolAttr, "false">:$leading);
+  let stepConstraints = ["with `keepdim` dimension `axis` stays, as 1; with "
+                         "`leading` all dimensions up to it are summed, and "
+                         "none stays."];
+  let gradient = [{
+    g.add(getX(), ExpandOp::create(b, loc, g.cotangent(getY()), getAxisAttr(),
+        b.getDenseI64ArrayAttr(
+            ::llvm::cast<::mlir::ShapedType>(getX().getType()).getShape())));
+  }];
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+
+def AICF_ExpandOp : AICF_OpOf<AICFRT_ExpandOp> {
+  let stepAttrs = (ins DenseI64ArrayAttr:$shape);
+  let stepConstraints = ["`shape` is y's: 1 to 8 numbers in [1, 2^31)."];
+  let assemblyFormat = "$x `to` $shape attr-dict `:` type($x)";
+  let gradient = [{
+    auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
+    bool keeps = x.getRank() == int64_t(getShape().size());
+    bool leading = x.getRank() + 1 < int64_t(getShape().size());
+    g.add(getX(), ReduceSumOp::create(b, loc, g.cotangent(getY()),
+                                      getAxisAttr(), b.getBoolAttr(keeps),
+                                      b.getBoolAttr(leading)));
+  }];
   let more = [{
     static ::llvm::LogicalResult
     inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
@@ -109,6 +157,11 @@ def ReduceSumCpu : KernelFamily<"norm", "CPU"> {
   let variants = EveryFloat.each;
   let kernel = "reduceSum<$T>";
 }
+def ExpandCpu : KernelFamily<"norm", "CPU"> {
+  let kinds = [AICFRT_ExpandOp];
+  let variants = EveryFloat.each;
+  let kernel = "expand<$T>";
+}
 def LayerNormCpu : KernelFamily<"norm", "CPU"> {
   let kinds = [AICFRT_LayerNormOp];
   let variants = EveryFloat.each;
@@ -129,6 +182,11 @@ class Sums : KernelFamily<"sums", "CUDA"> {
 def ReduceSumCuda : Sums {
   let kinds = [AICFRT_ReduceSumOp];
   let kernel = "reduceSum<$T>";
+}
+def ExpandCuda : KernelFamily<"sums", "CUDA"> {
+  let kinds = [AICFRT_ExpandOp];
+  let variants = EveryFloat.each;
+  let kernel = "expand<$T>";
 }
 /// The gradients of a bias and of what it was added to, behind a relu.
 def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [

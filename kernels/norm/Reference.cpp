@@ -11,15 +11,26 @@
 
 namespace aicf::reference {
 
+/// Element i of `large` belongs to this element of `small`, its sum along
+/// `axis`.
+static size_t summedAt(size_t i, const Tensor &large, const Tensor &small,
+                       int64_t axis) {
+  size_t inner = 1, size = large.size() / small.size();
+  for (int64_t d = axis + 1; d < large.desc.rank; ++d)
+    inner *= size_t(large.dim(d));
+  return i / (inner * size) * inner + i % inner;
+}
+
 void sumOver(const Tensor &from, int64_t axis, Tensor &to) {
-  const TensorDesc &x = from.desc;
-  int64_t inner = 1;
-  for (int64_t d = axis + 1; d < x.rank; ++d)
-    inner *= x.dims[d];
   fill(to, [](size_t) { return 0.0; });
-  for (int64_t i = 0; i < x.elements(); ++i)
-    to[size_t(i / (inner * x.dims[axis]) * inner + i % inner)] +=
-        from[size_t(i)];
+  for (size_t i = 0; i < from.size(); ++i)
+    to[summedAt(i, from, to, axis)] += from[i];
+}
+
+void compute(const ExpandView<Call> &c) {
+  fill(c.y(), [&](size_t i) {
+    return c.x()[summedAt(i, c.y(), c.x(), c.attrs().axis)];
+  });
 }
 
 void compute(const ReduceSumView<Call> &c) {

@@ -9,9 +9,35 @@
 
 namespace aicf::rules {
 
+static bool isDimension(int64_t axis, const TensorDesc &of) {
+  return axis >= 0 && axis < of.rank;
+}
+
+/// `large` without dimension `axis`, or without those up to it.
+static TensorDesc withoutAxis(const TensorDesc &large, int64_t axis,
+                              bool leading) {
+  size_t from = leading ? 0 : size_t(axis), dropped = size_t(axis) + 1 - from;
+  TensorDesc small = large;
+  small.rank = uint8_t(large.rank - dropped);
+  for (size_t i = from; i < small.rank; ++i)
+    small.dims[i] = large.dims[i + dropped];
+  return small;
+}
+
+/// C3 of reduce_sum and expand.
+static Status isSummed(const Operand &small, const TensorDesc &large,
+                       int64_t axis) {
+  TensorDesc kept = large;
+  kept.dims[axis] = 1;
+  if (small->sameShape(kept) ||
+      small->sameShape(withoutAxis(large, axis, /*leading=*/true)))
+    return {};
+  return hasShape(small, withoutAxis(large, axis, /*leading=*/false));
+}
+
 Status reduce_sum_c1(const ReduceSumView<Call> &c) {
   int64_t axis = c.attrs().axis;
-  return isNumber("axis", double(axis), axis >= 0 && axis < c.x()->rank,
+  return isNumber("axis", double(axis), isDimension(axis, *c.x()),
                   "a dimension of x");
 }
 
@@ -20,13 +46,19 @@ Status reduce_sum_c2(const ReduceSumView<Call> &c) {
 }
 
 Status reduce_sum_c3(const ReduceSumView<Call> &c) {
-  auto axis = size_t(c.attrs().axis);
-  TensorDesc dropped = *c.x(), kept = *c.x();
-  kept.dims[axis] = 1;
-  --dropped.rank;
-  for (size_t i = axis; i < dropped.rank; ++i)
-    dropped.dims[i] = kept.dims[i + 1];
-  return c.y()->sameShape(kept) ? Status() : hasShape(c.y(), dropped);
+  return isSummed(c.y(), *c.x(), c.attrs().axis);
+}
+
+Status expand_c1(const ExpandView<Call> &c) {
+  int64_t axis = c.attrs().axis;
+  return isNumber("axis", double(axis), isDimension(axis, *c.y()),
+                  "a dimension of y");
+}
+Status expand_c2(const ExpandView<Call> &c) {
+  return hasElement(c.y(), c.x()->dtype);
+}
+Status expand_c3(const ExpandView<Call> &c) {
+  return isSummed(c.x(), *c.y(), c.attrs().axis);
 }
 
 Status layer_norm_c1(const LayerNormView<Call> &c) {

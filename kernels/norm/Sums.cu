@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
+#include "kernels/norm/Family.h"
 
 namespace aicf::cuda {
 namespace {
@@ -179,22 +180,41 @@ __global__ void rowKernel(const __grid_constant__ RowParams p) {
 
 template <typename T>
 LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
-  const TensorDesc &desc = call.x().desc;
-  int64_t axis = call.attrs().axis, inner = 1;
-  for (int64_t d = axis + 1; d < desc.rank; ++d)
-    inner *= desc.dims[d];
-  int64_t size = desc.dims[axis];
-  int64_t outer = desc.elements() / (size * inner);
-  if (inner == 1) {
-    RowParams p{call.x().data, call.y().data, size, outer};
-    return {plan(rowKernel<T>, rowGrid(outer), size > 512 ? 256 : 32, p)};
+  families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
+  if (e.inner == 1) {
+    RowParams p{call.x().data, call.y().data, e.size, e.outer};
+    return {plan(rowKernel<T>, rowGrid(e.outer), e.size > 512 ? 256 : 32, p)};
   }
   ColumnParams p{};
   p.x = call.x().data;
-  p.size = size;
-  p.inner = inner;
-  return planColumnsOfAnyWidth<T, false>(call->workspace, limits, p, outer,
+  p.size = e.size;
+  p.inner = e.inner;
+  return planColumnsOfAnyWidth<T, false>(call->workspace, limits, p, e.outer,
                                          call.y().data);
+}
+
+struct ExpandParams {
+  const void *x;
+  void *y;
+  int64_t size, inner, elements;
+};
+
+/// y[o,i,k] = x[o,k].
+template <typename T>
+__global__ void expandKernel(const __grid_constant__ ExpandParams p) {
+  gridStride(p.elements, [&](int64_t at) {
+    int64_t row = at / p.inner, k = at - row * p.inner;
+    static_cast<T *>(p.y)[at] =
+        static_cast<const T *>(p.x)[row / p.size * p.inner + k];
+  });
+}
+
+template <typename T>
+LaunchPlan expand(ExpandArgs call, const DeviceLimits &limits) {
+  families::SumExtents e(call.y().desc, call.x().desc, call.attrs().axis);
+  ExpandParams p{call.x().data, call.y().data, e.size, e.inner,
+                 call.y().elements()};
+  return {plan(expandKernel<T>, gridFor(p.elements, limits), kBlock, p)};
 }
 
 template <typename T>
@@ -204,8 +224,8 @@ LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
   p.x = bwd.dy().data;
   p.saved = bwd.saved().data;
   p.dx = bwd.dx().data;
-  p.size = bwd.dy().desc.dims[0];
-  p.inner = bwd.dy().desc.dims[1];
+  p.size = bwd.dy().desc.rows();
+  p.inner = bwd.dy().desc.width();
   return planColumnsOfAnyWidth<T, true>(call->workspace, limits, p, 1,
                                         call.sum().y().data);
 }

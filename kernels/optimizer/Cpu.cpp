@@ -1,4 +1,4 @@
-//===- Cpu.cpp - Adam and SGD on the CPU ----------------------------------===//
+//===- Cpu.cpp - Adam, SGD and Lion on the CPU ----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -102,25 +102,54 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
   T *pOut = call.p_out().as<T>(), *mOut = m ? call.m_out()->as<T>() : nullptr;
   C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
-  parallelElements(call.p().elements(), call->numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       C direction =
-                           C(g[i]) * C(gate.invScale) + decay * C(p[i]);
-                       if (m) {
-                         C moment = momentum * C(m[i]) + direction;
-                         mOut[i] = moment;
-                         direction =
-                             nesterov ? direction + momentum * moment : moment;
-                       }
-                       pOut[i] = C(p[i]) - lr * direction;
-                     }
-                   });
+  parallelElements(
+      call.p().elements(), call->numThreads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
+          if (m) {
+            C moment = momentum * C(m[i]) + direction;
+            mOut[i] = moment;
+            direction = nesterov ? direction + momentum * moment : moment;
+          }
+          pOut[i] = C(p[i]) - lr * direction;
+        }
+      });
 }
 
 template <typename T> void sgdStep(SgdStepArgs call) {
   withGradType<T>(call.g(),
                   [&](auto grad) { sgdStepOf<T, decltype(grad)>(call); });
+}
+
+template <typename T, typename Grad> void lionStepOf(LionStepArgs call) {
+  LionStepAttrs attrs = call.attrs();
+  Gate<T> gate(call);
+  if (gate.skip) {
+    keepOld(call.p_out(), call.p());
+    keepOld(call.m_out(), call.m());
+    return;
+  }
+  const T *p = call.p().as<T>(), *m = call.m().as<T>();
+  const Grad *g = call.g().as<Grad>();
+  T *pOut = call.p_out().as<T>(), *mOut = call.m_out().as<T>();
+  T lr = *call.lr().as<T>(), beta1 = T(attrs.beta1), beta2 = T(attrs.beta2);
+  T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
+  T keep = T(1 - double(lr) * attrs.weight_decay);
+  parallelElements(
+      call.p().elements(), call->numThreads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          T grad = T(g[i]) * gate.invScale;
+          T mixed = beta1 * m[i] + rest1 * grad;
+          T sign = mixed > 0 ? T(1) : mixed < 0 ? T(-1) : mixed; // 0 or NaN
+          mOut[i] = beta2 * m[i] + rest2 * grad;
+          pOut[i] = p[i] * keep - lr * sign;
+        }
+      });
+}
+
+template <typename T> void lionStep(LionStepArgs call) {
+  withGradType<T>(call.g(),
+                  [&](auto grad) { lionStepOf<T, decltype(grad)>(call); });
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Cuda.cu - Adam and SGD on CUDA -------------------------------------===//
+//===- Cuda.cu - Adam, SGD and Lion on CUDA -------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -74,6 +74,19 @@ struct Adam {
     v = C(q.beta2) * v + C(1 - q.beta2) * grad * grad;
     p = p * C(1 - double(s.lr) * q.decay) -
         s.lr * (m * s.bc1) / (sqrt(v * s.bc2) + C(q.eps));
+  }
+};
+
+struct Lion {
+  static constexpr int kStates = 1;
+  template <typename T, typename C>
+  static __device__ void apply(const UpdateScalars &q, const Scalars<T> &s, C g,
+                               C &p, C &m, C &) {
+    C grad = g * s.invScale;
+    C mixed = C(q.beta1) * m + C(1 - q.beta1) * grad;
+    C sign = mixed > 0 ? C(1) : mixed < 0 ? C(-1) : mixed; // 0 or NaN
+    m = C(q.beta2) * m + C(1 - q.beta2) * grad;
+    p = p * C(1 - double(s.lr) * q.decay) - s.lr * sign;
   }
 };
 
@@ -198,6 +211,13 @@ Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
           call.m().data,         call.v().data,
           call.p_out().data,     call.m_out().data,
           call.v_out().data,     copy ? copy->data : nullptr,
+          call.p().elements()};
+}
+Group groupOf(const LionStepArgs &call, const TensorView *copy) {
+  return {call.p().data,         call.g().data,
+          call.m().data,         nullptr,
+          call.p_out().data,     call.m_out().data,
+          nullptr,               copy ? copy->data : nullptr,
           call.p().elements()};
 }
 Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
@@ -325,6 +345,24 @@ LaunchPlan adamStep(AdamStepArgs call, const DeviceLimits &) {
 template <typename T>
 LaunchPlan adamUpdate(AdamUpdateArgs call, const DeviceLimits &) {
   return adam<T>(Updates<AdamStepArgs>(call));
+}
+
+/// lion_step and lion_update.
+template <typename T> LaunchPlan lion(const Updates<LionStepArgs> &updates) {
+  LionStepAttrs attrs = updates.first().attrs();
+  UpdateParams p{};
+  p.beta1 = attrs.beta1;
+  p.beta2 = attrs.beta2;
+  p.decay = attrs.weight_decay;
+  return planRule<Lion, T>(updates, p);
+}
+template <typename T>
+LaunchPlan lionStep(LionStepArgs call, const DeviceLimits &) {
+  return lion<T>(Updates<LionStepArgs>(call));
+}
+template <typename T>
+LaunchPlan lionUpdate(LionUpdateArgs call, const DeviceLimits &) {
+  return lion<T>(Updates<LionStepArgs>(call));
 }
 
 template <typename T, bool kMomentum>

@@ -67,6 +67,27 @@ def AICFRT_SgdStepOp : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
     "momentum and nesterov are 0 without m."];
 }
 
+def AICFRT_LionStepOp : AICFRT_Optimizer<"lion_step", 46, "LION"> {
+  let summary = "Lion (Chen et al. 2023)";
+  let text = [{
+    g' = g·inv_scale; p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g');
+    m' = β2·m + (1-β2)·g'. The sign of 0 is 0, and NaN's NaN. With ok = 0 the
+    results are the old values.
+  }];
+  let operandList = [In<"p">, In<"g">, In<"m">, In<"lr">, Opt<"inv_scale">,
+                     Opt<"ok", I32Element>];
+  let resultList = [Like<"p_out", "p">, Like<"m_out", "m">];
+  let ties = [Tie<"p_out", "p">, Tie<"m_out", "m">];
+  let fields = [F64Field<"beta1", BelowOne, "0.9">,
+                F64Field<"beta2", BelowOne, "0.99">,
+                F64Field<"weight_decay", NonNegative, "0.0">];
+  let constraints = [
+    "m has p's type; g has it too, or p's shape with f16 or bf16 where p is "
+    "f32.",
+    "lr and inv_scale are 0-d of p's element type.",
+    "ok is 0-d."];
+}
+
 //===----------------------------------------------------------------------===//
 // Their ops of a step
 //===----------------------------------------------------------------------===//
@@ -97,6 +118,16 @@ def AICF_SgdStepOp : AICF_OpOf<AICFRT_SgdStepOp> {
   let grad = "g";
 }
 
+def AICF_LionStepOp : AICF_OpOf<AICFRT_LionStepOp> {
+  let assemblyFormat = [{
+    $p `,` $g `,` $m `,` $lr (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
+    `:` type($p) `,` type($g) `,` type($m) `,` type($lr)
+    (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
+  }];
+  let param = "p";
+  let grad = "g";
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -112,10 +143,22 @@ def SgdStepCpu : KernelFamily<"optimizer", "CPU"> {
   let kernel = "sgdStep<$T>";
 }
 
+def LionStepCpu : KernelFamily<"optimizer", "CPU"> {
+  let kinds = [AICFRT_LionStepOp];
+  let variants = SingleAndDouble.each;
+  let kernel = "lionStep<$T>";
+}
+
 def AdamStepCuda : KernelFamily<"optimizer", "CUDA"> {
   let kinds = [AICFRT_AdamStepOp];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
+  let takesPads = 1;
+}
+def LionStepCuda : KernelFamily<"optimizer", "CUDA"> {
+  let kinds = [AICFRT_LionStepOp];
+  let variants = SingleAndDouble.each;
+  let kernel = "lionStep<$T>";
   let takesPads = 1;
 }
 def SgdStepCuda : KernelFamily<"optimizer", "CUDA"> {
@@ -156,6 +199,10 @@ def SgdUpdate : UpdatePattern<"sgd_update", AICFRT_SgdStepOp,
   let hasNot = ["step.m"];
   let ties = ["step.p_out = step.p"];
 }
+def LionUpdate : UpdatePattern<"lion_update", AICFRT_LionStepOp,
+    ["step.lr", "step.inv_scale", "step.ok"]> {
+  let ties = ["step.p_out = step.p", "step.m_out = step.m"];
+}
 def MomentumUpdate : UpdatePattern<"momentum_update", AICFRT_SgdStepOp,
     ["step.lr", "step.inv_scale", "step.ok"]> {
   let has = ["step.m"];
@@ -174,6 +221,7 @@ class Updates<BodyPattern pattern, string planner>
 }
 def AdamUpdates : Updates<AdamUpdate, "adamUpdate<$T>">;
 def SgdUpdates : Updates<SgdUpdate, "sgdUpdate<$T>">;
+def LionUpdates : Updates<LionUpdate, "lionUpdate<$T>">;
 def MomentumUpdates : Updates<MomentumUpdate, "momentumUpdate<$T>">;
 
 #endif // AICF_KERNELS_OPTIMIZER_FAMILY_TD

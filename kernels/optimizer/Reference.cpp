@@ -1,4 +1,4 @@
-//===- Reference.cpp - Adam and SGD in f64 --------------------------------===//
+//===- Reference.cpp - Adam, SGD and Lion in f64 --------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,6 +65,22 @@ void compute(const AdamStepView<Call> &c) {
 
 void compute(const SgdStepView<Call> &c) {
   sgd(c.attrs(), Scalars(c), c.p(), c.g(), c.m(), c.p_out(), c.m_out());
+}
+
+void compute(const LionStepView<Call> &c) {
+  LionStepAttrs attrs = c.attrs();
+  Scalars s(c);
+  for (size_t i = 0; i < c.p().size(); ++i) {
+    double newP = c.p()[i], newM = c.m()[i], grad = c.g()[i] * s.invScale;
+    if (s.ok) {
+      double mixed = attrs.beta1 * newM + (1 - attrs.beta1) * grad;
+      double sign = std::isnan(mixed) ? mixed : (mixed > 0) - (mixed < 0);
+      newM = attrs.beta2 * newM + (1 - attrs.beta2) * grad;
+      newP -= s.lr * (attrs.weight_decay * newP + sign);
+    }
+    c.p_out()[i] = newP;
+    c.m_out()[i] = newM;
+  }
 }
 
 } // namespace aicf::reference

@@ -58,4 +58,14 @@ Status sgd_step_c4(const SgdStepView<Call> &c) {
                   "0 without m");
 }
 
+Status lion_step_c1(const LionStepView<Call> &c) {
+  return group(c.p(), c.g(), &c.m(), nullptr);
+}
+Status lion_step_c2(const LionStepView<Call> &c) {
+  return scalars(c, c.p()->dtype);
+}
+Status lion_step_c3(const LionStepView<Call> &c) {
+  return ifThere(c.ok(), isScalar);
+}
+
 } // namespace aicf::rules

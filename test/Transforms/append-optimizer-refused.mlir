@@ -61,6 +61,26 @@ func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
 
 // -----
 
+// expected-error @+1 {{argument 1 is named "W.grad_acc", as a state that 'aicf.optimizer' adds: rename it}}
+func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
+             %m: tensor<f32> {aicf.role = "state", aicf.name = "W.grad_acc"})
+    -> (tensor<f32> {aicf.name = "g", aicf.grad = "W"})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr", accumulate = 2>} {
+  return %W : tensor<f32>
+}
+
+// -----
+
+func.func private @f.accumulate()
+// expected-error @+1 {{'aicf.optimizer' accumulates gradients in @f.accumulate, but there is one already: rename it}}
+func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "g", aicf.grad = "W"})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr", accumulate = 2>} {
+  return %W : tensor<f32>
+}
+
+// -----
+
 // expected-error @+1 {{'aicf.loss_scale' is "s", expected the name of a state}}
 func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
              %s: tensor<f32> {aicf.role = "hyper", aicf.name = "s"})

@@ -104,3 +104,25 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
   %n:2 = aicf.sgd_step %p, %p, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n#0, %t1, %bc : tensor<4xf32>, tensor<i64>, tensor<2xf32>
 }
+
+// -----
+
+// Tests that a dropout's step may be the state that a step_inc counts.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+             %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
+    -> (tensor<4xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "t"}) {
+  %y = aicf.dropout %x, %t {p = 0.5} : tensor<4xf32>, tensor<i64>
+  %t1 = aicf.step_inc %t : tensor<i64>
+  return %y, %t1 : tensor<4xf32>, tensor<i64>
+}
+
+// -----
+
+// Tests that a mask that would never change is refused.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+             %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  // expected-error @+1 {{'aicf.dropout' op capture safety: its step does not come through aicf.step_inc}}
+  %y = aicf.dropout %x, %t {p = 0.5} : tensor<4xf32>, tensor<i64>
+  return %y : tensor<4xf32>
+}

@@ -36,7 +36,7 @@ namespace {
 struct Options {
   std::string plan, device = "cpu", entry, executor = "eager";
   std::string tune = "off", tuningFile, profile;
-  uint64_t steps = 1, seed = 0;
+  uint64_t steps = 1, seed = 0, batches = 1;
   int threads = 0;
   std::vector<std::string> inputs, sets, outputs, expected;
   std::string init, saveCheckpoint, resume, trace;
@@ -52,6 +52,11 @@ int exitCodeOf(const Status &status) {
   if (status.ok())
     return kOk;
   return status.code() == StatusCode::DeviceError ? kDeviceError : kBadInput;
+}
+
+/// Where --aicf-append-optimizer adds up gradients of batches without an update.
+std::string accumulatingEntry(const std::string &entry) {
+  return entry + ".accumulate";
 }
 
 /// Files that cannot be opened are bad input, not device errors.
@@ -121,7 +126,12 @@ Status writeInputs(Executor &executor, const Options &options,
                    const std::string &entry) {
   for (const std::string &argument : options.inputs) {
     AICF_ASSIGN_OR_RETURN(NamedTensor input, parseTensorArgument(argument));
-    input.name = qualify(executor, entry, input.name);
+    const std::string name = input.name;
+    input.name = qualify(executor, entry, name);
+    AICF_RETURN_IF_ERROR(writeTensor(executor, input));
+    if (options.batches == 1)
+      continue;
+    input.name = qualify(executor, accumulatingEntry(entry), name);
     AICF_RETURN_IF_ERROR(writeTensor(executor, input));
   }
   for (const std::string &argument : options.sets) {
@@ -147,10 +157,15 @@ Status setUp(Executor &executor, const Options &options,
 /// every call timed alone: those steps run eagerly.
 Status runSteps(Executor &executor, const Options &options,
                 const std::string &entry, uint64_t steps, uint64_t &done) {
-  GraphKey key{entry, 1};
   bool isGraph = options.executor == "graph" && options.profile.empty();
-  for (done = 0; done < steps && !interruptedBy; ++done)
-    AICF_RETURN_IF_ERROR(isGraph ? executor.run(key) : executor.run(entry));
+  auto run = [&](const std::string &name) {
+    return isGraph ? executor.run(GraphKey{name, 1}) : executor.run(name);
+  };
+  for (done = 0; done < steps && !interruptedBy; ++done) {
+    for (uint64_t batch = 1; batch < options.batches; ++batch)
+      AICF_RETURN_IF_ERROR(run(accumulatingEntry(entry)));
+    AICF_RETURN_IF_ERROR(run(entry));
+  }
   return executor.sync();
 }
 
@@ -346,6 +361,11 @@ StatusOr<int> runAll(const Options &options) {
   if (!plan->findEntry(entry))
     return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
                      entry, "\"");
+  if (options.batches > 1 && !plan->findEntry(accumulatingEntry(entry)))
+    return makeError(StatusCode::InvalidArgument, "--batches ", options.batches,
+                     ": the plan has no entry \"", accumulatingEntry(entry),
+                     "\" (#aicf.adamw<..., accumulate = ", options.batches,
+                     "> makes one)");
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
   ExecutorOptions executorOptions = ExecutorOptions::fromEnvironment();
   executorOptions.seed = options.seed;
@@ -433,6 +453,10 @@ void addOptions(CLI::App &app, Options &o) {
       ->check(CLI::IsMember({"eager", "graph"}));
   app.add_option("--steps", o.steps, "How often to run the entry")
       ->transform(wholeNumber(1, UINT64_MAX));
+  app.add_option("--batches", o.batches,
+                 "Batches of a step: all but the last go through "
+                 "ENTRY.accumulate")
+      ->transform(wholeNumber(1, INT32_MAX));
   app.add_option("--threads", o.threads,
                  "Threads of the CPU device; 0: all cores")
       ->transform(wholeNumber(0, INT32_MAX));

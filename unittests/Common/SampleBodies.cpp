@@ -82,9 +82,9 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
       return false;
     const TensorDesc &type = b.isResult ? source.sample.outs[b.to.slot]
                                         : source.sample.ins[b.to.slot];
-    if (type.rank == 2) {
-      m = type.dims[0];
-      n = type.dims[1];
+    if (type.rank >= 2) {
+      m = type.dims[type.rank - 2];
+      n = type.dims[type.rank - 1];
     }
   }
   part.sample = choice[e]->make(m, n);

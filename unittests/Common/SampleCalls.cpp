@@ -32,6 +32,8 @@ Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
     s = {{p, p, p, p, f({2}), f({})},
          {p, p, p},
          encodeAttrs(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
+  } else if (kind == OpKind::LionStep) {
+    s = {{p, p, p, f({})}, {p, p}, encodeAttrs(LionStepAttrs{0.9, 0.99, 0.01})};
   } else {
     TensorDesc moment = hasMoment ? p : TensorDesc::absent();
     s = {{p, p, f({}), moment},
@@ -42,6 +44,18 @@ Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
     s.ins.push_back(f({}));
     s.ins.push_back(i32());
   }
+  return s;
+}
+
+/// One of the means over pred and target, and its gradient.
+Sample lossGrad(int64_t m, int64_t n, double scale, bool hasLossScale) {
+  static_assert(sizeof(L1GradAttrs) == sizeof(MseGradAttrs) &&
+                    sizeof(BceWithLogitsGradAttrs) == sizeof(MseGradAttrs),
+                "each has a scale");
+  Sample s{
+      {f({m, n}), f({m, n})}, {f({m, n})}, encodeAttrs(MseGradAttrs{scale})};
+  if (hasLossScale)
+    s.ins.push_back(f({}));
   return s;
 }
 
@@ -94,8 +108,22 @@ Span<const KindRow> rows() {
                        {f({2, m, n})},
                        encodeAttrs(BiasAddAttrs{1})};
        }},
+      {"bias_add rows", OpKind::BiasAdd,
+       [](auto m, auto n) {
+         return Sample{{f({2, m, n}), f({n})},
+                       {f({2, m, n})},
+                       encodeAttrs(BiasAddAttrs{-1})};
+       }},
       {"relu", OpKind::Relu,
        [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"relu rows", OpKind::Relu,
+       [](auto m, auto n) {
+         return Sample{{f({2, m, n})}, {f({2, m, n})}, {}};
+       }},
+      {"relu_bwd rows", OpKind::ReluBwd,
+       [](auto m, auto n) {
+         return Sample{{f({2, m, n}), f({2, m, n})}, {f({2, m, n})}, {}};
+       }},
       {"relu_bwd", OpKind::ReluBwd,
        [](auto m, auto n) {
          return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
@@ -165,6 +193,86 @@ Span<const KindRow> rows() {
          return halfLogits(crossEntropyGrad(m, n, 0.1, true));
        },
        1e-5, true},
+      {"bce_with_logits", OpKind::BceWithLogits,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({})}, {}};
+       }},
+      {"bce_with_logits mixed", OpKind::BceWithLogits,
+       [](auto m, auto n) {
+         return Sample{{half({m, n}), f({m, n})}, {f({})}, {}};
+       },
+       1e-5, true},
+      {"bce_with_logits_grad", OpKind::BceWithLogitsGrad,
+       [](auto m, auto n) { return lossGrad(m, n, 0.25, false); }},
+      {"bce_with_logits_grad mixed", OpKind::BceWithLogitsGrad,
+       [](auto m, auto n) {
+         Sample s = lossGrad(m, n, 0.25, true);
+         s.ins[0] = s.outs[0] = half({m, n});
+         return s;
+       },
+       1e-5, true},
+      {"l1_loss", OpKind::L1Loss,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({})}, {}};
+       }},
+      {"l1_loss mixed", OpKind::L1Loss,
+       [](auto m, auto n) {
+         return Sample{{half({m, n}), f({m, n})}, {f({})}, {}};
+       },
+       1e-5, true},
+      {"l1_grad", OpKind::L1Grad,
+       [](auto m, auto n) { return lossGrad(m, n, 0.25, false); }},
+      {"l1_grad mixed", OpKind::L1Grad,
+       [](auto m, auto n) {
+         Sample s = lossGrad(m, n, 0.25, true);
+         s.ins[0] = s.outs[0] = half({m, n});
+         return s;
+       },
+       1e-5, true},
+      {"mean", OpKind::Mean,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({})}, {}}; }, 1e-5,
+       false, true},
+      {"mean mixed", OpKind::Mean,
+       [](auto m, auto n) { return Sample{{half({m, n})}, {f({})}, {}}; }, 1e-5,
+       true},
+      {"count_equal", OpKind::CountEqual,
+       [](auto m, auto n) {
+         TensorDesc labels(DType::I32, {m, n});
+         return Sample{{labels, labels}, {i32()}, {}};
+       }},
+      {"count_equal i64", OpKind::CountEqual,
+       [](auto m, auto) {
+         TensorDesc labels(DType::I64, {m});
+         return Sample{{labels, labels}, {i32()}, {}};
+       }},
+      {"softmax", OpKind::Softmax,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"softmax rank 3", OpKind::Softmax,
+       [](auto m, auto n) {
+         return Sample{{f({2, m, n})}, {f({2, m, n})}, {}};
+       }},
+      {"softmax_bwd", OpKind::SoftmaxBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"argmax", OpKind::Argmax,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {{DType::I32, {m}}}, {}};
+       }},
+      {"argmax rank 1", OpKind::Argmax,
+       [](auto, auto n) { return Sample{{f({n})}, {i32()}, {}}; }},
+      {"dropout", OpKind::Dropout,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), {DType::I64, {}}},
+                       {f({m, n})},
+                       encodeAttrs(DropoutAttrs{0.25, 7})};
+       }},
+      {"dropout i32", OpKind::Dropout,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), i32()},
+                       {f({m, n})},
+                       encodeAttrs(DropoutAttrs{0.75, -1})};
+       }},
       {"reduce_sum 0", OpKind::ReduceSum,
        [](auto m, auto n) {
          return Sample{{f({m, n})}, {f({n})}, encodeAttrs(ReduceSumAttrs{0})};
@@ -182,6 +290,36 @@ Span<const KindRow> rows() {
        [](auto m, auto n) {
          return Sample{
              {f({3, m, n})}, {f({3, n})}, encodeAttrs(ReduceSumAttrs{1})};
+       }},
+      {"reduce_sum leading", OpKind::ReduceSum,
+       [](auto m, auto n) {
+         return Sample{
+             {f({2, m, n})}, {f({n})}, encodeAttrs(ReduceSumAttrs{1})};
+       }},
+      {"reduce_sum all", OpKind::ReduceSum,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {f({})}, encodeAttrs(ReduceSumAttrs{1})};
+       }},
+      {"expand 0", OpKind::Expand,
+       [](auto m, auto n) {
+         return Sample{{f({n})}, {f({m, n})}, encodeAttrs(ExpandAttrs{0})};
+       }},
+      {"expand 1", OpKind::Expand,
+       [](auto m, auto n) {
+         return Sample{{f({m, 1})}, {f({m, n})}, encodeAttrs(ExpandAttrs{1})};
+       }},
+      {"expand middle", OpKind::Expand,
+       [](auto m, auto n) {
+         return Sample{
+             {f({3, n})}, {f({3, m, n})}, encodeAttrs(ExpandAttrs{1})};
+       }},
+      {"expand leading", OpKind::Expand,
+       [](auto m, auto n) {
+         return Sample{{f({n})}, {f({3, m, n})}, encodeAttrs(ExpandAttrs{1})};
+       }},
+      {"expand all", OpKind::Expand,
+       [](auto m, auto n) {
+         return Sample{{f({})}, {f({m, n})}, encodeAttrs(ExpandAttrs{1})};
        }},
       {"layer_norm", OpKind::LayerNorm,
        [](auto m, auto n) {
@@ -206,6 +344,25 @@ Span<const KindRow> rows() {
        1e-4},
       {"all_finite", OpKind::AllFinite,
        [](auto m, auto n) { return Sample{{f({m, n}), f({n})}, {i32()}, {}}; }},
+      {"global_norm", OpKind::GlobalNorm,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({n})}, {f({})}, {}};
+       },
+       1e-5, false, true},
+      {"global_norm mixed", OpKind::GlobalNorm,
+       [](auto m, auto n) {
+         return Sample{{half({m, n}), half({n})}, {f({})}, {}};
+       },
+       1e-5, true},
+      {"clip_factor", OpKind::ClipFactor,
+       [](auto, auto) {
+         return Sample{{f({})}, {f({})}, encodeAttrs(ClipFactorAttrs{0.5})};
+       }},
+      {"clip_factor scaled", OpKind::ClipFactor,
+       [](auto, auto) {
+         return Sample{
+             {f({}), f({})}, {f({})}, encodeAttrs(ClipFactorAttrs{0.5})};
+       }},
       {"loss_scale_update", OpKind::LossScaleUpdate,
        [](auto m, auto) {
          return Sample{{f({}), i32(), i32()},
@@ -248,6 +405,33 @@ Span<const KindRow> rows() {
       {"sgd_step nesterov gated", OpKind::SgdStep,
        [](auto m, auto n) {
          return optimizer(OpKind::SgdStep, m, n, true, true);
+       }},
+      {"lion_step", OpKind::LionStep,
+       [](auto m, auto n) {
+         return optimizer(OpKind::LionStep, m, n, true, false);
+       }},
+      {"lion_step gated", OpKind::LionStep,
+       [](auto m, auto n) {
+         return optimizer(OpKind::LionStep, m, n, true, true);
+       }},
+      {"lion_step mixed", OpKind::LionStep,
+       [](auto m, auto n) {
+         Sample s = optimizer(OpKind::LionStep, m, n, true, true);
+         s.ins[1].dtype = DType::F16;
+         return s;
+       },
+       1e-5, true},
+      {"gemm rows NT", OpKind::Gemm,
+       [](auto m, auto n) {
+         return Sample{{f({2, m, 5}), f({n, 5})},
+                       {f({2, m, n})},
+                       encodeAttrs(GemmAttrs{0, 1})};
+       }},
+      {"gemm rows TN", OpKind::Gemm,
+       [](auto m, auto n) {
+         return Sample{{f({2, 5, m}), f({2, 5, n})},
+                       {f({m, n})},
+                       encodeAttrs(GemmAttrs{1, 0})};
        }},
       {"gemm to f32", OpKind::Gemm,
        [](auto m, auto n) {

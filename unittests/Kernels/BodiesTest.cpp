@@ -7,6 +7,7 @@
 // The normal form of bodies is tested by the loader's corpus.
 //===----------------------------------------------------------------------===//
 
+#include "aicf/OpCall.h"
 #include "kernels/BodyRules.h"
 #include "unittests/Common/SampleCalls.h"
 
@@ -100,6 +101,25 @@ TEST(Bodies, OperandsAndResultsAreCounted) {
                            "2 and gives 1");
   EXPECT_EQ(message(2, 2), "got 2 operands and 2 results for a body that takes "
                            "2 and gives 1");
+}
+
+/// Of untrusted plans: sizes are multiplied all over.
+TEST(Bodies, HoldNoValueThatIsTooLarge) {
+  GemmAttrs gemm{};
+  ReduceSumAttrs sum{};
+  Body body;
+  body.numOperands = 2;
+  body.steps = {{OpKind::Gemm, encodeAttrs(gemm), {0, 1}},
+                {OpKind::ReduceSum, encodeAttrs(sum), {2}}};
+  body.results = {3};
+  const int64_t most = INT32_MAX;
+  std::vector<TensorDesc> ins = {{DType::F32, {most, 1}},
+                                 {DType::F32, {1, most}}};
+  std::vector<TensorDesc> outs = {{DType::F32, {most}}};
+  EXPECT_EQ(
+      describeValues(body, ins, outs).status().message(),
+      "gemm: result 0 would be 2147483647x2147483647xf32, which no tensor "
+      "may be");
 }
 
 } // namespace

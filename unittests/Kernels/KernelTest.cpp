@@ -92,7 +92,7 @@ struct Case {
 
 /// Second moments, what divides, and what multiplies a step.
 bool isPositive(OpKind kind, std::string_view operand) {
-  for (const char *name : {"v", "bc", "lr", "inv_scale", "rstd"})
+  for (const char *name : {"v", "bc", "lr", "inv_scale", "rstd", "norm"})
     if (operand == name)
       return true;
   return kind == OpKind::Reciprocal;
@@ -908,34 +908,244 @@ TEST(Kernels, GeluBwdOfLargeNumbers) {
   }
 }
 
-/// More operands than one launch takes, with every size of workspace.
-TEST(Kernels, AllFiniteOfManyOperands) {
-  for (int64_t bytes : {0, 4, 8, 256})
-    for (int bad : {-1, 0, 299}) {
+Operand operandOf(DType dtype, std::vector<int64_t> shape,
+                  const std::vector<double> &values) {
+  Operand o;
+  o.reference.desc = TensorDesc(dtype, shape);
+  o.reference.values = values;
+  o.bytes.resize(o.reference.desc.spanBytes());
+  for (size_t i = 0; i < values.size(); ++i)
+    store(o, i, values[i]);
+  return o;
+}
+
+/// The first result of a call, and that the reference has the same.
+std::vector<double> resultOf(OpKind kind, Case c) {
+  EXPECT_TRUE(call(kind, c, 1).ok());
+  std::vector<reference::Tensor> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.reference);
+  for (Operand &o : c.outs)
+    outs.push_back(o.reference);
+  reference::run(kind, ins, outs, c.attrs);
+  std::vector<double> values;
+  for (size_t i = 0; i < c.outs[0].reference.values.size(); ++i) {
+    values.push_back(load(c.outs[0], i));
+    double expected = outs[0].values[i];
+    EXPECT_TRUE((std::isnan(expected) && std::isnan(values[i])) ||
+                expected == values[i] ||
+                std::fabs(expected - values[i]) <= 1e-5 * std::fabs(expected))
+        << nameOf(kind) << " " << i << ": " << values[i] << ", " << expected;
+  }
+  return values;
+}
+
+/// Known answers of Random123 for Philox4x32-10: what is kept follows from
+/// them.
+TEST(Kernels, DropoutDrawsPhilox) {
+  struct Answer {
+    int64_t step, seed;
+    uint32_t words[4];
+  };
+  const Answer answers[] = {
+      {0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+  };
+  for (const Answer &answer : answers)
+    for (double p : {0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}) {
       Case c;
-      for (int i = 0; i < 300; ++i) {
-        Operand o;
-        o.reference.desc = TensorDesc(DType::F32, {3});
-        o.bytes.resize(12);
-        for (size_t j = 0; j < 3; ++j)
-          store(o, j, i == bad && j == 2 ? INFINITY : 1);
-        c.ins.push_back(o);
-      }
-      Operand ok;
-      ok.reference.desc = TensorDesc(DType::I32, {});
-      ok.bytes.assign(4, 0x55);
-      c.outs.push_back(ok);
-      auto device = makeDevice();
-      OnDevice memory(*device, c);
-      TensorView workspace;
-      if (bytes)
-        workspace = {memory.upload(std::vector<uint8_t>(size_t(bytes))),
-                     TensorDesc(DType::I32, {bytes / 4})};
-      Status status = memory.run(OpKind::AllFinite, "auto", workspace);
-      ASSERT_TRUE(status.ok()) << status.toString();
-      memory.fetch();
-      EXPECT_EQ(load(c.outs[0], 0), bad < 0) << bytes << " bytes, " << bad;
+      c.ins = {operandOf(DType::F32, {4}, {1, 1, 1, 1}),
+               operandOf(DType::I64, {}, {double(answer.step)})};
+      c.outs = {operandOf(DType::F32, {4}, {0, 0, 0, 0})};
+      c.attrs = encodeAttrs(DropoutAttrs{p, answer.seed});
+      std::vector<double> y = resultOf(OpKind::Dropout, c);
+      for (size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(y[i] != 0, answer.words[i] >= p * 0x1p32) << p << " " << i;
     }
+}
+
+/// As many as p says are dropped, others by every step and seed, the rest
+/// scaled so that the mean stays.
+TEST(Kernels, DropoutIsFair) {
+  const size_t n = 20000;
+  std::vector<std::vector<double>> masks;
+  for (auto [step, seed] : {std::pair(1, 1), {2, 1}, {1, 2}, {-1, 1}}) {
+    Case c;
+    c.ins = {operandOf(DType::F32, {int64_t(n)}, std::vector<double>(n, 1)),
+             operandOf(DType::I32, {}, {double(step)})};
+    c.outs = {operandOf(DType::F32, {int64_t(n)}, std::vector<double>(n))};
+    c.attrs = encodeAttrs(DropoutAttrs{0.25, seed});
+    std::vector<double> y = resultOf(OpKind::Dropout, c);
+    double kept = 0;
+    for (double value : y)
+      kept += value != 0;
+    EXPECT_NEAR(kept / double(n), 0.75, 0.015); // 5 standard deviations
+    for (const std::vector<double> &other : masks) {
+      double same = 0;
+      for (size_t i = 0; i < n; ++i)
+        same += (y[i] != 0) == (other[i] != 0);
+      EXPECT_NEAR(same / double(n), 0.75 * 0.75 + 0.25 * 0.25, 0.02);
+    }
+    masks.push_back(y);
+  }
+  Case all;
+  all.ins = {operandOf(DType::F32, {3}, {1, -2, NAN}),
+             operandOf(DType::I32, {}, {9})};
+  all.outs = {operandOf(DType::F32, {3}, {0, 0, 0})};
+  all.attrs = encodeAttrs(DropoutAttrs{0, 3});
+  std::vector<double> y = resultOf(OpKind::Dropout, all);
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(y[1], -2);
+  EXPECT_TRUE(std::isnan(y[2]));
+}
+
+/// The first of equals; NaN is the largest; in rows of every length.
+TEST(Kernels, ArgmaxOfEqualsAndNaN) {
+  for (size_t n : {5, 70, 3000}) {
+    std::vector<double> x(4 * n, -INFINITY);
+    x[1] = x[3] = 7;
+    x[n + 2] = 1;
+    x[n + 3] = x[n + 4] = NAN;
+    x[2 * n + n - 1] = -3;
+    Case c;
+    c.ins = {operandOf(DType::F32, {4, int64_t(n)}, x)};
+    c.outs = {operandOf(DType::I32, {4}, {9, 9, 9, 9})};
+    EXPECT_EQ(resultOf(OpKind::Argmax, c),
+              (std::vector<double>{1, 3, double(n - 1), 0}));
+  }
+}
+
+TEST(Kernels, SoftmaxOfLargeAndMaskedElements) {
+  for (size_t n : {4, 40, 2000}) {
+    std::vector<double> x(2 * n, -INFINITY);
+    x[0] = x[1] = 1e30; // one half each
+    x[n] = x[n + 1] = x[n + 2] = x[n + 3] = -1e30;
+    Case c;
+    c.ins = {operandOf(DType::F32, {2, int64_t(n)}, x)};
+    c.outs = {
+        operandOf(DType::F32, {2, int64_t(n)}, std::vector<double>(2 * n, 9))};
+    std::vector<double> y = resultOf(OpKind::Softmax, c);
+    for (size_t i = 0; i < 2 * n; ++i)
+      EXPECT_NEAR(y[i], i < 2 ? 0.5 : i >= n && i < n + 4 ? 0.25 : 0, 1e-6);
+  }
+}
+
+/// Of sure and right answers nothing, of sure and wrong ones the logit.
+TEST(Kernels, BceOfLargeLogits) {
+  Case c;
+  c.ins = {operandOf(DType::F32, {4}, {1e4, -1e4, 1e4, -1e4}),
+           operandOf(DType::F32, {4}, {1, 0, 0, 1})};
+  c.outs = {operandOf(DType::F32, {}, {0})};
+  EXPECT_EQ(resultOf(OpKind::BceWithLogits, c)[0], 5e3);
+  c.outs = {operandOf(DType::F32, {4}, {9, 9, 9, 9})};
+  c.attrs = encodeAttrs(BceWithLogitsGradAttrs{1});
+  c.ins.push_back(Operand());
+  c.ins[2].reference.desc = TensorDesc::absent();
+  EXPECT_EQ(resultOf(OpKind::BceWithLogitsGrad, c),
+            (std::vector<double>{0, 0, 1, -1}));
+}
+
+/// A difference of 0 has no direction, NaN has none either and says so.
+TEST(Kernels, SignsOfZeroAndNaN) {
+  Operand none;
+  none.reference.desc = TensorDesc::absent();
+  Case l1;
+  l1.ins = {operandOf(DType::F32, {4}, {2, 1, 0, NAN}),
+            operandOf(DType::F32, {4}, {1, 1, 1, 1}), none};
+  l1.outs = {operandOf(DType::F32, {4}, {9, 9, 9, 9})};
+  l1.attrs = encodeAttrs(L1GradAttrs{0.5});
+  std::vector<double> d = resultOf(OpKind::L1Grad, l1);
+  EXPECT_EQ(std::vector<double>(d.begin(), d.begin() + 3),
+            (std::vector<double>{0.5, 0, -0.5}));
+  EXPECT_TRUE(std::isnan(d[3]));
+  Case lion;
+  Operand zero = operandOf(DType::F32, {4}, {0, 0, 0, 0});
+  lion.ins = {operandOf(DType::F32, {4}, {1, 1, 1, 1}),
+              operandOf(DType::F32, {4}, {3, 0, -1e-30, NAN}),
+              zero,
+              operandOf(DType::F32, {}, {0.25}),
+              none,
+              none};
+  lion.outs = {zero, zero};
+  lion.attrs = encodeAttrs(LionStepAttrs{0.9, 0.99, 0});
+  std::vector<double> p = resultOf(OpKind::LionStep, lion);
+  EXPECT_EQ(std::vector<double>(p.begin(), p.begin() + 3),
+            (std::vector<double>{0.75, 1, 1.25}));
+  EXPECT_TRUE(std::isnan(p[3]));
+}
+
+/// Below the limit gradients stay what they are; NaN stays NaN.
+TEST(Kernels, ClipFactorAtTheLimit) {
+  auto factor = [](double norm, double inverse, double most) {
+    Case c;
+    c.ins = {operandOf(DType::F32, {}, {norm}),
+             operandOf(DType::F32, {}, {inverse})};
+    c.outs = {operandOf(DType::F32, {}, {9})};
+    c.attrs = encodeAttrs(ClipFactorAttrs{most});
+    return resultOf(OpKind::ClipFactor, c)[0];
+  };
+  EXPECT_EQ(factor(0.5, 1, 1), 1);
+  EXPECT_EQ(factor(0, 0.125, 1), 0.125);
+  EXPECT_NEAR(factor(4, 1, 1), 0.25, 1e-6);
+  EXPECT_NEAR(factor(64, 0.125, 2), 0.125 * 0.25, 1e-6);
+  EXPECT_EQ(factor(INFINITY, 1, 1), 0);
+  EXPECT_TRUE(std::isnan(factor(NAN, 1, 1)));
+}
+
+/// More operands than one launch takes, with every size of workspace; calls
+/// check(result, bytes of workspace).
+template <typename Check>
+void runOnManyOperands(OpKind kind, Operand result,
+                       const std::vector<double> &third, Check check) {
+  for (int64_t bytes : {0, 4, 8, 16, 256, 8192}) {
+    Case c;
+    for (double last : third)
+      c.ins.push_back(operandOf(DType::F32, {3}, {1, 1, last}));
+    c.outs.push_back(result);
+    auto device = makeDevice();
+    OnDevice memory(*device, c);
+    TensorView workspace;
+    if (bytes)
+      workspace = {memory.upload(std::vector<uint8_t>(size_t(bytes))),
+                   TensorDesc(DType::I32, {bytes / 4})};
+    Status status = memory.run(kind, "auto", workspace);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    memory.fetch();
+    check(load(c.outs[0], 0), bytes);
+  }
+}
+
+TEST(Kernels, AllFiniteOfManyOperands) {
+  for (int bad : {-1, 0, 299}) {
+    std::vector<double> third(300, 1);
+    if (bad >= 0)
+      third[size_t(bad)] = INFINITY;
+    runOnManyOperands(OpKind::AllFinite, operandOf(DType::I32, {}, {9}), third,
+                      [&](double ok, int64_t bytes) {
+                        EXPECT_EQ(ok, bad < 0) << bytes << " bytes, " << bad;
+                      });
+  }
+}
+
+TEST(Kernels, GlobalNormOfManyOperands) {
+  std::vector<double> third(600, 1);
+  third[300] = 3;  // 9
+  third[599] = -5; // 25
+  runOnManyOperands(OpKind::GlobalNorm, operandOf(DType::F32, {}, {9}), third,
+                    [&](double norm, int64_t bytes) {
+                      EXPECT_NEAR(norm, std::sqrt(1798.0 + 9 + 25), 1e-5)
+                          << bytes << " bytes";
+                    });
+}
+
+/// Squares that f32 does not hold.
+TEST(Kernels, GlobalNormOfLargeAndSmallNumbers) {
+  for (double size : {1e30, 1e-30}) {
+    Case c;
+    c.ins = {operandOf(DType::F32, {2}, {3 * size, 0}),
+             operandOf(DType::F32, {1}, {-4 * size})};
+    c.outs = {operandOf(DType::F32, {}, {9})};
+    EXPECT_NEAR(resultOf(OpKind::GlobalNorm, c)[0] / size, 5, 1e-5);
+  }
 }
 
 TEST(Kernels, RefusesIllegalAliasing) {

@@ -221,22 +221,56 @@ LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
   return success();
 }
 
-LogicalResult ReduceSumOp::inferTypes(std::optional<Location>, Adaptor a,
-                                      SmallVectorImpl<Type> &types) {
+LogicalResult ReduceSumOp::inferTypes(std::optional<Location> location,
+                                      Adaptor a, SmallVectorImpl<Type> &types) {
   auto type = dyn_cast<RankedTensorType>(a.getX().getType());
   if (!type)
     return failure();
   SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
   auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
   auto keepdim = attrForInference(a, a.getKeepdimAttr(), "keepdim");
+  auto leading = attrForInference(a, a.getLeadingAttr(), "leading");
   int64_t axis = axisAttr ? axisAttr.getInt() : 0;
+  bool keeps = keepdim && keepdim.getValue();
+  bool isLeading = leading && leading.getValue();
+  if (keeps && isLeading)
+    return emitOptionalError(location, "'aicf.reduce_sum' op C4: keepdim and "
+                                       "leading are both true, expected one");
   if (axis >= 0 && axis < type.getRank()) { // else C1 refuses it
-    if (keepdim && keepdim.getValue())
+    if (keeps)
       shape[axis] = 1;
     else
-      shape.erase(shape.begin() + axis);
+      shape.erase(shape.begin() + (isLeading ? 0 : axis),
+                  shape.begin() + axis + 1);
   }
   types.push_back(type.clone(shape));
+  return success();
+}
+
+LogicalResult ExpandOp::inferTypes(std::optional<Location> location, Adaptor a,
+                                   SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
+  auto shape = attrForInference(a, a.getShapeAttr(), "shape");
+  if (!type || !shape)
+    return failure();
+  if (shape.empty() || shape.size() > int64_t(kMaxRank) ||
+      llvm::any_of(shape.asArrayRef(),
+                   [](int64_t d) { return d < 1 || d > INT32_MAX; }))
+    return emitOptionalError(location, "'aicf.expand' op C4: shape is ", shape,
+                             ", expected 1 to 8 numbers in [1, 2^31)");
+  types.push_back(type.clone(shape.asArrayRef()));
+  return success();
+}
+
+LogicalResult ArgmaxOp::inferTypes(std::optional<Location>, Adaptor a,
+                                   SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
+  if (!type)
+    return failure();
+  ArrayRef<int64_t> shape = type.getShape();
+  types.push_back(RankedTensorType::get(
+      shape.empty() ? shape : shape.drop_back(), // else C1 refuses it
+      IntegerType::get(type.getContext(), 32)));
   return success();
 }
 
@@ -329,12 +363,15 @@ static RankedTensorType typeOf(Value v) {
   return cast<RankedTensorType>(v.getType());
 }
 
-static LogicalResult checkRank(Report report, StringRef id, StringRef name,
-                               Value v, int64_t rank) {
-  if (typeOf(v).getRank() == rank)
-    return success();
-  return report() << id << ": " << name << " is " << v.getType() << " of rank "
-                  << typeOf(v).getRank() << ", expected rank " << rank;
+/// C1: W is a matrix, x the rows of one.
+static LogicalResult checkMatrices(Report report, Value x, Value weight) {
+  if (typeOf(x).getRank() < 2)
+    return report() << "C1: x is " << x.getType() << " of rank "
+                    << typeOf(x).getRank() << ", expected rank 2 or more";
+  if (typeOf(weight).getRank() != 2)
+    return report() << "C1: W is " << weight.getType() << " of rank "
+                    << typeOf(weight).getRank() << ", expected rank 2";
+  return success();
 }
 
 static LogicalResult checkShape(Report report, StringRef id, StringRef name,
@@ -381,16 +418,17 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          SmallVectorImpl<Type> &types) {
   if (failed(checkOperands<LinearOp>(loc, a)))
     return failure();
-  types.push_back(RankedTensorType::get(
-      {dimOr(a.getX(), 0), dimOr(a.getWeight(), 0)}, elementOf(a.getX())));
+  SmallVector<int64_t> shape(typeOf(a.getX()).getShape());
+  if (!shape.empty()) // else C1 refuses it
+    shape.back() = dimOr(a.getWeight(), 0);
+  types.push_back(RankedTensorType::get(shape, elementOf(a.getX())));
   return success();
 }
 
 LogicalResult LinearOp::check(Adaptor a, Report report) {
-  if (failed(checkRank(report, "C1", "x", a.getX(), 2)) ||
-      failed(checkRank(report, "C1", "W", a.getWeight(), 2)))
+  if (failed(checkMatrices(report, a.getX(), a.getWeight())))
     return failure();
-  int64_t k = typeOf(a.getX()).getDimSize(1),
+  int64_t k = typeOf(a.getX()).getShape().back(),
           n = typeOf(a.getWeight()).getDimSize(0);
   if (failed(checkShape(report, "C2", "W", a.getWeight(), {n, k})))
     return failure();
@@ -413,19 +451,17 @@ LogicalResult LinearBwdOp::inferReturnTypes(MLIRContext *,
     return failure();
   types.assign(
       {a.getX().getType(), a.getWeight().getType(),
-       RankedTensorType::get({dimOr(a.getDy(), 1)}, elementOf(a.getDy()))});
+       RankedTensorType::get({dimOr(a.getWeight(), 0)}, elementOf(a.getDy()))});
   return success();
 }
 
 LogicalResult LinearBwdOp::check(Adaptor a, Report report) {
-  if (failed(checkRank(report, "C1", "dy", a.getDy(), 2)) ||
-      failed(checkRank(report, "C1", "x", a.getX(), 2)) ||
-      failed(checkRank(report, "C1", "W", a.getWeight(), 2)))
+  if (failed(checkMatrices(report, a.getX(), a.getWeight())))
     return failure();
-  int64_t m = typeOf(a.getX()).getDimSize(0),
-          k = typeOf(a.getX()).getDimSize(1);
-  int64_t n = typeOf(a.getWeight()).getDimSize(0);
-  if (failed(checkShape(report, "C2", "dy", a.getDy(), {m, n})) ||
+  SmallVector<int64_t> shape(typeOf(a.getX()).getShape());
+  int64_t k = shape.back(), n = typeOf(a.getWeight()).getDimSize(0);
+  shape.back() = n;
+  if (failed(checkShape(report, "C2", "dy", a.getDy(), shape)) ||
       failed(checkShape(report, "C2", "W", a.getWeight(), {n, k})))
     return failure();
   Type element = elementOf(a.getX());

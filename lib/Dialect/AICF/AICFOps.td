@@ -16,9 +16,10 @@ include "kernels/Families.td"
 def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow, Linear> {
   let summary = "y = x·Wᵀ + b";
   let description = [{
-    x is [M, K], W is [N, K] (PyTorch's layout), b is [N], y is [M, N].
-    - C1: x and W have rank 2.
-    - C2: W's dimension 1 is x's dimension 1.
+    x is [..., K], W is [N, K] (PyTorch's layout), b is [N], y is [..., N], with
+    one dimension or more for the dots.
+    - C1: x has rank 2 or more, W has rank 2.
+    - C2: W's dimension 1 is x's last dimension.
     - C3: b is [N].
     - C4: x, W and b have the same element type.
   }];
@@ -44,9 +45,9 @@ def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
                                       Linear> {
   let summary = "gradients of linear";
   let description = [{
-    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy.
-    - C1: dy, x and W have rank 2.
-    - C2: dy is [M, N] for x [M, K] and W [N, K].
+    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows.
+    - C1: x has rank 2 or more, W has rank 2.
+    - C2: dy is [..., N] for x [..., K] and W [N, K].
     - C3: dy, x and W have the same element type.
   }];
   let arguments = (ins AICF_Float:$dy, AICF_Float:$x, AICF_Float:$weight);

@@ -200,8 +200,6 @@ Value WarmupCosineAttr::buildRate(OpBuilder &b, Location loc, Value step,
 // Optimizers
 //===----------------------------------------------------------------------===//
 
-Attribute AdamWAttr::getRate() const { return getGiven().get("lr"); }
-double AdamWAttr::getWeightDecay() const { return get("weight_decay"); }
 SmallVector<StringRef> AdamWAttr::getStateNames() const {
   return {"exp_avg", "exp_avg_sq"};
 }
@@ -224,8 +222,6 @@ SmallVector<Value> AdamWAttr::buildStep(OpBuilder &b, Location loc,
   return {op.getPOut(), op.getMOut(), op.getVOut()};
 }
 
-Attribute SGDAttr::getRate() const { return getGiven().get("lr"); }
-double SGDAttr::getWeightDecay() const { return get("weight_decay"); }
 SmallVector<StringRef> SGDAttr::getStateNames() const {
   return get("momentum") == 0 ? SmallVector<StringRef>()
                               : SmallVector<StringRef>{"momentum_buffer"};
@@ -240,6 +236,17 @@ SmallVector<Value> SGDAttr::buildStep(OpBuilder &b, Location loc,
       llvm::APFloat(s.weightDecay), get("nesterov") != 0);
   if (!hasMomentum)
     return {op.getPOut()};
+  return {op.getPOut(), op.getMOut()};
+}
+
+SmallVector<StringRef> LionAttr::getStateNames() const { return {"exp_avg"}; }
+
+SmallVector<Value> LionAttr::buildStep(OpBuilder &b, Location loc,
+                                       const ParameterStep &s) const {
+  auto op = LionStepOp::create(b, loc, s.param, s.grad, s.states[0], s.rate,
+                               s.gradFactor, s.ok, llvm::APFloat(get("beta1")),
+                               llvm::APFloat(get("beta2")),
+                               llvm::APFloat(s.weightDecay));
   return {op.getPOut(), op.getMOut()};
 }
 

@@ -7,12 +7,20 @@
 
 #include "lib/Transforms/Step/Activity.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
+
+/// The results that can have a derivative: integers have none.
+static auto derivablesOf(Operation *op) {
+  return llvm::make_filter_range(op->getResults(), [](Value value) {
+    return isa<FloatType>(getElementTypeOrSelf(value));
+  });
+}
 
 static bool dependsOn(Operation *op, const llvm::DenseSet<Value> &values) {
   return llvm::any_of(op->getOperands(),
@@ -74,7 +82,7 @@ void Activity::findVaried() {
   }
   for (Operation &op : func.front())
     if (!isa<StopGradientOp>(op) && dependsOnTrained(&op))
-      varied.insert_range(op.getResults());
+      varied.insert_range(derivablesOf(&op));
 }
 
 StringRef Activity::paramBehind(Operation *op) const {
@@ -97,8 +105,8 @@ Activity::reportUnreached(const Trained &param, Value loss,
   llvm::DenseSet<Value> behind{param.param}, ahead{loss};
   behind.insert_range(param.copies);
   for (Operation &op : entry.front().without_terminator())
-    if (dependsOn(&op, behind))
-      behind.insert_range(op.getResults());
+    if (dependsOn(&op, behind)) // what makes an integer cuts, not what reads it
+      behind.insert_range(derivablesOf(&op));
   for (Operation &op : llvm::reverse(entry.front().without_terminator())) {
     if (llvm::none_of(op.getResults(),
                       [&](Value v) { return ahead.contains(v); }))

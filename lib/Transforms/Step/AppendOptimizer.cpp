@@ -10,6 +10,7 @@
 
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
+#include "lib/Transforms/Step/Gradients.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringMap.h"
@@ -26,13 +27,6 @@ using namespace aicf::step;
 static constexpr llvm::StringLiteral kStepName = "step";
 
 namespace {
-struct Gradient {
-  unsigned result; ///< that returned it
-  BlockArgument param;
-  StringRef name; ///< of the parameter
-  Value value;
-};
-
 /// What the steps of one element type share.
 struct Shared {
   Value rate, shared, gradFactor;
@@ -46,9 +40,10 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult findGradients();
   LogicalResult addRate();
+  LogicalResult accumulate();
   LogicalResult addLossScale();
+  void addClipping();
   LogicalResult addCounter();
   LogicalResult addStep(const Gradient &gradient);
   /// An argument that is there already, or null; an error if it is another
@@ -57,7 +52,9 @@ private:
   /// A new state; an error if an argument is called so.
   FailureOr<BlockArgument> addState(Type type, const Twine &name);
   const Shared &sharedFor(Type element);
-  Value castTo(Value value, Type element);
+  /// 0-d, 1/loss scale and 1/batches, of the type of `like` unless it has one;
+  /// null for 1.
+  Value meanFactor(Value like);
   /// A number of an argument's attribute.
   double numberOf(BlockArgument arg, StringRef name, double otherwise);
 
@@ -71,6 +68,7 @@ private:
   Value rate;      ///< a hyper, or null for a schedule
   Value stepCount; ///< of the step that is taken, where somebody asks
   Value ok, inverseScale;
+  Value clipFactor; ///< instead of meanFactor(), which it holds
   /// States derived from a parameter: they follow it.
   llvm::StringMap<SmallVector<BlockArgument, 1>> copiesOf;
   llvm::DenseMap<Type, Shared> sharedOf;
@@ -80,29 +78,6 @@ private:
 
 static RankedTensorType scalarOf(Type element) {
   return RankedTensorType::get({}, element);
-}
-
-LogicalResult Appender::findGradients() {
-  for (unsigned i = 0; i < func.getNumResults(); ++i) {
-    if (func.getResultAttr(i, kMinimizeAttr))
-      return func.emitError()
-             << "result " << i
-             << " has 'aicf.minimize': run --aicf-autodiff first";
-    auto name = func.getResultAttrOfType<StringAttr>(i, kGradAttr);
-    if (!name)
-      continue;
-    int64_t arg = signature.findArgument(name);
-    if (arg < 0 || signature.arguments[arg].role != Role::Param)
-      return func.emitError() << "result " << i << " is the gradient of "
-                              << name << ", which is no parameter";
-    gradients.push_back({i, func.getArgument(arg), name.getValue(),
-                         func.front().getTerminator()->getOperand(i)});
-  }
-  if (gradients.empty())
-    return func.emitError() << "has 'aicf.optimizer', but no gradients: mark "
-                               "the loss, a result, "
-                               "aicf.minimize";
-  return success();
 }
 
 FailureOr<BlockArgument> Appender::findArgument(StringRef name, Role role,
@@ -144,6 +119,22 @@ LogicalResult Appender::addRate() {
   return success();
 }
 
+/// The batches before this one were added up in states: here the sums are used,
+/// and start again at zero.
+LogicalResult Appender::accumulate() {
+  if (failed(addAccumulatingEntry(func, gradients)))
+    return failure();
+  for (Gradient &g : gradients) {
+    FailureOr<BlockArgument> sum = addState(g.param.getType(), sumName(g));
+    if (failed(sum))
+      return failure();
+    g.value = addToSum(b, *sum, g.value);
+    entry.addUpdate(FillLikeOp::create(b, loc, Value(*sum), APFloat(0.0)),
+                    sumName(g));
+  }
+  return success();
+}
+
 /// With a loss scale: 1/scale, whether all gradients are finite, and the next
 /// scale.
 LogicalResult Appender::addLossScale() {
@@ -159,21 +150,32 @@ LogicalResult Appender::addLossScale() {
       addState(scalarOf(b.getI32Type()), name.getValue() + ".streak");
   if (failed(streak))
     return failure();
-  // One guard takes one element type; f32 holds every gradient of 16 bits.
-  SmallVector<Value> values;
-  bool isUniform =
-      llvm::all_equal(llvm::map_range(gradients, [](const Gradient &g) {
-        return getElementTypeOrSelf(g.value);
-      }));
-  for (const Gradient &g : gradients)
-    values.push_back(isUniform ? g.value : castTo(g.value, b.getF32Type()));
-  ok = AllFiniteOp::create(b, loc, values);
+  ok = AllFiniteOp::create(b, loc, inOneType(b, gradients));
   inverseScale = ReciprocalOp::create(b, loc, scale);
   auto next = LossScaleUpdateOp::create(b, loc, scale, Value(*streak), ok,
                                         APFloat(2.0), APFloat(0.5), 2000);
   entry.addUpdate(next.getScaleOut(), name.getValue());
   entry.addUpdate(next.getStreakOut(), name.getValue() + ".streak");
   return success();
+}
+
+Value Appender::meanFactor(Value like) {
+  int64_t batches = optimizer.getAccumulate();
+  if (batches == 1)
+    return inverseScale;
+  APFloat share(1.0 / double(batches));
+  return inverseScale ? ScaleOp::create(b, loc, inverseScale, share).getY()
+                      : FillLikeOp::create(b, loc, like, share).getY();
+}
+
+/// The norm is that of the mean gradients, without the loss scale.
+void Appender::addClipping() {
+  if (optimizer.getClipNorm() == 0)
+    return;
+  Value norm = GlobalNormOp::create(b, loc, inOneType(b, gradients));
+  Value factor = castTo(b, meanFactor(norm), getElementTypeOrSelf(norm));
+  clipFactor = ClipFactorOp::create(b, loc, norm, factor,
+                                    APFloat(optimizer.getClipNorm()));
 }
 
 /// The number of the step, where the optimizer or its schedule counts.
@@ -189,20 +191,15 @@ LogicalResult Appender::addCounter() {
   return success();
 }
 
-Value Appender::castTo(Value value, Type element) {
-  if (!value || getElementTypeOrSelf(value) == element)
-    return value;
-  return CastOp::create(b, loc, value, TypeAttr::get(element));
-}
-
 const Shared &Appender::sharedFor(Type element) {
   auto [it, fresh] = sharedOf.try_emplace(element);
   if (fresh) {
-    Value ofType = rate ? castTo(rate, element)
+    Value ofType = rate ? castTo(b, rate, element)
                         : cast<ScheduleAttrInterface>(optimizer.getRate())
                               .buildRate(b, loc, stepCount, element);
-    it->second = {ofType, optimizer.buildShared(b, loc, stepCount, element),
-                  castTo(inverseScale, element)};
+    it->second = {
+        ofType, optimizer.buildShared(b, loc, stepCount, element),
+        castTo(b, clipFactor ? clipFactor : meanFactor(ofType), element)};
   }
   return it->second;
 }
@@ -242,19 +239,22 @@ LogicalResult Appender::addStep(const Gradient &g) {
     entry.addUpdate(value, g.name + "." + name);
   entry.addUpdate(next[0], g.name);
   for (BlockArgument copy : copiesOf.lookup(g.name))
-    entry.addUpdate(castTo(next[0], getElementTypeOrSelf(copy.getType())),
+    entry.addUpdate(castTo(b, next[0], getElementTypeOrSelf(copy.getType())),
                     signature.arguments[copy.getArgNumber()].name);
   return success();
 }
 
 LogicalResult Appender::run() {
-  if (failed(findGradients()))
+  FailureOr<SmallVector<Gradient>> found = findGradients(func);
+  if (failed(found))
     return failure();
-  llvm::DenseSet<unsigned> returned;
-  for (const Gradient &g : gradients)
-    returned.insert(g.result);
-  entry.filterResults([&](unsigned i) { return !returned.contains(i); });
-  if (failed(addRate()) || failed(addLossScale()) || failed(addCounter()))
+  gradients = std::move(*found);
+  dropGradients(func, entry);
+  if ((optimizer.getAccumulate() > 1 && failed(accumulate())) ||
+      failed(addRate()) || failed(addLossScale()))
+    return failure();
+  addClipping();
+  if (failed(addCounter()))
     return failure();
   for (auto [i, arg] : llvm::enumerate(signature.arguments))
     if (!arg.derivedFrom.empty())
@@ -262,11 +262,7 @@ LogicalResult Appender::run() {
   for (const Gradient &g : gradients)
     if (failed(addStep(g)))
       return failure();
-  for (StringRef name : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
-    entry.dropAttr(name);
-  entry.finish();
-  func->removeAttr(kOptimizerAttr);
-  func->removeAttr(kLossScaleAttr);
+  finishTrained(func, entry);
   return success();
 }
 

@@ -49,8 +49,13 @@ struct Checker {
 };
 } // namespace
 
-/// `step` is a bias_corr result or the result of the step_inc itself.
+/// `step` is a bias_corr result or the result of the step_inc itself; for what
+/// is no part of the update the state that a step_inc counts will do.
 LogicalResult Checker::checkStep(Operation *op, Value step) const {
+  if (!isUpdateHalf(cast<StepOpInterface>(op).getPhase()))
+    for (Operation *user : step.getUsers())
+      if (auto counts = dyn_cast<StepIncOp>(user))
+        step = counts.getStepOut();
   if (auto bc = step.getDefiningOp<BiasCorrOp>()) {
     op = bc;
     step = bc.getStep();

@@ -135,10 +135,12 @@ struct LowerLinearBwd : OpConversionPattern<LinearBwdOp> {
                             GemmAttrs{/*transA=*/1, /*transB=*/0},
                             op.getDweight().getType(), {dy, adaptor.getX()},
                             vidOf(op, 1));
-    if (!op.getDbias().use_empty())
+    if (!op.getDbias().use_empty()) {
+      int64_t rows = cast<ShapedType>(dy.getType()).getRank() - 1;
       results[2] = makeCall(rewriter, op.getLoc(), OpKind::ReduceSum,
-                            ReduceSumAttrs{/*axis=*/0}, op.getDbias().getType(),
-                            {dy}, vidOf(op, 2));
+                            ReduceSumAttrs{/*axis=*/rows - 1},
+                            op.getDbias().getType(), {dy}, vidOf(op, 2));
+    }
     rewriter.replaceOp(op, results); // null where unused
     return success();
   }

@@ -3,7 +3,7 @@
 // Tests the constraints: the ids are those of the op descriptions.
 
 func.func @linear_c1(%x: tensor<4xf32>, %w: tensor<2x4xf32>) {
-  // expected-error @+1 {{C1: x is 'tensor<4xf32>' of rank 1, expected rank 2}}
+  // expected-error @+1 {{C1: x is 'tensor<4xf32>' of rank 1, expected rank 2 or more}}
   %r = aicf.linear %x, %w : tensor<4xf32>, tensor<2x4xf32>
   return
 }
@@ -42,9 +42,9 @@ func.func @linear_c4_bias(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2
 
 // -----
 
-func.func @linear_bwd_c1(%d: tensor<4xf32>, %x: tensor<4x3xf32>, %w: tensor<2x3xf32>) {
-  // expected-error @+1 {{C1: dy is 'tensor<4xf32>' of rank 1, expected rank 2}}
-  %r:3 = aicf.linear_bwd %d, %x, %w : tensor<4xf32>, tensor<4x3xf32>, tensor<2x3xf32>
+func.func @linear_bwd_c1(%d: tensor<4x2xf32>, %x: tensor<3xf32>, %w: tensor<2x3xf32>) {
+  // expected-error @+1 {{C1: x is 'tensor<3xf32>' of rank 1, expected rank 2 or more}}
+  %r:3 = aicf.linear_bwd %d, %x, %w : tensor<4x2xf32>, tensor<3xf32>, tensor<2x3xf32>
   return
 }
 

@@ -11,6 +11,12 @@ func.func private @a() attributes {aicf.optimizer = #aicf.adamw<lr = "rate">}
 func.func private @b() attributes {aicf.optimizer = #aicf.adamw<lr = #aicf.linear<steps = 7, start = 1>, eps = 1, beta1 = 0.5, beta2 = 0.9, weight_decay = 0>}
 // CHECK: #aicf.sgd<lr = #aicf.constant<value = 1.000000e-01>, momentum = 9.000000e-01, nesterov = true>
 func.func private @c() attributes {aicf.optimizer = #aicf.sgd<nesterov = true, momentum = 0.9, lr = #aicf.constant<value = 0.1>>}
+// CHECK: #aicf.adamw<clip_norm = 1.000000e+00, lr = "lr", weight_decay = 1.000000e-02>
+func.func private @d() attributes {
+    aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.01, clip_norm = 1.0>
+}
+// CHECK: #aicf.lion<accumulate = 4, beta2 = 0.94{{9*[0-9]*}}, lr = "lr">
+func.func private @e() attributes {aicf.optimizer = #aicf.lion<lr = "lr", beta2 = 0.95, accumulate = 4>}
 
 //--- refused.mlir
 // expected-error @+1 {{#aicf.adamw: lr is missing: name a hyper (lr = "lr") or give a schedule}}
@@ -28,7 +34,7 @@ func.func private @f() attributes {aicf.optimizer = #aicf.sgd<lr = "">}
 
 // -----
 
-// expected-error @+1 {{#aicf.adamw: unknown field 'beta3'; it has lr, beta1, beta2, eps, weight_decay}}
+// expected-error @+1 {{#aicf.adamw: unknown field 'beta3'; it has lr, beta1, beta2, eps, weight_decay, clip_norm, accumulate}}
 func.func private @f() attributes {aicf.optimizer = #aicf.adamw<lr = "lr", beta3 = 0.1>}
 
 // -----
@@ -50,6 +56,16 @@ func.func private @f() attributes {aicf.optimizer = #aicf.adamw<lr = "lr", beta1
 
 // expected-error @+1 {{#aicf.adamw: eps is "small", expected a number}}
 func.func private @f() attributes {aicf.optimizer = #aicf.adamw<lr = "lr", eps = "small">}
+
+// -----
+
+// expected-error @+1 {{#aicf.lion: clip_norm is -1, expected a finite number >= 0}}
+func.func private @f() attributes {aicf.optimizer = #aicf.lion<lr = "lr", clip_norm = -1.0>}
+
+// -----
+
+// expected-error @+1 {{#aicf.sgd: accumulate is 0, expected a number in [1, 2^31)}}
+func.func private @f() attributes {aicf.optimizer = #aicf.sgd<lr = "lr", accumulate = 0>}
 
 // -----
 

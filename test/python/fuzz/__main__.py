@@ -11,14 +11,14 @@ import tempfile
 
 from .derive import generate_forward, judge_forward
 from .generate import generate
-from .judge import Failure, judge
+from .judge import Failure, Skip, judge
 from .reduce import reduce
 
 
 def failure_of(program, bin_dir, folder, judge=judge):
     try:
         judge(program, bin_dir, folder)
-    except Failure as failure:
+    except (Failure, Skip) as failure:
         return failure
     except subprocess.TimeoutExpired as error:
         return Failure("timeout", str(error))
@@ -33,10 +33,14 @@ def main():
     parser.add_argument("--no-reduce", action="store_true")
     parser.add_argument("--forward", action="store_true",
                         help="forward functions, and their derived gradients")
+    parser.add_argument("--torch", action="store_true",
+                        help="forward functions, trained beside PyTorch")
     args = parser.parse_args()
     make, judges = (generate_forward, judge_forward) if args.forward else \
         (generate, judge)
-    failed = 0
+    if args.torch:
+        from .train import generate_training as make, judge_training as judges
+    failed, skipped = 0, {}
     with tempfile.TemporaryDirectory() as folder:
         def one(seed):
             return seed, failure_of(make(seed), args.bin, folder, judges)
@@ -44,6 +48,9 @@ def main():
             for seed, failure in pool.map(
                     one, range(args.seed, args.seed + args.count)):
                 if failure is None:
+                    continue
+                if isinstance(failure, Skip):
+                    skipped[str(failure)] = skipped.get(str(failure), 0) + 1
                     continue
                 failed += 1
                 print("program %d: %s" % (seed, failure), flush=True)
@@ -54,7 +61,10 @@ def main():
                     found = failure_of(p, args.bin, folder, judges)
                     return found is not None and found.kind == failure.kind
                 print("reduced:\n%s" % reduce(make(seed), fails).text())
-    print("%d programs, %d failed" % (args.count, failed))
+    done = args.count - sum(skipped.values())
+    for reason, count in sorted(skipped.items()):
+        print("%d not compared: %s" % (count, reason))
+    print("%d programs, %d failed" % (done, failed))
     return 1 if failed else 0
 
 

@@ -20,15 +20,20 @@ IN_PLACE = {
     "sigmoid": {(0, 0)}, "sigmoid_bwd": {(0, 0), (0, 1)}, "silu": {(0, 0)},
     "silu_bwd": {(0, 0), (0, 1)},
     "softmax_cross_entropy_grad": {(0, 0)},
+    "bce_with_logits_grad": {(0, 0), (0, 1)}, "l1_grad": {(0, 0), (0, 1)},
+    "softmax": {(0, 0)}, "softmax_bwd": {(0, 0), (0, 1)}, "dropout": {(0, 0)},
+    "lion_step": {(0, 0), (1, 2)}, "clip_factor": {(0, 0)},
 }
 # Of calls of several primitives: results and operands of the call.
 IN_PLACE_TOGETHER = {
     ("gemm", "relu_bwd"): {(0, 2)},
     ("relu_bwd", "reduce_sum"): {(0, 0), (0, 1)},
     ("mse_loss", "mse_grad"): {(1, 0), (1, 1)},
+    ("bce_with_logits", "bce_with_logits_grad"): {(1, 0), (1, 1)},
+    ("l1_loss", "l1_grad"): {(1, 0), (1, 1)},
     ("add", "layer_norm"): {(0, 0), (0, 1), (1, 0), (1, 1)},
 }
-RESULTS = {"adam_step": 3, "sgd_step": 2, "cast": 1}
+RESULTS = {"adam_step": 3, "sgd_step": 2, "lion_step": 2, "cast": 1}
 
 
 def may_overwrite(body, result, operand):

@@ -22,7 +22,7 @@ def mix(b, x, net):
     """An op that joins values, or uses one once more."""
     rng = b.rng
     kind = rng.choice(["mul", "sub", "square", "stop", "scale", "activation", "tied",
-                       "reciprocal"])
+                       "reciprocal", "softmax", "sum", "mean", "dropout"])
     twin = b.pick(lambda v: v.type == x.type)
     if kind in ("mul", "sub"):
         return b.same(kind, x, twin)
@@ -35,8 +35,25 @@ def mix(b, x, net):
     if kind == "reciprocal": # of something far from zero
         far = b.same("add", b.same("sigmoid", x), b.same("fill_like", x, value=1.0))
         return b.same("reciprocal", far)
+    if kind == "softmax":
+        return b.same("softmax", x)
+    if kind == "sum": # as much as x again, along a dimension or all up to it
+        axis = rng.randrange(len(x.shape))
+        attrs, shape = rng.choice([
+            ({}, (*x.shape[:axis], *x.shape[axis + 1:])), ({"leading": True},
+             x.shape[axis + 1:]), ({"keepdim": True},
+             (*x.shape[:axis], 1, *x.shape[axis + 1:]))])
+        total = b.op("reduce_sum", [b.same("tanh", x)], [(shape, x.dtype)], axis=axis,
+                     **attrs)
+        return b.op("expand", [total], [(x.shape, x.dtype)], axis=axis)
+    if kind == "mean":
+        mean = b.op("mean", [b.same("mul", x, twin)], [((), x.dtype)])
+        return b.same("add", x, b.op("expand", [mean], [(x.shape, x.dtype)],
+                                     axis=len(x.shape) - 1))
+    if kind == "dropout":
+        return net.dropout(x)
     if kind == "tied": # a parameter that was used before
-        w = b.pick(lambda v: len(v.shape) == 2 and v.shape[1] == x.shape[1] and
+        w = b.pick(lambda v: len(v.shape) == 2 and v.shape[1] == x.shape[-1] and
                    any(v is p for _, p in net.params))
         if w is not None:
             return b.linear(x, w)
@@ -45,15 +62,18 @@ def mix(b, x, net):
 
 def loss_of(b, x, net):
     if b.chance(0.4):
-        rows = x.shape[0]
-        labels = b.argument("input", "labels%d" % b.count, (rows,), "i32", np.array(
-            [b.rng.randrange(x.shape[1]) for _ in range(rows)]))
+        rows = x.shape[:-1]
+        labels = b.argument("input", "labels%d" % b.count, rows, "i32", np.reshape(
+            [b.rng.randrange(x.shape[-1]) for _ in range(int(np.prod(rows)))], rows))
         return b.op("softmax_cross_entropy", [x, labels], [((), x.dtype)],
                     **({"label_smoothing": 0.1} if b.chance(0.3) else {}))
+    kind = b.rng.choice(["mse_loss", "l1_loss", "bce_with_logits", "mean"])
+    if kind == "mean":
+        return b.op("mean", [b.same("mul", x, x)], [((), x.dtype)])
     target = b.pick(lambda v: v.type == x.type and v is not x) if b.chance(0.3) else None
-    if target is None:
+    if target is None or kind == "bce_with_logits": # whose target has no gradient
         target = b.argument("input", "target%d" % b.count, x.shape, x.dtype)
-    return b.op("mse_loss", [x, target], [((), x.dtype)])
+    return b.op(kind, [x, target], [((), x.dtype)])
 
 
 def generate_forward(seed, dtype="f64"):
@@ -63,7 +83,8 @@ def generate_forward(seed, dtype="f64"):
     program = Program(seed, dtype, [], {})
     b = Builder(rng, program, "train")
     net = Network(b, itertools.count(), SIZES[:9])
-    x = b.argument("input", "x", (rng.choice(SIZES[:9]), rng.choice(SIZES[:9])), dtype)
+    shape = [rng.choice(SIZES[:9]) for _ in range(rng.choice([2, 2, 2, 3]))]
+    x = b.argument("input", "x", shape, dtype)
     x = net.linear(x, rng.choice(net.sizes), True)
     losses = []
     for _ in range(rng.randrange(1, 6)):
@@ -75,7 +96,8 @@ def generate_forward(seed, dtype="f64"):
         if b.chance(0.5):
             other = b.same("scale", other, factor=0.5)
         loss = b.same("add", loss, other)
-    b.entry.results = [Result(loss, name="loss", minimize=True)]
+    counts = b.entry.results
+    b.entry.results = [Result(loss, name="loss", minimize=True), *counts]
     program.entries = [b.entry]
     b.entry.drop_dead_code()
     for op in b.entry.ops:

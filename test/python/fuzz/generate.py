@@ -28,6 +28,7 @@ class Builder:
         self.entry = Entry(name, [], [], [])
         self.count = 0
         self.pool = []          # float values of any shape
+        self.counts = []        # integers to return
 
     def value(self, shape, dtype):
         self.count += 1
@@ -62,12 +63,12 @@ class Builder:
 
     # Ops with their result shapes.
     def linear(self, x, w, b=None):
-        return self.op("linear", [x, w, b], [((x.shape[0], w.shape[0]), x.dtype)])
+        return self.op("linear", [x, w, b], [((*x.shape[:-1], w.shape[0]), x.dtype)])
 
     def linear_bwd(self, dy, x, w):
         return self.op("linear_bwd", [dy, x, w],
                        [(x.shape, x.dtype), (w.shape, w.dtype),
-                        ((dy.shape[1],), dy.dtype)])
+                        ((dy.shape[-1],), dy.dtype)])
 
     def same(self, kind, *operands, **attrs):
         return self.op(kind, operands, [(operands[0].shape, operands[0].dtype)],
@@ -75,6 +76,22 @@ class Builder:
 
     def cast(self, x, dtype):
         return self.op("cast", [x], [(x.shape, dtype)], to=dtype)
+
+    def expand(self, x):
+        """To one dimension more, or two at the front."""
+        n = self.rng.choice(SIZES[:8])
+        axis = self.rng.randrange(len(x.shape) + 1)
+        shape = (*x.shape[:axis], n, *x.shape[axis:])
+        ones = [i for i, d in enumerate(x.shape) if d == 1]
+        if ones and self.chance(0.3):
+            axis = self.rng.choice(ones)
+            shape = (*x.shape[:axis], n, *x.shape[axis + 1:])
+        elif self.chance(0.3):
+            axis, shape = 1, (2, n, *x.shape)
+        return self.op("expand", [x], [(shape, x.dtype)], axis=axis)
+
+    def dropout(self, x, step, p, seed):
+        return self.op("dropout", [x, step], [(x.shape, x.dtype)], p=p, seed=seed)
 
     def layer_norm(self, x, gamma, beta):
         attrs = {"eps": 0.1} if self.chance(0.3) else {}
@@ -115,6 +132,7 @@ class Network:
     def __init__(self, b, names, sizes):
         self.b, self.names, self.sizes = b, names, sizes
         self.backward, self.params = [], []
+        self.drops = None  # the state that dropouts count by
 
     def param(self, shape):
         name = "w%d" % next(self.names)
@@ -124,7 +142,7 @@ class Network:
 
     def linear(self, x, n, has_bias):
         b = self.b
-        w = self.param((n, x.shape[1]))
+        w = self.param((n, x.shape[-1]))
         bias = self.param((n,)) if has_bias else None
 
         def back(dy, grads):
@@ -149,7 +167,7 @@ class Network:
         return y
 
     def norm(self, x):
-        gamma, beta = self.param((x.shape[1],)), self.param((x.shape[1],))
+        gamma, beta = self.param(x.shape[-1:]), self.param(x.shape[-1:])
         y, mean, rstd = self.b.layer_norm(x, gamma, beta)
 
         def back(dy, grads):
@@ -158,6 +176,19 @@ class Network:
             return dx
         self.backward.append(back)
         return y
+
+    def dropout(self, x):
+        """Of a count that goes on."""
+        b = self.b
+        if self.drops is None:
+            self.drops = b.argument("state", "drops", (), b.rng.choice(INTEGERS), 5)
+            b.entry.results.append(Result(b.op(
+                "step_inc", [self.drops, None], [((), self.drops.dtype)]),
+                updates="drops"))
+        p, seed = b.rng.choice([0.0, 0.1, 0.5]), b.rng.choice([0, 7, -3])
+        self.backward.append(
+            lambda dy, grads: b.dropout(dy, self.drops, p, seed))
+        return b.dropout(x, self.drops, p, seed)
 
     def residual(self, x):
         h = self.b.same("relu", x)
@@ -168,7 +199,7 @@ class Network:
     def layer(self, x):
         b = self.b
         kind = b.rng.choice(["linear", "linear", "relu", "gelu", "norm",
-                             "residual", "feed_forward"])
+                             "residual", "feed_forward", "dropout"])
         if kind == "linear":
             return self.linear(x, b.rng.choice(self.sizes), b.chance(0.7))
         if kind == "gelu":
@@ -188,33 +219,56 @@ class Network:
         else:
             target = b.argument("input", "target%d" % next(self.names), x.shape,
                                 x.dtype)
-            loss = b.op("mse_loss", [x, target], [((), x.dtype)])
-            dy = b.op("mse_grad", [x, target, loss_scale], [(x.shape, x.dtype)])
+            value, slope = b.rng.choice([
+                ("mse_loss", "mse_grad"), ("l1_loss", "l1_grad"),
+                ("bce_with_logits", "bce_with_logits_grad")])
+            loss = b.op(value, [x, target], [((), x.dtype)])
+            dy = b.op(slope, [x, target, loss_scale], [(x.shape, x.dtype)])
         grads = {}
         for back in reversed(self.backward):
             dy = back(dy, grads)
         return loss, grads
 
 
+def metric(b):
+    """How often the largest of a row stands where another says."""
+    rows, width = b.rng.choice(SIZES), b.rng.choice(SIZES)
+    order = np.array([b.rng.sample(range(width), width) for _ in range(rows)])
+    scores = b.argument("input", "%sscores%d" % (b.prefix, b.count), (rows, width),
+                        b.program.dtype, order - width / 2.0)
+    found = b.op("argmax", [scores], [((rows,), "i32")])
+    labels = b.argument("input", "%sclasses%d" % (b.prefix, b.count), (rows,), "i32",
+                        [b.rng.randrange(width) for _ in range(rows)])
+    b.counts += [found, b.op("count_equal", [found, labels], [((), "i32")])]
+
+
 def anything(b):
     """One op on values that are there; what it computes need not make sense."""
     kind = b.rng.choice([*ONE_OPERAND, *TWO_OPERANDS, "cross_entropy", "mse_loss",
-                         "mse_grad", "reduce_sum", "linear", "linear_bwd",
-                         "layer_norm", "gather_rows", "reciprocal"])
+                         "mse_grad", "bce_with_logits", "bce_with_logits_grad",
+                         "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
+                         "reduce_sum", "expand", "linear", "linear_bwd",
+                         "layer_norm", "gather_rows", "reciprocal", "metric"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return
     twin = b.pick(lambda v: v.type == x.type)
-    if kind in ONE_OPERAND:
+    if kind == "metric":
+        metric(b)
+    elif kind in ONE_OPERAND:
         b.same(kind, x, **{"scale": {"factor": -0.5}, "fill_like": {"value": 0.25}}
                .get(kind, {}))
     elif kind == "cross_entropy" and x.shape:
         b.cross_entropy(x, None)
     elif kind in TWO_OPERANDS:
         b.same(kind, x, twin)
-    elif kind == "mse_loss":
+    elif kind in ("softmax", "softmax_bwd") and x.shape:
+        b.same(kind, *([x] if kind == "softmax" else [x, twin]))
+    elif kind == "mean":
+        b.op(kind, [x], [((), x.dtype if x.dtype in ("f32", "f64") else "f32")])
+    elif kind in ("mse_loss", "bce_with_logits", "l1_loss"):
         b.op(kind, [x, twin], [((), x.dtype)])
-    elif kind == "mse_grad":
+    elif kind in ("mse_grad", "bce_with_logits_grad", "l1_grad"):
         attrs = {"scale": 0.5} if b.chance(0.3) else {}
         b.op(kind, [x, twin, None], [(x.shape, x.dtype)], **attrs)
     elif kind == "reduce_sum" and x.shape:
@@ -223,17 +277,24 @@ def anything(b):
         shape = [d for i, d in enumerate(x.shape) if i != axis or keep]
         if keep:
             shape[axis] = 1
-        b.op(kind, [x], [(shape, x.dtype)], axis=axis, keepdim=keep)
-    elif kind == "linear" and len(x.shape) == 2:
+        attrs = {"keepdim": True} if keep else {}
+        if not keep and b.chance(0.3):
+            attrs, shape = {"leading": True}, x.shape[axis + 1:]
+        b.op(kind, [x], [(shape, x.dtype)], axis=axis, **attrs)
+    elif kind == "expand" and len(x.shape) < 4:
+        b.expand(x)
+    elif kind == "linear" and len(x.shape) >= 2:
         w = b.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2
-                   and v.shape[1] == x.shape[1])
+                   and v.shape[1] == x.shape[-1])
+        if w is None:
+            return
         bias = b.pick(lambda v: v.dtype == x.dtype and v.shape == (w.shape[0],))
         b.linear(x, w, bias if b.chance(0.5) else None)
-    elif kind == "linear_bwd" and len(x.shape) == 2:
+    elif kind == "linear_bwd" and len(x.shape) >= 2:
         w = b.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2
-                   and v.shape[1] == x.shape[1])
-        dy = b.pick(lambda v: v.dtype == x.dtype
-                    and v.shape == (x.shape[0], w.shape[0]))
+                   and v.shape[1] == x.shape[-1])
+        dy = w and b.pick(lambda v: v.dtype == x.dtype
+                          and v.shape == (*x.shape[:-1], w.shape[0]))
         if dy is not None:
             b.linear_bwd(dy, x, w)
     elif kind == "layer_norm" and x.shape:
@@ -283,9 +344,16 @@ class Updates:
     def gate(self, grads):
         """ok and inv_scale from a loss scale, as for f16 by hand."""
         b = self.b
-        if self.scale is None or not grads:
+        if not grads:
             return
-        self.inv = b.same("reciprocal", self.scale)
+        if self.scale is not None:
+            self.inv = b.same("reciprocal", self.scale)
+        if b.program.dtype in ("f32", "f64") and b.chance(0.2):
+            norm = b.op("global_norm", grads, [((), b.program.dtype)])
+            self.inv = b.op("clip_factor", [norm, self.inv],
+                            [((), b.program.dtype)], max_norm=b.rng.choice([0.1, 10.0]))
+        if self.scale is None:
+            return
         self.ok = b.op("all_finite", grads, [((), "i32")])
         streak = b.argument("state", "streak", (), "i32", 0)
         made = b.op("loss_scale_update", [self.scale, streak, self.ok],
@@ -320,7 +388,7 @@ class Updates:
         b = self.b
         kinds = ["sgd", "momentum", "nesterov"]
         if b.program.dtype in ("f32", "f64"):
-            kinds += ["adam", "adam"]
+            kinds += ["adam", "adam", "lion"]
         kind = b.rng.choice(kinds)
         attrs = {"weight_decay": 0.01} if b.chance(0.3) else {}
         lr = self.rate()
@@ -332,6 +400,12 @@ class Updates:
                        [(p.shape, p.dtype)] * 3, **attrs, **self.betas)
             self.result(new[1], name + ".m")
             self.result(new[2], name + ".v")
+        elif kind == "lion":
+            m = self.state(name + ".m", p)
+            betas = b.rng.choice([{}, {"beta1": 0.8, "beta2": 0.95}])
+            new = b.op("lion_step", [p, g, m, lr, self.inv, self.ok],
+                       [(p.shape, p.dtype)] * 2, **attrs, **betas)
+            self.result(new[1], name + ".m")
         else:
             m = None
             if kind != "sgd":
@@ -377,6 +451,8 @@ def add_outputs(b, first):
             v.dtype in ("f32", "f64") else 0
         b.entry.results.append(
             Result(v, name="%sout%d" % (b.prefix, i), history=history))
+    for i, v in enumerate(b.counts):
+        b.entry.results.append(Result(v, name="%scount%d" % (b.prefix, i)))
 
 
 def generate(seed):
@@ -394,7 +470,8 @@ def generate(seed):
     is_wide = dtype != "f64" and b.chance(0.12)
     net = Network(b, counter, WIDE if is_wide else SIZES)
     rows = rng.choice([5, 8, 16] if is_wide else SIZES)
-    x = b.argument("input", "x", (rows, rng.choice(net.sizes)), dtype)
+    more = (rng.choice(SIZES[:8]),) if rng.random() < 0.2 and not is_wide else ()
+    x = b.argument("input", "x", (*more, rows, rng.choice(net.sizes)), dtype)
     if is_wide:
         for _ in range(2):
             x = net.linear(x, rng.choice(WIDE), b.chance(0.3))
@@ -407,6 +484,7 @@ def generate(seed):
         net.params.append((name, b.argument(
             rng.choice(["param", "state"]), name, shape, dtype)))
     updates = Updates(b, loss_scale)
+    updates.taken.update(r.updates for r in b.entry.results)
     updates.gate(list(grads.values()))
     if loss_scale is not None and "scale" not in updates.taken:
         updates.result(loss_scale, "scale")

@@ -92,6 +92,7 @@ class Program:
 KEYWORDS = {
     "sgd_step": [(3, "momentum"), (4, "inv_scale"), (5, "ok")],
     "adam_step": [(6, "inv_scale"), (7, "ok")],
+    "lion_step": [(4, "inv_scale"), (5, "ok")],
 }
 
 
@@ -116,6 +117,8 @@ def op_text(op):
     body = ", ".join("%" + v.ssa for v in plain)
     if op.kind == "cast":
         body += " to " + op.attrs["to"]
+    if op.kind == "expand":
+        body += " to [%s]" % ", ".join(map(str, op.results[0].shape))
     body += "".join(" %s %%%s" % (k, v.ssa) for k, v in named)
     if attrs:
         body += " {%s}" % ", ".join(

@@ -3,7 +3,8 @@
 """What each op means, in NumPy and f64, from the papers' formulas: Kingma & Ba 2015
 (Adam), Loshchilov & Hutter 2019 (decoupled decay), Sutskever et al. 2013 (momentum),
 Ba, Kiros & Hinton 2016 (layer_norm), Hendrycks & Gimpel 2016 (gelu), Szegedy et al.
-2016 (label smoothing), PyTorch's GradScaler (loss scale).
+2016 (label smoothing), Chen et al. 2023 (Lion), PyTorch's GradScaler (loss scale) and
+clip_grad_norm_.
 
 How far a result may be from these is measured, not guessed: with noise > 0 every
 operand and result is moved by up to that relative distance (Monte Carlo arithmetic:
@@ -87,14 +88,15 @@ def op(function):
 
 @op
 def linear(o, *_):
-    y = o[0] @ o[1].T
+    y = o[0] @ o[1].T  # x of any rank
     return [y if o[2] is None else y + o[2]]
 
 
 @op
 def linear_bwd(o, *_):
     dy, x, w = o
-    return [dy @ w, dy.T @ x, dy.sum(axis=0)]
+    rows = dy.reshape(-1, dy.shape[-1])
+    return [dy @ w, rows.T @ x.reshape(-1, x.shape[-1]), rows.sum(axis=0)]
 
 
 @op
@@ -233,6 +235,80 @@ def mse_grad(o, node, _):
     return [scale * (o[0] - o[1]) * (1 if o[2] is None else o[2])]
 
 
+@op
+def bce_with_logits(o, *_):
+    x, t = o
+    return [np.mean(t * np.logaddexp(0, -x) + (1 - t) * np.logaddexp(0, x))]
+
+
+@op
+def bce_with_logits_grad(o, node, _):
+    scale = node.attrs.get("scale", 1.0 / o[0].size)
+    return [scale * (_sigmoid(o[0]) - o[1]) * (1 if o[2] is None else o[2])]
+
+
+@op
+def l1_loss(o, *_):
+    return [np.mean(np.abs(o[0] - o[1]))]
+
+
+@op
+def l1_grad(o, node, _):
+    scale = node.attrs.get("scale", 1.0 / o[0].size)
+    return [scale * np.sign(o[0] - o[1]) * (1 if o[2] is None else o[2])]
+
+
+@op
+def mean(o, *_):
+    return [np.mean(o[0])]
+
+
+@op
+def count_equal(o, *_):
+    return [np.int32(np.sum(o[0] == o[1]))]
+
+
+@op
+def softmax(o, *_):
+    e = np.exp(o[0] - o[0].max(axis=-1, keepdims=True))
+    return [e / e.sum(axis=-1, keepdims=True)]
+
+
+@op
+def softmax_bwd(o, *_):
+    dy, y = o
+    return [y * (dy - (dy * y).sum(axis=-1, keepdims=True))]
+
+
+@op
+def argmax(o, *_):
+    return [np.argmax(o[0], axis=-1).astype(np.int32)]
+
+
+def _philox(counters, key):
+    """Philox4x32-10 of [n, 4] counters: Salmon et al. 2011, Random123."""
+    c = [counters[:, i].astype(np.uint64) for i in range(4)]
+    k, low = [key & 0xffffffff, key >> 32 & 0xffffffff], np.uint64(0xffffffff)
+    for _ in range(10):
+        a, b = c[0] * np.uint64(0xd2511f53), c[2] * np.uint64(0xcd9e8d57)
+        c = [(b >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]), b & low,
+             (a >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]), a & low]
+        k = [(k[0] + 0x9e3779b9) & 0xffffffff, (k[1] + 0xbb67ae85) & 0xffffffff]
+    return np.stack(c, axis=1)
+
+
+@op
+def dropout(o, node, _):
+    p, step = node.attrs["p"], int(o[1]) & 0xffffffffffffffff
+    group = np.arange(-(-o[0].size // 4), dtype=np.uint64)
+    counters = np.zeros((len(group), 4), np.uint64)
+    counters[:, 0], counters[:, 1] = group & np.uint64(0xffffffff), group >> np.uint64(32)
+    counters[:, 2], counters[:, 3] = step & 0xffffffff, step >> 32
+    words = _philox(counters, node.attrs.get("seed", 0)).reshape(-1)[:o[0].size]
+    kept = words.reshape(o[0].shape) >= int(p * 2 ** 32)
+    return [np.where(kept, o[0] / (1 - p), 0.0)]
+
+
 def _cross_entropy(o, node):
     """Of each row: -log softmax, its target (0 where it is ignored), whether it
     counts."""
@@ -262,8 +338,19 @@ def softmax_cross_entropy_grad(o, node, moved):
 
 @op
 def reduce_sum(o, node, _):
-    return [o[0].sum(axis=node.attrs.get("axis", 0),
-                     keepdims=node.attrs.get("keepdim", False))]
+    axis = node.attrs.get("axis", 0)
+    if node.attrs.get("leading", False):
+        return [o[0].sum(axis=tuple(range(axis + 1)))]
+    return [o[0].sum(axis=axis, keepdims=node.attrs.get("keepdim", False))]
+
+
+@op
+def expand(o, node, _):
+    shape, axis = node.results[0].shape, node.attrs.get("axis", 0)
+    x = o[0]
+    if x.ndim == len(shape) - 1:
+        x = np.expand_dims(x, axis)  # else kept, or all up to the axis are missing
+    return [np.broadcast_to(x, shape)]
 
 
 @op
@@ -289,6 +376,17 @@ def layer_norm_bwd(o, *_):
 @op
 def all_finite(o, *_):
     return [np.int32(all(np.isfinite(g).all() for g in o))]
+
+
+@op
+def global_norm(o, *_):
+    return [np.sqrt(sum((g.astype(np.float64) ** 2).sum() for g in o))]
+
+
+@op
+def clip_factor(o, node, _):
+    inverse = 1 if o[1] is None else o[1]
+    return [inverse * min(1, node.attrs["max_norm"] / (o[0] * inverse + 1e-6))]
 
 
 @op
@@ -327,6 +425,17 @@ def adam_step(o, node, _):
     p = p * (1 - lr * node.attrs.get("weight_decay", 0.0))
     return [p - lr * (m * bc[0]) / (np.sqrt(v * bc[1])
                                     + node.attrs.get("eps", 1e-8)), m, v]
+
+
+@op
+def lion_step(o, node, _):
+    p, g, m, lr, inv_scale, ok = o
+    if ok is not None and not ok:
+        return [p, m]
+    b1, b2 = node.attrs.get("beta1", 0.9), node.attrs.get("beta2", 0.99)
+    g = g if inv_scale is None else g * inv_scale
+    p = p * (1 - lr * node.attrs.get("weight_decay", 0.0))
+    return [p - lr * np.sign(b1 * m + (1 - b1) * g), b2 * m + (1 - b2) * g]
 
 
 @op

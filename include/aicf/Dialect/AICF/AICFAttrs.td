@@ -40,6 +40,11 @@ def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
                     "::mlir::Attribute", "getRate">,
     InterfaceMethod<"Weight decay of parameters that have none of their own.",
                     "double", "getWeightDecay">,
+    InterfaceMethod<"What the global norm of all gradients is clipped to; 0: they "
+                    "are not.",
+                    "double", "getClipNorm", (ins), "", "return 0;">,
+    InterfaceMethod<"How many batches the mean gradient of an update is taken of.",
+                    "int64_t", "getAccumulate", (ins), "", "return 1;">,
     InterfaceMethod<"What the states of a parameter W are called behind `W.`: "
                     "as PyTorch calls them.",
                     "::llvm::SmallVector<::llvm::StringRef>", "getStateNames">,
@@ -74,7 +79,7 @@ class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
       return numberOf(getGiven(), getFields(), name);
     }
   }];
-  let extraClassDefinition = [{
+  string definitions = [{
     ::llvm::ArrayRef<FieldOfAttr> $cppClass::getFields() {
       static const FieldOfAttr fields[] = }] # "{"
       # !interleave(!foreach(f, all,
@@ -93,17 +98,32 @@ class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
       printFields(printer, getGiven());
     }
   }];
+  let extraClassDefinition = definitions;
 }
 
 class AICF_Schedule<string name, string mnemonic, list<Field> fields>
     : AICF_FieldsAttr<name, mnemonic, fields, 0,
                       [DeclareAttrInterfaceMethods<ScheduleAttrInterface>]>;
 
+/// With what every optimizer takes.
 class AICF_Optimizer<string name, string mnemonic, list<Field> fields,
                      list<string> more = []>
     : AICF_FieldsAttr<name, mnemonic,
-          fields # [F64Field<"weight_decay", NonNegative, "0.0">], 1,
-          [DeclareAttrInterfaceMethods<OptimizerAttrInterface, more>]>;
+          fields # [F64Field<"weight_decay", NonNegative, "0.0">,
+                    F64Field<"clip_norm", NonNegative, "0.0">,
+                    I64Field<"accumulate", Positive31, "1">], 1,
+          [DeclareAttrInterfaceMethods<OptimizerAttrInterface,
+               ["getClipNorm", "getAccumulate"] # more>]> {
+  string common = [{
+    ::mlir::Attribute $cppClass::getRate() const { return getGiven().get("lr"); }
+    double $cppClass::getWeightDecay() const { return get("weight_decay"); }
+    double $cppClass::getClipNorm() const { return get("clip_norm"); }
+    int64_t $cppClass::getAccumulate() const {
+      return int64_t(get("accumulate"));
+    }
+  }];
+  let extraClassDefinition = definitions # common;
+}
 
 def AICF_ConstantAttr : AICF_Schedule<"Constant", "constant", [
     F64Field<"value", NonNegative>]> {
@@ -127,13 +147,20 @@ def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [
   let summary = "aicf.adam_step; states W.exp_avg and W.exp_avg_sq";
   let description = [{
     ```mlir
-    aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.01>
+    aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.01, clip_norm = 1.0>
     ```
+    As of every optimizer, `clip_norm` is what the norm of all gradients together
+    is clipped to (0: it is not), and `accumulate` the number of batches that an
+    update takes its mean gradient of.
   }];
 }
 def AICF_SGDAttr : AICF_Optimizer<"SGD", "sgd", [
     F64Field<"momentum", NonNegative, "0.0">, BoolField<"nesterov">]> {
   let summary = "aicf.sgd_step; with momentum the state W.momentum_buffer";
+}
+def AICF_LionAttr : AICF_Optimizer<"Lion", "lion", [
+    F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.99">]> {
+  let summary = "aicf.lion_step; state W.exp_avg";
 }
 
 #endif // AICF_ATTRS_TD

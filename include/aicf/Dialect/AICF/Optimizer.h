@@ -23,8 +23,8 @@ struct ParameterStep {
   mlir::Value rate; ///< 0-d, of param's element type
   llvm::SmallVector<mlir::Value> states; ///< as getStateNames() lists them
   mlir::Value shared;                    ///< of buildShared(), or null
-  mlir::Value gradFactor; ///< multiplies grad, 0-d of param's element type, or
-                          ///< null for 1
+  mlir::Value gradFactor; ///< multiplies grad: 1/loss scale, 1/batches, clipping;
+                          ///< 0-d of param's element type, or null for 1
   mlir::Value ok;         ///< 0-d i32, 0: nothing changes; null for 1
   double weightDecay;
 };

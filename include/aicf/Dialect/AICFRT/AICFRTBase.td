@@ -119,6 +119,8 @@ class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
 class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
 /// 0-d i32: 1 or 0.
 class Flag<string name> : Result<name, "Flag", "">;
+/// 0-d i32: how many.
+class Count<string name> : Result<name, "Flag", "">;
 /// What the numbered constraints say. With `infers` it may stand inside a body,
 /// where no type is given: infer_<op>_<result>(call) of the rules says which it
 /// has there.

@@ -1,0 +1,47 @@
+//===- Cpu.cpp - dropout on the CPU ---------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cpu/KernelDecls.h"
+#include "kernels/cpu/Parallel.h"
+#include "kernels/random/Philox.h"
+
+#include <algorithm>
+
+namespace aicf::cpu {
+namespace {
+
+template <typename T> void dropout(DropoutArgs call) {
+  using C = Compute<T>;
+  DropoutAttrs attrs = call.attrs();
+  const T *x = call.x().as<T>();
+  T *y = call.y().as<T>();
+  auto step = uint64_t(call.step().desc.dtype == DType::I32
+                           ? *call.step().as<int32_t>()
+                           : *call.step().as<int64_t>());
+  uint64_t threshold = dropThreshold(attrs.p), seed = uint64_t(attrs.seed);
+  C scale = C(1 / (1 - attrs.p));
+  int64_t n = call.x().elements();
+  parallelElements((n + 3) / 4, call->numThreads,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t group = begin; group < end; ++group) {
+                       PhiloxWords words = philox(seed, uint64_t(group), step);
+                       int64_t width = std::min<int64_t>(4, n - 4 * group);
+                       for (int64_t k = 0; k < width; ++k) {
+                         int64_t i = 4 * group + k;
+                         bool isKept = words.at[k] >= threshold;
+                         y[i] = isKept ? T(C(x[i]) * scale) : T(0.0f);
+                       }
+                     }
+                   });
+}
+
+} // namespace
+
+#define AICF_KERNELS_OF_random_CPU
+#include "kernels/Definitions.inc"
+
+} // namespace aicf::cpu

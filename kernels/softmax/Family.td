@@ -1,0 +1,107 @@
+//===- Family.td - softmax, the largest of a row --------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_SOFTMAX_FAMILY_TD
+#define AICF_KERNELS_SOFTMAX_FAMILY_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
+include "kernels/KernelFamily.td"
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+def AICFRT_SoftmaxOp : AICFRT_Primitive<"softmax", 55> {
+  let summary = "y = exp(x) / Σ exp(x) over the last dimension";
+  let text = [{
+    Of x less its row's largest element, so that nothing overflows. NaN in rows
+    whose largest element is infinite.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Like<"y", "x">];
+  let ties = [Tie<"y", "x">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let scaling = NotScaled;
+  let constraints = ["x has rank 1 or more."];
+}
+
+def AICFRT_SoftmaxBwdOp : AICFRT_Primitive<"softmax_bwd", 56> {
+  let summary = "dx = y · (dy - Σ dy·y) over the last dimension, y = softmax(x)";
+  let operandList = [In<"dy">, Same<"y", "dy">];
+  let resultList = [Like<"dx", "dy">];
+  let ties = [Tie<"dx", "dy">, Tie<"dx", "y">];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let scaling = Linear;
+  let constraints = ["dy has rank 1 or more."];
+}
+
+def AICFRT_ArgmaxOp : AICFRT_Primitive<"argmax", 58> {
+  let summary = "index = where the largest element of each row stands";
+  let text = [{
+    Rows lie along the last dimension. Of equal elements the first; NaN counts as
+    the largest, as in NumPy and PyTorch.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Checked<"index", I32Element>];
+  let phase = ForwardPhase;
+  let precision = Keep<"x">;
+  let scaling = NotScaled;
+  let constraints = ["x has rank 1 or more.",
+                     "index has x's shape without the last dimension."];
+}
+
+//===----------------------------------------------------------------------===//
+// Their ops of a step
+//===----------------------------------------------------------------------===//
+
+def AICF_SoftmaxOp : AICF_OpOf<AICFRT_SoftmaxOp> {
+  let gradient = [{
+    g.add(getX(), SoftmaxBwdOp::create(b, loc, g.cotangent(getY()),
+                                       g.saved(getY())));
+  }];
+}
+def AICF_SoftmaxBwdOp : AICF_OpOf<AICFRT_SoftmaxBwdOp>;
+
+/// Integers: nothing is carried back through it.
+def AICF_ArgmaxOp : AICF_OpOf<AICFRT_ArgmaxOp> {
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+class Softmax<string device> : KernelFamily<"softmax", device> {
+  let kinds = [AICFRT_SoftmaxOp];
+  let variants = EveryFloat.each;
+  let kernel = "softmax<$T>";
+}
+def SoftmaxCpu : Softmax<"CPU">;
+def SoftmaxCuda : Softmax<"CUDA">;
+class SoftmaxBwd<string device> : KernelFamily<"softmax", device> {
+  let kinds = [AICFRT_SoftmaxBwdOp];
+  let variants = EveryFloat.each;
+  let kernel = "softmaxBwd<$T>";
+}
+def SoftmaxBwdCpu : SoftmaxBwd<"CPU">;
+def SoftmaxBwdCuda : SoftmaxBwd<"CUDA">;
+class Argmax<string device> : KernelFamily<"softmax", device> {
+  let kinds = [AICFRT_ArgmaxOp];
+  let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,
+                  From<"bf16", "i32">];
+  let kidTypes = "First";
+  let kernel = "argmax<$T>";
+}
+def ArgmaxCpu : Argmax<"CPU">;
+def ArgmaxCuda : Argmax<"CUDA">;
+
+#endif // AICF_KERNELS_SOFTMAX_FAMILY_TD

@@ -1,0 +1,106 @@
+//===- Gradients.cpp - what an optimizer is appended to -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Step/Gradients.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+FailureOr<SmallVector<Gradient>> aicf::findGradients(func::FuncOp func) {
+  EntrySignature signature(func);
+  SmallVector<Gradient> gradients;
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    if (func.getResultAttr(i, kMinimizeAttr))
+      return func.emitError()
+             << "result " << i
+             << " has 'aicf.minimize': run --aicf-autodiff first";
+    auto name = func.getResultAttrOfType<StringAttr>(i, kGradAttr);
+    if (!name)
+      continue;
+    int64_t arg = signature.findArgument(name);
+    if (arg < 0 || signature.arguments[arg].role != Role::Param)
+      return func.emitError() << "result " << i << " is the gradient of "
+                              << name << ", which is no parameter";
+    gradients.push_back({i, func.getArgument(arg), name.getValue(),
+                         func.front().getTerminator()->getOperand(i)});
+  }
+  if (gradients.empty())
+    return func.emitError() << "has 'aicf.optimizer', but no gradients: mark "
+                               "the loss, a result, "
+                               "aicf.minimize";
+  return gradients;
+}
+
+void aicf::dropGradients(func::FuncOp func, EntryBuilder &entry) {
+  unsigned numResults = func.getNumResults();
+  entry.filterResults([&](unsigned i) {
+    return i >= numResults || !func.getResultAttr(i, kGradAttr);
+  });
+}
+
+void aicf::finishTrained(func::FuncOp func, EntryBuilder &entry) {
+  for (StringRef name : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
+    entry.dropAttr(name);
+  entry.finish();
+  func->removeAttr(kOptimizerAttr);
+  func->removeAttr(kLossScaleAttr);
+}
+
+Value aicf::castTo(OpBuilder &b, Value value, Type element) {
+  if (!value || getElementTypeOrSelf(value) == element)
+    return value;
+  return CastOp::create(b, value.getLoc(), value, TypeAttr::get(element));
+}
+
+SmallVector<Value> aicf::inOneType(OpBuilder &b, ArrayRef<Gradient> gradients) {
+  auto typeOf = [](const Gradient &g) { return getElementTypeOrSelf(g.value); };
+  SmallVector<Value> values;
+  Type element = typeOf(gradients[0]);
+  if (!llvm::all_equal(llvm::map_range(gradients, typeOf)))
+    element = llvm::any_of(gradients,
+                           [&](const auto &g) { return typeOf(g).isF64(); })
+                  ? b.getF64Type()
+                  : b.getF32Type(); // holds every gradient of 16 bits
+  for (const Gradient &g : gradients)
+    values.push_back(castTo(b, g.value, element));
+  return values;
+}
+
+std::string aicf::sumName(const Gradient &gradient) {
+  return (gradient.name + ".grad_acc").str();
+}
+
+Value aicf::addToSum(OpBuilder &b, Value sum, Value grad) {
+  return AddOp::create(b, grad.getLoc(), sum,
+                       castTo(b, grad, getElementTypeOrSelf(sum)));
+}
+
+LogicalResult aicf::addAccumulatingEntry(func::FuncOp func,
+                                         ArrayRef<Gradient> gradients) {
+  auto name =
+      StringAttr::get(func.getContext(), func.getName() + ".accumulate");
+  if (SymbolTable::lookupNearestSymbolFrom(func->getParentOp(), name))
+    return func.emitError()
+           << "'aicf.optimizer' accumulates gradients in @" << name.getValue()
+           << ", but there is one already: rename it";
+  func::FuncOp sums = func.clone();
+  sums.setName(name);
+  func->getBlock()->getOperations().insertAfter(func->getIterator(), sums);
+  EntryBuilder entry(sums);
+  Operation *terminator = sums.front().getTerminator();
+  OpBuilder b(terminator);
+  dropGradients(sums, entry);
+  for (const Gradient &g : gradients)
+    entry.addUpdate(addToSum(b, entry.addState(g.param.getType(), sumName(g)),
+                             terminator->getOperand(g.result)),
+                    sumName(g));
+  finishTrained(sums, entry);
+  return success();
+}

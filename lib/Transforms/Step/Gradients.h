@@ -1,0 +1,49 @@
+//===- Gradients.h - what an optimizer is appended to -----------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The gradients that --aicf-autodiff has returned, and the entry that adds
+// those of several batches up. Builds no updates of parameters.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_TRANSFORMS_STEP_GRADIENTS_H
+#define AICF_LIB_TRANSFORMS_STEP_GRADIENTS_H
+
+#include "lib/Transforms/Step/EntryBuilder.h"
+
+namespace aicf {
+using namespace mlir;
+
+struct Gradient {
+  unsigned result; ///< that returned it
+  BlockArgument param;
+  StringRef name; ///< of the parameter
+  Value value;
+};
+
+/// An error at the entry if there is none, or if one belongs to no parameter.
+FailureOr<SmallVector<Gradient>> findGradients(func::FuncOp func);
+/// The results marked as gradients are updates from here on.
+void dropGradients(func::FuncOp func, EntryBuilder &entry);
+/// Writes an entry whose optimizer's marks have been answered, without them.
+void finishTrained(func::FuncOp func, EntryBuilder &entry);
+
+/// `value` cast to `element`; null stays null.
+Value castTo(OpBuilder &b, Value value, Type element);
+/// The gradients as an op on all of them needs them.
+SmallVector<Value> inOneType(OpBuilder &b, ArrayRef<Gradient> gradients);
+
+/// The state in which a parameter's gradients are added up over batches.
+std::string sumName(const Gradient &gradient);
+/// That state plus the gradient of this batch, as the parameter is stored.
+Value addToSum(OpBuilder &b, Value sum, Value grad);
+/// @F.accumulate behind @F, for all but the last of the batches that share
+/// an update: `func` as it stands, with new sums for gradients. An error at the
+/// entry if there is one already.
+LogicalResult addAccumulatingEntry(func::FuncOp func,
+                                   ArrayRef<Gradient> gradients);
+
+} // namespace aicf
+
+#endif // AICF_LIB_TRANSFORMS_STEP_GRADIENTS_H

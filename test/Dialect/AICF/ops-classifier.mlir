@@ -1,0 +1,64 @@
+// RUN: aicf-opt %s | aicf-opt | FileCheck %s
+
+// Tests the text of ops over rows, of losses and metrics, of what draws numbers.
+
+// CHECK-LABEL: func.func @rows
+func.func @rows(%x: tensor<2x3x5xbf16>, %W: tensor<4x5xbf16>, %b: tensor<4xbf16>) {
+  // CHECK: %[[Y:.*]] = aicf.linear %{{.*}} : tensor<2x3x5xbf16>, tensor<4x5xbf16>, tensor<4xbf16>
+  %y = aicf.linear %x, %W, %b : tensor<2x3x5xbf16>, tensor<4x5xbf16>, tensor<4xbf16>
+  // CHECK: aicf.linear_bwd %[[Y]], {{.*}} : tensor<2x3x4xbf16>, tensor<2x3x5xbf16>, tensor<4x5xbf16>
+  %dx, %dW, %db = aicf.linear_bwd %y, %x, %W
+      : tensor<2x3x4xbf16>, tensor<2x3x5xbf16>, tensor<4x5xbf16>
+  // CHECK: %[[P:.*]] = aicf.softmax %[[Y]] : tensor<2x3x4xbf16>
+  %p = aicf.softmax %y : tensor<2x3x4xbf16>
+  // CHECK: aicf.softmax_bwd %[[Y]], %[[P]] : tensor<2x3x4xbf16>, tensor<2x3x4xbf16>
+  %d = aicf.softmax_bwd %y, %p : tensor<2x3x4xbf16>, tensor<2x3x4xbf16>
+  // CHECK: %[[I:.*]] = aicf.argmax %[[Y]] : tensor<2x3x4xbf16>
+  %i = aicf.argmax %y : tensor<2x3x4xbf16>
+  // CHECK: aicf.count_equal %[[I]], %[[I]] : tensor<2x3xi32>, tensor<2x3xi32>
+  %n = aicf.count_equal %i, %i : tensor<2x3xi32>, tensor<2x3xi32>
+  return
+}
+
+// CHECK-LABEL: func.func @sums
+func.func @sums(%x: tensor<2x3x5xf32>, %s: tensor<f32>) {
+  // CHECK: %[[S:.*]] = aicf.reduce_sum %{{.*}} {axis = 1 : i64, leading = true} : tensor<2x3x5xf32>
+  %l = aicf.reduce_sum %x {axis = 1, leading = true} : tensor<2x3x5xf32>
+  // CHECK: aicf.expand %[[S]] to [2, 3, 5] {axis = 1 : i64} : tensor<5xf32>
+  %e = aicf.expand %l to [2, 3, 5] {axis = 1} : tensor<5xf32>
+  // CHECK: aicf.expand %{{.*}} to [4] : tensor<f32>
+  %f = aicf.expand %s to [4] : tensor<f32>
+  // CHECK: aicf.mean %{{.*}} : tensor<2x3x5xf32>
+  %m = aicf.mean %x : tensor<2x3x5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @losses
+func.func @losses(%p: tensor<3x5xbf16>, %t: tensor<3x5xf32>, %s: tensor<f32>) {
+  // CHECK: aicf.bce_with_logits %{{.*}} : tensor<3x5xbf16>, tensor<3x5xf32>
+  %a = aicf.bce_with_logits %p, %t : tensor<3x5xbf16>, tensor<3x5xf32>
+  // CHECK: aicf.bce_with_logits_grad %{{.*}} {scale = 1.0{{.*}}} : tensor<3x5xbf16>, tensor<3x5xf32>, tensor<f32>
+  %da = aicf.bce_with_logits_grad %p, %t, %s {scale = 1.0} : tensor<3x5xbf16>, tensor<3x5xf32>, tensor<f32>
+  // CHECK: aicf.l1_loss %{{.*}} : tensor<3x5xbf16>, tensor<3x5xf32>
+  %b = aicf.l1_loss %p, %t : tensor<3x5xbf16>, tensor<3x5xf32>
+  // CHECK: aicf.l1_grad %{{.*}} : tensor<3x5xbf16>, tensor<3x5xf32>{{$}}
+  %db = aicf.l1_grad %p, %t : tensor<3x5xbf16>, tensor<3x5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @training
+func.func @training(%p: tensor<3xf32>, %g: tensor<3xbf16>, %lr: tensor<f32>, %ok: tensor<i32>,
+                    %step: tensor<i64>) {
+  // CHECK: aicf.dropout %{{.*}} {p = 1.0{{.*}}, seed = 3 : i64} : tensor<3xf32>, tensor<i64>
+  %d = aicf.dropout %p, %step {p = 0.1, seed = 3} : tensor<3xf32>, tensor<i64>
+  // CHECK: %[[N:.*]] = aicf.global_norm %{{.*}}, %{{.*}} : tensor<3xbf16>, tensor<3xbf16>
+  %n = aicf.global_norm %g, %g : tensor<3xbf16>, tensor<3xbf16>
+  // CHECK: %[[F:.*]] = aicf.clip_factor %[[N]] {max_norm = 1.0{{.*}}} : tensor<f32>
+  %f = aicf.clip_factor %n {max_norm = 1.0} : tensor<f32>
+  // CHECK: aicf.clip_factor %[[N]], %[[F]] {{.*}} : tensor<f32>, tensor<f32>
+  %f2 = aicf.clip_factor %n, %f {max_norm = 1.0} : tensor<f32>, tensor<f32>
+  // CHECK: aicf.lion_step {{.*}} inv_scale %[[F]] ok %{{.*}} {beta1 = 8.0{{.*}}} : tensor<3xf32>, tensor<3xbf16>, tensor<3xf32>, tensor<f32> inv_scale tensor<f32> ok tensor<i32>
+  %l:2 = aicf.lion_step %p, %g, %p, %lr inv_scale %f ok %ok {beta1 = 0.8}
+      : tensor<3xf32>, tensor<3xbf16>, tensor<3xf32>, tensor<f32> inv_scale tensor<f32> ok tensor<i32>
+  return
+}

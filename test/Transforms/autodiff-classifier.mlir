@@ -1,0 +1,72 @@
+// RUN: aicf-opt %s --aicf-autodiff --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --split-input-file --lower-to-backend -o /dev/null
+
+// Tests the derivatives of what is no activation: sums, means, dropout, softmax.
+
+// The mask is drawn again, and nothing keeps it.
+// CHECK-LABEL: @dropped
+func.func @dropped(
+    %x: tensor<2x3x8xf32> {aicf.role = "input", aicf.name = "x"},
+    %t: tensor<2x3x4xf32> {aicf.role = "input", aicf.name = "t"},
+    %n: tensor<i64> {aicf.role = "state", aicf.name = "drops"},
+    %W: tensor<4x8xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}, tensor<i64> {aicf.updates = "drops"}) {
+  // CHECK: %[[Y:.*]] = aicf.linear %arg0, %arg3
+  // CHECK: %[[D:.*]] = aicf.dropout %[[Y]], %arg2 {p = 1.0{{.*}}, seed = 3 : i64}
+  // CHECK: %[[P:.*]] = aicf.softmax %[[D]]
+  // CHECK: %[[S:.*]] = aicf.save %[[P]]
+  // CHECK-NOT: aicf.save
+  // CHECK: aicf.l1_loss
+  // CHECK: %[[DP:.*]] = aicf.l1_grad %[[S]], %arg1
+  // CHECK: %[[DD:.*]] = aicf.softmax_bwd %[[DP]], %[[S]]
+  // CHECK: %[[DY:.*]] = aicf.dropout %[[DD]], %arg2 {p = 1.0{{.*}}, seed = 3 : i64}
+  // CHECK: aicf.linear_bwd %[[DY]], %arg0, %arg3
+  %y = aicf.linear %x, %W : tensor<2x3x8xf32>, tensor<4x8xf32>
+  %d = aicf.dropout %y, %n {p = 0.1, seed = 3} : tensor<2x3x4xf32>, tensor<i64>
+  %p = aicf.softmax %d : tensor<2x3x4xf32>
+  %l = aicf.l1_loss %p, %t : tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  %n2 = aicf.step_inc %n : tensor<i64>
+  return %l, %n2 : tensor<f32>, tensor<i64>
+}
+
+// -----
+
+// CHECK-LABEL: @sums
+func.func @sums(
+    %W: tensor<2x3x8xbf16> {aicf.role = "param", aicf.name = "W"},
+    %V: tensor<f32> {aicf.role = "param", aicf.name = "V"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // CHECK: %[[M:.*]] = aicf.mean %{{.*}} : tensor<8xbf16>
+  // CHECK: %[[ONE:.*]] = aicf.fill_like %[[M]] {value = 1.0
+  // CHECK: %[[SHARE:.*]] = aicf.scale %[[ONE]] {factor = 1.250000e-01
+  // CHECK: %[[NARROW:.*]] = aicf.cast %[[SHARE]] to bf16
+  // CHECK: %[[DS:.*]] = aicf.expand %[[NARROW]] to [8] : tensor<bf16>
+  // CHECK: aicf.expand %[[DS]] to [2, 3, 8] {axis = 1 : i64} : tensor<8xbf16>
+  %s = aicf.reduce_sum %W {axis = 1, leading = true} : tensor<2x3x8xbf16>
+  %m = aicf.mean %s : tensor<8xbf16>
+  %v = aicf.mean %V : tensor<f32>
+  %l = aicf.add %m, %v : tensor<f32>, tensor<f32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+// An expansion's derivative is the sum that fits.
+// CHECK-LABEL: @expansions
+func.func @expansions(
+    %W: tensor<3xf32> {aicf.role = "param", aicf.name = "W"},
+    %V: tensor<1x3xf32> {aicf.role = "param", aicf.name = "V"},
+    %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // CHECK: aicf.reduce_sum %{{.*}} {axis = 1 : i64, leading = true} : tensor<4x2x3xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} {keepdim = true} : tensor<2x3xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} : tensor<2x3xf32>
+  %a = aicf.expand %W to [2, 3] : tensor<3xf32>
+  %b = aicf.expand %V to [2, 3] : tensor<1x3xf32>
+  %c = aicf.expand %W to [4, 2, 3] {axis = 1} : tensor<3xf32>
+  %ab = aicf.mul %a, %b : tensor<2x3xf32>, tensor<2x3xf32>
+  %l = aicf.bce_with_logits %ab, %t : tensor<2x3xf32>, tensor<2x3xf32>
+  %m = aicf.mean %c : tensor<4x2x3xf32>
+  %all = aicf.add %l, %m : tensor<f32>, tensor<f32>
+  return %all : tensor<f32>
+}

@@ -1,0 +1,59 @@
+// RUN: aicf-opt %s --aicf-autodiff --split-input-file --verify-diagnostics
+
+// Tests that gradients do not pass what has no derivative.
+
+func.func @no_derivative(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
+                         %i: tensor<4xi32> {aicf.role = "input", aicf.name = "i"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.gather_rows' op has no derivative: it cuts the loss off from parameter "W"; aicf.stop_gradient on its operand says that this is meant}}
+  %g = aicf.gather_rows %W, %i : tensor<4x2xf32>, tensor<4xi32>
+  %r = aicf.relu %g : tensor<4x2xf32>
+  %l = aicf.mse_loss %r, %W : tensor<4x2xf32>, tensor<4x2xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+// What makes an integer cuts, not what reads it.
+func.func @argmax(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
+                  %x: tensor<4x2xf32> {aicf.role = "input", aicf.name = "x"},
+                  %t: tensor<4x2xf32> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.argmax' op cuts the loss off from parameter "W": mark that aicf.frozen if this is meant}}
+  %i = aicf.argmax %W : tensor<4x2xf32>
+  %r = aicf.gather_rows %x, %i : tensor<4x2xf32>, tensor<4xi32>
+  %l = aicf.mse_loss %r, %t : tensor<4x2xf32>, tensor<4x2xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+func.func @bce(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+               %W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.bce_with_logits' op no derivative with respect to its target: stop_gradient says that none is meant}}
+  %l = aicf.bce_with_logits %x, %W : tensor<4xf32>, tensor<4xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+func.func @statistics(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
+                      %g: tensor<2xf32> {aicf.role = "input", aicf.name = "g"},
+                      %t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.layer_norm' op the loss depends on its mean or rstd, which have no derivative: stop_gradient says that none is meant}}
+  %y, %mean, %rstd = aicf.layer_norm %W, %g, %g : tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>
+  %l = aicf.mse_loss %rstd, %t : tensor<4xf32>, tensor<4xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+func.func @target(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"},
+                  %W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.mse_loss' op no derivative with respect to a target of 'tensor<4xf32>' for a prediction of 'tensor<4xf16>'}}
+  %l = aicf.mse_loss %x, %W : tensor<4xf16>, tensor<4xf32>
+  return %l : tensor<f32>
+}

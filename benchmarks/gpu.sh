@@ -8,7 +8,7 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, sanitize, accuracy, steps,
-# bench, while_node. Logs go to $OUT, or to build-gpu/.
+# bench, ops, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,7 @@ prepare() {
   cp -r /usr/share/datasets/fashion-mnist carry/
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
     --out carry/plans
+  benchmarks/op_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/ops
   scripts/goldens.py plans --build "$build" --out carry/goldens
   du -sh carry
 }
@@ -90,6 +91,13 @@ train() {
     $build/bin/train-fashion-mnist carry/plans/fashion_mnist_cuda_$precision.plan \
       --device cuda --data carry/fashion-mnist | tee "$out/train-$precision.txt"
   done
+  $build/bin/train-fashion-mnist carry/plans/residual_cuda_bf16.plan --batches 2 \
+    --epochs 5 --device cuda --data carry/fashion-mnist | tee "$out/train-residual.txt"
+}
+
+ops() {
+  benchmarks/op_times.py run --runner $build/bin/aicf-run --plans carry/plans/ops |
+    tee "$out/ops.md"
 }
 
 case "${1:-}" in
@@ -104,7 +112,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | goldens | update_goldens | train) "$part" ;;
+  build | tests | goldens | update_goldens | train | ops) "$part" ;;
   sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

@@ -793,6 +793,7 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(gemm, Gemm, 2) \
   X(gemm, Gemm, 3) \
   X(gemm, Gemm, 4) \
+  X(gemm, Gemm, 5) \
   X(bias_add, BiasAdd, 1) \
   X(bias_add, BiasAdd, 2) \
   X(bias_add, BiasAdd, 3) \
@@ -856,7 +857,8 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(softmax_bwd, SoftmaxBwd, 1) \
   X(dropout, Dropout, 1) \
   X(argmax, Argmax, 1) \
-  X(argmax, Argmax, 2)
+  X(argmax, Argmax, 2) \
+  X(count_equal, CountEqual, 1)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

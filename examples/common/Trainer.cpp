@@ -73,7 +73,9 @@ Status trainEpochs(Executor &executor, const Dataset &data,
   // All but the last of the batches of an update.
   GraphKey accumulate{"train_step.accumulate", 1}, step{"train_step", 1};
   Batch batch;
-  const size_t steps = data.count / size;
+  // Whole updates: an epoch leaves no batch behind for the next.
+  const size_t updates = data.count / size / size_t(options.batchesPerUpdate);
+  const size_t steps = updates * size_t(options.batchesPerUpdate);
   const bool isTerminal = isatty(STDOUT_FILENO);
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
     std::shuffle(order.begin(), order.end(), random);
@@ -81,7 +83,7 @@ Status trainEpochs(Executor &executor, const Dataset &data,
     for (size_t s = 0; s < steps; ++s) {
       batch.fill(data, order, s * size, size);
       const GraphKey &key =
-          (s + 1) % options.batchesPerUpdate == 0 ? step : accumulate;
+          (s + 1) % size_t(options.batchesPerUpdate) == 0 ? step : accumulate;
       AICF_RETURN_IF_ERROR(writeAll(executor, key.entry + "/x", batch.images));
       AICF_RETURN_IF_ERROR(
           writeAll(executor, key.entry + "/labels", batch.labels));

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// train-fashion-mnist PLAN [--data FOLDER] [--epochs N] [--threads N]
+// train-fashion-mnist PLAN [--device cpu|cuda] [--data FOLDER] [--epochs N]
+//                     [--threads N] [--batches N]
 // The data is Debian's dataset-fashion-mnist (Xiao, Rasul, Vollgraf 2017):
 // 60,000 images of 28x28 to train on, 10,000 to test on.
 //===----------------------------------------------------------------------===//

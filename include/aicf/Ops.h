@@ -364,6 +364,7 @@ inline constexpr ResultInfo kGlobalNormResults[] = {{"norm", Presence::Plain, El
 inline constexpr OperandInfo kClipFactorOperands[] = {{"norm", Presence::Plain, Elements::Float, -1}, {"inv_scale", Presence::Optional, Elements::Float, -1}};
 inline constexpr ResultInfo kClipFactorResults[] = {{"factor", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kClipFactorFields[] = {{"max_norm", 'd', 0, Range::NonNegative, false, 0}};
+inline constexpr TieInfo kClipFactorTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kBceWithLogitsOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}};
 inline constexpr ResultInfo kBceWithLogitsResults[] = {{"loss", Presence::Plain, Elements::Any, TypeRule::ScalarOf, 1}};
 inline constexpr OperandInfo kBceWithLogitsGradOperands[] = {{"pred", Presence::Plain, Elements::Float, -1}, {"target", Presence::Plain, Elements::Float, -1}, {"loss_scale", Presence::Optional, Elements::Float, -1}};
@@ -389,7 +390,7 @@ inline constexpr ResultInfo kSoftmaxBwdResults[] = {{"dx", Presence::Plain, Elem
 inline constexpr TieInfo kSoftmaxBwdTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kDropoutOperands[] = {{"x", Presence::Plain, Elements::Float, -1}, {"step", Presence::Plain, Elements::Int, -1}};
 inline constexpr ResultInfo kDropoutResults[] = {{"y", Presence::Plain, Elements::Any, TypeRule::Like, 0}};
-inline constexpr FieldInfo kDropoutFields[] = {{"p", 'd', 0, Range::BelowOne, false, 0}, {"seed", 'q', 8, Range::Any, true, 0}};
+inline constexpr FieldInfo kDropoutFields[] = {{"p", 'd', 0, Range::BelowOne, false, 0}, {"seed", 'q', 8, Range::Any, false, 0}};
 inline constexpr TieInfo kDropoutTies[] = {{0, 0}};
 inline constexpr OperandInfo kArgmaxOperands[] = {{"x", Presence::Plain, Elements::Float, -1}};
 inline constexpr ResultInfo kArgmaxResults[] = {{"index", Presence::Plain, Elements::I32, TypeRule::Checked, 0}};
@@ -400,7 +401,7 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
      kGemmFields, 2, kGemmOperands, 2,
      kGemmResults, 1, nullptr, 0,
-     false, 4,
+     false, 5,
      Phase::Forward, Precision::Narrow, Scaling::Linear, KeepsZeros::Everywhere},
     {"bias_add", fourcc("BADD"), 8,
      kBiasAddFields, 1, kBiasAddOperands, 2,
@@ -604,12 +605,12 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      nullptr, 0, kGlobalNormOperands, 1,
      kGlobalNormResults, 1, nullptr, 0,
      true, 1,
-     Phase::Guard, Precision::Wide, Scaling::Linear, KeepsZeros::No},
+     Phase::Update, Precision::Wide, Scaling::Linear, KeepsZeros::No},
     {"clip_factor", fourcc("CLIP"), 8,
      kClipFactorFields, 1, kClipFactorOperands, 2,
-     kClipFactorResults, 1, nullptr, 0,
+     kClipFactorResults, 1, kClipFactorTies, 2,
      false, 2,
-     Phase::Guard, Precision::Wide, Scaling::None, KeepsZeros::No},
+     Phase::Update, Precision::Wide, Scaling::None, KeepsZeros::No},
     {"bce_with_logits", fourcc(""), 0,
      nullptr, 0, kBceWithLogitsOperands, 2,
      kBceWithLogitsResults, 1, nullptr, 0,
@@ -663,7 +664,7 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"count_equal", fourcc(""), 0,
      nullptr, 0, kCountEqualOperands, 2,
      kCountEqualResults, 1, nullptr, 0,
-     false, 0,
+     false, 1,
      Phase::Forward, Precision::Wide, Scaling::None, KeepsZeros::No},
 };
 // clang-format on

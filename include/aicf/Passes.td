@@ -112,7 +112,7 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     entry @F takes the mean gradient of K batches, of which the first K-1 go
     through a second entry, @F.accumulate: all of @F but its update, with sums of
     gradients in states `W.grad_acc`. Updates that are the user's own (counters of
-    batches, dropout) are made by both.
+    batches, dropout) are made by both. What `keep=grad` keeps is the sum.
 
     Refuses an optimizer without gradients, names that are taken by something
     else, and a loss scale that is no state.

@@ -219,15 +219,29 @@ struct NormParams : Gradients {
 
 template <typename T, typename Norm>
 __global__ void squaresKernel(const __grid_constant__ NormParams p) {
+  constexpr int V = 16 / sizeof(T);
   __shared__ double scratch[32];
-  double sum = 0;
+  double sums[V] = {};
+  auto add = [&](int k, T x) {
+    double value = double(widen(x));
+    sums[k] = fma(value, value, sums[k]);
+  };
   for (int32_t t = 0; t < p.count; ++t) {
     const T *x = static_cast<const T *>(p.in[t]);
-    gridStride(p.n[t], [&](int64_t i) {
-      double value = double(widen(x[i]));
-      sum = fma(value, value, sum);
+    bool isAligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
+    int64_t vectors = p.n[t] / V;
+    gridStride(vectors, [&](int64_t i) {
+      Vec<T, V> v = loadVec<T, V>(x, i, isAligned);
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        add(k, v.at[k]);
     });
+    gridStride(p.n[t] - vectors * V,
+               [&](int64_t i) { add(0, x[vectors * V + i]); });
   }
+  double sum = 0;
+  for (double part : sums)
+    sum += part;
   sum = blockSum(sum, scratch);
   if (threadIdx.x != 0)
     return;

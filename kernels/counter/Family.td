@@ -33,7 +33,7 @@ def AICFRT_GlobalNormOp : AICFRT_Primitive<"global_norm", 47> {
   let operandList = [Each<"grad">];
   let variadicName = "grads";
   let resultList = [WideScalarOf<"norm", "grad">];
-  let phase = GuardPhase;
+  let phase = UpdatePhase;
   let precision = Wide;
   let scaling = Linear;
   let constraints = ["all operands have the same element type."];
@@ -48,8 +48,9 @@ def AICFRT_ClipFactorOp : AICFRT_Primitive<"clip_factor", 48, "CLIP"> {
   }];
   let operandList = [In<"norm">, Opt<"inv_scale">];
   let resultList = [Like<"factor", "norm">];
+  let ties = [Tie<"factor", "norm">, Tie<"factor", "inv_scale">];
   let fields = [F64Field<"max_norm", NonNegative>];
-  let phase = GuardPhase;
+  let phase = UpdatePhase;
   let precision = Wide;
   let scaling = NotScaled;
   let constraints = ["norm is 0-d.", "inv_scale has norm's type."];

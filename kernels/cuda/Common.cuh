@@ -66,6 +66,29 @@ __device__ inline void storeVec(T *to, int64_t vector, const Vec<T, V> &v) {
   reinterpret_cast<Vec<T, V> *>(to)[vector] = v;
 }
 
+/// The same where addresses may be no multiples of a vector's size: what a thread
+/// adds up, and so the bits of a sum, does not depend on addresses.
+template <typename T, int V>
+__device__ inline Vec<T, V> loadVec(const T *from, int64_t vector,
+                                    bool isAligned) {
+  if (isAligned)
+    return loadVec<T, V>(from, vector);
+  Vec<T, V> v;
+#pragma unroll
+  for (int k = 0; k < V; ++k)
+    v.at[k] = from[vector * V + k];
+  return v;
+}
+template <typename T, int V>
+__device__ inline void storeVec(T *to, int64_t vector, const Vec<T, V> &v,
+                                bool isAligned) {
+  if (isAligned)
+    return storeVec<T, V>(to, vector, v);
+#pragma unroll
+  for (int k = 0; k < V; ++k)
+    to[vector * V + k] = v.at[k];
+}
+
 /// Sum over a warp in a fixed order; every lane gets it.
 template <typename C> __device__ inline C warpSum(C x) {
   for (int offset = 16; offset > 0; offset /= 2)

@@ -39,7 +39,8 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
     "f32.",
     "op(a)'s columns are op(b)'s rows (K).",
     "c is [op(a)'s rows, op(b)'s columns], where a is not transposed with a's "
-    "dimensions but the last for its rows."];
+    "dimensions but the last for its rows.",
+    "a and b have fewer than 2^31 rows."];
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,6 +42,16 @@ Status gemm_c4(const GemmView<Call> &c) {
   return hasShape(c.c(), infer_gemm_c(c));
 }
 
+/// Libraries count rows in 32 bits.
+Status gemm_c5(const GemmView<Call> &c) {
+  for (const Operand *operand : {&c.a(), &c.b()})
+    if ((*operand)->rows() > INT32_MAX)
+      return makeError(StatusCode::ShapeMismatch, operand->text(), " is ",
+                       (*operand)->toString(), " of ", (*operand)->rows(),
+                       " rows, expected fewer than 2147483648");
+  return {};
+}
+
 /// Nothing is checked yet: ranks, flags.
 TensorDesc infer_gemm_c(const GemmView<Call> &c) {
   int64_t n = sizeOf(c.b(), !c.attrs().transB);

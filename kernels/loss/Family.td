@@ -99,7 +99,7 @@ def AICFRT_CountEqualOp : AICFRT_Primitive<"count_equal", 59> {
   let phase = ForwardPhase;
   let precision = Wide;
   let scaling = NotScaled;
-  let constraints = []<string>;
+  let constraints = ["a has fewer than 2^31 elements."];
 }
 
 class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
@@ -158,7 +158,9 @@ class AICF_SymmetricLoss<AICFRT_Primitive record, string gradOp>
         getPred().getType() != getTarget().getType()) {
       return emitOpError() << "no derivative with respect to a target of "
                            << getTarget().getType() << " for a prediction of "
-                           << getPred().getType();
+                           << getPred().getType()
+                           << " (mixed precision may have made it so): "
+                              "stop_gradient on one says that none is meant";
     }
     auto grad = [&](::mlir::Value pred, ::mlir::Value target) {
       if (g.isNeeded(pred)) {

@@ -40,6 +40,14 @@ Status l1_grad_c1(const L1GradView<Call> &c) {
 }
 Status l1_grad_c2(const L1GradView<Call> &c) { return hasScaleOfTarget(c); }
 
+Status count_equal_c1(const CountEqualView<Call> &c) {
+  if (c.a()->elements() <= INT32_MAX)
+    return {};
+  return makeError(StatusCode::ShapeMismatch, c.a().text(), " is ",
+                   c.a()->toString(), " of ", c.a()->elements(),
+                   " elements, expected fewer than 2147483648");
+}
+
 Status softmax_cross_entropy_c1(const SoftmaxCrossEntropyView<Call> &c) {
   return hasLastDimension(c.logits());
 }

@@ -26,7 +26,7 @@ def AICFRT_DropoutOp : AICFRT_Primitive<"dropout", 57, "DROP"> {
   let operandList = [In<"x">, In<"step", IntElement>];
   let resultList = [Like<"y", "x">];
   let ties = [Tie<"y", "x">];
-  let fields = [F64Field<"p", BelowOne>, I64Field<"seed", AnyNumber, "0">];
+  let fields = [F64Field<"p", BelowOne>, I64Field<"seed", AnyNumber>];
   let phase = ForwardPhase;
   let precision = Narrow;
   let scaling = Linear;

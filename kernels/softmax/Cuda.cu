@@ -16,6 +16,7 @@ struct RowsParams {
   const void *x, *other; ///< other: softmax_bwd's y
   void *result;
   int64_t rows, width;
+  bool isAligned = false; ///< rows begin at multiples of 16 bytes
 };
 
 /// Calls body(group, first element of the row) for the rows of a block.
@@ -28,28 +29,49 @@ __device__ void forRows(const RowsParams &p, void *scratch, Body body) {
     body(g, row);
 }
 
-template <typename T, int kGroup>
+/// Calls body(j, V elements of the row from j on) for this thread's share.
+template <typename T, int V, typename Body>
+__device__ void forVectors(const RowsParams &p, const RowGroup &g, const T *row,
+                           Body body) {
+  for (int64_t i = g.lane; i < p.width / V; i += g.size)
+    body(i * V, loadVec<T, V>(row, i, p.isAligned));
+}
+
+/// A row's largest element and the sum of exp(x - most) in one pass: what came
+/// before a larger element is scaled down to it (Milakov & Gimelshein 2018,
+/// "Online normalizer calculation for softmax").
+template <typename T, int kGroup, int V>
 __global__ void softmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
   forRows<kGroup>(p, scratch, [&](const RowGroup &g, int64_t row) {
     const T *x = static_cast<const T *>(p.x) + row * p.width;
     T *y = static_cast<T *>(p.result) + row * p.width;
-    C most = widen(x[0]), sum = 0;
-    for (int64_t j = g.lane; j < p.width; j += g.size) {
-      C value = widen(x[j]);
-      most = value > most ? value : most;
-    }
-    most = g.max(most); // before y is written, which may be x
-    for (int64_t j = g.lane; j < p.width; j += g.size)
-      sum += exp(widen(x[j]) - most);
-    C inverse = 1 / g.sum(sum);
-    for (int64_t j = g.lane; j < p.width; j += g.size)
-      y[j] = narrow<T>(exp(widen(x[j]) - most) * inverse);
+    C mine = widen(x[0]), sum = 0;
+    forVectors<T, V>(p, g, x, [&](int64_t, const Vec<T, V> &v) {
+#pragma unroll
+      for (int k = 0; k < V; ++k) {
+        C value = widen(v.at[k]);
+        if (value > mine) {
+          sum *= exp(mine - value);
+          mine = value;
+        }
+        // Not exp(0) of two infinities.
+        sum += value == mine ? C(1) : exp(value - mine);
+      }
+    });
+    C most = g.max(mine); // before y is written, which may be x
+    C inverse = 1 / g.sum(sum * exp(mine - most));
+    forVectors<T, V>(p, g, x, [&](int64_t j, Vec<T, V> v) {
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        v.at[k] = narrow<T>(exp(widen(v.at[k]) - most) * inverse);
+      storeVec<T, V>(y, j / V, v, p.isAligned);
+    });
   });
 }
 
-template <typename T, int kGroup>
+template <typename T, int kGroup, int V>
 __global__ void softmaxBwdKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
@@ -58,11 +80,20 @@ __global__ void softmaxBwdKernel(const __grid_constant__ RowsParams p) {
     const T *y = static_cast<const T *>(p.other) + row * p.width;
     T *dx = static_cast<T *>(p.result) + row * p.width;
     C sum = 0;
-    for (int64_t j = g.lane; j < p.width; j += g.size)
-      sum = fma(C(widen(dy[j])), C(widen(y[j])), sum);
+    forVectors<T, V>(p, g, dy, [&](int64_t j, const Vec<T, V> &d) {
+      Vec<T, V> v = loadVec<T, V>(y, j / V, p.isAligned);
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        sum = fma(C(widen(d.at[k])), C(widen(v.at[k])), sum);
+    });
     sum = g.sum(sum);
-    for (int64_t j = g.lane; j < p.width; j += g.size)
-      dx[j] = narrow<T>(C(widen(y[j])) * (C(widen(dy[j])) - sum));
+    forVectors<T, V>(p, g, dy, [&](int64_t j, Vec<T, V> d) {
+      Vec<T, V> v = loadVec<T, V>(y, j / V, p.isAligned);
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        d.at[k] = narrow<T>(C(widen(v.at[k])) * (C(widen(d.at[k])) - sum));
+      storeVec<T, V>(dx, j / V, d, p.isAligned);
+    });
   });
 }
 
@@ -92,17 +123,21 @@ template <typename C> __device__ Place<C> firstOfWarp(Place<C> best) {
 }
 
 /// A warp a row.
-template <typename T>
+template <typename T, int V>
 __global__ void argmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   forRows<32>(p, nullptr, [&](const RowGroup &g, int64_t row) {
     const T *x = static_cast<const T *>(p.x) + row * p.width;
     Place<C> best{widen(x[0]), 0};
-    for (int64_t j = g.lane; j < p.width; j += g.size) {
-      Place<C> other{widen(x[j]), int32_t(j)};
-      if (other.isBefore(best))
-        best = other;
-    }
+    forVectors<T, V>(p, g, x, [&](int64_t j, const Vec<T, V> &v) {
+#pragma unroll
+      for (int k = 0; k < V; ++k) {
+        // A thread sees its elements in order: the first of equals stays.
+        C value = widen(v.at[k]);
+        if (value > best.value || (isnan(value) && !isnan(best.value)))
+          best = {value, int32_t(j + k)};
+      }
+    });
     best = firstOfWarp(best);
     if (g.lane == 0)
       static_cast<int32_t *>(p.result)[row] = best.index;
@@ -117,14 +152,32 @@ LaunchPlan planRows(Kernel kernel, const RowsParams &p, int64_t perBlock,
   return {plan(kernel, blocks, kBlock, p)};
 }
 
+/// Calls launch(width) with how many elements a thread takes at a time: 16 bytes of
+/// them where they fill the row, else one.
+template <typename T, typename Launch>
+LaunchPlan withVectors(RowsParams &p, bool resultIsRows, Launch launch) {
+  constexpr int kWidth = 16 / sizeof(T);
+  uintptr_t bits =
+      reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.other);
+  if (resultIsRows)
+    bits |= reinterpret_cast<uintptr_t>(p.result);
+  p.isAligned = bits % 16 == 0;
+  if (p.width % kWidth == 0)
+    return launch(std::integral_constant<int, kWidth>());
+  return launch(std::integral_constant<int, 1>());
+}
+
 template <typename T>
 LaunchPlan softmax(SoftmaxArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.x().desc;
   RowsParams p{call.x().data, nullptr, call.y().data, desc.rows(),
                desc.width()};
-  if (p.width > kLongRow)
-    return planRows(softmaxKernel<T, kBlock>, p, 1, limits);
-  return planRows(softmaxKernel<T, 32>, p, kBlock / 32, limits);
+  return withVectors<T>(p, true, [&](auto width) {
+    constexpr int V = decltype(width)::value;
+    if (p.width > kLongRow)
+      return planRows(softmaxKernel<T, kBlock, V>, p, 1, limits);
+    return planRows(softmaxKernel<T, 32, V>, p, kBlock / 32, limits);
+  });
 }
 
 template <typename T>
@@ -132,9 +185,12 @@ LaunchPlan softmaxBwd(SoftmaxBwdArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.dy().desc;
   RowsParams p{call.dy().data, call.y().data, call.dx().data, desc.rows(),
                desc.width()};
-  if (p.width > kLongRow)
-    return planRows(softmaxBwdKernel<T, kBlock>, p, 1, limits);
-  return planRows(softmaxBwdKernel<T, 32>, p, kBlock / 32, limits);
+  return withVectors<T>(p, true, [&](auto width) {
+    constexpr int V = decltype(width)::value;
+    if (p.width > kLongRow)
+      return planRows(softmaxBwdKernel<T, kBlock, V>, p, 1, limits);
+    return planRows(softmaxBwdKernel<T, 32, V>, p, kBlock / 32, limits);
+  });
 }
 
 template <typename T>
@@ -142,7 +198,10 @@ LaunchPlan argmax(ArgmaxArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.x().desc;
   RowsParams p{call.x().data, nullptr, call.index().data, desc.rows(),
                desc.width()};
-  return planRows(argmaxKernel<T>, p, kBlock / 32, limits);
+  return withVectors<T>(p, false, [&](auto width) {
+    return planRows(argmaxKernel<T, decltype(width)::value>, p, kBlock / 32,
+                    limits);
+  });
 }
 
 } // namespace

@@ -111,7 +111,7 @@ func.func @f(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
              %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "t"}) {
-  %y = aicf.dropout %x, %t {p = 0.5} : tensor<4xf32>, tensor<i64>
+  %y = aicf.dropout %x, %t {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
   %t1 = aicf.step_inc %t : tensor<i64>
   return %y, %t1 : tensor<4xf32>, tensor<i64>
 }
@@ -122,7 +122,29 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
              %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  // expected-error @+1 {{'aicf.dropout' op capture safety: its step does not come through aicf.step_inc}}
-  %y = aicf.dropout %x, %t {p = 0.5} : tensor<4xf32>, tensor<i64>
+  // expected-error @+1 {{'aicf.dropout' op capture safety: its step is counted by no aicf.step_inc, so a captured graph would draw the same numbers in every step}}
+  %y = aicf.dropout %x, %t {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
   return %y : tensor<4xf32>
+}
+
+// -----
+
+// Tests that an input may count, too.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+             %t: tensor<i64> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %y = aicf.dropout %x, %t {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Tests that what draws does not wait for the update half.
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
+             %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
+    -> (tensor<4xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "t"}) {
+  %t1 = aicf.step_inc %t : tensor<i64>
+  // expected-error @+1 {{capture safety: its step is counted in the update half, behind it: give it the state that aicf.step_inc counts}}
+  %y = aicf.dropout %x, %t1 {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
+  return %y, %t1 : tensor<4xf32>, tensor<i64>
 }

@@ -39,5 +39,5 @@
 // Tests that several entries get their names.
 //      TWO: // @train_step
 // TWO-NEXT: values: 44
-//      TWO: // @predict
-// TWO-NEXT: values: 8, nodes: 3, ops: 5
+//      TWO: // @evaluate
+// TWO-NEXT: values: 11, nodes: 5, ops: 7

@@ -55,3 +55,19 @@ func.func @predict(
   %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
   return %y : tensor<4x2xf32>
 }
+
+// -----
+
+// A loss that is a sum stays in f32: 16 bits hold no large one.
+// CHECK-LABEL: @sum
+func.func @sum(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
+               %W: tensor<8x8xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
+  // CHECK: %[[Y:.*]] = aicf.linear %{{.*}} : tensor<4x8x[[T:b?f16]]>
+  // CHECK: %[[WIDE:.*]] = aicf.cast %[[Y]] to f32
+  // CHECK: aicf.reduce_sum %[[WIDE]] {axis = 1 : i64, leading = true} : tensor<4x8xf32>
+  %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<8x8xf32>
+  %l = aicf.reduce_sum %y {axis = 1, leading = true} : tensor<4x8xf32>
+  return %l : tensor<f32>
+}

@@ -109,3 +109,17 @@ func.func @square(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
   %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
 }
+
+// -----
+
+// Tests a function of scaled gradients in the update half: nobody unscales it.
+func.func @clipped(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+                   %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                   %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}, tensor<f32> {aicf.name = "norm"}) {
+  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+  // expected-error @+1 {{'aicf.global_norm' op reads a gradient that the loss scale of --aicf-mixed-precision multiplies, in the update half, where only optimizers take it out again}}
+  %norm = aicf.global_norm %d : tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n, %norm : tensor<4xf32>, tensor<f32>
+}

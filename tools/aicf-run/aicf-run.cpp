@@ -54,7 +54,8 @@ int exitCodeOf(const Status &status) {
   return status.code() == StatusCode::DeviceError ? kDeviceError : kBadInput;
 }
 
-/// Where --aicf-append-optimizer adds up gradients of batches without an update.
+/// Where --aicf-append-optimizer adds up gradients of batches without an
+/// update.
 std::string accumulatingEntry(const std::string &entry) {
   return entry + ".accumulate";
 }
@@ -364,8 +365,8 @@ StatusOr<int> runAll(const Options &options) {
   if (options.batches > 1 && !plan->findEntry(accumulatingEntry(entry)))
     return makeError(StatusCode::InvalidArgument, "--batches ", options.batches,
                      ": the plan has no entry \"", accumulatingEntry(entry),
-                     "\" (#aicf.adamw<..., accumulate = ", options.batches,
-                     "> makes one)");
+                     "\": #aicf.adamw<..., accumulate = ", options.batches,
+                     "> makes one of an entry that is not split");
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
   ExecutorOptions executorOptions = ExecutorOptions::fromEnvironment();
   executorOptions.seed = options.seed;

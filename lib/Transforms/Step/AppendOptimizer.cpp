@@ -52,6 +52,8 @@ private:
   /// A new state; an error if an argument is called so.
   FailureOr<BlockArgument> addState(Type type, const Twine &name);
   const Shared &sharedFor(Type element);
+  /// As one op takes all gradients; casts are made once.
+  ArrayRef<Value> allGradients();
   /// 0-d, 1/loss scale and 1/batches, of the type of `like` unless it has one;
   /// null for 1.
   Value meanFactor(Value like);
@@ -67,6 +69,7 @@ private:
   SmallVector<Gradient> gradients;
   Value rate;      ///< a hyper, or null for a schedule
   Value stepCount; ///< of the step that is taken, where somebody asks
+  SmallVector<Value> gradientsOfOneType;
   Value ok, inverseScale;
   Value clipFactor; ///< instead of meanFactor(), which it holds
   /// States derived from a parameter: they follow it.
@@ -150,13 +153,19 @@ LogicalResult Appender::addLossScale() {
       addState(scalarOf(b.getI32Type()), name.getValue() + ".streak");
   if (failed(streak))
     return failure();
-  ok = AllFiniteOp::create(b, loc, inOneType(b, gradients));
+  ok = AllFiniteOp::create(b, loc, allGradients());
   inverseScale = ReciprocalOp::create(b, loc, scale);
   auto next = LossScaleUpdateOp::create(b, loc, scale, Value(*streak), ok,
                                         APFloat(2.0), APFloat(0.5), 2000);
   entry.addUpdate(next.getScaleOut(), name.getValue());
   entry.addUpdate(next.getStreakOut(), name.getValue() + ".streak");
   return success();
+}
+
+ArrayRef<Value> Appender::allGradients() {
+  if (gradientsOfOneType.empty())
+    gradientsOfOneType = inOneType(b, gradients);
+  return gradientsOfOneType;
 }
 
 Value Appender::meanFactor(Value like) {
@@ -172,7 +181,7 @@ Value Appender::meanFactor(Value like) {
 void Appender::addClipping() {
   if (optimizer.getClipNorm() == 0)
     return;
-  Value norm = GlobalNormOp::create(b, loc, inOneType(b, gradients));
+  Value norm = GlobalNormOp::create(b, loc, allGradients());
   Value factor = castTo(b, meanFactor(norm), getElementTypeOrSelf(norm));
   clipFactor = ClipFactorOp::create(b, loc, norm, factor,
                                     APFloat(optimizer.getClipNorm()));

@@ -52,6 +52,7 @@ private:
   LogicalResult seed();
   LogicalResult differentiate(Operation *op);
   LogicalResult addGradients();
+  void sinkCounters(ArrayRef<Operation *> forward);
   void removeMarks(ArrayRef<Operation *> forward);
 
   func::FuncOp func;
@@ -197,6 +198,18 @@ LogicalResult Differentiator::addGradients() {
   return success();
 }
 
+/// A count goes on behind its last reader, which now may be backward: in place.
+void Differentiator::sinkCounters(ArrayRef<Operation *> forward) {
+  Operation *terminator = func.front().getTerminator();
+  for (Operation *op : forward) {
+    auto step = dyn_cast<StepOpInterface>(op);
+    if (step && step.getPhase() == Phase::Counter &&
+        llvm::all_of(op->getUsers(),
+                     [&](Operation *user) { return user == terminator; }))
+      op->moveBefore(terminator);
+  }
+}
+
 void Differentiator::removeMarks(ArrayRef<Operation *> forward) {
   llvm::DenseMap<Value, Value> stopped;
   for (Operation *op : forward) {
@@ -247,6 +260,7 @@ LogicalResult Differentiator::run() {
       return failure();
   if (failed(addGradients()))
     return failure();
+  sinkCounters(forward);
   removeMarks(forward);
   entry.finish();
   return success();

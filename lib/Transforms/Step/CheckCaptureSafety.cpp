@@ -45,17 +45,31 @@ struct Checker {
   }
 
   LogicalResult checkStep(Operation *op, Value step) const;
+  LogicalResult checkOldStep(Operation *op, Value step) const;
   LogicalResult checkMoments(StepOpInterface op) const;
 };
 } // namespace
 
-/// `step` is a bias_corr result or the result of the step_inc itself; for what
-/// is no part of the update the state that a step_inc counts will do.
+/// `step` is read before the update half: by the count as it was, which goes on
+/// there.
+LogicalResult Checker::checkOldStep(Operation *op, Value step) const {
+  if (step.getDefiningOp<StepIncOp>())
+    return op->emitOpError() << "capture safety: its step is counted in the "
+                                "update half, behind it: give it the state "
+                                "that aicf.step_inc counts";
+  auto arg = dyn_cast<BlockArgument>(step);
+  if (arg && signature.arguments[arg.getArgNumber()].role == Role::Input)
+    return success(); // another one in every step, if the host says so
+  for (Operation *user : step.getUsers())
+    if (auto inc = dyn_cast<StepIncOp>(user))
+      return checkStep(op, inc.getStepOut());
+  return op->emitOpError() << "capture safety: its step is counted by no "
+                              "aicf.step_inc, so a captured graph would draw "
+                              "the same numbers in every step";
+}
+
+/// `step` is a bias_corr result or the result of the step_inc itself.
 LogicalResult Checker::checkStep(Operation *op, Value step) const {
-  if (!isUpdateHalf(cast<StepOpInterface>(op).getPhase()))
-    for (Operation *user : step.getUsers())
-      if (auto counts = dyn_cast<StepIncOp>(user))
-        step = counts.getStepOut();
   if (auto bc = step.getDefiningOp<BiasCorrOp>()) {
     op = bc;
     step = bc.getStep();
@@ -99,8 +113,11 @@ struct CheckCaptureSafety
       Checker checker(func);
       for (auto op : func.getOps<StepOpInterface>()) {
         OpOperand *step = op.getCounterOperand();
-        if ((step && failed(checker.checkStep(op, step->get()))) ||
-            failed(checker.checkMoments(op)))
+        bool isUpdate = isUpdateHalf(op.getPhase());
+        if (step && failed(isUpdate ? checker.checkStep(op, step->get())
+                                    : checker.checkOldStep(op, step->get())))
+          return signalPassFailure();
+        if (failed(checker.checkMoments(op)))
           return signalPassFailure();
       }
     }

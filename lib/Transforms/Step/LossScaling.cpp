@@ -71,8 +71,15 @@ LogicalResult aicf::checkLossScaling(func::FuncOp func,
                                  "would multiply; keep=grad keeps it, scaled";
   for (Operation *op : tail) {
     Training training = trainingOf(op);
-    if (!training)
+    if (!training) {
+      if (llvm::any_of(op->getOperands(),
+                       [&](Value v) { return scaled.contains(v); }))
+        return op->emitOpError() << "reads a gradient that the loss scale of "
+                                    "--aicf-mixed-precision multiplies, in the "
+                                    "update half, where "
+                                    "only optimizers take it out again";
       continue;
+    }
     Value param = training.param->get();
     Value grad = training.grad->get();
     if (!scaled.contains(grad))

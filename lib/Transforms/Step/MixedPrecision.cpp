@@ -27,14 +27,17 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-/// Ops that run on 16-bit operands. What takes single numbers only, such as the
-/// sum of two losses, gains nothing by it, and a scaled loss may not fit.
+/// Ops that run on 16-bit operands. What takes or makes single numbers only,
+/// such as the sum of two losses, gains nothing by it, and a scaled loss may
+/// not fit.
 static bool isCompute(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
+  auto isSingle = [](Type type) {
+    return cast<RankedTensorType>(type).getRank() == 0;
+  };
   return step && step.getPrecision() == Precision::Narrow &&
-         llvm::any_of(op->getOperandTypes(), [](Type type) {
-           return cast<RankedTensorType>(type).getRank() > 0;
-         });
+         !llvm::all_of(op->getOperandTypes(), isSingle) &&
+         !llvm::all_of(op->getResultTypes(), isSingle);
 }
 
 static bool isF32(Value value) {

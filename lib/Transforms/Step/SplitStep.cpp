@@ -37,31 +37,62 @@ struct Crossing {
 static SmallVector<Crossing>
 findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   EntrySignature signature(func);
+  // What an optimizer takes for a gradient is called so, whoever reads it
+  // first; of two optimizers on one parameter the first one's.
+  llvm::DenseMap<Value, std::string> gradients;
+  llvm::StringSet<> named;
+  for (Operation &op : func.front().without_terminator()) {
+    Training training = trainingOf(&op);
+    auto param = training ? dyn_cast<BlockArgument>(training.param->get())
+                          : BlockArgument();
+    if (!param || gradients.contains(training.grad->get()))
+      continue;
+    std::string name =
+        "grad:" + signature.arguments[param.getArgNumber()].name.str();
+    if (named.insert(name).second)
+      gradients[training.grad->get()] = name;
+  }
   SmallVector<Crossing> crossings;
   llvm::DenseSet<Value> seen;
-  llvm::StringSet<> named;
   for (Operation &op : func.front().without_terminator()) {
     if (!update.count(&op))
       continue;
-    Training training = trainingOf(&op);
-    for (OpOperand &use : op.getOpOperands()) {
-      Operation *maker = use.get().getDefiningOp();
-      if (!maker || update.count(maker) || !seen.insert(use.get()).second)
+    for (Value value : op.getOperands()) {
+      Operation *maker = value.getDefiningOp();
+      if (!maker || update.count(maker) || !seen.insert(value).second)
         continue;
-      BlockArgument param;
-      if (&use == training.grad)
-        param = dyn_cast<BlockArgument>(training.param->get());
-      std::string name =
-          param ? "grad:" + signature.arguments[param.getArgNumber()].name.str()
-                : std::string();
-      // Of two optimizers on one parameter the first one's gradient has the
-      // name.
-      if (!param || !named.insert(name).second)
+      std::string name = gradients.lookup(value);
+      if (name.empty())
         name = (func.getName() + ".cross:" + Twine(crossings.size())).str();
-      crossings.push_back({use.get(), name});
+      crossings.push_back({value, name});
     }
   }
   return crossings;
+}
+
+/// Adds what only the update reads and hypers alone say: the host sets those
+/// for the update, not for the gradients.
+static void addFunctionsOfHypers(func::FuncOp func,
+                                 llvm::DenseSet<Operation *> &update) {
+  EntrySignature signature(func);
+  llvm::DenseSet<Operation *> ofHypers;
+  for (Operation &op : func.front().without_terminator()) {
+    bool isOfHypers =
+        op.getNumOperands() > 0 && isPure(&op) &&
+        llvm::all_of(op.getOperands(), [&](Value v) {
+          auto arg = dyn_cast<BlockArgument>(v);
+          return arg ? signature.arguments[arg.getArgNumber()].role ==
+                           Role::Hyper
+                     : ofHypers.contains(v.getDefiningOp());
+        });
+    if (isOfHypers)
+      ofHypers.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(func.front().without_terminator()))
+    if (ofHypers.contains(&op) && !op.use_empty() &&
+        llvm::all_of(op.getUsers(),
+                     [&](Operation *user) { return update.contains(user); }))
+      update.insert(&op);
 }
 
 /// The gradients half updates its states before the update half runs, which
@@ -147,6 +178,7 @@ static LogicalResult split(func::FuncOp func) {
   if (llvm::all_of(func.front().without_terminator(),
                    [&](Operation &op) { return update.count(&op); }))
     return success(); // all of it is the update
+  addFunctionsOfHypers(func, update);
   if (failed(checkOverwrites(func, update)))
     return failure();
   SmallVector<Crossing> crossings = findCrossings(func, update);

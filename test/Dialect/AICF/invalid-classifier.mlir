@@ -44,7 +44,7 @@ func.func @count_shapes(%a: tensor<4xi32>, %b: tensor<2x2xi32>) {
 
 func.func @dropout_all(%x: tensor<4xf32>, %step: tensor<i64>) {
   // expected-error @+1 {{p is 1, expected a number in [0, 1)}}
-  %y = aicf.dropout %x, %step {p = 1.0} : tensor<4xf32>, tensor<i64>
+  %y = aicf.dropout %x, %step {p = 1.0, seed = 0} : tensor<4xf32>, tensor<i64>
   return
 }
 
@@ -52,7 +52,7 @@ func.func @dropout_all(%x: tensor<4xf32>, %step: tensor<i64>) {
 
 func.func @dropout_step(%x: tensor<4xf32>, %step: tensor<1xi64>) {
   // expected-error @+1 {{C1: operand 1 (step) is 1xi64 of rank 1, expected rank 0}}
-  %y = aicf.dropout %x, %step {p = 0.5} : tensor<4xf32>, tensor<1xi64>
+  %y = aicf.dropout %x, %step {p = 0.5, seed = 0} : tensor<4xf32>, tensor<1xi64>
   return
 }
 
@@ -125,5 +125,13 @@ func.func @clip_shape(%x: tensor<1xf32>) {
 func.func @lion(%p: tensor<3xf32>, %m: tensor<3xf64>, %lr: tensor<f32>) {
   // expected-error @+1 {{'aicf.lion_step' op C1: operand 2 (m)}}
   %l:2 = aicf.lion_step %p, %p, %m, %lr : tensor<3xf32>, tensor<3xf32>, tensor<3xf64>, tensor<f32>
+  return
+}
+
+// -----
+
+func.func @dropout_seed(%x: tensor<4xf32>, %step: tensor<i64>) {
+  // expected-error @+1 {{requires attribute 'seed'}}
+  %y = aicf.dropout %x, %step {p = 0.5} : tensor<4xf32>, tensor<i64>
   return
 }

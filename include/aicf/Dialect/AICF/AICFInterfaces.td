@@ -43,9 +43,9 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
       "::mlir::OpOperand *", "getKeptOperand", (ins), "", "return nullptr;">,
     InterfaceMethod<
       "The operand that must come (through `bias_corr`, or directly) from a "
-      "`step_inc` whose state the same `step_inc` updates, or null; before the "
-      "update half it may be that state. An op that hides it trains on a frozen "
-      "step once captured.",
+      "`step_inc` whose state the same `step_inc` updates, or null. Of an op "
+      "before the update half it must be that state, or an input. An op that "
+      "hides it trains on a frozen step once captured.",
       "::mlir::OpOperand *", "getCounterOperand", (ins), "", "return nullptr;">,
     InterfaceMethod<
       "What an optimizer trains, by which gradient and with which moments; "

@@ -21,6 +21,7 @@ LEGAL_REFUSALS = {
     "f16": [r"has a gradient that does not come from a loss's gradient",
             r"adds a gradient that the loss scale .* multiplies",
             r"is a gradient, which the loss scale .* would multiply",
+            r"reads a gradient that the loss scale .* multiplies",
             r"has a loss_scale operand", r"has an operand (ok|inv_scale)",
             r"needs its place"],
     "split": [r"cannot split @train: its update reads"],

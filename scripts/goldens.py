@@ -68,6 +68,9 @@ def sources():
             ((examples / "fashion_mnist/model.mlir").read_text(), []),
         "fashion_mnist_resident":
             ((examples / "fashion_mnist/resident.mlir").read_text(), []),
+        "residual": ((examples / "residual/model.mlir").read_text(), []),
+        "residual_bf16": ((examples / "residual/model.mlir").read_text(),
+                          ["--mixed-precision=bf16"]),
     }
     for name, (batch, widths, precision) in {**cases.CASES, **CPU_CASES}.items():
         out = io.StringIO()

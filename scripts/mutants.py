@@ -59,7 +59,8 @@ FILES = {
     "lib/Transforms/RT/AnnotateInplace.cpp": [
         LIT + "annotate-inplace", LIT + "require-inplace",
         LIT + "annotate-inplace-refused", LIT + "annotate-inplace-streams", "fuzz"],
-    "lib/Transforms/Step/CheckCaptureSafety.cpp": [LIT + "check-capture-safety"],
+    "lib/Transforms/Step/CheckCaptureSafety.cpp": [
+        LIT + "check-capture-safety", LIT + "check-capture-safety-draws"],
     "lib/Schedule/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
     "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
     "lib/Transforms/RT/FuseCalls.cpp": [

@@ -150,27 +150,33 @@ def AICFRT_SoftmaxCrossEntropyGradOp
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-/// What is said of pred is said of target, with pred for target.
+/// A function of pred - target that is the same for target - pred.
 class AICF_SymmetricLoss<AICFRT_Primitive record, string gradOp>
     : AICF_OpOf<record> {
   let gradient = [{
-    if (g.isNeeded(getTarget()) &&
-        getPred().getType() != getTarget().getType()) {
-      return emitOpError() << "no derivative with respect to a target of "
-                           << getTarget().getType() << " for a prediction of "
-                           << getPred().getType()
-                           << " (mixed precision may have made it so): "
-                              "stop_gradient on one says that none is meant";
-    }
     auto grad = [&](::mlir::Value pred, ::mlir::Value target) {
-      if (g.isNeeded(pred)) {
-        g.add(pred, }] # gradOp # [{::create(b, loc, g.saved(pred),
-                                   g.saved(target), g.factor(getLoss()),
-                                   /*scale=*/::mlir::FloatAttr()));
-      }
+      return }] # gradOp # [{::create(b, loc, g.saved(pred), g.saved(target),
+                                   g.factor(getLoss()),
+                                   /*scale=*/::mlir::FloatAttr()).getDpred();
     };
-    grad(getPred(), getTarget());
-    grad(getTarget(), getPred());
+    ::mlir::Value dpred;
+    bool isMixed = getPred().getType() != getTarget().getType();
+    if (g.isNeeded(getPred()) || isMixed) {
+      g.add(getPred(), dpred = grad(getPred(), getTarget()));
+    }
+    if (!g.isNeeded(getTarget())) {
+      return ::mlir::success();
+    }
+    if (!isMixed) {
+      g.add(getTarget(), grad(getTarget(), getPred()));
+      return ::mlir::success();
+    }
+    // Of a 16-bit pred only its own gradient has an op: target's is minus that.
+    ::mlir::Type wide =
+        ::llvm::cast<::mlir::ShapedType>(getTarget().getType()).getElementType();
+    g.add(getTarget(), ScaleOp::create(
+        b, loc, CastOp::create(b, loc, dpred, ::mlir::TypeAttr::get(wide)),
+        ::llvm::APFloat(-1.0)));
   }];
 }
 def AICF_MseLossOp : AICF_SymmetricLoss<AICFRT_MseLossOp, "MseGradOp">;

@@ -72,3 +72,19 @@ func.func @expansions(
   %all = aicf.add %l, %m : tensor<f32>, tensor<f32>
   return %all : tensor<f32>
 }
+
+// -----
+
+// Of a 16-bit prediction and a target in f32, as mixed precision makes them: the
+// target's gradient is minus the prediction's, which alone has an op.
+// CHECK-LABEL: @mixed
+func.func @mixed(%V: tensor<4xf16> {aicf.role = "param", aicf.name = "V"},
+                 %W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // CHECK: %[[D:.*]] = aicf.mse_grad %arg0, %arg1 : tensor<4xf16>, tensor<4xf32>
+  // CHECK: %[[C:.*]] = aicf.cast %[[D]] to f32
+  // CHECK: %[[DW:.*]] = aicf.scale %[[C]] {factor = -1.0
+  // CHECK: return %{{.*}}, %[[D]], %[[DW]]
+  %l = aicf.mse_loss %V, %W : tensor<4xf16>, tensor<4xf32>
+  return %l : tensor<f32>
+}

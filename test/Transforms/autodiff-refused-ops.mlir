@@ -47,13 +47,3 @@ func.func @statistics(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"}
   %l = aicf.mse_loss %rstd, %t : tensor<4xf32>, tensor<4xf32>
   return %l : tensor<f32>
 }
-
-// -----
-
-func.func @target(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"},
-                  %W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
-    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'aicf.mse_loss' op no derivative with respect to a target of 'tensor<4xf32>' for a prediction of 'tensor<4xf16>' (mixed precision may have made it so): stop_gradient on one says that none is meant}}
-  %l = aicf.mse_loss %x, %W : tensor<4xf16>, tensor<4xf32>
-  return %l : tensor<f32>
-}

@@ -187,3 +187,42 @@ def test_batches_without_an_entry_for_them(bench):
     assert "accumulate = 4" in done.stderr
     done = run_tool("aicf-run", bench.folder / "step.plan", "--batches", 0)
     assert done.returncode == 2
+
+
+BETWEEN = """
+func.func @train_step(
+    %x: tensor<6x8xf32> {aicf.role = "input", aicf.name = "x"},
+    %V: tensor<5x8xf32> {aicf.role = "param", aicf.name = "V"},
+    %W: tensor<5x8xf32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
+  %a = aicf.linear %x, %V : tensor<6x8xf32>, tensor<5x8xf32>
+  %b = aicf.linear %x, %W : tensor<6x8xf32>, tensor<5x8xf32>
+  %l = aicf.LOSS %a, %b : tensor<6x5xf32>, tensor<6x5xf32>
+  return %l : tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("loss", ["mse_loss", "l1_loss"])
+@pytest.mark.parametrize("flags", [[], ["--mixed-precision=bf16"],
+                                   ["--mixed-precision=f16"]])
+def test_both_sides_of_a_loss_are_trained(bench, loss, flags):
+    """In 16 bits, too, where one of them is f32."""
+    rng = np.random.default_rng(43)
+    x, *params = (rng.normal(size=s).astype(np.float32)
+                  for s in ((6, 8), (5, 8), (5, 8)))
+    (bench.folder / "step.mlir").write_text(BETWEEN.replace("LOSS", loss))
+    write_safetensors(bench.folder / "init.safetensors",
+                      {"V": params[0], "W": params[1], "loss_scale": np.float32(64)}
+                      if "--mixed-precision=f16" in flags else
+                      {"V": params[0], "W": params[1]})
+    bench.run(bench.compile("step", *flags), "--init",
+              bench.folder / "init.safetensors", "--save-checkpoint",
+              bench.folder / "ck", inputs={"x": x}, hypers={"lr": 0.5})
+    found = read_safetensors(bench.folder / "ck" / "state.safetensors")
+    d = x @ (params[0] - params[1]).T
+    slope = (2 * d if loss == "mse_loss" else np.sign(d)) / d.size
+    step = 0.5 * slope.T @ x
+    for name, old, new in (("V", params[0], -step), ("W", params[1], step)):
+        assert relative_error(found[name] - old, new) < (2e-2 if flags else 1e-5), name

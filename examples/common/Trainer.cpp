@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Trainer.h"
+#include "aicf/EntryNames.h"
 
 #include <unistd.h>
 
@@ -22,6 +23,9 @@ using namespace aicf;
 
 namespace example {
 namespace {
+
+const std::string kAccumulatingEntry =
+    std::string("train_step") + kAccumulateSuffix;
 
 double seconds() {
   using Clock = std::chrono::steady_clock;
@@ -71,7 +75,7 @@ Status trainEpochs(Executor &executor, const Dataset &data,
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 random(options.seed);
   // All but the last of the batches of an update.
-  GraphKey accumulate{"train_step.accumulate", 1}, step{"train_step", 1};
+  GraphKey accumulate{kAccumulatingEntry, 1}, step{"train_step", 1};
   Batch batch;
   // Whole updates: an epoch leaves no batch behind for the next.
   const size_t updates = data.count / size / size_t(options.batchesPerUpdate);
@@ -135,14 +139,13 @@ Status trainResident(Executor &executor, const Dataset &data, size_t batch,
 /// A plan that accumulates gradients is trained by several batches an update,
 /// and no other is.
 Status checkBatches(const Plan &plan, const TrainingOptions &options) {
-  bool accumulates = plan.findEntry("train_step.accumulate") != nullptr;
+  bool accumulates = plan.findEntry(kAccumulatingEntry) != nullptr;
   if (accumulates == (options.batchesPerUpdate > 1))
     return {};
   return makeError(StatusCode::InvalidArgument, "--batches is ",
                    options.batchesPerUpdate, ", but the plan has ",
-                   accumulates ? "an" : "no",
-                   " entry train_step.accumulate (aicf.optimizer's field "
-                   "accumulate)");
+                   accumulates ? "an" : "no", " entry ", kAccumulatingEntry,
+                   " (aicf.optimizer's field accumulate)");
 }
 
 /// The batch size of a plan whose data lives on the device, or 0.

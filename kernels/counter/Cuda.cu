@@ -151,14 +151,49 @@ struct GradientGrid {
   }
 };
 
-struct FiniteParams : Gradients {
-  int32_t isLater;   ///< ok holds what the launches before found
-  int32_t *partials; ///< one a block, or null: a single block
-  int32_t *ok;
+/// What a launch finds of its operands, as Partial; `result` is the call's.
+template <typename Partial> struct Found : Gradients {
+  int32_t isLater;   ///< result holds what the launches before found
+  Partial *partials; ///< one a block, or null: a single block
+  void *result;
 };
 
+/// What `combine` makes of the partial results of all launches.
+template <typename Partial> struct CombineParams {
+  const Partial *partials;
+  void *result;
+  int64_t count;
+};
+
+/// `find` over all operands, and `combine` where more than one block did that.
+template <typename Partial, typename Args>
+LaunchPlan overGradients(const Args &call, const TensorView &result,
+                         const DeviceLimits &limits,
+                         void (*find)(Found<Partial>),
+                         void (*combine)(CombineParams<Partial>)) {
+  GradientGrid grid(call, limits, sizeof(Partial));
+  LaunchPlan launches;
+  auto *partials = static_cast<Partial *>(call->workspace.data);
+  for (int64_t l = 0; l < grid.launches; ++l) {
+    Found<Partial> p{};
+    static_cast<Gradients &>(p) =
+        gradientsFrom(call, size_t(l) * families::kMaxGradients);
+    p.isLater = l > 0;
+    p.partials = grid.isOneBlock ? nullptr : partials + l * grid.blocks;
+    p.result = result.data;
+    launches.push_back(grid.isOneBlock ? plan(find, 1, 1024, p)
+                                       : plan(find, grid.blocks, 512, p));
+  }
+  if (!grid.isOneBlock)
+    launches.push_back(plan(combine, 1, 256,
+                            CombineParams<Partial>{partials, result.data,
+                                                   grid.blocks *
+                                                       grid.launches}));
+  return launches;
+}
+
 template <typename T>
-__global__ void finiteKernel(const __grid_constant__ FiniteParams p) {
+__global__ void finiteKernel(const __grid_constant__ Found<int32_t> p) {
   bool bad = false;
   for (int32_t t = 0; t < p.count; ++t) {
     const T *x = static_cast<const T *>(p.in[t]);
@@ -167,58 +202,30 @@ __global__ void finiteKernel(const __grid_constant__ FiniteParams p) {
   bool any = __syncthreads_or(bad);
   if (threadIdx.x != 0)
     return;
+  int32_t *ok = static_cast<int32_t *>(p.result);
   if (p.partials)
     p.partials[blockIdx.x] = any ? 0 : 1;
   else
-    *p.ok = any || (p.isLater && *p.ok == 0) ? 0 : 1;
+    *ok = any || (p.isLater && *ok == 0) ? 0 : 1;
 }
 
-struct AndParams {
-  const int32_t *partials;
-  int32_t *ok;
-  int64_t count;
-};
-
-__global__ void andKernel(const __grid_constant__ AndParams p) {
+__global__ void andKernel(const __grid_constant__ CombineParams<int32_t> p) {
   bool bad = false;
   for (int64_t i = threadIdx.x; i < p.count; i += blockDim.x)
     bad |= p.partials[i] == 0;
   bool any = __syncthreads_or(bad);
   if (threadIdx.x == 0)
-    *p.ok = any ? 0 : 1;
+    *static_cast<int32_t *>(p.result) = any ? 0 : 1;
 }
 
 template <typename T>
 LaunchPlan allFinite(AllFiniteArgs call, const DeviceLimits &limits) {
-  GradientGrid grid(call, limits, sizeof(int32_t));
-  LaunchPlan launches;
-  auto *partials = static_cast<int32_t *>(call->workspace.data);
-  for (int64_t l = 0; l < grid.launches; ++l) {
-    FiniteParams p{};
-    static_cast<Gradients &>(p) =
-        gradientsFrom(call, size_t(l) * families::kMaxGradients);
-    p.ok = call.ok().as<int32_t>();
-    p.isLater = l > 0;
-    p.partials = grid.isOneBlock ? nullptr : partials + l * grid.blocks;
-    launches.push_back(grid.isOneBlock
-                           ? plan(finiteKernel<T>, 1, 1024, p)
-                           : plan(finiteKernel<T>, grid.blocks, 512, p));
-  }
-  if (grid.isOneBlock)
-    return launches;
-  AndParams a{partials, call.ok().as<int32_t>(), grid.blocks * grid.launches};
-  launches.push_back(plan(andKernel, 1, 256, a));
-  return launches;
+  return overGradients<int32_t>(call, call.ok(), limits, finiteKernel<T>,
+                                andKernel);
 }
 
-struct NormParams : Gradients {
-  int32_t isLater;  ///< norm holds that of the launches before
-  double *partials; ///< one a block, or null: a single block
-  void *norm;
-};
-
 template <typename T, typename Norm>
-__global__ void squaresKernel(const __grid_constant__ NormParams p) {
+__global__ void squaresKernel(const __grid_constant__ Found<double> p) {
   constexpr int V = 16 / sizeof(T);
   __shared__ double scratch[32];
   double sums[V] = {};
@@ -245,53 +252,30 @@ __global__ void squaresKernel(const __grid_constant__ NormParams p) {
   sum = blockSum(sum, scratch);
   if (threadIdx.x != 0)
     return;
-  Norm *norm = static_cast<Norm *>(p.norm);
+  Norm *norm = static_cast<Norm *>(p.result);
   if (p.partials)
     p.partials[blockIdx.x] = sum;
   else
     *norm = Norm(p.isLater ? hypot(double(*norm), sqrt(sum)) : sqrt(sum));
 }
 
-struct RootParams {
-  const double *partials;
-  void *norm;
-  int64_t count;
-};
-
 template <typename Norm>
-__global__ void rootKernel(const __grid_constant__ RootParams p) {
+__global__ void rootKernel(const __grid_constant__ CombineParams<double> p) {
   __shared__ double scratch[32];
   double sum = 0;
   for (int64_t i = threadIdx.x; i < p.count; i += blockDim.x)
     sum += p.partials[i];
   sum = blockSum(sum, scratch);
   if (threadIdx.x == 0)
-    *static_cast<Norm *>(p.norm) = Norm(sqrt(sum));
+    *static_cast<Norm *>(p.result) = Norm(sqrt(sum));
 }
 
 template <typename T, typename Norm>
 LaunchPlan globalNorm(GlobalNormArgs call, const DeviceLimits &) {
   // The number of blocks decides the order of the sum.
   const DeviceLimits limits{int(kMultiprocessors), kThreadsPerMultiprocessor};
-  GradientGrid grid(call, limits, sizeof(double));
-  LaunchPlan launches;
-  auto *partials = static_cast<double *>(call->workspace.data);
-  for (int64_t l = 0; l < grid.launches; ++l) {
-    NormParams p{};
-    static_cast<Gradients &>(p) =
-        gradientsFrom(call, size_t(l) * families::kMaxGradients);
-    p.norm = call.norm().data;
-    p.isLater = l > 0;
-    p.partials = grid.isOneBlock ? nullptr : partials + l * grid.blocks;
-    launches.push_back(grid.isOneBlock
-                           ? plan(squaresKernel<T, Norm>, 1, 1024, p)
-                           : plan(squaresKernel<T, Norm>, grid.blocks, 512, p));
-  }
-  if (grid.isOneBlock)
-    return launches;
-  RootParams r{partials, call.norm().data, grid.blocks * grid.launches};
-  launches.push_back(plan(rootKernel<Norm>, 1, 256, r));
-  return launches;
+  return overGradients<double>(call, call.norm(), limits,
+                               squaresKernel<T, Norm>, rootKernel<Norm>);
 }
 
 struct ClipParams {

@@ -261,6 +261,15 @@ def test_full_disk_is_an_error(bench, plan):
     assert done.returncode == 3 and "standard output" in done.stderr
 
 
+@pytest.mark.parametrize("plan,flags,words", [
+    ("residual", [], "--batches is 1, but the plan has an entry"),
+    ("digits", ["--batches", "2"], "--batches is 2, but the plan has no entry")])
+def test_examples_take_the_batches_of_the_plan(plan, flags, words):
+    done = run_tool("train-digits", EXAMPLES / (plan + ".plan"), "--data",
+                    SOURCE / "examples/digits/digits.csv.gz", *flags)
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
 def test_the_digits_example_learns():
     done = run_tool("train-digits", EXAMPLES / "digits.plan", "--data",
                     SOURCE / "examples/digits/digits.csv.gz")

@@ -13,6 +13,7 @@
 #include "Arguments.h"
 #include "Validators.h"
 #include "aicf/Checkpoint.h"
+#include "aicf/EntryNames.h"
 #include "aicf/Executor.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Base/File.h"
@@ -57,7 +58,7 @@ int exitCodeOf(const Status &status) {
 /// Where --aicf-append-optimizer adds up gradients of batches without an
 /// update.
 std::string accumulatingEntry(const std::string &entry) {
-  return entry + ".accumulate";
+  return entry + kAccumulateSuffix;
 }
 
 /// Files that cannot be opened are bad input, not device errors.

@@ -418,10 +418,13 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          SmallVectorImpl<Type> &types) {
   if (failed(checkOperands<LinearOp>(loc, a)))
     return failure();
-  SmallVector<int64_t> shape(typeOf(a.getX()).getShape());
+  auto x = dyn_cast<RankedTensorType>(a.getX().getType());
+  if (!x)
+    return failure();
+  SmallVector<int64_t> shape(x.getShape());
   if (!shape.empty()) // else C1 refuses it
     shape.back() = dimOr(a.getWeight(), 0);
-  types.push_back(RankedTensorType::get(shape, elementOf(a.getX())));
+  types.push_back(x.clone(shape));
   return success();
 }
 

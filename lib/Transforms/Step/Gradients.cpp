@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Step/Gradients.h"
+#include "aicf/EntryNames.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -85,7 +86,7 @@ Value aicf::addToSum(OpBuilder &b, Value sum, Value grad) {
 LogicalResult aicf::addAccumulatingEntry(func::FuncOp func,
                                          ArrayRef<Gradient> gradients) {
   auto name =
-      StringAttr::get(func.getContext(), func.getName() + ".accumulate");
+      StringAttr::get(func.getContext(), func.getName() + kAccumulateSuffix);
   if (SymbolTable::lookupNearestSymbolFrom(func->getParentOp(), name))
     return func.emitError()
            << "'aicf.optimizer' accumulates gradients in @" << name.getValue()

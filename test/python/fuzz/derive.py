@@ -148,10 +148,7 @@ def judge_forward(program, bin_dir, folder):
     trained = [a for a in entry.arguments if a.role == "param" and not a.marks]
     with tempfile.TemporaryDirectory(dir=folder) as work:
         j = Judge(bin_dir, work)
-        model = j.path(".mlir")
-        model.write_text(program.text())
-        flags = [["--opt-level=0"], ["--streams=2"], []][program.seed % 3]
-        plan = j.compile(model, *flags)
+        plan = j.compile_forward(program)
         found = j.run(program, plan, steps=1,
                       more=["grad:" + a.name for a in trained])[0]
     evaluator = Stopped()

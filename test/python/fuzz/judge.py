@@ -67,6 +67,13 @@ class Judge:
             raise Failure("plan", "%s: %s" % (" ".join(flags), fault))
         return plan
 
+    def compile_forward(self, program):
+        """The plan of a forward function, by flags that its seed says."""
+        model = self.path(".mlir")
+        model.write_text(program.text())
+        flags = [["--opt-level=0"], ["--streams=2"], []][program.seed % 3]
+        return self.compile(model, *flags)
+
     def there_and_back(self, plan):
         """A plan read back as IR and written again is the same file."""
         ir, again = self.path(".mlir"), self.path(".plan")

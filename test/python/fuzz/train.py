@@ -226,10 +226,7 @@ def judge_training(program, bin_dir, folder):
         raise Skip("ill-conditioned")
     with tempfile.TemporaryDirectory(dir=folder) as work:
         j = Judge(bin_dir, work)
-        model = j.path(".mlir")
-        model.write_text(program.text())
-        flags = [["--opt-level=0"], ["--streams=2"], []][program.seed % 3]
-        plan = j.compile(model, *flags)
+        plan = j.compile_forward(program)
         more = ["--set", "lr=%r" % o["rate"]] if o["needs_rate"] else []
         _, found = j.run(program, plan, "--batches", o["accumulate"], *more,
                          *(["--executor=graph"] if program.seed % 2 else []),

@@ -186,7 +186,8 @@ class Fact<string enumerator> { string cpp = enumerator; }
 ///   BackwardPhase  makes gradients
 ///   GuardPhase     says of gradients whether an update may happen
 ///   CounterPhase   counts steps, and what depends on the count alone
-///   UpdatePhase    makes new values of params and states from gradients
+///   UpdatePhase    makes new values of params and states from gradients, or says
+///                  of all gradients how
 ///   DataPhase      moves rows of data
 class Phase<string enumerator> : Fact<enumerator>;
 def ForwardPhase : Phase<"Forward">;

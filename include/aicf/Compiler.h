@@ -108,9 +108,17 @@ struct LowerToBackendOptions
 /// --remarks-filter=aicf.
 mlir::LogicalResult enableRemarks(mlir::MLIRContext &context);
 
-/// Everything from `aicf` to `aicf_rt.plan`.
+/// Where --lower-to-backend may stop: with the whole step in `aicf`, its calls
+/// on tensors in `aicf_rt`, or `aicf_rt.plan`.
+enum class LoweredTo { AICF, AICFRT, Plan };
+
+/// Everything from `aicf` to `aicf_rt.plan`, or to `to`.
 void buildLowerToBackendPipeline(mlir::OpPassManager &pm,
-                                 const LowerToBackendOptions &options);
+                                 const LowerToBackendOptions &options,
+                                 LoweredTo to = LoweredTo::Plan);
+/// The calls of each entry as text, a line a primitive, with the labels of
+/// their values; of a module at any stage. Emits a diagnostic on failure.
+mlir::FailureOr<std::string> dumpCalls(mlir::ModuleOp module);
 /// Registers --lower-to-backend and a pipeline for each phase.
 void registerAICFPipelines();
 

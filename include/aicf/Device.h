@@ -50,6 +50,9 @@ public:
   virtual StatusOr<std::unique_ptr<Graph>> endCapture() = 0;
   virtual Status launch(Graph &graph) = 0;
   virtual bool isCapturing() const = 0;
+  /// The queue as the device's own library knows it (a cudaStream_t), for
+  /// others to order their work behind it; null where there is none.
+  virtual void *nativeHandle() const { return nullptr; }
   /// enqueue or launch, then waits; the result is what it took on the device,
   /// in microseconds.
   virtual StatusOr<double> enqueueTimed(const ResolvedCall &call) = 0;
@@ -75,6 +78,10 @@ public:
                               uint64_t bytes) = 0;
   virtual Status copyToHost(Stream &stream, void *to, const void *from,
                             uint64_t bytes) = 0;
+  /// Between two places in the device's memory; ordered on `stream`. Returns
+  /// after enqueue: the caller keeps both until the stream is synchronized.
+  virtual Status copyOnDevice(Stream &stream, void *to, const void *from,
+                              uint64_t bytes) = 0;
   /// Sets every byte; ordered on `stream`.
   virtual Status fill(Stream &stream, void *at, uint8_t value,
                       uint64_t bytes) = 0;
@@ -125,9 +132,10 @@ struct CUDADeviceOptions {
   /// Where timed choices are kept; empty: nowhere. Read if it is there.
   std::string tuningFile;
 };
-/// Loads libaicf_cuda.so (from AICF_CUDA_LIBRARY, the program's folder, its
-/// ../lib, or the loader's path) and makes its device. Errors: NotImplemented
-/// (no such library), DeviceError (no GPU, no driver).
+/// Loads libaicf_cuda.so (from AICF_CUDA_LIBRARY, the folder of the library
+/// that this code is in, the program's folder, its ../lib, or the loader's
+/// path) and makes its device. Errors: NotImplemented (no such library),
+/// DeviceError (no GPU, no driver).
 StatusOr<std::shared_ptr<Device>>
 createCUDADevice(const CUDADeviceOptions &options = {});
 

@@ -54,6 +54,9 @@ struct GraphKey {
   }
 };
 
+/// Whose memory a caller's pointer is of.
+enum class MemorySpace : uint8_t { Host, Device };
+
 /// One call that really ran.
 struct TraceRecord {
   std::string op; ///< its primitives: "gemm", or "gemm, bias_add, relu"
@@ -120,8 +123,13 @@ public:
   /// Copies exactly the tensor's bytes in or out, ordered with runs. write()
   /// refuses outputs and temps. Errors: InvalidArgument (unknown or ambiguous
   /// name, wrong size), NotInitialized (read of what was never written).
-  Status write(std::string_view name, const void *data, uint64_t bytes);
-  Status read(std::string_view name, void *data, uint64_t bytes);
+  /// From and to memory of the device they return after enqueue: the caller
+  /// keeps it, and orders others' work on it, until sync() or behind
+  /// native_stream().
+  Status write(std::string_view name, const void *data, uint64_t bytes,
+               MemorySpace from = MemorySpace::Host);
+  Status read(std::string_view name, void *data, uint64_t bytes,
+              MemorySpace to = MemorySpace::Host);
   /// Ok if read(name) has a value now or will have one after a run of `entry`;
   /// otherwise read()'s error. For asking before a long run.
   Status check_read(std::string_view name, std::string_view entry);
@@ -155,6 +163,8 @@ public:
   ExecutorStatistics statistics() const;
   const Plan &plan() const;
   Device &device() const;
+  /// Stream::nativeHandle() of the stream that everything runs on.
+  void *native_stream() const;
 
 private:
   struct Impl;

@@ -27,12 +27,22 @@ std::string programFolder() {
   return text.substr(0, text.rfind('/') + 1);
 }
 
+/// Of the program or library that this code is linked into.
+std::string ownFolder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&programFolder), &info) == 0 ||
+      !info.dli_fname)
+    return {};
+  std::string text(info.dli_fname);
+  return text.substr(0, text.rfind('/') + 1);
+}
+
 StatusOr<void *> openLibrary() {
   std::vector<std::string> candidates;
   if (const char *path = std::getenv("AICF_CUDA_LIBRARY"))
     candidates.push_back(path);
   else
-    candidates = {programFolder() + kCUDALibrary,
+    candidates = {ownFolder() + kCUDALibrary, programFolder() + kCUDALibrary,
                   programFolder() + "../lib/" + kCUDALibrary, kCUDALibrary};
   std::string tried;
   for (const std::string &path : candidates) {

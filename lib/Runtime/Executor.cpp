@@ -96,8 +96,10 @@ struct Executor::Impl {
 
   Status prepare();
   Status bind(std::string_view name, void *pointer, uint64_t bytes);
-  Status write(std::string_view name, const void *data, uint64_t bytes);
-  Status read(std::string_view name, void *data, uint64_t bytes);
+  Status write(std::string_view name, const void *data, uint64_t bytes,
+               MemorySpace from);
+  Status read(std::string_view name, void *data, uint64_t bytes,
+              MemorySpace to);
   /// Ok if `ref` has a value, or with `after` will have one after that entry.
   Status checkHasValue(TensorRef ref, std::string_view name,
                        const PreparedEntry *after) const;
@@ -394,15 +396,17 @@ StatusOr<TensorRef> Executor::Impl::findForCopy(std::string_view name,
 }
 
 Status Executor::Impl::write(std::string_view name, const void *data,
-                             uint64_t bytes) {
+                             uint64_t bytes, MemorySpace from) {
   AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
   const PlanTensor &t = memory->tensor(ref);
   if (t.role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
   AICF_RETURN_IF_ERROR(refuseDerived(ref));
-  AICF_RETURN_IF_ERROR(device->copyToDevice(
-      *stream, memory->view(ref.entry, ref.tid).data, data, bytes));
+  void *at = memory->view(ref.entry, ref.tid).data;
+  AICF_RETURN_IF_ERROR(from == MemorySpace::Host
+                           ? device->copyToDevice(*stream, at, data, bytes)
+                           : device->copyOnDevice(*stream, at, data, bytes));
   memory->setWritten(ref.entry, ref.tid, true);
   bool isPersistent = ref.tid < plan->persistent.size();
   return isPersistent ? refreshDerived(ref.tid) : Status();
@@ -425,22 +429,37 @@ Status Executor::Impl::checkHasValue(TensorRef ref, std::string_view name,
                             : "\" was never written");
 }
 
-Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes) {
+Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes,
+                            MemorySpace to) {
   AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
   AICF_RETURN_IF_ERROR(checkHasValue(ref, name, nullptr));
   TensorView view = memory->view(ref.entry, ref.tid);
   if (view.desc.isDense())
-    return device->copyToHost(*stream, data, view.data, bytes);
+    return to == MemorySpace::Host
+               ? device->copyToHost(*stream, data, view.data, bytes)
+               : device->copyOnDevice(*stream, data, view.data, bytes);
+  uint64_t element = sizeOf(view.desc.dtype);
+  uint64_t rowBytes = uint64_t(view.desc.width()) * element;
+  uint64_t pitch = uint64_t(view.desc.pitch()) * element;
+  auto copyRows = [&](const uint8_t *from, auto copy) -> Status {
+    for (uint64_t row = 0; row < uint64_t(view.desc.rows()); ++row)
+      AICF_RETURN_IF_ERROR(copy(static_cast<uint8_t *>(data) + row * rowBytes,
+                                from + row * pitch));
+    return {};
+  };
+  if (to == MemorySpace::Device)
+    return copyRows(static_cast<const uint8_t *>(view.data),
+                    [&](void *at, const void *from) {
+                      return device->copyOnDevice(*stream, at, from, rowBytes);
+                    });
   return catchBadAlloc([&]() -> Status {
     std::vector<uint8_t> span(view.desc.spanBytes());
     AICF_RETURN_IF_ERROR(
         device->copyToHost(*stream, span.data(), view.data, span.size()));
-    uint64_t element = sizeOf(view.desc.dtype);
-    uint64_t rowBytes = uint64_t(view.desc.width()) * element;
-    for (uint64_t row = 0; row < uint64_t(view.desc.rows()); ++row)
-      std::memcpy(static_cast<uint8_t *>(data) + row * rowBytes,
-                  &span[row * uint64_t(view.desc.pitch()) * element], rowBytes);
-    return {};
+    return copyRows(span.data(), [&](void *at, const void *from) {
+      std::memcpy(at, from, rowBytes);
+      return Status();
+    });
   });
 }
 
@@ -662,15 +681,16 @@ Status Executor::prepare() {
   return {};
 }
 
-Status Executor::write(std::string_view name, const void *data,
-                       uint64_t bytes) {
+Status Executor::write(std::string_view name, const void *data, uint64_t bytes,
+                       MemorySpace from) {
   AICF_USE_PREPARED_EXECUTOR();
-  return impl->write(name, data, bytes);
+  return impl->write(name, data, bytes, from);
 }
 
-Status Executor::read(std::string_view name, void *data, uint64_t bytes) {
+Status Executor::read(std::string_view name, void *data, uint64_t bytes,
+                      MemorySpace to) {
   AICF_USE_PREPARED_EXECUTOR();
-  return impl->read(name, data, bytes);
+  return impl->read(name, data, bytes, to);
 }
 
 Status Executor::check_read(std::string_view name, std::string_view entry) {
@@ -745,5 +765,6 @@ ExecutorStatistics Executor::statistics() const {
 
 const Plan &Executor::plan() const { return *impl->plan; }
 Device &Executor::device() const { return *impl->device; }
+void *Executor::native_stream() const { return impl->stream->nativeHandle(); }
 
 } // namespace aicf

@@ -140,6 +140,10 @@ TEST(Executor, EveryCallIsRefusedWhileAnotherRuns) {
                       uint64_t bytes) override {
       return inner->copyToHost(stream, to, from, bytes);
     }
+    Status copyOnDevice(Stream &stream, void *to, const void *from,
+                        uint64_t bytes) override {
+      return inner->copyOnDevice(stream, to, from, bytes);
+    }
     Status fill(Stream &stream, void *memory, uint8_t byte,
                 uint64_t bytes) override {
       return inner->fill(stream, memory, byte, bytes);

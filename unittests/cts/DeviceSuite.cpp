@@ -126,6 +126,22 @@ TEST_P(CopyTest, HostMemoryIsFreeOnReturn) {
               std::vector<uint8_t>(4096, i));
 }
 
+TEST_P(CopyTest, FromOnePlaceOnTheDeviceToAnother) {
+  auto stream = makeStream();
+  Buffer buffer(*device, 1024);
+  std::vector<uint8_t> values = pattern(100, 1), expected(1024, 0xaa);
+  ASSERT_TRUE(device->fill(*stream, buffer.at(), 0xaa, 1024).ok());
+  ASSERT_TRUE(
+      device->copyToDevice(*stream, buffer.at(), values.data(), 100).ok());
+  ASSERT_TRUE(
+      device->copyOnDevice(*stream, buffer.at(512), buffer.at(), 100).ok());
+  ASSERT_TRUE(device->fill(*stream, buffer.at(), 0xaa, 100).ok());
+  std::copy(values.begin(), values.end(), expected.begin() + 512);
+  EXPECT_EQ(download(*device, *stream, buffer.at(), 1024), expected);
+  EXPECT_EQ(stream->nativeHandle() != nullptr,
+            device->kind() == DeviceKind::CUDA);
+}
+
 TEST_P(CopyTest, OrderIsThatOfTheCalls) {
   auto stream = makeStream();
   Buffer buffer(*device, 256);

@@ -140,6 +140,23 @@ TEST_P(ExecutorTest, RebindingDropsGraphs) {
   EXPECT_FALSE(executor->bind("lr", lr.at(), 8).ok());
 }
 
+TEST_P(ExecutorTest, ReadsAndWritesMemoryOfTheDevice) {
+  auto executor = makeTrainer();
+  uint64_t bytes = executor->find("W")->desc.spanBytes();
+  Buffer buffer(*device, 2 * 256);
+  std::vector<uint8_t> first(bytes), second(bytes);
+  ASSERT_TRUE(executor->read("W", first.data(), bytes).ok());
+  ASSERT_TRUE(
+      executor->read("W", buffer.at(), bytes, MemorySpace::Device).ok());
+  ASSERT_TRUE(executor->run("train").ok());
+  ASSERT_TRUE(
+      executor->write("W", buffer.at(), bytes, MemorySpace::Device).ok());
+  ASSERT_TRUE(executor->read("W", second.data(), bytes).ok());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(executor->native_stream() != nullptr,
+            device->kind() == DeviceKind::CUDA);
+}
+
 TEST_P(ExecutorTest, WhatWasNeverWrittenIsAnError) {
   auto executor = make(makeTrainPlan());
   float value = 0;

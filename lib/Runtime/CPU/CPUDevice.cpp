@@ -158,6 +158,11 @@ public:
     std::memcpy(to, from, bytes);
     return {};
   }
+  Status copyOnDevice(Stream &, void *to, const void *from,
+                      uint64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
   Status fill(Stream &, void *at, uint8_t value, uint64_t bytes) override {
     std::memset(at, value, bytes);
     return {};

@@ -89,6 +89,11 @@ Status CUDADevice::copyToHost(Stream &stream, void *to, const void *from,
   return static_cast<CUDAStream &>(stream).download(to, from, bytes);
 }
 
+Status CUDADevice::copyOnDevice(Stream &stream, void *to, const void *from,
+                                uint64_t bytes) {
+  return static_cast<CUDAStream &>(stream).copy(to, from, bytes);
+}
+
 Status CUDADevice::fill(Stream &stream, void *at, uint8_t value,
                         uint64_t bytes) {
   return static_cast<CUDAStream &>(stream).fill(at, value, bytes);

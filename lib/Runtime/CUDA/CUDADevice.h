@@ -30,6 +30,8 @@ public:
                       uint64_t bytes) override;
   Status copyToHost(Stream &stream, void *to, const void *from,
                     uint64_t bytes) override;
+  Status copyOnDevice(Stream &stream, void *to, const void *from,
+                      uint64_t bytes) override;
   Status fill(Stream &stream, void *at, uint8_t value, uint64_t bytes) override;
   StatusOr<std::shared_ptr<const DeviceCall>>
   prepareCall(const ResolvedCall &call) override;

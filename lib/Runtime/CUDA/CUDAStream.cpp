@@ -379,6 +379,14 @@ Status CUDAStream::download(void *to, const void *from, uint64_t bytes) {
   return {};
 }
 
+Status CUDAStream::copy(void *to, const void *from, uint64_t bytes) {
+  AICF_RETURN_IF_ERROR(refuseWhileCapturing("copy through"));
+  AICF_RETURN_IF_ERROR(card.activate());
+  AICF_CUDA_TRY(api, cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToDevice,
+                branches[0].get());
+  return {};
+}
+
 Status CUDAStream::fill(void *at, uint8_t value, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("fill through"));
   AICF_RETURN_IF_ERROR(card.activate());

@@ -69,11 +69,13 @@ public:
   StatusOr<std::unique_ptr<Graph>> endCapture() override;
   Status launch(Graph &graph) override;
   bool isCapturing() const override { return recording != nullptr; }
+  void *nativeHandle() const override { return branches[0].get(); }
   StatusOr<double> enqueueTimed(const ResolvedCall &call) override;
   StatusOr<double> launchTimed(Graph &graph) override;
 
   Status upload(void *to, const void *from, uint64_t bytes);
   Status download(void *to, const void *from, uint64_t bytes);
+  Status copy(void *to, const void *from, uint64_t bytes);
   Status fill(void *at, uint8_t value, uint64_t bytes);
 
 private:

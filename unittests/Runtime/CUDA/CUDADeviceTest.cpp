@@ -309,6 +309,8 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   EXPECT_EQ(device->copyToHost(**a, &value, *memory, 4).code(),
             StatusCode::FailedState);
   EXPECT_EQ(device->fill(**a, *memory, 0, 4).code(), StatusCode::FailedState);
+  EXPECT_EQ(device->copyOnDevice(**a, *memory, *memory, 4).code(),
+            StatusCode::FailedState);
   EXPECT_EQ(device->copyToDevice(**a, *memory, &value, 4).code(),
             StatusCode::FailedState);
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};

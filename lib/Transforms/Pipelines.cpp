@@ -37,8 +37,9 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   pm.addPass(createCheckCaptureSafety());
 }
 
-static void buildLowerPhase(OpPassManager &pm,
-                            const LowerToBackendOptions &options) {
+/// The whole step, still in `aicf`.
+static void buildStepPhase(OpPassManager &pm,
+                           const LowerToBackendOptions &options) {
   pm.addPass(createExpandHistory());
   if (options.mixedPrecision != MixedDType::None) {
     MixedPrecisionOptions mixed;
@@ -56,6 +57,11 @@ static void buildLowerPhase(OpPassManager &pm,
     keep.mode = options.keep;
     pm.addPass(createKeepValues(keep));
   }
+}
+
+static void buildLowerPhase(OpPassManager &pm,
+                            const LowerToBackendOptions &options) {
+  buildStepPhase(pm, options);
   pm.addPass(createLowerToRT());
   addVerify(pm, "lowered");
 }
@@ -124,14 +130,19 @@ static void buildPlanPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 }
 
 void aicf::buildLowerToBackendPipeline(OpPassManager &pm,
-                                       const LowerToBackendOptions &options) {
+                                       const LowerToBackendOptions &options,
+                                       LoweredTo to) {
   buildCheckPhase(pm, options);
+  if (to == LoweredTo::AICF)
+    return buildStepPhase(pm, options);
   buildLowerPhase(pm, options);
   buildFusePhase(pm, options);
   buildUpdatesPhase(pm, options);
   buildInplacePhase(pm, options);
   buildKernelsPhase(pm, options);
   buildStreamsPhase(pm, options);
+  if (to == LoweredTo::AICFRT)
+    return;
   buildPlanPhase(pm, options);
   buildMemoryPhase(pm, options);
 }
@@ -148,9 +159,11 @@ LogicalResult aicf::enableRemarks(MLIRContext &context) {
 
 void aicf::registerAICFPipelines() {
   using Registration = PassPipelineRegistration<LowerToBackendOptions>;
-  static Registration all("lower-to-backend",
-                          "everything from aicf to aicf_rt.plan",
-                          buildLowerToBackendPipeline);
+  static Registration all(
+      "lower-to-backend", "everything from aicf to aicf_rt.plan",
+      [](OpPassManager &pm, const LowerToBackendOptions &options) {
+        buildLowerToBackendPipeline(pm, options);
+      });
   static Registration check("aicf-phase-check", "check entries",
                             buildCheckPhase);
   static Registration lower("aicf-phase-lower", "label, keep, lower",

@@ -183,21 +183,28 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
   return entries;
 }
 
+FailureOr<std::string> aicf::dumpCalls(ModuleOp module) {
+  FailureOr<std::vector<DumpedEntry>> entries = readModule(module);
+  if (failed(entries))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const DumpedEntry &entry : *entries) {
+    if (entries->size() > 1) // one block a function needs its name
+      os << (&entry == &entries->front() ? "" : "\n") << "// @" << entry.name
+         << "\n";
+    printEntry(entry, os);
+  }
+  return text;
+}
+
 namespace {
 struct DumpLowered : aicf::impl::DumpLoweredBase<DumpLowered> {
   void runOnOperation() override {
-    FailureOr<std::vector<DumpedEntry>> entries = readModule(getOperation());
-    if (failed(entries))
+    FailureOr<std::string> text = dumpCalls(getOperation());
+    if (failed(text))
       return signalPassFailure();
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    for (const DumpedEntry &entry : *entries) {
-      if (entries->size() > 1) // one block a function needs its name
-        os << (&entry == &entries->front() ? "" : "\n") << "// @" << entry.name
-           << "\n";
-      printEntry(entry, os);
-    }
-    llvm::outs() << text;
+    llvm::outs() << *text;
     llvm::outs().flush();
     markAllAnalysesPreserved();
   }

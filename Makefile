@@ -8,7 +8,8 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs fuzz-torch mutants goldens update-goldens bench docs clean
+.PHONY: train test build setup fuzz fuzz-programs fuzz-torch mutants goldens update-goldens wheel \
+        fuzz-bindings bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -67,6 +68,16 @@ fuzz-torch: build
 goldens update-goldens: build
 	cmake --build $(BUILD) --target aicf-sample-plans -j $(JOBS)
 	scripts/goldens.py $(if $(filter update-%,$@),update,check) --build $(BUILD)
+
+# A wheel for the Python called PYTHON, in dist/; installs on machines without MLIR.
+PYTHON ?= python3
+wheel: setup
+	PYTHON=$(PYTHON) scripts/wheel.sh
+
+# Wrong types and values for every public call of the package, for SECONDS.
+fuzz-bindings: build
+	PYTHONPATH=$(abspath $(BUILD))/python $(BUILD)/../.deps/python/bin/python3 \
+	  test/python/package/fuzz_bindings.py --seconds $(SECONDS)
 
 bench: build
 	benchmarks/cpu.sh $(BUILD)

@@ -7,8 +7,8 @@
 #   benchmarks/gpu.sh prepare [BUILD]   where the compiler is: compiles the plans
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
-# Parts: build, tests, goldens, update_goldens, train, sanitize, accuracy, steps,
-# bench, ops, while_node. Logs go to $OUT, or to build-gpu/.
+# Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
+# steps, bench, ops, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,6 +28,11 @@ prepare() {
     --out carry/plans
   benchmarks/op_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/ops
   scripts/goldens.py plans --build "$build" --out carry/goldens
+  PYTHONPATH="$build/python:test/python/package" AICF_SOURCE_DIR=. \
+    AICF_BINARY_DIR="$build" .deps/python/bin/python3 \
+    test/python/package/test_cuda.py carry/plans/python
+  mkdir -p carry/python
+  cp -r .deps/python/lib/python3*/site-packages/nanobind carry/python/
   du -sh carry
 }
 
@@ -100,6 +105,19 @@ ops() {
     tee "$out/ops.md"
 }
 
+# The package, without its compiler, for the machine's own python3.
+python() {
+  export PYTHONPATH="$PWD/carry/python:$PWD/$build/python"
+  cmake -S . -B $build -DAICF_BUILD_PYTHON=ON \
+    -DPython_EXECUTABLE="$(command -v python3)" >"$out/configure.log" 2>&1 ||
+    { tail -30 "$out/configure.log"; return 1; }
+  cmake --build $build --target python-package >"$out/build.log" 2>&1 ||
+    { grep -E "error|FAILED" "$out/build.log" | head -30; return 1; }
+  AICF_CUDA_LIBRARY="$PWD/$build/bin/libaicf_cuda.so" AICF_SOURCE_DIR="$PWD" \
+    AICF_BINARY_DIR="$PWD/$build" python3 -m pytest -q -p no:cacheprovider \
+    test/python/package/test_cuda.py 2>&1 | tee "$out/python.txt" | tail -40
+}
+
 case "${1:-}" in
 prepare)
   shift
@@ -112,7 +130,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | goldens | update_goldens | train | ops) "$part" ;;
+  build | tests | goldens | update_goldens | train | python | ops) "$part" ;;
   sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

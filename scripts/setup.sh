@@ -8,7 +8,7 @@ packages=(
   cmake ninja-build g++ ccache
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev
   libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libjemalloc-dev
-  libgtest-dev python3 python3-numpy python3-pytest
+  libgtest-dev python3 python3-dev python3-venv python3-numpy python3-pytest
   dataset-fashion-mnist
 )
 if [ -z "${MLIR_DIR:-}" ]; then
@@ -44,12 +44,32 @@ PYTHON
 }
 fetch_cublas_header
 
+# nanobind and what the package's tests need, beside Debian's NumPy and pytest.
+make_python() {
+  cd "$(dirname "$0")/.."
+  local wanted=python/requirements-dev.txt made=.deps/python
+  cmp -s "$wanted" "$made/requirements.txt" && return 0
+  echo "setup: making $made"
+  rm -rf "$made"
+  if /usr/bin/python3 -m venv --system-site-packages "$made" &&
+      "$made/bin/python3" -m pip install -q --disable-pip-version-check \
+        -r "$wanted" 2>/dev/null; then
+    cp "$wanted" "$made/requirements.txt"
+  else
+    rm -rf "$made"
+    echo "setup: no nanobind (pip failed): the Python package is not built" >&2
+  fi
+}
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
     missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  make_python
+  exit 0
+fi
 
 sudo=""
 if [ "$(id -u)" -ne 0 ]; then
@@ -63,3 +83,4 @@ echo "setup: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq
 $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+make_python

@@ -14,6 +14,8 @@
 //   -gen-primitive-doc       docs/Primitives.md
 //   -gen-kernel-rows         kernels/Rows.def
 //   -gen-kernel-definitions  kernels/Definitions.inc
+// and from the ops of the aicf dialect (PythonOps.cpp)
+//   -gen-python-ops          python/aicf/ops.py
 // All are committed; the test abi-up-to-date compares them. Ops themselves come
 // from mlir-tblgen.
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,61 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""AICF: a whole training step, compiled to one verified plan.
+
+    step = aicf.compile_step(model, loss, aicf.optim.AdamW(1e-3),
+                             inputs={"x": aicf.spec((128, 784)),
+                                     "labels": aicf.spec((128,), "i32")})
+    loss = step(x, labels)
+
+Tracing and compiling need aicf._compiler; plans run without it (aicf.load).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Everything is imported when it is first used: `import aicf` costs little.
+_HOMES = {
+    "compiled": ("Entry", "Lowered", "Program", "Spec", "Traced", "compile",
+                 "compile_step", "load", "spec", "trace", "trace_step"),
+    "_tracing": ("Tensor",),
+    "errors": ("AICFError", "CompileError", "TraceError"),
+    "seeds": ("Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
+              "graph_end", "graph_launch", "graph_reset", "graph_stream", "op_call",
+              "trace_ir"),
+    "_arrays": ("Array", "Device", "array", "device", "zeros"),
+}
+_MODULES = ("compiled", "data", "errors", "losses", "nn", "op_attrs", "ops", "optim",
+            "seeds")
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [*_HOME_OF, *_MODULES, "__version__"]
+
+if TYPE_CHECKING:
+    from . import compiled, data, errors, losses, nn, op_attrs, ops, optim, seeds
+    from ._arrays import Array, Device, array, device, zeros
+    from ._tracing import Tensor
+    from .compiled import (Entry, Lowered, Program, Spec, Traced, compile,
+                           compile_step, load, spec, trace, trace_step)
+    from .errors import AICFError, CompileError, TraceError
+    from .seeds import (Graph, ModelBuilder, PlannedExecutor, Stream, graph_begin,
+                        graph_end, graph_launch, graph_reset, graph_stream, op_call,
+                        trace_ir)
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
+    if name in _HOME_OF:
+        home = importlib.import_module("." + _HOME_OF[name], __name__)
+        value = getattr(home, name)
+        globals()[name] = value
+        return value
+    raise AttributeError("module 'aicf' has no attribute %r" % name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

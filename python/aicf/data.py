@@ -1,0 +1,54 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Batches of data that live on the device: nothing crosses from the host, and
+`step.run(n)` makes many steps a launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import ops
+from ._tracing import Tensor, active_trace, as_tensor, current_trace, trace_error
+from .nn import Buffer
+
+__all__ = ["Batches"]
+
+
+class Batches:
+    """Shuffled batches, an epoch after the other without end, each row once an epoch
+    (a Feistel network over the row numbers: ops.shuffle).
+
+    Args:
+        size: rows of a batch.
+        seed: of the order.
+        name: of the count of batches, which is a state.
+
+    Example::
+
+        batches = aicf.data.Batches(128)
+
+        def loss(model, images, labels):  # all of them, on the device
+            x, y = batches(images, labels)
+            return aicf.losses.cross_entropy(model(x), y)
+    """
+
+    def __init__(self, size: int, seed: int = 0, name: str = "batch") -> None:
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ValueError("size is %r, expected an int of 1 or more" % (size,))
+        self.size, self.seed = size, int(seed)
+        self.count = Buffer((), "i64", name=name)
+
+    def __call__(self, *arrays: Any) -> Tensor | tuple[Tensor, ...]:
+        """The next batch: of arrays [rows, ...] tensors [size, ...]. Once a step."""
+        current_trace("Batches")
+        assert active_trace() is not None
+        tensors = [as_tensor(array) for array in arrays]
+        if not tensors or any(not t.shape for t in tensors) \
+                or len({t.shape[0] for t in tensors}) != 1:
+            trace_error("a batch is taken of arrays with the same number of rows, "
+                        "got %s" % ", ".join(map(str, tensors)))
+        index = ops.shuffle(self.count._tensor(), size=tensors[0].shape[0],
+                            seed=self.seed, batch=self.size)
+        taken = tuple(ops.gather_rows(tensor, index) for tensor in tensors)
+        self.count.update(ops.step_inc(self.count._tensor()))
+        return taken if len(taken) > 1 else taken[0]

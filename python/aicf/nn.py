@@ -1,0 +1,416 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules: what a model is made of.
+
+As PyTorch's torch.nn: parameters are attributes, names are those of
+`named_parameters()`, weights are [out, in]. A module holds no values: an
+initialiser, or an array, says how a parameter starts, and the compiled step has the
+values (`step.state_dict()`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from . import ops
+from ._tracing import (DType, Operators, Tensor, active_trace, as_tensor, check_shape,
+                       current_trace, dtype_name, trace_error)
+
+__all__ = [
+    "GELU", "Buffer", "Dropout", "Identity", "LayerNorm", "Linear", "Module",
+    "ModuleList", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax",
+    "Tanh",
+]
+
+_NAMED_INITS = ("zeros", "ones", "uniform_fan_in", "normal")
+
+
+def _check_init(init: Any, shape: tuple[int, ...]) -> Any:
+    """An initialiser as the dialect has it, or an array of the shape."""
+    if isinstance(init, str):
+        name, _, deviation = init.partition(":")
+        try:
+            legal = name in _NAMED_INITS and (
+                not deviation or name == "normal" and float(deviation) > 0)
+        except ValueError:
+            legal = False
+        if not legal:
+            raise ValueError("init is %r, expected zeros, ones, uniform_fan_in, "
+                             "normal, normal:0.02, a number or an array" % init)
+        return init
+    if isinstance(init, (int, float)) and not isinstance(init, bool):
+        return float(init)
+    given = getattr(init, "shape", None)
+    if given is None:
+        raise TypeError("init is a %s, expected a string, a number or an array"
+                        % type(init).__name__)
+    if tuple(given) != shape:
+        raise ValueError("init has shape %s, expected %s" % (tuple(given), shape))
+    return init
+
+
+class _Persistent(Operators):
+    """What lives on the device from step to step."""
+
+    role = ""
+
+    def __init__(self, shape: Any, dtype: DType, init: Any, name: str) -> None:
+        self.shape, self.dtype = check_shape(shape), dtype_name(dtype)
+        self.init = _check_init(init, self.shape)
+        self.name = name
+
+    def _tensor(self) -> Tensor:
+        return current_trace("a %s is used" % type(self).__name__.lower()).of(self)  # type: ignore[arg-type]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def value(self) -> Any:
+        """The array that it starts with, or None."""
+        return None if isinstance(self.init, (str, float)) else self.init
+
+    def attributes(self) -> dict[str, Any]:
+        return {} if self.value is not None else {"aicf.init": self.init}
+
+    def __repr__(self) -> str:
+        return "%s(%s, %s)" % (type(self).__name__, self.shape, self.dtype)
+
+
+class Parameter(_Persistent):
+    """A tensor that the optimizer trains.
+
+    Args:
+        shape: its dimensions.
+        dtype: a float type.
+        init: "zeros", "ones", "uniform_fan_in" (U(-1/sqrt(k), 1/sqrt(k)), k the last
+            dimension: PyTorch's Linear), "normal", "normal:0.02" (its standard
+            deviation), a number, or an array of the shape.
+        requires_grad: False: it keeps its value.
+        weight_decay, lr_scale: instead of the optimizer's; times its learning rate.
+        name: for one that is no attribute of a module.
+    """
+
+    role = "param"
+
+    def __init__(self, shape: Any, dtype: DType = "f32", *, init: Any = "zeros",
+                 requires_grad: bool = True, weight_decay: float | None = None,
+                 lr_scale: float | None = None, name: str = "") -> None:
+        super().__init__(shape, dtype, init, name)
+        self.requires_grad = requires_grad
+        self.weight_decay, self.lr_scale = weight_decay, lr_scale
+
+    def attributes(self) -> dict[str, Any]:
+        attributes = super().attributes()
+        if self.weight_decay is not None:
+            attributes["aicf.weight_decay"] = float(self.weight_decay)
+        if self.lr_scale is not None:
+            attributes["aicf.lr_scale"] = float(self.lr_scale)
+        if not self.requires_grad:
+            from ._tracing import unit
+            attributes["aicf.frozen"] = unit()
+        return attributes
+
+
+class Buffer(_Persistent):
+    """A tensor that is not trained, and persists: a count, a running mean, a table.
+    It is a device tensor; `update` gives it a new value for the next step."""
+
+    role = "state"
+
+    def __init__(self, shape: Any, dtype: DType = "f32", *, init: Any = "zeros",
+                 name: str = "") -> None:
+        super().__init__(shape, dtype, init, name)
+
+    def update(self, value: Any) -> None:
+        """Inside a trace: the value at the end of the step. Every read in the step
+        sees the old one. Raises TraceError: another shape, twice in a step."""
+        current_trace("Buffer.update").update(self, value)
+
+
+class Module:
+    """The base of every module: define `forward`, assign parameters, buffers and
+    modules to attributes (also in lists and tuples)."""
+
+    training: bool = True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Module:
+        self = super().__new__(cls)
+        trace = active_trace()
+        if trace is not None:
+            trace.created.add(id(self))
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        trace = active_trace()
+        if trace is not None and id(self) not in trace.created:
+            trace_error("%s.%s is set inside a step: a module may not change while "
+                        "it is traced, the step would not do it again "
+                        "(nn.Buffer.update keeps a value for the next step)"
+                        % (type(self).__name__, name))
+        super().__setattr__(name, value)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("%s has no forward()" % type(self).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    # Names
+
+    def _members(self) -> Iterator[tuple[str, Any]]:
+        for name, value in vars(self).items():
+            yield from _flatten(name, value)
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        for name, value in self._members():
+            if isinstance(value, Module):
+                yield name, value
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """Every module once, this one first."""
+        seen: set[int] = set()
+        yield from self._named_modules(prefix, seen)
+
+    def _named_modules(self, prefix: str,
+                       seen: set[int]) -> Iterator[tuple[str, Module]]:
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        yield prefix, self
+        for name, child in self.named_children():
+            yield from child._named_modules(_join(prefix, name), seen)
+
+    def _named(self, kind: type) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        for prefix, module in self.named_modules():
+            for name, value in module._members():
+                if isinstance(value, kind) and id(value) not in seen:
+                    seen.add(id(value))
+                    yield _join(prefix, name), value
+
+    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        """Names and parameters, each once: a tied one has its first name."""
+        return self._named(Parameter)
+
+    def named_buffers(self) -> Iterator[tuple[str, Buffer]]:
+        return self._named(Buffer)
+
+    def parameters(self) -> Iterator[Parameter]:
+        return (parameter for _, parameter in self.named_parameters())
+
+    def buffers(self) -> Iterator[Buffer]:
+        return (buffer for _, buffer in self.named_buffers())
+
+    def modules(self) -> Iterator[Module]:
+        return (module for _, module in self.named_modules())
+
+    def train(self, mode: bool = True) -> Module:
+        """Whether dropout drops, where a training step is traced (entries that
+        aicf.compile traces never drop)."""
+        for module in list(self.modules()):
+            module.training = bool(mode)
+        return self
+
+    def eval(self) -> Module:
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        """Freezes all parameters, or trains them again; before compiling."""
+        for parameter in self.parameters():
+            parameter.requires_grad = bool(requires_grad)
+        return self
+
+    def _is_training(self) -> bool:
+        return self.training and current_trace(type(self).__name__).training
+
+    def extra_repr(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        lines = ["  (%s): %s" % (name, repr(child).replace("\n", "\n  "))
+                 for name, child in self.named_children()]
+        inside = "\n" + "\n".join(lines) + "\n" if lines else self.extra_repr()
+        return "%s(%s)" % (type(self).__name__, inside)
+
+
+def _join(prefix: str, name: str) -> str:
+    return prefix + "." + name if prefix else name
+
+
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, (list, tuple)):
+        for i, each in enumerate(value):
+            yield from _flatten("%s.%d" % (name, i), each)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _flatten("%s.%s" % (name, key), each)
+    else:
+        yield name, value
+
+
+class ModuleList(Module):
+    """Modules in a list, named by number."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        self._modules = [_check_module(m) for m in modules]
+
+    def _members(self) -> Iterator[tuple[str, Any]]:
+        return ((str(i), module) for i, module in enumerate(self._modules))
+
+    def append(self, module: Module) -> ModuleList:
+        self._modules = [*self._modules, _check_module(module)]
+        return self
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, index: int) -> Module:
+        return self._modules[index]
+
+
+def _check_module(module: Any) -> Module:
+    if not isinstance(module, Module):
+        raise TypeError("expected a Module, got a %s" % type(module).__name__)
+    return module
+
+
+class Sequential(ModuleList):
+    """Modules one after the other: Sequential(Linear(64, 32), ReLU())."""
+
+    def __init__(self, *modules: Module) -> None:
+        super().__init__(modules)
+
+    def forward(self, x: Any) -> Any:
+        for module in self._modules:
+            x = module(x)
+        return x
+
+
+class Linear(Module):
+    """y = x·Wᵀ + b.
+
+    Args:
+        in_features, out_features: K and N; weight is [N, K], bias [N].
+        bias: whether there is one. It starts with zeros (PyTorch's with
+            U(-1/sqrt(K), 1/sqrt(K))); the weight starts as PyTorch's.
+        dtype: a float type.
+    Shape: [..., K] to [..., N], of rank 2 or more.
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True,
+                 dtype: DType = "f32") -> None:
+        self.weight = Parameter((out_features, in_features), dtype,
+                                init="uniform_fan_in")
+        self.bias = Parameter((out_features,), dtype) if bias else None
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.linear(x, self.weight, self.bias)  # type: ignore[arg-type]
+
+    def extra_repr(self) -> str:
+        return "%d, %d, bias=%s" % (*reversed(self.weight.shape),
+                                    self.bias is not None)
+
+
+class LayerNorm(Module):
+    """(x - mean) / sqrt(var + eps) · weight + bias over the last dimension (Ba,
+    Kiros, Hinton 2016). Not decayed: weight and bias have weight_decay 0.
+
+    Args:
+        size: the last dimension.
+        eps: added to the variance.
+        dtype: a float type.
+    Shape: [..., size] to the same.
+    """
+
+    def __init__(self, size: int, eps: float = 1e-5, dtype: DType = "f32") -> None:
+        self.eps = float(eps)
+        self.weight = Parameter((size,), dtype, init="ones", weight_decay=0.0)
+        self.bias = Parameter((size,), dtype, weight_decay=0.0)
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.layer_norm(x, self.weight, self.bias, eps=self.eps)[0]  # type: ignore[arg-type]
+
+    def extra_repr(self) -> str:
+        return "%d, eps=%g" % (self.weight.shape[0], self.eps)
+
+
+class Dropout(Module):
+    """Zeroes elements with probability p and scales the others by 1/(1-p), in
+    training steps (Srivastava et al. 2014; Philox4x32-10 over seed, step and
+    element, so that a replayed graph draws anew). Every use in a step has a seed of
+    its own."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        if not 0 <= p < 1:
+            raise ValueError("p is %r, expected [0, 1)" % (p,))
+        self.p = float(p)
+
+    def forward(self, x: Any) -> Tensor:
+        if not self._is_training() or self.p == 0:
+            return as_tensor(x)
+        step, seed = current_trace("Dropout").random_step()
+        return ops.dropout(x, step, p=self.p, seed=seed)
+
+    def extra_repr(self) -> str:
+        return "p=%g" % self.p
+
+
+class _Pointwise(Module):
+    function: Callable[[Any], Tensor]
+
+    def forward(self, x: Any) -> Tensor:
+        return type(self).function(x)
+
+
+class ReLU(_Pointwise):
+    """max(x, 0)."""
+    function = staticmethod(ops.relu)
+
+
+class Tanh(_Pointwise):
+    """tanh(x)."""
+    function = staticmethod(ops.tanh)
+
+
+class Sigmoid(_Pointwise):
+    """1 / (1 + exp(-x))."""
+    function = staticmethod(ops.sigmoid)
+
+
+class SiLU(_Pointwise):
+    """x · sigmoid(x)."""
+    function = staticmethod(ops.silu)
+
+
+class Softmax(_Pointwise):
+    """exp(x) / sum(exp(x)) over the last dimension."""
+    function = staticmethod(ops.softmax)
+
+
+class GELU(Module):
+    """x · Phi(x), exact or PyTorch's "tanh" approximation (Hendrycks, Gimpel 2016)."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        if approximate not in ("none", "tanh"):
+            raise ValueError("approximate is %r, expected none or tanh"
+                             % (approximate,))
+        self.approximate = approximate
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.gelu(x, approximate=self.approximate == "tanh")
+
+    def extra_repr(self) -> str:
+        return "approximate=%r" % self.approximate
+
+
+class Identity(Module):
+    """x."""
+
+    def forward(self, x: Any) -> Tensor:
+        return as_tensor(x)

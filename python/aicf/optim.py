@@ -1,0 +1,208 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Optimizers and learning rate schedules: what a step's update is made of.
+
+They are descriptions: the compiler builds the update, its states are named as
+PyTorch's (`fc.weight.exp_avg`). A plain learning rate is a number on the device that
+the host may write between steps (`step.set("lr", 1e-4)`); a schedule is computed on
+the device from the step's number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["SGD", "AdamW", "Constant", "Linear", "Lion", "Optimizer", "Schedule",
+           "WarmupCosine"]
+
+
+def _number(value: float, what: str, low: float, high: float = math.inf,
+            closed: bool = True) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) \
+            or not (low <= value < high or closed and value == high) \
+            or not math.isfinite(value):
+        raise ValueError("%s is %r, expected a number in [%g, %g%s"
+                         % (what, value, low, high,
+                            "]" if closed and high != math.inf else ")"))
+    return float(value)
+
+
+def _count(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) \
+            or not 1 <= value < 2**31:
+        raise ValueError("%s is %r, expected an int from 1 to 2^31 - 1"
+                         % (what, value))
+    return value
+
+
+def _text(value: float | int) -> str:
+    """As MLIR reads a number back: 1e-08 is 1.0e-08 there."""
+    text = repr(value)
+    mantissa, e, exponent = text.partition("e")
+    return mantissa + ".0e" + exponent if e and "." not in mantissa else text
+
+
+class Schedule:
+    """A learning rate as a function of the step, counted from 1."""
+
+    def attribute(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """The same in every step, part of the plan."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        _number(self.value, "value", 0)
+
+    def attribute(self) -> str:
+        return "#aicf.constant<value = %s>" % _text(float(self.value))
+
+
+@dataclass(frozen=True)
+class Linear(Schedule):
+    """From `start` to `end` in `steps` steps, then `end`."""
+
+    start: float
+    end: float = 0.0
+    steps: int = 1
+
+    def __post_init__(self) -> None:
+        _number(self.start, "start", 0)
+        _number(self.end, "end", 0)
+        _count(self.steps, "steps")
+
+    def attribute(self) -> str:
+        return "#aicf.linear<start = %s, end = %s, steps = %d>" % (
+            _text(float(self.start)), _text(float(self.end)), self.steps)
+
+
+@dataclass(frozen=True)
+class WarmupCosine(Schedule):
+    """Linearly from 0 to `peak` in `warmup` steps, then along a cosine to `end` at
+    step `steps` (Loshchilov, Hutter 2017)."""
+
+    peak: float
+    warmup: int
+    steps: int
+    end: float = 0.0
+
+    def __post_init__(self) -> None:
+        _number(self.peak, "peak", 0)
+        _number(self.end, "end", 0)
+        _count(self.warmup, "warmup")
+        _count(self.steps, "steps")
+
+    def attribute(self) -> str:
+        return "#aicf.warmup_cosine<peak = %s, warmup = %d, steps = %d, end = %s>" % (
+            _text(float(self.peak)), self.warmup, self.steps,
+            _text(float(self.end)))
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """What every optimizer takes.
+
+    Attributes:
+        lr: a number, which the host may change between steps, or a schedule.
+        weight_decay: decoupled (AdamW, Lion) or added to the gradient (SGD, as
+            PyTorch's); a parameter may have its own.
+        clip_norm: the norm that all gradients together are clipped to; 0: none.
+        accumulate: batches whose mean gradient makes an update: every
+            accumulate-th call of the step updates.
+    """
+
+    lr: float | Schedule = 1e-3
+    weight_decay: float = 0.0
+    clip_norm: float = 0.0
+    accumulate: int = 1
+
+    mnemonic = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.lr, Schedule):
+            _number(self.lr, "lr", 0)
+        _number(self.weight_decay, "weight_decay", 0)
+        _number(self.clip_norm, "clip_norm", 0)
+        _count(self.accumulate, "accumulate")
+
+    def fields(self) -> dict[str, float | int | bool]:
+        return {}
+
+    def attribute(self) -> str:
+        """As aicf.optimizer has it."""
+        lr = self.lr.attribute() if isinstance(self.lr, Schedule) else '"lr"'
+        fields: dict[str, float | int | bool] = {
+            **self.fields(), "weight_decay": float(self.weight_decay),
+            "clip_norm": float(self.clip_norm), "accumulate": self.accumulate}
+        return "#aicf.%s<lr = %s%s>" % (self.mnemonic, lr, "".join(
+            ", %s = %s" % (name, str(value).lower() if isinstance(value, bool)
+                           else _text(value)) for name, value in fields.items()))
+
+
+@dataclass(frozen=True)
+class AdamW(Optimizer):
+    """AdamW (Kingma, Ba 2015; Loshchilov, Hutter 2019); states W.exp_avg and
+    W.exp_avg_sq. PyTorch's default decay is 0.01, here too."""
+
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.01
+
+    mnemonic = "adamw"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _betas(self.betas)
+        _number(self.eps, "eps", 0)
+
+    def fields(self) -> dict[str, float | int | bool]:
+        return {"beta1": float(self.betas[0]), "beta2": float(self.betas[1]),
+                "eps": float(self.eps)}
+
+
+@dataclass(frozen=True)
+class SGD(Optimizer):
+    """Stochastic gradient descent; with momentum the state W.momentum_buffer."""
+
+    momentum: float = 0.0
+    nesterov: bool = False
+
+    mnemonic = "sgd"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _number(self.momentum, "momentum", 0)
+        if not isinstance(self.nesterov, bool):
+            raise ValueError("nesterov is %r, expected True or False"
+                             % (self.nesterov,))
+
+    def fields(self) -> dict[str, float | int | bool]:
+        return {"momentum": float(self.momentum), "nesterov": self.nesterov}
+
+
+@dataclass(frozen=True)
+class Lion(Optimizer):
+    """Lion (Chen et al. 2023); state W.exp_avg."""
+
+    betas: tuple[float, float] = (0.9, 0.99)
+
+    mnemonic = "lion"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _betas(self.betas)
+
+    def fields(self) -> dict[str, float | int | bool]:
+        return {"beta1": float(self.betas[0]), "beta2": float(self.betas[1])}
+
+
+def _betas(betas: tuple[float, float]) -> None:
+    if not isinstance(betas, tuple) or len(betas) != 2:
+        raise ValueError("betas is %r, expected two numbers" % (betas,))
+    for beta in betas:
+        _number(beta, "a beta", 0, 1, closed=False)

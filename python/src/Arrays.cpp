@@ -1,0 +1,605 @@
+//===- Arrays.cpp - arrays of others, and our own -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "python/src/Arrays.h"
+#include "lib/Base/Element.h"
+
+#include <cstring>
+
+namespace aicf::python {
+
+std::string DeviceHandle::name() const {
+  std::string kind(nameOf(device->kind()));
+  return isCPU() ? kind : kind + ":" + std::to_string(ordinal);
+}
+
+std::shared_ptr<DeviceHandle> DeviceHandle::make(std::shared_ptr<Device> device,
+                                                 int ordinal) {
+  auto handle = std::make_shared<DeviceHandle>();
+  handle->stream = check(device->createStream());
+  handle->device = std::move(device);
+  handle->ordinal = ordinal;
+  return handle;
+}
+
+MemoryPool::~MemoryPool() {
+  for (auto &[bytes, blocks] : idle)
+    for (void *block : blocks)
+      device->device->deallocate(block);
+}
+
+StatusOr<std::shared_ptr<void>> MemoryPool::allocate(uint64_t bytes) {
+  void *block = nullptr;
+  if (!device->isCPU()) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::vector<void *> &blocks = idle[bytes];
+    if (!blocks.empty()) {
+      block = blocks.back();
+      blocks.pop_back();
+    }
+  }
+  if (!block) {
+    AICF_ASSIGN_OR_RETURN(block, device->device->allocate(bytes));
+  }
+  return std::shared_ptr<void>(
+      block, [pool = shared_from_this(), bytes](void *unused) {
+        if (pool->device->isCPU())
+          return pool->device->device->deallocate(unused);
+        std::lock_guard<std::mutex> lock(pool->mutex);
+        pool->idle[bytes].push_back(unused);
+      });
+}
+
+Status ArrayData::detach() {
+  if (memory)
+    return {};
+  AICF_ASSIGN_OR_RETURN(std::shared_ptr<void> own,
+                        source->pool->allocate(desc.spanBytes()));
+  AICF_RETURN_IF_ERROR(source->executor->read(
+      output, own.get(), desc.spanBytes(), MemorySpace::Device));
+  memory = std::move(own);
+  // The copy is on the executor's stream: whoever reads it waits for that.
+  return {};
+}
+
+Status ArrayData::synchronize() {
+  if (source)
+    return source->executor->sync();
+  std::lock_guard<std::mutex> lock(device->mutex);
+  return device->stream->synchronize();
+}
+
+Status ArrayData::copyToHost(void *to) {
+  if (source && !memory)
+    return source->executor->read(output, to, desc.spanBytes());
+  AICF_RETURN_IF_ERROR(synchronize());
+  std::lock_guard<std::mutex> lock(device->mutex);
+  return device->device->copyToHost(*device->stream, to, memory.get(),
+                                    desc.spanBytes());
+}
+
+std::optional<DType> dtypeOf(nb::dlpack::dtype dtype) {
+  using Code = nb::dlpack::dtype_code;
+  if (dtype.lanes != 1)
+    return std::nullopt;
+  switch (static_cast<Code>(dtype.code)) {
+  case Code::Float:
+    if (dtype.bits == 16)
+      return DType::F16;
+    if (dtype.bits == 32)
+      return DType::F32;
+    if (dtype.bits == 64)
+      return DType::F64;
+    return std::nullopt;
+  case Code::Bfloat:
+    return dtype.bits == 16 ? std::optional(DType::BF16) : std::nullopt;
+  case Code::Int:
+    if (dtype.bits == 32)
+      return DType::I32;
+    if (dtype.bits == 64)
+      return DType::I64;
+    return std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+static nb::dlpack::dtype dlpackOf(DType dtype) {
+  using Code = nb::dlpack::dtype_code;
+  Code code = dtype == DType::BF16 ? Code::Bfloat
+              : isFloat(dtype)     ? Code::Float
+                                   : Code::Int;
+  return {uint8_t(code), uint8_t(sizeOf(dtype) * 8), 1};
+}
+
+DType parseDType(const std::string &name) {
+  if (auto dtype = parseEnum<DType>(name, kNumDTypes))
+    return *dtype;
+  fail(StatusCode::InvalidArgument, "\"", name, "\" is not an element type");
+}
+
+nb::tuple shapeTuple(const TensorDesc &desc) {
+  nb::object shape = nb::steal(PyTuple_New(desc.rank));
+  for (size_t i = 0; i < desc.rank; ++i)
+    PyTuple_SET_ITEM(shape.ptr(), Py_ssize_t(i),
+                     PyLong_FromLongLong(desc.dims[i]));
+  return nb::borrow<nb::tuple>(shape);
+}
+
+static std::string describe(nb::dlpack::dtype dtype) {
+  if (auto known = dtypeOf(dtype))
+    return std::string(nameOf(*known));
+  const char *codes[] = {"int",    "uint",    "float", "opaque",
+                         "bfloat", "complex", "bool"};
+  std::string name = dtype.code < 7 ? codes[dtype.code] : "unknown";
+  return dtype.code == 6 ? name : name + std::to_string(dtype.bits);
+}
+
+static std::string describe(const nb::ndarray<nb::ro> &array) {
+  std::string text = "(";
+  for (size_t i = 0; i < array.ndim(); ++i)
+    text += (i ? ", " : "") + std::to_string(array.shape(i));
+  return text + (array.ndim() == 1 ? ",)" : ")");
+}
+
+static std::string typeName(nb::handle object) {
+  return nb::cast<std::string>(
+      nb::str(nb::handle((PyObject *)Py_TYPE(object.ptr())).attr("__name__")));
+}
+
+static bool isContiguous(const nb::ndarray<nb::ro> &array) {
+  int64_t expected = 1;
+  for (size_t i = array.ndim(); i-- > 0;) {
+    if (array.shape(i) != 1 && array.stride(i) != expected)
+      return false;
+    expected *= int64_t(array.shape(i));
+  }
+  return true;
+}
+
+/// Another's array; of NumPy's bf16, which it does not export, the bits.
+struct View {
+  nb::ndarray<nb::ro> array;
+  std::optional<DType> dtype;
+};
+
+static bool isNumPyBFloat(nb::handle object) {
+  nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  nb::object name = nb::getattr(dtype, "name", nb::none());
+  return nb::isinstance<nb::str>(name) &&
+         nb::cast<std::string>(name) == "bfloat16" &&
+         nb::hasattr(object, "view");
+}
+
+/// A view of `object`: on a GPU with the producer's work ordered before what is
+/// enqueued on `nativeStream` next.
+static View viewOf(nb::handle object, void *nativeStream, Access access,
+                   const std::string &what) {
+  nb::ndarray<nb::ro> view;
+  nb::object exported = nb::borrow(object);
+  if (nativeStream && nb::hasattr(object, "__dlpack_device__")) {
+    nb::object where = object.attr("__dlpack_device__")();
+    if (nb::cast<int>(where[0]) == nb::device::cuda::value)
+      exported = object.attr("__dlpack__")(
+          nb::arg("stream") = reinterpret_cast<intptr_t>(nativeStream));
+  }
+  if (access == Access::Read) {
+    if (nb::try_cast(exported, view))
+      return {view, dtypeOf(view.dtype())};
+  } else {
+    nb::ndarray<> writable;
+    if (nb::try_cast(exported, writable))
+      return {nb::ndarray<nb::ro>(writable), dtypeOf(writable.dtype())};
+    if (nb::try_cast(exported, view))
+      fail(StatusCode::InvalidArgument, what,
+           " is written, but the array is read-only");
+  }
+  if (isNumPyBFloat(object))
+    return {
+        viewOf(object.attr("view")("uint16"), nativeStream, access, what).array,
+        DType::BF16};
+  fail(StatusCode::DTypeMismatch, what, " is a ", typeName(object),
+       ", expected an array (NumPy, PyTorch, JAX, CuPy, or anything with "
+       "__dlpack__)");
+}
+
+static void checkPlace(const nb::ndarray<nb::ro> &view,
+                       const DeviceHandle &device, const std::string &what,
+                       Argument &argument) {
+  int type = view.device_type();
+  bool isHost =
+      type == nb::device::cpu::value || type == nb::device::cuda_host::value;
+  bool isCard = type == nb::device::cuda::value && !device.isCPU() &&
+                view.device_id() == device.ordinal;
+  if (!isHost && !isCard)
+    fail(StatusCode::InvalidArgument, what, " is on ",
+         type == nb::device::cuda::value
+             ? "cuda:" + std::to_string(view.device_id())
+             : "DLPack device " + std::to_string(type),
+         ", expected the host", device.isCPU() ? "" : " or " + device.name());
+  if (!isContiguous(view))
+    fail(StatusCode::InvalidArgument, what,
+         " is not contiguous: pass numpy.ascontiguousarray(x) or "
+         "x.contiguous()");
+  argument.space = isCard ? MemorySpace::Device : MemorySpace::Host;
+}
+
+/// A Python number for a 0-d tensor.
+static bool importNumber(nb::handle object, const TensorDesc &expected,
+                         const std::string &what, Argument &argument) {
+  bool isInt = PyLong_Check(object.ptr()), isReal = PyFloat_Check(object.ptr());
+  if (expected.rank != 0 || (!isInt && !isReal))
+    return false;
+  if (!isFloat(expected.dtype) && isReal)
+    fail(StatusCode::DTypeMismatch, what, " is a float, expected ",
+         nameOf(expected.dtype));
+  argument.isScalar = true;
+  argument.desc = expected;
+  if (isFloat(expected.dtype)) {
+    double value = PyFloat_AsDouble(object.ptr());
+    if (PyErr_Occurred())
+      throw nb::python_error();
+    storeElement(expected.dtype, argument.scalar, value);
+    return true;
+  }
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  bool is32 = expected.dtype == DType::I32;
+  if (overflow || (is32 && value != int32_t(value)))
+    fail(StatusCode::InvalidArgument, what, " is too large for ",
+         nameOf(expected.dtype));
+  int32_t narrow = int32_t(value);
+  int64_t wide = value;
+  std::memcpy(argument.scalar, is32 ? static_cast<void *>(&narrow) : &wide,
+              is32 ? 4 : 8);
+  return true;
+}
+
+/// Arrays of ours need no DLPack.
+static bool importOwn(nb::handle object, const DeviceHandle &device,
+                      void *nativeStream, const std::string &what,
+                      Argument &argument) {
+  Array *array = nullptr;
+  if (!nb::try_cast(object, array) || !array)
+    return false;
+  if (array->data->device->name() != device.name() &&
+      !array->data->device->isCPU())
+    fail(StatusCode::InvalidArgument, what, " is on ",
+         array->data->device->name(), ", expected ", device.name());
+  if (array->data->source) {
+    if (!array->data->memory)
+      check(array->data->detach());
+    if (array->data->source->executor->native_stream() != nativeStream)
+      check(array->data->synchronize());
+  }
+  argument.desc = array->data->desc;
+  argument.data = array->data->memory.get();
+  argument.space =
+      array->data->device->isCPU() ? MemorySpace::Host : MemorySpace::Device;
+  argument.owner = nb::borrow(object);
+  return true;
+}
+
+static void checkDesc(const TensorDesc &expected, const std::string &what,
+                      const TensorDesc &given) {
+  if (given.dtype != expected.dtype)
+    fail(StatusCode::DTypeMismatch, what, " is ", nameOf(given.dtype),
+         ", expected ", nameOf(expected.dtype));
+  if (!given.sameShape(expected))
+    fail(StatusCode::ShapeMismatch, what, " is ", given.toString(),
+         ", expected ", expected.toString());
+}
+
+void importAny(nb::handle object, const DeviceHandle &device,
+               void *nativeStream, Access access, const std::string &what,
+               Argument &argument) {
+  if (importOwn(object, device, nativeStream, what, argument)) {
+    if (access == Access::Write && argument.space == MemorySpace::Host &&
+        !device.isCPU())
+      fail(StatusCode::InvalidArgument, what, " is on the host, expected ",
+           device.name());
+    return;
+  }
+  auto [view, dtype] = viewOf(object, nativeStream, access, what);
+  if (!dtype)
+    fail(StatusCode::DTypeMismatch, what, " is ", describe(view.dtype()),
+         ", expected f16, bf16, f32, f64, i32 or i64");
+  if (view.ndim() > kMaxRank)
+    fail(StatusCode::ShapeMismatch, what, " has ", view.ndim(),
+         " dimensions, expected at most ", kMaxRank);
+  checkPlace(view, device, what, argument);
+  argument.desc =
+      TensorDesc(*dtype, Span<const int64_t>(view.shape_ptr(), view.ndim()));
+  argument.data = view.data();
+  argument.owner = nb::cast(view); // holds what was exported
+}
+
+void importAs(nb::handle object, const TensorDesc &expected,
+              const DeviceHandle &device, void *nativeStream, Access access,
+              const std::string &what, Argument &argument) {
+  if (importNumber(object, expected, what, argument))
+    return;
+  if (importOwn(object, device, nativeStream, what, argument))
+    return checkDesc(expected, what, argument.desc);
+  auto [view, dtype] = viewOf(object, nativeStream, access, what);
+  if (dtype != expected.dtype)
+    fail(StatusCode::DTypeMismatch, what, " is ", describe(view.dtype()),
+         ", expected ", nameOf(expected.dtype),
+         ": convert it, for example with astype()");
+  bool isSame = view.ndim() == expected.rank;
+  for (size_t i = 0; isSame && i < view.ndim(); ++i)
+    isSame = int64_t(view.shape(i)) == expected.dims[i];
+  if (!isSame)
+    fail(StatusCode::ShapeMismatch, what, " has shape ", describe(view),
+         ", expected ", expected.toString());
+  checkPlace(view, device, what, argument);
+  argument.desc = expected;
+  argument.data = view.data();
+  argument.owner = nb::cast(view);
+}
+
+Array makeArray(const std::shared_ptr<DeviceHandle> &device, TensorDesc desc,
+                const void *from) {
+  auto data = std::make_shared<ArrayData>();
+  void *block = check(device->device->allocate(desc.spanBytes()));
+  data->memory = std::shared_ptr<void>(
+      block, [device](void *unused) { device->device->deallocate(unused); });
+  data->desc = desc;
+  data->device = device;
+  if (from) {
+    std::lock_guard<std::mutex> lock(device->mutex);
+    check(device->device->copyToDevice(*device->stream, block, from,
+                                       desc.spanBytes()));
+  }
+  return {std::move(data)};
+}
+
+namespace {
+
+/// The values on the host; on the CPU those of the array itself.
+std::shared_ptr<void> hostCopy(ArrayData &data) {
+  if (data.device->isCPU()) {
+    check(data.detach());
+    return data.memory;
+  }
+  auto host =
+      std::shared_ptr<void>(std::malloc(data.desc.spanBytes()), std::free);
+  if (!host)
+    fail(StatusCode::DeviceError, "out of host memory");
+  nb::gil_scoped_release release;
+  check(data.copyToHost(host.get()));
+  return host;
+}
+
+nb::capsule ownerOf(std::shared_ptr<void> memory) {
+  return nb::capsule(
+      new std::shared_ptr<void>(std::move(memory)),
+      [](void *p) noexcept { delete static_cast<std::shared_ptr<void> *>(p); });
+}
+
+template <typename... Framework>
+nb::object exportArray(const TensorDesc &desc, std::shared_ptr<void> memory,
+                       DType as, int deviceType, int ordinal) {
+  size_t shape[kMaxRank];
+  for (size_t i = 0; i < desc.rank; ++i)
+    shape[i] = size_t(desc.dims[i]);
+  void *data = memory.get();
+  nb::ndarray<Framework...> view(data, desc.rank, shape,
+                                 ownerOf(std::move(memory)), nullptr,
+                                 dlpackOf(as), deviceType, ordinal);
+  return nb::cast(view, nb::rv_policy::reference);
+}
+
+nb::object item(Array &array) {
+  ArrayData &data = *array.data;
+  if (data.desc.elements() != 1)
+    fail(StatusCode::ShapeMismatch,
+         "only an array of one element is a number, "
+         "this one is ",
+         data.desc.toString());
+  uint8_t bytes[8];
+  if (data.device->isCPU() && data.memory)
+    std::memcpy(bytes, data.memory.get(), sizeOf(data.desc.dtype));
+  else {
+    nb::gil_scoped_release release;
+    check(data.copyToHost(bytes));
+  }
+  if (isFloat(data.desc.dtype))
+    return nb::float_(loadElement(data.desc.dtype, bytes));
+  if (data.desc.dtype == DType::I32) {
+    int32_t value;
+    std::memcpy(&value, bytes, 4);
+    return nb::int_(value);
+  }
+  int64_t value;
+  std::memcpy(&value, bytes, 8);
+  return nb::int_(value);
+}
+
+nb::object dlpack(Array &array, nb::kwargs kwargs) {
+  ArrayData &data = *array.data;
+  if (!data.device->isCPU()) {
+    check(data.detach());
+    nb::gil_scoped_release release;
+    check(data.synchronize()); // whatever stream the consumer is on
+  } else {
+    check(data.detach());
+  }
+  int type =
+      data.device->isCPU() ? nb::device::cpu::value : nb::device::cuda::value;
+  nb::object view = exportArray<nb::array_api>(
+      data.desc, data.memory, data.desc.dtype, type, data.device->ordinal);
+  if (kwargs.contains("stream"))
+    nb::del(kwargs["stream"]); // nothing is left to wait for
+  return view.attr("__dlpack__")(**kwargs);
+}
+
+std::string repr(Array &array) {
+  std::string text = "aicf.Array(";
+  if (array.data->desc.elements() <= 16) {
+    nb::object list = toNumPy(array).attr("tolist")();
+    text += nb::cast<std::string>(nb::str(nb::repr(list))) + ", ";
+  }
+  return text + array.data->desc.toString() + ", " +
+         array.data->device->name() + ")";
+}
+
+} // namespace
+
+nb::object toNumPy(Array &array) {
+  ArrayData &data = *array.data;
+  bool isBF16 = data.desc.dtype == DType::BF16;
+  nb::object type;
+  if (isBF16) {
+    try {
+      type = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    } catch (nb::python_error &) {
+      fail(StatusCode::DTypeMismatch,
+           "NumPy has no bf16: install ml_dtypes, or take the array by DLPack "
+           "(torch.from_dlpack)");
+    }
+  }
+  std::shared_ptr<void> host = hostCopy(data);
+  if (!isBF16)
+    return exportArray<nb::numpy>(data.desc, std::move(host), data.desc.dtype,
+                                  nb::device::cpu::value, 0);
+  return exportArray<nb::numpy>(data.desc, std::move(host), DType::F16,
+                                nb::device::cpu::value, 0)
+      .attr("view")(type);
+}
+
+void defineArrays(nb::module_ &m) {
+  nb::class_<DeviceHandle>(m, "Device", "A device: the CPU, or one CUDA card.")
+      .def_static(
+          "cpu",
+          [](int threads) {
+            if (threads < 0)
+              fail(StatusCode::InvalidArgument, "threads is ", threads,
+                   ", expected 0 (all cores) or more");
+            return DeviceHandle::make(createCPUDevice({threads}), 0);
+          },
+          nb::arg("threads") = 0)
+      .def_static(
+          "cuda",
+          [](int ordinal, const std::string &tuning,
+             const std::string &tuningFile) {
+            CUDADeviceOptions options;
+            options.ordinal = ordinal;
+            auto level = parseEnum<Tuning>(tuning, kNumTunings);
+            if (!level)
+              fail(StatusCode::InvalidArgument, "tuning is \"", tuning,
+                   "\", expected off, fast or full");
+            options.tuning = *level;
+            options.tuningFile = tuningFile;
+            nb::gil_scoped_release release;
+            return DeviceHandle::make(check(createCUDADevice(options)),
+                                      ordinal);
+          },
+          nb::arg("ordinal") = 0, nb::arg("tuning") = "off",
+          nb::arg("tuning_file") = "")
+      .def_prop_ro("name", &DeviceHandle::name)
+      .def_prop_ro(
+          "kind",
+          [](DeviceHandle &d) { return std::string(nameOf(d.device->kind())); })
+      .def_prop_ro("description",
+                   [](DeviceHandle &d) { return d.device->description(); })
+      .def_prop_ro("free_bytes",
+                   [](DeviceHandle &d) { return d.device->freeBytes(); })
+      .def_prop_ro("num_threads",
+                   [](DeviceHandle &d) { return d.device->numThreads(); })
+      .def("__repr__", [](DeviceHandle &d) {
+        return "aicf.Device(" + d.name() + ": " + d.device->description() + ")";
+      });
+
+  nb::class_<Array>(m, "Array", "An immutable, dense array on a device.")
+      .def_prop_ro(
+          "shape", [](Array &a) { return shapeTuple(a.data->desc); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "dtype",
+          [](Array &a) { return std::string(nameOf(a.data->desc.dtype)); })
+      .def_prop_ro("device", [](Array &a) { return a.data->device->name(); })
+      .def_prop_ro("ndim", [](Array &a) { return int(a.data->desc.rank); })
+      .def_prop_ro("size", [](Array &a) { return a.data->desc.elements(); })
+      .def_prop_ro("nbytes", [](Array &a) { return a.data->desc.spanBytes(); })
+      .def("numpy", &toNumPy, "The values as a NumPy array; waits for them.",
+           nb::sig("def numpy(self) -> typing.Any"))
+      .def("item", &item, "The one element as a Python number.",
+           nb::sig("def item(self) -> float | int"))
+      .def("__float__", [](Array &a) { return nb::cast<double>(item(a)); })
+      .def(
+          "__int__",
+          [](Array &a) {
+            return nb::module_::import_("builtins").attr("int")(item(a));
+          },
+          nb::sig("def __int__(self) -> int"))
+      .def("__len__",
+           [](Array &a) {
+             if (a.data->desc.rank == 0)
+               throw nb::type_error("a 0-d array has no length");
+             return a.data->desc.dims[0];
+           })
+      .def(
+          "__array__",
+          [](Array &a, nb::object dtype, nb::object copy) {
+            nb::object array = toNumPy(a);
+            if (!dtype.is_none())
+              array = array.attr("astype")(dtype, nb::arg("copy") = false);
+            if (!copy.is_none() && nb::cast<bool>(copy))
+              array = array.attr("copy")();
+            return array;
+          },
+          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+          nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | "
+                  "None = None) -> typing.Any"))
+      .def("__dlpack__", &dlpack,
+           nb::sig("def __dlpack__(self, **kwargs: typing.Any) -> typing.Any"))
+      .def(
+          "__dlpack_device__",
+          [](Array &a) {
+            return nb::make_tuple(a.data->device->isCPU()
+                                      ? int(nb::device::cpu::value)
+                                      : int(nb::device::cuda::value),
+                                  a.data->device->ordinal);
+          },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def(
+          "tolist", [](Array &a) { return toNumPy(a).attr("tolist")(); },
+          nb::sig("def tolist(self) -> typing.Any"))
+      .def("__repr__", &repr);
+
+  m.def(
+      "array",
+      [](nb::object values, std::shared_ptr<DeviceHandle> device) {
+        Argument argument;
+        auto host = DeviceHandle{};
+        host.device = createCPUDevice({1});
+        importAny(values, host, nullptr, Access::Read, "the array", argument);
+        nb::gil_scoped_release release;
+        return makeArray(device, argument.desc, argument.data);
+      },
+      nb::arg("values"), nb::arg("device"),
+      "A copy of a host array on a device.",
+      nb::sig("def array(values: typing.Any, device: Device) -> Array"));
+  m.def(
+      "zeros",
+      [](const std::vector<int64_t> &shape, const std::string &dtype,
+         std::shared_ptr<DeviceHandle> device) {
+        if (shape.size() > kMaxRank)
+          fail(StatusCode::ShapeMismatch, "a shape of ", shape.size(),
+               " dimensions, expected at most ", kMaxRank);
+        TensorDesc desc(parseDType(dtype), shape);
+        if (!checkedBytes(desc))
+          fail(StatusCode::ShapeMismatch, "no array has the shape ",
+               desc.toString());
+        return makeArray(device, desc, nullptr);
+      },
+      nb::arg("shape"), nb::arg("dtype"), nb::arg("device"),
+      "An array of zeros on a device.");
+}
+
+} // namespace aicf::python

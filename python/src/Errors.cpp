@@ -1,0 +1,35 @@
+//===- Errors.cpp - Status as a Python exception --------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "python/src/Errors.h"
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+namespace aicf::python {
+
+static void raise(const Status &status) {
+  std::string name(nameOf(status.code()));
+  if (name.size() < 5 || name.compare(name.size() - 5, 5, "Error") != 0)
+    name += "Error";
+  nb::object type = nb::module_::import_("aicf.errors").attr(name.c_str());
+  PyErr_SetString(type.ptr(), status.message().c_str());
+}
+
+void registerErrors() {
+  nb::register_exception_translator(
+      [](const std::exception_ptr &pointer, void *) {
+        try {
+          std::rethrow_exception(pointer);
+        } catch (const StatusException &error) {
+          raise(error.status());
+        }
+      });
+}
+
+} // namespace aicf::python

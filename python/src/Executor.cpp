@@ -1,0 +1,367 @@
+//===- Executor.cpp - plans and executors for Python ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What the C++ API calls a thing, Python calls it too. The GIL is released
+// wherever work may take longer than a look-up.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Checkpoint.h"
+#include "python/src/PlanCosts.h"
+#include "python/src/Runner.h"
+
+#include <algorithm>
+
+namespace aicf::python {
+namespace {
+
+using Handle = ExecutorHandle;
+using SharedPlan = std::shared_ptr<const Plan>;
+
+std::shared_ptr<Handle> createExecutor(const SharedPlan &plan,
+                                       std::shared_ptr<DeviceHandle> device,
+                                       const ExecutorOptions &options) {
+  auto handle = std::make_shared<Handle>();
+  handle->executor = check(Executor::create(plan, device->device, options));
+  handle->pool = std::make_shared<MemoryPool>(device);
+  handle->device = std::move(device);
+  return handle;
+}
+
+std::string quoted(const std::string &name) { return "\"" + name + "\""; }
+
+/// Whether an entry writes the tensor.
+bool isWritten(const Plan &plan, const PlanTensor &tensor) {
+  if (tensor.role == Role::Output)
+    return true;
+  if (segmentOf(tensor.role) != Segment::Persistent)
+    return false;
+  for (const PlanEntry &entry : plan.entries)
+    for (const PlanCall &call : entry.calls)
+      for (uint32_t tid : call.outs)
+        if (tid < plan.persistent.size() &&
+            plan.persistent[tid].name == tensor.name)
+          return true;
+  return false;
+}
+
+/// The plan's order knows nothing of memory that bound tensors share.
+void refuseOverlap(const Handle &handle, const std::string &name,
+                   const Handle::Bound &made) {
+  for (const auto &[other, bound] : handle.bound)
+    if (other != name && (bound.isWritten || made.isWritten) &&
+        made.data < bound.data + bound.bytes &&
+        bound.data < made.data + made.bytes)
+      fail(StatusCode::InvalidArgument, quoted(name), " and ", quoted(other),
+           " would share memory, and a step writes one of them");
+}
+
+void bind(Handle &handle, const std::string &name, nb::handle array) {
+  PlanTensor tensor = check(handle.executor->find(name));
+  bool written = isWritten(handle.executor->plan(), tensor);
+  Argument argument;
+  importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
+           written ? Access::Write : Access::Read, quoted(name), argument);
+  bool isHost = argument.space == MemorySpace::Host;
+  if (argument.isScalar || isHost != handle.device->isCPU())
+    fail(StatusCode::InvalidArgument, quoted(name), " is ",
+         argument.isScalar ? "a number" : "on the host", ": only an array on ",
+         handle.device->name(), " can be bound");
+  uint64_t bytes = tensor.desc.spanBytes();
+  Handle::Bound bound{std::move(argument.owner),
+                      static_cast<const char *>(argument.data), bytes, written};
+  refuseOverlap(handle, name, bound);
+  {
+    nb::gil_scoped_release release;
+    check(
+        handle.executor->bind(name, const_cast<void *>(argument.data), bytes));
+  }
+  handle.bound[name] = std::move(bound);
+}
+
+void write(Handle &handle, const std::string &name, nb::handle array) {
+  PlanTensor tensor = check(handle.executor->find(name));
+  Argument argument;
+  importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
+           Access::Read, quoted(name), argument);
+  nb::gil_scoped_release release;
+  check(handle.executor->write(name, argument.pointer(),
+                               tensor.desc.spanBytes(), argument.space));
+  if (argument.space == MemorySpace::Device)
+    check(handle.executor->sync()); // the caller's memory is free again
+}
+
+Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
+  PlanTensor tensor = check(handle->executor->find(name));
+  auto data = std::make_shared<ArrayData>();
+  data->desc = tensor.desc;
+  data->device = handle->device;
+  data->source = handle;
+  data->output = name;
+  nb::gil_scoped_release release;
+  check(data->detach());
+  return {std::move(data)};
+}
+
+nb::dict describeTensor(const PlanTensor &tensor) {
+  nb::dict info;
+  info["name"] = tensor.name;
+  info["role"] = std::string(nameOf(tensor.role));
+  info["dtype"] = std::string(nameOf(tensor.desc.dtype));
+  info["shape"] = shapeTuple(tensor.desc);
+  info["vid"] = tensor.vid;
+  info["derived"] = tensor.derivedFrom >= 0;
+  return info;
+}
+
+nb::list describeSlots(Handle &handle) {
+  nb::list list;
+  for (const SlotInfo &slot : handle.executor->slots()) {
+    nb::dict info;
+    info["entry"] = slot.entry;
+    info["tid"] = slot.tid;
+    info["vid"] = slot.vid;
+    info["name"] = slot.name;
+    info["segment"] = std::string(nameOf(slot.segment));
+    info["offset"] = slot.offset;
+    info["bytes"] = slot.bytes;
+    info["pointer"] = reinterpret_cast<uintptr_t>(slot.pointer);
+    list.append(info);
+  }
+  return list;
+}
+
+nb::list describeTrace(Handle &handle) {
+  nb::list list;
+  for (const TraceRecord &record : handle.executor->trace_get()) {
+    nb::dict info;
+    info["op"] = record.op;
+    info["kid"] = record.kid;
+    info["in_vids"] = record.inVids;
+    info["out_vids"] = record.outVids;
+    info["in_types"] = record.inTypes;
+    info["out_types"] = record.outTypes;
+    info["is_replay"] = record.isReplay;
+    info["start_us"] = record.startMicros;
+    info["us"] = record.micros;
+    list.append(info);
+  }
+  return list;
+}
+
+nb::dict describeStatistics(Handle &handle) {
+  ExecutorStatistics stats = handle.executor->statistics();
+  nb::dict info;
+  info["persistent_bytes"] = stats.persistentBytes;
+  info["io_bytes"] = stats.ioBytes;
+  info["temp_bytes"] = stats.tempBytes;
+  info["runs"] = stats.runs;
+  info["captures"] = stats.captures;
+  info["launches"] = stats.launches;
+  info["graph_nodes"] = stats.graphNodes;
+  return info;
+}
+
+ExecutorOptions readOptions(uint64_t seed, bool useInitializers,
+                            std::optional<bool> warmup, bool separate,
+                            bool poison, bool canary, size_t maxCachedGraphs) {
+  ExecutorOptions options = ExecutorOptions::fromEnvironment();
+  options.seed = seed;
+  options.useInitializers = useInitializers;
+  options.isWarmup = warmup.value_or(options.isWarmup);
+  options.separateAllocations = separate;
+  options.poison = poison;
+  options.canary = canary;
+  options.maxCachedGraphs = maxCachedGraphs;
+  return options;
+}
+
+/// A method of Executor that needs nothing of Python.
+template <typename... Params>
+auto released(Status (Executor::*method)(Params...)) {
+  return [method](Handle &handle, std::decay_t<Params>... args) {
+    nb::gil_scoped_release release;
+    check(((*handle.executor).*method)(args...));
+  };
+}
+
+} // namespace
+
+void definePlan(nb::module_ &m) {
+  nb::class_<Plan>(m, "Plan", "A verified plan.")
+      .def_static(
+          "load",
+          [](const std::string &path) {
+            nb::gil_scoped_release release;
+            return std::make_shared<Plan>(check(Plan::load(path)));
+          },
+          nb::arg("path"),
+          "Reads and verifies a plan file. Raises InvalidPlanError, "
+          "DeviceError "
+          "(the file cannot be read).")
+      .def_static(
+          "parse",
+          [](nb::bytes bytes) {
+            return std::make_shared<Plan>(check(
+                Plan::parse({reinterpret_cast<const uint8_t *>(bytes.c_str()),
+                             bytes.size()})));
+          },
+          nb::arg("data"), "Verifies a plan file's bytes.")
+      .def(
+          "serialize",
+          [](Plan &plan, bool withDebug) {
+            std::vector<uint8_t> bytes = plan.serialize(withDebug);
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          nb::arg("with_debug") = true, "The plan file's bytes.")
+      .def_prop_ro("device",
+                   [](Plan &p) { return std::string(nameOf(p.device)); })
+      .def_prop_ro("entries",
+                   [](Plan &p) {
+                     std::vector<std::string> names;
+                     for (const PlanEntry &entry : p.entries)
+                       names.push_back(entry.name);
+                     return names;
+                   })
+      .def(
+          "persistent",
+          [](Plan &p) {
+            nb::list list;
+            for (const PlanTensor &tensor : p.persistent)
+              list.append(describeTensor(tensor));
+            return list;
+          },
+          "Params, states and hypers: dicts of name, role, dtype, shape, ...",
+          nb::sig("def persistent(self) -> list[dict[str, typing.Any]]"))
+      .def(
+          "io",
+          [](Plan &p, const std::string &name) {
+            const PlanEntry *entry = p.findEntry(name);
+            if (!entry)
+              fail(StatusCode::InvalidArgument, "no entry \"", name, "\"");
+            nb::list list;
+            for (const PlanTensor &tensor : entry->tensors)
+              if (segmentOf(tensor.role) == Segment::IO)
+                list.append(describeTensor(tensor));
+            return list;
+          },
+          nb::arg("entry"), "Inputs and outputs of an entry, likewise.",
+          nb::sig("def io(self, entry: str) -> list[dict[str, typing.Any]]"))
+      .def(
+          "dump",
+          [](Plan &p, bool lifetimes) { return dumpPlan(p, lifetimes); },
+          nb::arg("lifetimes") = false, "Readable tables, as aicf-plan dump.")
+      .def(
+          "json", [](Plan &p) { return dumpPlanAsJson(p); },
+          "The same content as JSON.")
+      .def("costs", &planCosts,
+           "What each call costs: dicts of entry, op, kid, flops, bytes.",
+           nb::sig("def costs(self) -> list[dict[str, typing.Any]]"))
+      .def("memory", &planMemory, "Bytes of the segments, in all and by entry.",
+           nb::sig("def memory(self) -> dict[str, typing.Any]"));
+}
+
+void defineExecutor(nb::module_ &m) {
+  nb::class_<Handle>(m, "Executor",
+                     "Runs the entries of a plan: include/aicf/Executor.h.")
+      .def_static(
+          "create",
+          [](std::shared_ptr<Plan> plan, std::shared_ptr<DeviceHandle> device,
+             uint64_t seed, bool useInitializers, std::optional<bool> warmup,
+             bool separate, bool poison, bool canary, size_t maxCachedGraphs) {
+            return createExecutor(plan, std::move(device),
+                                  readOptions(seed, useInitializers, warmup,
+                                              separate, poison, canary,
+                                              maxCachedGraphs));
+          },
+          nb::arg("plan"), nb::arg("device"), nb::kw_only(),
+          nb::arg("seed") = 0, nb::arg("use_initializers") = true,
+          nb::arg("warmup") = nb::none(),
+          nb::arg("separate_allocations") = false, nb::arg("poison") = false,
+          nb::arg("canary") = false, nb::arg("max_cached_graphs") = 8)
+      .def("bind", &bind, nb::arg("name"), nb::arg("array"),
+           nb::sig("def bind(self, name: str, array: typing.Any) -> None"))
+      .def("prepare", released(&Executor::prepare))
+      .def("write", &write, nb::arg("name"), nb::arg("array"),
+           nb::sig("def write(self, name: str, array: typing.Any) -> None"))
+      .def("read", &read, nb::arg("name"))
+      .def(
+          "check_read",
+          [](Handle &h, const std::string &name, const std::string &entry) {
+            check(h.executor->check_read(name, entry));
+          },
+          nb::arg("name"), nb::arg("entry"))
+      .def(
+          "find",
+          [](Handle &h, const std::string &name) {
+            return describeTensor(check(h.executor->find(name)));
+          },
+          nb::arg("name"),
+          nb::sig("def find(self, name: str) -> dict[str, typing.Any]"))
+      .def(
+          "run",
+          [](Handle &h, const std::string &entry) {
+            nb::gil_scoped_release release;
+            check(h.executor->run(entry));
+          },
+          nb::arg("entry"), "Runs an entry once, eagerly.")
+      .def(
+          "run_graph",
+          [](Handle &h, const std::string &entry, uint32_t steps) {
+            nb::gil_scoped_release release;
+            check(h.executor->run(GraphKey{entry, steps}));
+          },
+          nb::arg("entry"), nb::arg("steps") = 1,
+          "One launch of a graph of `steps` runs; captures it if needed.")
+      .def(
+          "capture",
+          [](Handle &h, const std::string &entry) {
+            nb::gil_scoped_release release;
+            check(h.executor->capture(entry));
+          },
+          nb::arg("entry"))
+      .def(
+          "replay",
+          [](Handle &h, const std::string &entry, uint64_t n) {
+            runInterruptibly(*h.executor, n, [&](uint64_t) {
+              return h.executor->replay(entry, 1);
+            });
+          },
+          nb::arg("entry"), nb::arg("n") = 1)
+      .def("reset_graphs", released(&Executor::reset_graphs))
+      .def("reset_state", released(&Executor::reset_state))
+      .def("sync", released(&Executor::sync))
+      .def("trace_enable", released(&Executor::trace_enable),
+           nb::arg("enabled"))
+      .def("trace_get", &describeTrace,
+           nb::sig("def trace_get(self) -> list[dict[str, typing.Any]]"))
+      .def(
+          "trace_json",
+          [](Handle &h) { return traceToChromeJson(h.executor->trace_get()); },
+          "The trace in Chrome's format, which Perfetto opens.")
+      .def("slots", &describeSlots,
+           nb::sig("def slots(self) -> list[dict[str, typing.Any]]"))
+      .def("statistics", &describeStatistics,
+           nb::sig("def statistics(self) -> dict[str, int]"))
+      .def(
+          "save_checkpoint",
+          [](Handle &h, const std::string &directory) {
+            nb::gil_scoped_release release;
+            check(saveCheckpoint(*h.executor, directory));
+          },
+          nb::arg("directory"))
+      .def(
+          "load_checkpoint",
+          [](Handle &h, const std::string &directory) {
+            nb::gil_scoped_release release;
+            check(loadCheckpoint(*h.executor, directory));
+          },
+          nb::arg("directory"))
+      .def_prop_ro("device", [](Handle &h) { return h.device; })
+      .def_prop_ro("plan", [](Handle &h) { return Plan(h.executor->plan()); });
+  defineRunner(m);
+}
+
+} // namespace aicf::python

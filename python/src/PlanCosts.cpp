@@ -1,0 +1,91 @@
+//===- PlanCosts.cpp - what a plan takes, from the plan alone -------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "python/src/PlanCosts.h"
+#include "kernels/BodyRules.h"
+#include "python/src/Errors.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace aicf::python {
+namespace {
+
+double flopsOf(const BodyStep &step, const std::vector<TensorDesc> &values,
+               uint32_t firstResult) {
+  const TensorDesc &result = values[firstResult];
+  if (step.kind == OpKind::Copy || step.kind == OpKind::CopySaved)
+    return 0;
+  if (step.kind != OpKind::Gemm) {
+    double elements = 0;
+    for (uint32_t i = 0; i < step.numResults(); ++i)
+      if (!values[firstResult + i].isAbsent)
+        elements += double(values[firstResult + i].elements());
+    return elements;
+  }
+  double k = double(values[size_t(step.operands[0])].elements()) /
+             double(result.rows());
+  return 2.0 * double(result.elements()) * k;
+}
+
+double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
+  std::vector<TensorDesc> ins, outs;
+  for (uint32_t tid : call.ins)
+    ins.push_back(plan.tensor(entry, tid).desc);
+  for (uint32_t tid : call.outs)
+    outs.push_back(plan.tensor(entry, tid).desc);
+  std::vector<TensorDesc> values =
+      check(describeValues(*call.body, ins, outs)); // verified when loaded
+  double flops = 0;
+  for (size_t i = 0; i < call.body->steps.size(); ++i)
+    flops += flopsOf(call.body->steps[i], values, call.body->firstResultOf(i));
+  return flops;
+}
+
+uint64_t bytesOf(const Plan &plan, const PlanEntry &entry,
+                 const PlanCall &call) {
+  uint64_t bytes = 0;
+  for (const std::vector<uint32_t> *tids : {&call.ins, &call.outs})
+    for (uint32_t tid : *tids)
+      bytes += plan.tensor(entry, tid).desc.spanBytes();
+  return bytes;
+}
+
+} // namespace
+
+nb::list planCosts(const Plan &plan) {
+  nb::list list;
+  for (const PlanEntry &entry : plan.entries)
+    for (const PlanCall &call : entry.calls) {
+      nb::dict one;
+      one["entry"] = entry.name;
+      one["op"] = primitiveNames(*call.body);
+      one["kid"] = call.kid;
+      one["flops"] = flopsOf(plan, entry, call);
+      one["bytes"] = bytesOf(plan, entry, call);
+      one["location"] = call.location;
+      list.append(one);
+    }
+  return list;
+}
+
+nb::dict planMemory(const Plan &plan) {
+  nb::dict memory, entries;
+  memory["persistent_bytes"] = plan.persistentBytes;
+  for (const PlanEntry &entry : plan.entries) {
+    nb::dict one;
+    one["io_bytes"] = entry.ioBytes;
+    one["temp_bytes"] = entry.tempBytes;
+    one["temp_lower_bound_bytes"] = entry.tempLowerBound;
+    entries[entry.name.c_str()] = one;
+  }
+  memory["entries"] = entries;
+  return memory;
+}
+
+} // namespace aicf::python

@@ -1,0 +1,246 @@
+//===- Runner.cpp - one entry, called again and again ---------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The way of a call: arguments -> pointers (nothing is converted) -> copied
+// into the inputs, in order with runs -> one graph launch -> the outputs as
+// arrays. On the CPU these own their values at once. On a GPU they are the
+// executor's outputs until the entry runs again, and only those that somebody
+// still holds are copied out then, on the device: nobody waits, and nobody
+// reads a later step's values.
+//===----------------------------------------------------------------------===//
+
+#include "python/src/Runner.h"
+
+#include <atomic>
+#include <chrono>
+
+namespace aicf::python {
+
+void runInterruptibly(Executor &executor, uint64_t n,
+                      const std::function<Status(uint64_t)> &launch) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kPatience(20);
+  uint64_t i = 0;
+  while (i < n) {
+    {
+      nb::gil_scoped_release release;
+      auto since = Clock::now();
+      do
+        check(launch(i++));
+      while (i < n && Clock::now() - since < kPatience);
+    }
+    if (PyErr_CheckSignals() != 0) {
+      nb::python_error interrupted;
+      nb::gil_scoped_release release;
+      (void)executor.sync();
+      throw interrupted;
+    }
+  }
+}
+
+namespace {
+
+class Runner {
+public:
+  Runner(std::shared_ptr<ExecutorHandle> handle, const std::string &entry)
+      : handle(std::move(handle)), key{entry, 1} {
+    const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
+    if (!found)
+      fail(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
+    for (const PlanTensor &tensor : found->tensors) {
+      TensorDesc desc = tensor.desc.dense();
+      Slot slot{tensor.name, entry + "/" + tensor.name, desc,
+                nb::steal(PyUnicode_InternFromString(tensor.name.c_str()))};
+      if (tensor.role == Role::Input)
+        inputs.push_back(std::move(slot));
+      else if (tensor.role == Role::Output)
+        outputs.push_back(std::move(slot));
+    }
+    live.resize(outputs.size());
+  }
+
+  /// In the plan's order of inputs; without any, with what was written or
+  /// bound.
+  nb::object call(nb::args args, nb::kwargs kwargs) {
+    std::vector<nb::handle> given(inputs.size());
+    readArguments(args, kwargs, given);
+    bool isEmpty = args.size() == 0 && kwargs.size() == 0;
+    Busy busy(*this);
+    std::vector<Argument> arguments(isEmpty ? 0 : inputs.size());
+    bool waits = false;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (given[i]) {
+        importInput(i, given[i], arguments[i]);
+        waits |= arguments[i].space == MemorySpace::Device;
+      }
+    {
+      nb::gil_scoped_release release;
+      check(detachOutputs());
+      for (size_t i = 0; i < arguments.size(); ++i)
+        if (given[i])
+          check(handle->executor->write(
+              inputs[i].qualified, arguments[i].pointer(),
+              inputs[i].desc.spanBytes(), arguments[i].space));
+      if (waits) // others' memory is free again
+        check(handle->executor->sync());
+      check(handle->executor->run(key));
+    }
+    return takeOutputs();
+  }
+
+  /// `n` runs with what was written or bound, `stepsPerLaunch` a launch.
+  nb::object run(uint64_t n, uint32_t stepsPerLaunch) {
+    if (n == 0 || stepsPerLaunch == 0)
+      fail(StatusCode::InvalidArgument, n == 0 ? "n" : "steps_per_launch",
+           " is 0, expected 1 or more");
+    Busy busy(*this);
+    {
+      nb::gil_scoped_release release;
+      check(detachOutputs());
+    }
+    GraphKey many{key.entry, stepsPerLaunch};
+    uint64_t launches = n / stepsPerLaunch;
+    runInterruptibly(*handle->executor, launches,
+                     [&](uint64_t) { return handle->executor->run(many); });
+    runInterruptibly(*handle->executor, n % stepsPerLaunch,
+                     [&](uint64_t) { return handle->executor->run(key); });
+    return takeOutputs();
+  }
+
+  /// Binds an input to an array's memory, for every later call.
+  void bind(const std::string &name, nb::object array) {
+    Slot &slot = inputs[findInput(name)];
+    nb::cast(handle).attr("bind")(slot.qualified, array);
+    slot.isBound = true;
+  }
+
+  std::vector<std::string> inputNames() const { return namesOf(inputs); }
+  std::vector<std::string> outputNames() const { return namesOf(outputs); }
+
+private:
+  struct Slot {
+    std::string name, qualified;
+    TensorDesc desc;
+    nb::object interned; ///< the name, as keywords are
+    bool isBound = false;
+  };
+
+  /// Two threads would mix up their inputs.
+  class Busy {
+  public:
+    explicit Busy(Runner &runner) : runner(runner) {
+      if (runner.isBusy.exchange(true))
+        fail(StatusCode::FailedState, "another thread is running \"",
+             runner.key.entry, "\"");
+    }
+    ~Busy() { runner.isBusy = false; }
+
+  private:
+    Runner &runner;
+  };
+
+  static std::vector<std::string> namesOf(const std::vector<Slot> &slots) {
+    std::vector<std::string> names;
+    for (const Slot &slot : slots)
+      names.push_back(slot.name);
+    return names;
+  }
+
+  size_t findInput(const std::string &name) const {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].name == name)
+        return i;
+    std::string known;
+    for (const Slot &slot : inputs)
+      known += (known.empty() ? "" : ", ") + slot.name;
+    fail(StatusCode::InvalidArgument, "there is no input \"", name,
+         "\"; the inputs are ", known.empty() ? "none" : known);
+  }
+
+  void readArguments(const nb::args &args, const nb::kwargs &kwargs,
+                     std::vector<nb::handle> &given) const {
+    if (args.size() > inputs.size())
+      fail(StatusCode::InvalidArgument, "\"", key.entry, "\" takes ",
+           inputs.size(), " inputs, got ", args.size());
+    for (size_t i = 0; i < args.size(); ++i)
+      given[i] = args[i];
+    if (kwargs.size() > 0)
+      for (auto [name, value] : kwargs) {
+        size_t i = findInput(nb::cast<std::string>(name));
+        if (given[i])
+          fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
+               "\" is given twice");
+        given[i] = value;
+      }
+    if (args.size() + kwargs.size() > 0)
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (!given[i] && !inputs[i].isBound)
+          fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
+               "\" is missing");
+  }
+
+  void importInput(size_t i, nb::handle object, Argument &argument) const {
+    importAs(object, inputs[i].desc, *handle->device,
+             handle->executor->native_stream(), Access::Read,
+             "input \"" + inputs[i].name + "\"", argument);
+  }
+
+  Status detachOutputs() {
+    for (std::weak_ptr<ArrayData> &weak : live)
+      if (std::shared_ptr<ArrayData> data = weak.lock())
+        AICF_RETURN_IF_ERROR(data->detach());
+    return {};
+  }
+
+  Array takeOutput(size_t i) {
+    auto data = std::make_shared<ArrayData>();
+    data->desc = outputs[i].desc;
+    data->device = handle->device;
+    data->source = handle;
+    data->output = outputs[i].qualified;
+    if (handle->device->isCPU())
+      check(data->detach());
+    else
+      live[i] = data;
+    return {std::move(data)};
+  }
+
+  nb::object takeOutputs() {
+    if (outputs.size() == 1)
+      return nb::cast(takeOutput(0));
+    nb::object tuple = nb::steal(PyTuple_New(Py_ssize_t(outputs.size())));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      PyTuple_SET_ITEM(tuple.ptr(), Py_ssize_t(i),
+                       nb::cast(takeOutput(i)).release().ptr());
+    return tuple;
+  }
+
+  std::shared_ptr<ExecutorHandle> handle;
+  GraphKey key;
+  std::vector<Slot> inputs, outputs;
+  std::vector<std::weak_ptr<ArrayData>> live; ///< by output; empty on the CPU
+  std::atomic<bool> isBusy{false};
+};
+
+} // namespace
+
+void defineRunner(nb::module_ &m) {
+  nb::class_<Runner>(m, "Runner", "Calls one entry of an executor.")
+      .def(nb::init<std::shared_ptr<ExecutorHandle>, const std::string &>(),
+           nb::arg("executor"), nb::arg("entry"))
+      .def("__call__", &Runner::call,
+           nb::sig("def __call__(self, *args: typing.Any, **kwargs: typing.Any)"
+                   " -> typing.Any"))
+      .def("run", &Runner::run, nb::arg("n"), nb::arg("steps_per_launch") = 1,
+           nb::sig("def run(self, n: int, steps_per_launch: int = 1) -> "
+                   "typing.Any"))
+      .def("bind", &Runner::bind, nb::arg("name"), nb::arg("array"),
+           nb::sig("def bind(self, name: str, array: typing.Any) -> None"))
+      .def_prop_ro("inputs", &Runner::inputNames)
+      .def_prop_ro("outputs", &Runner::outputNames);
+}
+
+} // namespace aicf::python

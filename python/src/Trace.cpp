@@ -1,0 +1,446 @@
+//===- Trace.cpp - aicf IR, built op by op and compiled -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "python/src/Trace.h"
+#include "aicf/Compiler.h"
+
+#include "mlir-c/IR.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace aicf::python {
+namespace {
+
+SourceLine sourceLineOf(Location location) {
+  SourceLine where;
+  location->walk([&](Location inner) {
+    auto line = dyn_cast<FileLineColLoc>(inner);
+    if (!line)
+      return WalkResult::advance();
+    where = {line.getFilename().str(), line.getLine()};
+    return WalkResult::interrupt();
+  });
+  return where;
+}
+
+Diagnostic readDiagnostic(const mlir::Diagnostic &from) {
+  Diagnostic diagnostic;
+  switch (from.getSeverity()) {
+  case DiagnosticSeverity::Error:
+    diagnostic.severity = "error";
+    break;
+  case DiagnosticSeverity::Warning:
+    diagnostic.severity = "warning";
+    break;
+  case DiagnosticSeverity::Remark:
+    diagnostic.severity = "remark";
+    break;
+  case DiagnosticSeverity::Note:
+    diagnostic.severity = "note";
+    break;
+  }
+  llvm::raw_string_ostream(diagnostic.message) << from;
+  diagnostic.where = sourceLineOf(from.getLocation());
+  for (const mlir::Diagnostic &note : from.getNotes())
+    diagnostic.notes.push_back(readDiagnostic(note));
+  return diagnostic;
+}
+
+/// Diagnostics of this thread go into a list while it lives.
+class Collector : public ScopedDiagnosticHandler {
+public:
+  Collector(MLIRContext *context, Diagnostics &into)
+      : ScopedDiagnosticHandler(context, [&into](mlir::Diagnostic &diagnostic) {
+          into.push_back(readDiagnostic(diagnostic));
+          return success();
+        }) {}
+};
+
+Type elementTypeOf(MLIRContext *context, StringRef name) {
+  return llvm::StringSwitch<Type>(name)
+      .Case("f16", Float16Type::get(context))
+      .Case("bf16", BFloat16Type::get(context))
+      .Case("f32", Float32Type::get(context))
+      .Case("f64", Float64Type::get(context))
+      .Case("i32", IntegerType::get(context, 32))
+      .Case("i64", IntegerType::get(context, 64))
+      .Default(Type());
+}
+
+std::string nameOfType(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// A context without threads (they would cost more to start than they gain),
+/// which one thread at a time may use.
+struct SharedContext {
+  SharedContext() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+    context.printOpOnDiagnostic(false);
+  }
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+  MLIRContext context;
+  std::recursive_mutex mutex;
+};
+
+} // namespace
+
+struct TracedModule::Impl {
+  explicit Impl(std::shared_ptr<SharedContext> made)
+      : shared(std::move(made)), context(&shared->context) {}
+
+  Location locationOf(const SourceLine &where) {
+    if (where.file.empty())
+      return UnknownLoc::get(context);
+    return FileLineColLoc::get(context, where.file, where.line, 0);
+  }
+  /// Null, with a diagnostic, for a name that is no element type.
+  Type parseDType(const std::string &name, Location location) {
+    Type type = elementTypeOf(context, name);
+    if (!type)
+      emitError(location) << "\"" << name << "\" is not an element type";
+    return type;
+  }
+  Attribute convert(const AttributeValue &value, Location location);
+  std::optional<NamedAttrList> convertAll(const Attributes &attributes,
+                                          Location location);
+  bool addOperands(const std::vector<OperandSlot> &slots, Location location,
+                   SmallVector<Value> &operands, SmallVector<int32_t> &sizes);
+  TracedValue record(Value value) {
+    values.push_back(value);
+    auto type = cast<RankedTensorType>(value.getType());
+    return {values.size() - 1, type.getShape().vec(),
+            nameOfType(type.getElementType())};
+  }
+
+  /// Shared with copies that were lowered.
+  std::shared_ptr<SharedContext> shared;
+  MLIRContext *context;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp function; ///< between begin and end
+  std::vector<Value> values;
+  SmallVector<DictionaryAttr> argumentAttributes;
+};
+
+TracedModule::TracedModule()
+    : impl(std::make_unique<Impl>(std::make_shared<SharedContext>())) {
+  impl->module = ModuleOp::create(UnknownLoc::get(impl->context));
+}
+TracedModule::TracedModule(const Impl &from)
+    : impl(std::make_unique<Impl>(from.shared)) {
+  impl->module = from.module.get().clone();
+}
+TracedModule::~TracedModule() {
+  abandonFunction();
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  impl->module = {};
+}
+
+std::unique_ptr<TracedModule> TracedModule::parse(const std::string &text,
+                                                  const std::string &fileName,
+                                                  Diagnostics &diagnostics) {
+  auto parsed = std::make_unique<TracedModule>();
+  MLIRContext *context = parsed->impl->context;
+  Collector collector(context, diagnostics);
+  ParserConfig config(context);
+  parsed->impl->module =
+      parseSourceString<ModuleOp>(text, config, /*sourceName=*/fileName);
+  return parsed->impl->module ? std::move(parsed) : nullptr;
+}
+
+Attribute TracedModule::Impl::convert(const AttributeValue &value,
+                                      Location location) {
+  Builder builder(context);
+  if (auto *flag = std::get_if<bool>(&value))
+    return builder.getBoolAttr(*flag);
+  if (auto *number = std::get_if<int64_t>(&value))
+    return builder.getI64IntegerAttr(*number);
+  if (auto *number = std::get_if<double>(&value))
+    return builder.getF64FloatAttr(*number);
+  if (auto *text = std::get_if<std::string>(&value))
+    return builder.getStringAttr(*text);
+  if (auto *list = std::get_if<std::vector<int64_t>>(&value))
+    return builder.getDenseI64ArrayAttr(*list);
+  if (auto *dtype = std::get_if<DTypeName>(&value)) {
+    Type type = parseDType(dtype->name, location);
+    return type ? TypeAttr::get(type) : Attribute();
+  }
+  const std::string &text = std::get<AttributeText>(value).text;
+  Attribute parsed = parseAttribute(text, context);
+  if (!parsed) // what the parser says has no line of the user's
+    emitError(location) << "in attribute '" << text << "'";
+  return parsed;
+}
+
+std::optional<NamedAttrList>
+TracedModule::Impl::convertAll(const Attributes &attributes,
+                               Location location) {
+  NamedAttrList list;
+  for (const auto &[name, value] : attributes) {
+    Attribute attribute = convert(value, location);
+    if (!attribute)
+      return std::nullopt;
+    list.set(name, attribute);
+  }
+  return list;
+}
+
+bool TracedModule::Impl::addOperands(const std::vector<OperandSlot> &slots,
+                                     Location location,
+                                     SmallVector<Value> &operands,
+                                     SmallVector<int32_t> &sizes) {
+  auto add = [&](size_t id) {
+    if (id < values.size())
+      operands.push_back(values[id]);
+    else
+      emitError(location) << "there is no value " << id;
+    return id < values.size();
+  };
+  for (const OperandSlot &slot : slots) {
+    size_t before = operands.size();
+    if (auto *id = std::get_if<size_t>(&slot)) {
+      if (!add(*id))
+        return false;
+    } else if (auto *list = std::get_if<std::vector<size_t>>(&slot)) {
+      for (size_t each : *list)
+        if (!add(each))
+          return false;
+    }
+    sizes.push_back(int32_t(operands.size() - before));
+  }
+  return true;
+}
+
+bool TracedModule::beginFunction(const std::string &name,
+                                 const SourceLine &where,
+                                 Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  Location location = impl->locationOf(where);
+  if (impl->function) {
+    emitError(location) << "function \"" << impl->function.getName().str()
+                        << "\" is not finished";
+    return false;
+  }
+  if (impl->module->lookupSymbol(name)) {
+    emitError(location) << "there is a function \"" << name << "\" already";
+    return false;
+  }
+  Builder builder(impl->context);
+  impl->function =
+      func::FuncOp::create(location, name, builder.getFunctionType({}, {}));
+  impl->function.addEntryBlock();
+  return true;
+}
+
+std::optional<TracedValue>
+TracedModule::addArgument(const std::vector<int64_t> &shape,
+                          const std::string &dtype,
+                          const Attributes &attributes, const SourceLine &where,
+                          Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  Location location = impl->locationOf(where);
+  Type element = impl->parseDType(dtype, location);
+  if (!element || !impl->function)
+    return std::nullopt;
+  for (int64_t dim : shape)
+    if (dim < 1) {
+      emitError(location) << "a dimension is " << dim << ", expected 1 or more";
+      return std::nullopt;
+    }
+  auto converted = impl->convertAll(attributes, location);
+  if (!converted)
+    return std::nullopt;
+  impl->argumentAttributes.push_back(converted->getDictionary(impl->context));
+  return impl->record(impl->function.front().addArgument(
+      RankedTensorType::get(shape, element), location));
+}
+
+std::optional<std::vector<TracedValue>>
+TracedModule::emit(const std::string &op,
+                   const std::vector<OperandSlot> &operands,
+                   const Attributes &attributes, const SourceLine &where,
+                   Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  Location location = impl->locationOf(where);
+  auto name = RegisteredOperationName::lookup(op, impl->context);
+  if (!name || !impl->function) {
+    emitError(location) << "there is no op \"" << op << "\"";
+    return std::nullopt;
+  }
+  SmallVector<Value> values;
+  SmallVector<int32_t> sizes;
+  auto converted = impl->convertAll(attributes, location);
+  if (!converted || !impl->addOperands(operands, location, values, sizes))
+    return std::nullopt;
+  if (name->hasTrait<OpTrait::AttrSizedOperandSegments>())
+    converted->set(
+        OpTrait::AttrSizedOperandSegments<void>::getOperandSegmentSizeAttr(),
+        DenseI32ArrayAttr::get(impl->context, sizes));
+
+  // The C API's way to an op whose result types are inferred.
+  MlirOperationState state =
+      mlirOperationStateGet(wrap(StringRef(op)), wrap(location));
+  SmallVector<MlirValue> ins =
+      llvm::map_to_vector(values, [](Value value) { return wrap(value); });
+  mlirOperationStateAddOperands(&state, intptr_t(ins.size()), ins.data());
+  SmallVector<MlirNamedAttribute> named;
+  for (NamedAttribute attribute : *converted)
+    named.push_back(mlirNamedAttributeGet(wrap(attribute.getName()),
+                                          wrap(attribute.getValue())));
+  mlirOperationStateAddAttributes(&state, intptr_t(named.size()), named.data());
+  mlirOperationStateEnableResultTypeInference(&state);
+  Operation *made = unwrap(mlirOperationCreate(&state));
+  if (!made)
+    return std::nullopt;
+  impl->function.front().push_back(made);
+  if (failed(verify(made))) {
+    made->erase();
+    return std::nullopt;
+  }
+  std::vector<TracedValue> results;
+  for (Value result : made->getResults())
+    results.push_back(impl->record(result));
+  return results;
+}
+
+bool TracedModule::endFunction(const std::vector<TracedResult> &results,
+                               const Attributes &attributes,
+                               Diagnostics &diagnostics) {
+  if (!impl->function)
+    return false;
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  Location location = impl->function.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&impl->function.front());
+  SmallVector<Value> returned;
+  SmallVector<DictionaryAttr> resultAttributes;
+  for (const TracedResult &result : results) {
+    auto converted = impl->convertAll(result.attributes, location);
+    if (!converted || result.value >= impl->values.size())
+      return false;
+    returned.push_back(impl->values[result.value]);
+    resultAttributes.push_back(converted->getDictionary(impl->context));
+  }
+  auto converted = impl->convertAll(attributes, location);
+  if (!converted)
+    return false;
+  func::ReturnOp::create(builder, location, returned);
+  impl->function.setFunctionType(
+      builder.getFunctionType(impl->function.front().getArgumentTypes(),
+                              ValueRange(returned).getTypes()));
+  impl->function.setAllArgAttrs(impl->argumentAttributes);
+  impl->function.setAllResultAttrs(resultAttributes);
+  for (NamedAttribute attribute : *converted)
+    impl->function->setAttr(attribute.getName(), attribute.getValue());
+  if (failed(verify(impl->function)))
+    return false;
+  impl->module->push_back(impl->function);
+  impl->function = {};
+  abandonFunction();
+  return true;
+}
+
+void TracedModule::abandonFunction() {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  if (impl->function)
+    impl->function.erase();
+  impl->function = {};
+  impl->values.clear();
+  impl->argumentAttributes.clear();
+}
+
+bool TracedModule::eraseFunction(const std::string &name) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  auto function = impl->module->lookupSymbol<func::FuncOp>(name);
+  if (function)
+    function.erase();
+  return bool(function);
+}
+
+std::string TracedModule::text(bool withLocations) const {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  if (withLocations)
+    flags.enableDebugInfo(true, /*prettyForm=*/false);
+  impl->module->getOperation()->print(os, flags);
+  os << "\n";
+  return text;
+}
+
+std::unique_ptr<TracedModule>
+TracedModule::lower(const std::string &options, const std::string &math,
+                    Stage stage, bool remarks, Diagnostics &diagnostics) const {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  auto lowered = std::unique_ptr<TracedModule>(new TracedModule(*impl));
+  MLIRContext *context = impl->context;
+  Collector collector(context, diagnostics);
+  LowerToBackendOptions parsed;
+  std::string why;
+  llvm::raw_string_ostream os(why);
+  if (failed(parsed.parseFromString(options, os))) {
+    diagnostics.push_back(
+        {"error", "options \"" + options + "\": " + why, {}, {}});
+    return nullptr;
+  }
+  if (!math.empty())
+    for (auto function : lowered->impl->module->getOps<func::FuncOp>())
+      function->setAttr(step::kMathAttr, StringAttr::get(context, math));
+  if (stage == Stage::Traced)
+    return lowered;
+  if (remarks && failed(enableRemarks(*context)))
+    return nullptr;
+  PassManager pm(context);
+  pm.enableVerifier(false); // each phase ends with a check of its own
+  buildLowerToBackendPipeline(pm, parsed,
+                              stage == Stage::AICF     ? LoweredTo::AICF
+                              : stage == Stage::AICFRT ? LoweredTo::AICFRT
+                                                       : LoweredTo::Plan);
+  bool ok = succeeded(pm.run(*lowered->impl->module)) &&
+            succeeded(verify(*lowered->impl->module));
+  if (remarks)
+    context->setRemarkEngine(nullptr);
+  return ok ? std::move(lowered) : nullptr;
+}
+
+std::optional<std::vector<uint8_t>>
+TracedModule::plan(Diagnostics &diagnostics) const {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  FailureOr<Plan> plan = translateToPlan(*impl->module);
+  if (failed(plan))
+    return std::nullopt;
+  return plan->serialize();
+}
+
+std::string TracedModule::dumpCalls(Diagnostics &diagnostics) const {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  FailureOr<std::string> text = aicf::dumpCalls(*impl->module);
+  return succeeded(text) ? *text : std::string();
+}
+
+} // namespace aicf::python

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes docs/PythonAPI.md from the package's docstrings; --check compares.
+
+    PYTHONPATH=build/python generate_python_docs.py --source ROOT [--check]
+"""
+
+import argparse
+import importlib
+import inspect
+import pathlib
+import sys
+
+MODULES = ["aicf.compiled", "aicf.nn", "aicf.losses", "aicf.optim", "aicf.data",
+           "aicf.seeds", "aicf.errors", "aicf.ops"]
+TOP = """<!-- Generated from the docstrings: `cmake --build build --target update-docs`. -->
+
+# The Python API
+
+`import aicf` shows the names of `aicf.compiled` and `aicf.seeds` directly
+(`aicf.compile_step`), with `aicf.Array`, `aicf.Device`, `aicf.array`, `aicf.zeros` and
+`aicf.device`; the other modules are `aicf.nn`, `aicf.ops`, ... Types are in the
+package (`py.typed`).
+"""
+
+
+class Raw:
+    """An annotation, shown without quotes."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+def signature_of(value):
+    def raw(annotation):
+        return Raw(annotation) if isinstance(annotation, str) else annotation
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    return str(signature.replace(
+        parameters=[p.replace(annotation=raw(p.annotation))
+                    for p in signature.parameters.values()],
+        return_annotation=raw(signature.return_annotation)))
+
+
+def paragraph(doc, indent=""):
+    """A docstring as text that Markdown leaves alone."""
+    lines = inspect.cleandoc(doc or "").splitlines()
+    return "\n".join(indent + line if line else "" for line in lines)
+
+
+def own_methods(cls):
+    for name, value in vars(cls).items():
+        if name.startswith("_") and name not in ("__call__", "__getitem__"):
+            continue
+        target = value.fget if isinstance(value, property) else value
+        target = getattr(target, "__func__", target)
+        if inspect.isfunction(target) and target.__doc__:
+            yield name, value, target
+
+
+def emit_class(name, cls, out):
+    bases = ", ".join(b.__name__ for b in cls.__bases__ if b is not object)
+    out.append("### `%s%s`\n" % (name, "(%s)" % bases if bases else ""))
+    init = vars(cls).get("__init__")
+    if inspect.isfunction(init) and not issubclass(cls, Exception):
+        shown = signature_of(init).replace("(self, ", "(").replace("(self)", "()")
+        out.append("```text\n%s%s\n```\n" % (name, shown.rpartition(" -> ")[0]))
+    out.append("```text\n%s\n```\n" % paragraph(cls.__doc__))
+    for method, value, target in own_methods(cls):
+        shown = "" if isinstance(value, property) else signature_of(target).replace(
+            "(self, ", "(").replace("(self)", "()")
+        out.append("- `%s%s`\n\n```text\n%s\n```\n" % (
+            method, shown, paragraph(target.__doc__)))
+
+
+def emit_function(name, function, out):
+    out.append("### `%s`\n" % name)
+    out.append("```text\n%s%s\n\n%s\n```\n" % (name, signature_of(function),
+                                               paragraph(function.__doc__)))
+
+
+def page():
+    out = [TOP]
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
+        out.append("## `%s`\n" % module_name)
+        out.append("```text\n%s\n```\n" % paragraph(module.__doc__))
+        for name in sorted(module.__all__, key=str.lower):
+            value = getattr(module, name)
+            if getattr(value, "__module__", module_name) != module_name:
+                continue  # has its own place
+            if inspect.isclass(value):
+                emit_class(name, value, out)
+            elif callable(value):
+                emit_function(name, value, out)
+    return "\n".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--check", action="store_true")
+    flags = parser.parse_args()
+    path, text = flags.source / "docs/PythonAPI.md", page()
+    if not flags.check:
+        path.write_text(text)
+    elif not path.exists() or path.read_text() != text:
+        sys.exit("docs/PythonAPI.md is out of date: run "
+                 "`cmake --build build --target update-docs`")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays in and out: DLPack, buffers, numbers; wrong ones are refused, and nothing
+ran then."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from conftest import INPUTS, Mlp, make_batch, make_step
+
+import aicf
+
+X, LABELS = make_batch()
+
+
+class Exporter:
+    """An array of a foreign framework: DLPack and nothing else."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device, self.requests = array, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **kwargs):
+        self.requests.append(kwargs)
+        return self.array.__dlpack__()
+
+
+@pytest.mark.parametrize("convert", [
+    lambda a: a, memoryview, Exporter, lambda a: aicf.array(a),
+    lambda a: np.frombuffer(a.tobytes(), a.dtype).reshape(a.shape),  # read-only
+    lambda a: np.pad(a, [(0, 3)] + [(0, 0)] * (a.ndim - 1))[:16],  # a view
+])
+def test_whatever_exports_an_array(convert):
+    expected = float(make_step()(X, LABELS))
+    step = make_step()
+    assert float(step(convert(X), labels=convert(LABELS))) == expected
+
+
+@pytest.mark.parametrize("x, labels, error, message", [
+    (X[:15], LABELS, ValueError, r'"x" has shape \(15, 64\), expected 16x64xf32'),
+    (X.ravel(), LABELS, ValueError, r'"x" has shape \(1024,\), expected 16x64xf32'),
+    (X[None], LABELS, ValueError, r"\(1, 16, 64\)"),
+    (X, LABELS[:, None], ValueError, r'"labels" has shape \(16, 1\)'),
+    (X.astype("f8"), LABELS, TypeError, '"x" is f64, expected f32: convert it'),
+    (X, LABELS.astype("i8"), TypeError, '"labels" is i64, expected i32'),
+    (X, LABELS.astype("u1"), TypeError, "uint8, expected i32"),
+    (X > 0, LABELS, TypeError, "bool, expected f32"),
+    (X.astype("c8"), LABELS, TypeError, "complex64, expected f32"),
+    (np.asfortranarray(X), LABELS, ValueError, "not contiguous"),
+    (np.repeat(X, 2, 1)[:, ::2], LABELS, ValueError, "not contiguous"),
+    (X.tolist(), LABELS, TypeError, '"x" is a list, expected an array'),
+    (None, LABELS, TypeError, '"x" is a NoneType'),
+    ("x", LABELS, TypeError, '"x" is a str'),
+    (3.0, LABELS, TypeError, '"x" is a float'),
+    (object(), LABELS, TypeError, '"x" is a object'),
+    (np.array(["a"]), LABELS, TypeError, '"x" is a ndarray'),
+    (aicf.array(X[:3].copy()), LABELS, ValueError, "is 3x64xf32, expected 16x64xf32"),
+    (aicf.array(LABELS), LABELS, TypeError, "is i32, expected f32"),
+])
+def test_wrong_arrays(x, labels, error, message):
+    step = make_step()
+    before = step.state_dict()
+    with pytest.raises(error, match=message) as caught:
+        step(x, labels)
+    assert isinstance(caught.value, aicf.AICFError)
+    with pytest.raises(error, match=message):
+        step(x=x, labels=labels)
+    for name, value in step.state_dict().items():
+        np.testing.assert_array_equal(value, before[name])
+    assert step.get("step").item() == 0
+    step(X, LABELS)
+
+
+def test_missing_and_extra_inputs():
+    step = make_step()
+    for call, message in (
+            (lambda: step(X), 'input "labels" is missing'),
+            (lambda: step(labels=LABELS), 'input "x" is missing'),
+            (lambda: step(X, LABELS, X), "takes 2 inputs, got 3"),
+            (lambda: step(X, LABELS, z=X), 'no input "z"; the inputs are x, labels'),
+            (lambda: step(X, x=X), "given twice"),
+            (lambda: step(), '"x" was never written|"labels" was never written'),
+            (lambda: step.run(2), "never written"),
+            (lambda: step.write(z=X), 'no input "z"'),
+            (lambda: step.bind(z=X), 'no input "z"'),
+            (lambda: step.run(0), "n is 0"), (lambda: step.run(2.0), "n is 2.0"),
+            (lambda: step.run(True), "n is True"),
+            (lambda: step.run(2, steps_per_launch=-1), "steps_per_launch is -1")):
+        with pytest.raises(aicf.AICFError, match=message):
+            call()
+
+
+def test_numbers_are_0_d_arrays():
+    entry = aicf.compile(lambda x, k: x * k.astype("f32"), {
+        "x": aicf.spec((3,)), "k": aicf.spec((), "f64")})
+    x = np.arange(3, dtype=np.float32)
+    for k in (2, 2.0, np.array(2.0), np.float64(2)):
+        np.testing.assert_array_equal(entry(x, k).numpy(), 2 * x)
+    count = aicf.compile(lambda n: aicf.ops.step_inc(n), {"n": aicf.spec((), "i32")},
+                         name="count")
+    assert int(count(41)) == 42
+    for bad, message in ((1.5, "a float, expected i32"), (2**31, "too large")):
+        with pytest.raises(aicf.AICFError, match=message):
+            count(bad)
+
+
+def test_arrays_elsewhere():
+    step = make_step()
+    with pytest.raises(aicf.AICFError, match="DLPack device|on cuda|is a Exporter"):
+        step(Exporter(FarAway(X)), LABELS)
+
+
+class FarAway:
+    """Whose export fails, as a GPU array's does on a machine without one."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **kwargs):
+        raise BufferError("not on this device")
+
+
+def test_what_can_be_bound():
+    step = make_step()
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    step.bind(x=frozen)  # inputs are only read
+    with pytest.raises(aicf.AICFError, match="read-only"):
+        weight = np.zeros((10, 32), np.float32)
+        weight.setflags(write=False)
+        step.program.bind("fc1.weight", weight)
+    for name, array, message in (
+            ("fc1.weight", np.zeros((10, 31), np.float32), r"\(10, 31\)"),
+            ("fc1.weight", np.zeros((32, 10), np.float32).T, "contiguous"),
+            ("lr", 0.1, "only an array on cpu can be bound"),
+            ("nothing", X, "nothing")):
+        with pytest.raises(aicf.AICFError, match=message):
+            step.program.bind(name, array)
+
+
+def test_bound_memory_is_not_shared():
+    step = make_step()
+    whole = np.zeros(400, np.float32)
+    step.program.bind("fc1.weight", whole[:320].reshape(10, 32))
+    with pytest.raises(aicf.AICFError, match="would share memory"):
+        step.program.bind("fc1.bias", whole[319:329])
+    step.program.bind("fc1.bias", whole[320:330])
+    step(X, LABELS)
+
+
+def test_a_bound_array_lives_as_long_as_it_is_bound():
+    step = make_step()
+    x = X.copy()
+    alive = weakref.ref(x)
+    step.bind(x=x)
+    del x
+    gc.collect()
+    assert alive() is not None
+    junk = [np.full((16, 64), np.nan, np.float32) for _ in range(50)]
+    assert float(step(labels=LABELS)) == float(make_step()(X, LABELS))
+    step.bind(x=X)
+    gc.collect()
+    assert alive() is None and len(junk) == 50
+
+
+def test_outputs_own_their_values():
+    entry = aicf.compile(Mlp(), {"x": INPUTS["x"]})
+    out = entry(X)
+    array = out.numpy()
+    copy = array.copy()
+    del out, entry
+    gc.collect()
+    np.testing.assert_array_equal(array, copy)
+
+
+def test_our_arrays():
+    a = aicf.array(X)
+    assert (a.shape, a.dtype, a.device, a.ndim, a.size, a.nbytes, len(a)) == (
+        (16, 64), "f32", "cpu", 2, 1024, 4096, 16)
+    np.testing.assert_array_equal(np.asarray(a), X)
+    np.testing.assert_array_equal(np.from_dlpack(a), X)
+    assert np.asarray(a, np.float64).dtype == np.float64
+    assert a.tolist() == X.tolist()
+    assert a.__dlpack_device__() == (1, 0)
+    assert repr(aicf.array(LABELS[:2].copy())) == "aicf.Array(%s, 2xi32, cpu)" % (
+        LABELS[:2].tolist())
+    assert repr(a) == "aicf.Array(16x64xf32, cpu)"
+    with pytest.raises(aicf.AICFError, match="one element"):
+        a.item()
+    scalar = aicf.array(np.array(3, np.int64))
+    assert (int(scalar), float(scalar), scalar.item()) == (3, 3.0, 3)
+    with pytest.raises(TypeError, match="no length"):
+        len(scalar)
+    assert not aicf.zeros((2, 3), "i64").numpy().any()
+    for shape in ((0,), (2**31,), (1,) * 9, (2**30, 2**30)):
+        with pytest.raises(ValueError, match="."):
+            aicf.zeros(shape)
+
+
+def test_bf16():
+    entry = aicf.compile(lambda x: x.astype("bf16"), {"x": aicf.spec((3,))})
+    out = entry(np.array([1, 1.005, 3e38], np.float32))
+    assert out.dtype == "bf16" and out.nbytes == 6
+    back = aicf.compile(lambda x: x.astype("f32"), {"x": aicf.spec((3,), "bf16")})
+    values = back(out).numpy()
+    np.testing.assert_allclose(values, [1, 1.005, 3e38], rtol=2**-8)
+    try:
+        import ml_dtypes
+    except ImportError:
+        with pytest.raises(aicf.AICFError, match="ml_dtypes"):
+            out.numpy()
+        return
+    assert out.numpy().dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(back(out.numpy()).numpy(), values)
+
+
+def test_devices():
+    assert aicf.device("cpu", threads=1).num_threads == 1
+    assert aicf.device() is aicf.device("cpu") and aicf.device().free_bytes > 0
+    assert "cpu" in repr(aicf.device())
+    for name in ("cpu:1", "gpu", "cuda:x", "", 3):
+        with pytest.raises(aicf.AICFError, match="device is"):
+            aicf.device(name)
+    with pytest.raises(aicf.AICFError, match="threads is -1"):
+        aicf.device("cpu", threads=-1)
+
+
+def test_no_gpu_is_an_error():
+    try:
+        aicf.device("cuda")
+    except aicf.AICFError as error:
+        assert "CUDA" in str(error) or "cuda" in str(error)
+        with pytest.raises(aicf.AICFError):
+            make_step(device="cuda")
+    else:
+        assert float(make_step(device="cuda")(X, LABELS)) > 0

@@ -1,0 +1,439 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled steps: values against NumPy, stages, sharing, state, files."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import (BINARY, INPUTS, Mlp, cross_entropy, make_batch, make_step)
+
+import aicf
+from aicf import nn
+
+F64 = {"x": aicf.spec((16, 64), "f64"), "labels": aicf.spec((16,), "i32")}
+
+
+class Reference:
+    """Mlp with AdamW, in NumPy and f64."""
+
+    def __init__(self, state, lr, decay):
+        self.p = {n: v.astype(np.float64) for n, v in state.items()}
+        self.m = {n: np.zeros_like(v) for n, v in self.p.items()}
+        self.v = {n: np.zeros_like(v) for n, v in self.p.items()}
+        self.t, self.lr, self.decay = 0, lr, decay
+
+    def gradients(self, x, labels):
+        p = self.p
+        z = x @ p["fc0.weight"].T + p["fc0.bias"]
+        h = np.maximum(z, 0)
+        s = h @ p["fc1.weight"].T + p["fc1.bias"]
+        e = np.exp(s - s.max(1, keepdims=True))
+        q = e / e.sum(1, keepdims=True)
+        rows = np.arange(len(x))
+        loss = -np.log(q[rows, labels]).mean()
+        q[rows, labels] -= 1
+        ds = q / len(x)
+        dz = ds @ p["fc1.weight"] * (z > 0)
+        return loss, {"fc0.weight": dz.T @ x, "fc0.bias": dz.sum(0),
+                      "fc1.weight": ds.T @ h, "fc1.bias": ds.sum(0)}
+
+    def step(self, batches):
+        losses, sums = [], {n: 0 for n in self.p}
+        for x, labels in batches:
+            loss, g = self.gradients(x.astype(np.float64), labels)
+            losses.append(loss)
+            sums = {n: sums[n] + g[n] / len(batches) for n in g}
+        self.t += 1
+        for n, g in sums.items():
+            self.m[n] = 0.9 * self.m[n] + 0.1 * g
+            self.v[n] = 0.999 * self.v[n] + 0.001 * g * g
+            m, v = self.m[n] / (1 - 0.9 ** self.t), self.v[n] / (1 - 0.999 ** self.t)
+            self.p[n] -= self.lr * (self.decay * self.p[n] + m / (np.sqrt(v) + 1e-8))
+        return losses
+
+
+@pytest.mark.parametrize("accumulate", [1, 3])
+def test_training_is_numpys(accumulate):
+    step = aicf.compile_step(
+        Mlp(dtype="f64"), cross_entropy,
+        aicf.optim.AdamW(1e-2, weight_decay=0.1, accumulate=accumulate), F64)
+    reference = Reference(step.state_dict(), 1e-2, 0.1)
+    for update in range(4):
+        batches = [make_batch(update * 3 + i) for i in range(accumulate)]
+        losses = [step(x.astype(np.float64), labels) for x, labels in batches]
+        np.testing.assert_allclose([float(v) for v in losses],
+                                   reference.step(batches), rtol=1e-9)
+    for name, value in step.state_dict().items():
+        np.testing.assert_allclose(value, reference.p[name], rtol=1e-7, atol=1e-10)
+
+
+def test_a_plain_learning_rate_can_be_changed(batch):
+    step = make_step(aicf.optim.SGD(0.5))
+    assert step.get("lr").item() == 0.5
+    before = step.state_dict()
+    step.set("lr", 0.0)
+    step(*batch)
+    after = step.state_dict()
+    assert all((after[n] == before[n]).all() for n in before)
+    step.set("lr", 0.1)
+    step(*batch)
+    assert (step.state_dict()["fc1.bias"] != before["fc1.bias"]).any()
+
+
+@pytest.mark.parametrize("optimizer", [
+    aicf.optim.AdamW(aicf.optim.WarmupCosine(1e-2, 3, 50), clip_norm=1.0),
+    aicf.optim.SGD(aicf.optim.Linear(0.2, 0.01, 50), momentum=0.9, nesterov=True),
+    aicf.optim.Lion(aicf.optim.Constant(1e-3), betas=(0.9, 0.99)),
+    aicf.optim.AdamW(1e-3, betas=(0.8, 0.9), eps=1e-12),
+])
+def test_optimizers_lower_the_loss(optimizer, batch):
+    step = make_step(optimizer)
+    first = float(step(*batch))
+    for _ in range(40):
+        last = step(*batch)
+    assert float(last) < 0.9 * first
+
+
+@pytest.mark.parametrize("precision", ["tf32", "bf16", "f16"])
+def test_precisions(precision, batch):
+    step, full = make_step(precision=precision), make_step()
+    for _ in range(5):
+        loss, expected = float(step(*batch)), float(full(*batch))
+    assert loss == pytest.approx(expected, rel=0.02)
+    assert step.state_dict()["fc0.weight"].dtype == np.float32
+    assert "f32" in step.as_text("aicf")
+    short = {"tf32": "tf32", "bf16": "bf16", "f16": "f16"}[precision]
+    assert short in step.as_text("aicf")
+
+
+def test_every_value_stays_what_it_was(batch):
+    step = make_step()
+    losses = [step(*batch) for _ in range(5)]
+    values = [float(v) for v in losses]
+    assert values == sorted(values, reverse=True) and len(set(values)) == 5
+
+
+def test_further_outputs(batch):
+    def loss(model, x, labels):
+        scores = model(x)
+        return (aicf.losses.cross_entropy(scores, labels),
+                {"correct": aicf.losses.accuracy_count(scores, labels),
+                 "scores": scores})
+    step = aicf.compile_step(Mlp(), loss, aicf.optim.AdamW(1e-2), INPUTS)
+    for _ in range(60):
+        value, more = step(*batch)
+    assert set(more) == {"correct", "scores"}
+    assert int(more["correct"]) == (more["scores"].numpy().argmax(1) == batch[1]).sum()
+    assert float(value) < 0.5
+
+
+def test_prediction_shares_parameters(batch):
+    model = Mlp(dropout=0.5)
+    step = make_step(model=model)
+    predict = aicf.compile(model, {"x": aicf.spec((7, 64))}, program=step)
+    assert predict.name == "predict" and predict.program is step.program
+    x = batch[0][:7]
+    before = predict(x).numpy()
+    for _ in range(3):
+        step(*batch)
+    p = {n: v.astype(np.float64) for n, v in step.state_dict().items()}
+    h = np.maximum(x @ p["fc0.weight"].T + p["fc0.bias"], 0)
+    np.testing.assert_allclose(predict(x).numpy(),
+                               h @ p["fc1.weight"].T + p["fc1.bias"], rtol=1e-4,
+                               atol=1e-5)
+    assert (predict(x).numpy() != before).any()
+
+
+def test_an_entry_added_later_keeps_all_values(batch):
+    model, other = Mlp(), Mlp()
+    one, two = make_step(model=model), make_step(model=other)
+    for step in (one, two):
+        for _ in range(3):
+            step(*batch)
+    one.set("lr", 0.25)
+    aicf.compile(model, {"x": aicf.spec((7, 64))}, program=one)
+    assert one.get("lr").item() == 0.25
+    one.set("lr", 1e-2)
+    for name, value in two.state_dict(optimizer=True).items():
+        np.testing.assert_array_equal(one.state_dict(optimizer=True)[name], value)
+    assert float(one(*batch)) == float(two(*batch))
+
+
+def test_an_entry_that_does_not_compile_leaves_the_program(batch):
+    step = make_step()
+    step(*batch)
+    with pytest.raises(aicf.CompileError, match="already"):
+        aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=step, name="train_step")
+    clash = nn.Parameter((3,), name="fc0.bias")
+    with pytest.raises(aicf.CompileError, match="fc0.bias"):
+        aicf.compile(lambda: clash + 1, {}, program=step, name="clash")
+    assert list(step.program.entries) == ["train_step"]
+    step(*batch)
+    aicf.compile(lambda x: x + 1, {"x": INPUTS["x"]}, program=step, name="clash")
+
+
+# Running without arguments
+
+def test_run_uses_what_was_written(batch):
+    one, many = make_step(), make_step()
+    for _ in range(7):
+        expected = one(*batch)
+    many.write(x=batch[0], labels=batch[1])
+    last = many.run(7, steps_per_launch=3)
+    assert float(last) == float(expected)
+    assert many.program.executor.statistics()["launches"] == 3  # 3 + 3 + 1
+    assert float(many()) == float(one(*batch))
+
+
+def test_bound_arrays_are_used_in_place(batch):
+    x, labels = batch[0].copy(), batch[1].copy()
+    step, other = make_step(), make_step()
+    step.bind(x=x, labels=labels)
+    for seed in range(3):
+        x[:], labels[:] = make_batch(seed)
+        assert float(step()) == float(other(x, labels))
+    # An input that is bound may be left out of a call, too.
+    assert float(step(labels=labels)) == float(other(x, labels))
+
+
+def test_parameters_can_be_bound(batch):
+    step = make_step(aicf.optim.SGD(0.1))
+    weight = np.zeros((10, 32), np.float32)
+    step.program.bind("fc1.weight", weight)
+    step(*batch)
+    assert weight.any()
+    np.testing.assert_array_equal(step.state_dict()["fc1.weight"], weight)
+
+
+def test_bindings_outlive_a_new_entry(batch):
+    x, weight = batch[0].copy(), np.zeros((10, 32), np.float32)
+    model = Mlp()
+    step = make_step(aicf.optim.SGD(0.1), model=model)
+    step.bind(x=x)
+    step.program.bind("fc1.weight", weight)
+    aicf.compile(model, {"x": INPUTS["x"]}, program=step)
+    step(labels=batch[1])
+    assert weight.any()
+
+
+def test_accumulation_with_resident_data(batch):
+    optimizer = aicf.optim.AdamW(1e-2, accumulate=2)
+    one, two = make_step(optimizer), make_step(optimizer)
+    for _ in range(4):
+        expected = one(*batch)
+    two.bind(x=batch[0])
+    two.write(labels=batch[1])
+    assert float(two.run(4)) == float(expected)
+    with pytest.raises(aicf.AICFError, match="one step a launch"):
+        two.run(4, steps_per_launch=2)
+
+
+def test_batches_of_resident_data():
+    images, labels = make_batch(rows=96)
+    batches = aicf.data.Batches(16, seed=5)
+
+    def loss(model, images, labels):
+        x, y = batches(images, labels)
+        return aicf.losses.cross_entropy(model(x), y), {"taken": y}
+    step = aicf.compile_step(Mlp(), loss, aicf.optim.AdamW(1e-2),
+                             {"images": images, "labels": labels})
+    step.write(images=images, labels=labels)
+    seen = np.concatenate([step()[1]["taken"].numpy() for _ in range(6)])
+    np.testing.assert_array_equal(np.sort(seen), np.sort(labels))
+    first = float(step()[0])
+    assert float(step.run(120, steps_per_launch=10)[0]) < first
+
+
+# Stages
+
+def test_stages():
+    traced = aicf.trace_step(Mlp(), cross_entropy, aicf.optim.AdamW(1e-2), INPUTS)
+    assert "aicf.linear" in traced.as_text() and "linear_bwd" not in traced.as_text()
+    lowered = traced.lower("cpu")
+    assert "aicf.linear_bwd" in lowered.as_text("aicf")
+    assert "aicf_rt.call gemm" in lowered.as_text("aicf_rt")
+    assert "aicf_rt.plan" in lowered.as_text() and "kernel =" in lowered.as_text()
+    with pytest.raises(ValueError, match="stage is 'hlo'"):
+        lowered.as_text("hlo")
+    assert any("gemm" in d.message or "fused" in d.message for d in lowered.report())
+    program = lowered.compile(seed=1)
+    assert program["train_step"].name == "train_step"
+    assert "adam_step" in traced.lower("cuda").dump()
+
+
+def test_a_traced_step_is_the_one_that_is_written_by_hand(tmp_path):
+    """Python's fashion_mnist and examples/fashion_mnist/model.mlir: the same plan."""
+    from aicf.examples import fashion_mnist
+    rate = aicf.optim.WarmupCosine(0.003, warmup=200, steps=4680)
+    step = aicf.compile_step(
+        fashion_mnist.Net(), fashion_mnist.loss,
+        aicf.optim.AdamW(rate, weight_decay=0.05),
+        {"x": aicf.spec((128, 784)), "labels": aicf.spec(128, "i32")})
+    step.save(tmp_path / "step.plan")
+    ours, theirs = (json.loads(subprocess.run(
+        [BINARY / "bin/aicf-plan", "dump", "--json", path], check=True,
+        capture_output=True, text=True).stdout)["entries"][0]["calls"]
+        for path in (tmp_path / "step.plan", BINARY / "examples/fashion_mnist.plan"))
+    assert [c["kid"] for c in ours] == [c["kid"] for c in theirs]
+
+
+def test_options():
+    traced = aicf.trace_step(Mlp(), cross_entropy, aicf.optim.AdamW(1e-2), INPUTS)
+    few, many = (len(traced.lower("cpu", opt_level=n).plan.costs()) for n in (2, 0))
+    assert few < many
+    with pytest.raises(aicf.CompileError, match="no-such"):
+        traced.lower("cpu", no_such=1)
+    with pytest.raises(aicf.CompileError, match="opt-level=7"):
+        traced.lower("cpu", opt_level=7)
+    for device, precision in (("tpu", "f32"), (3, "f32"), ("cpu", "fp8")):
+        with pytest.raises(ValueError, match="tpu|3|fp8"):
+            traced.lower(device, precision)
+    with pytest.raises(ValueError, match="profile"):
+        traced.lower("cpu", profile="a b")
+
+
+def test_analyses():
+    step = make_step()
+    memory = step.memory_analysis()
+    parameters = 4 * (64 * 32 + 32 + 32 * 10 + 10)
+    assert memory["persistent_bytes"] >= 3 * parameters
+    entry = memory["entries"]["train_step"]
+    assert entry["temp_bytes"] >= entry["temp_lower_bound_bytes"] > 0
+    cost = step.cost_analysis()
+    products = 2 * 16 * (64 * 32 * 2 + 32 * 10 * 3)
+    assert products < cost["flops"] < 1.5 * products
+    assert cost["calls"] == len(cost["by_call"]) > 5
+    assert cost["bytes"] == sum(c["bytes"] for c in cost["by_call"])
+    assert any("test_compile.py" in c["location"] or "conftest.py" in c["location"]
+               for c in cost["by_call"])
+
+
+# State
+
+def test_state_dict_round_trip(batch):
+    one, two = make_step(), make_step(seed=9)
+    for _ in range(3):
+        one(*batch)
+    two.load_state_dict(one.state_dict(optimizer=True), strict=False)
+    assert float(one(*batch)) == float(two(*batch))
+
+
+def test_load_state_dict_is_all_or_nothing(batch):
+    step = make_step()
+    before = step.state_dict()
+    good = {n: v + 1 for n, v in before.items()}
+    for change, error, message in (
+            ({"fc0.bias": np.zeros(31, np.float32)}, ValueError, r"\(31,\)"),
+            ({"fc0.bias": np.zeros(32)}, TypeError, "f64, expected f32"),
+            ({"fc0.bias": "zeros"}, TypeError, "str"),
+            ({"fc9.bias": np.zeros(3)}, KeyError, "does not have: fc9.bias")):
+        with pytest.raises(error, match=message):
+            step.load_state_dict({**good, **change})
+    missing = {n: v for n, v in good.items() if n != "fc1.bias"}
+    with pytest.raises(KeyError, match="missing: fc1.bias"):
+        step.load_state_dict(missing)
+    for name, value in step.state_dict().items():
+        np.testing.assert_array_equal(value, before[name])
+    step.load_state_dict(missing, strict=False)
+    assert (step.state_dict()["fc0.bias"] == good["fc0.bias"]).all()
+    assert (step.state_dict()["fc1.bias"] == before["fc1.bias"]).all()
+
+
+def test_safetensors(tmp_path, batch):
+    one, two = make_step(), make_step(seed=9)
+    one(*batch)
+    one.save_weights(tmp_path / "w.safetensors")
+    two.load_weights(tmp_path / "w.safetensors")
+    for name, value in one.state_dict().items():
+        np.testing.assert_array_equal(two.state_dict()[name], value)
+
+
+def test_checkpoints_are_aicf_runs(tmp_path, batch):
+    """Python saves, aicf-run resumes, trains and saves, Python goes on: the same
+    bits as without a break."""
+    whole, step = make_step(), make_step()
+    for _ in range(6):
+        expected = whole(*batch)
+    for _ in range(2):
+        step(*batch)
+    step.save("%s/step.plan" % tmp_path)
+    step.save_checkpoint(tmp_path / "one")
+    for name, array in zip(("x", "labels"), batch):
+        np.save(tmp_path / ("%s.npy" % name), array)
+    subprocess.run([BINARY / "bin/aicf-run", tmp_path / "step.plan", "--steps", "3",
+                    "--input", "x=@%s/x.npy" % tmp_path,
+                    "--input", "labels=@%s/labels.npy" % tmp_path, "--set", "lr=0.01",
+                    "--resume", tmp_path / "one",
+                    "--save-checkpoint", tmp_path / "two"], check=True)
+    fresh = make_step(seed=5)
+    fresh.load_checkpoint(tmp_path / "two")
+    assert float(fresh(*batch)) == float(expected)
+    with pytest.raises(aicf.AICFError, match="three"):
+        fresh.load_checkpoint(tmp_path / "three")
+
+
+def test_reset(batch):
+    step = make_step()
+    first = [float(step(*batch)) for _ in range(3)]
+    step.program.reset()
+    assert [float(step(*batch)) for _ in range(3)] == first
+
+
+# Plans as files
+
+def test_load(tmp_path, batch):
+    step = make_step(aicf.optim.AdamW(1e-2, accumulate=2))
+    step.save(tmp_path / "step.plan")
+    program = aicf.load(tmp_path / "step.plan", accumulate={"train_step": 2})
+    program.set("lr", 1e-2)
+    loaded = program["train_step"]
+    assert loaded.signature.inputs == ("x", "labels")
+    for _ in range(4):
+        assert float(loaded(*batch)) == float(step(*batch))
+    assert "gemm" in program.as_text()
+    with pytest.raises(KeyError, match="no entry 'predict'; the program has train"):
+        program["predict"]
+    unsaid = aicf.load(tmp_path / "step.plan")
+    with pytest.raises(aicf.AICFError, match="over how many"):
+        unsaid["train_step"](*batch)
+    with pytest.raises(aicf.AICFError, match="its IR is not there"):
+        aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=unsaid)
+
+
+def test_bad_plan_files(tmp_path):
+    step = make_step()
+    path = tmp_path / "step.plan"
+    step.save(path)
+    data = path.read_bytes()
+    with pytest.raises(aicf.AICFError, match="nowhere"):
+        aicf.load(tmp_path / "nowhere.plan")
+    for damaged in (b"", data[:1000], data[:-1], b"x" * 4096,
+                    data[:300] + b"\xff" + data[301:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"\["):
+            aicf.load(path)
+    with pytest.raises(OSError):
+        step.save(tmp_path / "no/such/folder/step.plan")
+
+
+def test_a_plan_runs_without_the_compiler(tmp_path):
+    make_step().save(tmp_path / "step.plan")
+    code = """
+import sys
+sys.modules["aicf._compiler"] = None
+import numpy, aicf
+program = aicf.load(sys.argv[1])
+program.set("lr", 0.01)
+x, y = numpy.ones((16, 64), "f"), numpy.zeros(16, "i4")
+a = [float(program["train_step"](x, y)) for _ in range(5)]
+assert a[4] < a[0]
+try:
+    aicf.trace(lambda x: x, {"x": x})
+except ImportError:
+    print("no compiler")
+"""
+    done = subprocess.run([__import__("sys").executable, "-c", code,
+                           tmp_path / "step.plan"], capture_output=True, text=True)
+    assert done.stdout == "no compiler\n", done.stderr

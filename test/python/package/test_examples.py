@@ -1,0 +1,98 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The example programs, the notebook, and the code blocks of the docs."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+from conftest import BINARY, SOURCE
+
+import aicf.examples
+
+FOLDER = os.path.dirname(aicf.examples.__file__)
+
+
+def run_example(name, *flags, **options):
+    return subprocess.run([sys.executable, "-m", "aicf.examples." + name, *flags],
+                          capture_output=True, text=True, timeout=300, **options)
+
+
+def accuracy_of(output):
+    return float(re.search(r"test accuracy: ([\d.]+) %", output).group(1))
+
+
+def test_digits_is_as_good_as_the_cpp_program(tmp_path):
+    ours = run_example("digits", cwd=tmp_path)
+    assert ours.returncode == 0, ours.stderr
+    lines = ours.stdout.splitlines()
+    assert len([x for x in lines if x.startswith("epoch ")]) == 30
+    theirs = subprocess.run(
+        [BINARY / "bin/train-digits", BINARY / "examples/digits.plan", "--data",
+         SOURCE / "examples/digits/digits.csv.gz"],
+        capture_output=True, text=True, check=True).stdout
+    assert accuracy_of(ours.stdout) > 88
+    assert abs(accuracy_of(ours.stdout) - accuracy_of(theirs)) < 2.5
+
+
+def test_fashion_mnist():
+    done = run_example("fashion_mnist", "--epochs", "2")
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"epoch 1/2  loss [\d.]+  \d+ images/s\nepoch 2/2", done.stdout)
+    assert accuracy_of(done.stdout) > 84
+
+
+def test_a_bar_on_a_terminal(tmp_path):
+    pytest.importorskip("tqdm")
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    done = subprocess.Popen([sys.executable, "-m", "aicf.examples.digits", "--epochs",
+                             "1"], cwd=tmp_path, stdout=subprocess.DEVNULL,
+                            stderr=slave)
+    os.close(slave)
+    shown = b""
+    try:
+        while chunk := os.read(master, 4096):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    assert done.wait(60) == 0 and b"epoch 1/1" in shown and b"%|" in shown
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--device", "tpu"], "device is 'tpu'"), (["--epochs", "0"], "expected 1 or more"),
+    (["--data", "/nowhere"], "/nowhere"), (["--precision", "f8"], "invalid choice"),
+    (["--nonsense"], "unrecognized")])
+def test_wrong_flags(flags, message):
+    done = run_example("digits", *flags)
+    assert done.returncode != 0 and message in done.stderr
+
+
+def test_the_notebook():
+    with open(os.path.join(FOLDER, "digits.ipynb")) as file:
+        cells = json.load(file)["cells"]
+    names = {}
+    code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    assert len(code) > 5
+    for source in code:
+        exec(compile(source, "digits.ipynb", "exec"), names)
+
+
+PAGES = ["README.md", "docs/Tutorial.md", "docs/ForPyTorchAndJaxUsers.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_blocks_of_the_docs(page, tmp_path, monkeypatch):
+    """The blocks of a page are one program; those marked `python no-run` are not."""
+    monkeypatch.chdir(tmp_path)
+    text = (SOURCE / page).read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    assert blocks, page
+    exec(compile("\n".join(blocks), page, "exec"), {"__name__": page})

@@ -1,0 +1,297 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Threads, the GIL, fork, Ctrl-C, pickling, imports."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import INPUTS, Mlp, cross_entropy, make_batch, make_step
+
+import aicf
+from aicf import nn
+
+X, LABELS = make_batch()
+
+
+def in_threads(*functions):
+    """Runs them side by side; their results, or the first exception."""
+    results, errors = [None] * len(functions), []
+
+    def call(i, function):
+        try:
+            results[i] = function()
+        except BaseException as error:
+            errors.append(error)
+    threads = [threading.Thread(target=call, args=pair)
+               for pair in enumerate(functions)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
+def big_step():
+    layers = [nn.Linear(512, 512) for _ in range(4)]
+    return aicf.compile_step(nn.Sequential(*layers), lambda m, x: (m(x) ** 2).mean(),
+                             aicf.optim.SGD(1e-3), {"x": aicf.spec((512, 512))},
+                             threads=1)
+
+
+def ticks_while(function):
+    """How often another Python thread got on while `function` ran."""
+    count, stop = [0], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            count[0] += 1
+            time.sleep(0.0005)
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        function()
+    finally:
+        stop.set()
+        thread.join()
+    return count[0]
+
+
+def test_the_gil_is_released_in_runs_and_compiles():
+    step = big_step()
+    step.write(x=np.ones((512, 512), np.float32))
+    assert ticks_while(lambda: step.run(20)) > 20
+    x = np.ones((512, 512), np.float32)
+    assert ticks_while(lambda: [step(x) for _ in range(20)]) > 20
+    deep = aicf.trace_step(nn.Sequential(*[nn.Linear(8, 8) for _ in range(1500)]),
+                           lambda m, x: m(x).mean(), aicf.optim.SGD(0.1),
+                           {"x": aicf.spec((8, 8))})
+    assert ticks_while(lambda: deep.lower("cpu")) > 20
+
+
+def test_two_steps_in_two_threads():
+    def train():
+        step = make_step()
+        return [float(step(*make_batch(i))) for i in range(50)]
+    expected = train()
+    assert in_threads(train, train) == [expected, expected]
+
+
+def test_traces_and_compiles_in_two_threads():
+    def work():
+        for _ in range(5):
+            text = aicf.trace_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1),
+                                   INPUTS).lower("cpu").as_text()
+        return text
+    one, two = in_threads(work, work)
+    assert one == two
+    shared = aicf.trace_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1), INPUTS)
+    lowered = in_threads(*[lambda: shared.lower("cpu").as_text("aicf_rt")] * 3)
+    assert len(set(lowered)) == 1
+
+
+def test_one_step_in_two_threads_is_an_error_and_no_crash():
+    step = big_step()
+    x = np.ones((512, 512), np.float32)
+    step(x)
+    refused = [0]
+
+    def work():
+        done = 0
+        while done < 15:
+            try:
+                step(x)
+                done += 1
+            except aicf.errors.FailedStateError as error:
+                assert "another thread" in str(error)
+                refused[0] += 1
+    in_threads(work, work)
+    assert refused[0] > 0
+    step(x)
+
+
+def test_an_exception_in_another_threads_trace():
+    """A trace belongs to its thread: one that fails leaves the other alone."""
+    barrier = threading.Barrier(2)
+
+    def good():
+        def function(x):
+            barrier.wait()
+            y = x + 1
+            barrier.wait()
+            return y
+        return aicf.compile(function, {"x": X})(X).numpy()
+
+    def bad():
+        def function(x):
+            barrier.wait()
+            try:
+                raise ValueError("mine")
+            finally:
+                barrier.wait()
+        with pytest.raises(ValueError, match="mine"):
+            aicf.trace(function, {"x": X})
+    result, _ = in_threads(good, bad)
+    np.testing.assert_array_equal(result, X + 1)
+
+
+def _in_child(step, queue):
+    queue.put([float(step(X, LABELS)) for _ in range(3)])
+    fresh = make_step()
+    queue.put([float(fresh(X, LABELS)) for _ in range(4)])
+
+
+def test_fork():
+    """A child goes on with a CPU step that its parent made, apart from it."""
+    step = make_step()
+    values = [float(step(X, LABELS))]
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(step, queue))
+    child.start()
+    went_on, fresh = queue.get(timeout=60), queue.get(timeout=60)
+    child.join(60)
+    assert child.exitcode == 0
+    values += [float(step(X, LABELS)) for _ in range(3)]
+    assert went_on == values[1:] and fresh == values
+
+
+def test_fork_with_helper_threads():
+    """Helpers of the parent's thread pool are not there in the child."""
+    step = aicf.compile_step(
+        nn.Sequential(nn.Linear(512, 512), nn.Linear(512, 512)),
+        lambda m, x: (m(x) ** 2).mean(), aicf.optim.SGD(1e-3),
+        {"x": aicf.spec((256, 512))}, threads=2)
+    x = np.ones((256, 512), np.float32)
+    step(x)
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        try:
+            for _ in range(3):
+                step(x)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_pickling_is_refused():
+    step = make_step()
+    step(X, LABELS)
+    for thing in (step, step.program):
+        with pytest.raises(TypeError, match="cannot be pickled: save()"):
+            pickle.dumps(thing)
+    for thing in (step.program.executor, step.program.plan, step(X, LABELS)):
+        with pytest.raises((TypeError, AttributeError)):
+            pickle.dumps(thing)
+    error = pickle.loads(pickle.dumps(aicf.TraceError("m", "f.py", 3)))
+    assert (error.filename, error.lineno) == ("f.py", 3)
+
+
+def test_models_can_be_pickled():
+    model = pickle.loads(pickle.dumps(Mlp()))
+    assert [n for n, _ in model.named_parameters()] == [
+        "fc0.weight", "fc0.bias", "fc1.weight", "fc1.bias"]
+    assert float(make_step(model=model)(X, LABELS)) == float(make_step()(X, LABELS))
+
+
+def test_ctrl_c():
+    """Ctrl-C in the middle of a long run: KeyboardInterrupt after a step, and the
+    step can go on."""
+    code = """
+import os, signal, sys, threading, time
+sys.path.insert(0, %r)
+from test_processes import *
+step = make_step()
+step.write(x=X, labels=LABELS)
+step.run(1)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.time()
+try:
+    step.run(10**12)
+except KeyboardInterrupt:
+    print("interrupted", time.time() - start < 20)
+count = step.get("step").item()
+step.run(5)
+print(step.get("step").item() - count)
+""" % os.path.dirname(__file__)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=120)
+    assert done.stdout == "interrupted True\n5\n", done.stderr
+
+
+def test_import_is_light():
+    """No NumPy, no compiler, no torch: until something is used."""
+    code = """
+import sys, aicf
+heavy = {"numpy", "torch", "jax", "aicf._compiler", "aicf._runtime"} & set(sys.modules)
+print(sorted(heavy))
+aicf.compile_step, aicf.nn.Linear(2, 3), aicf.optim.AdamW(1e-3)
+print("numpy" in sys.modules, "aicf._compiler" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\nFalse False\n", done.stderr
+
+
+def test_the_package_shows_what_it_has():
+    assert {"compile_step", "nn", "ops", "load", "PlannedExecutor"} <= set(dir(aicf))
+    for name in aicf.__all__:
+        getattr(aicf, name)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        aicf.nonsense
+
+
+@pytest.mark.parametrize("peers", [["torch"], ["jax"], ["torch", "jax"]])
+@pytest.mark.parametrize("first", [True, False])
+def test_beside_torch_and_jax(peers, first):
+    """Their LLVMs, OpenMPs and BLASes and ours in one process, in both orders of
+    import; arrays go both ways. Only where they are installed."""
+    for peer in peers:
+        pytest.importorskip(peer)
+    code = """
+import sys
+sys.path.insert(0, %r)
+%s
+from test_processes import *
+step = make_step()
+expected = [float(make_step()(X, LABELS))]
+if "torch" in sys.modules:
+    import torch
+    step_t = make_step()
+    assert float(step_t(torch.from_numpy(X), torch.from_numpy(LABELS))) == expected[0]
+    net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(),
+                              torch.nn.Linear(32, 10))
+    ours = aicf.compile(nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)),
+                        {"x": INPUTS["x"]})
+    ours.load_state_dict(net.state_dict())
+    theirs = net(torch.from_numpy(X)).detach()
+    assert torch.allclose(torch.from_dlpack(ours(X)), theirs, atol=1e-5)
+    ours.bind(x=theirs.new_tensor(X))
+    assert torch.allclose(torch.from_dlpack(ours()), theirs, atol=1e-5)
+    net.load_state_dict({n: torch.from_numpy(v) for n, v in ours.state_dict().items()})
+if "jax" in sys.modules:
+    import jax, jax.numpy as jnp
+    step_j = make_step()
+    f = jax.jit(lambda x: jnp.tanh(x) @ x.T)
+    f(X)
+    assert float(step_j(jnp.asarray(X), jnp.asarray(LABELS))) == expected[0]
+    back = jnp.from_dlpack(aicf.array(X))
+    assert (back == X).all()
+assert float(step(X, LABELS)) == expected[0]
+print("ok")
+""" % (os.path.dirname(__file__),
+       "\n".join("import " + p for p in (["aicf", "aicf._compiler"] if first else [])
+                 + peers))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=300)
+    assert done.stdout == "ok\n", done.stderr

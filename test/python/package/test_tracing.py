@@ -1,0 +1,395 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tracing: ops, operators, names, locations, and what a trace refuses."""
+
+import itertools
+import pickle
+import re
+
+import numpy as np
+import pytest
+from conftest import INPUTS, Mlp, cross_entropy, evaluate, here
+
+import aicf
+from aicf import nn, ops
+
+X = np.random.default_rng(0).standard_normal((3, 5))
+Y = np.random.default_rng(1).standard_normal((3, 5)) + 3
+
+
+def traced_fails(function, message, **inputs):
+    """The TraceError of a trace, at a line of this file."""
+    with pytest.raises(aicf.TraceError, match=message) as caught:
+        aicf.trace(function, inputs or {"x": X, "y": Y})
+    assert caught.value.filename == __file__
+    assert 'File "%s", line %d' % (__file__, caught.value.lineno) in str(caught.value)
+    return caught.value
+
+
+# Operators
+
+@pytest.mark.parametrize("function", [
+    lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y,
+    lambda x, y: x + 2, lambda x, y: 2 + x, lambda x, y: x - 2.5,
+    lambda x, y: 2.5 - x, lambda x, y: x * 3, lambda x, y: 3 * x,
+    lambda x, y: x / 4, lambda x, y: 1 / y, lambda x, y: 6 / y, lambda x, y: -x,
+    lambda x, y: +x, lambda x, y: x ** 2, lambda x, y: x ** 3, lambda x, y: x ** 7,
+    lambda x, y: y ** -1, lambda x, y: (x + y) * (x - y) / 2,
+])
+def test_operators_are_numpys(function):
+    np.testing.assert_allclose(evaluate(function, x=X, y=Y), function(X, Y),
+                               rtol=1e-12)
+
+
+SHAPES = [(), (1,), (5,), (1, 5), (3, 1), (3, 5), (2, 1, 1), (2, 3, 5), (1, 1, 1, 5)]
+
+
+@pytest.mark.parametrize("a, b", itertools.combinations_with_replacement(SHAPES, 2))
+def test_broadcasting_is_numpys(a, b):
+    random = np.random.default_rng(len(a) * 10 + len(b))
+    x, y = random.standard_normal(a), random.standard_normal(b)
+    result = evaluate(lambda x, y: x - y, x=x, y=y)
+    assert result.shape == (x - y).shape
+    np.testing.assert_array_equal(result, x - y)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, -2])
+def test_sums_and_means(axis):
+    for keepdim in (False, True) if axis is not None else (False,):
+        np.testing.assert_allclose(
+            evaluate(lambda x: (x.sum(axis, keepdim), x.mean(axis, keepdim)), x=X),
+            (X.sum(axis, keepdims=keepdim), X.mean(axis, keepdims=keepdim)),
+            rtol=1e-12)
+
+
+def test_matrix_product_by_a_transpose():
+    W = np.random.default_rng(2).standard_normal((4, 5))
+    np.testing.assert_allclose(evaluate(lambda x, W: x @ W.T, x=X, W=W), X @ W.T,
+                               rtol=1e-12)
+
+
+def test_casts():
+    x = np.array([1.0, 2.00001, 1e30])
+    y = evaluate(lambda x: x.astype("f32").astype(np.float64), x=x)
+    np.testing.assert_array_equal(y, x.astype(np.float32).astype(np.float64))
+    assert evaluate(lambda x: x.astype("float64"), x=x).dtype == np.float64
+
+
+# Every op of the dialect
+
+def test_every_op_has_a_function_with_a_docstring():
+    page = (__import__("conftest").SOURCE / "docs/AICFDialect.md").read_text()
+    names = re.findall(r"^### `aicf\.(\w+)`", page, re.M)
+    assert len(names) > 50 and sorted(names) == sorted(ops.__all__)
+    for name in names:
+        doc = getattr(ops, name).__doc__
+        assert "Args:" in doc and "Returns:" in doc and "Raises:" in doc, name
+
+
+def test_an_op_with_several_results_gives_a_tuple():
+    y, mean, rstd = evaluate(
+        lambda x, w, b: ops.layer_norm(x, w, b), x=X, w=np.ones(5), b=np.zeros(5))
+    np.testing.assert_allclose(mean, X.mean(1), rtol=1e-12)
+    np.testing.assert_allclose(rstd, (X.var(1) + 1e-5) ** -0.5, rtol=1e-12)
+    np.testing.assert_allclose(y, (X - mean[:, None]) * rstd[:, None], rtol=1e-9)
+
+
+def test_attributes_are_checked():
+    e = traced_fails(lambda x, y: ops.scale(x, factor="2"), "'2': expected a number")
+    assert e.lineno == here(-1)
+    traced_fails(lambda x, y: ops.reduce_sum(x, axis=1.0), "1.0: expected an int")
+    traced_fails(lambda x, y: ops.reduce_sum(x, axis=2**70), "64 bits")
+    traced_fails(lambda x, y: ops.gelu(x, approximate=1), "True or False")
+    traced_fails(lambda x, y: ops.cast(x, dtype="f8"), "no element type")
+    traced_fails(lambda x, y: ops.expand(x, axis=0, shape=3), "sequence of ints")
+
+
+def test_compile_errors_have_the_users_line():
+    with pytest.raises(aicf.CompileError, match="C2") as caught:
+        aicf.trace(lambda x, y: ops.linear(x, y.sum(0, True).sum(1, True)),
+                   {"x": X, "y": Y})
+    assert (caught.value.filename, caught.value.lineno) == (__file__, here(-2))
+    assert "ops.linear(x, y.sum" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+
+
+def test_an_error_of_a_later_pass_has_the_users_line():
+    class Model(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(64, 10)
+
+        def forward(self, x):
+            scores = self.fc(x)
+            return ops.gather_rows(scores, ops.argmax(scores))
+
+    with pytest.raises(aicf.CompileError) as caught:
+        aicf.compile_step(Model(), lambda m, x: m(x).mean(), aicf.optim.SGD(0.1),
+                          {"x": aicf.spec((16, 64))})
+    assert caught.value.filename == __file__
+    assert caught.value.lineno == here(-6)
+    assert "gradient" in str(caught.value) or "derivative" in str(caught.value)
+
+
+def test_locations_are_the_users():
+    def function(x):
+        y = nn.ReLU()(x)
+        return y + 1
+    text = aicf.trace(function, {"x": X}).as_text(locations=True)
+    for line in (here(-3), here(-3)):
+        assert '"%s":%d:0' % (__file__, line) in text
+    assert "aicf/_tracing.py" not in text and "nn.py" not in text
+
+
+# What a trace refuses
+
+def test_branching_on_a_value():
+    def function(x, y):
+        if x.sum():
+            return x
+        return y
+    assert traced_fails(function, "no value to branch on").lineno == here(-3)
+    assert "if x.sum():" in str(traced_fails(function, "branch"))
+
+
+@pytest.mark.parametrize("function, message", [
+    (lambda x, y: x if x > 0 else y, "cannot be compared"),
+    (lambda x, y: x if x == y else y, "cannot be compared"),
+    (lambda x, y: x * float(x), "read on the host"),
+    (lambda x, y: x * x.item(), "read on the host"),
+    (lambda x, y: x + np.asarray(y), "read on the host"),
+    (lambda x, y: x + np.ones((3, 5)), "make it an input"),
+    (lambda x, y: np.ones((3, 5)) * x, "make it an input"),
+    (lambda x, y: [r for r in x][0], "iterated"),
+    (lambda x, y: x[0], "indexed"),
+    (lambda x, y: x.__setitem__(0, y), "cannot be written"),
+    (lambda x, y: x @ y, "transposed"),
+    (lambda x, y: x + "a", "expected a traced tensor"),
+    (lambda x, y: x * float("inf"), "finite"),
+    (lambda x, y: x / 0, "division by zero"),
+    (lambda x, y: x ** 0.5, "power"),
+    (lambda x, y: x.sum(2), "axis 2"),
+    (lambda x, y: x.sum("0"), "axis is '0'"),
+    (lambda x, y: x + y.sum(1), "do not broadcast"),
+    (lambda x, y: x + y.astype("f32"), "different element types"),
+    (lambda x, y: None, "returned None"),
+    (lambda x, y: {1: x}, "keys are not names"),
+    (lambda x, y: (x, 1), "output 1 of a traced function is 1"),
+    (lambda x, y: x.sum().T, "only a matrix"),
+    (lambda x, y: len(x.sum()), "no length"),
+])
+def test_refused(function, message):
+    traced_fails(function, message)
+
+
+def test_control_flow_over_shapes_works():
+    def function(x, layers):
+        for _ in range(layers.shape[0]):
+            x = x * 2 if x.ndim == 2 and len(x) == 3 else x
+        return x
+    np.testing.assert_array_equal(
+        evaluate(function, x=X, layers=np.zeros(4)), X * 16)
+
+
+def test_a_tensor_of_another_trace():
+    kept = []
+    aicf.trace(lambda x: kept.append(x) or x, {"x": X})
+    traced_fails(lambda x, y: x + kept[0], "another trace")
+    with pytest.raises(aicf.TraceError, match="outside a trace"):
+        kept[0] + 1
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(kept[0])
+
+
+def test_a_trace_inside_a_trace():
+    traced_fails(lambda x, y: aicf.trace(lambda z: z, {"z": X}) and x,
+                 "a trace inside a trace")
+
+
+def test_a_module_may_not_change_inside_a_step():
+    class Model(Mlp):
+        def forward(self, x):
+            y = super().forward(x)
+            self.last = y
+            return y
+    with pytest.raises(aicf.TraceError, match="Model.last is set inside") as caught:
+        aicf.compile_step(Model(), cross_entropy, aicf.optim.SGD(0.1), INPUTS)
+    assert caught.value.lineno == here(-4)
+
+
+def test_an_exception_inside_a_trace_is_the_users():
+    class Mine(Exception):
+        pass
+
+    def function(x):
+        raise Mine("here")
+    with pytest.raises(Mine, match="here"):
+        aicf.trace(function, {"x": X})
+    # The thread's trace is over, and so is the program's.
+    step = aicf.compile_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1), INPUTS)
+    with pytest.raises(Mine):
+        aicf.compile(function, {"x": X}, program=step)
+    aicf.compile(lambda x: x + 1, {"x": X}, program=step, name="function")
+
+
+def test_a_parameter_that_is_nobodys():
+    loose = nn.Parameter((5,), "f64")
+    traced_fails(lambda x, y: x + loose, "not the model's")
+    named = nn.Parameter((5,), "f64", init=2.0, name="shift")
+    np.testing.assert_array_equal(evaluate(lambda x: x + named, x=X), X + 2)
+
+
+# Modules
+
+class Block(nn.Module):
+    def __init__(self, size):
+        self.norm = nn.LayerNorm(size)
+        self.inner = nn.Sequential(nn.Linear(size, 2 * size), nn.GELU("tanh"),
+                                   nn.Linear(2 * size, size, bias=False))
+
+    def forward(self, x):
+        return x + self.inner(self.norm(x))
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        self.blocks = nn.ModuleList([Block(8), Block(8)])
+        self.extra = [nn.Linear(8, 8)]
+        self.head = nn.Linear(8, 8)
+        self.head.weight = self.extra[0].weight
+        self.count = nn.Buffer((), "i64")
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        self.count.update(ops.step_inc(self.count))
+        return self.head(self.extra[0](x))
+
+
+def test_names_are_pytorchs():
+    names = [n for n, _ in Tied().named_parameters()]
+    block = ["norm.weight", "norm.bias", "inner.0.weight", "inner.0.bias",
+             "inner.2.weight"]
+    assert names == ["blocks.%d.%s" % (i, n) for i in range(2) for n in block] \
+        + ["extra.0.weight", "extra.0.bias", "head.bias"]
+    assert [n for n, _ in Tied().named_buffers()] == ["count"]
+    assert [n for n, _ in nn.Sequential(Mlp(), Mlp()).named_children()] == ["0", "1"]
+
+
+def test_tied_parameters_are_one():
+    step = aicf.compile_step(Tied(), lambda m, x: m(x).mean(), aicf.optim.SGD(0.1),
+                             {"x": aicf.spec((4, 8))})
+    for i in range(3):
+        step(np.ones((4, 8), np.float32))
+    state = step.state_dict()
+    assert "head.weight" not in state and state["extra.0.weight"].shape == (8, 8)
+    assert state["count"] == 3
+
+
+def test_buffers_are_parallel_assignments():
+    class Swap(nn.Module):
+        def __init__(self):
+            self.a = nn.Buffer((2,), init=np.array([1, 2], np.float32))
+            self.b = nn.Buffer((2,), init=5.0)
+
+        def forward(self):
+            self.a.update(self.b + 0.0)
+            self.b.update(self.a * 1.0)
+            return self.a + self.b
+    entry = aicf.compile(Swap(), {})
+    np.testing.assert_array_equal(entry().numpy(), [6, 7])
+    np.testing.assert_array_equal(entry.get("a").numpy(), [5, 5])
+    np.testing.assert_array_equal(entry.get("b").numpy(), [1, 2])
+
+
+@pytest.mark.parametrize("update, message", [
+    (lambda b: (b.update(b + 1), b.update(b)), "updated twice"),
+    (lambda b: b.update(b.sum()), "its update is"),
+    (lambda b: b.update(1.0), "expected a traced tensor"),
+])
+def test_bad_updates(update, message):
+    class Model(nn.Module):
+        def __init__(self):
+            self.b = nn.Buffer((2,))
+
+        def forward(self):
+            update(self.b)
+            return self.b + 0.0
+    with pytest.raises(aicf.TraceError, match=message):
+        aicf.compile(Model(), {})
+
+
+def test_initial_values():
+    class Model(nn.Module):
+        def __init__(self):
+            self.a = nn.Parameter((1000, 400), init="uniform_fan_in")
+            self.b = nn.Parameter((1000, 400), init="normal:0.1")
+            self.c = nn.Parameter((3,), init=np.array([1, 2, 3], np.float32))
+            self.d = nn.Parameter((3,), init=7)
+
+        def forward(self):
+            return self.a.sum() + self.b.sum() + self.c.sum() + self.d.sum()
+    state = aicf.compile(Model(), {}, seed=3).state_dict()
+    assert abs(state["a"]).max() <= 400 ** -0.5
+    assert state["a"].std() == pytest.approx(400 ** -0.5 / 3 ** 0.5, rel=0.01)
+    assert state["b"].std() == pytest.approx(0.1, rel=0.01)
+    np.testing.assert_array_equal(state["c"], [1, 2, 3])
+    np.testing.assert_array_equal(state["d"], [7, 7, 7])
+    other = aicf.compile(Model(), {}, seed=4).state_dict()
+    assert (other["a"] != state["a"]).any()
+
+
+@pytest.mark.parametrize("make, error", [
+    (lambda: nn.Parameter((0,)), ValueError), (lambda: nn.Parameter((2, -1)), ValueError),
+    (lambda: nn.Parameter((1.5,)), TypeError), (lambda: nn.Parameter("3"), TypeError),
+    (lambda: nn.Parameter((1,) * 9), ValueError),
+    (lambda: nn.Parameter((3,), "u8"), TypeError),
+    (lambda: nn.Parameter((3,), init="zeroes"), ValueError),
+    (lambda: nn.Parameter((3,), init="normal:-1"), ValueError),
+    (lambda: nn.Parameter((3,), init="normal:x"), ValueError),
+    (lambda: nn.Parameter((3,), init=np.zeros(4)), ValueError),
+    (lambda: nn.Parameter((3,), init=[1, 2, 3]), TypeError),
+    (lambda: nn.Linear(0, 3), ValueError), (lambda: nn.Dropout(1.0), ValueError),
+    (lambda: nn.GELU("exact"), ValueError), (lambda: nn.Sequential(3), TypeError),
+    (lambda: aicf.optim.AdamW(-1), ValueError),
+    (lambda: aicf.optim.AdamW(betas=(0.9, 1.0)), ValueError),
+    (lambda: aicf.optim.AdamW(betas=0.9), ValueError),
+    (lambda: aicf.optim.SGD(momentum=float("nan")), ValueError),
+    (lambda: aicf.optim.SGD(nesterov=1), ValueError),
+    (lambda: aicf.optim.Lion(accumulate=0), ValueError),
+    (lambda: aicf.optim.WarmupCosine(0.1, 0, 10), ValueError),
+    (lambda: aicf.data.Batches(0), ValueError),
+    (lambda: aicf.spec((2, "a")), TypeError),
+])
+def test_bad_descriptions(make, error):
+    with pytest.raises(error, match="."):
+        make()
+
+
+def test_dropout():
+    class Model(nn.Module):
+        def __init__(self):
+            self.a, self.b = nn.Dropout(0.25), nn.Dropout(0.25)
+
+        def forward(self, x):
+            return self.a(x), self.b(x)
+    x = np.ones((100, 100), np.float32)
+    train = aicf.compile(Model(), {"x": x}, training=True)
+    a, b = (r.numpy() for r in train(x))
+    again, _ = (r.numpy() for r in train(x))
+    for kept in (a, b):
+        assert set(np.unique(kept)) == {0, np.float32(1 / 0.75)}
+        assert abs((kept == 0).mean() - 0.25) < 0.02
+    assert (a != b).any() and (a != again).any()  # a seed a use, a mask a step
+    same, _ = aicf.compile(Model(), {"x": x})(x)
+    np.testing.assert_array_equal(same.numpy(), x)
+    frozen, _ = aicf.compile(Model().eval(), {"x": x}, training=True)(x)
+    np.testing.assert_array_equal(frozen.numpy(), x)
+
+
+def test_repr():
+    assert repr(Mlp()) == """Mlp(
+  (fc0): Linear(64, 32, bias=True)
+  (drop): Dropout(p=0)
+  (fc1): Linear(32, 10, bias=True)
+)"""

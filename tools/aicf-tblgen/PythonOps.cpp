@@ -1,0 +1,194 @@
+//===- PythonOps.cpp - python/aicf/ops.py from the aicf dialect -----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A function an op: operands by position, attributes by keyword, with the types
+// and defaults that the op's definition states. Nothing about shapes is said
+// here: the op's own inference and verifier run when it is traced.
+//===----------------------------------------------------------------------===//
+
+#include "mlir/TableGen/Attribute.h"
+#include "mlir/TableGen/GenInfo.h"
+#include "mlir/TableGen/Operator.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TableGen/Error.h"
+#include "llvm/TableGen/Record.h"
+
+using namespace llvm;
+using mlir::tblgen::NamedAttribute;
+using mlir::tblgen::NamedTypeConstraint;
+using mlir::tblgen::Operator;
+
+namespace {
+
+/// How Python says an attribute, and what makes the MLIR one of it.
+struct PythonType {
+  StringRef annotation, convert;
+};
+
+PythonType pythonTypeOf(const Operator &op, const NamedAttribute &attr) {
+  StringRef type = attr.attr.getBaseAttr().getAttrDefName();
+  if (type == "F64Attr")
+    return {"float", "_float"};
+  if (type == "I64Attr")
+    return {"int", "_int"};
+  if (type == "BoolAttr")
+    return {"bool", "_bool"};
+  if (type == "TypeAttr")
+    return {"DType", "_dtype"};
+  if (type == "DenseI64ArrayAttr")
+    return {"Sequence[int]", "_ints"};
+  PrintFatalError(&op.getDef(), "attribute '" + attr.name + "' is a " + type +
+                                    ", which Python has no word for yet");
+}
+
+std::string defaultOf(const NamedAttribute &attr) {
+  if (!attr.attr.hasDefaultValue())
+    return attr.attr.isOptional() ? "None" : "";
+  StringRef value = attr.attr.getDefaultValue();
+  if (value == "false" || value == "true")
+    return value == "true" ? "True" : "False";
+  return value.str();
+}
+
+/// The lines of a td text, indented for a docstring and without their own
+/// indentation.
+void emitText(StringRef text, raw_ostream &os) {
+  SmallVector<StringRef> lines;
+  text.rtrim().split(lines, '\n');
+  size_t indent = StringRef::npos;
+  for (StringRef line : lines)
+    if (!line.trim().empty())
+      indent = std::min(indent, line.find_first_not_of(' '));
+  bool isFirst = true;
+  for (StringRef line : lines) {
+    StringRef rest = line.trim().empty() ? StringRef() : line.substr(indent);
+    if (isFirst && rest.empty())
+      continue;
+    isFirst = false;
+    os << (rest.empty() ? "" : "    ") << rest << "\n";
+  }
+}
+
+/// "tensor of f32", without what is said of all tensors.
+StringRef shortSummary(const NamedTypeConstraint &value) {
+  StringRef summary = value.constraint.getSummary();
+  return summary.take_front(summary.find(" with static"));
+}
+
+void emitSignature(const Operator &op, raw_ostream &os) {
+  os << "def " << op.getOperationName().substr(5) << "(";
+  ListSeparator separator;
+  for (const NamedTypeConstraint &operand : op.getOperands()) {
+    if (operand.isVariadicOfVariadic())
+      PrintFatalError(&op.getDef(), "an operand of lists of lists");
+    if (operand.isOptional())
+      os << separator << operand.name << ": Tensor | None = None";
+    else if (operand.isVariadic())
+      os << separator << operand.name << ": Sequence[Tensor]";
+    else
+      os << separator << operand.name << ": Tensor";
+  }
+  if (op.getNumNativeAttributes() > 0)
+    os << separator << "*";
+  for (const NamedAttribute &attr : op.getAttributes()) {
+    std::string value = defaultOf(attr);
+    os << separator << attr.name << ": " << pythonTypeOf(op, attr).annotation
+       << (value == "None" ? " | None" : "")
+       << (value.empty() ? "" : " = " + value);
+  }
+  os << ") -> ";
+  size_t results = op.getNumResults();
+  os << (results == 1 ? "Tensor" : "tuple[");
+  for (size_t i = 0; results != 1 && i < results; ++i)
+    os << (i ? ", " : "") << "Tensor";
+  os << (results == 1 ? "" : "]") << ":\n";
+}
+
+void emitDocstring(const Operator &op, raw_ostream &os) {
+  os << "    r\"\"\"" << op.getSummary() << "\n\n";
+  std::string text;
+  raw_string_ostream description(text);
+  emitText(op.getDescription(), description);
+  if (!text.empty())
+    os << text << "\n";
+  if (op.getNumOperands() > 0)
+    os << "    Args:\n";
+  for (const NamedTypeConstraint &operand : op.getOperands())
+    os << "        " << operand.name << ": " << shortSummary(operand)
+       << (operand.isOptional()   ? ", or None"
+           : operand.isVariadic() ? ", one or more"
+                                  : "")
+       << ".\n";
+  os << "    Returns:\n";
+  for (const NamedTypeConstraint &result : op.getResults())
+    os << "        " << result.name << ": " << shortSummary(result) << ".\n";
+  os << "    Raises:\n        aicf.TraceError: outside a trace, or an operand "
+        "that is not traced.\n        aicf.CompileError: a rule above is "
+        "broken.\n    \"\"\"\n";
+}
+
+void emitFunction(const Operator &op, raw_ostream &os) {
+  os << "\n\n";
+  emitSignature(op, os);
+  emitDocstring(op, os);
+  unsigned results = op.getNumResults();
+  std::string names; // "r0, r1"
+  for (unsigned i = 0; i < results; ++i)
+    names += (i ? ", r" : "r") + std::to_string(i);
+  os << "    " << (results == 1 ? "return _emit1" : names + " = _emit") << "(\""
+     << op.getOperationName() << "\", [";
+  ListSeparator operands;
+  for (const NamedTypeConstraint &operand : op.getOperands())
+    os << operands << operand.name;
+  os << "], {";
+  ListSeparator attrs;
+  for (const NamedAttribute &attr : op.getAttributes()) {
+    PythonType type = pythonTypeOf(op, attr);
+    os << attrs << "\"" << attr.name << "\": ";
+    if (attr.attr.isOptional())
+      os << "None if " << attr.name << " is None else ";
+    os << type.convert << "(" << attr.name << ")";
+  }
+  os << "})\n";
+  if (results != 1)
+    os << "    return " << names << "\n";
+}
+
+bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
+  os << "# Generated by aicf-tblgen from the aicf dialect. Do not edit: change "
+        "the op and\n# run `cmake --build build --target update-abi`.\n"
+        "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
+        "\"\"\"Every op of the aicf dialect, as a function on traced "
+        "tensors.\n\nDimensions are static and 1 or more; Cn are the op's "
+        "numbered rules. Called inside a\ntrace (aicf.compile_step, "
+        "aicf.compile, aicf.trace); nothing runs.\n\"\"\"\n\n"
+        "from __future__ import annotations\n\n"
+        "from collections.abc import Sequence\n\n"
+        "from ._tracing import DType, Tensor\n"
+        "from ._tracing import emit as _emit, emit1 as _emit1\n"
+        "from ._tracing import to_bool as _bool, to_dtype as _dtype\n"
+        "from ._tracing import to_float as _float, to_int as _int\n"
+        "from ._tracing import to_ints as _ints\n\n"
+        "__all__ = [\n";
+  std::vector<const Record *> ops(records.getAllDerivedDefinitions("AICF_Op"));
+  llvm::sort(ops, [](const Record *a, const Record *b) {
+    return a->getValueAsString("opName") < b->getValueAsString("opName");
+  });
+  for (const Record *op : ops)
+    os << "    \"" << op->getValueAsString("opName") << "\",\n";
+  os << "]\n";
+  for (const Record *op : ops)
+    emitFunction(Operator(op), os);
+  return false;
+}
+
+mlir::GenRegistration pythonOps("gen-python-ops",
+                                "Generate the functions of aicf.ops",
+                                emitPythonOps);
+
+} // namespace

@@ -31,7 +31,14 @@ _MODULES = ("compiled", "data", "errors", "losses", "nn", "op_attrs", "ops", "op
             "seeds")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*_HOME_OF, *_MODULES, "__version__"]
+__all__ = [
+    "AICFError", "Array", "CompileError", "Device", "Entry", "Graph", "Lowered",
+    "ModelBuilder", "PlannedExecutor", "Program", "Spec", "Stream", "Tensor",
+    "TraceError", "Traced", "__version__", "array", "compile", "compile_step",
+    "compiled", "data", "device", "errors", "graph_begin", "graph_end", "graph_launch",
+    "graph_reset", "graph_stream", "load", "losses", "nn", "op_attrs", "op_call", "ops",
+    "optim", "seeds", "spec", "trace", "trace_ir", "trace_step", "zeros",
+]
 
 if TYPE_CHECKING:
     from . import compiled, data, errors, losses, nn, op_attrs, ops, optim, seeds

@@ -46,10 +46,12 @@ def progress(batches: int, epoch: int, epochs: int) -> Iterable[int]:
     """Batch numbers, with a tqdm bar on a terminal."""
     if sys.stderr.isatty():
         try:
-            from tqdm import trange
+            from tqdm import trange  # type: ignore[import-untyped]
         except ImportError:
             return range(batches)
-        return trange(batches, desc="epoch %d/%d" % (epoch, epochs), leave=False)
+        bar: Iterable[int] = trange(batches, desc="epoch %d/%d" % (epoch, epochs),
+                                    leave=False)
+        return bar
     return range(batches)
 
 

@@ -247,6 +247,7 @@ def test_the_package_shows_what_it_has():
     assert {"compile_step", "nn", "ops", "load", "PlannedExecutor"} <= set(dir(aicf))
     for name in aicf.__all__:
         getattr(aicf, name)
+    assert sorted([*aicf._HOME_OF, *aicf._MODULES, "__version__"]) == aicf.__all__
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         aicf.nonsense
 

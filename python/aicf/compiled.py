@@ -362,10 +362,11 @@ _devices: dict[tuple[Any, ...], _runtime.Device] = {}
 def open_device(name: str = "cpu", *, threads: int = 0, tune: str = "off",
                 tuning_file: str = "") -> _runtime.Device:
     """"cpu", "cuda" or "cuda:N"; the same object for the same arguments."""
-    key = (name, threads, tune, tuning_file, os.getpid())
+    kind, _, number = str(name).partition(":")
+    key = (kind, number or "0" if kind == "cuda" else number, threads, tune,
+           tuning_file, os.getpid())
     if key in _devices:
         return _devices[key]
-    kind, _, number = str(name).partition(":")
     if kind == "cpu" and not number:
         device = _runtime.Device.cpu(threads)
     elif kind == "cuda" and (not number or number.isdecimal()):

@@ -300,10 +300,12 @@ def op_call(kind: str, ins: Sequence[Any], outs: Sequence[Any],
         kid: a kernel's id, or "auto".
         stream: one that captures records the call; default: runs, and waits.
         workspace: scratch memory, an array of i32.
-        device: default: that of the first aicf.Array, or the CPU.
+        device: default: the stream's, that of the first aicf.Array, or the CPU.
     Raises: InvalidArgumentError, ShapeMismatchError, DTypeMismatchError,
         MisalignedError, NotImplementedError (no such kernel), DeviceError.
     """
+    if device is None and stream is not None:
+        device = stream.device
     if device is None:
         arrays = [a for a in [*ins, *outs] if isinstance(a, _runtime.Array)]
         device = next((a.device for a in arrays if a.device != "cpu"), "cpu")

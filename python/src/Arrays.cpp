@@ -280,7 +280,7 @@ static bool importOwn(nb::handle object, const DeviceHandle &device,
   argument.data = array->data->memory.get();
   argument.space =
       array->data->device->isCPU() ? MemorySpace::Host : MemorySpace::Device;
-  argument.owner = nb::borrow(object);
+  argument.owner.array = nb::borrow(object);
   return true;
 }
 
@@ -315,7 +315,7 @@ void importAny(nb::handle object, const DeviceHandle &device,
   argument.desc =
       TensorDesc(*dtype, Span<const int64_t>(view.shape_ptr(), view.ndim()));
   argument.data = view.data();
-  argument.owner = nb::cast(view); // holds what was exported
+  argument.owner.view = view;
 }
 
 void importAs(nb::handle object, const TensorDesc &expected,
@@ -339,7 +339,7 @@ void importAs(nb::handle object, const TensorDesc &expected,
   checkPlace(view, device, what, argument);
   argument.desc = expected;
   argument.data = view.data();
-  argument.owner = nb::cast(view);
+  argument.owner.view = view;
 }
 
 Array makeArray(const std::shared_ptr<DeviceHandle> &device, TensorDesc desc,

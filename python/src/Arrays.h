@@ -58,6 +58,12 @@ private:
   std::unordered_map<uint64_t, std::vector<void *>> idle; ///< by bytes
 };
 
+/// What keeps an argument's memory alive: our own array, or another's export.
+struct Owner {
+  nb::object array;
+  nb::ndarray<nb::ro> view;
+};
+
 /// An executor, and whatever must live as long.
 struct ExecutorHandle {
   std::shared_ptr<DeviceHandle> device;
@@ -65,7 +71,7 @@ struct ExecutorHandle {
   std::unique_ptr<Executor> executor;
   /// Bound tensors: the arrays whose memory they are.
   struct Bound {
-    nb::object array;
+    Owner owner;
     const char *data;
     uint64_t bytes;
     bool isWritten; ///< by an entry
@@ -100,12 +106,12 @@ Array makeArray(const std::shared_ptr<DeviceHandle> &device, TensorDesc desc,
 /// The array as NumPy's; bf16 needs the package ml_dtypes.
 nb::object toNumPy(Array &array);
 
-/// What an argument points to; `owner` keeps it alive.
+/// What an argument points to.
 struct Argument {
   const void *data = nullptr;
   TensorDesc desc;
   MemorySpace space = MemorySpace::Host;
-  nb::object owner;
+  Owner owner;
   uint8_t scalar[8] = {}; ///< of a number
   bool isScalar = false;
   const void *pointer() const { return isScalar ? scalar : data; }

@@ -20,13 +20,13 @@ namespace {
 struct StreamHandle {
   std::shared_ptr<DeviceHandle> device;
   std::unique_ptr<Stream> stream;
-  std::vector<nb::object> recorded;
+  std::vector<Owner> recorded;
 };
 
 struct GraphHandle {
   std::shared_ptr<DeviceHandle> device;
   std::unique_ptr<Graph> graph;
-  std::vector<nb::object> arrays;
+  std::vector<Owner> arrays;
 };
 
 OpKind parseKind(const std::string &name) {
@@ -97,7 +97,7 @@ std::vector<uint8_t> encodeFields(OpKind kind, nb::dict given,
 std::vector<TensorView> importList(nb::sequence arrays, DeviceHandle &device,
                                    void *nativeStream, Access access,
                                    const char *what,
-                                   std::vector<nb::object> &owners) {
+                                   std::vector<Owner> &owners) {
   std::vector<TensorView> views;
   size_t i = 0;
   for (nb::handle array : arrays) {
@@ -125,7 +125,7 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
     fail(StatusCode::InvalidArgument, "the stream is of another device object");
   OpKind kind = parseKind(name);
   Stream &queue = stream ? *stream->stream : *device->stream;
-  std::vector<nb::object> owners;
+  std::vector<Owner> owners;
   void *native = queue.nativeHandle();
   auto operands = importList(ins, *device, native, Access::Read,
                              (name + ": operand").c_str(), owners);
@@ -158,6 +158,7 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
 
 void defineOpCall(nb::module_ &m) {
   nb::class_<StreamHandle>(m, "Stream", "A queue of calls that can capture.")
+      .def_prop_ro("device", [](StreamHandle &s) { return s.device; })
       .def_prop_ro("is_capturing",
                    [](StreamHandle &s) { return s.stream->isCapturing(); });
   nb::class_<GraphHandle>(m, "Graph", "Calls that were recorded.")

@@ -215,7 +215,7 @@ def test_wrong_places(plans):
         step(on_card.double(), labels)
     with pytest.raises(aicf.AICFError, match="only an array on cuda:0"):
         step.bind(x=x)
-    with pytest.raises(aicf.AICFError, match="cuda:99|invalid device|ordinal"):
+    with pytest.raises(aicf.AICFError, match="device 99"):
         aicf.device("cuda:99")
 
 

@@ -8,7 +8,9 @@ what importing costs.
     PYTHONPATH=build/python python3 benchmarks/python_calls.py --build build
 
 Windows of all are interleaved in one run; medians with quartiles, in microseconds a
-call. One thread each: at this size a second one gains nothing.
+call. One thread each: at this size a second one gains nothing. `tiny` is the same
+step of a 1 x 1-1-1 network: what a call costs shows there, where the step itself is too
+short to scatter.
 """
 
 import argparse
@@ -30,15 +32,14 @@ import aicf  # noqa: E402
 from aicf import nn  # noqa: E402
 
 CALLS, WINDOWS = 400, 41
-X = np.zeros((64, 64), np.float32)
 
 
-def make_step():
-    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 64))
+def make_step(batch, width, hidden):
+    model = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, width))
     return aicf.compile_step(
         model, lambda m, x, t: aicf.losses.mse_loss(m(x), t),
         aicf.optim.AdamW(1e-3, weight_decay=0.0),
-        {"x": aicf.spec((64, 64)), "t": aicf.spec((64, 64))}, threads=1)
+        {"x": aicf.spec((batch, width)), "t": aicf.spec((batch, width))}, threads=1)
 
 
 class Cpp:
@@ -81,7 +82,7 @@ def torch_calls():
         loss = torch.nn.functional.mse_loss(model(x), t)
         loss.backward()
         optimizer.step()
-        return float(loss)
+        return loss.item()
     return {"PyTorch, eager": eager}
 
 
@@ -124,32 +125,44 @@ def import_seconds(statement):
     return statistics.median(times)
 
 
+def own_cases(build, folder, sizes):
+    x = np.zeros(sizes[:2], np.float32)
+    bound, passed = make_step(*sizes), make_step(*sizes)
+    bound.bind(x=x, t=x)
+    plan = "%s/%d.plan" % (folder, sizes[0])
+    bound.save(plan)
+    return {"C++": Cpp(build, plan),
+            "Python, bound arrays": Python(lambda: float(bound())),
+            "Python, bound, loss not read": Python(bound),
+            "Python, arrays passed": Python(lambda: float(passed(x, x)))}
+
+
+def measure(title, cases):
+    windows = {name: [] for name in cases}
+    for _ in range(WINDOWS):
+        for name, case in cases.items():
+            windows[name].append(case.window())
+    base = statistics.median(windows["C++"])
+    print("%s: microseconds a call, median (quartiles), least, over C++" % title)
+    for name, times in windows.items():
+        low, middle, high = statistics.quantiles(times, n=4)
+        print("  %-30s %8.2f (%.2f .. %.2f) %8.2f %+8.2f" % (
+            name, middle, low, high, min(times), middle - base))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     flags = parser.parse_args()
-    bound, passed = make_step(), make_step()
-    bound.bind(x=X, t=X)
     with tempfile.TemporaryDirectory() as folder:
-        bound.save(folder + "/seed.plan")
-        cases = {"C++": Cpp(flags.build, folder + "/seed.plan"),
-                 "Python, bound arrays": Python(lambda: float(bound())),
-                 "Python, bound, loss not read": Python(bound),
-                 "Python, arrays passed": Python(lambda: float(passed(X, X)))}
+        measure("tiny", own_cases(flags.build, folder, (1, 1, 1)))
+        cases = own_cases(flags.build, folder, (64, 64, 128))
         for peer in (torch_calls, jax_calls):
             try:
                 cases.update({n: Python(f) for n, f in peer().items()})
             except ImportError as error:
                 print("left out: %s" % error)
-        windows = {name: [] for name in cases}
-        for i in range(WINDOWS):
-            for name, case in cases.items():
-                windows[name].append(case.window())
-    base = statistics.median(windows["C++"])
-    for name, times in windows.items():
-        low, middle, high = statistics.quantiles(times, n=4)
-        print("%-30s %8.2f us (%.2f .. %.2f)  %+8.2f" % (name, middle, low, high,
-                                                      middle - base))
+        measure("seed", cases)
     empty = import_seconds("pass")
     for statement in ("import aicf", "import aicf; aicf.compile_step, aicf.nn.Linear",
                       "import aicf._compiler, aicf._runtime", "import numpy"):

@@ -402,6 +402,31 @@ def test_load(tmp_path, batch):
         aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=unsaid)
 
 
+def test_padded_tensors_are_dense_to_their_reader(tmp_path):
+    """No CPU kernel pads: a plan whose derived state was padded by hand."""
+    (tmp_path / "cast.mlir").write_text("""
+func.func @f(%w: tensor<3x5xf32> {aicf.role = "param", aicf.name = "w"},
+             %h: tensor<3x5xf16> {aicf.role = "state", aicf.name = "h", aicf.derived_from = "w"})
+    -> (tensor<3x5xf32> {aicf.name = "y"}) {
+  %y = aicf.cast %h to f32 : tensor<3x5xf16>
+  return %y : tensor<3x5xf32>
+}""")
+
+    def tool(name, *flags):
+        subprocess.run([BINARY / "bin" / name, *flags], check=True, cwd=tmp_path)
+    tool("aicf-compile", "cast.mlir", "-o", "cast.plan")
+    tool("aicf-translate", "--plan-to-aicf", "cast.plan", "-o", "plan.mlir")
+    ir = tmp_path / "plan.mlir"
+    ir.write_text(ir.read_text().replace("<3x5xf16>", "<3x5xf16, padded>"))
+    tool("aicf-translate", "--aicf-to-plan", "plan.mlir", "-o", "padded.plan")
+    program = aicf.load(tmp_path / "padded.plan")
+    w = np.arange(15, dtype=np.float32).reshape(3, 5)
+    program.set("w", w)
+    np.testing.assert_array_equal(program["f"]().numpy(), w)
+    assert program.get("h").dtype == "f16"
+    np.testing.assert_array_equal(program.get("h").numpy(), w)
+
+
 def test_bad_plan_files(tmp_path):
     step = make_step()
     path = tmp_path / "step.plan"

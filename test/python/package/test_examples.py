@@ -85,6 +85,28 @@ def test_the_notebook():
         exec(compile(source, "digits.ipynb", "exec"), names)
 
 
+def test_what_a_wheel_holds(tmp_path):
+    """The installed files alone: they need no LLVM, show no symbol of it, and train."""
+    subprocess.run(["cmake", "--install", BINARY, "--component", "python", "--prefix",
+                    tmp_path], check=True, capture_output=True)
+    done = run_example("digits", cwd="/", env={**os.environ,
+                                               "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 0 and accuracy_of(done.stdout) > 88, done.stderr
+    modules = [p for p in (tmp_path / "aicf").iterdir() if p.name.startswith(
+        ("_runtime.", "_compiler.")) and p.suffix == ".so"]
+    assert len(modules) == 2
+    for path in modules:
+        needs = subprocess.run(["readelf", "-d", path], capture_output=True, text=True,
+                               check=True).stdout
+        assert not re.search(r"NEEDED.*(LLVM|MLIR|blas|python|gomp)", needs), path
+        shown = subprocess.run(["nm", "-D", "--defined-only", path], check=True,
+                               capture_output=True, text=True).stdout.split()[2::3]
+        assert shown == ["PyInit_" + path.name.split(".")[0]]
+    if "Release" in (BINARY / "CMakeCache.txt").read_text():
+        assert {p.name for p in (tmp_path / "aicf").glob("*.pyi")} == {
+            "_runtime.pyi", "_compiler.pyi"}
+
+
 PAGES = ["README.md", "docs/Tutorial.md", "docs/ForPyTorchAndJaxUsers.md"]
 
 

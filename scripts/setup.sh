@@ -3,6 +3,7 @@
 # With MLIR_DIR set, MLIR and LLVM are not touched. Does nothing when all is
 # there; other systems install the packages below by their own names.
 set -euo pipefail
+root="$(cd "$(dirname "$0")/.." && pwd)"
 
 packages=(
   cmake ninja-build g++ ccache
@@ -18,7 +19,7 @@ fi
 # cuBLASLt's header, where nvcc comes without it: from NVIDIA's wheel.
 fetch_cublas_header() {
   command -v nvcc >/dev/null || return 0
-  cd "$(dirname "$0")/.."
+  cd "$root"
   local toolkit
   toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
   [ -f "$toolkit/include/cublasLt.h" ] || [ -f .deps/cublas/cublasLt.h ] && return 0
@@ -46,7 +47,7 @@ fetch_cublas_header
 
 # nanobind and what the package's tests need, beside Debian's NumPy and pytest.
 make_python() {
-  cd "$(dirname "$0")/.."
+  cd "$root"
   local wanted=python/requirements-dev.txt made=.deps/python
   cmp -s "$wanted" "$made/requirements.txt" && return 0
   echo "setup: making $made"

@@ -177,11 +177,13 @@ class Operators:
                      {"axis": _axis(tensor, axis), "keepdim": bool(keepdim)})
 
     def mean(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
-        """The mean over one dimension, or over all (f32 for 16-bit tensors)."""
+        """The mean over one dimension, or over all; f32 for 16-bit tensors."""
         tensor = self._tensor()
         if axis is None:
             return emit1("aicf.mean", [tensor], {})
         size = tensor.shape[_axis(tensor, axis)]
+        if tensor.dtype in ("f16", "bf16"):
+            tensor = tensor.astype("f32")
         return tensor.sum(axis, keepdim) * (1.0 / size)
 
     def astype(self, dtype: DType) -> Tensor:
@@ -512,7 +514,7 @@ class EntryTrace:
         if self._counter is None:
             self._counter = self._argument("rng_step", "state", (), "i64", {})
         self._num_seeds += 1
-        return self._counter, self.seed * 1000003 + self._num_seeds
+        return self._counter, (self.seed * 1000003 + self._num_seeds) % 2**63
 
     # Ops
 

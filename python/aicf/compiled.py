@@ -16,15 +16,16 @@ from __future__ import annotations
 import inspect
 import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _runtime
 from ._tracing import (DType, EntryTrace, Tensor, attribute_text, check_shape,
                        dtype_name, location_of)
-from .errors import (Diagnostic, FailedStateError,
-                     InvalidArgumentError, TraceError, read_diagnostics)
+from .errors import (AICFError, Diagnostic, DTypeMismatchError, FailedStateError,
+                     InvalidArgumentError, NotInitializedError, ShapeMismatchError,
+                     TraceError, read_diagnostics)
 from .nn import Buffer, Module, Parameter
 from .optim import Optimizer
 
@@ -66,12 +67,20 @@ def _spec_of(value: Any, name: str) -> Spec:
         raise type(error)("input %r: %s" % (name, error)) from None
 
 
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
 def _specs(inputs: Any) -> dict[str, Spec]:
     if not isinstance(inputs, Mapping):
         raise TypeError("inputs is a %s, expected a dict of name: aicf.spec(shape, "
                         "dtype)" % type(inputs).__name__)
     for name in inputs:
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or not _is_text(name):
             raise TypeError("the name of an input is %r, expected a str" % (name,))
     return {name: _spec_of(value, name) for name, value in inputs.items()}
 
@@ -82,9 +91,14 @@ class Signature:
 
     name: str
     inputs: tuple[str, ...] = ()
-    #: How outputs are put together: from the list of all of them.
+    #: How outputs are put together: from the list of those that the function has.
     unpack: Callable[[Sequence[Any]], Any] | None = None
+    num_outputs: int = 0  # that the function has; the compiler may add some
+    is_step: bool = False
     accumulate: int = 1
+    #: Other names of tied parameters, and parameters that the entry does not use.
+    aliases: dict[str, str] = field(default_factory=dict)
+    unused: set[str] = field(default_factory=set)
     hypers: dict[str, float] = field(default_factory=dict)
     persistent: dict[str, Parameter | Buffer] = field(default_factory=dict)
     #: The ops that were traced, in the seeds' form.
@@ -208,6 +222,9 @@ class Traced:
         specs, names = _specs(inputs), _names_of(model)
         if not isinstance(name, str) or not name:
             raise TypeError("the name of an entry is %r, expected a str" % (name,))
+        if name.endswith(_ACCUMULATE):
+            raise ValueError("an entry may not be called %r: that is how the compiler "
+                             "calls one that adds up gradients" % name)
         _check_call(source, specs, is_step)
         entry = EntryTrace(self.module, name, names, training, int(seed))
         signature = Signature(name, tuple(specs))
@@ -218,15 +235,28 @@ class Traced:
                 result = call(**tensors)
                 outputs = _step_outputs(result, signature) if is_step \
                     else _plain_outputs(result, signature)
+                signature.num_outputs, signature.is_step = len(outputs), is_step
                 entry.finish(outputs, attributes)
         except TraceError as error:
             if not error.filename:  # about what the function returned
                 raise TraceError(error.message, *location_of(source)) from None
             raise
+        if model is not None:
+            signature.aliases = model._aliases()
+            signature.unused = {name for name in names.values()
+                                if name not in entry.persistent}
         self._add_signature(signature, entry)
         return signature
 
     def _add_signature(self, signature: Signature, entry: EntryTrace) -> None:
+        for other in self.signatures.values():
+            for name, owner in entry.persistent.items():
+                known = other.persistent.get(name)
+                if owner.name and known is not None and known is not owner:
+                    self.module.erase_function(signature.name)
+                    raise TraceError("%s and %s have two different tensors of the name "
+                                     "%r: name= gives one another"
+                                     % (other.name, signature.name, name))
         signature.persistent = entry.persistent
         signature.hypers.update(entry.hypers)
         signature.nodes = entry.dump()
@@ -353,7 +383,10 @@ class Lowered:
         """
         device = open_device(self.device, threads=threads, tune=tune,
                              tuning_file=tuning_file)
-        return Program(self.plan, device, seed=seed, lowered=self)
+        program = Program(self.plan, device, seed=seed, lowered=self)
+        for signature in self.traced.signatures.values():
+            program._start(program.executor, signature, program._initial)
+        return program
 
 
 _devices: dict[tuple[Any, ...], _runtime.Device] = {}
@@ -409,12 +442,12 @@ class Program:
         self._pid = os.getpid()
         self._entries: dict[str, Entry] = {}
         self._bound: dict[str, Any] = {}
-        self._set_plan(plan)
+        self._initial: dict[str, Any] = {}  # of what starts as an array
+        self._set_plan(plan, _runtime.Executor.create(plan, device, seed=seed))
         _programs.add(self)
 
-    def _set_plan(self, plan: _runtime.Plan) -> None:
-        self.plan = plan
-        self.executor = _runtime.Executor.create(plan, self.device, seed=self.seed)
+    def _set_plan(self, plan: _runtime.Plan, executor: _runtime.Executor) -> None:
+        self.plan, self.executor = plan, executor
         signatures = self.lowered.traced.signatures if self.lowered else {}
         for name in plan.entries:
             if name.endswith(_ACCUMULATE):
@@ -427,15 +460,18 @@ class Program:
             else:
                 entry._runners = ()
 
-    def _start(self, signature: Signature) -> None:
-        """Values that an entry brings: hypers, and arrays of parameters."""
+    def _start(self, executor: _runtime.Executor, signature: Signature,
+               already: Collection[str] = ()) -> None:
+        """Writes values that an entry brings: hypers, and arrays of parameters; not
+        those that are there `already`."""
+        roles = {t["name"]: t["role"] for t in executor.plan.persistent()}
         for name, value in signature.hypers.items():
-            if any(t["name"] == name for t in self.plan.persistent()):
-                self.executor.write(name, value)
-        known = {t["name"] for t in self.plan.persistent()}
+            if name in roles and name not in already:
+                executor.write(name, value)
         for name, owner in signature.persistent.items():
-            if owner.value is not None and name in known:
-                self.executor.write(name, owner.value)
+            if owner.value is not None and name in roles and name not in already:
+                executor.write(name, owner.value)
+                self._initial[name] = executor.read(name)
 
     # Entries
 
@@ -450,40 +486,42 @@ class Program:
         return self._entries[name]
 
     def _extend(self, traced: Traced, signature: Signature) -> Entry:
-        """The program with the entry that was just traced."""
+        """The program with the entry that was just traced: all of it, or nothing."""
         assert self.lowered is not None
+        before = dict(self._initial)
         try:
             lowered = Lowered(traced, self.lowered.device, self.lowered.precision,
                               self.lowered._options)
-            old, values = self.executor, self._values()
-            lowered.plan
+            executor = _runtime.Executor.create(lowered.plan, self.device,
+                                                seed=self.seed)
+            for name, array in self._bound.items():
+                executor.bind(name, array)
+            for name, value in self._values().items():
+                executor.write(name, value)
+            self._start(executor, signature,
+                        {t["name"] for t in self.plan.persistent()})
+            executor.prepare()
         except BaseException:
+            self._initial = before
             traced.forget(signature.name)
             raise
-        known = {t["name"] for t in self.plan.persistent()}
         self.lowered = lowered
-        self._set_plan(lowered.plan)
-        del old
-        for name, value in values.items():
-            self.executor.write(name, value)
-        fresh = {n: o for n, o in signature.persistent.items() if n not in known}
-        self._start(Signature(signature.name, persistent=fresh, hypers={
-            n: v for n, v in signature.hypers.items() if n not in known}))
-        for name, array in self._bound.items():
-            self.executor.bind(name, array)
+        self._set_plan(lowered.plan, executor)
         return self._entries[signature.name]
 
     def _values(self) -> dict[str, Any]:
-        """Every param, state and hyper that has a value, but derived ones."""
+        """Every param, state, hyper and input that has a value of its own, not a
+        caller's array's."""
+        names = [t["name"] for t in self.plan.persistent() if not t["derived"]]
+        names += ["%s/%s" % (entry, t["name"]) for entry in self.plan.entries
+                  for t in self.plan.io(entry) if t["role"] == "input"]
         values = {}
-        for tensor in self.plan.persistent():
-            name = tensor["name"]
-            if tensor["derived"]:
-                continue
-            try:
-                values[name] = self.executor.read(name)
-            except RuntimeError:  # never written
-                continue
+        for name in names:
+            if name not in self._bound:
+                try:
+                    values[name] = self.executor.read(name)
+                except NotInitializedError:
+                    continue
         return values
 
     # Values
@@ -505,6 +543,8 @@ class Program:
         """Parameters and buffers as NumPy arrays, by PyTorch's names; with
         `optimizer` also moments, counts and the loss scale: all that a checkpoint
         has. Of a program from a plan file, buffers count as the optimizer's."""
+        if optimizer:
+            self._check_whole_updates()
         names = self._tensors("param", "state") if optimizer else self._model_names()
         return {name: self.executor.read(name).numpy() for name in names}
 
@@ -513,33 +553,55 @@ class Program:
         anything is wrong.
 
         Args:
-            state: arrays by name.
-            strict: every parameter and buffer is there, and nothing else.
+            state: arrays by name; a tied parameter under any of its names.
+            strict: every parameter and buffer that the program uses is there, and no
+                name is unknown to it and to its model; False: others are left out.
         Raises: KeyError (names), ShapeMismatchError, DTypeMismatchError.
         """
-        known = set(self._tensors("param", "state"))
-        unknown = [name for name in state if name not in known]
-        missing = [name for name in self._model_names() if name not in state]
-        if unknown or strict and missing:
+        values, unknown = self._by_own_name(state)
+        missing = [name for name in self._model_names() if name not in values]
+        if strict and (unknown or missing):
             raise KeyError("; ".join(
                 "%s: %s" % (what, ", ".join(map(str, names))) for what, names in (
-                    ("the program does not have", unknown),
-                    ("missing", missing if strict else [])) if names))
+                    ("the program does not have", unknown), ("missing", missing))
+                if names))
         host = _runtime.Device.cpu(1)
-        for name, value in state.items():  # all checked before any is written
+        for name, value in values.items():  # all checked before any is written
             tensor = self.executor.find(name)
-            array = value if isinstance(value, _runtime.Array) \
-                else _runtime.array(value, host)
+            try:
+                array = value if isinstance(value, _runtime.Array) \
+                    else _runtime.array(value, host)
+            except AICFError as error:
+                raise type(error)("\"%s\": %s" % (name, error)) from None
             if array.dtype != tensor["dtype"]:
-                from .errors import DTypeMismatchError
                 raise DTypeMismatchError("\"%s\" is %s, expected %s" % (
                     name, array.dtype, tensor["dtype"]))
             if array.shape != tensor["shape"]:
-                from .errors import ShapeMismatchError
                 raise ShapeMismatchError("\"%s\" has shape %s, expected %s" % (
                     name, array.shape, tensor["shape"]))
-        for name, value in state.items():
+        for name, value in values.items():
             self.executor.write(name, value)
+
+    def _by_own_name(self, state: Mapping[str, Any]) -> tuple[dict[str, Any],
+                                                              list[str]]:
+        """Values by the program's names, and the names that nobody knows."""
+        aliases: dict[str, str] = {}
+        unused: set[str] = set()
+        for signature in self.lowered.traced.signatures.values() \
+                if self.lowered else ():
+            aliases.update(signature.aliases)
+            unused |= signature.unused
+        known = set(self._tensors("param", "state"))
+        values: dict[str, Any] = {}
+        unknown = []
+        for name, value in state.items():
+            own = aliases.get(name, name)
+            if own in known:
+                if own == name or own not in state:
+                    values[own] = value
+            elif own not in unused:
+                unknown.append(name)
+        return values, unknown
 
     def save_weights(self, path: str | os.PathLike[str],
                      optimizer: bool = False) -> None:
@@ -554,13 +616,25 @@ class Program:
 
     def save_checkpoint(self, directory: str | os.PathLike[str]) -> None:
         """Params and states to DIR/state.safetensors, which aicf-run --resume reads;
-        an older file stays whole until the new one is complete."""
+        an older file stays whole until the new one is complete. Raises
+        FailedStateError between the batches of an update: a checkpoint does not say
+        how many are in."""
+        self._check_whole_updates()
         self.executor.save_checkpoint(os.fspath(directory))
 
     def load_checkpoint(self, directory: str | os.PathLike[str]) -> None:
         """Reads one back, or aicf-run --save-checkpoint's; nothing is written when
         anything is wrong. Raises InvalidFileError, DeviceError."""
         self.executor.load_checkpoint(os.fspath(directory))
+        for entry in self._entries.values():
+            entry._batch = 0
+
+    def _check_whole_updates(self) -> None:
+        for entry in self._entries.values():
+            if entry._batch:
+                raise FailedStateError(
+                    "%r is in the middle of an update: %d of %d batches are in" % (
+                        entry.name, entry._batch, entry.signature.accumulate))
 
     def set(self, name: str, value: Any) -> None:
         """Writes a hyper, a parameter or a state."""
@@ -571,16 +645,24 @@ class Program:
         return self.executor.read(name)
 
     def bind(self, name: str, array: Any) -> None:
-        """Has a tensor live in the caller's array on the device, from now on."""
+        """Has a tensor live in the caller's array on the device, from now on; an
+        input as "entry/name"."""
+        head, _, tail = name.rpartition("/")
+        if head in self._entries and tail in self._entries[head].signature.inputs:
+            return self._entries[head].bind(**{tail: array})
+        if not any(t["name"] == name for t in self.plan.persistent()):
+            raise InvalidArgumentError("\"%s\" is no param, state or hyper" % name)
         self.executor.bind(name, array)
         self._bound[name] = array
 
     def reset(self) -> None:
-        """Parameters and states back to their initial values."""
+        """Parameters and states back to the values that they started with."""
         self.executor.reset_state()
+        for name, value in self._initial.items():
+            if name not in self._bound:
+                self.executor.write(name, value)
         for entry in self._entries.values():
             entry._batch = 0
-            self._start(entry.signature)
 
     # What it is
 
@@ -642,6 +724,7 @@ class Entry:
     def __init__(self, program: Program, signature: Signature) -> None:
         self.program, self.signature = program, signature
         self._runners: tuple[Any, ...] = ()
+        self._is_packed = True  # the runner's outputs are not what a call returns
         self._batch = 0  # of an update
 
     @property
@@ -660,6 +743,8 @@ class Entry:
                     % (self.name, self.name))
             names.append(self.name + _ACCUMULATE)
         self._runners = tuple(_runtime.Runner(program.executor, n) for n in names)
+        self._is_packed = self.signature.unpack is not None or \
+            self.signature.num_outputs not in (0, len(self._runners[0].outputs))
         order = tuple(self._runners[0].inputs)
         for name, array in program._bound.items():
             head, _, tail = name.partition("/")
@@ -676,10 +761,19 @@ class Entry:
         return runners[0 if self._batch == self.signature.accumulate - 1 else 1]
 
     def _unpack(self, values: Any) -> Any:
-        unpack = self.signature.unpack
-        if unpack is None:
+        given = values if isinstance(values, tuple) else (values,)
+        signature, count = self.signature, self.signature.num_outputs
+        if not count:  # of a plan file
             return values
-        return unpack(values if isinstance(values, tuple) else (values,))
+        own = given[:count]
+        result = own[0] if signature.unpack is None else signature.unpack(own)
+        if len(given) == count:
+            return result
+        # What keep="grad" and the like have added.
+        more = dict(zip(self._runners[0].outputs[count:], given[count:]))
+        if signature.is_step and isinstance(result, tuple):
+            return result[0], {**result[1], **more}
+        return result, more
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the entry once. Inputs by position or name: NumPy, PyTorch, JAX, CuPy
@@ -698,7 +792,7 @@ class Entry:
         else:
             values = self._next()(*args, **kwargs)
             self._count()
-        return values if self.signature.unpack is None else self._unpack(values)
+        return self._unpack(values) if self._is_packed else values
 
     def _count(self) -> None:
         if len(self._runners) > 1:
@@ -859,6 +953,10 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
     Returns: an Entry: `loss = step(x, y)`.
     Raises: TraceError, CompileError with the user's line; DeviceError.
     """
+    if options.get("split_step"):
+        raise ValueError("split_step makes two entries of a step: trace_step(...)"
+                         ".lower(split_step=True).compile() gives the program with "
+                         "them")
     traced = trace_step(model, loss, optimizer, inputs, name=name, seed=seed)
     return _start_program(traced, name, device, precision, seed, threads, tune,
                           tuning_file, options)
@@ -907,7 +1005,6 @@ def _start_program(traced: Traced, name: str, device: str, precision: str, seed:
     lowered = traced.lower(device, precision, **options)
     program = lowered.compile(seed=seed, threads=threads, tune=tune,
                               tuning_file=tuning_file)
-    program._start(traced.signatures[name])
     return program[name]
 
 
@@ -920,7 +1017,9 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
         path: of a plan that save() or aicf-compile wrote; verified.
         device: default: the plan's.
         seed: of the initialisers.
-        accumulate: of an entry that accumulates gradients, over how many batches.
+        accumulate: of an entry that accumulates gradients, over how many batches,
+            as its optimizer says: the plan has 1/K built in, and K is not in it.
+    Entries return their outputs in the plan's order, as a tuple if there are several.
     Raises: InvalidPlanError, DeviceError.
     """
     plan = _runtime.Plan.load(os.fspath(path))
@@ -928,6 +1027,12 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
                                         tune=tune, tuning_file=tuning_file),
                       seed=seed)
     for name, count in (accumulate or {}).items():
+        accumulates = name + _ACCUMULATE in plan.entries
+        if isinstance(count, bool) or not isinstance(count, int) or count < 2 \
+                or not accumulates:
+            raise InvalidArgumentError(
+                "accumulate[%r] is %r, expected an int of 2 or more, of an entry that "
+                "accumulates" % (name, count))
         program[name].signature.accumulate = count
     return program
 

@@ -21,7 +21,7 @@ class Batches:
     Args:
         size: rows of a batch.
         seed: of the order.
-        name: of the count of batches, which is a state.
+        name: of the count of batches, which is a state; two in one program need two.
 
     Example::
 
@@ -47,6 +47,9 @@ class Batches:
                 or len({t.shape[0] for t in tensors}) != 1:
             trace_error("a batch is taken of arrays with the same number of rows, "
                         "got %s" % ", ".join(map(str, tensors)))
+        if self.size > tensors[0].shape[0]:
+            trace_error("a batch of %d rows is taken of %d"
+                        % (self.size, tensors[0].shape[0]))
         index = ops.shuffle(self.count._tensor(), size=tensors[0].shape[0],
                             seed=self.seed, batch=self.size)
         taken = tuple(ops.gather_rows(tensor, index) for tensor in tensors)

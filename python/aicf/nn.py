@@ -26,7 +26,7 @@ __all__ = [
 _NAMED_INITS = ("zeros", "ones", "uniform_fan_in", "normal")
 
 
-def _check_init(init: Any, shape: tuple[int, ...]) -> Any:
+def _check_init(init: Any, shape: tuple[int, ...], dtype: str) -> Any:
     """An initialiser as the dialect has it, or an array of the shape."""
     if isinstance(init, str):
         name, _, deviation = init.partition(":")
@@ -47,6 +47,8 @@ def _check_init(init: Any, shape: tuple[int, ...]) -> Any:
                         % type(init).__name__)
     if tuple(given) != shape:
         raise ValueError("init has shape %s, expected %s" % (tuple(given), shape))
+    if dtype_name(init.dtype) != dtype:
+        raise TypeError("init is %s, expected %s" % (dtype_name(init.dtype), dtype))
     return init
 
 
@@ -57,7 +59,7 @@ class _Persistent(Operators):
 
     def __init__(self, shape: Any, dtype: DType, init: Any, name: str) -> None:
         self.shape, self.dtype = check_shape(shape), dtype_name(dtype)
-        self.init = _check_init(init, self.shape)
+        self.init = _check_init(init, self.shape, self.dtype)
         self.name = name
 
     def _tensor(self) -> Tensor:
@@ -134,7 +136,14 @@ class Module:
     """The base of every module: define `forward`, assign parameters, buffers and
     modules to attributes (also in lists and tuples)."""
 
-    training: bool = True
+    _training: bool = True
+
+    @property
+    def training(self) -> bool:
+        """Whether this is a training step: False while a prediction is traced, and
+        after eval()."""
+        trace = active_trace()
+        return self._training and (trace is None or trace.training)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Module:
         self = super().__new__(cls)
@@ -191,6 +200,22 @@ class Module:
                     seen.add(id(value))
                     yield _join(prefix, name), value
 
+    def _every_name(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """Every path to a parameter or buffer, tied ones too."""
+        for name, value in self._members():
+            if isinstance(value, Module):
+                yield from value._every_name(_join(prefix, name))
+            elif isinstance(value, _Persistent):
+                yield _join(prefix, name), value
+
+    def _aliases(self) -> dict[str, str]:
+        """Other names of tied parameters, by which PyTorch's state_dict has them."""
+        own = {id(value): name for named in (self.named_parameters(),
+                                             self.named_buffers())
+               for name, value in named}
+        return {name: own[id(value)] for name, value in self._every_name()
+                if own[id(value)] != name}
+
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
         """Names and parameters, each once: a tied one has its first name."""
         return self._named(Parameter)
@@ -211,7 +236,7 @@ class Module:
         """Whether dropout drops, where a training step is traced (entries that
         aicf.compile traces never drop)."""
         for module in list(self.modules()):
-            module.training = bool(mode)
+            module._training = bool(mode)
         return self
 
     def eval(self) -> Module:
@@ -222,9 +247,6 @@ class Module:
         for parameter in self.parameters():
             parameter.requires_grad = bool(requires_grad)
         return self
-
-    def _is_training(self) -> bool:
-        return self.training and current_trace(type(self).__name__).training
 
     def extra_repr(self) -> str:
         return ""
@@ -258,7 +280,10 @@ class ModuleList(Module):
         self._modules = [_check_module(m) for m in modules]
 
     def _members(self) -> Iterator[tuple[str, Any]]:
-        return ((str(i), module) for i, module in enumerate(self._modules))
+        yield from ((str(i), module) for i, module in enumerate(self._modules))
+        for name, value in vars(self).items():
+            if name != "_modules":
+                yield from _flatten(name, value)
 
     def append(self, module: Module) -> ModuleList:
         self._modules = [*self._modules, _check_module(module)]
@@ -352,7 +377,7 @@ class Dropout(Module):
         self.p = float(p)
 
     def forward(self, x: Any) -> Tensor:
-        if not self._is_training() or self.p == 0:
+        if not self.training or self.p == 0:
             return as_tensor(x)
         step, seed = current_trace("Dropout").random_step()
         return ops.dropout(x, step, p=self.p, seed=seed)

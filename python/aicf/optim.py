@@ -11,7 +11,7 @@ the device from the step's number.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 __all__ = ["SGD", "AdamW", "Constant", "Linear", "Lion", "Optimizer", "Schedule",
            "WarmupCosine"]
@@ -96,6 +96,9 @@ class WarmupCosine(Schedule):
         _number(self.end, "end", 0)
         _count(self.warmup, "warmup")
         _count(self.steps, "steps")
+        if self.steps <= self.warmup:
+            raise ValueError("steps is %d, expected more than warmup, %d"
+                             % (self.steps, self.warmup))
 
     def attribute(self) -> str:
         return "#aicf.warmup_cosine<peak = %s, warmup = %d, steps = %d, end = %s>" % (
@@ -105,7 +108,7 @@ class WarmupCosine(Schedule):
 
 @dataclass(frozen=True)
 class Optimizer:
-    """What every optimizer takes.
+    """What every optimizer takes; all but the learning rate by keyword.
 
     Attributes:
         lr: a number, which the host may change between steps, or a schedule.
@@ -117,6 +120,7 @@ class Optimizer:
     """
 
     lr: float | Schedule = 1e-3
+    _: KW_ONLY
     weight_decay: float = 0.0
     clip_norm: float = 0.0
     accumulate: int = 1
@@ -144,7 +148,7 @@ class Optimizer:
                            else _text(value)) for name, value in fields.items()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AdamW(Optimizer):
     """AdamW (Kingma, Ba 2015; Loshchilov, Hutter 2019); states W.exp_avg and
     W.exp_avg_sq. PyTorch's default decay is 0.01, here too."""
@@ -165,7 +169,7 @@ class AdamW(Optimizer):
                 "eps": float(self.eps)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SGD(Optimizer):
     """Stochastic gradient descent; with momentum the state W.momentum_buffer."""
 
@@ -180,12 +184,14 @@ class SGD(Optimizer):
         if not isinstance(self.nesterov, bool):
             raise ValueError("nesterov is %r, expected True or False"
                              % (self.nesterov,))
+        if self.nesterov and self.momentum == 0:
+            raise ValueError("nesterov is True, but momentum is 0")
 
     def fields(self) -> dict[str, float | int | bool]:
         return {"momentum": float(self.momentum), "nesterov": self.nesterov}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lion(Optimizer):
     """Lion (Chen et al. 2023); state W.exp_avg."""
 

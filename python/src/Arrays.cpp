@@ -26,13 +26,17 @@ std::shared_ptr<DeviceHandle> DeviceHandle::make(std::shared_ptr<Device> device,
   return handle;
 }
 
-MemoryPool::~MemoryPool() {
+void MemoryPool::clear() {
+  std::lock_guard<std::mutex> lock(mutex);
   for (auto &[bytes, blocks] : idle)
     for (void *block : blocks)
       device->device->deallocate(block);
+  idle.clear();
 }
 
-StatusOr<std::shared_ptr<void>> MemoryPool::allocate(uint64_t bytes) {
+StatusOr<std::shared_ptr<void>>
+MemoryPool::allocate(uint64_t bytes,
+                     std::shared_ptr<std::atomic<bool>> isShared) {
   void *block = nullptr;
   if (!device->isCPU()) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -43,11 +47,17 @@ StatusOr<std::shared_ptr<void>> MemoryPool::allocate(uint64_t bytes) {
     }
   }
   if (!block) {
-    AICF_ASSIGN_OR_RETURN(block, device->device->allocate(bytes));
+    StatusOr<void *> made = device->device->allocate(bytes);
+    if (!made.ok()) {
+      clear();
+      made = device->device->allocate(bytes);
+    }
+    AICF_RETURN_IF_ERROR(made.status());
+    block = *made;
   }
   return std::shared_ptr<void>(
-      block, [pool = shared_from_this(), bytes](void *unused) {
-        if (pool->device->isCPU())
+      block, [pool = shared_from_this(), bytes, isShared](void *unused) {
+        if (pool->device->isCPU() || isShared->load())
           return pool->device->device->deallocate(unused);
         std::lock_guard<std::mutex> lock(pool->mutex);
         pool->idle[bytes].push_back(unused);
@@ -55,31 +65,29 @@ StatusOr<std::shared_ptr<void>> MemoryPool::allocate(uint64_t bytes) {
 }
 
 Status ArrayData::detach() {
-  if (memory)
+  if (!source)
     return {};
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<void> own,
-                        source->pool->allocate(desc.spanBytes()));
+                        source->pool->allocate(desc.spanBytes(), isShared));
   AICF_RETURN_IF_ERROR(source->executor->read(
       output, own.get(), desc.spanBytes(), MemorySpace::Device));
   memory = std::move(own);
-  // The copy is on the executor's stream: whoever reads it waits for that.
+  if (!device->isCPU()) // there the copy is over
+    writer = source;
+  source.reset();
   return {};
 }
 
 Status ArrayData::synchronize() {
-  if (source)
-    return source->executor->sync();
-  std::lock_guard<std::mutex> lock(device->mutex);
-  return device->stream->synchronize();
-}
-
-Status ArrayData::copyToHost(void *to) {
-  if (source && !memory)
-    return source->executor->read(output, to, desc.spanBytes());
-  AICF_RETURN_IF_ERROR(synchronize());
-  std::lock_guard<std::mutex> lock(device->mutex);
-  return device->device->copyToHost(*device->stream, to, memory.get(),
-                                    desc.spanBytes());
+  std::shared_ptr<ExecutorHandle> handle = source ? source : writer.lock();
+  if (!handle) // or its executor waited when it went
+    return {};
+  std::lock_guard<std::mutex> lock(handle->mutex);
+  AICF_RETURN_IF_ERROR(detach());
+  if (writer.lock())
+    AICF_RETURN_IF_ERROR(handle->executor->sync());
+  writer.reset();
+  return {};
 }
 
 std::optional<DType> dtypeOf(nb::dlpack::dtype dtype) {
@@ -175,6 +183,18 @@ static bool isNumPyBFloat(nb::handle object) {
          nb::hasattr(object, "view");
 }
 
+/// What an array says that cannot be exported: a tensor that requires a
+/// gradient.
+static std::string whyNot(nb::handle object) {
+  try {
+    if (nb::hasattr(object, "__dlpack__"))
+      (void)object.attr("__dlpack__")();
+  } catch (nb::python_error &error) {
+    return ": " + nb::cast<std::string>(nb::str(error.value()));
+  }
+  return {};
+}
+
 /// A view of `object`: on a GPU with the producer's work ordered before what is
 /// enqueued on `nativeStream` next.
 static View viewOf(nb::handle object, void *nativeStream, Access access,
@@ -204,7 +224,8 @@ static View viewOf(nb::handle object, void *nativeStream, Access access,
         DType::BF16};
   fail(StatusCode::DTypeMismatch, what, " is a ", typeName(object),
        ", expected an array (NumPy, PyTorch, JAX, CuPy, or anything with "
-       "__dlpack__)");
+       "__dlpack__)",
+       whyNot(object));
 }
 
 static void checkPlace(const nb::ndarray<nb::ro> &view,
@@ -261,8 +282,7 @@ static bool importNumber(nb::handle object, const TensorDesc &expected,
 
 /// Arrays of ours need no DLPack.
 static bool importOwn(nb::handle object, const DeviceHandle &device,
-                      void *nativeStream, const std::string &what,
-                      Argument &argument) {
+                      const std::string &what, Argument &argument) {
   Array *array = nullptr;
   if (!nb::try_cast(object, array) || !array)
     return false;
@@ -270,11 +290,9 @@ static bool importOwn(nb::handle object, const DeviceHandle &device,
       !array->data->device->isCPU())
     fail(StatusCode::InvalidArgument, what, " is on ",
          array->data->device->name(), ", expected ", device.name());
-  if (array->data->source) {
-    if (!array->data->memory)
-      check(array->data->detach());
-    if (array->data->source->executor->native_stream() != nativeStream)
-      check(array->data->synchronize());
+  {
+    nb::gil_scoped_release release;
+    check(array->data->synchronize());
   }
   argument.desc = array->data->desc;
   argument.data = array->data->memory.get();
@@ -297,7 +315,7 @@ static void checkDesc(const TensorDesc &expected, const std::string &what,
 void importAny(nb::handle object, const DeviceHandle &device,
                void *nativeStream, Access access, const std::string &what,
                Argument &argument) {
-  if (importOwn(object, device, nativeStream, what, argument)) {
+  if (importOwn(object, device, what, argument)) {
     if (access == Access::Write && argument.space == MemorySpace::Host &&
         !device.isCPU())
       fail(StatusCode::InvalidArgument, what, " is on the host, expected ",
@@ -323,7 +341,7 @@ void importAs(nb::handle object, const TensorDesc &expected,
               const std::string &what, Argument &argument) {
   if (importNumber(object, expected, what, argument))
     return;
-  if (importOwn(object, device, nativeStream, what, argument))
+  if (importOwn(object, device, what, argument))
     return checkDesc(expected, what, argument.desc);
   auto [view, dtype] = viewOf(object, nativeStream, access, what);
   if (dtype != expected.dtype)
@@ -354,6 +372,7 @@ Array makeArray(const std::shared_ptr<DeviceHandle> &device, TensorDesc desc,
     std::lock_guard<std::mutex> lock(device->mutex);
     check(device->device->copyToDevice(*device->stream, block, from,
                                        desc.spanBytes()));
+    check(device->stream->synchronize()); // other streams know nothing of ours
   }
   return {std::move(data)};
 }
@@ -362,16 +381,18 @@ namespace {
 
 /// The values on the host; on the CPU those of the array itself.
 std::shared_ptr<void> hostCopy(ArrayData &data) {
-  if (data.device->isCPU()) {
-    check(data.detach());
+  if (data.device->isCPU()) // an output owns its values at once
     return data.memory;
-  }
+  nb::gil_scoped_release release;
+  check(data.synchronize());
   auto host =
       std::shared_ptr<void>(std::malloc(data.desc.spanBytes()), std::free);
   if (!host)
     fail(StatusCode::DeviceError, "out of host memory");
-  nb::gil_scoped_release release;
-  check(data.copyToHost(host.get()));
+  std::lock_guard<std::mutex> lock(data.device->mutex);
+  check(data.device->device->copyToHost(*data.device->stream, host.get(),
+                                        data.memory.get(),
+                                        data.desc.spanBytes()));
   return host;
 }
 
@@ -401,13 +422,8 @@ nb::object item(Array &array) {
          "only an array of one element is a number, "
          "this one is ",
          data.desc.toString());
-  uint8_t bytes[8];
-  if (data.device->isCPU() && data.memory)
-    std::memcpy(bytes, data.memory.get(), sizeOf(data.desc.dtype));
-  else {
-    nb::gil_scoped_release release;
-    check(data.copyToHost(bytes));
-  }
+  std::shared_ptr<void> host = hostCopy(data);
+  auto *bytes = static_cast<const uint8_t *>(host.get());
   if (isFloat(data.desc.dtype))
     return nb::float_(loadElement(data.desc.dtype, bytes));
   if (data.desc.dtype == DType::I32) {
@@ -422,13 +438,11 @@ nb::object item(Array &array) {
 
 nb::object dlpack(Array &array, nb::kwargs kwargs) {
   ArrayData &data = *array.data;
-  if (!data.device->isCPU()) {
-    check(data.detach());
+  {
     nb::gil_scoped_release release;
     check(data.synchronize()); // whatever stream the consumer is on
-  } else {
-    check(data.detach());
   }
+  data.isShared->store(true);
   int type =
       data.device->isCPU() ? nb::device::cpu::value : nb::device::cuda::value;
   nb::object view = exportArray<nb::array_api>(
@@ -439,13 +453,27 @@ nb::object dlpack(Array &array, nb::kwargs kwargs) {
 }
 
 std::string repr(Array &array) {
+  const TensorDesc &desc = array.data->desc;
   std::string text = "aicf.Array(";
-  if (array.data->desc.elements() <= 16) {
-    nb::object list = toNumPy(array).attr("tolist")();
-    text += nb::cast<std::string>(nb::str(nb::repr(list))) + ", ";
-  }
-  return text + array.data->desc.toString() + ", " +
-         array.data->device->name() + ")";
+  nb::object values;
+  if (desc.elements() == 1)
+    values = item(array);
+  else if (desc.elements() <= 16 && desc.dtype != DType::BF16)
+    values = toNumPy(array).attr("tolist")();
+  if (values.is_valid())
+    text += nb::cast<std::string>(nb::str(nb::repr(values))) + ", ";
+  return text + desc.toString() + ", " + array.data->device->name() + ")";
+}
+
+/// `op` is Python's Py_EQ, ...; what is compared is the one element.
+template <int op> nb::object compare(Array &array, nb::object other) {
+  if (array.data->desc.elements() != 1)
+    throw nb::type_error(
+        "only arrays of one element are compared: take numpy()");
+  Array *second = nullptr;
+  if (nb::try_cast(other, second) && second)
+    other = item(*second);
+  return nb::steal(PyObject_RichCompare(item(array).ptr(), other.ptr(), op));
 }
 
 } // namespace
@@ -515,7 +543,10 @@ void defineArrays(nb::module_ &m) {
         return "aicf.Device(" + d.name() + ": " + d.device->description() + ")";
       });
 
-  nb::class_<Array>(m, "Array", "An immutable, dense array on a device.")
+  nb::class_<Array>(
+      m, "Array",
+      "A dense array on a device. One of a single element is a number where "
+      "Python asks for one: float(), format(), ==, <.")
       .def_prop_ro(
           "shape", [](Array &a) { return shapeTuple(a.data->desc); },
           nb::sig("def shape(self) -> tuple[int, ...]"))
@@ -526,7 +557,9 @@ void defineArrays(nb::module_ &m) {
       .def_prop_ro("ndim", [](Array &a) { return int(a.data->desc.rank); })
       .def_prop_ro("size", [](Array &a) { return a.data->desc.elements(); })
       .def_prop_ro("nbytes", [](Array &a) { return a.data->desc.spanBytes(); })
-      .def("numpy", &toNumPy, "The values as a NumPy array; waits for them.",
+      .def("numpy", &toNumPy,
+           "The values as a NumPy array; waits for them. On the CPU it shares "
+           "the memory.",
            nb::sig("def numpy(self) -> typing.Any"))
       .def("item", &item, "The one element as a Python number.",
            nb::sig("def item(self) -> float | int"))
@@ -537,6 +570,30 @@ void defineArrays(nb::module_ &m) {
             return nb::module_::import_("builtins").attr("int")(item(a));
           },
           nb::sig("def __int__(self) -> int"))
+      .def("__bool__",
+           [](Array &a) { return bool(PyObject_IsTrue(item(a).ptr())); })
+      .def(
+          "__format__",
+          [](Array &a, nb::str spec) {
+            nb::object value = nb::len(spec) == 0
+                                   ? nb::object(nb::str(repr(a).c_str()))
+                                   : item(a);
+            return nb::module_::import_("builtins").attr("format")(value, spec);
+          },
+          nb::sig("def __format__(self, spec: str, /) -> str"))
+      .def("__eq__", &compare<Py_EQ>,
+           nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__ne__", &compare<Py_NE>,
+           nb::sig("def __ne__(self, other: object, /) -> bool"))
+      .def("__lt__", &compare<Py_LT>,
+           nb::sig("def __lt__(self, other: typing.Any, /) -> bool"))
+      .def("__le__", &compare<Py_LE>,
+           nb::sig("def __le__(self, other: typing.Any, /) -> bool"))
+      .def("__gt__", &compare<Py_GT>,
+           nb::sig("def __gt__(self, other: typing.Any, /) -> bool"))
+      .def("__ge__", &compare<Py_GE>,
+           nb::sig("def __ge__(self, other: typing.Any, /) -> bool"))
+      .def("__hash__", [](Array &a) { return reinterpret_cast<intptr_t>(&a); })
       .def("__len__",
            [](Array &a) {
              if (a.data->desc.rank == 0)

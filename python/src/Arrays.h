@@ -23,6 +23,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -43,16 +44,21 @@ struct DeviceHandle {
                                             int ordinal);
 };
 
-/// Memory of a device, kept for the next array of its size where allocating is
-/// dear.
+/// Memory of a device; where allocating is dear, it is kept for the next array
+/// of its size.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 public:
   explicit MemoryPool(std::shared_ptr<DeviceHandle> device)
       : device(std::move(device)) {}
-  ~MemoryPool();
-  StatusOr<std::shared_ptr<void>> allocate(uint64_t bytes);
+  ~MemoryPool() { clear(); }
+  /// What `isShared` says in the end: whether others may still read the memory
+  /// when it is given back; then it is freed, which waits for them.
+  StatusOr<std::shared_ptr<void>>
+  allocate(uint64_t bytes, std::shared_ptr<std::atomic<bool>> isShared);
 
 private:
+  void clear();
+
   std::shared_ptr<DeviceHandle> device;
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<void *>> idle; ///< by bytes
@@ -68,8 +74,8 @@ struct Owner {
 struct ExecutorHandle {
   std::shared_ptr<DeviceHandle> device;
   std::shared_ptr<MemoryPool> pool;
-  std::unique_ptr<Executor> executor;
-  /// Bound tensors: the arrays whose memory they are.
+  /// Bound tensors: the arrays whose memory they are. They outlive the
+  /// executor, which waits for what runs when it goes.
   struct Bound {
     Owner owner;
     const char *data;
@@ -77,6 +83,23 @@ struct ExecutorHandle {
     bool isWritten; ///< by an entry
   };
   std::unordered_map<std::string, Bound> bound;
+  std::unique_ptr<Executor> executor;
+  /// Held by whoever uses the executor, over the whole of a call. Nobody waits
+  /// for it with the GIL.
+  std::mutex mutex;
+};
+
+/// The executor is this thread's while it lives; FailedState if it is
+/// another's.
+class Use {
+public:
+  explicit Use(ExecutorHandle &handle) : lock(handle.mutex, std::try_to_lock) {
+    if (!lock.owns_lock())
+      fail(StatusCode::FailedState, "another thread is using this program");
+  }
+
+private:
+  std::unique_lock<std::mutex> lock;
 };
 
 /// The values of an Array: memory of its own, or, until the entry runs again,
@@ -85,17 +108,21 @@ struct ArrayData {
   TensorDesc desc;
   std::shared_ptr<DeviceHandle> device;
   std::shared_ptr<void> memory;
-  std::shared_ptr<ExecutorHandle> source; ///< null once `memory` is there
+  std::shared_ptr<std::atomic<bool>> isShared =
+      std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<ExecutorHandle> source; ///< whose output it is; null then
   std::string output;
+  /// Whose stream the copy into `memory` is on, until somebody waited.
+  std::weak_ptr<ExecutorHandle> writer;
 
-  /// Takes the values out of the executor; work behind is on its stream.
+  /// Takes the values out of the executor, which is this thread's.
   Status detach();
-  /// Waits for the values.
+  /// Has the values in `memory`, and waits for them, and for whoever uses the
+  /// executor: never with the GIL.
   Status synchronize();
-  Status copyToHost(void *to);
 };
 
-/// An array on a device: immutable, row-major, dense.
+/// An array on a device: row-major, dense.
 struct Array {
   std::shared_ptr<ArrayData> data;
 };

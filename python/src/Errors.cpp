@@ -9,6 +9,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <typeinfo>
+
 namespace nb = nanobind;
 
 namespace aicf::python {
@@ -28,6 +30,10 @@ void registerErrors() {
           std::rethrow_exception(pointer);
         } catch (const StatusException &error) {
           raise(error.status());
+        } catch (const std::bad_cast &) { // a str that is no UTF-8, say
+          PyErr_SetString(
+              PyExc_TypeError,
+              "an argument that cannot be converted: strings must be UTF-8");
         }
       });
 }

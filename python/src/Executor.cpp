@@ -70,6 +70,7 @@ void bind(Handle &handle, const std::string &name, nb::handle array) {
          argument.isScalar ? "a number" : "on the host", ": only an array on ",
          handle.device->name(), " can be bound");
   uint64_t bytes = tensor.desc.spanBytes();
+  Use use(handle);
   Handle::Bound bound{std::move(argument.owner),
                       static_cast<const char *>(argument.data), bytes, written};
   refuseOverlap(handle, name, bound);
@@ -86,6 +87,7 @@ void write(Handle &handle, const std::string &name, nb::handle array) {
   Argument argument;
   importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
            Access::Read, quoted(name), argument);
+  Use use(handle);
   nb::gil_scoped_release release;
   check(handle.executor->write(name, argument.pointer(),
                                tensor.desc.spanBytes(), argument.space));
@@ -100,6 +102,7 @@ Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
   data->device = handle->device;
   data->source = handle;
   data->output = name;
+  Use use(*handle);
   nb::gil_scoped_release release;
   check(data->detach());
   return {std::move(data)};
@@ -117,6 +120,7 @@ nb::dict describeTensor(const PlanTensor &tensor) {
 }
 
 nb::list describeSlots(Handle &handle) {
+  Use use(handle);
   nb::list list;
   for (const SlotInfo &slot : handle.executor->slots()) {
     nb::dict info;
@@ -134,6 +138,7 @@ nb::list describeSlots(Handle &handle) {
 }
 
 nb::list describeTrace(Handle &handle) {
+  Use use(handle);
   nb::list list;
   for (const TraceRecord &record : handle.executor->trace_get()) {
     nb::dict info;
@@ -152,6 +157,7 @@ nb::list describeTrace(Handle &handle) {
 }
 
 nb::dict describeStatistics(Handle &handle) {
+  Use use(handle);
   ExecutorStatistics stats = handle.executor->statistics();
   nb::dict info;
   info["persistent_bytes"] = stats.persistentBytes;
@@ -182,6 +188,7 @@ ExecutorOptions readOptions(uint64_t seed, bool useInitializers,
 template <typename... Params>
 auto released(Status (Executor::*method)(Params...)) {
   return [method](Handle &handle, std::decay_t<Params>... args) {
+    Use use(handle);
     nb::gil_scoped_release release;
     check(((*handle.executor).*method)(args...));
   };
@@ -290,6 +297,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "check_read",
           [](Handle &h, const std::string &name, const std::string &entry) {
+            Use use(h);
             check(h.executor->check_read(name, entry));
           },
           nb::arg("name"), nb::arg("entry"))
@@ -303,6 +311,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "run",
           [](Handle &h, const std::string &entry) {
+            Use use(h);
             nb::gil_scoped_release release;
             check(h.executor->run(entry));
           },
@@ -310,6 +319,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "run_graph",
           [](Handle &h, const std::string &entry, uint32_t steps) {
+            Use use(h);
             nb::gil_scoped_release release;
             check(h.executor->run(GraphKey{entry, steps}));
           },
@@ -318,6 +328,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "capture",
           [](Handle &h, const std::string &entry) {
+            Use use(h);
             nb::gil_scoped_release release;
             check(h.executor->capture(entry));
           },
@@ -325,6 +336,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "replay",
           [](Handle &h, const std::string &entry, uint64_t n) {
+            Use use(h);
             runInterruptibly(*h.executor, n, [&](uint64_t) {
               return h.executor->replay(entry, 1);
             });
@@ -339,7 +351,10 @@ void defineExecutor(nb::module_ &m) {
            nb::sig("def trace_get(self) -> list[dict[str, typing.Any]]"))
       .def(
           "trace_json",
-          [](Handle &h) { return traceToChromeJson(h.executor->trace_get()); },
+          [](Handle &h) {
+            Use use(h);
+            return traceToChromeJson(h.executor->trace_get());
+          },
           "The trace in Chrome's format, which Perfetto opens.")
       .def("slots", &describeSlots,
            nb::sig("def slots(self) -> list[dict[str, typing.Any]]"))
@@ -348,6 +363,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "save_checkpoint",
           [](Handle &h, const std::string &directory) {
+            Use use(h);
             nb::gil_scoped_release release;
             check(saveCheckpoint(*h.executor, directory));
           },
@@ -355,6 +371,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "load_checkpoint",
           [](Handle &h, const std::string &directory) {
+            Use use(h);
             nb::gil_scoped_release release;
             check(loadCheckpoint(*h.executor, directory));
           },

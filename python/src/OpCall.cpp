@@ -29,6 +29,18 @@ struct GraphHandle {
   std::vector<Owner> arrays;
 };
 
+/// A device's streams and graphs, for one thread; waited for without the GIL.
+class DeviceLock {
+public:
+  explicit DeviceLock(DeviceHandle &device) {
+    nb::gil_scoped_release release;
+    lock = std::unique_lock<std::mutex>(device.mutex);
+  }
+
+private:
+  std::unique_lock<std::mutex> lock;
+};
+
 OpKind parseKind(const std::string &name) {
   for (size_t i = 0; i < kNumOpKinds; ++i)
     if (infoOf(static_cast<OpKind>(i)).name == name && !name.empty())
@@ -143,11 +155,11 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
   for (const TensorView &view : operands)
     descs.push_back(view.desc);
   std::vector<uint8_t> blob = encodeFields(kind, attrs, descs);
+  DeviceLock lock(*device);
   if (stream && queue.isCapturing())
     stream->recorded.insert(stream->recorded.end(), owners.begin(),
                             owners.end());
   nb::gil_scoped_release release;
-  std::lock_guard<std::mutex> lock(device->mutex);
   check(op_call(*device->device, kind, operands, results, infoOf(kind).schema,
                 blob, queue, kid, scratch));
   if (!queue.isCapturing()) // the arrays are the caller's again
@@ -191,6 +203,7 @@ void defineOpCall(nb::module_ &m) {
   m.def(
       "graph_begin",
       [](StreamHandle &stream) {
+        DeviceLock lock(*stream.device);
         check(graph_begin(*stream.stream));
         stream.recorded.clear();
       },
@@ -198,6 +211,7 @@ void defineOpCall(nb::module_ &m) {
   m.def(
       "graph_end",
       [](StreamHandle &stream) {
+        DeviceLock lock(*stream.device);
         auto graph = std::make_unique<GraphHandle>();
         graph->graph = check(graph_end(*stream.stream));
         graph->device = stream.device;
@@ -210,13 +224,13 @@ void defineOpCall(nb::module_ &m) {
   m.def(
       "graph_launch",
       [](GraphHandle &graph, StreamHandle &stream) {
+        DeviceLock lock(*stream.device);
         if (!graph.graph)
           fail(StatusCode::FailedState, "the graph was reset");
         if (graph.device != stream.device)
           fail(StatusCode::InvalidArgument,
                "the graph is of another device object than the stream");
         nb::gil_scoped_release release;
-        std::lock_guard<std::mutex> lock(stream.device->mutex);
         check(graph_launch(*graph.graph, *stream.stream));
         check(stream.stream->synchronize());
       },
@@ -224,6 +238,7 @@ void defineOpCall(nb::module_ &m) {
   m.def(
       "graph_reset",
       [](GraphHandle &graph) {
+        DeviceLock lock(*graph.device);
         graph_reset(graph.graph);
         graph.arrays.clear();
       },

@@ -14,7 +14,6 @@
 
 #include "python/src/Runner.h"
 
-#include <atomic>
 #include <chrono>
 
 namespace aicf::python {
@@ -68,7 +67,6 @@ public:
     std::vector<nb::handle> given(inputs.size());
     readArguments(args, kwargs, given);
     bool isEmpty = args.size() == 0 && kwargs.size() == 0;
-    Busy busy(*this);
     std::vector<Argument> arguments(isEmpty ? 0 : inputs.size());
     bool waits = false;
     for (size_t i = 0; i < arguments.size(); ++i)
@@ -76,6 +74,7 @@ public:
         importInput(i, given[i], arguments[i]);
         waits |= arguments[i].space == MemorySpace::Device;
       }
+    Use use(*handle); // over all of it: the outputs are this call's
     {
       nb::gil_scoped_release release;
       check(detachOutputs());
@@ -96,7 +95,7 @@ public:
     if (n == 0 || stepsPerLaunch == 0)
       fail(StatusCode::InvalidArgument, n == 0 ? "n" : "steps_per_launch",
            " is 0, expected 1 or more");
-    Busy busy(*this);
+    Use use(*handle); // over all of it: the outputs are this call's
     {
       nb::gil_scoped_release release;
       check(detachOutputs());
@@ -126,20 +125,6 @@ private:
     TensorDesc desc;
     nb::object interned; ///< the name, as keywords are
     bool isBound = false;
-  };
-
-  /// Two threads would mix up their inputs.
-  class Busy {
-  public:
-    explicit Busy(Runner &runner) : runner(runner) {
-      if (runner.isBusy.exchange(true))
-        fail(StatusCode::FailedState, "another thread is running \"",
-             runner.key.entry, "\"");
-    }
-    ~Busy() { runner.isBusy = false; }
-
-  private:
-    Runner &runner;
   };
 
   static std::vector<std::string> namesOf(const std::vector<Slot> &slots) {
@@ -175,6 +160,10 @@ private:
                "\" is given twice");
         given[i] = value;
       }
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (given[i] && inputs[i].isBound)
+        fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
+             "\" is bound to an array: write into that, or bind another");
     if (args.size() + kwargs.size() > 0)
       for (size_t i = 0; i < inputs.size(); ++i)
         if (!given[i] && !inputs[i].isBound)
@@ -222,7 +211,6 @@ private:
   GraphKey key;
   std::vector<Slot> inputs, outputs;
   std::vector<std::weak_ptr<ArrayData>> live; ///< by output; empty on the CPU
-  std::atomic<bool> isBusy{false};
 };
 
 } // namespace

@@ -134,3 +134,13 @@ func.func @f(%x: tensor<f32>) -> tensor<f32> {
   %y = aicf.relu %x {aicf.recompute = false} : tensor<f32>
   return %y : tensor<f32>
 }
+
+// -----
+
+// expected-error @+1 {{#aicf.sgd: nesterov is true, but momentum is 0}}
+func.func private @f() attributes {aicf.optimizer = #aicf.sgd<lr = "lr", nesterov = true>}
+
+// -----
+
+// expected-error @+1 {{#aicf.warmup_cosine: steps is 10, expected more than warmup, 10}}
+func.func private @f() attributes {aicf.optimizer = #aicf.sgd<lr = #aicf.warmup_cosine<peak = 0.1, warmup = 10, steps = 10>>}

@@ -96,6 +96,39 @@ class Liar:
         return self.rng.choice([-1, 2**70, 3])
 
 
+def make_optimizer(rng, aicf):
+    """One that is right, or nearly."""
+    def number():
+        return rng.choice([0, 0.0, 1e-3, 0.5, 0.9, 1.0, 1e300, -1, True])
+
+    def count():
+        return rng.choice([0, 1, 2, 3, 10, 10, 100, 2**31 - 1])
+    rate = rng.choice([
+        number, lambda: aicf.optim.Constant(number()),
+        lambda: aicf.optim.Linear(number(), number(), count()),
+        lambda: aicf.optim.WarmupCosine(number(), count(), count(), number())])()
+    make = rng.choice([aicf.optim.AdamW, aicf.optim.SGD, aicf.optim.Lion])
+    fields = {"weight_decay": number(), "clip_norm": number(),
+              "accumulate": rng.choice([1, 2, 3])}
+    if make is aicf.optim.SGD:
+        fields.update(momentum=number(), nesterov=rng.choice([True, False]))
+    else:
+        fields["betas"] = (number(), number())
+    return make(rate, **{k: v for k, v in fields.items() if rng.random() < 0.5})
+
+
+def compile_something(rng, aicf, np):
+    """A step with a random optimizer and random options, and two calls of it."""
+    model = aicf.nn.Linear(3, rng.choice([1, 2]))
+    step = aicf.compile_step(
+        model, lambda m, x: (m(x) ** 2).mean(), make_optimizer(rng, aicf),
+        {"x": aicf.spec((2, 3))}, precision=rng.choice(["f32", "tf32", "bf16", "f16"]),
+        **rng.choice([{}, {}, {"keep": "grad"}, {"keep": "all"}, {"opt_level": 0},
+                      {"streams": 2}]))
+    for _ in range(3):
+        step(np.ones((2, 3), "f"))
+
+
 def make_value(rng, np, things, depth=0):
     """Anything."""
     numbers = [-2**63, -1, 0, 1, 2, 3, 5, 7, 2**31, 2**31 - 1, 2**63, 2**64, 10**30]
@@ -140,8 +173,27 @@ def round_of_calls(seed):
     faulthandler.enable()
     rng = random.Random(seed)
     targets, things = make_targets(aicf, np)
+    raised = make_calls(rng, CALLS_A_ROUND, targets, things, aicf, np)
+    # The same objects in two threads: errors, no crash.
+    import threading
+    threads = [threading.Thread(target=make_calls, args=(
+        random.Random(seed * 2 + i), CALLS_A_ROUND // 4, targets, things, aicf, np))
+        for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # Whatever was done to them, fresh things work.
+    x = np.ones((5, 4), "f")
+    y = aicf.compile(lambda x: x + x, {"x": x})(x).numpy()
+    assert (y == 2 * x).all()
+    print("%d of %d calls raised" % (raised, CALLS_A_ROUND))
+
+
+def make_calls(rng, count, targets, things, aicf, np):
+    """Random calls; how many of them raised."""
     raised = 0
-    for _ in range(CALLS_A_ROUND):
+    for _ in range(count):
         name, function = rng.choice(targets)
         known = [p.name for p in parameters_of(function)
                  if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -154,14 +206,13 @@ def round_of_calls(seed):
         if os.environ.get("AICF_FUZZ_VERBOSE"):
             print(name, args, kwargs, file=sys.stderr, flush=True)
         try:
-            function(*args, **kwargs)
+            if rng.random() < 0.02:
+                compile_something(rng, aicf, np)
+            else:
+                function(*args, **kwargs)
         except (Exception, RecursionError):
             raised += 1
-    # Whatever was done to them, fresh things work.
-    x = np.ones((5, 4), "f")
-    y = aicf.compile(lambda x: x + x, {"x": x})(x).numpy()
-    assert (y == 2 * x).all()
-    print("%d of %d calls raised" % (raised, CALLS_A_ROUND))
+    return raised
 
 
 def run_round(seed):

@@ -110,7 +110,7 @@ def test_numbers_are_0_d_arrays():
 
 def test_arrays_elsewhere():
     step = make_step()
-    with pytest.raises(aicf.AICFError, match="DLPack device|on cuda|is a Exporter"):
+    with pytest.raises(aicf.AICFError, match="is a Exporter.*: not on this device"):
         step(Exporter(FarAway(X)), LABELS)
 
 
@@ -165,6 +165,31 @@ def test_a_bound_array_lives_as_long_as_it_is_bound():
     step.bind(x=X)
     gc.collect()
     assert alive() is None and len(junk) == 50
+
+
+def test_a_kept_output_keeps_no_program():
+    step, x = make_step(), X.copy()
+    alive = weakref.ref(x)
+    step.bind(x=x)
+    losses = [step(labels=LABELS) for _ in range(3)]
+    del step, x
+    gc.collect()
+    assert alive() is None and all(float(v) > 0 for v in losses)
+
+
+def test_one_element_is_a_number():
+    one, two, many = (aicf.array(np.array(v, np.float32)) for v in (1, 2, [1, 2]))
+    assert one == 1 and one == one and one != two and one < two <= 2.0 and two > 1
+    assert two >= one and min(one, 0.5) == 0.5 and bool(one) and not bool(aicf.zeros(()))
+    assert "%.2f" % one == format(one, ".2f") == f"{one:.2f}" == "1.00"
+    assert f"{one}" == repr(one) == "aicf.Array(1.0, f32, cpu)"
+    assert len({one, two, one}) == 2
+    for wrong in (lambda: many == 1, lambda: many < many, lambda: bool(many),
+                  lambda: f"{many:.2f}"):
+        with pytest.raises((TypeError, aicf.AICFError), match="one element"):
+            wrong()
+    half = aicf.compile(lambda x: x.astype("bf16"), {"x": aicf.spec((3,))})
+    assert repr(half(np.ones(3, np.float32))) == "aicf.Array(3xbf16, cpu)"
 
 
 def test_outputs_own_their_values():

@@ -167,11 +167,43 @@ def test_an_entry_that_does_not_compile_leaves_the_program(batch):
     with pytest.raises(aicf.CompileError, match="already"):
         aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=step, name="train_step")
     clash = nn.Parameter((3,), name="fc0.bias")
-    with pytest.raises(aicf.CompileError, match="fc0.bias"):
+    with pytest.raises(aicf.TraceError, match="two different tensors"):
         aicf.compile(lambda: clash + 1, {}, program=step, name="clash")
+    with pytest.raises(aicf.CompileError, match="fc0.weight"):  # of another shape
+        class Other(nn.Module):
+            def __init__(self):
+                self.fc0 = nn.Linear(2, 3)
+
+            def forward(self, x):
+                return self.fc0(x)
+        aicf.compile(Other(), {"x": aicf.spec((1, 2))}, program=step, name="clash")
+    with pytest.raises(ValueError, match="may not be called"):
+        aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=step, name="a.accumulate")
     assert list(step.program.entries) == ["train_step"]
     step(*batch)
     aicf.compile(lambda x: x + 1, {"x": INPUTS["x"]}, program=step, name="clash")
+
+
+def test_an_entry_that_cannot_start_leaves_the_program(batch, monkeypatch):
+    """Whatever fails on the way to the new executor: the old one goes on."""
+    from aicf import compiled
+    model = Mlp()
+    step, other = make_step(model=model), make_step()
+    step.bind(x=batch[0])
+    step.write(labels=batch[1])
+    assert float(step()) == float(other(*batch))
+    before = step.state_dict(optimizer=True)
+
+    def fail(self, *args):
+        raise MemoryError("no room")
+    with monkeypatch.context() as patched:
+        patched.setattr(compiled.Program, "_start", fail)
+        with pytest.raises(MemoryError):
+            aicf.compile(model, {"x": INPUTS["x"]}, program=step)
+    for name, value in step.state_dict(optimizer=True).items():
+        np.testing.assert_array_equal(value, before[name])
+    aicf.compile(model, {"x": INPUTS["x"]}, program=step)
+    assert float(step()) == float(other(*batch))  # with what was bound and written
 
 
 # Running without arguments
@@ -194,8 +226,22 @@ def test_bound_arrays_are_used_in_place(batch):
     for seed in range(3):
         x[:], labels[:] = make_batch(seed)
         assert float(step()) == float(other(x, labels))
-    # An input that is bound may be left out of a call, too.
-    assert float(step(labels=labels)) == float(other(x, labels))
+    with pytest.raises(aicf.AICFError, match='"x" is bound to an array'):
+        step(x, labels)
+
+
+def test_a_bound_input_is_left_out_of_a_call(batch):
+    step, other = make_step(), make_step()
+    step.program.bind("train_step/x", batch[0])
+    assert float(step(labels=batch[1])) == float(other(*batch))
+    assert float(step(labels=batch[1])) == float(other(*batch))
+
+
+def test_what_is_no_tensor_of_a_program_is_not_bound(batch):
+    step = make_step()
+    for name in ("x", "nothing", "train_step/nothing", "nothing/x"):
+        with pytest.raises(aicf.AICFError, match="no param, state or hyper"):
+            step.program.bind(name, batch[0])
 
 
 def test_parameters_can_be_bound(batch):
@@ -230,6 +276,22 @@ def test_accumulation_with_resident_data(batch):
         two.run(4, steps_per_launch=2)
 
 
+def test_checkpoints_lie_between_updates(tmp_path, batch):
+    optimizer = aicf.optim.AdamW(1e-2, accumulate=2)
+    step, other = make_step(optimizer), make_step(optimizer)
+    step(*batch)
+    for save in (lambda: step.save_checkpoint(tmp_path),
+                 lambda: step.state_dict(optimizer=True)):
+        with pytest.raises(aicf.AICFError, match="1 of 2 batches are in"):
+            save()
+    step(*batch)
+    step.save_checkpoint(tmp_path)
+    other(*batch)
+    other.load_checkpoint(tmp_path)  # in the middle: it starts an update anew
+    for _ in range(4):
+        assert float(step(*batch)) == float(other(*batch))
+
+
 def test_batches_of_resident_data():
     images, labels = make_batch(rows=96)
     batches = aicf.data.Batches(16, seed=5)
@@ -244,6 +306,36 @@ def test_batches_of_resident_data():
     np.testing.assert_array_equal(np.sort(seen), np.sort(labels))
     first = float(step()[0])
     assert float(step.run(120, steps_per_launch=10)[0]) < first
+
+
+def test_two_counts_of_batches_need_two_names():
+    images = make_batch()[0]
+    one, two = aicf.data.Batches(4), aicf.data.Batches(2)
+    entry = aicf.compile(lambda x: one(x), {"x": images}, name="one")
+    with pytest.raises(aicf.TraceError, match="two different tensors of the name"):
+        aicf.compile(lambda x: two(x), {"x": images}, program=entry, name="two")
+    three = aicf.data.Batches(2, name="eval_batch")
+    aicf.compile(lambda x: three(x), {"x": images}, program=entry, name="two")
+    with pytest.raises(aicf.TraceError, match="a batch of 17 rows is taken of 16"):
+        aicf.compile(lambda x: aicf.data.Batches(17)(x), {"x": images}, name="f")
+
+
+def test_values_that_the_compiler_keeps(batch):
+    step = make_step(keep="grad")
+    loss, more = step(*batch)
+    assert float(loss) > 0 and more["grad:fc0.weight"].shape == (32, 64)
+
+    def further(model, x, labels):
+        scores = model(x)
+        return aicf.losses.cross_entropy(scores, labels), {"scores": scores}
+    step = aicf.compile_step(Mlp(), further, aicf.optim.SGD(0.1), INPUTS, keep="grad")
+    _, more = step(*batch)
+    assert {"scores", "grad:fc1.bias"} <= set(more)
+    with pytest.raises(ValueError, match="split_step makes two entries"):
+        make_step(split_step=True)
+    traced = aicf.trace_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1), INPUTS)
+    program = traced.lower(split_step=True).compile()
+    assert len(program.entries) == 2
 
 
 # Stages
@@ -341,6 +433,31 @@ def test_load_state_dict_is_all_or_nothing(batch):
     assert (step.state_dict()["fc1.bias"] == before["fc1.bias"]).all()
 
 
+def test_load_state_dict_of_a_tied_model_and_of_unused_parameters():
+    class Tied(nn.Module):
+        def __init__(self):
+            self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+            self.b.weight = self.a.weight
+            self.unused = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.b(self.a(x))
+    entry = aicf.compile(Tied(), {"x": aicf.spec((2, 4))})
+    w, b = np.eye(4, dtype=np.float32), np.ones(4, np.float32)
+    theirs = {"a.weight": w, "a.bias": b, "b.weight": w, "b.bias": b,
+              "unused.weight": w, "unused.bias": b}  # as torch's state_dict()
+    entry.load_state_dict(theirs)
+    np.testing.assert_array_equal(entry(np.zeros((2, 4), np.float32)).numpy(),
+                                  np.full((2, 4), 2))
+    entry.load_state_dict({"b.weight": 3 * w}, strict=False)
+    np.testing.assert_array_equal(entry.state_dict()["a.weight"], 3 * w)
+    with pytest.raises(KeyError, match="does not have: c.weight"):
+        entry.load_state_dict({**theirs, "c.weight": w})
+    entry.load_state_dict({"c.weight": w}, strict=False)
+    with pytest.raises(TypeError, match='"a.bias": the array is a str'):
+        entry.load_state_dict({"a.bias": "x"}, strict=False)
+
+
 def test_safetensors(tmp_path, batch):
     one, two = make_step(), make_step(seed=9)
     one(*batch)
@@ -377,8 +494,28 @@ def test_checkpoints_are_aicf_runs(tmp_path, batch):
 def test_reset(batch):
     step = make_step()
     first = [float(step(*batch)) for _ in range(3)]
+    step.set("lr", 0.0)
     step.program.reset()
+    assert step.get("lr").item() == 0  # the host's, not the step's
+    step.set("lr", 1e-2)
     assert [float(step(*batch)) for _ in range(3)] == first
+
+
+def test_reset_gives_what_was_there_at_the_start():
+    start = np.array([1, 2], np.float32)
+
+    class Model(nn.Module):
+        def __init__(self, init):
+            self.w = nn.Parameter((2,), init=init)
+
+        def forward(self):
+            return self.w + 0
+    entry = aicf.compile(Model(start), {})
+    start[:] = 9  # what is in the program is its own
+    aicf.compile(Model(np.full(2, 5, np.float32)), {}, program=entry, name="second")
+    entry.set("w", np.zeros(2, np.float32))
+    entry.program.reset()
+    np.testing.assert_array_equal(entry.get("w").numpy(), [1, 2])
 
 
 # Plans as files
@@ -395,6 +532,9 @@ def test_load(tmp_path, batch):
     assert "gemm" in program.as_text()
     with pytest.raises(KeyError, match="no entry 'predict'; the program has train"):
         program["predict"]
+    for count in (1, 0, -1, True, 2.5, "x", None):
+        with pytest.raises(aicf.AICFError, match="expected an int of 2 or more"):
+            aicf.load(tmp_path / "step.plan", accumulate={"train_step": count})
     unsaid = aicf.load(tmp_path / "step.plan")
     with pytest.raises(aicf.AICFError, match="over how many"):
         unsaid["train_step"](*batch)

@@ -119,6 +119,79 @@ def test_one_step_in_two_threads_is_an_error_and_no_crash():
     step(x)
 
 
+def test_a_call_that_raises_did_not_run():
+    """Two entries of a program in two threads: every call that is refused is refused
+    before anything ran."""
+    model = Mlp()
+    step = make_step(model=model)
+    predict = aicf.compile(model, {"x": INPUTS["x"]}, program=step)
+    done = [0]
+
+    def train():
+        for _ in range(3000):
+            try:
+                step(X, LABELS)
+                done[0] += 1
+            except aicf.errors.FailedStateError:
+                pass
+
+    def ask():
+        for _ in range(3000):
+            try:
+                predict(X)
+            except aicf.errors.FailedStateError:
+                pass
+    in_threads(train, ask)
+    assert step.get("step").item() == done[0] > 0
+
+
+def test_what_may_not_be_asked_while_another_thread_runs():
+    """An error, no crash: traces, slots, new entries; and nothing is lost."""
+    step = big_step()
+    step.write(x=np.ones((512, 512), np.float32))
+    step.run(1)
+    executor = step.program.executor
+    executor.trace_enable(True)
+    refused = [0]
+    running = threading.Event()
+
+    def run():
+        running.set()
+        step.run(60)
+
+    def ask():
+        running.wait()
+        for _ in range(200):
+            for question in (executor.trace_get, executor.slots, executor.statistics,
+                             executor.trace_json, lambda: aicf.compile(
+                                 lambda x: x, {"x": X}, program=step, name="more")):
+                try:
+                    question()
+                except (aicf.errors.FailedStateError, aicf.CompileError):
+                    refused[0] += 1
+    before = step.get("0.weight").numpy()
+    in_threads(run, ask)
+    assert refused[0] > 0
+    assert (step.get("0.weight").numpy() != before).any()
+
+
+def test_a_graph_is_reset_while_another_thread_launches_it():
+    a, y, stream = aicf.zeros((512, 512)), aicf.zeros((512, 512)), aicf.graph_stream()
+
+    def launch(graph):
+        try:
+            for _ in range(200):
+                aicf.graph_launch(graph, stream)
+        except aicf.errors.FailedStateError as error:
+            assert "was reset" in str(error)
+    for _ in range(20):
+        aicf.graph_begin(stream)
+        aicf.op_call("relu", [a], [y], stream=stream)
+        graph = aicf.graph_end(stream)
+        in_threads(lambda: launch(graph), lambda: (time.sleep(0.001),
+                                                   aicf.graph_reset(graph)))
+
+
 def test_an_exception_in_another_threads_trace():
     """A trace belongs to its thread: one that fails leaves the other alone."""
     barrier = threading.Barrier(2)

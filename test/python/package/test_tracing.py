@@ -358,6 +358,11 @@ def test_initial_values():
     (lambda: aicf.optim.SGD(nesterov=1), ValueError),
     (lambda: aicf.optim.Lion(accumulate=0), ValueError),
     (lambda: aicf.optim.WarmupCosine(0.1, 0, 10), ValueError),
+    (lambda: aicf.optim.WarmupCosine(0.1, 10, 10), ValueError),
+    (lambda: aicf.optim.SGD(0.1, nesterov=True), ValueError),
+    (lambda: aicf.optim.SGD(0.1, 0.9), TypeError),  # PyTorch's is the momentum
+    (lambda: nn.Parameter((3,), init=np.zeros(3)), TypeError),  # f64 for f32
+    (lambda: aicf.trace(lambda x: x, {"\ud800": (2,)}), TypeError),
     (lambda: aicf.data.Batches(0), ValueError),
     (lambda: aicf.spec((2, "a")), TypeError),
 ])
@@ -385,6 +390,48 @@ def test_dropout():
     np.testing.assert_array_equal(same.numpy(), x)
     frozen, _ = aicf.compile(Model().eval(), {"x": x}, training=True)(x)
     np.testing.assert_array_equal(frozen.numpy(), x)
+
+
+def test_training_is_what_is_traced_for():
+    """PyTorch's idiom, `if self.training`, in a user's module."""
+    class Model(nn.Module):
+        def __init__(self):
+            self.seen = nn.Buffer((), "i64")
+
+        def forward(self, x):
+            if self.training:
+                self.seen.update(ops.step_inc(self.seen))
+            return x + 1
+    model = Model()
+    assert model.training and not Model().eval().training
+    predict = aicf.compile(model, {"x": X})
+    train = aicf.compile(model, {"x": X}, training=True, program=predict, name="train")
+    for entry in (train, predict, predict):
+        entry(X)
+    assert train.get("seen").item() == 1
+
+
+def test_a_seed_of_any_size():
+    aicf.compile(nn.Dropout(0.5), {"x": X}, training=True, seed=2**64 - 1)(X)
+
+
+def test_means_of_16_bits_are_f32():
+    x = np.full((1000, 2), 100, np.float16)
+    mean = evaluate(lambda x: x.mean(0), x=x)
+    assert mean.dtype == np.float32 and abs(mean - 100).max() < 1e-3
+
+
+def test_a_sequential_has_parameters_of_its_own():
+    class Scaled(nn.Sequential):
+        def __init__(self, *modules):
+            super().__init__(*modules)
+            self.scale = nn.Parameter((2,), init=3.0)
+
+        def forward(self, x):
+            return super().forward(x) * self.scale
+    model = Scaled(nn.ReLU(), nn.Linear(5, 2))
+    assert [n for n, _ in model.named_parameters()] == ["scale", "1.weight", "1.bias"]
+    aicf.compile(model, {"x": aicf.spec((3, 5))})
 
 
 def test_repr():

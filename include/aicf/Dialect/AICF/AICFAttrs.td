@@ -67,12 +67,15 @@ def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
 
 /// An attribute of named numbers, `#aicf.name<beta1 = 0.9, ...>`: those that are
 /// left out have their default. `rate` has it take a learning rate `lr` too.
+///   together   what its fields must be together, as rules of its ops ask it:
+///              statements on `get(name)` that end with emitError() << ... if not
 class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
-                      bit rate, list<Trait> traits>
+                      bit rate, list<Trait> traits, code together = "">
     : AttrDef<AICF_Dialect, cppName, traits> {
   let mnemonic = attrMnemonic;
   let parameters = (ins "::mlir::DictionaryAttr":$given);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     static ::llvm::ArrayRef<FieldOfAttr> getFields();
     double get(::llvm::StringRef name) const {
@@ -88,11 +91,26 @@ class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
                         "double(" # f.defaultValue # ")") # "}"), ", ") # "};" # [{
       return fields;
     }
+    ::llvm::LogicalResult $cppClass::verify(
+        ::llvm::function_ref<::mlir::InFlightDiagnostic()> error,
+        ::mlir::DictionaryAttr given) {
+      [[maybe_unused]] auto get = [&](::llvm::StringRef name) {
+        return numberOf(given, getFields(), name);
+      };
+      [[maybe_unused]] auto emitError = [&] {
+        return error() << "#aicf." << getMnemonic() << ": ";
+      };
+      }] # together # [{
+      return ::mlir::success();
+    }
     ::mlir::Attribute $cppClass::parse(::mlir::AsmParser &parser,
                                        ::mlir::Type) {
+      ::llvm::SMLoc start = parser.getCurrentLocation();
       ::mlir::DictionaryAttr given =
           parseFields(parser, getMnemonic(), getFields(), }] # rate # [{);
-      return given ? get(parser.getContext(), given) : ::mlir::Attribute();
+      return given ? parser.getChecked<$cppClass>(start, parser.getContext(),
+                                                  given)
+                   : $cppClass();
     }
     void $cppClass::print(::mlir::AsmPrinter &printer) const {
       printFields(printer, getGiven());
@@ -101,19 +119,21 @@ class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
   let extraClassDefinition = definitions;
 }
 
-class AICF_Schedule<string name, string mnemonic, list<Field> fields>
+class AICF_Schedule<string name, string mnemonic, list<Field> fields,
+                    code together = "">
     : AICF_FieldsAttr<name, mnemonic, fields, 0,
-                      [DeclareAttrInterfaceMethods<ScheduleAttrInterface>]>;
+                      [DeclareAttrInterfaceMethods<ScheduleAttrInterface>],
+                      together>;
 
 /// With what every optimizer takes.
 class AICF_Optimizer<string name, string mnemonic, list<Field> fields,
-                     list<string> more = []>
+                     list<string> more = [], code together = "">
     : AICF_FieldsAttr<name, mnemonic,
           fields # [F64Field<"weight_decay", NonNegative, "0.0">,
                     F64Field<"clip_norm", NonNegative, "0.0">,
                     I64Field<"accumulate", Positive31, "1">], 1,
           [DeclareAttrInterfaceMethods<OptimizerAttrInterface,
-               ["getClipNorm", "getAccumulate"] # more>]> {
+               ["getClipNorm", "getAccumulate"] # more>], together> {
   string common = [{
     ::mlir::Attribute $cppClass::getRate() const { return getGiven().get("lr"); }
     double $cppClass::getWeightDecay() const { return get("weight_decay"); }
@@ -136,7 +156,13 @@ def AICF_LinearAttr : AICF_Schedule<"LinearSchedule", "linear", [
 }
 def AICF_WarmupCosineAttr : AICF_Schedule<"WarmupCosine", "warmup_cosine", [
     F64Field<"peak", NonNegative>, I64Field<"warmup", Positive31>,
-    I64Field<"steps", Positive31>, F64Field<"end", NonNegative, "0.0">]> {
+    I64Field<"steps", Positive31>, F64Field<"end", NonNegative, "0.0">], [{
+      if (get("steps") <= get("warmup")) {
+        return emitError() << "steps is " << int64_t(get("steps"))
+                           << ", expected more than warmup, "
+                           << int64_t(get("warmup"));
+      }
+    }]> {
   let summary = "linearly from 0 to `peak` in `warmup` steps, then along a cosine "
                 "to `end` at `steps` (Loshchilov & Hutter 2017)";
 }
@@ -155,7 +181,11 @@ def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [
   }];
 }
 def AICF_SGDAttr : AICF_Optimizer<"SGD", "sgd", [
-    F64Field<"momentum", NonNegative, "0.0">, BoolField<"nesterov">]> {
+    F64Field<"momentum", NonNegative, "0.0">, BoolField<"nesterov">], [], [{
+      if (get("nesterov") != 0 && get("momentum") == 0) {
+        return emitError() << "nesterov is true, but momentum is 0";
+      }
+    }]> {
   let summary = "aicf.sgd_step; with momentum the state W.momentum_buffer";
 }
 def AICF_LionAttr : AICF_Optimizer<"Lion", "lion", [

@@ -113,9 +113,11 @@ python() {
     { tail -30 "$out/configure.log"; return 1; }
   cmake --build $build --target python-package >"$out/build.log" 2>&1 ||
     { grep -E "error|FAILED" "$out/build.log" | head -30; return 1; }
-  AICF_CUDA_LIBRARY="$PWD/$build/bin/libaicf_cuda.so" AICF_SOURCE_DIR="$PWD" \
-    AICF_BINARY_DIR="$PWD/$build" python3 -m pytest -q -p no:cacheprovider \
+  export AICF_CUDA_LIBRARY="$PWD/$build/bin/libaicf_cuda.so"
+  AICF_SOURCE_DIR="$PWD" AICF_BINARY_DIR="$PWD/$build" python3 -m pytest -q -p no:cacheprovider \
     test/python/package/test_cuda.py 2>&1 | tee "$out/python.txt" | tail -40
+  python3 benchmarks/python_cuda_calls.py carry/plans/python/mlp.cuda.plan |
+    tee "$out/python_calls.txt"
 }
 
 case "${1:-}" in

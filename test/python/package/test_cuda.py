@@ -202,6 +202,39 @@ def test_outputs_on_the_card(plans, peer):
     assert back.any()
 
 
+def test_an_upload_is_there_before_it_is_used(plans):
+    """Half a GiB, which takes longer than a launch."""
+    x = np.random.default_rng(0).standard_normal((64, 1 << 21)).astype(np.float32)
+    for _ in range(3):
+        a, y = aicf.array(x, "cuda"), aicf.zeros(x.shape, device="cuda")
+        stream = aicf.graph_stream("cuda")
+        aicf.op_call("relu", [a], [y], stream=stream)
+        np.testing.assert_array_equal(y.numpy()[:, ::997], np.maximum(x, 0)[:, ::997])
+
+
+def test_memory_that_others_read_is_not_used_again(plans):
+    """What torch still computes with is not overwritten by later outputs."""
+    torch = pytest.importorskip("torch")
+    predict = load(plans, "mlp")["predict"]
+    x = make_batch()[0]
+    expected = predict(x).numpy()
+    results = []
+    for i in range(50):
+        out = torch.from_dlpack(predict(x))
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            big = torch.ones(2048, 2048, device="cuda")
+            for _ in range(5):
+                big = big @ big * 1e-4
+            results.append(out + 0 * big[0, 0])  # late
+        del out
+        for _ in range(3):
+            predict(x * (i + 2))
+    torch.cuda.synchronize()
+    for result in results:
+        np.testing.assert_array_equal(result.cpu().numpy(), expected)
+
+
 def test_wrong_places(plans):
     torch = pytest.importorskip("torch")
     x, labels = make_batch()

@@ -65,6 +65,7 @@ MemoryPool::allocate(uint64_t bytes,
 }
 
 Status ArrayData::detach() {
+  std::lock_guard<std::mutex> guard(mutex);
   if (!source)
     return {};
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<void> own,
@@ -79,11 +80,16 @@ Status ArrayData::detach() {
 }
 
 Status ArrayData::synchronize() {
-  std::shared_ptr<ExecutorHandle> handle = source ? source : writer.lock();
+  std::shared_ptr<ExecutorHandle> handle;
+  {
+    std::lock_guard<std::mutex> guard(mutex);
+    handle = source ? source : writer.lock();
+  }
   if (!handle) // or its executor waited when it went
     return {};
   std::lock_guard<std::mutex> lock(handle->mutex);
   AICF_RETURN_IF_ERROR(detach());
+  std::lock_guard<std::mutex> guard(mutex);
   if (writer.lock())
     AICF_RETURN_IF_ERROR(handle->executor->sync());
   writer.reset();

@@ -115,6 +115,9 @@ struct ArrayData {
   /// Whose stream the copy into `memory` is on, until somebody waited.
   std::weak_ptr<ExecutorHandle> writer;
 
+  /// Of `memory`, `source` and `writer`; taken behind an executor's, never before.
+  std::mutex mutex;
+
   /// Takes the values out of the executor, which is this thread's.
   Status detach();
   /// Has the values in `memory`, and waits for them, and for whoever uses the

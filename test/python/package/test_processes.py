@@ -369,3 +369,29 @@ print("ok")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           timeout=300)
     assert done.stdout == "ok\n", done.stderr
+
+
+def test_cublaslt_is_found_in_nvidias_wheel(tmp_path):
+    """In a wheel on sys.path, unless AICF_CUBLASLT_LIBRARY says another."""
+    code = """
+import sys
+from aicf import _cuda
+print(repr(_cuda.find_libraries()))
+"""
+    folder = tmp_path / "nvidia" / "cu13" / "lib"
+    folder.mkdir(parents=True)
+    source = tmp_path / "lib.c"
+    source.write_text("int aicf_test_library;")
+    library = folder / "libcublasLt.so.13"
+
+    def find(**environment):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(
+                [str(tmp_path), os.environ.get("PYTHONPATH", "")])})
+        return done.stdout.strip()
+    library.write_text("no library")  # passed over
+    assert str(library) not in find()
+    subprocess.run(["cc", "-shared", "-o", library, source], check=True)
+    assert find() == repr(str(library))
+    assert find(AICF_CUBLASLT_LIBRARY="/elsewhere.so") == "''"

@@ -115,7 +115,7 @@ struct ArrayData {
   /// Whose stream the copy into `memory` is on, until somebody waited.
   std::weak_ptr<ExecutorHandle> writer;
 
-  /// Of `memory`, `source` and `writer`; taken behind an executor's, never before.
+  /// Of `memory`, `source`, `writer`; taken behind an executor's, not before.
   std::mutex mutex;
 
   /// Takes the values out of the executor, which is this thread's.

@@ -31,7 +31,7 @@ import numpy as np  # noqa: E402
 import aicf  # noqa: E402
 from aicf import nn  # noqa: E402
 
-CALLS, WINDOWS = 400, 41
+CALLS, WINDOWS = 100, 201
 
 
 def make_step(batch, width, hidden):
@@ -54,6 +54,18 @@ class Cpp:
         self.process.stdin.write("%d\n" % CALLS)
         self.process.stdin.flush()
         return float(self.process.stdout.readline())
+
+
+class Loop:
+    """The same executor, called by a loop in C++: Entry.run."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def window(self):
+        start = time.perf_counter()
+        self.step.run(CALLS)
+        return (time.perf_counter() - start) * 1e6 / CALLS
 
 
 class Python:
@@ -131,10 +143,15 @@ def own_cases(build, folder, sizes):
     bound.bind(x=x, t=x)
     plan = "%s/%d.plan" % (folder, sizes[0])
     bound.save(plan)
-    return {"C++": Cpp(build, plan),
+    return {"C++": Cpp(build, plan), "step.run(n)": Loop(bound),
             "Python, bound arrays": Python(lambda: float(bound())),
             "Python, bound, loss not read": Python(bound),
             "Python, arrays passed": Python(lambda: float(passed(x, x)))}
+
+
+def middle_first(values):
+    low, middle, high = statistics.quantiles(values, n=4)
+    return middle, low, high
 
 
 def measure(title, cases):
@@ -142,12 +159,13 @@ def measure(title, cases):
     for _ in range(WINDOWS):
         for name, case in cases.items():
             windows[name].append(case.window())
-    base = statistics.median(windows["C++"])
-    print("%s: microseconds a call, median (quartiles), least, over C++" % title)
+    print("%s: microseconds a call, median (quartiles); over the window beside it of "
+          "the C++ program, and of step.run(n)" % title)
     for name, times in windows.items():
-        low, middle, high = statistics.quantiles(times, n=4)
-        print("  %-30s %8.2f (%.2f .. %.2f) %8.2f %+8.2f" % (
-            name, middle, low, high, min(times), middle - base))
+        over = [middle_first([a - b for a, b in zip(times, windows[base])])
+                for base in ("C++", "step.run(n)")]
+        print("  %-30s %8.2f (%.2f .. %.2f) %+8.2f (%+.2f .. %+.2f) %+8.2f "
+              "(%+.2f .. %+.2f)" % (name, *middle_first(times), *over[0], *over[1]))
 
 
 def main():

@@ -57,7 +57,7 @@ MemoryPool::allocate(uint64_t bytes,
   }
   return std::shared_ptr<void>(
       block, [pool = shared_from_this(), bytes, isShared](void *unused) {
-        if (pool->device->isCPU() || isShared->load())
+        if (pool->device->isCPU() || (isShared && isShared->load()))
           return pool->device->device->deallocate(unused);
         std::lock_guard<std::mutex> lock(pool->mutex);
         pool->idle[bytes].push_back(unused);
@@ -68,8 +68,13 @@ Status ArrayData::detach() {
   std::lock_guard<std::mutex> guard(mutex);
   if (!source)
     return {};
-  AICF_ASSIGN_OR_RETURN(std::shared_ptr<void> own,
-                        source->pool->allocate(desc.spanBytes(), isShared));
+  bool isSmall = device->isCPU() && desc.spanBytes() <= sizeof(small);
+  std::shared_ptr<void> own(std::shared_ptr<void>(), small);
+  if (!isSmall) {
+    isShared = std::make_shared<std::atomic<bool>>(false);
+    AICF_ASSIGN_OR_RETURN(own,
+                          source->pool->allocate(desc.spanBytes(), isShared));
+  }
   AICF_RETURN_IF_ERROR(source->executor->read(
       output, own.get(), desc.spanBytes(), MemorySpace::Device));
   memory = std::move(own);
@@ -386,9 +391,10 @@ Array makeArray(const std::shared_ptr<DeviceHandle> &device, TensorDesc desc,
 namespace {
 
 /// The values on the host; on the CPU those of the array itself.
-std::shared_ptr<void> hostCopy(ArrayData &data) {
+std::shared_ptr<void> hostCopy(const Array &array) {
+  ArrayData &data = *array.data;
   if (data.device->isCPU()) // an output owns its values at once
-    return data.memory;
+    return array.values();
   nb::gil_scoped_release release;
   check(data.synchronize());
   auto host =
@@ -428,7 +434,7 @@ nb::object item(Array &array) {
          "only an array of one element is a number, "
          "this one is ",
          data.desc.toString());
-  std::shared_ptr<void> host = hostCopy(data);
+  std::shared_ptr<void> host = hostCopy(array);
   auto *bytes = static_cast<const uint8_t *>(host.get());
   if (isFloat(data.desc.dtype))
     return nb::float_(loadElement(data.desc.dtype, bytes));
@@ -448,11 +454,12 @@ nb::object dlpack(Array &array, nb::kwargs kwargs) {
     nb::gil_scoped_release release;
     check(data.synchronize()); // whatever stream the consumer is on
   }
-  data.isShared->store(true);
+  if (data.isShared)
+    data.isShared->store(true);
   int type =
       data.device->isCPU() ? nb::device::cpu::value : nb::device::cuda::value;
   nb::object view = exportArray<nb::array_api>(
-      data.desc, data.memory, data.desc.dtype, type, data.device->ordinal);
+      data.desc, array.values(), data.desc.dtype, type, data.device->ordinal);
   if (kwargs.contains("stream"))
     nb::del(kwargs["stream"]); // nothing is left to wait for
   return view.attr("__dlpack__")(**kwargs);
@@ -497,7 +504,7 @@ nb::object toNumPy(Array &array) {
            "(torch.from_dlpack)");
     }
   }
-  std::shared_ptr<void> host = hostCopy(data);
+  std::shared_ptr<void> host = hostCopy(array);
   if (!isBF16)
     return exportArray<nb::numpy>(data.desc, std::move(host), data.desc.dtype,
                                   nb::device::cpu::value, 0);

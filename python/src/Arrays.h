@@ -107,9 +107,11 @@ private:
 struct ArrayData {
   TensorDesc desc;
   std::shared_ptr<DeviceHandle> device;
+  /// Null while the values are the executor's; `small`, not owned, where they
+  /// fit in: a loss on the CPU costs no allocation of its own.
   std::shared_ptr<void> memory;
-  std::shared_ptr<std::atomic<bool>> isShared =
-      std::make_shared<std::atomic<bool>>(false);
+  alignas(16) char small[16];
+  std::shared_ptr<std::atomic<bool>> isShared; ///< see MemoryPool; on a GPU
   std::shared_ptr<ExecutorHandle> source; ///< whose output it is; null then
   std::string output;
   /// Whose stream the copy into `memory` is on, until somebody waited.
@@ -128,6 +130,9 @@ struct ArrayData {
 /// An array on a device: row-major, dense.
 struct Array {
   std::shared_ptr<ArrayData> data;
+
+  /// The values on the device, for as long as the result lives.
+  std::shared_ptr<void> values() const { return {data, data->memory.get()}; }
 };
 
 /// `data` with zeros, or with what is at `from` on the host.

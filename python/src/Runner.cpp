@@ -64,9 +64,10 @@ public:
   /// In the plan's order of inputs; without any, with what was written or
   /// bound.
   nb::object call(nb::args args, nb::kwargs kwargs) {
-    std::vector<nb::handle> given(inputs.size());
-    readArguments(args, kwargs, given);
     bool isEmpty = args.size() == 0 && kwargs.size() == 0;
+    std::vector<nb::handle> given(isEmpty ? 0 : inputs.size());
+    if (!isEmpty)
+      readArguments(args, kwargs, given);
     std::vector<Argument> arguments(isEmpty ? 0 : inputs.size());
     bool waits = false;
     for (size_t i = 0; i < arguments.size(); ++i)

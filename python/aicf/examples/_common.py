@@ -60,13 +60,17 @@ def train(step: Any, images: Any, labels: Any, batch: int, epochs: int,
     """Shuffled batches, a line an epoch; returns the seconds that it took."""
     order, random = np.arange(len(images)), np.random.default_rng(seed)
     batches, seconds = len(images) // batch, 0.0
+    # One buffer for all batches: a new array each would be new memory each.
+    x, y = np.empty_like(images[:batch]), np.empty_like(labels[:batch])
     for epoch in range(1, epochs + 1):
         start = time.perf_counter()
         random.shuffle(order)
         loss: Any = None
         for i in progress(batches, epoch, epochs):
             rows = order[i * batch:(i + 1) * batch]
-            loss = step(images[rows], labels[rows])
+            np.take(images, rows, 0, out=x, mode="clip")
+            np.take(labels, rows, 0, out=y, mode="clip")
+            loss = step(x, y)
         value = float(loss)  # waits
         seconds += time.perf_counter() - start
         print("epoch %d/%d  loss %.5f  %.0f images/s" % (

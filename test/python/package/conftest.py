@@ -14,6 +14,8 @@ from aicf import nn
 
 SOURCE = pathlib.Path(os.environ["AICF_SOURCE_DIR"])
 BINARY = pathlib.Path(os.environ["AICF_BINARY_DIR"])
+# Of C++ programs: what is preloaded for a sanitized module is not for them.
+PROGRAM_ENV = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
 
 
 class Mlp(nn.Module):

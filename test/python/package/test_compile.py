@@ -7,7 +7,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import (BINARY, INPUTS, Mlp, cross_entropy, make_batch, make_step)
+from conftest import (BINARY, INPUTS, PROGRAM_ENV, Mlp, cross_entropy, make_batch,
+                      make_step)
 
 import aicf
 from aicf import nn
@@ -366,7 +367,7 @@ def test_a_traced_step_is_the_one_that_is_written_by_hand(tmp_path):
     step.save(tmp_path / "step.plan")
     ours, theirs = (json.loads(subprocess.run(
         [BINARY / "bin/aicf-plan", "dump", "--json", path], check=True,
-        capture_output=True, text=True).stdout)["entries"][0]["calls"]
+        capture_output=True, text=True, env=PROGRAM_ENV).stdout)["entries"][0]["calls"]
         for path in (tmp_path / "step.plan", BINARY / "examples/fashion_mnist.plan"))
     assert [c["kid"] for c in ours] == [c["kid"] for c in theirs]
 
@@ -483,7 +484,8 @@ def test_checkpoints_are_aicf_runs(tmp_path, batch):
                     "--input", "x=@%s/x.npy" % tmp_path,
                     "--input", "labels=@%s/labels.npy" % tmp_path, "--set", "lr=0.01",
                     "--resume", tmp_path / "one",
-                    "--save-checkpoint", tmp_path / "two"], check=True)
+                    "--save-checkpoint", tmp_path / "two"], check=True,
+                   env=PROGRAM_ENV)
     fresh = make_step(seed=5)
     fresh.load_checkpoint(tmp_path / "two")
     assert float(fresh(*batch)) == float(expected)
@@ -553,7 +555,8 @@ func.func @f(%w: tensor<3x5xf32> {aicf.role = "param", aicf.name = "w"},
 }""")
 
     def tool(name, *flags):
-        subprocess.run([BINARY / "bin" / name, *flags], check=True, cwd=tmp_path)
+        subprocess.run([BINARY / "bin" / name, *flags], check=True, cwd=tmp_path,
+                       env=PROGRAM_ENV)
     tool("aicf-compile", "cast.mlir", "-o", "cast.plan")
     tool("aicf-translate", "--plan-to-aicf", "cast.plan", "-o", "plan.mlir")
     ir = tmp_path / "plan.mlir"

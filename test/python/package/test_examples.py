@@ -13,7 +13,7 @@ import sys
 import termios
 
 import pytest
-from conftest import BINARY, SOURCE
+from conftest import BINARY, PROGRAM_ENV, SOURCE
 
 import aicf.examples
 
@@ -37,7 +37,7 @@ def test_digits_is_as_good_as_the_cpp_program(tmp_path):
     theirs = subprocess.run(
         [BINARY / "bin/train-digits", BINARY / "examples/digits.plan", "--data",
          SOURCE / "examples/digits/digits.csv.gz"],
-        capture_output=True, text=True, check=True).stdout
+        capture_output=True, text=True, check=True, env=PROGRAM_ENV).stdout
     assert accuracy_of(ours.stdout) > 88
     assert abs(accuracy_of(ours.stdout) - accuracy_of(theirs)) < 2.5
 

@@ -76,7 +76,7 @@ wheel: setup
 
 # Wrong types and values for every public call of the package, for SECONDS.
 fuzz-bindings: build
-	PYTHONPATH=$(abspath $(BUILD))/python $(BUILD)/../.deps/python/bin/python3 \
+	PYTHONPATH=$(abspath $(BUILD))/python .deps/python/bin/python3 \
 	  test/python/package/fuzz_bindings.py --seconds $(SECONDS)
 
 bench: build

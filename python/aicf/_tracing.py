@@ -17,13 +17,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ._runtime import DTYPES, MAX_RANK
 from .errors import TraceError
 
 if TYPE_CHECKING:
     from . import _compiler
     from .nn import Buffer, Parameter
 
-DTYPES = ("f16", "bf16", "f32", "f64", "i32", "i64")
 _ALIASES = {"float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32",
             "float": "f32", "float64": "f64", "double": "f64", "int32": "i32",
             "int": "i32", "int64": "i64", "long": "i64"}
@@ -58,8 +58,9 @@ def check_shape(shape: Any) -> tuple[int, ...]:
     except TypeError:
         raise TypeError("%r is no shape: expected a sequence of ints"
                         % (shape,)) from None
-    if len(dims) > 8:
-        raise ValueError("a shape of %d dimensions, expected at most 8" % len(dims))
+    if len(dims) > MAX_RANK:
+        raise ValueError("a shape of %d dimensions, expected at most %d"
+                         % (len(dims), MAX_RANK))
     for dim in dims:
         if not 1 <= dim < 2**31:
             raise ValueError("dimension %d of %r: expected 1 to 2^31 - 1"

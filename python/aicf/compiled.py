@@ -36,7 +36,7 @@ __all__ = ["Entry", "Lowered", "Program", "Spec", "Traced", "compile", "compile_
            "load", "spec", "trace", "trace_step"]
 
 PRECISIONS = ("f32", "tf32", "bf16", "f16")
-_ACCUMULATE = ".accumulate"
+_ACCUMULATE = _runtime.ACCUMULATE_SUFFIX
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ def _names_of(model: Module | None) -> dict[int, str]:
 class Traced:
     """aicf IR of one entry or more, as the functions were written."""
 
-    def __init__(self, module: _compiler.Module | None = None) -> None:
+    def __init__(self) -> None:
         from . import _compiler
-        self.module = module or _compiler.Module()
+        self.module = _compiler.Module()
         self.signatures: dict[str, Signature] = {}
 
     def as_text(self, locations: bool = False) -> str:

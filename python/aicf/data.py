@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import ops
-from ._tracing import Tensor, active_trace, as_tensor, current_trace, trace_error
+from ._tracing import Tensor, as_tensor, current_trace, trace_error
 from .nn import Buffer
 
 __all__ = ["Batches"]
@@ -41,7 +41,6 @@ class Batches:
     def __call__(self, *arrays: Any) -> Tensor | tuple[Tensor, ...]:
         """The next batch: of arrays [rows, ...] tensors [size, ...]. Once a step."""
         current_trace("Batches")
-        assert active_trace() is not None
         tensors = [as_tensor(array) for array in arrays]
         if not tensors or any(not t.shape for t in tensors) \
                 or len({t.shape[0] for t in tensors}) != 1:

@@ -51,8 +51,7 @@ public:
       fail(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
     for (const PlanTensor &tensor : found->tensors) {
       TensorDesc desc = tensor.desc.dense();
-      Slot slot{tensor.name, entry + "/" + tensor.name, desc,
-                nb::steal(PyUnicode_InternFromString(tensor.name.c_str()))};
+      Slot slot{tensor.name, entry + "/" + tensor.name, desc};
       if (tensor.role == Role::Input)
         inputs.push_back(std::move(slot));
       else if (tensor.role == Role::Output)
@@ -124,7 +123,6 @@ private:
   struct Slot {
     std::string name, qualified;
     TensorDesc desc;
-    nb::object interned; ///< the name, as keywords are
     bool isBound = false;
   };
 

@@ -371,6 +371,13 @@ print("ok")
     assert done.stdout == "ok\n", done.stderr
 
 
+def test_every_status_code_has_its_exception():
+    from aicf import _runtime
+    for code in _runtime.STATUS_CODES:
+        name = code if code.endswith("Error") else code + "Error"
+        assert issubclass(getattr(aicf.errors, name), aicf.AICFError)
+
+
 def test_cublaslt_is_found_in_nvidias_wheel(tmp_path):
     """In a wheel on sys.path, unless AICF_CUBLASLT_LIBRARY says another."""
     code = """

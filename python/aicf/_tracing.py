@@ -17,13 +17,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ._runtime import DTYPES, MAX_RANK
+from . import _runtime
+from ._runtime import MAX_RANK
 from .errors import TraceError
 
 if TYPE_CHECKING:
     from . import _compiler
     from .nn import Buffer, Parameter
 
+DTYPES = _runtime.dtypes()
 _ALIASES = {"float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32",
             "float": "f32", "float64": "f64", "double": "f64", "int32": "i32",
             "int": "i32", "int64": "i64", "long": "i64"}

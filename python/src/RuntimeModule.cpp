@@ -10,18 +10,23 @@
 #include "aicf/EntryNames.h"
 #include "python/src/Arrays.h"
 
+template <typename Enum, uint8_t count>
+static std::vector<std::string> namesOf() {
+  std::vector<std::string> names;
+  for (uint8_t i = 0; i < count; ++i)
+    names.emplace_back(nameOf(static_cast<Enum>(i)));
+  return names;
+}
+
 NB_MODULE(_runtime, m) {
   using namespace aicf::python;
   m.doc() = "AICF's runtime: plans, executors, op_call.";
   registerErrors();
   // Words that C++ owns, for Python to use.
-  nb::list dtypes, codes;
-  for (uint8_t i = 0; i < aicf::kNumDTypes; ++i)
-    dtypes.append(std::string(nameOf(static_cast<aicf::DType>(i))));
-  for (uint8_t i = 1; i < aicf::kNumStatusCodes; ++i)
-    codes.append(std::string(nameOf(static_cast<aicf::StatusCode>(i))));
-  m.attr("DTYPES") = nb::tuple(dtypes);
-  m.attr("STATUS_CODES") = nb::tuple(codes);
+  m.def("dtypes", &namesOf<aicf::DType, aicf::kNumDTypes>,
+        "The element types.");
+  m.def("status_codes", &namesOf<aicf::StatusCode, aicf::kNumStatusCodes>,
+        "What an error is called, Ok first.");
   m.attr("MAX_RANK") = aicf::kMaxRank;
   m.attr("ACCUMULATE_SUFFIX") = aicf::kAccumulateSuffix;
   defineArrays(m);

@@ -28,6 +28,9 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import numpy as np  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "train_step"))
+from session import Session  # noqa: E402
+
 import aicf  # noqa: E402
 from aicf import nn  # noqa: E402
 
@@ -46,14 +49,11 @@ class Cpp:
     """The same plan in a C++ program."""
 
     def __init__(self, build, plan):
-        self.process = subprocess.Popen(
-            [str(build / "bin/aicf-cpu-step"), plan, "1"], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.session = Session([build / "bin/aicf-step", "cpu", "1"], plan)
+        self.session.ask("fill")
 
     def window(self):
-        self.process.stdin.write("%d\n" % CALLS)
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+        return float(self.session.ask("calls %d" % CALLS))
 
 
 class Loop:

@@ -16,10 +16,20 @@ install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf
   COMPONENT runtime)
 install(EXPORT AICFTargets NAMESPACE AICF:: COMPONENT runtime
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/AICF)
+set(gemm_dependencies "")
+get_property(gemm_defines GLOBAL PROPERTY AICF_GEMM_DEFINES)
+if("AICF_HAVE_OPENBLAS" IN_LIST gemm_defines)
+  string(APPEND gemm_dependencies "find_dependency(OpenBLASPthread)\n")
+endif()
+if("AICF_HAVE_ONEDNN" IN_LIST gemm_defines)
+  string(APPEND gemm_dependencies
+    "find_dependency(dnnl CONFIG)\nfind_dependency(OpenMP COMPONENTS CXX)\n")
+endif()
 file(WRITE ${PROJECT_BINARY_DIR}/AICFConfig.cmake "\
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
-include(\${CMAKE_CURRENT_LIST_DIR}/AICFTargets.cmake)
+list(APPEND CMAKE_MODULE_PATH \${CMAKE_CURRENT_LIST_DIR})
+${gemm_dependencies}include(\${CMAKE_CURRENT_LIST_DIR}/AICFTargets.cmake)
 set(AICF_runtime_FOUND TRUE)
 # COMPONENTS compiler: AICF::AICFTransforms, AICF::AICFTarget, and what they link.
 set(AICF_compiler_FOUND FALSE)
@@ -53,6 +63,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/AICFConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/AICFConfig.cmake
               ${PROJECT_BINARY_DIR}/AICFConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLASPthread.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/AICF COMPONENT runtime)
 
 # `--component compiler`, on top of the runtime's: dialects and passes for an MLIR

@@ -72,7 +72,7 @@ def sources():
         "residual_bf16": ((examples / "residual/model.mlir").read_text(),
                           ["--mixed-precision=bf16"]),
     }
-    for name, (batch, widths, precision) in {**cases.CASES, **CPU_CASES}.items():
+    for name, (batch, widths, precision) in {**cases.CUDA_CASES, **CPU_CASES}.items():
         out = io.StringIO()
         generate_step.train_step(out, batch, widths, "adam",
                                  math="tf32" if precision == "tf32" else None)
@@ -160,7 +160,8 @@ def bits(tools, plan, dump, folder, device):
     """Hashes of all results: 3 steps of the first entry, then each other entry
     once from the state that it left."""
     found = {}
-    env = {"OPENBLAS_CORETYPE": "Haswell", "AICF_WARMUP": "0"}
+    env = {"OPENBLAS_CORETYPE": "Haswell", "AICF_CPU_GEMM": "openblas",
+           "AICF_WARMUP": "0"}
     with tempfile.TemporaryDirectory(dir=folder) as work:
         work = pathlib.Path(work)
         for number, entry in enumerate(dump["entries"]):

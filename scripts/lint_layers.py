@@ -95,7 +95,7 @@ def lint_binary(path):
                             check=True).stdout
     return ["%s is linked with %s" % (path, line.strip())
             for line in linked.splitlines()
-            if re.search(r"lib(LLVM|MLIR|gomp)", line)]
+            if re.search(r"lib(LLVM|MLIR)", line)]
 
 
 def main():

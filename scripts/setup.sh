@@ -8,7 +8,8 @@ root="$(cd "$(dirname "$0")/.." && pwd)"
 packages=(
   cmake ninja-build g++ ccache
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev
-  libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libjemalloc-dev
+  libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libdnnl-dev
+  libjemalloc-dev
   libgtest-dev python3 python3-dev python3-venv python3-numpy python3-pytest
   dataset-fashion-mnist
 )

@@ -4,17 +4,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Holds an executor on the GPU and obeys lines on standard input, so that a
-// script can interleave it with other programs:
+// aicf-step [cuda | cpu [THREADS]] holds an executor and obeys lines on
+// standard input, so that a script can interleave it with other programs:
 //   load FILE.plan TUNE    an executor; prints prepare seconds
 //   write NAME FILE        a tensor's raw bytes
 //   read NAME FILE
+//   fill                   zeros to every input, 0.001 to every hyper
 //   run N                  N eager steps of the first entry
 //   replay N               N graph launches of it
 //   unroll K N             N launches of K steps each
 //   entries A B N          N times entry A, then entry B, each a graph
 //   time N [K]             microseconds a step of N launches of K steps (1),
 //                          waited for at the end
+//   calls N                microseconds a launch of one step that is waited for
+//                          and whose loss is read, as a training loop does it
 //   trace FILE             microseconds a kernel of one eager step (JSON)
 //   stats                  graph nodes, bytes
 // Every answer is one line; an error starts with "error:".
@@ -24,6 +27,7 @@
 #include "lib/Base/File.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -38,6 +42,8 @@ double secondsSince(Clock::time_point start) {
 }
 
 struct Session {
+  bool onCPU = false;
+  int threads = 0; // 0: all cores
   std::shared_ptr<Device> device;
   std::shared_ptr<const Plan> plan;
   std::unique_ptr<Executor> executor;
@@ -52,7 +58,11 @@ struct Session {
       return makeError(StatusCode::InvalidArgument, "tuning is '", tune, "'");
     options.tuning = *tuning;
     auto start = Clock::now();
-    AICF_ASSIGN_OR_RETURN(device, createCUDADevice(options));
+    if (onCPU)
+      device = createCPUDevice({threads});
+    else {
+      AICF_ASSIGN_OR_RETURN(device, createCUDADevice(options));
+    }
     double deviceSeconds = secondsSince(start);
     start = Clock::now();
     AICF_ASSIGN_OR_RETURN(Plan loaded, Plan::load(path));
@@ -78,6 +88,19 @@ struct Session {
     std::vector<uint8_t> bytes(tensor.desc.spanBytes());
     AICF_RETURN_IF_ERROR(executor->read(name, bytes.data(), bytes.size()));
     return writeFileAtomically(path, bytes);
+  }
+  Status fill() {
+    const float rate = 0.001f;
+    for (const PlanTensor &t : plan->persistent)
+      if (t.role == Role::Hyper)
+        AICF_RETURN_IF_ERROR(executor->write(t.name, &rate, sizeof(rate)));
+    for (const PlanTensor &t : plan->entries.front().tensors) {
+      std::vector<uint8_t> zeros(t.desc.spanBytes());
+      if (t.role == Role::Input)
+        AICF_RETURN_IF_ERROR(executor->write(entry() + "/" + t.name,
+                                             zeros.data(), zeros.size()));
+    }
+    return {};
   }
   Status steps(const std::string &how, std::istream &in) {
     uint64_t n = 0, k = 1;
@@ -107,6 +130,19 @@ struct Session {
       AICF_RETURN_IF_ERROR(executor->run(key));
     AICF_RETURN_IF_ERROR(executor->sync());
     out << secondsSince(start) * 1e6 / double(n) / double(key.steps);
+    return {};
+  }
+  Status calls(std::istream &in, std::ostream &out) {
+    uint64_t n = 0;
+    in >> n;
+    GraphKey key{entry(), 1};
+    auto start = Clock::now();
+    for (uint64_t i = 0; i < n; ++i) {
+      float loss = 0;
+      AICF_RETURN_IF_ERROR(executor->run(key));
+      AICF_RETURN_IF_ERROR(executor->read("loss", &loss, sizeof(loss)));
+    }
+    out << secondsSince(start) * 1e6 / double(n);
     return {};
   }
   Status trace(std::istream &in) {
@@ -141,11 +177,15 @@ struct Session {
       return write(in);
     if (verb == "read")
       return read(in);
+    if (verb == "fill")
+      return fill();
     if (verb == "run" || verb == "replay" || verb == "unroll" ||
         verb == "entries")
       return steps(verb, in);
     if (verb == "time")
       return time(in, out);
+    if (verb == "calls")
+      return calls(in, out);
     if (verb == "trace")
       return trace(in);
     if (verb == "stats")
@@ -156,8 +196,10 @@ struct Session {
 
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
   Session session;
+  session.onCPU = argc > 1 && std::string_view(argv[1]) == "cpu";
+  session.threads = argc > 2 ? std::atoi(argv[2]) : 0;
   for (std::string line; std::getline(std::cin, line);) {
     std::ostringstream out;
     Status status = session.obey(line, out);

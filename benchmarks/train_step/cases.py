@@ -3,7 +3,7 @@
 """The training steps that are measured: MLPs with ReLU, mean squared error and
 Adam with f32 state. name: (batch, widths, precision)."""
 
-CASES = {
+CUDA_CASES = {
     "seed": (64, [64, 128, 64], "f32"),
     "digits": (128, [64, 256, 256, 10], "f32"),
     "mid": (1024, [784, 1024, 1024, 1024, 16], "tf32"),
@@ -12,6 +12,14 @@ CASES = {
     "xl": (16384, [8192] * 5, "bf16"),
     "odd": (1000, [777, 1031, 513, 10], "bf16"),
 }
+CPU_CASES = {
+    "digits": CUDA_CASES["digits"],
+    "fashion": (256, [784, 256, 10], "f32"),
+    "narrow": (64, [256] * 17, "f32"),
+    "mid": (*CUDA_CASES["mid"][:2], "f32"),
+    "seed": CUDA_CASES["seed"],
+}
+CASES = {"cuda": CUDA_CASES, "cpu": CPU_CASES}
 LEARNING_RATE = 1e-3
 
 
@@ -21,7 +29,7 @@ def flops(batch, widths):
     return 3 * sum(forward) - forward[0]
 
 
-def update_bytes(widths, precision):
+def update_bytes(widths):
     """Read and written by Adam: p, m, v in f32, the gradient, the copy."""
     params = sum(k * n + n for k, n in zip(widths, widths[1:]))
-    return params * (24 + (4 if precision in ("bf16", "f16") else 4))
+    return params * (24 + 4)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles the plans that benchmarks/gpu.sh runs: a plan a case and variant.
+"""Compiles the plans that benchmarks/gpu.sh and cpu.sh run: a plan a case and variant.
 
-    make_plans.py --compiler build/bin/aicf-compile --out carry/plans
+    make_plans.py --compiler build/bin/aicf-compile --out carry/plans [--target cpu]
 
 Writes OUT/compile.json with the seconds that each compilation took.
 """
@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import generate_step  # noqa: E402
 from cases import CASES  # noqa: E402
 
-# What is tried for each case; the fastest is reported, all are listed.
+# What is tried on a GPU for each case; the fastest is reported, all are listed.
 VARIANTS = {
     "s1": ["--streams=1"],
     "s2": ["--streams=2"],
@@ -42,6 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--target", default="cuda", choices=list(CASES))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     seconds = {}
@@ -52,15 +53,21 @@ def main():
         if precision in ("bf16", "f16"):
             flags = ["--mixed-precision=" + precision, *flags]
         start = time.perf_counter()
-        subprocess.run([args.compiler, path, "--target=cuda", *flags, "-o",
+        subprocess.run([args.compiler, path, "--target=" + args.target, *flags, "-o",
                         args.out / (name + ".plan")], check=True)
         seconds[name] = time.perf_counter() - start
         path.unlink()
 
-    for case, (batch, widths, precision) in CASES.items():
-        for variant, flags in VARIANTS.items():
+    def write_seconds():
+        (args.out / "compile.json").write_text(json.dumps(seconds, indent=1))
+
+    variants = VARIANTS if args.target == "cuda" else {"s1": []}
+    for case, (batch, widths, precision) in CASES[args.target].items():
+        for variant, flags in variants.items():
             compile_plan("%s.%s" % (case, variant),
                          source(batch, widths, precision), precision, *flags)
+    if args.target == "cpu":
+        return write_seconds()
     for precision in ("f32", "tf32", "bf16", "f16"):
         text = source(*ACCURACY, precision)
         compile_plan("accuracy.%s" % precision, text, precision, "--streams=2")
@@ -75,7 +82,7 @@ def main():
     examples = pathlib.Path(__file__).resolve().parents[2] / "examples"
     compile_plan("digits_cuda", (examples / "digits/model.mlir").read_text(),
                  "f32", "--streams=2")
-    (args.out / "compile.json").write_text(json.dumps(seconds, indent=1))
+    write_seconds()
 
 
 if __name__ == "__main__":

@@ -20,12 +20,16 @@ def from_bytes(data, dtype):
 
 
 class Session:
+    """`program` is aicf-step, or a list of it and its arguments."""
+
     def __init__(self, program, plan, tune="off"):
         self.folder = tempfile.TemporaryDirectory(dir="/dev/shm")
         self.path = os.path.join(self.folder.name, "tensor")
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        self.ask("load %s %s" % (plan, tune))
+        self.process = subprocess.Popen(
+            program if isinstance(program, list) else [program],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        answer = self.ask("load %s %s" % (plan, tune))
+        self.prepare_seconds = float(answer.split()[3])
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")

@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cases import CASES  # noqa: E402
+from cases import CUDA_CASES  # noqa: E402
 from make_plans import ACCURACY  # noqa: E402
 from session import start_random, state  # noqa: E402
 
@@ -62,7 +62,7 @@ def main():
     parser.add_argument("--plans", required=True)
     parser.add_argument("--million", type=int, default=1000000)
     args = parser.parse_args()
-    plans = [("seed.s2", *CASES["seed"][:2]), ("digits.s2", *CASES["digits"][:2]),
+    plans = [("seed.s2", *CUDA_CASES["seed"][:2]), ("digits.s2", *CUDA_CASES["digits"][:2]),
              *(("accuracy." + p, *ACCURACY) for p in ("f32", "tf32", "bf16",
                                                       "f16"))]
     for plan, batch, widths in plans:
@@ -80,7 +80,7 @@ def main():
                       {"images": (60000, 784), "classes": (60000,)}, 1000)
     check_example(args, "digits_cuda", {"x": (32, 64), "labels": (32,)},
                   10000)
-    seed = (args.program, "%s/seed.s2.plan" % args.plans, *CASES["seed"][:2])
+    seed = (args.program, "%s/seed.s2.plan" % args.plans, *CUDA_CASES["seed"][:2])
     eager, tensors = start_random(*seed)
     graph, _ = start_random(*seed)
     graph.ask("replay 1")

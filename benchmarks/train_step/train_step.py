@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times AICF and its peers, interleaved, on one card.
+"""Times AICF and its peers, interleaved, on one device.
 
-    train_step.py --program build-gpu/bin/aicf-step --plans carry/plans
-                  --out results.json [--cases seed,mid] [--tune fast]
+    train_step.py --device cuda --program build-gpu/bin/aicf-step
+                  --plans carry/plans --out results.json [--cases seed,mid]
 
-For each case: every implementation gets the same weights and data; its first
-step is compared with float64; then 7 rounds, in each a window of every
-implementation. Prints a table of medians; the JSON holds every window.
+For each case, three times with fresh processes: every implementation gets the same
+weights and data; its first step is compared with float64; then rounds, in each a
+window of every implementation; on the CPU the rounds again beside as many busy
+processes as there are cores. Of each implementation the best of its three processes
+is reported; the JSON holds every window of all.
 """
 
 import argparse
 import json
+import multiprocessing
 import os
 import pathlib
 import statistics
@@ -23,17 +26,20 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import numpy as np  # noqa: E402
 from cases import CASES, flops, update_bytes  # noqa: E402
-from workers import (AicfWorker, JaxWorker, Remote, TorchCompile,  # noqa: E402
-                     TorchEager, TorchGraph)
+from workers import PEERS, AicfWorker, Remote  # noqa: E402
 
-ROUNDS = 7
-WINDOW_SECONDS = 0.04
+PROCESSES = 3
+ROUNDS = {"quiet": 7, "busy": 7}
+# Beside others a window must be longer than a scheduler's turn.
+WINDOW_SECONDS = {"quiet": 0.04, "busy": 0.2}
 # Relative error of the loss after the first step, against float64.
 TOLERANCE = {"f32": 1e-5, "tf32": 2e-3, "bf16": 2e-2}
+AICF_VARIANTS = {
+    "cuda": {s: (["cuda"], s) for s in ("s1", "s2", "s3", "s2g2")},
+    "cpu": {"": (["cpu"], "s1"), "1 thread": (["cpu", "1"], "s1")}}
 
 
-def make_data(case):
-    batch, widths, _ = CASES[case]
+def make_data(batch, widths):
     random = np.random.default_rng(7)
     weights = []
     for k, n in zip(widths, widths[1:]):
@@ -45,37 +51,59 @@ def make_data(case):
     return weights, x, t
 
 
-def reference_loss(weights, x, t):
+def reference_loss(device, weights, x, t):
     import torch
-    h = torch.tensor(x, device="cuda", dtype=torch.float64)
+    h = torch.tensor(x, device=device, dtype=torch.float64)
     for i in range(0, len(weights), 2):
-        w, b = (torch.tensor(a, device="cuda", dtype=torch.float64)
+        w, b = (torch.tensor(a, device=device, dtype=torch.float64)
                 for a in weights[i:i + 2])
         h = h @ w.T + b
         if i + 2 < len(weights):
             h = torch.relu(h)
-    loss = ((h - torch.tensor(t, device="cuda")) ** 2).mean().item()
+    loss = ((h - torch.tensor(t, device=device)) ** 2).mean().item()
     del h, w, b
-    torch.cuda.empty_cache()
+    if device == "cuda":
+        torch.cuda.empty_cache()
     return loss
 
 
-def measure(case, workers, rates):
-    batch, widths, precision = CASES[case]
-    weights, x, t = make_data(case)
-    expected = reference_loss(weights, x, t)
-    result = {"setup_s": {}, "error": {}, "windows": {}, "memory": {}}
+def spin():
+    while True:
+        pass
+
+
+class Busy:
+    """As many busy processes as cores, for a `with`."""
+
+    def __enter__(self):
+        self.processes = [multiprocessing.Process(target=spin, daemon=True)
+                          for _ in range(os.cpu_count())]
+        for process in self.processes:
+            process.start()
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.join()
+
+
+def set_up(case, data, workers, result):
+    """{variant: worker} of those that work."""
     owner = {}
     for worker in workers:
         try:
-            made = worker.setup(case, weights, x, t)
+            made = worker.setup(case, *data)
         except Exception as error:  # reported, and left out of the case
             print("FAILED", case, worker.variants, str(error)[:300], flush=True)
             worker.restart()
             continue
         for variant, seconds in made.items():
-            result["setup_s"][variant] = seconds
+            result["setup_s"].setdefault(variant, []).append(seconds)
             owner[variant] = worker
+    return owner
+
+
+def check(case, precision, expected, weights, owner, result):
     for variant, worker in owner.items():
         loss, weight = worker.first(variant)
         error = abs(loss - expected) / expected
@@ -84,6 +112,10 @@ def measure(case, workers, rates):
         # Adam's first step moves every weight by about the learning rate.
         if error > TOLERANCE[precision] or not 5e-4 < moved < 2e-3:
             print("WRONG", case, variant, "loss error", error, "moved", moved)
+
+
+def time_rounds(case, owner, where, windows):
+    """Adds to windows[variant] a list of this process's windows."""
     counts = {}
     for variant, worker in list(owner.items()):
         try:
@@ -94,51 +126,81 @@ def measure(case, workers, rates):
             worker.restart()
             del owner[variant]
             continue
-        counts[variant] = max(3, min(2000, int(WINDOW_SECONDS * 1e6 / micros)))
-        result["windows"][variant] = []
-    for _ in range(ROUNDS):
+        counts[variant] = max(2, min(5000, int(WINDOW_SECONDS[where] * 1e6 / micros)))
+        windows.setdefault(variant, []).append([])
+    for _ in range(ROUNDS[where]):
         for variant, worker in owner.items():
-            result["windows"][variant].append(
-                worker.time(variant, counts[variant]))
-    aicf = workers[0]
+            windows[variant][-1].append(worker.time(variant, counts[variant]))
+    return counts
+
+
+def look_closer(aicf, owner, windows, counts, result):
+    """Kernels and unrolled steps of our fastest variant."""
     ours = [v for v, w in owner.items() if w is aicf]
-    if ours:
-        best = min(ours, key=lambda v: statistics.median(result["windows"][v]))
-        result["best"] = best
-        result["kernels"] = aicf.kernels(best)
-        result["unrolled_us"] = statistics.median(
-            aicf.time_unrolled(best, max(3, counts[best] // 10), 10)
-            for _ in range(ROUNDS))
-    for worker in workers:
-        if worker not in owner.values():
-            continue
-        memory = worker.memory()
-        for variant in worker.variants:
-            result["memory"][variant] = (memory.get(variant) if
-                                         isinstance(memory, dict) else memory)
-        if isinstance(worker, AicfWorker):
-            result["stats"] = worker.stats
-    matmul = rates["f32" if precision == "f32" else precision]
-    result["floor_us"] = (flops(batch, widths) / matmul +
-                          update_bytes(widths, precision) / rates["copy"]) * 1e6
+    if not ours:
+        return
+    best = min(ours, key=lambda v: statistics.median(windows[v][-1]))
+    result["best"] = best
+    result["kernels"] = aicf.kernels(best)
+    result["unrolled_us"] = statistics.median(
+        aicf.time_unrolled(best, max(3, counts[best] // 10), 10)
+        for _ in range(ROUNDS["quiet"]))
+
+
+def measure(device, case, workers, rates, processes):
+    batch, widths, precision = CASES[device][case]
+    data = make_data(batch, widths)
+    expected = reference_loss(device, *data)
+    result = {"setup_s": {}, "error": {}, "windows": {}, "memory": {}}
+    for _ in range(processes):
+        for worker in workers:
+            worker.restart()
+        owner = set_up(case, data, workers, result)
+        check(case, precision, expected, data[0], owner, result)
+        windows = result["windows"].setdefault("quiet", {})
+        counts = time_rounds(case, owner, "quiet", windows)
+        look_closer(workers[0], owner, windows, counts, result)
+        if device == "cpu":
+            with Busy():
+                time_rounds(case, owner, "busy",
+                            result["windows"].setdefault("busy", {}))
+        for worker in workers:
+            if worker not in owner.values():
+                continue
+            memory = worker.memory()
+            for variant in worker.variants:
+                result["memory"][variant] = (memory.get(variant) if
+                                             isinstance(memory, dict) else memory)
+    result["stats"] = workers[0].stats
+    result["floor_us"] = flops(batch, widths) / rates[precision] * 1e6
+    if device == "cuda":  # a CPU's caches hold the state of small models
+        result["floor_us"] += update_bytes(widths) / rates["copy"] * 1e6
     return result
 
 
+def best_process(processes):
+    return min(processes, key=statistics.median)
+
+
+def report_where(case, where, r):
+    best = {v: best_process(w) for v, w in r["windows"][where].items()}
+    medians = {v: statistics.median(w) for v, w in best.items()}
+    peers = [m for v, m in medians.items() if not v.startswith("aicf")]
+    for variant, median in medians.items():
+        low, _, high = statistics.quantiles(best[variant], n=4)
+        print("%-7s %-5s %-22s %10.1f %8.1f..%-9.1f %6.2fx %6.0f%% %8.0f %7.2f" % (
+            case, where, variant, median, low, high,
+            min(peers) / median if peers else 0, 100 * r["floor_us"] / median,
+            (r["memory"].get(variant) or 0) / 2 ** 20, min(r["setup_s"][variant])))
+
+
 def report(results):
-    print("%-7s %-22s %10s %17s %8s %7s %9s %8s" % (
-        "case", "implementation", "us/step", "min..max", "vs peer", "floor",
-        "MiB", "setup s"))
+    print("%-7s %-5s %-22s %10s %19s %7s %7s %8s %7s" % (
+        "case", "where", "implementation", "us/step", "quartiles", "vs peer",
+        "floor", "MiB", "setup s"))
     for case, r in results.items():
-        medians = {v: statistics.median(w) for v, w in r["windows"].items()}
-        peers = [m for v, m in medians.items() if not v.startswith("aicf")]
-        for variant, median in medians.items():
-            windows = r["windows"][variant]
-            print("%-7s %-22s %10.1f %8.1f..%-8.1f %7.2fx %6.0f%% %9.0f %8.2f" % (
-                case, variant, median, min(windows), max(windows),
-                min(peers) / median if peers else 0,
-                100 * r["floor_us"] / median,
-                (r["memory"].get(variant) or 0) / 2 ** 20,
-                r["setup_s"][variant]))
+        for where in r["windows"]:
+            report_where(case, where, r)
         if "best" not in r:
             continue
         stats = r["stats"][r["best"]]
@@ -152,27 +214,29 @@ def report(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda", choices=list(CASES))
     parser.add_argument("--program", required=True)
     parser.add_argument("--plans", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--cases", default=",".join(CASES))
-    parser.add_argument("--variants", default="s1,s2,s3,s2g2")
+    parser.add_argument("--cases", help="some of the device's, by commas")
+    parser.add_argument("--variants", help="some of AICF's, by commas")
     parser.add_argument("--tune", default="fast")
+    parser.add_argument("--processes", type=int, default=PROCESSES)
     parser.add_argument("--no-peers", action="store_true")
     args = parser.parse_args()
-    aicf = AicfWorker(args.program, args.plans, args.variants.split(","),
-                      args.tune)
-    torch = Remote(TorchEager)
-    workers = [aicf]
+    variants = AICF_VARIANTS[args.device]
+    if args.variants is not None:
+        variants = {v: variants[v] for v in args.variants.split(",")}
+    workers = [AicfWorker(args.program, args.plans, variants, args.tune)]
+    peers = PEERS[args.device]
+    rates = Remote(peers[0], args.device).ceilings()
     if not args.no_peers:
-        workers += [torch, Remote(TorchGraph), Remote(TorchCompile),
-                    Remote(JaxWorker)]
+        workers += [Remote(kind, args.device) for kind in peers]
     results = {}
-    rates = torch.ceilings()
     print({k: "%.4g" % v for k, v in rates.items()}, flush=True)
-    for case in args.cases.split(","):
+    for case in args.cases.split(",") if args.cases else CASES[args.device]:
         start = time.perf_counter()
-        results[case] = measure(case, workers, rates)
+        results[case] = measure(args.device, case, workers, rates, args.processes)
         report({case: results[case]})
         print("# %s took %.0f s" % (case, time.perf_counter() - start),
               flush=True)

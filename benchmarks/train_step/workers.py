@@ -3,31 +3,42 @@
 """The peers, each in a process of its own, and AICF behind the same face.
 
 A worker answers setup(case, weights, x, t) -> {variant: seconds to set up},
-loss_and_weight(variant), time(variant, n) -> microseconds a step, memory().
+first(variant) -> (loss, first weight) after one step, time(variant, n) ->
+microseconds a step, memory() -> bytes on the card.
 """
 
 import json
 import multiprocessing
 import os
 import pathlib
-import subprocess
 import tempfile
 import time
 
 import numpy as np
 
 from cases import CASES, LEARNING_RATE
+from session import Session
 
 BETAS, EPS = (0.9, 0.999), 1e-8
 
 
 class TorchWorker:
-    """PyTorch; a process a variant, because an error ends a CUDA context."""
+    """PyTorch on one device. A subclass names its variants: a process each on a
+    GPU, where an error ends the context."""
+
+    threads = None  # all cores
+
+    def __init__(self, device):
+        self.device = device
 
     def setup(self, case, weights, x, t):
+        if self.cases and case not in self.cases:
+            return {}
         import torch
         self.torch = torch
-        batch, widths, self.precision = CASES[case]
+        if self.threads:
+            torch.set_num_threads(self.threads)
+        _, widths, self.precision = CASES[self.device][case]
         tf32 = self.precision == "tf32"
         torch.set_float32_matmul_precision("high" if tf32 else "highest")
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = True
@@ -36,21 +47,28 @@ class TorchWorker:
         for variant in self.variants:
             start = time.perf_counter()
             self.impls[variant] = self.make(variant, weights, x, t)
-            torch.cuda.synchronize()
+            self.wait()
             seconds[variant] = time.perf_counter() - start
         return seconds
 
-    def make(self, variant, weights, x, t):
+    def wait(self):
+        if self.device == "cuda":
+            self.torch.cuda.synchronize()
+
+    def make_step(self, weights, x, t):
+        """(parameters, a step that returns the loss); `x`, `t`: tensors."""
         torch = self.torch
-        params = [torch.tensor(w, device="cuda").requires_grad_()
+        params = [torch.tensor(w, device=self.device).requires_grad_()
                   for w in weights]
-        x, t = (torch.tensor(a, device="cuda") for a in (x, t))
-        optimizer = torch.optim.Adam(params, lr=LEARNING_RATE, betas=BETAS,
-                                     eps=EPS, fused=True,
-                                     capturable=variant != "torch eager")
-        amp = torch.autocast("cuda", torch.bfloat16,
+        rate = LEARNING_RATE
+        if self.compile_optimizer:  # a number would be compiled into the code
+            rate = torch.tensor(rate, device=self.device)
+        optimizer = torch.optim.Adam(
+            params, lr=rate, betas=BETAS, eps=EPS, capturable=self.graph,
+            fused=not self.compile_optimizer)
+        amp = torch.autocast(self.device, torch.bfloat16,
                              enabled=self.precision == "bf16",
-                             cache_enabled=variant == "torch eager")
+                             cache_enabled=not self.graph)
 
         def loss_of(x, t):
             h = x
@@ -61,20 +79,30 @@ class TorchWorker:
                         h = torch.relu(h)
             return torch.nn.functional.mse_loss(h.float(), t)
 
-        if variant == "torch compile graph":
-            loss_of = torch.compile(loss_of)
+        if self.compile:
+            loss_of = torch.compile(loss_of, mode=self.mode)
+        update = optimizer.step
+        if self.compile_optimizer:
+            update = torch.compile(update, mode=self.mode)
 
         def step():
             optimizer.zero_grad(set_to_none=True)
             loss = loss_of(x, t)
             loss.backward()
-            optimizer.step()
+            update()
             return loss
+        return params, step
 
-        state = {"params": params, "x": x, "t": t}
-        if variant == "torch eager":
-            state["first"] = (step().item(), params[0].detach().cpu().numpy())
-            state["run"] = step
+    graph, compile, compile_optimizer, mode = False, False, False, None
+    cases = None  # all
+
+    def make(self, variant, weights, x, t):
+        torch = self.torch
+        x, t = (torch.tensor(a, device=self.device) for a in (x, t))
+        params, step = self.make_step(weights, x, t)
+        state = {"params": params, "x": x, "t": t, "run": step}
+        if not self.graph:
+            state["first"] = (step().item(), params[0].detach().cpu().numpy().copy())
             return state
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
@@ -85,7 +113,6 @@ class TorchWorker:
                 step()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
-        optimizer.zero_grad(set_to_none=True)
         with torch.cuda.graph(graph):
             state["loss"] = step()
         state["graph"] = graph
@@ -96,52 +123,55 @@ class TorchWorker:
         return self.impls[variant]["first"]
 
     def time(self, variant, n):
-        torch, state = self.torch, self.impls[variant]
+        state = self.impls[variant]
         state["x"].normal_()  # fresh data, the same memory
         run = state["run"]
         run()
-        torch.cuda.synchronize()
+        self.wait()
         start = time.perf_counter()
         for _ in range(n):
             run()
-        torch.cuda.synchronize()
+        self.wait()
         return (time.perf_counter() - start) * 1e6 / n
 
     def memory(self):
-        peak = self.torch.cuda.max_memory_allocated()
         self.impls = {}
+        if self.device == "cpu":
+            return 0
+        peak = self.torch.cuda.max_memory_allocated()
         self.torch.cuda.empty_cache()
         self.torch.cuda.reset_peak_memory_stats()
         return peak
 
     def ceilings(self):
-        """Matmul rates (FLOP/s) and the copy rate (bytes/s) of the card."""
+        """Matmul rates (FLOP/s) and the copy rate (bytes/s) of the device."""
         import torch
 
         def rate(work, amount):
             work()
             times = []
             for _ in range(9):
-                start, stop = (torch.cuda.Event(enable_timing=True)
-                               for _ in range(2))
-                start.record()
-                work()
-                stop.record()
-                torch.cuda.synchronize()
-                times.append(start.elapsed_time(stop) / 1e3)
+                start = time.perf_counter()
+                for _ in range(3):
+                    work()
+                if self.device == "cuda":
+                    torch.cuda.synchronize()
+                times.append((time.perf_counter() - start) / 3)
             return amount / sorted(times)[len(times) // 2]
 
-        rates = {}
-        n = 8192
-        for name, dtype, precision in (("bf16", torch.bfloat16, "highest"),
-                                       ("tf32", torch.float32, "high"),
-                                       ("f32", torch.float32, "highest")):
+        cuda = self.device == "cuda"
+        rates, n = {}, 8192 if cuda else 2048
+        kinds = [("f32", torch.float32, "highest")]
+        if cuda:
+            kinds += [("bf16", torch.bfloat16, "highest"),
+                      ("tf32", torch.float32, "high")]
+        for name, dtype, precision in kinds:
             torch.set_float32_matmul_precision(precision)
-            a, b = (torch.randn(n, n, device="cuda", dtype=dtype)
+            a, b = (torch.randn(n, n, device=self.device, dtype=dtype)
                     for _ in range(2))
             out = torch.empty_like(a)
             rates[name] = rate(lambda: torch.mm(a, b, out=out), 2 * n ** 3)
-        a = torch.empty(2 ** 30, device="cuda").normal_()
+        a = torch.empty(2 ** 30 if cuda else 2 ** 25, device=self.device).normal_()
         b = torch.empty_like(a)
         rates["copy"] = rate(lambda: b.copy_(a), 2 * a.numel() * 4)
         torch.set_float32_matmul_precision("highest")
@@ -155,25 +185,60 @@ class TorchEager(TorchWorker):
 class TorchGraph(TorchWorker):
     """Every kernel of an eager step in one CUDA graph."""
 
-    variants = ["torch graph"]
+    variants, graph = ["torch graph"], True
 
 
 class TorchCompile(TorchWorker):
-    """torch.compile of forward and backward, fused Adam, one CUDA graph."""
+    """torch.compile of forward and backward, fused Adam."""
 
-    variants = ["torch compile graph"]
+    variants, compile = ["torch compile"], True
+
+
+class TorchCompileGraph(TorchWorker):
+    """The same, all in one CUDA graph."""
+
+    variants, compile, graph = ["torch compile graph"], True, True
+
+
+class TorchCompileAllGraph(TorchCompileGraph):
+    """Adam compiled too, instead of PyTorch's fused one."""
+
+    variants, compile_optimizer = ["torch compile all graph"], True
+
+
+class TorchAutotuneGraph(TorchCompileAllGraph):
+    """With Triton's products; takes minutes, and won at this case alone of seed,
+    digits and mid (results of 2026-11-22)."""
+
+    variants, mode = ["torch autotune graph"], "max-autotune-no-cudagraphs"
+    cases = ["seed"]
+
+
+class TorchEagerOneThread(TorchWorker):
+    variants, threads = ["torch eager, 1 thread"], 1
+
+
+class TorchCompileOneThread(TorchWorker):
+    variants, compile, threads = ["torch compile, 1 thread"], True, 1
 
 
 class JaxWorker:
     """JAX: one jitted step with donated params and state."""
 
     variants = ["jax jit"]
+    flags = ""
+
+    def __init__(self, device):
+        self.device = device
+        if device == "cpu":
+            os.environ["JAX_PLATFORMS"] = "cpu"
+            os.environ["XLA_FLAGS"] = self.flags
 
     def setup(self, case, weights, x, t):
         import jax
         import jax.numpy as jnp
         self.jax = jax
-        precision = CASES[case][2]
+        precision = CASES[self.device][case][2]
         jax.config.update("jax_default_matmul_precision",
                           {"tf32": "tensorfloat32", "f32": "float32"}.get(
                               precision, "default"))
@@ -208,8 +273,8 @@ class JaxWorker:
             self.state, self.x, self.t).compile()
         seconds = time.perf_counter() - start
         self.state, loss = self.step(self.state, self.x, self.t)
-        self.first_result = (float(loss), np.asarray(self.state[0][0]))
-        return {"jax jit": seconds}
+        self.first_result = (float(loss), np.array(self.state[0][0]))
+        return {self.variants[0]: seconds}
 
     def first(self, variant):
         return self.first_result
@@ -231,95 +296,80 @@ class JaxWorker:
         return stats.get("peak_bytes_in_use", 0)
 
 
+class JaxOneThread(JaxWorker):
+    variants, flags = ["jax jit, 1 thread"], "--xla_cpu_multi_thread_eigen=false"
+
+
+PEERS = {"cuda": [TorchEager, TorchGraph, TorchCompileGraph, TorchCompileAllGraph,
+                  TorchAutotuneGraph, JaxWorker],
+         "cpu": [TorchEager, TorchEagerOneThread, TorchCompile,
+                 TorchCompileOneThread, JaxWorker, JaxOneThread]}
+
+
 class AicfWorker:
-    """AICF: one process a variant, so that each has its own tuning."""
+    """AICF: one process a variant, so that each has its own tuning. `variants`:
+    {name: (arguments of aicf-step, the plan's suffix)}."""
 
     def __init__(self, program, plans, variants, tune):
         self.program, self.plans, self.tune = program, pathlib.Path(plans), tune
-        self.variants = ["aicf " + v for v in variants]
-        self.processes = {}
+        self.how = {"aicf " + name: how for name, how in variants.items()}
+        self.variants = list(self.how)
+        self.sessions = {}
 
     def restart(self):
-        for process in self.processes.values():
-            process.kill()
-        self.processes = {}
-
-    def ask(self, variant, line):
-        process = self.processes[variant]
-        process.stdin.write(line + "\n")
-        process.stdin.flush()
-        answer = process.stdout.readline().strip()
-        if not answer.startswith("ok"):
-            raise RuntimeError("%s: %s: %s" % (variant, line, answer))
-        return answer[3:]
+        for session in self.sessions.values():
+            session.close()
+        self.sessions = {}
 
     def setup(self, case, weights, x, t):
         seconds = {}
         self.first_results, self.stats = {}, {}
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-            def write(variant, name, array):
-                path = os.path.join(folder, "tensor")
-                np.ascontiguousarray(array).tofile(path)
-                self.ask(variant, "write %s %s" % (name, path))
-
-            for variant in self.variants:
-                plan = self.plans / ("%s.%s.plan" % (case, variant[5:]))
-                if not plan.exists():
-                    continue
-                self.processes[variant] = subprocess.Popen(
-                    [self.program], stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE, text=True)
-                answer = self.ask(variant, "load %s %s" % (plan, self.tune))
-                seconds[variant] = float(answer.split()[3])
-                for i, w in enumerate(weights):
-                    write(variant, "fc%d.%s" % (i // 2, "bias" if i % 2 else
-                                                "weight"), w)
-                write(variant, "x", x)
-                write(variant, "target", t)
-                write(variant, "lr", np.float32(LEARNING_RATE))
-                self.ask(variant, "replay 1")
-                path = os.path.join(folder, "result")
-                self.ask(variant, "read loss " + path)
-                loss = float(np.fromfile(path, np.float32)[0])
-                self.ask(variant, "read fc0.weight " + path)
-                weight = np.fromfile(path, np.float32).reshape(weights[0].shape)
-                self.first_results[variant] = (loss, weight)
+        for variant, (arguments, suffix) in self.how.items():
+            plan = self.plans / ("%s.%s.plan" % (case, suffix))
+            if not plan.exists():
+                continue
+            session = Session([self.program, *arguments], plan, self.tune)
+            self.sessions[variant] = session
+            seconds[variant] = session.prepare_seconds
+            session.start(weights, x, t, LEARNING_RATE)
+            session.ask("replay 1")
+            self.first_results[variant] = (
+                float(session.read("loss")[0]),
+                session.read("fc0.weight").reshape(weights[0].shape))
         return seconds
 
     def first(self, variant):
         return self.first_results[variant]
 
     def time(self, variant, n):
-        return float(self.ask(variant, "time %d" % n))
+        return float(self.sessions[variant].ask("time %d" % n))
 
     def kernels(self, variant):
         """Microseconds of every kernel of an eager step, by KID and problem."""
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             path = os.path.join(folder, "trace")
-            self.ask(variant, "trace " + path)
+            self.sessions[variant].ask("trace " + path)
             with open(path) as file:
                 return json.load(file)["kernels"]
 
     def time_unrolled(self, variant, n, steps):
         """Microseconds a step where a launch holds several."""
-        return float(self.ask(variant, "time %d %d" % (n, steps)))
+        return float(self.sessions[variant].ask("time %d %d" % (n, steps)))
 
     def memory(self):
         """Bytes of each variant; ends their processes."""
         result = {}
-        for variant, process in self.processes.items():
-            words = self.ask(variant, "stats").split()
+        for variant, session in self.sessions.items():
+            words = session.ask("stats").split()
             self.stats[variant] = dict(zip(words[::2], map(int, words[1::2])))
             result[variant] = sum(self.stats[variant][k]
                                   for k in ("persistent", "io", "temp"))
-            process.stdin.close()
-            process.wait()
-        self.processes = {}
+        self.restart()
         return result
 
 
-def serve(connection, kind):
-    worker = kind()
+def serve(connection, kind, device):
+    worker = kind(device)
     while True:
         try:
             message = connection.recv()
@@ -337,17 +387,19 @@ def serve(connection, kind):
 class Remote:
     """A worker in a process of its own."""
 
-    def __init__(self, kind):
-        self.kind, self.variants, self.process = kind, kind.variants, None
+    def __init__(self, kind, device):
+        self.kind, self.device = kind, device
+        self.variants, self.process = kind.variants, None
         self.restart()
 
     def restart(self):
         if self.process:
             self.process.terminate()
+            self.process.join()
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=serve, args=(other, self.kind),
-                                       daemon=True)
+        self.process = context.Process(
+            target=serve, args=(other, self.kind, self.device), daemon=True)
         self.process.start()
 
     def __getattr__(self, name):

@@ -65,13 +65,9 @@ template <typename T> void allFinite(AllFiniteArgs call) {
   for (size_t i = 0; i < call.numGrad() && finite; ++i) {
     const T *x = call.grad(i).as<T>();
     int64_t n = call.grad(i).elements();
-    double bad =
-        parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
-          bool any = false;
-          for (int64_t j = begin; j < end; ++j)
-            any |= !std::isfinite(Compute<T>(x[j]));
-          return any ? 1.0 : 0.0;
-        });
+    double bad = parallelSum(n, call->numThreads, n, [=](int64_t j) {
+      return std::isfinite(Compute<T>(x[j])) ? 0.0 : 1.0;
+    });
     finite = bad == 0;
   }
   *call.ok().as<int32_t>() = finite;
@@ -82,12 +78,8 @@ template <typename T, typename Norm> void globalNorm(GlobalNormArgs call) {
   for (size_t g = 0; g < call.numGrad(); ++g) {
     const T *x = call.grad(g).as<T>();
     int64_t n = call.grad(g).elements();
-    sum += parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
-      double squares = 0;
-      for (int64_t i = begin; i < end; ++i)
-        squares += double(x[i]) * double(x[i]);
-      return squares;
-    });
+    sum += parallelSum(n, call->numThreads, n,
+                       [=](int64_t i) { return double(x[i]) * double(x[i]); });
   }
   *call.norm().as<Norm>() = Norm(std::sqrt(sum));
 }

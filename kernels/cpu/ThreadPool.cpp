@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/ThreadPool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -24,11 +25,12 @@ using std::chrono::microseconds;
 /// A helper looks for work this long before it sleeps: about what lies between
 /// two parallel kernels of a step.
 constexpr microseconds kSpin(100);
-/// A caller that waits this long for a helper in the middle of a block meets
-/// other work on the machine.
-constexpr microseconds kPatience(100);
-/// After that so many parallel regions run alone, each time twice as many.
-constexpr uint32_t kFirstPause = 64, kLongestPause = 8192;
+/// A caller that waits this long, and longer than a block of its own takes, for
+/// a helper in the middle of a block meets other work on the machine.
+constexpr microseconds kPatience(200);
+/// After that regions run alone for so many times what was lost, each time
+/// twice as many, until helpers have earned so many times what was lost.
+constexpr int kFirstPause = 16, kLongestPause = 1024, kEarned = 8;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -40,30 +42,33 @@ class Pool {
 public:
   void run(int64_t numBlocks, int numThreads, BlockFunction body) {
     std::unique_lock<std::mutex> ours(callers, std::try_to_lock);
-    if (!ours.owns_lock() || pause > 0) {
-      if (ours.owns_lock()) // nothing of the pool is ours without the lock
-        --pause;
+    auto begin = Clock::now();
+    if (!ours.owns_lock() || begin < pausedUntil) {
       for (int64_t block = 0; block < numBlocks; ++block)
         body.function(body.context, block);
       return;
     }
     start(numThreads - 1);
     job = body;
-    end = numBlocks;
+    lastBlock = numBlocks;
     helpersWanted = numThreads - 1;
     next.store(0);
     isOpen.store(true);
     wake();
-    work();
+    int64_t mine = std::max<int64_t>(work(), 1);
     isOpen.store(false);
-    waitForHelpers();
+    auto end = Clock::now();
+    auto block = (end - begin) / mine;
+    learn(block, (numBlocks - mine) * block, waitForHelpers(end));
   }
 
 private:
-  /// The claiming of blocks, by caller and helpers alike.
-  void work() {
-    for (int64_t block; (block = next.fetch_add(1)) < end;)
+  /// The claiming of blocks, by caller and helpers alike. How many it did.
+  int64_t work() {
+    int64_t done = 0;
+    for (int64_t block; (block = next.fetch_add(1)) < lastBlock; ++done)
       job.function(job.context, block);
+    return done;
   }
 
   void start(int count) {
@@ -83,23 +88,31 @@ private:
     bell.notify_all();
   }
 
-  /// Helpers that are inside may still be in a block.
-  void waitForHelpers() {
+  /// Helpers that are inside may still be in a block. How long that took.
+  Clock::duration waitForHelpers(Clock::time_point since) {
     if (numInside.load() == 0)
-      return;
-    auto since = Clock::now();
+      return Clock::duration::zero();
     for (uint32_t i = 0; numInside.load() != 0; ++i) {
       relax();
       if (i % 64 == 63 && Clock::now() - since > kPatience)
         sched_yield(); // the helper may need this very core
     }
-    if (Clock::now() - since <= 2 * kPatience) {
-      if (++goodRegions >= kFirstPause)
+    return Clock::now() - since;
+  }
+
+  /// Do helpers pay? In a region whose blocks took the caller `block` each,
+  /// they saved it `saved`, and made it wait.
+  void learn(Clock::duration block, Clock::duration saved,
+             Clock::duration waited) {
+    if (waited <= std::max<Clock::duration>(kPatience, 2 * block)) {
+      earned += saved;
+      if (earned >= debt)
         nextPause = kFirstPause;
       return;
     }
-    goodRegions = 0;
-    pause = nextPause;
+    earned = Clock::duration::zero();
+    debt = kEarned * waited;
+    pausedUntil = Clock::now() + nextPause * waited;
     nextPause = nextPause < kLongestPause ? 2 * nextPause : kLongestPause;
   }
 
@@ -134,10 +147,12 @@ private:
   // Of the caller that holds `callers`.
   std::mutex callers;
   int numHelpers = 0;
-  uint32_t pause = 0, nextPause = kFirstPause, goodRegions = 0;
+  int nextPause = kFirstPause;
+  Clock::time_point pausedUntil;
+  Clock::duration earned{}, debt{};
   // Written while closed and nobody is inside.
   BlockFunction job{};
-  int64_t end = 0;
+  int64_t lastBlock = 0;
   int helpersWanted = 0;
   // Shared.
   std::atomic<int64_t> next{0};

@@ -4,27 +4,73 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// c[M,N] = op(a)[M,K] · op(b)[K,N], row-major, through CBLAS where the build
-// found OpenBLAS, else a plain loop. The product is cut into tiles along the
-// longer of M and N by a rule that looks at the shape only; each tile is one
-// single-threaded BLAS call, so that threads do not change the bits.
-// Why OpenBLAS, and why its pthread build: docs/Rationale.md.
+// c[M,N] = op(a)[M,K] · op(b)[K,N], row-major, through OpenBLAS and, for large
+// f32 tiles, oneDNN, where the build found them, else a plain loop. The product
+// is cut into tiles along the longer of M and N by a rule that looks at the
+// shape only; each tile is one single-threaded library call, so that threads do
+// not change the bits. Why these two libraries: docs/Rationale.md.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 #include "kernels/gemm/Product.h"
 
+#include <cstdlib>
+
 #ifdef AICF_HAVE_OPENBLAS
 #include <cblas.h>
+#endif
+#ifdef AICF_HAVE_ONEDNN
+#include <dnnl.h>
+#include <omp.h>
 #endif
 
 namespace aicf::cpu {
 namespace {
 
+#ifdef AICF_HAVE_ONEDNN
+/// Multiply-adds below which oneDNN's way into a call costs more than it gains.
+constexpr double kOneDNNWork = 1e6;
+
+/// oneDNN asks OpenMP how many threads to use: one, on whatever thread we are.
+class OneOpenMPThread {
+public:
+  OneOpenMPThread() : before(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneOpenMPThread() { omp_set_num_threads(before); }
+
+private:
+  int before;
+};
+
+/// AICF_CPU_GEMM=openblas: the bits of a build without oneDNN, such as a wheel.
+bool wantsOneDNN() {
+  static const bool wants = [] {
+    const char *library = std::getenv("AICF_CPU_GEMM");
+    return !library || std::string_view(library) != "openblas";
+  }();
+  return wants;
+}
+
+bool multiplyWithOneDNN(const Product &s, int64_t m, int64_t n, const float *a,
+                        const float *b, float *c) {
+  if (!wantsOneDNN() || double(m) * double(n) * double(s.k) < kOneDNNWork)
+    return false;
+  OneOpenMPThread guard;
+  return dnnl_sgemm(s.transA ? 'T' : 'N', s.transB ? 'T' : 'N', m, n, s.k, 1.0f,
+                    a, s.lda, b, s.ldb, 0.0f, c, s.n) == dnnl_success;
+}
+#else
+bool multiplyWithOneDNN(const Product &, int64_t, int64_t, const float *,
+                        const float *, float *) {
+  return false;
+}
+#endif
+
 #ifdef AICF_HAVE_OPENBLAS
 void multiply(const Product &s, int64_t m, int64_t n, const float *a,
               const float *b, float *c) {
+  if (multiplyWithOneDNN(s, m, n, a, b, c))
+    return;
   cblas_sgemm(CblasRowMajor, s.transA ? CblasTrans : CblasNoTrans,
               s.transB ? CblasTrans : CblasNoTrans, int(m), int(n), int(s.k),
               1.0f, a, int(s.lda), b, int(s.ldb), 0.0f, c, int(s.n));
@@ -52,10 +98,11 @@ void multiply(const Product &s, int64_t m, int64_t n, const T *a, const T *b,
 }
 #endif
 
-/// Tiles by work: below half a million multiply-adds a thread does not pay.
+/// Tiles by work: below a million multiply-adds a thread does not pay; more
+/// tiles than threads keep the wait for the last one short.
 int64_t numTiles(const Product &s) {
   double work = double(s.m) * double(s.n) * double(s.k);
-  return work < 2.5e5 ? 1 : work < 4e6 ? 2 : 4;
+  return work < 1e6 ? 1 : work < 4e6 ? 2 : work < 1e8 ? 4 : 8;
 }
 
 template <typename T> void gemm(GemmArgs call) {
@@ -102,7 +149,10 @@ template <typename T, typename Out> void gemmHalf(GemmArgs call) {
 #include "kernels/Definitions.inc"
 
 std::string_view gemmLibrary() {
-#ifdef AICF_HAVE_OPENBLAS
+#if defined(AICF_HAVE_ONEDNN)
+  return wantsOneDNN() ? "onednn and openblas, one thread a tile"
+                       : "openblas, one thread a tile";
+#elif defined(AICF_HAVE_OPENBLAS)
   return "openblas, one thread a tile";
 #else
   return "plain loop";

@@ -58,13 +58,9 @@ void meanLoss(Args call) {
   const T *pred = call.pred().template as<T>();
   const Target *target = call.target().template as<Target>();
   int64_t n = call.pred().elements();
-  double sum =
-      parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
-        double partial = 0;
-        for (int64_t i = begin; i < end; ++i)
-          partial += Loss::value(C(pred[i]), C(target[i]));
-        return partial;
-      });
+  double sum = parallelSum(n, call->numThreads, n, [=](int64_t i) {
+    return Loss::value(C(pred[i]), C(target[i]));
+  });
   *call.loss().template as<Target>() = Target(sum / double(n));
 }
 
@@ -79,11 +75,9 @@ void lossGradOf(Args call) {
   if (const TensorView *lossScale = call.loss_scale())
     factor *= double(*lossScale->template as<Target>());
   C scale = C(Loss::kSlopes * factor);
-  parallelElements(call.pred().elements(), call->numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i)
-                       grad[i] = scale * Loss::slope(C(pred[i]), C(target[i]));
-                   });
+  parallelElements(call.pred().elements(), call->numThreads, [=](int64_t i) {
+    grad[i] = scale * Loss::slope(C(pred[i]), C(target[i]));
+  });
 }
 
 /// A 16-bit pred has a target of its own type or of f32.
@@ -97,13 +91,8 @@ template <typename Loss, typename Args, typename T> void lossGrad(Args call) {
 template <typename T, typename Mean> void mean(MeanArgs call) {
   const T *x = call.x().as<T>();
   int64_t n = call.x().elements();
-  double sum =
-      parallelSum(n, call->numThreads, n, [&](int64_t begin, int64_t end) {
-        double partial = 0;
-        for (int64_t i = begin; i < end; ++i)
-          partial += double(x[i]);
-        return partial;
-      });
+  double sum = parallelSum(n, call->numThreads, n,
+                           [=](int64_t i) { return double(x[i]); });
   *call.y().as<Mean>() = Mean(sum / double(n));
 }
 
@@ -162,13 +151,7 @@ void crossEntropy(SoftmaxCrossEntropyArgs call) {
         even += s / double(width) * (double(x[j]) - lse.most);
     return lse.logSum - (1 - s) * (double(x[labels[r]]) - lse.most) - even;
   };
-  double sum = parallelSum(rows, call->numThreads, rows * width,
-                           [&](int64_t begin, int64_t end) {
-                             double partial = 0;
-                             for (int64_t r = begin; r < end; ++r)
-                               partial += lossOf(r);
-                             return partial;
-                           });
+  double sum = parallelSum(rows, call->numThreads, rows * width, lossOf);
   *call.loss().as<Loss>() =
       Loss(sum / double(countRows(call.labels(), attrs.ignore_index)));
 }

@@ -47,6 +47,9 @@ void withGradType(const TensorView &grad, Body body) {
     body(T());
 }
 
+/// A root, a division, four loads and three stores.
+constexpr int64_t kAdamWeight = 4;
+
 template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
   AdamStepAttrs attrs = call.attrs();
   Gate<T> gate(call);
@@ -65,19 +68,19 @@ template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = T(1 - double(lr) * attrs.weight_decay);
-  parallelElements(call.p().elements(), call->numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       T grad = T(g[i]) * gate.invScale;
-                       T newM = beta1 * m[i] + rest1 * grad;
-                       T newV = beta2 * v[i] + rest2 * grad * grad;
-                       T newP = p[i] * keep - lr * (newM * bc1) /
-                                                  (std::sqrt(newV * bc2) + eps);
-                       mOut[i] = newM;
-                       vOut[i] = newV;
-                       pOut[i] = newP;
-                     }
-                   });
+  parallelElements(
+      call.p().elements(), call->numThreads,
+      [=](int64_t i) {
+        T grad = T(g[i]) * gate.invScale;
+        T newM = beta1 * m[i] + rest1 * grad;
+        T newV = beta2 * v[i] + rest2 * grad * grad;
+        T newP =
+            p[i] * keep - lr * (newM * bc1) / (std::sqrt(newV * bc2) + eps);
+        mOut[i] = newM;
+        vOut[i] = newV;
+        pOut[i] = newP;
+      },
+      kAdamWeight);
 }
 
 template <typename T> void adamStep(AdamStepArgs call) {
@@ -102,18 +105,15 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
   T *pOut = call.p_out().as<T>(), *mOut = m ? call.m_out()->as<T>() : nullptr;
   C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
-  parallelElements(
-      call.p().elements(), call->numThreads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
-          if (m) {
-            C moment = momentum * C(m[i]) + direction;
-            mOut[i] = moment;
-            direction = nesterov ? direction + momentum * moment : moment;
-          }
-          pOut[i] = C(p[i]) - lr * direction;
-        }
-      });
+  parallelElements(call.p().elements(), call->numThreads, [=](int64_t i) {
+    C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
+    if (m) {
+      C moment = momentum * C(m[i]) + direction;
+      mOut[i] = moment;
+      direction = nesterov ? direction + momentum * moment : moment;
+    }
+    pOut[i] = C(p[i]) - lr * direction;
+  });
 }
 
 template <typename T> void sgdStep(SgdStepArgs call) {
@@ -135,16 +135,13 @@ template <typename T, typename Grad> void lionStepOf(LionStepArgs call) {
   T lr = *call.lr().as<T>(), beta1 = T(attrs.beta1), beta2 = T(attrs.beta2);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = T(1 - double(lr) * attrs.weight_decay);
-  parallelElements(
-      call.p().elements(), call->numThreads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          T grad = T(g[i]) * gate.invScale;
-          T mixed = beta1 * m[i] + rest1 * grad;
-          T sign = mixed > 0 ? T(1) : mixed < 0 ? T(-1) : mixed; // 0 or NaN
-          mOut[i] = beta2 * m[i] + rest2 * grad;
-          pOut[i] = p[i] * keep - lr * sign;
-        }
-      });
+  parallelElements(call.p().elements(), call->numThreads, [=](int64_t i) {
+    T grad = T(g[i]) * gate.invScale;
+    T mixed = beta1 * m[i] + rest1 * grad;
+    T sign = mixed > 0 ? T(1) : mixed < 0 ? T(-1) : mixed; // 0 or NaN
+    mOut[i] = beta2 * m[i] + rest2 * grad;
+    pOut[i] = p[i] * keep - lr * sign;
+  });
 }
 
 template <typename T> void lionStep(LionStepArgs call) {

@@ -29,15 +29,10 @@ void pointwise(typename F::template View<LaunchArgs> call) {
     inputs[i] = call.inputs()[i]->template as<T>();
   T *output = call.output().template as<T>();
   const auto attrs = call.attrs();
-  parallelElements(call.output().elements(), call->numThreads,
-                   [=](int64_t begin, int64_t end) {
-                     std::apply(
-                         [&](auto... x) {
-                           for (int64_t i = begin; i < end; ++i)
-                             output[i] = T(F::apply(attrs, C(x[i])...));
-                         },
-                         inputs);
-                   });
+  parallelElements(call.output().elements(), call->numThreads, [=](int64_t i) {
+    std::apply([&](auto... x) { output[i] = T(F::apply(attrs, C(x[i])...)); },
+               inputs);
+  });
 }
 
 /// out[o,i,k] = y[o,i,k] + b[i]: `axis` of y has b's size.
@@ -61,10 +56,10 @@ template <typename T> void biasAdd(BiasAddArgs call) {
                   const T *from = y + r * width;
                   T *to = out + r * width;
                   if (inner == 1)
-                    for (int64_t j = 0; j < width; ++j)
-                      to[j] = C(from[j]) + C(b[j]);
-                  else
-                    for (int64_t j = 0; j < width; ++j)
+                    AICF_INDEPENDENT_LOOP
+                  for (int64_t j = 0; j < width; ++j)
+                    to[j] = C(from[j]) + C(b[j]);
+                  else AICF_INDEPENDENT_LOOP for (int64_t j = 0; j < width; ++j)
                       to[j] = C(from[j]) + C(b[r % size]);
                 }
               });
@@ -99,10 +94,7 @@ template <typename From, typename To> void cast(CastArgs call) {
   const From *x = call.x().as<From>();
   To *y = call.y().as<To>();
   parallelElements(call.x().elements(), call->numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i)
-                       y[i] = To(Compute<From>(x[i]));
-                   });
+                   [=](int64_t i) { y[i] = To(Compute<From>(x[i])); });
 }
 
 } // namespace

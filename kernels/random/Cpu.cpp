@@ -25,18 +25,15 @@ template <typename T> void dropout(DropoutArgs call) {
   uint64_t threshold = dropThreshold(attrs.p), seed = uint64_t(attrs.seed);
   C scale = C(1 / (1 - attrs.p));
   int64_t n = call.x().elements();
-  parallelElements((n + 3) / 4, call->numThreads,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t group = begin; group < end; ++group) {
-                       PhiloxWords words = philox(seed, uint64_t(group), step);
-                       int64_t width = std::min<int64_t>(4, n - 4 * group);
-                       for (int64_t k = 0; k < width; ++k) {
-                         int64_t i = 4 * group + k;
-                         bool isKept = words.at[k] >= threshold;
-                         y[i] = isKept ? T(C(x[i]) * scale) : T(0.0f);
-                       }
-                     }
-                   });
+  parallelElements((n + 3) / 4, call->numThreads, [=](int64_t group) {
+    PhiloxWords words = philox(seed, uint64_t(group), step);
+    int64_t width = std::min<int64_t>(4, n - 4 * group);
+    for (int64_t k = 0; k < width; ++k) {
+      int64_t i = 4 * group + k;
+      bool isKept = words.at[k] >= threshold;
+      y[i] = isKept ? T(C(x[i]) * scale) : T(0.0f);
+    }
+  });
 }
 
 } // namespace

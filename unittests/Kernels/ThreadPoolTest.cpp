@@ -70,16 +70,37 @@ TEST(ThreadPool, SumsAreTheSameForAnyNumberOfThreads) {
     x[i] = 1.0f / float(i + 1);
   auto sum = [&](int numThreads) {
     return parallelSum(int64_t(x.size()), numThreads, int64_t(x.size()),
-                       [&](int64_t begin, int64_t end) {
-                         double total = 0;
-                         for (int64_t i = begin; i < end; ++i)
-                           total += x[size_t(i)];
-                         return total;
-                       });
+                       [&](int64_t i) { return double(x[size_t(i)]); });
   };
   double expected = sum(1);
   for (int run = 0; run < 200; ++run)
     ASSERT_EQ(sum(2 + run % 3), expected);
+}
+
+/// Every term once, also where the partial sums are of different lengths.
+TEST(ThreadPool, SumsHaveEveryTermOnce) {
+  for (int64_t n : {0, 1, 7, 63, 64, 65, 100, 511, 513, 100000}) {
+    double sum = parallelSum(n, 2, kParallelElements,
+                             [](int64_t i) { return double(i + 1); });
+    EXPECT_EQ(sum, double(n) * double(n + 1) / 2) << n;
+  }
+}
+
+/// Bodies that may use AVX2 give the bits of those that may not, in place too.
+TEST(ThreadPool, EveryInstructionSetGivesTheSameBits) {
+  std::vector<float> x(1003), plain(1003);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = plain[i] = 1.0f / float(i + 3);
+  auto body = [](float *y) {
+    return [y](int64_t begin, int64_t end) {
+      AICF_INDEPENDENT_LOOP
+      for (int64_t i = begin; i < end; ++i)
+        y[i] = y[i] * 1.7f + 0.3f / y[i] - y[i] * y[i];
+    };
+  };
+  runWithBestISA(body(x.data()), 0, 1003);
+  body(plain.data())(0, 1003);
+  EXPECT_EQ(x, plain);
 }
 
 } // namespace

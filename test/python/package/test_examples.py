@@ -98,7 +98,8 @@ def test_what_a_wheel_holds(tmp_path):
     for path in modules:
         needs = subprocess.run(["readelf", "-d", path], capture_output=True, text=True,
                                check=True).stdout
-        assert not re.search(r"NEEDED.*(LLVM|MLIR|blas|python|gomp)", needs), path
+        # Of oneDNN a wheel is built without: scripts/wheel.sh demands it.
+        assert not re.search(r"NEEDED.*(LLVM|MLIR|blas|python)", needs), path
         shown = subprocess.run(["nm", "-D", "--defined-only", path], check=True,
                                capture_output=True, text=True).stdout.split()[2::3]
         assert shown == ["PyInit_" + path.name.split(".")[0]]

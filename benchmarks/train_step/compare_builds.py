@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Two builds of AICF on the same steps, interleaved: is one faster?
 
-    compare.py --old PROGRAM PLANS --new PROGRAM PLANS [--rounds 21]
+    compare_builds.py --old PROGRAM PLANS --new PROGRAM PLANS [--rounds 21]
 
 PROGRAM is aicf-step of a build, PLANS a folder that make_plans.py of the same
 build filled. Rounds alternate; medians of microseconds a replayed step with
@@ -17,7 +17,7 @@ import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cases import CASES  # noqa: E402
+from cases import CUDA_CASES  # noqa: E402
 from session import start_random, state  # noqa: E402
 
 
@@ -53,10 +53,10 @@ def main():
         parser.add_argument(side, nargs=2, required=True,
                             metavar=("PROGRAM", "PLANS"))
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--cases", nargs="*", default=list(CASES))
+    parser.add_argument("--cases", nargs="*", default=list(CUDA_CASES))
     parser.add_argument("--variants", nargs="*", default=["s1", "s2"])
     args = parser.parse_args()
-    same = [compare(args, case, variant, *CASES[case][:2])
+    same = [compare(args, case, variant, *CUDA_CASES[case][:2])
             for case in args.cases for variant in args.variants]
     return 0 if all(same) else 1
 

@@ -86,7 +86,7 @@ struct Bench {
     auto graph = check(graph_end(*stream));
     std::vector<double> times;
     for (int i = 0; i < kLaunches + 2; ++i) {
-      double micros = check(stream->launchTimed(*graph)) / kCallsPerGraph;
+      double micros = check(stream->launchTimed(*graph)).micros / kCallsPerGraph;
       if (i >= 2)
         times.push_back(micros);
     }

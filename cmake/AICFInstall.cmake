@@ -8,6 +8,23 @@ install(TARGETS ${runtime_libraries} EXPORT AICFTargets
 if(TARGET aicf_cuda) # where CUDALoader.cpp looks: ../lib of a program's folder
   install(TARGETS aicf_cuda LIBRARY DESTINATION lib COMPONENT runtime)
 endif()
+install(TARGETS aicf_c EXPORT AICFTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/aicf-c
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime)
+# For C programs: pkg-config --cflags --libs aicf. Found by its own place.
+file(WRITE ${PROJECT_BINARY_DIR}/aicf.pc "\
+libdir=\${pcfiledir}/..
+includedir=\${pcfiledir}/../../include
+
+Name: aicf
+Description: ${PROJECT_DESCRIPTION}
+Version: ${PROJECT_VERSION}
+Libs: -L\${libdir} -laicf
+Cflags: -I\${includedir}
+")
+install(FILES ${PROJECT_BINARY_DIR}/aicf.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
 install(TARGETS aicf-run aicf-plan
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 file(GLOB headers ${PROJECT_SOURCE_DIR}/include/aicf/*.h)
@@ -22,8 +39,14 @@ if("AICF_HAVE_OPENBLAS" IN_LIST gemm_defines)
   string(APPEND gemm_dependencies "find_dependency(OpenBLASPthread)\n")
 endif()
 if("AICF_HAVE_ONEDNN" IN_LIST gemm_defines)
-  string(APPEND gemm_dependencies
-    "find_dependency(dnnl CONFIG)\nfind_dependency(OpenMP COMPONENTS CXX)\n")
+  # A project in C takes the shared library, which has found them already.
+  string(APPEND gemm_dependencies "\
+get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if(CXX IN_LIST languages)
+  find_dependency(dnnl CONFIG)
+  find_dependency(OpenMP COMPONENTS CXX)
+endif()
+")
 endif()
 file(WRITE ${PROJECT_BINARY_DIR}/AICFConfig.cmake "\
 include(CMakeFindDependencyMacro)
@@ -76,13 +99,21 @@ if(AICF_BUILD_COMPILER)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/AICF)
   install(FILES ${PROJECT_SOURCE_DIR}/include/aicf/Compiler.h
                 ${PROJECT_BINARY_DIR}/include/aicf/Passes.h.inc
+                ${PROJECT_SOURCE_DIR}/include/aicf/Passes.td
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/aicf/Dialect
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler
-    FILES_MATCHING PATTERN "*.h")
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
   install(DIRECTORY ${PROJECT_BINARY_DIR}/include/aicf/Dialect
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf COMPONENT compiler
     FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
+  # The records of primitives, for an embedder's patterns: -I .../aicf/td.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf/td COMPONENT compiler
+    FILES_MATCHING PATTERN "*.td")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/Dialect
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf/td/lib COMPONENT compiler
+    FILES_MATCHING PATTERN "*.td")
   install(TARGETS aicf-opt aicf-translate aicf-compile aicf-lsp-server
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
 endif()

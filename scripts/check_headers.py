@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Installs the runtime and compiles each installed header alone, then builds and
-links a small program against the installed tree with find_package(AICF). With
-MLIR_DIR the same of the compiler's component, whose program lowers a step; the
-runtime's program must build beside it without MLIR.
+"""Installs the runtime, moves the tree and compiles each installed header alone, then
+builds small C++ and C programs against it with find_package(AICF). With MLIR_DIR the
+same of the compiler's component, and examples/embed; the runtime's program must build
+beside it without MLIR. Neither names a path of this machine.
 
     check_headers.py --build BUILD --compiler c++
         [--mlir-dir MLIR_DIR --mlir-include MLIR_INCLUDE_DIR]
@@ -12,10 +12,12 @@ runtime's program must build beside it without MLIR.
 
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = """
 #include <aicf/Executor.h>
 int main() {
@@ -40,42 +42,34 @@ target_link_libraries(consumer PRIVATE AICF::aicfRuntime)
 """
 
 # Both namespaces opened: no name of one hides or doubles a name of the other.
-COMPILER_PROGRAM = """
+NAMES = """
 #include <aicf/Compiler.h>
-#include <mlir/Parser/Parser.h>
-#include <mlir/Pass/PassManager.h>
+#include <aicf/Executor.h>
 using namespace mlir;
 using namespace aicf;
-int main() {
-  DialectRegistry registry;
-  registerDialects(registry);
-  registerAICFPasses();
-  registerAICFPipelines();
-  MLIRContext context(registry);
-  auto module = parseSourceString<ModuleOp>(R"(
-    func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-        -> (tensor<4xf32> {aicf.name = "y"}) {
-      %y = aicf.gelu %x : tensor<4xf32>
-      return %y : tensor<4xf32>
-    })", &context);
-  PassManager pm(&context);
-  LowerToBackendOptions options;
-  options.target = DeviceKind::CPU;
-  buildLowerToBackendPipeline(pm, options);
-  if (!module || failed(pm.run(*module)))
-    return 1;
-  FailureOr<Plan> plan = translateToPlan(*module);
-  return failed(plan) || plan->entries[0].calls.size() != 1;
+LogicalResult use(ModuleOp, Plan *, Executor *, StatusOr<DType>, step::LinearOp, Keep);
+"""
+
+C_PROJECT = """
+cmake_minimum_required(VERSION 3.20)
+project(consumer C)
+find_package(AICF REQUIRED CONFIG COMPONENTS runtime)
+add_executable(consumer main.c)
+target_link_libraries(consumer PRIVATE AICF::aicf)
+"""
+C_PROGRAM = """
+#include <aicf-c/aicf.h>
+int main(void) {
+  AICFPlan *plan = 0;
+  return aicf_plan_load("/nonexistent", &plan) != AICF_DEVICE_ERROR;
 }
 """
-COMPILER_PROJECT = """
-cmake_minimum_required(VERSION 3.20)
-project(consumer C CXX)
-set(CMAKE_CXX_STANDARD 17)
-find_package(AICF REQUIRED CONFIG COMPONENTS compiler)
-add_executable(consumer main.cpp)
-target_link_libraries(consumer PRIVATE AICF::AICFTransforms AICF::AICFTarget
-  MLIRParser)
+
+# A TableGen file of an embedder, with patterns on our ops.
+PATTERNS = """
+include "mlir/IR/PatternBase.td"
+include "lib/Dialect/AICF/AICFOps.td"
+def : Pat<(AICF_ReluOp (AICF_ReluOp $x)), (AICF_ReluOp $x)>;
 """
 
 
@@ -85,16 +79,27 @@ def run(*command):
         sys.exit("%s\n%s%s" % (" ".join(map(str, command)), done.stdout, done.stderr))
 
 
-def build_consumer(folder, name, program, project, compiler, prefix, *flags):
+def build_consumer(folder, name, sources, compiler, prefix, *flags):
     source = pathlib.Path(folder) / name
     source.mkdir()
-    (source / "main.cpp").write_text(program)
-    (source / "CMakeLists.txt").write_text(project)
-    run("cmake", "-S", source, "-B", source / "build",
-        "-DCMAKE_PREFIX_PATH=%s" % prefix,
-        "-DCMAKE_CXX_COMPILER=%s" % compiler, *flags)
-    run("cmake", "--build", source / "build")
+    for file, text in sources.items():
+        (source / file).write_text(text)
+    build_project(source, source / "build", compiler, prefix, *flags)
     run(source / "build" / "consumer")
+
+
+def build_project(source, build, compiler, prefix, *flags):
+    run("cmake", "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=%s" % prefix,
+        "-DCMAKE_CXX_COMPILER=%s" % compiler, *flags)
+    run("cmake", "--build", build)
+
+
+def check_relocatable(prefix):
+    """The package names no path of this machine: it may be moved."""
+    for path in (prefix / "lib").rglob("*.cmake"):
+        for line in path.read_text().split("\n"):
+            if re.search(r'["; ](/usr|/home|/work|/tmp|/opt)/', line):
+                sys.exit("%s names a path of this machine: %s" % (path, line))
 
 
 def check_headers(prefix, compiler, known, *flags):
@@ -108,6 +113,27 @@ def check_headers(prefix, compiler, known, *flags):
     return headers
 
 
+def check_compiler(folder, prefix, args, known):
+    """Headers, the patterns of an embedder, and examples/embed."""
+    flags = ["-fno-exceptions", "-Wno-unused-parameter", "-isystem",
+             args.mlir_include]
+    headers = check_headers(prefix, args.compiler, known, *flags)
+    names = pathlib.Path(folder) / "names.cpp"
+    names.write_text(NAMES)
+    run(args.compiler, "-std=c++17", "-fsyntax-only", "-I", prefix / "include",
+        *flags, names)
+    patterns = pathlib.Path(folder) / "patterns.td"
+    patterns.write_text(PATTERNS)
+    run(pathlib.Path(args.mlir_dir) / "../../../bin/mlir-tblgen", "-gen-rewriters",
+        "-I", args.mlir_include, "-I", prefix / "include",
+        "-I", prefix / "include/aicf/td", patterns, "-o", "/dev/null")
+    embed = SOURCE / "examples/embed"
+    build = pathlib.Path(folder) / "embed"
+    build_project(embed, build, args.compiler, prefix, "-DMLIR_DIR=" + args.mlir_dir)
+    run(build / "mlpc", embed / "model.mlir")
+    return headers
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
@@ -116,21 +142,27 @@ def main():
     parser.add_argument("--mlir-include")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        first = pathlib.Path(folder) / "first"
         prefix = pathlib.Path(folder) / "prefix"
-        run("cmake", "--install", args.build, "--prefix", prefix,
+        run("cmake", "--install", args.build, "--prefix", first,
             "--component", "runtime")
+        first.rename(prefix)  # the tree may be moved
         headers = check_headers(prefix, args.compiler, set())
-        build_consumer(folder, "runtime", PROGRAM, PROJECT, args.compiler, prefix)
+        build_consumer(folder, "runtime", {"main.cpp": PROGRAM,
+                                           "CMakeLists.txt": PROJECT},
+                       args.compiler, prefix)
+        build_consumer(folder, "c", {"main.c": C_PROGRAM,
+                                     "CMakeLists.txt": C_PROJECT},
+                       args.compiler, prefix)
         if args.mlir_dir:
             run("cmake", "--install", args.build, "--prefix", prefix,
                 "--component", "compiler")
-            headers = check_headers(
-                prefix, args.compiler, headers, "-fno-exceptions",
-                "-Wno-unused-parameter", "-isystem", args.mlir_include)
-            build_consumer(folder, "beside", PROGRAM, PROJECT, args.compiler, prefix,
+            build_consumer(folder, "beside", {"main.cpp": PROGRAM,
+                                              "CMakeLists.txt": PROJECT},
+                           args.compiler, prefix,
                            "-DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON")
-            build_consumer(folder, "compiler", COMPILER_PROGRAM, COMPILER_PROJECT,
-                           args.compiler, prefix, "-DMLIR_DIR=" + args.mlir_dir)
+            headers = check_compiler(folder, prefix, args, headers)
+        check_relocatable(prefix)
         print("%d headers compile alone, and consumers link" % len(headers))
 
 

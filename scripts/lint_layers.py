@@ -52,7 +52,7 @@ def target_of(root, path, include, rooms):
     for library, pattern in LIBRARIES.items():
         if re.match(pattern, include):
             return library
-    inside = "include/" + include if include.startswith("aicf/") else include
+    inside = "include/" + include if include.startswith(("aicf/", "aicf-c/")) else include
     return room_of(inside, rooms)
 
 

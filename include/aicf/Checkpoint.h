@@ -45,11 +45,29 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
 /// missing, an older file stays whole until the new one is complete.
 Status saveCheckpoint(Executor &executor, const std::string &directory);
 /// Reads it back; every param and state of the plan must be there with its
-/// type, and nothing else. Nothing is written when anything is wrong.
-Status loadCheckpoint(Executor &executor, const std::string &directory);
-/// Sets the params and states that a weight file holds; names that the plan
-/// does not have are an error. Others keep their initialisers.
-Status loadWeights(Executor &executor, const std::string &path);
+/// type. Names that the plan does not have go to `extra`, or are an error where
+/// there is none. Nothing is written when anything is wrong.
+Status loadCheckpoint(Executor &executor, const std::string &directory,
+                      std::vector<std::string> *extra = nullptr);
+
+/// How the names and types of a weight file become the plan's.
+struct WeightFileOptions {
+  /// {in the file, in the plan}; with a '*' at the end of both, every name that
+  /// begins so. A name of the file that none of them speaks of stays.
+  std::vector<std::pair<std::string, std::string>> renames;
+  /// Tensors that the plan does not have are left out.
+  bool ignoreExtra = false;
+  /// Floats of another type are converted, to nearest (f64 to 16 bits by way of
+  /// f32).
+  bool cast = false;
+};
+/// Sets the params and states that a weight file holds; others keep their
+/// initialisers. Errors, before anything is written: InvalidFile (names that
+/// the plan does not have, other shapes, other types, a finite number that the
+/// plan's type cannot hold), InvalidArgument (a rename of a name that the file
+/// does not have, or that makes two tensors one).
+Status loadWeights(Executor &executor, const std::string &path,
+                   const WeightFileOptions &options = {});
 
 } // namespace aicf
 

@@ -4,10 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// For embedding: registerDialects(), then registerAICFPasses() and
-// registerAICFPipelines() for textual pipelines, or
+// For embedding: registerAllDialects(), then registerAllPasses() and
+// registerAllPipelines() for textual pipelines, or
 // buildLowerToBackendPipeline() on a pass manager of your own, and
-// translateToPlan().
+// translateToPlan(). examples/embed is a compiler that does so.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_COMPILER_H
 #define AICF_COMPILER_H
@@ -101,6 +101,9 @@ struct LowerToBackendOptions
       llvm::cl::init(false)};
   Option<Keep> keep{*this, "keep", llvm::cl::desc("Values to make outputs"),
                     llvm::cl::init(Keep::None), keepValues()};
+
+  /// Makes them flags of a tool, listed in `category`: declared once, here.
+  void addToCommandLine(llvm::cl::OptionCategory &category);
 };
 
 /// From now on the passes' remarks (category "aicf": what was fused, copied and
@@ -119,8 +122,10 @@ void buildLowerToBackendPipeline(mlir::OpPassManager &pm,
 /// The calls of each entry as text, a line a primitive, with the labels of
 /// their values; of a module at any stage. Emits a diagnostic on failure.
 mlir::FailureOr<std::string> dumpCalls(mlir::ModuleOp module);
+/// Registers every pass; like the next function, as often as you like.
+void registerAllPasses();
 /// Registers --lower-to-backend and a pipeline for each phase.
-void registerAICFPipelines();
+void registerAllPipelines();
 
 /// The one aicf_rt.plan of `module` as a plan, verified by the loader's own
 /// checks. Copies, decides nothing. Emits a diagnostic on failure.

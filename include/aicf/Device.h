@@ -34,6 +34,12 @@ public:
 /// An ordered queue of work on a device. It has branches, which the calls of
 /// one run name by ResolvedCall::stream; branch 0 is the queue itself, and a
 /// run's last call on it comes after all others (the plan loader checks that).
+/// What a graph launch took, in microseconds.
+struct LaunchTimes {
+  double micros = 0;
+  std::vector<double> calls; ///< of each, where the device can say; else empty
+};
+
 class Stream {
 public:
   virtual ~Stream() = default;
@@ -56,7 +62,7 @@ public:
   /// enqueue or launch, then waits; the result is what it took on the device,
   /// in microseconds.
   virtual StatusOr<double> enqueueTimed(const ResolvedCall &call) = 0;
-  virtual StatusOr<double> launchTimed(Graph &graph) = 0;
+  virtual StatusOr<LaunchTimes> launchTimed(Graph &graph) = 0;
 };
 
 /// Counts that tests compare before and after a run.

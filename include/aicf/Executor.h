@@ -67,9 +67,17 @@ struct TraceRecord {
   std::vector<int32_t> inVids, outVids;
   bool isReplay = false;
   double startMicros = 0; ///< since trace_enable(true), on the host's clock
-  /// On the device. Eager: the call. Replay: the whole launch, the same for all
-  /// its calls.
+  /// On the device: of the call, or, with isWholeLaunch, of the graph launch
+  /// that it was part of: CUDA does not time a graph's nodes.
   double micros = 0;
+  bool isWholeLaunch = false;
+  uint64_t launch =
+      0; ///< numbers the graph launches of a trace from 1; eager: 0
+  uint32_t stream = 0;
+  std::string entry;
+  /// Names of operands and results, as the plan has them; one without a name is
+  /// "v<label>", or "t<tid>" in a plan without debug table.
+  std::vector<std::string> inNames, outNames;
   /// Shapes of the same, as "64x128xf32".
   std::vector<std::string> inTypes, outTypes;
 };
@@ -172,8 +180,11 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The trace in Chrome's JSON trace format, which Perfetto opens.
-std::string traceToChromeJson(const std::vector<TraceRecord> &trace);
+/// The trace in Chrome's JSON trace format, which Perfetto opens: a thread a
+/// stream, one more for graph launches, an event a call. `device`: what the
+/// process is called, Device::description().
+std::string traceToChromeJson(const std::vector<TraceRecord> &trace,
+                              const std::string &device = "");
 /// What each kernel took for each problem, from the eager records: JSON
 /// {"device": ..., "kernels": {KID: {"in,in->out": median microseconds}}}.
 std::string traceToProfileJson(const std::vector<TraceRecord> &trace,

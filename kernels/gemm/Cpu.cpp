@@ -102,7 +102,7 @@ void multiply(const Product &s, int64_t m, int64_t n, const T *a, const T *b,
 /// tiles than threads keep the wait for the last one short.
 int64_t numTiles(const Product &s) {
   double work = double(s.m) * double(s.n) * double(s.k);
-  return work < 1e6 ? 1 : work < 4e6 ? 2 : work < 1e8 ? 4 : 8;
+  return work < 1e6 ? 1 : work < 4e6 ? 2 : 4;
 }
 
 template <typename T> void gemm(GemmArgs call) {

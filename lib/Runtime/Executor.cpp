@@ -67,6 +67,7 @@ struct Executor::Impl {
   ExecutorStatistics stats;
   bool isTracing = false;
   std::vector<TraceRecord> trace;
+  uint64_t numTracedLaunches = 0;
   std::chrono::steady_clock::time_point traceStart;
   std::atomic<bool> isInUse{false};
 
@@ -139,8 +140,9 @@ struct Executor::Impl {
                std::chrono::steady_clock::now() - traceStart)
         .count();
   }
-  void record(size_t index, const ResolvedCall &call, bool isReplay,
-              double start, double micros);
+  TraceRecord describe(size_t index, const ResolvedCall &call) const;
+  void recordLaunch(size_t index, const Graph &graph, double start,
+                    const LaunchTimes &times);
 };
 
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
@@ -493,27 +495,51 @@ Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
   return {};
 }
 
-void Executor::Impl::record(size_t index, const ResolvedCall &call,
-                            bool isReplay, double start, double micros) {
-  TraceRecord entry{primitiveNames(*call.body),
-                    std::string(call.row->kid),
-                    {},
-                    {},
-                    isReplay,
-                    start,
-                    micros,
-                    {},
-                    {}};
+TraceRecord Executor::Impl::describe(size_t index,
+                                     const ResolvedCall &call) const {
+  TraceRecord entry;
+  entry.op = primitiveNames(*call.body);
+  entry.kid = std::string(call.row->kid);
+  entry.stream = call.stream;
+  const PlanEntry &planEntry = plan->entries[index];
+  entry.entry = planEntry.name;
   if (call.tag >= 0) {
-    const PlanCall &planCall = plan->entries[index].calls[size_t(call.tag)];
+    const PlanCall &planCall = planEntry.calls[size_t(call.tag)];
     entry.inVids = planCall.inVids;
     entry.outVids = planCall.vids;
+    auto nameOfTid = [&](uint32_t tid) {
+      const PlanTensor &t = plan->tensor(planEntry, tid);
+      if (!t.name.empty())
+        return t.name;
+      return t.vid >= 0 ? "v" + std::to_string(t.vid)
+                        : "t" + std::to_string(tid);
+    };
+    for (uint32_t tid : planCall.ins)
+      entry.inNames.push_back(nameOfTid(tid));
+    for (uint32_t tid : planCall.outs)
+      entry.outNames.push_back(nameOfTid(tid));
   }
   for (size_t i = 0; i < call.body->numOperands; ++i)
     entry.inTypes.push_back(call.operand(i).desc.toString());
   for (size_t i = 0; i < call.body->results.size(); ++i)
     entry.outTypes.push_back(call.result(i).desc.toString());
-  trace.push_back(std::move(entry));
+  return entry;
+}
+
+void Executor::Impl::recordLaunch(size_t index, const Graph &graph,
+                                  double start, const LaunchTimes &times) {
+  ++numTracedLaunches;
+  for (size_t i = 0; i < graph.numCalls(); ++i) {
+    TraceRecord entry = describe(index, graph.call(i));
+    entry.isReplay = true;
+    entry.launch = numTracedLaunches;
+    entry.isWholeLaunch = times.calls.empty();
+    entry.startMicros = start;
+    entry.micros = entry.isWholeLaunch ? times.micros : times.calls[i];
+    if (!entry.isWholeLaunch)
+      start += entry.micros;
+    trace.push_back(std::move(entry));
+  }
 }
 
 /// Overwrites tensors with bytes that are NaN in every float type.
@@ -554,8 +580,10 @@ Status Executor::Impl::runEager(size_t index) {
       AICF_RETURN_IF_ERROR(stream->fork());
     if (isTracing) {
       double start = nowMicros();
-      AICF_ASSIGN_OR_RETURN(double micros, stream->enqueueTimed(call));
-      record(index, call, false, start, micros);
+      TraceRecord entry = describe(index, call);
+      entry.startMicros = start;
+      AICF_ASSIGN_OR_RETURN(entry.micros, stream->enqueueTimed(call));
+      trace.push_back(std::move(entry));
     } else {
       AICF_RETURN_IF_ERROR(aicf::launch(call, *stream));
     }
@@ -636,9 +664,9 @@ Status Executor::Impl::launch(CachedGraph &cached) {
   cached.lastUse = ++clock;
   if (isTracing) {
     double start = nowMicros();
-    AICF_ASSIGN_OR_RETURN(double micros, stream->launchTimed(*cached.graph));
-    for (size_t i = 0; i < cached.graph->numCalls(); ++i)
-      record(index, cached.graph->call(i), true, start, micros);
+    AICF_ASSIGN_OR_RETURN(LaunchTimes times,
+                          stream->launchTimed(*cached.graph));
+    recordLaunch(index, *cached.graph, start, times);
   } else {
     AICF_RETURN_IF_ERROR(graph_launch(*cached.graph, *stream));
   }
@@ -744,6 +772,7 @@ Status Executor::trace_enable(bool enabled) {
   if (!enabled)
     return {};
   impl->trace.clear();
+  impl->numTracedLaunches = 0;
   impl->traceStart = std::chrono::steady_clock::now();
   return {};
 }

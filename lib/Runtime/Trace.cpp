@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Chrome's JSON trace format ("Trace Event Format", complete events).
+// Chrome's JSON trace format ("Trace Event Format"): metadata, complete and
+// instant events.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
@@ -16,39 +17,90 @@
 
 namespace aicf {
 
-std::string traceToChromeJson(const std::vector<TraceRecord> &trace) {
-  using Json = nlohmann::ordered_json;
-  Json events = Json::array();
-  auto event = [&](std::string name, const TraceRecord &r, int thread,
-                   Json args) {
-    events.push_back({{"name", std::move(name)},
-                      {"cat", r.isReplay ? "replay" : "eager"},
-                      {"ph", "X"},
-                      {"ts", r.startMicros},
-                      {"dur", r.micros},
-                      {"pid", 1},
-                      {"tid", thread},
-                      {"args", std::move(args)}});
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Threads of the trace: streams from kFirstStream on, graph launches before.
+constexpr int kProcess = 1, kLaunches = 1, kFirstStream = 2;
+
+Json metadata(const char *what, int thread, std::string name) {
+  return {{"name", what},
+          {"ph", "M"},
+          {"pid", kProcess},
+          {"tid", thread},
+          {"args", {{"name", std::move(name)}}}};
+}
+
+Json slice(const std::string &name, const TraceRecord &r, int thread,
+           double start, double micros, Json args) {
+  return {{"name", name},  {"cat", r.isReplay ? "replay" : "eager"},
+          {"ph", "X"},     {"ts", start},
+          {"dur", micros}, {"pid", kProcess},
+          {"tid", thread}, {"args", std::move(args)}};
+}
+
+Json argumentsOf(const TraceRecord &r) {
+  auto typed = [](const std::vector<std::string> &names,
+                  const std::vector<std::string> &types) {
+    Json list = Json::array();
+    for (size_t i = 0; i < types.size(); ++i)
+      list.push_back(i < names.size() ? names[i] + ": " + types[i] : types[i]);
+    return list;
   };
-  for (size_t i = 0; i < trace.size(); ++i) {
-    const TraceRecord &r = trace[i];
-    Json args = {{"kid", r.kid}, {"ins", r.inVids}, {"outs", r.outVids}};
-    if (!r.isReplay) {
-      event(r.op, r, 1, std::move(args));
+  return {{"kid", r.kid},
+          {"entry", r.entry},
+          {"ins", typed(r.inNames, r.inTypes)},
+          {"outs", typed(r.outNames, r.outTypes)}};
+}
+
+/// A call's event. In a launch that was timed as a whole it is an instant, at
+/// its place among the others: where it lies in time is not known.
+Json callEvent(const TraceRecord &r, size_t place, size_t count) {
+  int thread = kFirstStream + int(r.stream);
+  if (!r.isWholeLaunch)
+    return slice(r.op, r, thread, r.startMicros, r.micros, argumentsOf(r));
+  Json args = argumentsOf(r);
+  args["timed"] = false;
+  return {{"name", r.op},
+          {"cat", "replay"},
+          {"ph", "i"},
+          {"s", "t"},
+          {"ts", r.startMicros + r.micros * double(place) / double(count)},
+          {"pid", kProcess},
+          {"tid", thread},
+          {"args", std::move(args)}};
+}
+
+} // namespace
+
+std::string traceToChromeJson(const std::vector<TraceRecord> &trace,
+                              const std::string &device) {
+  std::string process = device.empty() ? "aicf" : "aicf on " + device;
+  Json events =
+      Json::array({metadata("process_name", 0, process),
+                   metadata("thread_name", kLaunches, "graph launches")});
+  uint32_t numStreams = 0;
+  for (const TraceRecord &r : trace)
+    numStreams = std::max(numStreams, r.stream + 1);
+  for (uint32_t stream = 0; stream < numStreams; ++stream)
+    events.push_back(metadata("thread_name", kFirstStream + int(stream),
+                              "stream " + std::to_string(stream)));
+  for (size_t i = 0; i < trace.size();) {
+    size_t end = i + 1;
+    if (!trace[i].isReplay) {
+      events.push_back(callEvent(trace[i], 0, 1));
+      i = end;
       continue;
     }
-    // One slice a launch; its nodes have no times of their own.
-    Json nodes = Json::array();
-    size_t end = i;
-    for (; end < trace.size() && trace[end].isReplay &&
-           trace[end].startMicros == r.startMicros;
-         ++end)
-      nodes.push_back({{"op", trace[end].op},
-                       {"kid", trace[end].kid},
-                       {"ins", trace[end].inVids},
-                       {"outs", trace[end].outVids}});
-    event("graph launch", r, 2, {{"nodes", nodes}});
-    i = end - 1;
+    double micros = trace[i].micros;
+    for (; end < trace.size() && trace[end].launch == trace[i].launch; ++end)
+      micros += trace[end].isWholeLaunch ? 0 : trace[end].micros;
+    events.push_back(slice("launch of " + trace[i].entry, trace[i], kLaunches,
+                           trace[i].startMicros, micros, {{"calls", end - i}}));
+    for (size_t call = i; call < end; ++call)
+      events.push_back(callEvent(trace[call], call - i, end - i));
+    i = end;
   }
   return Json({{"displayTimeUnit", "ns"}, {"traceEvents", events}}).dump() +
          "\n";

@@ -10,9 +10,7 @@
 
 #include "aicf/Compiler.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "lib/Base/File.h"
 #include "lib/Dialect/Entry.h"
-#include "lib/Target/ToolOutput.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -200,22 +198,4 @@ FailureOr<Plan> aicf::translateToPlan(ModuleOp module) {
   if (!status.ok())
     return op.emitError() << status.message();
   return plan;
-}
-
-LogicalResult aicf::writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
-                                    std::string &error) {
-  if (path != "-") {
-    Status written =
-        writeFileAtomically(path.str(), {bytes.data(), bytes.size()});
-    error = written.ok() ? "" : written.toString();
-    return success(written.ok());
-  }
-  llvm::raw_fd_ostream &out = llvm::outs();
-  out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  out.flush();
-  if (!out.has_error())
-    return success();
-  error = "cannot write to standard output: " + out.error().message();
-  out.clear_error(); // or it aborts at exit
-  return failure();
 }

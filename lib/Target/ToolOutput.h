@@ -17,6 +17,9 @@ using namespace mlir;
 LogicalResult writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
                               std::string &error);
 
+/// --version of a tool says which AICF it is, then which LLVM.
+void addVersionPrinter(const char *tool);
+
 } // namespace aicf
 
 #endif // AICF_LIB_TARGET_TOOLOUTPUT_H

@@ -21,6 +21,7 @@
 #include "lib/Transforms/Remarks.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -33,6 +34,9 @@ static void addVerify(OpPassManager &pm, StringRef phase) {
 }
 
 static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
+  // Calls of private functions, and nothing but them: no simplification on the
+  // way, which would change what the user's remarks and labels speak of.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createVerifyEntries());
   pm.addPass(createCheckCaptureSafety());
 }
@@ -147,6 +151,18 @@ void aicf::buildLowerToBackendPipeline(OpPassManager &pm,
   buildMemoryPhase(pm, options);
 }
 
+void LowerToBackendOptions::addToCommandLine(
+    llvm::cl::OptionCategory &category) {
+  // A copy: addArgument() changes the map.
+  auto options = llvm::cl::getRegisteredOptions(*this);
+  for (auto &[name, option] : options) {
+    option->removeArgument();
+    option->addSubCommand(llvm::cl::SubCommand::getTopLevel());
+    option->addCategory(category);
+    option->addArgument();
+  }
+}
+
 LogicalResult aicf::enableRemarks(MLIRContext &context) {
   // `all` alone would be ignored.
   std::string ours = kRemarkCategory.str();
@@ -157,28 +173,45 @@ LogicalResult aicf::enableRemarks(MLIRContext &context) {
       /*printAsEmitRemarks=*/true);
 }
 
-void aicf::registerAICFPipelines() {
-  using Registration = PassPipelineRegistration<LowerToBackendOptions>;
-  static Registration all(
+/// A phase takes the options of --lower-to-backend; --help lists them there
+/// alone.
+static void registerPhase(StringRef name, StringRef description,
+                          void (*build)(OpPassManager &,
+                                        const LowerToBackendOptions &)) {
+  registerPassPipeline(
+      name, description,
+      [build](OpPassManager &pm, StringRef text,
+              function_ref<LogicalResult(const Twine &)>) {
+        LowerToBackendOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure(); // it has said why
+        build(pm, options);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)>) {});
+}
+
+void aicf::registerAllPasses() { registerAICFPasses(); }
+
+void aicf::registerAllPipelines() {
+  static PassPipelineRegistration<LowerToBackendOptions> all(
       "lower-to-backend", "everything from aicf to aicf_rt.plan",
       [](OpPassManager &pm, const LowerToBackendOptions &options) {
         buildLowerToBackendPipeline(pm, options);
       });
-  static Registration check("aicf-phase-check", "check entries",
-                            buildCheckPhase);
-  static Registration lower("aicf-phase-lower", "label, keep, lower",
-                            buildLowerPhase);
-  static Registration fuse("aicf-phase-fuse", "eliminate saves, fuse calls",
-                           buildFusePhase);
-  static Registration updates("aicf-phase-updates", "copies for updates",
-                              buildUpdatesPhase);
-  static Registration inplace("aicf-phase-inplace",
-                              "drop copies, share storage", buildInplacePhase);
-  static Registration kernels("aicf-phase-kernels", "select kernels",
-                              buildKernelsPhase);
-  static Registration streams("aicf-phase-streams", "assign streams",
-                              buildStreamsPhase);
-  static Registration memory("aicf-phase-memory", "plan memory",
-                             buildMemoryPhase);
-  static Registration plan("aicf-phase-plan", "emit the plan", buildPlanPhase);
+  // Once: a second registration of a name is fatal.
+  static bool arePhasesRegistered = false;
+  if (std::exchange(arePhasesRegistered, true))
+    return;
+  registerPhase("aicf-phase-check", "check entries", buildCheckPhase);
+  registerPhase("aicf-phase-lower", "label, keep, lower", buildLowerPhase);
+  registerPhase("aicf-phase-fuse", "eliminate saves, fuse calls",
+                buildFusePhase);
+  registerPhase("aicf-phase-updates", "copies for updates", buildUpdatesPhase);
+  registerPhase("aicf-phase-inplace", "drop copies, share storage",
+                buildInplacePhase);
+  registerPhase("aicf-phase-kernels", "select kernels", buildKernelsPhase);
+  registerPhase("aicf-phase-streams", "assign streams", buildStreamsPhase);
+  registerPhase("aicf-phase-memory", "plan memory", buildMemoryPhase);
+  registerPhase("aicf-phase-plan", "emit the plan", buildPlanPhase);
 }

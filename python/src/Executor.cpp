@@ -148,7 +148,12 @@ nb::list describeTrace(Handle &handle) {
     info["out_vids"] = record.outVids;
     info["in_types"] = record.inTypes;
     info["out_types"] = record.outTypes;
+    info["in_names"] = record.inNames;
+    info["out_names"] = record.outNames;
+    info["entry"] = record.entry;
+    info["stream"] = record.stream;
     info["is_replay"] = record.isReplay;
+    info["is_whole_launch"] = record.isWholeLaunch;
     info["start_us"] = record.startMicros;
     info["us"] = record.micros;
     list.append(info);
@@ -353,7 +358,8 @@ void defineExecutor(nb::module_ &m) {
           "trace_json",
           [](Handle &h) {
             Use use(h);
-            return traceToChromeJson(h.executor->trace_get());
+            return traceToChromeJson(h.executor->trace_get(),
+                                     h.executor->device().description());
           },
           "The trace in Chrome's format, which Perfetto opens.")
       .def("slots", &describeSlots,

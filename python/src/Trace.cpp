@@ -95,7 +95,7 @@ struct SharedContext {
   }
   static DialectRegistry makeRegistry() {
     DialectRegistry registry;
-    registerDialects(registry);
+    registerAllDialects(registry);
     return registry;
   }
   MLIRContext context;

@@ -160,10 +160,26 @@ def test_trace_statistics_and_slots(bench, plan):
                         3, "--trace", path, "--print-statistics", "--dump-slots")
         assert done.returncode == 0, done.stderr
         events = json.loads(path.read_text())["traceEvents"]
-        assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
-        calls = [n["op"] for e in events for n in e["args"].get("nodes", [])] or \
-            [e["name"] for e in events]
-        assert len(calls) == 3 * 19 and calls.count("adam_step") == 12
+        names = {(e["name"], e["tid"]): e["args"]["name"] for e in events
+                 if e["ph"] == "M"}
+        assert names[("process_name", 0)].startswith("aicf on cpu")
+        assert names[("thread_name", 2)] == "stream 0"
+        slices = [e for e in events if e["ph"] == "X"]
+        assert len(slices) + len(names) == len(events)
+        assert all(e["dur"] >= 0 and e["pid"] == 1 for e in slices)
+        launches = [e for e in slices if names[("thread_name", e["tid"])] ==
+                    "graph launches"]
+        assert len(launches) == (3 if executor == "graph" else 0)
+        calls = [e for e in slices if e["tid"] == 2]
+        assert len(calls) == 3 * 19
+        assert sum(e["name"] == "adam_step" for e in calls) == 12
+        for launch in launches:  # its calls lie inside, one after the other
+            inside = [e for e in calls if launch["ts"] <= e["ts"] <
+                      launch["ts"] + launch["dur"] + 1e-6]
+            assert len(inside) >= 19
+        first = calls[0]["args"]
+        assert first["entry"] == "train_step"
+        assert first["ins"][:2] == ["x: 6x7xf32", "fc0.weight: 9x7xf32"]
         assert "persistent" in done.stdout and "fc0.weight" in done.stdout
 
 

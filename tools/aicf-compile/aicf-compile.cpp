@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// --lower-to-backend and --aicf-to-plan. The output is written atomically: a
-// failed compilation leaves an older plan as it was. Exit codes: 0 ok, 2 bad
-// flags, input or output.
+// --lower-to-backend, whose options are its flags, and --aicf-to-plan. The
+// output is written atomically: a failed compilation leaves an older plan as it
+// was. Exit codes: 0 ok, 2 bad flags, input or output.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Compiler.h"
@@ -26,44 +26,27 @@ static cl::OptionCategory category("aicf-compile options");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<step.mlir>"),
                                   cl::Required, cl::cat(category));
 static cl::opt<std::string>
-    output("o", cl::desc("Plan file to write, - for standard output"),
-           cl::Required, cl::cat(category));
-static cl::opt<aicf::DeviceKind> target("target",
-                                        cl::desc("Device of the plan"),
-                                        cl::init(aicf::DeviceKind::CPU),
-                                        aicf::targetValues(),
-                                        cl::cat(category));
-static cl::opt<aicf::OptLevel> optLevel("opt-level",
-                                        cl::desc("What is done for speed"),
-                                        cl::init(aicf::OptLevel::O2),
-                                        aicf::optLevelValues(),
-                                        cl::cat(category));
-static cl::opt<aicf::MixedDType>
-    mixedPrecision("mixed-precision", cl::desc("Forward and backward in it"),
-                   cl::init(aicf::MixedDType::None), aicf::precisionValues(),
-                   cl::cat(category));
-static cl::opt<int64_t> numStreams("streams",
-                                   cl::desc("Streams that calls may use"),
-                                   cl::init(1), cl::cat(category));
-static cl::opt<int64_t>
-    maxGroups("max-groups",
-              cl::desc("Params that one optimizer call may update"),
-              cl::init(256), cl::cat(category));
-static cl::opt<std::string>
-    profile("profile",
-            cl::desc("File of measured kernel times to choose by, as "
-                     "aicf-run --profile writes it"),
-            cl::cat(category));
-static cl::opt<bool> splitStep("split-step",
-                               cl::desc("Gradients and update as two entries"),
-                               cl::cat(category));
-static cl::opt<bool>
-    requireInplace("require-inplace",
-                   cl::desc("An update that needs a copy is an error"),
-                   cl::cat(category));
-static cl::opt<aicf::Keep> keep("keep", cl::desc("Values to make outputs"),
-                                cl::init(aicf::Keep::None), aicf::keepValues(),
-                                cl::cat(category));
+    output("o", cl::desc("File to write, - for standard output"), cl::Required,
+           cl::cat(category));
+
+namespace {
+enum class Emit { AICF, AICFRT, PlanIR, Plan };
+} // namespace
+
+static cl::opt<Emit> emit(
+    "emit", cl::desc("Where to stop"), cl::init(Emit::Plan), cl::cat(category),
+    cl::values(clEnumValN(Emit::AICF, "aicf", "the whole step, as text"),
+               clEnumValN(Emit::AICFRT, "aicf_rt",
+                          "its calls, with kernels and streams, as text"),
+               clEnumValN(Emit::PlanIR, "plan-ir", "aicf_rt.plan, as text"),
+               clEnumValN(Emit::Plan, "plan", "a plan file (default)")));
+
+/// The pipeline's options as flags of the tool: declared once, there.
+static aicf::LowerToBackendOptions &pipelineOptions() {
+  static auto &options = *new aicf::LowerToBackendOptions;
+  return options;
+}
+
 static cl::opt<bool>
     stripDebug("strip-debug",
                cl::desc("Leave labels, source locations and counts out"),
@@ -80,6 +63,20 @@ static cl::opt<bool>
                         "each phase ends with a check of its own"),
                cl::cat(category));
 
+/// The bytes of the output: a plan file, or the module as text.
+static mlir::FailureOr<std::vector<uint8_t>> emitted(mlir::ModuleOp module) {
+  if (emit == Emit::Plan) {
+    mlir::FailureOr<aicf::Plan> plan = aicf::translateToPlan(module);
+    if (failed(plan))
+      return mlir::failure();
+    return plan->serialize(!stripDebug);
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, mlir::OpPrintingFlags().enableDebugInfo(!stripDebug));
+  return std::vector<uint8_t>(text.begin(), text.end());
+}
+
 static mlir::LogicalResult compile(mlir::MLIRContext &context,
                                    llvm::SourceMgr &sources) {
   // As the context, never freed.
@@ -87,40 +84,36 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context).release();
   if (!module)
     return mlir::failure();
-  aicf::LowerToBackendOptions options;
-  options.target = target.getValue();
-  options.optLevel = optLevel.getValue();
-  options.requireInplace = requireInplace;
-  options.keep = keep.getValue();
-  options.mixedPrecision = mixedPrecision.getValue();
-  options.numStreams = numStreams;
-  options.maxGroups = maxGroups;
-  options.splitStep = splitStep;
-  options.profile = profile;
   if (report && failed(aicf::enableRemarks(context)))
     return mlir::failure();
   mlir::PassManager pm(&context);
   pm.enableVerifier(verifyEach);
-  aicf::buildLowerToBackendPipeline(pm, options);
+  aicf::buildLowerToBackendPipeline(pm, pipelineOptions(),
+                                    emit == Emit::AICF ? aicf::LoweredTo::AICF
+                                    : emit == Emit::AICFRT
+                                        ? aicf::LoweredTo::AICFRT
+                                        : aicf::LoweredTo::Plan);
   if (failed(pm.run(module)) || (!verifyEach && failed(mlir::verify(module))))
     return mlir::failure();
-  mlir::FailureOr<aicf::Plan> plan = aicf::translateToPlan(module);
-  if (failed(plan))
+  mlir::FailureOr<std::vector<uint8_t>> bytes = emitted(module);
+  if (failed(bytes))
     return mlir::failure();
   std::string error;
-  if (mlir::succeeded(
-          aicf::writeToolOutput(output, plan->serialize(!stripDebug), error)))
+  if (mlir::succeeded(aicf::writeToolOutput(output, *bytes, error)))
     return mlir::success();
   llvm::errs() << "aicf-compile: " << error << "\n";
   return mlir::failure();
 }
 
 int main(int argc, char **argv) {
+  pipelineOptions().addToCommandLine(category);
   cl::HideUnrelatedOptions(category);
+  aicf::addVersionPrinter("aicf-compile");
   // With a stream for its errors it returns instead of exiting with 1.
   if (!cl::ParseCommandLineOptions(
           argc, argv, "Compiles a training step to a plan\n", &llvm::errs()))
     return 2;
+  auto &profile = pipelineOptions().profile;
   if (profile.getNumOccurrences() > 0 && profile.empty()) {
     llvm::errs() << "aicf-compile: --profile: the value is empty\n";
     return 2;
@@ -132,7 +125,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   mlir::DialectRegistry registry;
-  aicf::registerDialects(registry);
+  aicf::registerAllDialects(registry);
   // The process ends with it: taking a long step apart would be some
   // 15 % of the time that compiling it takes.
   static mlir::MLIRContext &context = *new mlir::MLIRContext(registry);

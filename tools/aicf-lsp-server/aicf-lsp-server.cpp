@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Compiler.h"
+#include "lib/Target/ToolOutput.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  aicf::addVersionPrinter("aicf-lsp-server");
   mlir::DialectRegistry registry;
-  aicf::registerDialects(registry);
+  aicf::registerAllDialects(registry);
   return failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

@@ -38,10 +38,11 @@ static LogicalResult run(StringRef input, StringRef output,
 
 int main(int argc, char **argv) {
   DialectRegistry registry;
-  aicf::registerDialects(registry);
-  aicf::registerAICFPasses();
-  aicf::registerAICFPipelines();
+  aicf::registerAllDialects(registry);
+  aicf::registerAllPasses();
+  aicf::registerAllPipelines();
   registerTransformsPasses();
+  aicf::addVersionPrinter("aicf-opt");
   auto [input, output] =
       registerAndParseCLIOptions(argc, argv, "AICF pass driver\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan.h"
+#include "aicf/Version.h"
 #include "lib/Base/BadAlloc.h"
 #include "tools/aicf-plan/Interpret.h"
 
@@ -70,6 +71,7 @@ int runInterpreter(const aicf::InterpretArguments &arguments) {
 int main(int argc, char **argv) {
   CLI::App app("Looks at plan files", "aicf-plan");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "aicf-plan " + aicf::versionText());
   std::string path, other;
   std::vector<std::string> paths;
   bool json = false, lifetimes = false;

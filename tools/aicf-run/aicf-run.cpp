@@ -5,16 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 // Exit codes: 0 ok; 1 wrong result: --expected, --check, or a 0-d output that
-// is not finite; 2 bad input or plan, said before the first step; 3 device
-// error; 128
-// + the signal after Ctrl-C or SIGTERM. Needs no LLVM.
+// is not finite, which also ends the run where it is logged; 2 bad input or
+// plan, said before the first step; 3 device error; 128 + the signal after
+// Ctrl-C or SIGTERM. Needs no LLVM.
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "Results.h"
 #include "Validators.h"
 #include "aicf/Checkpoint.h"
 #include "aicf/EntryNames.h"
 #include "aicf/Executor.h"
+#include "aicf/Version.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Base/File.h"
 #include "lib/Runtime/IO/Npy.h"
@@ -24,8 +26,7 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
-#include <cstring>
-#include <iomanip>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -37,10 +38,11 @@ namespace {
 struct Options {
   std::string plan, device = "cpu", entry, executor = "eager";
   std::string tune = "off", tuningFile, profile;
-  uint64_t steps = 1, seed = 0, batches = 1;
+  uint64_t steps = 1, seed = 0, batches = 1, logEvery = 0;
   int threads = 0;
-  std::vector<std::string> inputs, sets, outputs, expected;
-  std::string init, saveCheckpoint, resume, trace;
+  std::vector<std::string> inputs, sets, outputs, expected, accuracies, renames;
+  std::string init, saveCheckpoint, resume, trace, log;
+  bool ignoreExtra = false, cast = false, keepGoing = false;
   double tolerance = 1e-5;
   bool printStatistics = false, dumpSlots = false, check = false;
   bool poison = false, canary = false, separate = false;
@@ -84,7 +86,7 @@ Status checkPaths(const Options &options) {
     AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
     paths.push_back(file.path);
   }
-  for (const std::string &path : {options.trace, options.profile})
+  for (const std::string &path : {options.trace, options.profile, options.log})
     if (!path.empty())
       paths.push_back(path);
   std::set<std::string> seen;
@@ -101,7 +103,10 @@ Status checkPaths(const Options &options) {
 /// set up: what has a value, or will have one after the entry, is known.
 Status checkArguments(Executor &executor, const Options &options,
                       const std::string &entry,
-                      const std::vector<NamedTensor> &expected) {
+                      const std::vector<NamedTensor> &expected,
+                      const std::vector<NamedTensor> &labels) {
+  for (const NamedTensor &l : labels)
+    AICF_RETURN_IF_ERROR(checkAccuracy(executor, entry, l));
   for (const std::string &argument : options.outputs) {
     AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
     std::string name = qualify(executor, entry, file.name);
@@ -144,29 +149,70 @@ Status writeInputs(Executor &executor, const Options &options,
   return {};
 }
 
+StatusOr<WeightFileOptions> weightFileOptions(const Options &options) {
+  WeightFileOptions result;
+  result.ignoreExtra = options.ignoreExtra;
+  result.cast = options.cast;
+  for (const std::string &argument : options.renames) {
+    size_t equals = argument.find('=');
+    if (equals == 0 || equals == std::string::npos ||
+        equals + 1 == argument.size())
+      return makeError(StatusCode::InvalidArgument, "--rename \"", argument,
+                       "\" is not OLD=NEW");
+    result.renames.emplace_back(argument.substr(0, equals),
+                                argument.substr(equals + 1));
+  }
+  return result;
+}
+
+/// A checkpoint of a larger model resumes; what it has too much is said.
+Status resume(Executor &executor, const std::string &folder) {
+  std::vector<std::string> extra;
+  AICF_RETURN_IF_ERROR(loadCheckpoint(executor, folder, &extra));
+  if (extra.empty())
+    return {};
+  std::cerr << "aicf-run: note: '" << folder << "' also holds";
+  for (size_t i = 0; i < extra.size() && i < 5; ++i)
+    std::cerr << (i ? ", \"" : " \"") << extra[i] << "\"";
+  if (extra.size() > 5)
+    std::cerr << " and " << extra.size() - 5 << " more";
+  std::cerr << ", which the plan does not have\n";
+  return {};
+}
+
 Status setUp(Executor &executor, const Options &options,
              const std::string &entry) {
   AICF_RETURN_IF_ERROR(executor.prepare());
+  AICF_ASSIGN_OR_RETURN(WeightFileOptions weights, weightFileOptions(options));
   if (!options.init.empty())
-    AICF_RETURN_IF_ERROR(asInputError(loadWeights(executor, options.init)));
-  if (!options.resume.empty())
     AICF_RETURN_IF_ERROR(
-        asInputError(loadCheckpoint(executor, options.resume)));
+        asInputError(loadWeights(executor, options.init, weights)));
+  if (!options.resume.empty())
+    AICF_RETURN_IF_ERROR(asInputError(resume(executor, options.resume)));
   return writeInputs(executor, options, entry);
 }
+
+/// What a step's results say: whether to go on.
+using AfterStep = std::function<StatusOr<bool>(uint64_t done)>;
 
 /// Runs the steps; stops early, between steps, when asked to. A profile needs
 /// every call timed alone: those steps run eagerly.
 Status runSteps(Executor &executor, const Options &options,
-                const std::string &entry, uint64_t steps, uint64_t &done) {
+                const std::string &entry, uint64_t steps, uint64_t &done,
+                const AfterStep &after = {}) {
   bool isGraph = options.executor == "graph" && options.profile.empty();
   auto run = [&](const std::string &name) {
     return isGraph ? executor.run(GraphKey{name, 1}) : executor.run(name);
   };
-  for (done = 0; done < steps && !interruptedBy; ++done) {
+  bool goesOn = true;
+  for (done = 0; done < steps && goesOn && !interruptedBy;) {
     for (uint64_t batch = 1; batch < options.batches; ++batch)
       AICF_RETURN_IF_ERROR(run(accumulatingEntry(entry)));
     AICF_RETURN_IF_ERROR(run(entry));
+    ++done;
+    if (after) {
+      AICF_ASSIGN_OR_RETURN(goesOn, after(done));
+    }
   }
   return executor.sync();
 }
@@ -235,73 +281,31 @@ Status writeText(const std::string &path, const std::string &text) {
 }
 
 /// Writes everything that was asked for, the checkpoint first: one failure does
-/// not lose the rest. Returns the first error.
+/// not lose the rest. Returns the first error. The state of a run that stopped
+/// because of its loss does not replace a checkpoint.
 Status writeOutputs(Executor &executor, const Options &options,
-                    const std::string &entry) {
+                    const std::string &entry, bool hasStopped) {
   Status first;
   auto keep = [&](Status status) {
     if (first.ok())
       first = status;
   };
-  if (!options.saveCheckpoint.empty())
+  if (!options.saveCheckpoint.empty() && !hasStopped)
     keep(saveCheckpoint(executor, options.saveCheckpoint));
+  else if (!options.saveCheckpoint.empty())
+    std::cerr << "aicf-run: '" << options.saveCheckpoint
+              << "' is left as it was\n";
   for (const std::string &argument : options.outputs)
     keep(writeOutput(executor, argument, entry));
   if (!options.trace.empty())
-    keep(writeText(options.trace, traceToChromeJson(executor.trace_get())));
+    keep(writeText(options.trace,
+                   traceToChromeJson(executor.trace_get(),
+                                     executor.device().description())));
   if (!options.profile.empty())
     keep(writeText(options.profile,
                    traceToProfileJson(executor.trace_get(),
                                       executor.device().description())));
   return first;
-}
-
-/// Prints the 0-d outputs of the entry, so that a run shows something. One that
-/// is not finite is a wrong result, unless --expected speaks of it.
-StatusOr<bool> showScalars(Executor &executor, const std::string &entry,
-                           const std::vector<NamedTensor> &expected) {
-  bool areFinite = true;
-  for (const std::string &name : scalarOutputs(executor.plan(), entry)) {
-    AICF_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(executor, name));
-    double value = elementAsDouble(tensor, 0);
-    std::cout << name << " = ";
-    int64_t whole = tensor.desc.dtype == DType::I32 ? int64_t(value) : 0;
-    if (tensor.desc.dtype == DType::I64) // above 2^53 no double has it
-      std::memcpy(&whole, tensor.bytes.data(), sizeof(whole));
-    if (isFloat(tensor.desc.dtype))
-      std::cout << std::setprecision(9) << value << "\n";
-    else
-      std::cout << whole << "\n";
-    bool isExpected = false;
-    for (const NamedTensor &e : expected)
-      isExpected |= qualify(executor, entry, e.name) == name;
-    if (std::isfinite(value) || isExpected)
-      continue;
-    std::cerr << "aicf-run: \"" << name << "\" is " << value
-              << ", not a finite number\n";
-    areFinite = false;
-  }
-  return areFinite;
-}
-
-/// Compares with --expected; prints what differs.
-StatusOr<bool> compareExpected(Executor &executor, const Options &options,
-                               const std::string &entry,
-                               const std::vector<NamedTensor> &expected) {
-  bool same = true;
-  for (const NamedTensor &e : expected) {
-    AICF_ASSIGN_OR_RETURN(
-        HostTensor actual,
-        readTensor(executor, qualify(executor, entry, e.name)));
-    AICF_ASSIGN_OR_RETURN(double error, relativeError(actual, e.tensor));
-    if (error <= options.tolerance)
-      continue;
-    std::cerr << "aicf-run: \"" << e.name
-              << "\" differs from what is expected: relative error " << error
-              << " is above " << options.tolerance << "\n";
-    same = false;
-  }
-  return same;
 }
 
 void printStatistics(const Executor &executor, uint64_t steps) {
@@ -343,13 +347,42 @@ StatusOr<std::shared_ptr<Device>> makeDevice(const Options &options) {
                            options.tuningFile});
 }
 
-StatusOr<std::vector<NamedTensor>> parseExpected(const Options &options) {
-  std::vector<NamedTensor> expected;
-  for (const std::string &argument : options.expected) {
+StatusOr<std::vector<NamedTensor>>
+parseTensors(const std::vector<std::string> &arguments) {
+  std::vector<NamedTensor> tensors;
+  for (const std::string &argument : arguments) {
     AICF_ASSIGN_OR_RETURN(NamedTensor tensor, parseTensorArgument(argument));
-    expected.push_back(std::move(tensor));
+    tensors.push_back(std::move(tensor));
   }
-  return expected;
+  return tensors;
+}
+
+/// The steps, logged as asked; stops at a loss that is not a number. `done`:
+/// how many ran. Returns whether all that was seen was finite.
+StatusOr<bool> train(Executor &executor, const Options &options,
+                     const std::string &entry,
+                     const std::vector<NamedTensor> &expected, uint64_t &done) {
+  TrainingLog log;
+  AICF_RETURN_IF_ERROR(
+      log.open(options.logEvery, options.log, !options.resume.empty()));
+  bool finite = true;
+  auto look = [&](uint64_t step) -> StatusOr<bool> {
+    if (!log.isDue(step))
+      return true;
+    AICF_ASSIGN_OR_RETURN(auto scalars, readScalars(executor, entry));
+    AICF_RETURN_IF_ERROR(log.write(step, scalars));
+    finite = areFinite(executor, entry, scalars, expected, step);
+    return finite || options.keepGoing;
+  };
+  AICF_RETURN_IF_ERROR(
+      runSteps(executor, options, entry, options.steps, done, look));
+  if (interruptedBy)
+    std::cerr << "aicf-run: interrupted after " << done << " of "
+              << options.steps << " steps\n";
+  else if (done < options.steps)
+    std::cerr << "aicf-run: stopped after " << done << " of " << options.steps
+              << " steps\n";
+  return finite;
 }
 
 /// Runs everything; the result is the exit code, or an error with its own.
@@ -379,8 +412,10 @@ StatusOr<int> runAll(const Options &options) {
   // Everything is read before anything is written: outputs may have the names
   // of inputs.
   AICF_RETURN_IF_ERROR(setUp(*executor, options, entry));
-  AICF_ASSIGN_OR_RETURN(auto expected, parseExpected(options));
-  AICF_RETURN_IF_ERROR(checkArguments(*executor, options, entry, expected));
+  AICF_ASSIGN_OR_RETURN(auto expected, parseTensors(options.expected));
+  AICF_ASSIGN_OR_RETURN(auto labels, parseTensors(options.accuracies));
+  AICF_RETURN_IF_ERROR(
+      checkArguments(*executor, options, entry, expected, labels));
   OtherExecutor other;
   if (options.check) {
     AICF_ASSIGN_OR_RETURN(
@@ -389,25 +424,32 @@ StatusOr<int> runAll(const Options &options) {
   AICF_RETURN_IF_ERROR(executor->trace_enable(!options.trace.empty() ||
                                               !options.profile.empty()));
   uint64_t done = 0;
-  AICF_RETURN_IF_ERROR(
-      runSteps(*executor, options, entry, options.steps, done));
-  if (interruptedBy)
-    std::cerr << "aicf-run: interrupted after " << done << " of "
-              << options.steps << " steps\n";
-  bool isRight = true;
+  AICF_ASSIGN_OR_RETURN(bool isRight,
+                        train(*executor, options, entry, expected, done));
+  Status written;
+  std::vector<Scalar> scalars;
   if (done > 0) {
-    Status written = writeOutputs(*executor, options, entry);
-    AICF_ASSIGN_OR_RETURN(isRight, showScalars(*executor, entry, expected));
-    AICF_RETURN_IF_ERROR(written);
+    AICF_ASSIGN_OR_RETURN(scalars, readScalars(*executor, entry));
+    bool hasStopped = !isRight && !options.keepGoing;
+    if (!hasStopped) // else it has been said
+      isRight = areFinite(*executor, entry, scalars, expected, done);
+    written = writeOutputs(*executor, options, entry, hasStopped);
+    for (const NamedTensor &l : labels)
+      AICF_RETURN_IF_ERROR(showAccuracy(*executor, entry, l));
   }
   if (options.printStatistics)
     printStatistics(*executor, done);
   if (options.dumpSlots)
     dumpSlots(*executor);
+  printScalars(scalars); // last: what a pipe's last line is for
+  AICF_RETURN_IF_ERROR(written);
   if (interruptedBy)
     return 128 + interruptedBy;
-  AICF_ASSIGN_OR_RETURN(bool isExpected,
-                        compareExpected(*executor, options, entry, expected));
+  if (done < options.steps)
+    return kWrongResult;
+  AICF_ASSIGN_OR_RETURN(
+      bool isExpected,
+      compareExpected(*executor, entry, expected, options.tolerance));
   if (options.check) {
     AICF_ASSIGN_OR_RETURN(std::optional<bool> agree,
                           checkOther(*executor, other, entry, done));
@@ -467,6 +509,15 @@ void addOptions(CLI::App &app, Options &o) {
   CLI::Option *init = app.add_option(
       "--init", o.init, "@FILE.safetensors with params and states");
   init->check(kNotEmpty);
+  app.add_option("--rename", o.renames,
+                 "OLD=NEW for a tensor of --init, or OLD*=NEW* for all that "
+                 "begin so")
+      ->needs(init);
+  app.add_flag("--ignore-extra", o.ignoreExtra,
+               "--init may hold tensors that the plan does not have")
+      ->needs(init);
+  app.add_flag("--cast", o.cast, "--init may hold floats of another type")
+      ->needs(init);
   app.add_option("--seed", o.seed, "Seed of the plan's initialisers")
       ->transform(wholeNumber(0, UINT64_MAX));
   app.add_option("--set", o.sets, "NAME=NUMBER for a hyper");
@@ -481,6 +532,21 @@ void addOptions(CLI::App &app, Options &o) {
   app.add_option("--tolerance", o.tolerance,
                  "Largest ||a-e||/||e|| that --expected accepts")
       ->check(kTolerance);
+  app.add_option("--accuracy", o.accuracies,
+                 "NAME=@LABELS.npy or inline: how many rows of an output have "
+                 "their largest value at the label");
+  CLI::Option *every =
+      app.add_option("--log-every", o.logEvery,
+                     "Print the 0-d outputs every so many steps, and stop when "
+                     "one is not finite")
+          ->transform(wholeNumber(1, UINT64_MAX));
+  app.add_flag("--keep-going", o.keepGoing,
+               "Do not stop: with a loss scale a step may be lost")
+      ->needs(every);
+  app.add_option("--log", o.log,
+                 "Write them there too, a JSON object a line; --resume appends")
+      ->check(kNotEmpty)
+      ->needs(every);
   app.add_option("--trace", o.trace, "Chrome trace to write (JSON)")
       ->check(kNotEmpty);
   app.add_flag("--print-statistics", o.printStatistics, "Bytes and counts");
@@ -499,6 +565,7 @@ int main(int argc, char **argv) {
   CLI::App app("Runs an entry of a plan", "aicf-run");
   Options options;
   addOptions(app, options);
+  app.set_version_flag("--version", "aicf-run " + versionText());
   // CLI11 would take the next argument as the value of "--trace=".
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];

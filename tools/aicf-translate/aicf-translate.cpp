@@ -53,7 +53,7 @@ static LogicalResult translate(llvm::SourceMgr &sources, MLIRContext &context,
 static LogicalResult translateBuffer(std::unique_ptr<llvm::MemoryBuffer> file,
                                      std::vector<uint8_t> &bytes) {
   DialectRegistry registry;
-  aicf::registerDialects(registry);
+  aicf::registerAllDialects(registry);
   MLIRContext context(registry);
   context.printOpOnDiagnostic(!verifyDiagnostics);
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -79,7 +79,7 @@ static LogicalResult importPlan(const llvm::MemoryBuffer &file,
     return failure();
   }
   DialectRegistry registry;
-  aicf::registerDialects(registry);
+  aicf::registerAllDialects(registry);
   MLIRContext context(registry);
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -90,6 +90,7 @@ static LogicalResult importPlan(const llvm::MemoryBuffer &file,
 }
 
 int main(int argc, char **argv) {
+  aicf::addVersionPrinter("aicf-translate");
   cl::ParseCommandLineOptions(argc, argv, "AICF translation\n");
   if (toPlan == fromPlan) {
     llvm::errs() << "aicf-translate: give either --aicf-to-plan or "

@@ -91,7 +91,7 @@ struct WrongModel
 /// Differentiates mean((op(W) - t)²); the IR, or what was said.
 std::string differentiate(StringRef op) {
   DialectRegistry registry;
-  registerDialects(registry);
+  registerAllDialects(registry);
   registry.insert<ToyDialect>();
   registry.addExtension(+[](MLIRContext *context, ToyDialect *) {
     CubeOp::attachInterface<CubeModel>(*context);

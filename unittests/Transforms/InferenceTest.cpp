@@ -20,7 +20,7 @@ using namespace aicf;
 
 TEST(Inference, OfOperandsThatAreNoRankedTensors) {
   DialectRegistry registry;
-  registerDialects(registry);
+  registerAllDialects(registry);
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   Builder b(&context);

@@ -304,9 +304,12 @@ TEST_P(CaptureTest, RecordsAndReplays) {
   }
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(graph_launch(**graph, *stream).ok());
-  auto micros = stream->launchTimed(**graph);
-  ASSERT_TRUE(micros.ok()) << micros.status().toString();
-  EXPECT_GE(*micros, 0);
+  StatusOr<LaunchTimes> times = stream->launchTimed(**graph);
+  ASSERT_TRUE(times.ok()) << times.status().toString();
+  EXPECT_GE(times->micros, 0);
+  // Of every call or of none.
+  EXPECT_TRUE(times->calls.empty() ||
+              times->calls.size() == (*graph)->numCalls());
   if (runsKernels()) {
     EXPECT_EQ(relus.read(2), Relus::expected());
   }

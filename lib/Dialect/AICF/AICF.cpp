@@ -12,10 +12,12 @@
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "lib/Dialect/Entry.h"
 
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 #include <cmath>
 
@@ -26,12 +28,24 @@ using namespace aicf::step;
 #include "aicf/Dialect/AICF/AICFDialect.cpp.inc"
 #include "aicf/Dialect/AICF/AICFInterfaces.cpp.inc"
 
-void aicf::registerDialects(DialectRegistry &registry) {
+void aicf::registerAllDialects(DialectRegistry &registry) {
   registry.insert<AICFDialect, rt::AICFRTDialect, func::FuncDialect>();
+  func::registerInlinerExtension(registry);
 }
+
+namespace {
+/// Ops have no regions and no side effects: they may stand wherever a call stood.
+struct Inliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override {
+    return true;
+  }
+};
+} // namespace
 
 void AICFDialect::initialize() {
   registerAttributes();
+  addInterfaces<Inliner>();
   addOperations<
 #define GET_OP_LIST
 #include "aicf/Dialect/AICF/AICFOps.cpp.inc"

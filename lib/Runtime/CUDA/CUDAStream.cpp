@@ -316,14 +316,17 @@ StatusOr<double> CUDAStream::enqueueTimed(const ResolvedCall &call) {
   });
 }
 
-StatusOr<double> CUDAStream::launchTimed(Graph &graph) {
-  return timed([&](cudaEvent_t start, cudaEvent_t stop) -> Status {
-    cudaStream_t queue = branches[0].get();
-    AICF_CUDA_TRY(api, cudaEventRecord, start, queue);
-    AICF_RETURN_IF_ERROR(launch(graph));
-    AICF_CUDA_TRY(api, cudaEventRecord, stop, queue);
-    return {};
-  });
+StatusOr<LaunchTimes> CUDAStream::launchTimed(Graph &graph) {
+  LaunchTimes times; // nodes have no times of their own
+  AICF_ASSIGN_OR_RETURN(
+      times.micros, timed([&](cudaEvent_t start, cudaEvent_t stop) -> Status {
+        cudaStream_t queue = branches[0].get();
+        AICF_CUDA_TRY(api, cudaEventRecord, start, queue);
+        AICF_RETURN_IF_ERROR(launch(graph));
+        AICF_CUDA_TRY(api, cudaEventRecord, stop, queue);
+        return {};
+      }));
+  return times;
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,7 +71,7 @@ public:
   bool isCapturing() const override { return recording != nullptr; }
   void *nativeHandle() const override { return branches[0].get(); }
   StatusOr<double> enqueueTimed(const ResolvedCall &call) override;
-  StatusOr<double> launchTimed(Graph &graph) override;
+  StatusOr<LaunchTimes> launchTimed(Graph &graph) override;
 
   Status upload(void *to, const void *from, uint64_t bytes);
   Status download(void *to, const void *from, uint64_t bytes);

@@ -7,13 +7,16 @@
 
 #include "aicf/Checkpoint.h"
 #include "lib/Base/BadAlloc.h"
+#include "lib/Base/Element.h"
 #include "lib/Base/File.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -225,13 +228,19 @@ std::string checkpointPath(const std::string &directory) {
   return directory + "/state.safetensors";
 }
 
-/// Every tensor of the file exists in the plan, trained and of the same type.
-Status checkAgainstPlan(const Plan &plan,
-                        const std::map<std::string, HostTensor> &tensors) {
+using Tensors = std::map<std::string, HostTensor>;
+
+std::map<std::string, const PlanTensor *> trainedOf(const Plan &plan) {
   std::map<std::string, const PlanTensor *> known;
   for (const PlanTensor &t : plan.persistent)
     if (isTrained(t))
       known[t.name] = &t;
+  return known;
+}
+
+/// Every tensor of the file exists in the plan, trained and of the same type.
+Status checkAgainstPlan(const Plan &plan, const Tensors &tensors) {
+  auto known = trainedOf(plan);
   for (const auto &[name, tensor] : tensors) {
     auto it = known.find(name);
     if (it == known.end())
@@ -244,6 +253,96 @@ Status checkAgainstPlan(const Plan &plan,
   return {};
 }
 
+/// Takes out what the plan does not have; returns the names.
+std::vector<std::string> dropExtra(const Plan &plan, Tensors &tensors) {
+  auto known = trainedOf(plan);
+  std::vector<std::string> extra;
+  for (auto it = tensors.begin(); it != tensors.end();)
+    if (known.count(it->first)) {
+      ++it;
+    } else {
+      extra.push_back(it->first);
+      it = tensors.erase(it);
+    }
+  return extra;
+}
+
+bool endsInStar(const std::string &pattern) {
+  return !pattern.empty() && pattern.back() == '*';
+}
+
+/// What `name` becomes, if the rename speaks of it.
+std::optional<std::string>
+renamed(const std::string &name,
+        const std::pair<std::string, std::string> &rename) {
+  const auto &[from, to] = rename;
+  if (!endsInStar(from) || !endsInStar(to))
+    return name == from ? std::optional(to) : std::nullopt;
+  size_t stem = from.size() - 1;
+  if (name.compare(0, stem, from, 0, stem) != 0)
+    return std::nullopt;
+  return to.substr(0, to.size() - 1) + name.substr(stem);
+}
+
+StatusOr<Tensors>
+renameAll(Tensors tensors,
+          const std::vector<std::pair<std::string, std::string>> &renames) {
+  std::vector<bool> isUsed(renames.size());
+  Tensors result;
+  for (auto &[name, tensor] : tensors) {
+    std::string to = name;
+    for (size_t i = 0; i < renames.size(); ++i)
+      if (std::optional<std::string> now = renamed(name, renames[i])) {
+        to = *now;
+        isUsed[i] = true;
+        break;
+      }
+    if (!result.emplace(to, std::move(tensor)).second)
+      return makeError(StatusCode::InvalidArgument,
+                       "two tensors of the file would be named \"", to, "\"");
+  }
+  for (size_t i = 0; i < renames.size(); ++i)
+    if (!isUsed[i])
+      return makeError(StatusCode::InvalidArgument, "the file has no \"",
+                       renames[i].first, "\" to be named \"", renames[i].second,
+                       "\"");
+  return result;
+}
+
+StatusOr<HostTensor> castTo(const TensorDesc &desc, const HostTensor &from,
+                            const std::string &name) {
+  HostTensor to{desc, std::vector<uint8_t>(desc.spanBytes())};
+  size_t fromBytes = sizeOf(from.desc.dtype), toBytes = sizeOf(desc.dtype);
+  for (size_t i = 0; i < size_t(desc.elements()); ++i) {
+    double value =
+        loadElement(from.desc.dtype, from.bytes.data() + i * fromBytes);
+    uint8_t *at = to.bytes.data() + i * toBytes;
+    storeElement(desc.dtype, at, value);
+    if (std::isfinite(value) && !std::isfinite(loadElement(desc.dtype, at)))
+      return refuse("\"", name, "\": ", value, " is too large for ",
+                    nameOf(desc.dtype));
+  }
+  return to;
+}
+
+/// Floats of another type than the plan's get it; other differences stay, for
+/// checkAgainstPlan() to name.
+Status castAll(const Plan &plan, Tensors &tensors) {
+  auto known = trainedOf(plan);
+  for (auto &[name, tensor] : tensors) {
+    auto it = known.find(name);
+    if (it == known.end())
+      continue;
+    TensorDesc wanted = it->second->desc, sameType = tensor.desc;
+    sameType.dtype = wanted.dtype;
+    if (tensor.desc == wanted || sameType != wanted ||
+        !isFloat(tensor.desc.dtype) || !isFloat(wanted.dtype))
+      continue;
+    AICF_ASSIGN_OR_RETURN(tensor, castTo(wanted, tensor, name));
+  }
+  return {};
+}
+
 Status writeAll(Executor &executor,
                 const std::map<std::string, HostTensor> &tensors) {
   for (const auto &[name, tensor] : tensors)
@@ -252,15 +351,24 @@ Status writeAll(Executor &executor,
   return {};
 }
 
-StatusOr<std::map<std::string, HostTensor>>
-readWeights(const Executor &executor, const std::string &path) {
+StatusOr<Tensors> readTensors(const std::string &path) {
   AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, readFile(path));
-  auto tensors = parseSafetensors(bytes);
+  StatusOr<Tensors> tensors = parseSafetensors(bytes);
   if (!tensors.ok())
     return tensors.status().withContext("'" + path + "'");
-  Status fits = checkAgainstPlan(executor.plan(), *tensors);
-  if (!fits.ok())
-    return fits.withContext("'" + path + "'");
+  return tensors;
+}
+
+/// The file's tensors as the plan wants them.
+StatusOr<Tensors> adapt(const Plan &plan, Tensors tensors,
+                        const WeightFileOptions &options) {
+  AICF_ASSIGN_OR_RETURN(tensors,
+                        renameAll(std::move(tensors), options.renames));
+  if (options.ignoreExtra)
+    dropExtra(plan, tensors);
+  if (options.cast)
+    AICF_RETURN_IF_ERROR(castAll(plan, tensors));
+  AICF_RETURN_IF_ERROR(checkAgainstPlan(plan, tensors));
   return tensors;
 }
 
@@ -314,19 +422,29 @@ Status saveCheckpoint(Executor &executor, const std::string &directory) {
       [&] { return saveState(executor, checkpointPath(directory)); });
 }
 
-Status loadCheckpoint(Executor &executor, const std::string &directory) {
-  AICF_ASSIGN_OR_RETURN(auto tensors,
-                        readWeights(executor, checkpointPath(directory)));
+Status loadCheckpoint(Executor &executor, const std::string &directory,
+                      std::vector<std::string> *extra) {
+  std::string path = checkpointPath(directory);
+  AICF_ASSIGN_OR_RETURN(Tensors tensors, readTensors(path));
+  if (extra)
+    *extra = dropExtra(executor.plan(), tensors);
+  Status fits = checkAgainstPlan(executor.plan(), tensors);
+  if (!fits.ok())
+    return fits.withContext("'" + path + "'");
   for (const PlanTensor &t : executor.plan().persistent)
     if (isTrained(t) && !tensors.count(t.name))
-      return refuse("'", checkpointPath(directory), "' lacks ", nameOf(t.role),
-                    " \"", t.name, "\"");
+      return refuse("'", path, "' lacks ", nameOf(t.role), " \"", t.name, "\"");
   return writeAll(executor, tensors);
 }
 
-Status loadWeights(Executor &executor, const std::string &path) {
-  AICF_ASSIGN_OR_RETURN(auto tensors, readWeights(executor, path));
-  return writeAll(executor, tensors);
+Status loadWeights(Executor &executor, const std::string &path,
+                   const WeightFileOptions &options) {
+  AICF_ASSIGN_OR_RETURN(Tensors tensors, readTensors(path));
+  StatusOr<Tensors> adapted = catchBadAlloc(
+      [&] { return adapt(executor.plan(), std::move(tensors), options); });
+  if (!adapted.ok())
+    return adapted.status().withContext("'" + path + "'");
+  return writeAll(executor, *adapted);
 }
 
 } // namespace aicf

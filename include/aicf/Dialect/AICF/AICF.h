@@ -44,7 +44,7 @@ struct Training {
 
 namespace aicf {
 /// aicf, aicf_rt and func.
-void registerDialects(mlir::DialectRegistry &registry);
+void registerAllDialects(mlir::DialectRegistry &registry);
 } // namespace aicf
 
 namespace aicf::step {

@@ -21,7 +21,6 @@ prepare() {
   cp -r /usr/src/googletest carry/
   rm -rf carry/googletest/google*/{test,samples,docs,scripts}
   cp .deps/cublas/*.h carry/include/ 2>/dev/null || true
-  cp "$build"/lib/Plan/generated/plan_generated.h carry/include/
   cp "$build"/examples/*.plan carry/plans/
   cp -r /usr/share/datasets/fashion-mnist carry/
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
@@ -44,7 +43,6 @@ build() {
   # Whatever cuBLASLt the machine's Python packages bring.
   cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DAICF_BUILD_COMPILER=OFF -DAICF_ENABLE_CUDA=ON \
-    -DAICF_PREGENERATED_DIR="$PWD/carry/include" \
     -DCMAKE_PREFIX_PATH="$PWD/carry" \
     -DCMAKE_CXX_FLAGS="-isystem $PWD/carry/include" \
     -DAICF_GTEST_SOURCE="$PWD/carry/googletest" >"$out/configure.log" 2>&1 ||

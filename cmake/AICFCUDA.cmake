@@ -24,9 +24,14 @@ if(AICF_HAVE_CUDA)
   # Only the header: the library is loaded at run time. scripts/setup.sh puts it
   # into .deps/ where the toolkit has none.
   find_path(CUBLASLT_INCLUDE_DIR NAMES cublasLt.h
-    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.deps/cublas
-          ${AICF_PREGENERATED_DIR})
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.deps/cublas)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}, cublasLt.h: ${CUBLASLT_INCLUDE_DIR}")
+  if(NOT CUBLASLT_INCLUDE_DIR)
+    message(WARNING "No cublasLt.h: the CUDA device is built without the library's "
+      "products, and large ones will not run. Install the toolkit's cuBLAS headers "
+      "(libcublas-dev-13-0, or pip download nvidia-cublas==13.0.2.14 and unpack its "
+      "include/ folder), and name the folder with -DCUBLASLT_INCLUDE_DIR=...")
+  endif()
 else()
   message(STATUS "CUDA: not built")
 endif()

@@ -5,9 +5,13 @@ get_property(runtime_libraries GLOBAL PROPERTY AICF_RUNTIME_LIBRARIES)
 list(REMOVE_ITEM runtime_libraries aicfKernelsReference)
 install(TARGETS ${runtime_libraries} EXPORT AICFTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-if(TARGET aicf_cuda) # where CUDALoader.cpp looks: ../lib of a program's folder
-  install(TARGETS aicf_cuda LIBRARY DESTINATION lib COMPONENT runtime)
+if(TARGET aicf_cuda) # beside libaicf.so, where CUDALoader.cpp looks
+  install(TARGETS aicf_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT runtime)
 endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
+              ${PROJECT_SOURCE_DIR}/THIRD-PARTY-NOTICES
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS aicf_c EXPORT AICFTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/aicf-c
@@ -25,8 +29,10 @@ Cflags: -I\${includedir}
 ")
 install(FILES ${PROJECT_BINARY_DIR}/aicf.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
-install(TARGETS aicf-run aicf-plan
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+if(TARGET aicf-run)
+  install(TARGETS aicf-run aicf-plan
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endif()
 file(GLOB headers ${PROJECT_SOURCE_DIR}/include/aicf/*.h)
 list(FILTER headers EXCLUDE REGEX "/Compiler\\.h$")
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf
@@ -117,3 +123,29 @@ if(AICF_BUILD_COMPILER)
   install(TARGETS aicf-opt aicf-translate aicf-compile aicf-lsp-server
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
 endif()
+
+# `cpack -G DEB` in the build folder: aicf-runtime and aicf-compiler.
+set(CPACK_PACKAGE_NAME aicf)
+set(CPACK_PACKAGE_CONTACT "AICF developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME aicf-runtime)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME aicf-compiler)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "aicf-runtime (= ${PROJECT_VERSION})")
+find_program(AICF_SHLIBDEPS dpkg-shlibdeps)
+if(AICF_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib
+    ${LLVM_LIBRARY_DIRS})
+endif()
+if(AICF_BUILD_COMPILER)
+  list(APPEND CPACK_COMPONENTS_ALL compiler)
+endif()
+include(CPack)

@@ -159,12 +159,33 @@ def lint_titles(root):
     for top in ("include", "kernels", "lib", "tools", "unittests", "benchmarks",
                 "examples", "cmake"):
         for path in sorted((root / top).rglob("*")):
+            if path.parent.name == "generated":
+                continue
             if path.suffix in (".h", ".cpp", ".cu", ".cuh", ".td", ".def", ".inc"):
                 text = path.read_text()
                 if not text.startswith("//===- %s - " % path.name):
                     yield path, 1, "the title does not name the file"
                 if LICENSE not in text[:400]:
                     yield path, 1, "no license"
+
+
+def lint_environment(root):
+    """Variables that the programs read and docs/Installing.md does not name, and the
+    other way round."""
+    page = root / "docs/Installing.md"
+    text = page.read_text().split("## Environment variables")[-1]
+    named, read = set(re.findall(r"^\| `(AICF_\w+)` \|", text, re.M)), set()
+    for top in ("lib", "kernels", "tools", "python/aicf", "python/src", "examples"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in (".cpp", ".h", ".py"):
+                continue
+            for name in re.findall(r"(?:getenv\(|environ(?:\.get\(|\[))\"(AICF_\w+)\"",
+                                   path.read_text()):
+                read.add(name)
+                if name not in named:
+                    yield path, 1, "%s is not in the table of docs/Installing.md" % name
+    for name in sorted(named - read):
+        yield page, 1, "nothing reads %s" % name
 
 
 def lint(root):
@@ -184,7 +205,8 @@ def lint(root):
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     for path, line, message in lint_constraints(root):
         findings.append("%s:%d: %s" % (path, line, message))
-    for path, line, message in [*lint_examples(root, sources), *lint_titles(root)]:
+    for path, line, message in [*lint_examples(root, sources), *lint_titles(root),
+                                *lint_environment(root)]:
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
     return findings
 

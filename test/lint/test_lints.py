@@ -174,3 +174,14 @@ def test_a_room_that_is_not_there_is_refused(tmp_path):
     (tmp_path / "CONTRIBUTING.md").write_text(ROOMS.replace("`lib/Plan` `F", "`lib/X` `F"))
     with pytest.raises(SystemExit, match="lib/X, which is not a room"):
         lint_layers.read_rooms(tmp_path)
+
+
+def test_unnamed_environment_variable_is_found(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "lib/a.cpp").write_text('std::getenv("AICF_SECRET")')
+    (tmp_path / "docs/Installing.md").write_text(
+        "| `AICF_OPTION` |\n## Environment variables\n| `AICF_GONE` | who |\n")
+    found = [m for _, _, m in lint_tests.lint_environment(tmp_path)]
+    assert found == ["AICF_SECRET is not in the table of docs/Installing.md",
+                     "nothing reads AICF_GONE"]

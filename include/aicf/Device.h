@@ -31,15 +31,15 @@ public:
   virtual size_t numNodes() const = 0;
 };
 
-/// An ordered queue of work on a device. It has branches, which the calls of
-/// one run name by ResolvedCall::stream; branch 0 is the queue itself, and a
-/// run's last call on it comes after all others (the plan loader checks that).
 /// What a graph launch took, in microseconds.
 struct LaunchTimes {
   double micros = 0;
   std::vector<double> calls; ///< of each, where the device can say; else empty
 };
 
+/// An ordered queue of work on a device. It has branches, which the calls of
+/// one run name by ResolvedCall::stream; branch 0 is the queue itself, and a
+/// run's last call on it comes after all others (the plan loader checks that).
 class Stream {
 public:
   virtual ~Stream() = default;

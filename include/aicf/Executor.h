@@ -71,8 +71,8 @@ struct TraceRecord {
   /// that it was part of: CUDA does not time a graph's nodes.
   double micros = 0;
   bool isWholeLaunch = false;
-  uint64_t launch =
-      0; ///< numbers the graph launches of a trace from 1; eager: 0
+  /// Numbers the graph launches of a trace from 1; 0 for an eager call.
+  uint64_t launch = 0;
   uint32_t stream = 0;
   std::string entry;
   /// Names of operands and results, as the plan has them; one without a name is

@@ -31,6 +31,9 @@ constexpr microseconds kPatience(200);
 /// After that regions run alone for so many times what was lost, each time
 /// twice as many, until helpers have earned so many times what was lost.
 constexpr int kFirstPause = 16, kLongestPause = 1024, kEarned = 8;
+/// A longer wait is counted as this: the process was stopped (Ctrl-Z, a machine
+/// that slept), which says nothing about other work.
+constexpr microseconds kLongestWait(10000);
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -110,6 +113,7 @@ private:
         nextPause = kFirstPause;
       return;
     }
+    waited = std::min<Clock::duration>(waited, kLongestWait);
     earned = Clock::duration::zero();
     debt = kEarned * waited;
     pausedUntil = Clock::now() + nextPause * waited;

@@ -134,6 +134,11 @@ def test_bad_weight_files(bench, plan, flags, message):
     assert message in loaded(bench, plan, tensors, *flags, code=2)
 
 
+def test_only_rows_of_classes_have_an_accuracy(plan):
+    done = run(plan, *RATE, "--accuracy", "loss=i32=1", code=2)
+    assert "expected floats whose last dimension is the classes" in done.stderr
+
+
 def test_what_goes_with_init_needs_it(plan):
     for flags in (["--cast"], ["--ignore-extra"], ["--rename", "a=b"],
                   ["--log", "x.jsonl"], ["--keep-going"]):

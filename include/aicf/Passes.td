@@ -629,4 +629,43 @@ def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// Bridges to and from MLIR's own dialects; no part of --lower-to-backend
+//===----------------------------------------------------------------------===//
+
+def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
+  let summary = "aicf ops as linalg, arith and math on tensors";
+  let description = [{
+    Every `aicf` op, in entries and other functions, becomes what its record says
+    it computes: products `linalg.matmul`, the rest `linalg.generic`, reductions
+    one after the other along their loops. 16-bit numbers are computed in f32 and
+    rounded at results; sums over a whole tensor are made in f64. Names, roles and
+    updates stay as attributes of arguments and results, which say what a caller
+    does with them; `strip-marks` removes them, for tools that do not know the
+    dialect. Functions that still have a mark of a pass before it are refused
+    (`aicf.minimize`, `aicf.optimizer`, `aicf.history`).
+
+    ```mlir
+    %y = aicf.relu %x : tensor<4x8xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4x8xf32>
+    %y = linalg.generic {indexing_maps = [#id, #id],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %zero = arith.constant 0.0 : f32
+      %isNegative = arith.cmpf olt, %in, %zero : f32
+      %r = arith.select %isNegative, %zero, %in : f32
+      linalg.yield %r : f32
+    } -> tensor<4x8xf32>
+    ```
+  }];
+  let options = [Option<"stripMarks", "strip-marks", "bool", "false",
+                        "Remove aicf attributes of functions">];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
+    "mlir::math::MathDialect", "mlir::scf::SCFDialect",
+    "mlir::tensor::TensorDialect"];
+}
+
 #endif // AICF_PASSES_TD

@@ -19,6 +19,13 @@ void numberValues(func::FuncOp func);
 /// Lowers the entries of `module`; emits diagnostics on failure.
 LogicalResult lowerEntriesToRT(ModuleOp module);
 
+/// Fails, with a diagnostic, for a mark that no pass has seen and that a lowering
+/// would lose.
+LogicalResult checkMarks(func::FuncOp func);
+/// Fails where an optional result is used whose operand is absent: there is
+/// nothing to lower it to.
+LogicalResult checkAbsentResults(func::FuncOp func);
+
 } // namespace aicf
 
 #endif // AICF_LIB_TRANSFORMS_PASSES_H

@@ -191,8 +191,6 @@ static void registerPhase(StringRef name, StringRef description,
       [](function_ref<void(const mlir::detail::PassOptions &)>) {});
 }
 
-void aicf::registerAllPasses() { registerAICFPasses(); }
-
 void aicf::registerAllPipelines() {
   static PassPipelineRegistration<LowerToBackendOptions> all(
       "lower-to-backend", "everything from aicf to aicf_rt.plan",

@@ -13,6 +13,10 @@
 #include "lib/Target/ToolOutput.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -39,6 +43,9 @@ static LogicalResult run(StringRef input, StringRef output,
 int main(int argc, char **argv) {
   DialectRegistry registry;
   aicf::registerAllDialects(registry);
+  // What the bridges speak.
+  registry.insert<linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
+                  tensor::TensorDialect>();
   aicf::registerAllPasses();
   aicf::registerAllPipelines();
   registerTransformsPasses();

@@ -183,8 +183,7 @@ static void eraseDeadOps(func::FuncOp func) {
       rewriter.eraseOp(&op);
 }
 
-/// There is no result to lower a used one to where its operand is absent.
-static LogicalResult checkAbsentResults(func::FuncOp func) {
+LogicalResult aicf::checkAbsentResults(func::FuncOp func) {
   for (auto op : func.getOps<RecordOpInterface>()) {
     const OpInfo &info = infoOf(op.getPrimitive());
     for (OpResult result : op->getResults()) {
@@ -203,8 +202,7 @@ static LogicalResult checkAbsentResults(func::FuncOp func) {
   return success();
 }
 
-/// A mark that no pass has seen would be lost here.
-static LogicalResult checkMarks(func::FuncOp func) {
+LogicalResult aicf::checkMarks(func::FuncOp func) {
   if (func->hasAttr(kOptimizerAttr))
     return func.emitError() << "has 'aicf.optimizer': run "
                                "--aicf-append-optimizer first";

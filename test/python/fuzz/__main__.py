@@ -11,6 +11,7 @@ import tempfile
 
 from .derive import generate_forward, judge_forward
 from .generate import generate
+from .jit import judge_linalg
 from .judge import Failure, Skip, judge
 from .reduce import reduce
 
@@ -25,6 +26,28 @@ def failure_of(program, bin_dir, folder, judge=judge):
     return None
 
 
+BATCH = 25  # programs in one module: most of the time is the tools' start
+
+
+def linalg_failures(seeds, bin_dir):
+    """[(seed, Failure or None)]; a module that fails as a whole, one by one."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = judge_linalg([generate(s) for s in seeds], bin_dir, folder)
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            if len(seeds) == 1:
+                return [(seeds[0], failure_of(generate(seeds[0]), bin_dir, folder,
+                                              judge_one_linalg) or failure)]
+            return [f for s in seeds for f in linalg_failures([s], bin_dir)]
+    return [(s, found.get(s)) for s in seeds]
+
+
+def judge_one_linalg(program, bin_dir, folder):
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        for failure in judge_linalg([program], bin_dir, work).values():
+            raise failure
+
+
 def main():
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--bin", required=True, help="folder with the tools")
@@ -35,18 +58,27 @@ def main():
                         help="forward functions, and their derived gradients")
     parser.add_argument("--torch", action="store_true",
                         help="forward functions, trained beside PyTorch")
+    parser.add_argument("--linalg", action="store_true",
+                        help="by way of linalg and MLIR's JIT")
     args = parser.parse_args()
     make, judges = (generate_forward, judge_forward) if args.forward else \
         (generate, judge)
     if args.torch:
         from .train import generate_training as make, judge_training as judges
+    if args.linalg:
+        judges = judge_one_linalg
     failed, skipped = 0, {}
     with tempfile.TemporaryDirectory() as folder:
-        def one(seed):
-            return seed, failure_of(make(seed), args.bin, folder, judges)
+        def several(seeds):
+            if args.linalg:
+                return linalg_failures(seeds, args.bin)
+            return [(s, failure_of(make(s), args.bin, folder, judges)) for s in seeds]
+        last = args.seed + args.count
+        size = BATCH if args.linalg else 1
+        batches = [range(s, min(s + size, last))
+                   for s in range(args.seed, last, size)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for seed, failure in pool.map(
-                    one, range(args.seed, args.seed + args.count)):
+            for seed, failure in (f for b in pool.map(several, batches) for f in b):
                 if failure is None:
                     continue
                 if isinstance(failure, Skip):

@@ -1,0 +1,196 @@
+//===- Scalar.h - arithmetic on SSA values, as one writes it ----*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// `a * b + 1` on Scalars adds arith and math ops where the builder stands.
+// Operands have one type, a number takes the other operand's. Comparisons are
+// false for NaN. Integers are signed; `shr` and `above` know them without a
+// sign. The functions named as in kernels/pointwise/Scalars.h are what the
+// definitions of pointwise records are made of.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_CONVERSION_AICFTOLINALG_SCALAR_H
+#define AICF_CONVERSION_AICFTOLINALG_SCALAR_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+
+namespace aicf::linalg_bridge {
+
+class Scalar {
+public:
+  Scalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value)
+      : builder(&builder), loc(loc), value(value) {}
+
+  mlir::Value get() const { return value; }
+  mlir::Type type() const { return value.getType(); }
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(type()); }
+
+  /// A number of `type`, by default of this one's.
+  Scalar constant(double number) const {
+    return isFloat()
+               ? with(mlir::arith::ConstantOp::create(
+                     *builder, loc, builder->getFloatAttr(type(), number)))
+               : integer(int64_t(number));
+  }
+  Scalar integer(int64_t number) const {
+    return with(mlir::arith::ConstantOp::create(
+        *builder, loc, builder->getIntegerAttr(type(), number)));
+  }
+  /// Converted, rounded to nearest even; to an integer toward zero.
+  Scalar to(mlir::Type type) const;
+
+  Scalar operator+(Scalar other) const {
+    return isFloat() ? make<mlir::arith::AddFOp>(other)
+                     : make<mlir::arith::AddIOp>(other);
+  }
+  Scalar operator-(Scalar other) const {
+    return isFloat() ? make<mlir::arith::SubFOp>(other)
+                     : make<mlir::arith::SubIOp>(other);
+  }
+  Scalar operator*(Scalar other) const {
+    return isFloat() ? make<mlir::arith::MulFOp>(other)
+                     : make<mlir::arith::MulIOp>(other);
+  }
+  Scalar operator/(Scalar other) const {
+    return isFloat() ? make<mlir::arith::DivFOp>(other)
+                     : make<mlir::arith::DivSIOp>(other);
+  }
+  Scalar operator%(Scalar other) const {
+    return make<mlir::arith::RemSIOp>(other);
+  }
+  Scalar operator&(Scalar other) const {
+    return make<mlir::arith::AndIOp>(other);
+  }
+  Scalar operator|(Scalar other) const {
+    return make<mlir::arith::OrIOp>(other);
+  }
+  Scalar operator^(Scalar other) const {
+    return make<mlir::arith::XOrIOp>(other);
+  }
+  Scalar shr(int64_t bits) const {
+    return make<mlir::arith::ShRUIOp>(integer(bits));
+  }
+  Scalar shl(int64_t bits) const {
+    return make<mlir::arith::ShLIOp>(integer(bits));
+  }
+
+  Scalar operator<(Scalar other) const {
+    return compare(other, mlir::arith::CmpFPredicate::OLT,
+                   mlir::arith::CmpIPredicate::slt);
+  }
+  Scalar operator>(Scalar other) const { return other < *this; }
+  Scalar operator==(Scalar other) const {
+    return compare(other, mlir::arith::CmpFPredicate::OEQ,
+                   mlir::arith::CmpIPredicate::eq);
+  }
+  /// True for NaN too.
+  Scalar operator!=(Scalar other) const {
+    return compare(other, mlir::arith::CmpFPredicate::UNE,
+                   mlir::arith::CmpIPredicate::ne);
+  }
+  Scalar operator<(double other) const { return *this < constant(other); }
+  Scalar operator>(double other) const { return *this > constant(other); }
+  Scalar operator+(double other) const { return *this + constant(other); }
+  Scalar operator-(double other) const { return *this - constant(other); }
+  Scalar operator*(double other) const { return *this * constant(other); }
+  Scalar operator/(double other) const { return *this / constant(other); }
+
+  template <typename Op> Scalar make() const {
+    return with(Op::create(*builder, loc, value));
+  }
+  template <typename Op> Scalar make(Scalar other) const {
+    return with(Op::create(*builder, loc, value, other.value));
+  }
+  /// Where this is true `a`, else `b`; both are computed.
+  Scalar pick(Scalar a, Scalar b) const {
+    return with(
+        mlir::arith::SelectOp::create(*builder, loc, value, a.value, b.value));
+  }
+  Scalar with(mlir::Value other) const { return {*builder, loc, other}; }
+
+private:
+  Scalar compare(Scalar other, mlir::arith::CmpFPredicate floats,
+                 mlir::arith::CmpIPredicate integers) const {
+    if (isFloat())
+      return with(mlir::arith::CmpFOp::create(*builder, loc, floats, value,
+                                              other.value));
+    return with(mlir::arith::CmpIOp::create(*builder, loc, integers, value,
+                                            other.value));
+  }
+
+  mlir::OpBuilder *builder;
+  mlir::Location loc;
+  mlir::Value value;
+};
+
+inline Scalar operator*(double a, Scalar b) { return b.constant(a) * b; }
+inline Scalar operator-(double a, Scalar b) { return b.constant(a) - b; }
+inline Scalar operator/(double a, Scalar b) { return b.constant(a) / b; }
+
+inline Scalar Scalar::to(mlir::Type to) const {
+  unsigned from = type().getIntOrFloatBitWidth(),
+           width = to.getIntOrFloatBitWidth();
+  if (to == type())
+    return *this;
+  if (isFloat() != llvm::isa<mlir::FloatType>(to))
+    return isFloat()
+               ? with(mlir::arith::FPToSIOp::create(*builder, loc, to, value))
+               : with(mlir::arith::SIToFPOp::create(*builder, loc, to, value));
+  if (!isFloat())
+    return width > from
+               ? with(mlir::arith::ExtSIOp::create(*builder, loc, to, value))
+               : with(mlir::arith::TruncIOp::create(*builder, loc, to, value));
+  if (width > from)
+    return with(mlir::arith::ExtFOp::create(*builder, loc, to, value));
+  if (width < from)
+    return with(mlir::arith::TruncFOp::create(*builder, loc, to, value));
+  // f16 and bf16: each is exact in f32.
+  return this->to(builder->getF32Type()).to(to);
+}
+
+// The opcodes of definitions.
+
+inline Scalar same(Scalar x) { return x; }
+inline Scalar add(Scalar a, Scalar b) { return a + b; }
+inline Scalar sub(Scalar a, Scalar b) { return a - b; }
+inline Scalar mul(Scalar a, Scalar b) { return a * b; }
+inline Scalar div(Scalar a, Scalar b) { return a / b; }
+inline Scalar less(Scalar a, Scalar b) { return a < b; }
+inline Scalar greater(Scalar a, Scalar b) { return a > b; }
+inline Scalar pick(Scalar condition, Scalar a, Scalar b) {
+  return condition.pick(a, b);
+}
+inline Scalar exp(Scalar x) { return x.make<mlir::math::ExpOp>(); }
+inline Scalar erfc(Scalar x) { return x.make<mlir::math::ErfcOp>(); }
+inline Scalar tanh(Scalar x) { return x.make<mlir::math::TanhOp>(); }
+
+// What the other ops need beside them.
+
+inline Scalar log(Scalar x) { return x.make<mlir::math::LogOp>(); }
+inline Scalar log1p(Scalar x) { return x.make<mlir::math::Log1pOp>(); }
+inline Scalar expm1(Scalar x) { return x.make<mlir::math::ExpM1Op>(); }
+inline Scalar cos(Scalar x) { return x.make<mlir::math::CosOp>(); }
+inline Scalar sqrt(Scalar x) { return x.make<mlir::math::SqrtOp>(); }
+inline Scalar abs(Scalar x) { return x.make<mlir::math::AbsFOp>(); }
+/// NaN where one is.
+inline Scalar maximum(Scalar a, Scalar b) {
+  return a.isFloat() ? a.make<mlir::arith::MaximumFOp>(b)
+                     : a.make<mlir::arith::MaxSIOp>(b);
+}
+inline Scalar minimum(Scalar a, Scalar b) {
+  return a.isFloat() ? a.make<mlir::arith::MinimumFOp>(b)
+                     : a.make<mlir::arith::MinSIOp>(b);
+}
+/// -1, 0 or 1; NaN's is NaN.
+inline Scalar sign(Scalar x) {
+  Scalar ofNumber =
+      (x > 0).pick(x.constant(1), (x < 0).pick(x.constant(-1), x.constant(0)));
+  return (x != x).pick(x, ofNumber);
+}
+
+} // namespace aicf::linalg_bridge
+
+#endif // AICF_CONVERSION_AICFTOLINALG_SCALAR_H

@@ -402,7 +402,7 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kGemmFields, 2, kGemmOperands, 2,
      kGemmResults, 1, nullptr, 0,
      false, 5,
-     Phase::Forward, Precision::Narrow, Scaling::Linear, KeepsZeros::Everywhere},
+     Phase::Forward, Precision::Narrow, Scaling::Product, KeepsZeros::Everywhere},
     {"bias_add", fourcc("BADD"), 8,
      kBiasAddFields, 1, kBiasAddOperands, 2,
      kBiasAddResults, 1, kBiasAddTies, 1,

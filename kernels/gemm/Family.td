@@ -31,7 +31,7 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
   let fields = [BoolField<"transA">, BoolField<"transB">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
+  let scaling = Product;
   let constraints = [
     "a has rank 2 or more; b has rank 2, or more where a is transposed and b is "
     "not.",
@@ -41,6 +41,43 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
     "c is [op(a)'s rows, op(b)'s columns], where a is not transposed with a's "
     "dimensions but the last for its rows.",
     "a and b have fewer than 2^31 rows."];
+}
+
+//===----------------------------------------------------------------------===//
+// Its op of a step; linear and its gradient are several primitives
+//===----------------------------------------------------------------------===//
+
+/// With C = op(a)·op(b), op(a)'s gradient is dC·op(b)ᵀ and op(b)'s op(a)ᵀ·dC; of
+/// a transposed operand the transpose of that. Each is a product again.
+def AICF_MatmulOp : AICF_OpOf<AICFRT_GemmOp, "matmul"> {
+  let gradient = [{
+    auto product = [&](::mlir::Value x, bool transX, ::mlir::Value y,
+                       bool transY) {
+      return MatmulOp::create(b, loc, x, y, b.getBoolAttr(transX),
+                              b.getBoolAttr(transY)).getC();
+    };
+    ::mlir::Value dc = g.cotangent(getC());
+    if (g.isNeeded(getA())) {
+      if (getTransA() && getTransB() &&
+          ::llvm::cast<::mlir::ShapedType>(getA().getType()).getRank() > 2) {
+        return emitOpError() << "no derivative with respect to its operand a of "
+                             << getA().getType() << " with transA and transB";
+      }
+      ::mlir::Value other = g.saved(getB());
+      g.add(getA(), getTransA() ? product(other, getTransB(), dc, true)
+                                : product(dc, false, other, !getTransB()));
+    }
+    if (g.isNeeded(getB())) {
+      ::mlir::Value other = g.saved(getA());
+      g.add(getB(), getTransB() ? product(dc, true, other, getTransA())
+                                : product(other, !getTransA(), dc, false));
+    }
+  }];
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
 }
 
 //===----------------------------------------------------------------------===//

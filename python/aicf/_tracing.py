@@ -156,10 +156,9 @@ class Operators:
         return power(self, exponent)
 
     def __matmul__(self, other: Any) -> Tensor:
-        if not isinstance(other, Transposed):
-            trace_error("the dialect multiplies by a transposed matrix: write "
-                        "x @ W.T with W of shape [out, in], or ops.linear(x, W)")
-        return emit1("aicf.linear", [self, other.matrix, None], {})
+        if isinstance(other, Transposed):
+            return emit1("aicf.linear", [self, other.matrix, None], {})
+        return emit1("aicf.matmul", [self, as_tensor(other)], {})
 
     @property
     def T(self) -> Transposed:
@@ -275,12 +274,18 @@ class Tensor(Operators):
 
 
 class Transposed:
-    """`W.T`, which only `x @ W.T` takes."""
+    """`W.T`, which only a product takes: x @ W.T, W.T @ x."""
 
     __slots__ = ("matrix",)
 
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = matrix
+
+    def __matmul__(self, other: Any) -> Tensor:
+        is_transposed = isinstance(other, Transposed)
+        return emit1("aicf.matmul",
+                     [self.matrix, other.matrix if is_transposed else as_tensor(other)],
+                     {"transA": True, "transB": is_transposed})
 
 
 def _axis(tensor: Tensor, axis: int) -> int:

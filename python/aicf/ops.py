@@ -45,6 +45,7 @@ __all__ = [
     "linear_bwd",
     "lion_step",
     "loss_scale_update",
+    "matmul",
     "mean",
     "mse_grad",
     "mse_loss",
@@ -684,6 +685,35 @@ def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_facto
     """
     r0, r1 = _emit("aicf.loss_scale_update", [scale, streak, ok], {"growth_factor": _float(growth_factor), "backoff_factor": _float(backoff_factor), "growth_interval": _int(growth_interval)})
     return r0, r1
+
+
+def matmul(a: Tensor, b: Tensor, *, transA: bool = False, transB: bool = False) -> Tensor:
+    r"""c[M,N] = op(a) · op(b)
+
+    Matrix product of one float type; `op` transposes where `transA` or `transB` is
+    set. op(a) is [M,K], op(b) is [K,N]. A tensor of higher rank is the matrix of
+    its rows along the last dimension: a may be one, and b where a is transposed
+    and b is not, as in the gradient of a weight. Inside a body c has a's element
+    type.
+
+    - C1: a has rank 2 or more; b has rank 2, or more where a is transposed and b is not.
+    - C2: a, b and c have the same element type, or a and b are f16 or bf16 and c is f32.
+    - C3: op(a)'s columns are op(b)'s rows (K).
+    - C4: c is [op(a)'s rows, op(b)'s columns], where a is not transposed with a's dimensions but the last for its rows.
+    - C5: a and b have fewer than 2^31 rows.
+    - `transA` is 0 or 1.
+    - `transB` is 0 or 1.
+
+    Args:
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        c: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.matmul", [a, b], {"transA": _bool(transA), "transB": _bool(transB)})
 
 
 def mean(x: Tensor) -> Tensor:

@@ -37,6 +37,28 @@ static SmallVector<Value> lower(TensorBuilder &t, LinearOp op,
   return {t.reshape(t.convert(y, type.getElementType()), type.getShape())};
 }
 
+static SmallVector<Value> lower(TensorBuilder &t, MatmulOp op,
+                                MatmulOp::Adaptor adaptor) {
+  RankedTensorType type = typeOf(op.getC());
+  Tensor a = matrixOf(t, adaptor.getA()), b = matrixOf(t, adaptor.getB());
+  if (op.getTransA() && op.getTransB()) // linalg has no product of both
+    a = cast<Tensor>(
+        linalg::TransposeOp::create(
+            t.builder, t.loc, a,
+            t.empty(a.getType().clone(
+                {a.getType().getDimSize(1), a.getType().getDimSize(0)})),
+            ArrayRef<int64_t>{1, 0})
+            ->getResult(0));
+  int64_t columns = type.getShape().back();
+  Tensor init =
+      t.filled(RankedTensorType::get({type.getNumElements() / columns, columns},
+                                     t.computeType(type)),
+               0);
+  Tensor c =
+      t.product(a, b, op.getTransA() && !op.getTransB(), op.getTransB(), init);
+  return {t.reshape(t.convert(c, type.getElementType()), type.getShape())};
+}
+
 static SmallVector<Value> lower(TensorBuilder &t, LinearBwdOp op,
                                 LinearBwdOp::Adaptor adaptor) {
   Tensor dy = matrixOf(t, adaptor.getDy());
@@ -208,8 +230,8 @@ static SmallVector<Value> lower(TensorBuilder &t, SoftmaxBwdOp op,
 }
 
 void addSums(RewritePatternSet &patterns) {
-  addLowerings<LinearOp, LinearBwdOp, ReduceSumOp, ExpandOp, LayerNormOp,
-               LayerNormBwdOp, SoftmaxOp, SoftmaxBwdOp>(patterns);
+  addLowerings<LinearOp, LinearBwdOp, MatmulOp, ReduceSumOp, ExpandOp,
+               LayerNormOp, LayerNormBwdOp, SoftmaxOp, SoftmaxBwdOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

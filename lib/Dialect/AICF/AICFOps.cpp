@@ -262,6 +262,26 @@ LogicalResult ExpandOp::inferTypes(std::optional<Location> location, Adaptor a,
   return success();
 }
 
+/// What no rule has checked yet may have any rank.
+LogicalResult MatmulOp::inferTypes(std::optional<Location>, Adaptor adaptor,
+                                   SmallVectorImpl<Type> &types) {
+  auto a = dyn_cast<RankedTensorType>(adaptor.getA().getType());
+  auto b = dyn_cast<RankedTensorType>(adaptor.getB().getType());
+  auto flagA = attrForInference(adaptor, adaptor.getTransAAttr(), "transA");
+  auto flagB = attrForInference(adaptor, adaptor.getTransBAttr(), "transB");
+  if (!a || !b)
+    return failure();
+  bool transA = flagA && flagA.getValue(), transB = flagB && flagB.getValue();
+  SmallVector<int64_t> shape = llvm::to_vector(a.getShape());
+  if (!shape.empty() && b.getRank() > 0) {
+    if (transA)
+      shape = {shape.back(), 1};
+    shape.back() = transB ? b.getDimSize(0) : b.getShape().back();
+  }
+  types.push_back(a.clone(shape));
+  return success();
+}
+
 LogicalResult ArgmaxOp::inferTypes(std::optional<Location>, Adaptor a,
                                    SmallVectorImpl<Type> &types) {
   auto type = dyn_cast<RankedTensorType>(a.getX().getType());

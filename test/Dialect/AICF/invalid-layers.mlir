@@ -111,3 +111,19 @@ func.func @relu_dynamic(%a: tensor<?x4xf32>) {
   %r = aicf.relu %a : tensor<?x4xf32>
   return
 }
+
+// -----
+
+func.func @matmul_c1(%x: tensor<4x3xf32>, %y: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'aicf.matmul' op C1: operand 1 (b) is 2x3x4xf32 of rank 3, expected rank 2}}
+  %r = aicf.matmul %x, %y : tensor<4x3xf32>, tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c3(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{C3: K is 3 in operand 0 (a), 4x3xf32, but 4 in operand 1 (b), 4x3xf32}}
+  %r = aicf.matmul %x, %x : tensor<4x3xf32>, tensor<4x3xf32>
+  return
+}

@@ -9,6 +9,10 @@ func.func @rows(%x: tensor<2x3x5xbf16>, %W: tensor<4x5xbf16>, %b: tensor<4xbf16>
   // CHECK: aicf.linear_bwd %[[Y]], {{.*}} : tensor<2x3x4xbf16>, tensor<2x3x5xbf16>, tensor<4x5xbf16>
   %dx, %dW, %db = aicf.linear_bwd %y, %x, %W
       : tensor<2x3x4xbf16>, tensor<2x3x5xbf16>, tensor<4x5xbf16>
+  // CHECK: aicf.matmul %[[Y]], %{{.*}} {transA = true} : tensor<2x3x4xbf16>, tensor<2x3x5xbf16>
+  %g = aicf.matmul %y, %x {transA = true} : tensor<2x3x4xbf16>, tensor<2x3x5xbf16>
+  // CHECK: aicf.matmul %[[Y]], %{{.*}} : tensor<2x3x4xbf16>, tensor<4x5xbf16>
+  %h = aicf.matmul %y, %W : tensor<2x3x4xbf16>, tensor<4x5xbf16>
   // CHECK: %[[P:.*]] = aicf.softmax %[[Y]] : tensor<2x3x4xbf16>
   %p = aicf.softmax %y : tensor<2x3x4xbf16>
   // CHECK: aicf.softmax_bwd %[[Y]], %[[P]] : tensor<2x3x4xbf16>, tensor<2x3x4xbf16>

@@ -22,7 +22,7 @@ def mix(b, x, net):
     """An op that joins values, or uses one once more."""
     rng = b.rng
     kind = rng.choice(["mul", "sub", "square", "stop", "scale", "activation", "tied",
-                       "reciprocal", "softmax", "sum", "mean", "dropout"])
+                       "reciprocal", "softmax", "sum", "mean", "dropout", "matmul"])
     twin = b.pick(lambda v: v.type == x.type)
     if kind in ("mul", "sub"):
         return b.same(kind, x, twin)
@@ -52,6 +52,13 @@ def mix(b, x, net):
                                      axis=len(x.shape) - 1))
     if kind == "dropout":
         return net.dropout(x)
+    if kind == "matmul": # as much as x again, by way of its products with itself
+        small = b.same("tanh", b.gram(x, twin))
+        if small.shape[0] == x.shape[-1]:
+            return b.op("matmul", [x, small], [(x.shape, x.dtype)],
+                        transB=rng.random() < 0.5)
+        return b.op("matmul", [small, x], [(x.shape, x.dtype)],
+                    transA=rng.random() < 0.5)
     if kind == "tied": # a parameter that was used before
         w = b.pick(lambda v: len(v.shape) == 2 and v.shape[1] == x.shape[-1] and
                    any(v is p for _, p in net.params))

@@ -65,6 +65,13 @@ class Builder:
     def linear(self, x, w, b=None):
         return self.op("linear", [x, w, b], [((*x.shape[:-1], w.shape[0]), x.dtype)])
 
+    def gram(self, x, twin):
+        """A product of two of one type, either of them transposed."""
+        over_rows = len(x.shape) > 2 or self.chance(0.5)
+        n = x.shape[-1] if over_rows else x.shape[0]
+        return self.op("matmul", [x, twin], [((n, n), x.dtype)],
+                       **{"transA" if over_rows else "transB": True})
+
     def linear_bwd(self, dy, x, w):
         return self.op("linear_bwd", [dy, x, w],
                        [(x.shape, x.dtype), (w.shape, w.dtype),
@@ -247,7 +254,7 @@ def anything(b):
     kind = b.rng.choice([*ONE_OPERAND, *TWO_OPERANDS, "cross_entropy", "mse_loss",
                          "mse_grad", "bce_with_logits", "bce_with_logits_grad",
                          "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
-                         "reduce_sum", "expand", "linear", "linear_bwd",
+                         "reduce_sum", "expand", "linear", "linear_bwd", "matmul",
                          "layer_norm", "gather_rows", "reciprocal", "metric"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
@@ -264,6 +271,8 @@ def anything(b):
         b.same(kind, x, twin)
     elif kind in ("softmax", "softmax_bwd") and x.shape:
         b.same(kind, *([x] if kind == "softmax" else [x, twin]))
+    elif kind == "matmul" and len(x.shape) > 1:
+        b.gram(x, twin)
     elif kind == "mean":
         b.op(kind, [x], [((), x.dtype if x.dtype in ("f32", "f64") else "f32")])
     elif kind in ("mse_loss", "bce_with_logits", "l1_loss"):

@@ -104,6 +104,15 @@ def linear_bwd(o, *_):
 
 
 @op
+def matmul(o, node, _):
+    a, b = o
+    if node.attrs.get("transA", False):
+        a = a.reshape(-1, a.shape[-1]).T
+        b = b if node.attrs.get("transB", False) else b.reshape(-1, b.shape[-1])
+    return [a @ (b.T if node.attrs.get("transB", False) else b)]
+
+
+@op
 def relu(o, *_):
     return [np.maximum(o[0], 0)]
 

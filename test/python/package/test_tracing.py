@@ -35,6 +35,8 @@ def traced_fails(function, message, **inputs):
     lambda x, y: x / 4, lambda x, y: 1 / y, lambda x, y: 6 / y, lambda x, y: -x,
     lambda x, y: +x, lambda x, y: x ** 2, lambda x, y: x ** 3, lambda x, y: x ** 7,
     lambda x, y: y ** -1, lambda x, y: (x + y) * (x - y) / 2,
+    lambda x, y: x @ y.T, lambda x, y: x.T @ y, lambda x, y: (x @ y.T) @ x,
+    lambda x, y: x.T @ (x @ y.T).T,
 ])
 def test_operators_are_numpys(function):
     np.testing.assert_allclose(evaluate(function, x=X, y=Y), function(X, Y),
@@ -163,7 +165,8 @@ def test_branching_on_a_value():
     (lambda x, y: [r for r in x][0], "iterated"),
     (lambda x, y: x[0], "indexed"),
     (lambda x, y: x.__setitem__(0, y), "cannot be written"),
-    (lambda x, y: x @ y, "transposed"),
+    (lambda x, y: x @ 2, "expected a traced tensor"),
+    (lambda x, y: x.T @ 2, "expected a traced tensor"),
     (lambda x, y: x + "a", "expected a traced tensor"),
     (lambda x, y: x * float("inf"), "finite"),
     (lambda x, y: x / 0, "division by zero"),
@@ -180,6 +183,11 @@ def test_branching_on_a_value():
 ])
 def test_refused(function, message):
     traced_fails(function, message)
+
+
+def test_products_that_do_not_fit():
+    with pytest.raises(aicf.CompileError, match="K is 5 in operand 0"):
+        aicf.trace(lambda x, y: x @ y, {"x": X, "y": Y})
 
 
 def test_control_flow_over_shapes_works():

@@ -668,4 +668,38 @@ def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
     "mlir::tensor::TensorDialect"];
 }
 
+def ConvertLinalgToAICF : Pass<"convert-linalg-to-aicf", "ModuleOp"> {
+  let summary = "linalg ops on static tensors as aicf ops, where aicf has words";
+  let description = [{
+    For steps that come from another frontend. Named ops count as the generic ops
+    that they stand for:
+    - products of two matrices, or of rows and a matrix, in any order of their
+      dimensions: `aicf.linear` for x·Wᵀ, also by way of `linalg.transpose`, and
+      with what is added to it in each row for its bias; else `aicf.matmul`;
+    - element by element: what is a record's definition, or a usual way to write
+      it (relu, gelu, sigmoid, silu and their gradients), is that op; sums,
+      differences, products, quotients, casts and constants are `aicf` ops one by
+      one, a/b as a·(1/b). Operands that lack loops are expanded;
+    - sums over any loops of such bodies; `linalg.softmax` along the last
+      dimension.
+
+    A 16-bit body rounds after each op on both sides. What has no word stays, with
+    a remark that says for what; where it is part of an entry,
+    `--aicf-verify-entries` refuses it.
+
+    ```mlir
+    %wt = linalg.transpose ins(%W : tensor<3x8xf32>) outs(%e0 : tensor<8x3xf32>)
+        permutation = [1, 0]
+    %y = linalg.matmul ins(%x, %wt : tensor<4x8xf32>, tensor<8x3xf32>)
+        outs(%zeros : tensor<4x3xf32>) -> tensor<4x3xf32>
+    // becomes
+    %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<3x8xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "aicf::step::AICFDialect", "mlir::arith::ArithDialect",
+    "mlir::linalg::LinalgDialect", "mlir::math::MathDialect",
+    "mlir::tensor::TensorDialect"];
+}
+
 #endif // AICF_PASSES_TD

@@ -3,12 +3,13 @@
 """The bridges to and from linalg: what goes over computes the same."""
 
 import re
+import subprocess
 
 import numpy as np
 import pytest
 
 from conftest import BIN, SOURCE, run_tool
-from fuzz import jit, judge, semantics, tensors
+from fuzz import derive, jit, judge, semantics, tensors
 from fuzz.generate import generate
 
 pytestmark = pytest.mark.skipif(not (BIN / "linalg-jit").exists(),
@@ -19,6 +20,11 @@ EXAMPLES = sorted(p for p in SOURCE.glob("examples/*/*.mlir") if "embed" not in 
 SMALLER = {"60000": "500", "1024": "48", "1000": "90", "784": "36", "512": "40",
            "256": "32"}
 STEPS = 3
+
+
+def run_tool_on(text, *flags):
+    return subprocess.run([str(BIN / "aicf-opt"), *flags, "-"], input=text, text=True,
+                          capture_output=True, timeout=60)
 
 
 def scaled(text):
@@ -81,6 +87,102 @@ def test_examples_in_the_jit(bench, example):
         for name, value in run.found().items():
             largest = max(1e-3, np.max(np.abs(right[name])))
             assert np.max(np.abs(value - right[name])) <= 1e-4 * largest, (entry, name)
+
+
+WORDS = """
+func.func @train(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
+                 %W: tensor<8x8xf32> {aicf.role = "param", aicf.name = "W"},
+                 %b: tensor<8xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<8xf32> {aicf.name = "y"}, tensor<4x8xf32> {aicf.name = "dx"}) {
+  %0 = aicf.linear %x, %W, %b : tensor<4x8xf32>, tensor<8x8xf32>, tensor<8xf32>
+  %1 = aicf.gelu %0 : tensor<4x8xf32>
+  %2 = aicf.gelu %0 {approximate = true} : tensor<4x8xf32>
+  %3 = aicf.sub %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
+  %4 = aicf.sigmoid %3 : tensor<4x8xf32>
+  %5 = aicf.silu %4 : tensor<4x8xf32>
+  %6 = aicf.tanh %5 : tensor<4x8xf32>
+  %7 = aicf.matmul %6, %W : tensor<4x8xf32>, tensor<8x8xf32>
+  %8 = aicf.reciprocal %4 : tensor<4x8xf32>
+  %9 = aicf.mul %7, %8 : tensor<4x8xf32>, tensor<4x8xf32>
+  %10 = aicf.scale %9 {factor = -1.5 : f64} : tensor<4x8xf32>
+  %11 = aicf.fill_like %10 {value = 0.5 : f64} : tensor<4x8xf32>
+  %12 = aicf.add %10, %11 : tensor<4x8xf32>, tensor<4x8xf32>
+  %13 = aicf.relu %12 : tensor<4x8xf32>
+  %14 = aicf.cast %13 to bf16 : tensor<4x8xf32>
+  %15 = aicf.cast %14 to f32 : tensor<4x8xbf16>
+  %16 = aicf.reduce_sum %15 : tensor<4x8xf32>
+  %17 = aicf.expand %16 to [4, 8] : tensor<8xf32>
+  %18 = aicf.relu_bwd %17, %13 : tensor<4x8xf32>, tensor<4x8xf32>
+  %19 = aicf.tanh_bwd %18, %6 : tensor<4x8xf32>, tensor<4x8xf32>
+  %20 = aicf.silu_bwd %19, %4 : tensor<4x8xf32>, tensor<4x8xf32>
+  %21 = aicf.sigmoid_bwd %20, %4 : tensor<4x8xf32>, tensor<4x8xf32>
+  %22 = aicf.gelu_bwd %21, %0 : tensor<4x8xf32>, tensor<4x8xf32>
+  %23 = aicf.gelu_bwd %22, %0 {approximate = true} : tensor<4x8xf32>, tensor<4x8xf32>
+  %24 = aicf.matmul %23, %x {transB = true} : tensor<4x8xf32>, tensor<4x8xf32>
+  %25 = aicf.matmul %24, %x {transA = true} : tensor<4x4xf32>, tensor<4x8xf32>
+  return %16, %25 : tensor<8xf32>, tensor<4x8xf32>
+}
+"""
+
+
+def there_and_back(text):
+    return run_tool_on(text, "--convert-aicf-to-linalg", "--convert-linalg-to-aicf")
+
+
+def same_results(bench, text, back, values):
+    arguments, results = jit.signatures(back)["train"]
+    found = []
+    for each in (text, back):
+        (bench.folder / "p.mlir").write_text(each)
+        found.append(interpreted(bench, bench.compile("p"), "train", arguments, results,
+                                 values(arguments)))
+    for name, value in found[0].items():
+        largest = max(1.0, np.max(np.abs(value)))
+        assert np.max(np.abs(value - found[1][name])) <= 1e-5 * largest, name
+
+
+def test_every_word_comes_back(bench):
+    done = there_and_back(WORDS)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert sorted(re.findall(r"= aicf\.\w+|approximate = true|trans[AB]", done.stdout)) == \
+        sorted(re.findall(r"= aicf\.\w+|approximate = true|trans[AB]", WORDS.replace(
+            # x·Wᵀ has one name
+            "matmul %23, %x {transB = true}", "linear %23, %x")))
+    same_results(bench, WORDS, done.stdout,
+                 lambda arguments: some_values(arguments, np.random.default_rng(0)))
+
+
+def test_random_programs_that_come_back(bench):
+    """Those of 100 forward functions that aicf can say again."""
+    back = 0
+    for seed in range(100):
+        program = derive.generate_forward(seed)
+        for result in program.entries[0].results:
+            result.minimize = False
+        done = there_and_back(program.text())
+        assert done.returncode == 0, done.stderr
+        if "stays in linalg" in done.stderr or "tensor." in done.stdout:
+            continue
+        back += 1
+        same_results(bench, program.text(), done.stdout,
+                     lambda arguments: jit.initial(program, arguments))
+    assert back >= 3
+
+
+def test_a_step_from_linalg_trains(bench):
+    """A forward function in linalg, marked: autodiff, optimizer and plan are ours."""
+    forward = there_and_back(WORDS).stdout
+    linalg = run_tool_on(forward, "--convert-aicf-to-linalg").stdout
+    marked = linalg.replace('{aicf.name = "dx"}', '{aicf.name = "dx"}, tensor<f32> '
+                            '{aicf.name = "loss", aicf.minimize}')
+    marked = re.sub(r"return (%\S+), (%\S+) : (.*)",
+                    r"%l = aicf.mean \1 : tensor<8xf32>\n    return \1, \2, %l : \3, "
+                    "tensor<f32>", marked)
+    marked = marked.replace('tensor<f32> {aicf.name = "loss", aicf.minimize}) {',
+                            'tensor<f32> {aicf.name = "loss", aicf.minimize}) '
+                            'attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {')
+    done = run_tool_on(marked, "--convert-linalg-to-aicf", "--lower-to-backend")
+    assert done.returncode == 0 and "sgd" in done.stdout, done.stderr
 
 
 def test_every_op_goes_over():

@@ -9,7 +9,7 @@ CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
 .PHONY: train test build setup fuzz fuzz-programs fuzz-torch mutants goldens update-goldens wheel \
-        fuzz-bindings bench docs clean
+        fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -49,7 +49,7 @@ mutants: setup
 	scripts/mutants.py run --build $(BUILD)-mutants
 
 # PROGRAMS random training steps from SEED on, against NumPy and themselves; a
-# failing one is reduced. make test runs 200.
+# failing one is reduced. make test runs 120.
 PROGRAMS ?= 1000
 SEED ?= 0
 fuzz-programs: build
@@ -78,6 +78,15 @@ wheel: setup
 fuzz-bindings: build
 	PYTHONPATH=$(abspath $(BUILD))/python .deps/python/bin/python3 \
 	  test/python/package/fuzz_bindings.py --seconds $(SECONDS)
+
+# Random programs, damaged plans, killed checkpoints and replays in turn for HOURS;
+# what failed, its seed and how to repeat it: SOAK_REPORT/report.txt.
+HOURS ?= 1
+SOAK_REPORT ?= $(BUILD)/soak
+soak: build
+	cmake --build $(BUILD) --target tests -j $(JOBS)
+	cd test/python && python3 -m fuzz.soak --bin $(abspath $(BUILD))/bin \
+	  --hours $(HOURS) --report $(abspath $(SOAK_REPORT))
 
 bench: build
 	benchmarks/cpu.sh $(BUILD)

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// HardeningTest mutants N   the corpus, then N seeded mutants of the samples
+// HardeningTest mutants N [SEED]
+//                           the corpus, then N mutants of the samples, seeded by
+//                           SEED, SEED + 1, ... (default 0)
 // HardeningTest sweep       every truncation and every one-byte change
 // HardeningTest seeds DIR   writes the samples and the corpus for a fuzzer
 // With the checksum off, whatever the loader accepts is run: the sanitizers
@@ -84,9 +86,9 @@ void mutate(std::vector<uint8_t> &bytes, std::mt19937 &random) {
   }
 }
 
-void runMutants(size_t count) {
+void runMutants(size_t count, size_t first) {
   auto all = samples();
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = first; i < first + count; ++i) {
     std::mt19937 random{uint32_t(i)};
     const auto &original = all[i % all.size()];
     std::vector<uint8_t> bytes = original;
@@ -139,8 +141,9 @@ bool writeSeeds(const std::string &folder) {
 int main(int argc, char **argv) {
   std::string mode = argc > 1 ? argv[1] : "";
   runCorpus();
-  if (mode == "mutants" && argc == 3)
-    runMutants(size_t(std::atoll(argv[2])));
+  if (mode == "mutants" && (argc == 3 || argc == 4))
+    runMutants(size_t(std::atoll(argv[2])),
+               argc == 4 ? size_t(std::atoll(argv[3])) : 0);
   else if (mode == "sweep")
     runSweep();
   else if (mode == "seeds" && argc == 3)

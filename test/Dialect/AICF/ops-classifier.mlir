@@ -66,3 +66,14 @@ func.func @training(%p: tensor<3xf32>, %g: tensor<3xbf16>, %lr: tensor<f32>, %ok
       : tensor<3xf32>, tensor<3xbf16>, tensor<3xf32>, tensor<f32> inv_scale tensor<f32> ok tensor<i32>
   return
 }
+
+// CHECK-LABEL: func.func @batches
+func.func @batches(%data: tensor<50x3xf32>, %step: tensor<i64>) {
+  // CHECK: %[[I:.*]] = aicf.shuffle %{{.*}} {batch = 8 : i64, seed = 1 : i64, size = 50 : i64} : tensor<i64>
+  %index = aicf.shuffle %step {size = 50, batch = 8, seed = 1} : tensor<i64>
+  // CHECK: %[[R:.*]] = aicf.gather_rows %{{.*}}, %[[I]] : tensor<50x3xf32>, tensor<8xi32>
+  %rows = aicf.gather_rows %data, %index : tensor<50x3xf32>, tensor<8xi32>
+  // CHECK: aicf.reciprocal %[[R]] : tensor<8x3xf32>
+  %r = aicf.reciprocal %rows : tensor<8x3xf32>
+  return
+}

@@ -60,7 +60,8 @@ find_dependency(Threads)
 list(APPEND CMAKE_MODULE_PATH \${CMAKE_CURRENT_LIST_DIR})
 ${gemm_dependencies}include(\${CMAKE_CURRENT_LIST_DIR}/AICFTargets.cmake)
 set(AICF_runtime_FOUND TRUE)
-# COMPONENTS compiler: AICF::AICFTransforms, AICF::AICFTarget, and what they link.
+# COMPONENTS compiler: AICF::AICFTransforms, AICF::AICFTarget, AICF::AICFConversion
+# (the bridges, registerAllPasses), and what they link.
 set(AICF_compiler_FOUND FALSE)
 set(compiler_targets \${CMAKE_CURRENT_LIST_DIR}/AICFCompilerTargets.cmake)
 if(\"compiler\" IN_LIST AICF_FIND_COMPONENTS)

@@ -119,3 +119,17 @@ def test_code_blocks_of_the_docs(page, tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert blocks, page
     exec(compile("\n".join(blocks), page, "exec"), {"__name__": page})
+
+
+def test_train_your_own(tmp_path):
+    """Its blocks are one script; what it trained tells the spirals apart."""
+    text = (SOURCE / "docs/TrainYourOwn.md").read_text()
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+    assert len(blocks) >= 5
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks)], cwd=tmp_path, text=True,
+        capture_output=True, env={**os.environ, "PATH": "%s:%s" % (
+            BINARY / "bin", os.environ["PATH"])})
+    assert done.returncode == 0, done.stdout + done.stderr
+    right = re.search(r"\((\d+) of 1000\)", (tmp_path / "accuracy.txt").read_text())
+    assert int(right.group(1)) > 950

@@ -1,0 +1,137 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Plans that an earlier AICF wrote load and compute what they computed then.
+
+test/plans/<major>.<minor>/ holds plans as they were written when that version was new,
+with the inputs' seed, digests and results in results.json. They are never written
+again. For a new version: `python3 test_old_plans.py write`, with AICF_SOURCE_DIR and
+AICF_BINARY_DIR set.
+"""
+
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+
+from conftest import BIN, SOURCE, run_tool
+
+FOLDER = SOURCE / "test/plans"
+STEPS = 3
+# name: (model, flags of aicf-compile)
+PLANS = {
+    "step-cpu": (["--batch", "4", "--widths", "6,8,3"], []),
+    "step-cuda": (["--batch", "4", "--widths", "6,8,3"],
+                  ["--target=cuda", "--streams=2", "--mixed-precision=bf16"]),
+    "classifier-cpu": (SOURCE / "examples/digits/model.mlir", ["--keep=grad"]),
+    "residual-cuda": (SOURCE / "examples/residual/model.mlir",
+                      ["--target=cuda", "--split-step"]),
+}
+
+
+def versions():
+    """[(major, minor)] that the tools say they read."""
+    text = run_tool("aicf-plan", "--version").stdout
+    low, high = re.search(r"version (\d+\.\d+) to (\d+\.\d+)", text).groups()
+    major, least = map(int, low.split("."))
+    return [(major, minor) for minor in range(least, int(high.split(".")[1]) + 1)]
+
+
+def dump(plan):
+    return json.loads(run_tool("aicf-plan", "dump", "--json", plan).stdout)
+
+
+def results(plan, folder):
+    """[sum, sum of squares] of what the first entry writes, by name, in f64."""
+    text = dump(plan)
+    entry = text["entries"][0]
+    rng = np.random.default_rng(7)
+    flags, names = [], []
+    for t in sorted(entry["tensors"], key=lambda t: t.get("name") or ""):
+        if t["role"] == "input":
+            value = rng.integers(0, 3, t["shape"]) if t["dtype"][0] == "i" else \
+                rng.standard_normal(t["shape"])
+            path = folder / (t["name"] + ".npy")
+            np.save(path, value.astype({"i32": np.int32, "i64": np.int64}.get(
+                t["dtype"], np.float32)))
+            flags += ["--input", "%s=@%s" % (t["name"], path)]
+        elif t["role"] == "output":
+            names.append(t["name"])
+    for t in text["persistent"]:
+        if t["role"] == "hyper":
+            flags += ["--set", t["name"] + "=0.01"]
+        elif t["role"] == "param":
+            names.append(t["name"])
+    for i, name in enumerate(names):
+        flags += ["--output", "%s=@%s/%d.npy" % (name, folder, i)]
+    done = run_tool("aicf-plan", "interpret", plan, "--steps", STEPS, "--seed", 1,
+                    *flags)
+    assert done.returncode == 0, done.stderr
+    found = {n: np.load(folder / ("%d.npy" % i)) for i, n in enumerate(names)}
+    return {n: [float(v.sum()), float((v * v).sum())] for n, v in found.items()}
+
+
+def test_there_are_plans_of_every_version():
+    assert {p.name for p in FOLDER.iterdir()} >= {"%d.%d" % v for v in versions()}
+
+
+OLD = sorted(FOLDER.glob("*/*.plan"))
+
+
+@pytest.mark.parametrize("plan", OLD, ids=lambda p: "%s-%s" % (p.parent.name, p.stem))
+def test_an_old_plan(plan, tmp_path):
+    then = json.loads((plan.parent / "results.json").read_text())[plan.stem]
+    assert hashlib.sha256(plan.read_bytes()).hexdigest() == then["sha256"], \
+        "a golden plan is never written again: add a version"
+    if tuple(map(int, plan.parent.name.split("."))) not in versions():
+        done = run_tool("aicf-plan", "verify", plan)
+        assert done.returncode != 0 and "version" in done.stderr
+        return
+    assert run_tool("aicf-plan", "verify", plan).returncode == 0
+    now = results(plan, tmp_path)
+    assert now.keys() == then["results"].keys()
+    for name, numbers in now.items():
+        np.testing.assert_allclose(numbers, then["results"][name], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("plan", [p for p in OLD if p.stem == "step-cpu"],
+                         ids=lambda p: p.parent.name)
+def test_an_old_plan_runs_and_goes_back_to_ir(plan, tmp_path):
+    done = run_tool("aicf-run", plan, "--steps", 2, "--check", "--input", "x=4x6xf32=1",
+                    "--input", "target=4x3xf32=1", "--set", "lr=0.01")
+    assert done.returncode == 0, done.stderr
+    ir, again = tmp_path / "p.mlir", tmp_path / "p.plan"
+    assert run_tool("aicf-translate", "--plan-to-aicf", plan, "-o", ir).returncode == 0
+    assert run_tool("aicf-translate", "--aicf-to-plan", ir, "-o", again).returncode == 0
+    assert again.read_bytes() == plan.read_bytes() or \
+        plan.parent.name != "%d.%d" % versions()[-1]
+
+
+def write(tmp):
+    """The folder of the newest version; refuses one that is there."""
+    folder = FOLDER / ("%d.%d" % versions()[-1])
+    folder.mkdir(parents=True)
+    then = {}
+    for name, (model, flags) in PLANS.items():
+        if isinstance(model, list):
+            text = subprocess.run(
+                [sys.executable, SOURCE / "benchmarks/generate_step.py", *model],
+                check=True, capture_output=True, text=True).stdout
+            model = tmp / (name + ".mlir")
+            model.write_text(text)
+        plan = folder / (name + ".plan")
+        done = run_tool("aicf-compile", model, "-o", plan, *flags)
+        assert done.returncode == 0, done.stderr
+        then[name] = {"sha256": hashlib.sha256(plan.read_bytes()).hexdigest(),
+                      "results": results(plan, tmp)}
+    (folder / "results.json").write_text(json.dumps(then, indent=1) + "\n")
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["write"]:
+    with tempfile.TemporaryDirectory() as temporary:
+        write(pathlib.Path(temporary))

@@ -49,7 +49,7 @@ mutants: setup
 	scripts/mutants.py run --build $(BUILD)-mutants
 
 # PROGRAMS random training steps from SEED on, against NumPy and themselves; a
-# failing one is reduced. make test runs 120.
+# failing one is reduced. make test runs 100.
 PROGRAMS ?= 1000
 SEED ?= 0
 fuzz-programs: build

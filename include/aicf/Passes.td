@@ -639,7 +639,7 @@ def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
     Every `aicf` op, in entries and other functions, becomes what its record says
     it computes: products `linalg.matmul`, the rest `linalg.generic`, reductions
     one after the other along their loops. 16-bit numbers are computed in f32 and
-    rounded at results; sums over a whole tensor are made in f64. Names, roles and
+    rounded at results; losses, means and global norms are summed in f64. Names, roles and
     updates stay as attributes of arguments and results, which say what a caller
     does with them; `strip-marks` removes them, for tools that do not know the
     dialect. Functions that still have a mark of a pass before it are refused

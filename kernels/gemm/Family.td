@@ -56,13 +56,19 @@ def AICF_MatmulOp : AICF_OpOf<AICFRT_GemmOp, "matmul"> {
       return MatmulOp::create(b, loc, x, y, b.getBoolAttr(transX),
                               b.getBoolAttr(transY)).getC();
     };
+    // Rows of several dimensions that are summed over: their shape is lost in c,
+    // and an operand's gradient has that of the other.
+    auto a = ::llvm::cast<::mlir::ShapedType>(getA().getType());
+    auto other = ::llvm::cast<::mlir::ShapedType>(getB().getType());
+    if (getTransA() && (a.getRank() > 2 || other.getRank() > 2) &&
+        (getTransB() ||
+         a.getShape().drop_back() != other.getShape().drop_back())) {
+      return emitOpError() << "no derivative: its rows are those of "
+                           << getA().getType() << " and of "
+                           << getB().getType();
+    }
     ::mlir::Value dc = g.cotangent(getC());
     if (g.isNeeded(getA())) {
-      if (getTransA() && getTransB() &&
-          ::llvm::cast<::mlir::ShapedType>(getA().getType()).getRank() > 2) {
-        return emitOpError() << "no derivative with respect to its operand a of "
-                             << getA().getType() << " with transA and transB";
-      }
       ::mlir::Value other = g.saved(getB());
       g.add(getA(), getTransA() ? product(other, getTransB(), dc, true)
                                 : product(dc, false, other, !getTransB()));

@@ -73,3 +73,13 @@ func.func @definition(%dy: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %dx = aicf.gelu_bwd %dy, %x {approximate = true} : tensor<4xf32>, tensor<4xf32>
   return %dx : tensor<4xf32>
 }
+
+// f64 is compared in f64.
+// CHECK-LABEL: func.func @double
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @double(%x: tensor<4x3xf64>) -> (tensor<i32>, tensor<4xi32>) {
+  %ok = aicf.all_finite %x : tensor<4x3xf64>
+  %i = aicf.argmax %x : tensor<4x3xf64>
+  return %ok, %i : tensor<i32>, tensor<4xi32>
+}

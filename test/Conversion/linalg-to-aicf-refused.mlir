@@ -47,7 +47,7 @@ func.func @turned(%x: tensor<4x3xf32>, %e: tensor<3x4xf32>) -> tensor<3x4xf32> {
 
 // CHECK-LABEL: func.func @turned_result
 func.func @turned_result(%x: tensor<4x3xf32>, %e: tensor<3x4xf32>) -> tensor<3x4xf32> {
-  // expected-remark @+1 {{stays in linalg: a result whose dimensions are not loops in order}}
+  // expected-remark @+1 {{stays in linalg: a result whose dimensions are not its loops in order}}
   %y = linalg.generic {indexing_maps = [#both, #turned], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<4x3xf32>) outs(%e : tensor<3x4xf32>) {
   ^bb0(%a: f32, %o: f32):
@@ -110,7 +110,7 @@ func.func @number(%e: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func.func @columns
 func.func @columns(%x: tensor<4x3xf32>, %e: tensor<4x3xf32>) -> tensor<4x3xf32> {
-  // expected-remark @+1 {{stays in linalg: not along the last dimension}}
+  // expected-remark @+1 {{stays in linalg: not along the last dimension, or of a type that aicf does not have}}
   %y = linalg.softmax dimension(0) ins(%x : tensor<4x3xf32>) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
   return %y : tensor<4x3xf32>
 }

@@ -105,6 +105,19 @@ func.func @loss(%x: tensor<4x2xf32>, %t: tensor<4x2xf32>) -> tensor<f32> {
   return %l : tensor<f32>
 }
 
+// 16-bit factors that are summed in f32.
+// CHECK-LABEL: func.func @wide_sum
+// CHECK-DAG: %[[X:.*]] = aicf.cast %{{.*}} to f32 : tensor<8x4xbf16>
+// CHECK-DAG: %[[W:.*]] = aicf.cast %{{.*}} to f32 : tensor<8x3xbf16>
+// CHECK: aicf.matmul %[[X]], %[[W]] {transA = true} : tensor<8x4xf32>, tensor<8x3xf32>
+func.func @wide_sum(%xt: tensor<8x4xbf16>, %w: tensor<8x3xbf16>) -> tensor<4x3xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x3xf32>
+  %e = tensor.empty() : tensor<4x8xbf16>
+  %x = linalg.transpose ins(%xt : tensor<8x4xbf16>) outs(%e : tensor<4x8xbf16>) permutation = [1, 0]
+  %y = linalg.matmul ins(%x, %w : tensor<4x8xbf16>, tensor<8x3xbf16>) outs(%zero : tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %y : tensor<4x3xf32>
+}
+
 // CHECK-LABEL: func.func @softmax
 // CHECK-NEXT: aicf.softmax
 func.func @softmax(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {

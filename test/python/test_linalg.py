@@ -22,6 +22,10 @@ SMALLER = {"60000": "500", "1024": "48", "1000": "90", "784": "36", "512": "40",
 STEPS = 3
 
 
+# Tested below, or made by passes from what is drawn.
+NOT_DRAWN = set()
+
+
 def run_tool_on(text, *flags):
     return subprocess.run([str(BIN / "aicf-opt"), *flags, "-"], input=text, text=True,
                           capture_output=True, timeout=60)
@@ -153,9 +157,9 @@ def test_every_word_comes_back(bench):
 
 
 def test_random_programs_that_come_back(bench):
-    """Those of 100 forward functions that aicf can say again."""
+    """Those of 60 forward functions that aicf can say again."""
     back = 0
-    for seed in range(100):
+    for seed in range(60):
         program = derive.generate_forward(seed)
         for result in program.entries[0].results:
             result.minimize = False
@@ -182,14 +186,16 @@ def test_a_step_from_linalg_trains(bench):
                             'tensor<f32> {aicf.name = "loss", aicf.minimize}) '
                             'attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {')
     done = run_tool_on(marked, "--convert-linalg-to-aicf", "--lower-to-backend")
-    assert done.returncode == 0 and "sgd" in done.stdout, done.stderr
+    assert done.returncode == 0 and "aicf_rt.call sgd_step" in done.stdout, done.stderr
 
 
 def test_every_op_goes_over():
-    """What the random programs say and what is tested here is the dialect."""
+    """The 300 programs of the test fuzz-linalg have every op, but for those here."""
     page = (SOURCE / "docs/AICFDialect.md").read_text()
     ops = set(re.findall(r"^### `aicf\.(\w+)`", page, re.MULTILINE))
-    assert ops == set(semantics.OPS) | {"shuffle"}
+    judged = {o.kind for s in range(300) for o in generate(s).entries[0].ops}
+    # history is expanded to record, calls of lr curves to learning_rate.
+    assert ops - judged == {"shuffle"} | NOT_DRAWN, ops - judged
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 1000])
@@ -218,9 +224,10 @@ def test_the_second_opinion_differs_from_wrong_results(tmp_path, op, monkeypatch
     programs = [p for p in map(generate, range(60)) if p.dtype != "bf16" and
                 any(o.kind == op for o in p.entries[0].ops)]
     programs.sort(key=lambda p: sum(v.size for v in p.values.values()))
-    programs = programs[:4]
+    programs = programs[:2]
     failures = jit.judge_linalg(programs, BIN, tmp_path)
-    assert failures and {f.kind for f in failures.values()} == {"linalg"}
+    assert {f.kind for f in failures.values()
+            if isinstance(f, judge.Failure)} == {"linalg"}
 
 
 def test_a_program_that_does_not_convert_is_a_failure(tmp_path):

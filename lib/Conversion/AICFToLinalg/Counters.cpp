@@ -15,7 +15,7 @@
 
 namespace aicf::linalg_bridge {
 
-/// `sum` over the elements of all operands, from `init` on.
+/// `combine` over the elements of all operands, from `init` on.
 static Tensor overAll(TensorBuilder &t, ValueRange operands, Tensor init,
                       TensorBuilder::Combine combine) {
   for (Value operand : operands)

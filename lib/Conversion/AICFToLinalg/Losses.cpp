@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// The formulas are those of the records' texts. Sums over a whole tensor are
-// made in f64.
+// The formulas are those of the records' texts. They are summed in f64.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Conversion/AICFToLinalg/Tensors.h"

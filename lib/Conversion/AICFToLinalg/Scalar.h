@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 // `a * b + 1` on Scalars adds arith and math ops where the builder stands.
-// Operands have one type, a number takes the other operand's. Comparisons are
-// false for NaN. Integers are signed; `shr` and `above` know them without a
-// sign. The functions named as in kernels/pointwise/Scalars.h are what the
-// definitions of pointwise records are made of.
+// Operands have one type, a number takes the other operand's. Comparisons
+// but != are false for NaN. Integers are signed, for `shr` they are not. The
+// functions named as in kernels/pointwise/Scalars.h are what the definitions of
+// pointwise records are made of.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_CONVERSION_AICFTOLINALG_SCALAR_H
 #define AICF_CONVERSION_AICFTOLINALG_SCALAR_H

@@ -107,7 +107,10 @@ Tensor TensorBuilder::reduce(ArrayRef<Read> operands, ArrayRef<int64_t> extents,
                              ArrayRef<int64_t> kept, Tensor init,
                              Combine body) {
   Type type = init.getType().getElementType();
-  Type compute = isa<FloatType>(type) ? type : computeType({});
+  SmallVector<Type> types;
+  for (const Read &read : operands)
+    types.push_back(read.tensor.getType());
+  Type compute = isa<FloatType>(type) ? type : computeType(types);
   auto op = generic(operands, ValueRange(init), kept, extents.size(),
                     [&](Location at, ValueRange arguments) {
                       Scalar sum(builder, at, arguments.back());

@@ -73,12 +73,21 @@ Value sumOf(OpBuilder &builder, Location loc, Value a, Value b) {
     auto linear = product.getDefiningOp<LinearOp>();
     Value bias = biasIn(other);
     // Its users are the op that is being converted and the copy of it that is
-    // read here; with another one there would be two products.
+    // read here; with another op there would be two products. (A body that
+    // reads it twice still makes two.)
     if (linear && bias && !linear.getBias() && !linear.getY().hasNUsesOrMore(3))
       return LinearOp::create(builder, loc, linear.getX(), linear.getWeight(),
                               bias);
   }
   return AddOp::create(builder, loc, a, b);
+}
+
+/// Whether `number` is `exact` but for a rounding to `type` of each, or to the
+/// nine decimals that people write.
+static bool isRounded(double number, double exact, Type type) {
+  int bits = int(cast<FloatType>(type).getFPMantissaWidth());
+  double bound = std::max(std::ldexp(1.0, 1 - bits), 1e-8);
+  return std::abs(number - exact) <= bound * std::abs(exact);
 }
 
 /// Whether `value` is `pattern` for some values of its leaves.
@@ -89,11 +98,8 @@ static bool unify(Value pattern, Value value, DenseMap<Value, Value> &leaves) {
     return leaves.try_emplace(pattern, value).first->second == value;
   }
   if (std::optional<double> number = constantOf(pattern)) {
-    // A constant was rounded on its way here, perhaps from a decimal.
     std::optional<double> other = constantOf(value);
-    unsigned bits = cast<FloatType>(pattern.getType()).getFPMantissaWidth();
-    return other && std::abs(*number - *other) <=
-                        std::ldexp(std::abs(*number), 3 - int(bits));
+    return other && isRounded(*other, *number, pattern.getType());
   }
   Operation *p = pattern.getDefiningOp(), *v = value.getDefiningOp();
   if (!v)
@@ -121,7 +127,8 @@ static bool unify(Value pattern, Value value, DenseMap<Value, Value> &leaves) {
     std::optional<double> divisor = constantOf(divide.getRhs());
     for (unsigned i : {0u, 1u}) {
       std::optional<double> factor = constantOf(p->getOperand(i));
-      if (divisor && factor && std::abs(*factor * *divisor - 1) < 1e-6)
+      if (divisor && factor &&
+          isRounded(*divisor, 1 / *factor, pattern.getType()))
         return unify(p->getOperand(1 - i), divide.getLhs(), leaves);
     }
     return false;
@@ -145,6 +152,8 @@ Value BodyTranslator::translate(Value scalar) {
 }
 
 Value BodyTranslator::filled(double number, Type element) {
+  if (!std::isfinite(number))
+    return fail("a number that is not finite");
   // An operand that is there, or one that nobody needed yet.
   for (BlockArgument argument : op.getBody()->getArguments())
     if (argument.getType() == element &&
@@ -212,6 +221,14 @@ Value BodyTranslator::byDefinition(Value scalar) {
 /// Numbers as fields; casts; a division that is not 1/x.
 Value BodyTranslator::byHand(Operation *producer) {
   Location loc = op.getLoc();
+  if (auto narrow = dyn_cast<arith::TruncFOp>(producer);
+      narrow &&
+      narrow.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+          arith::RoundingMode::to_nearest_even)
+    return fail("another rounding than to nearest even");
+  if (isa<arith::ExtFOp, arith::TruncFOp>(producer) &&
+      !isAICFFloat(producer->getResult(0).getType()))
+    return fail("a type that aicf does not have");
   if (isa<arith::ExtFOp, arith::TruncFOp>(producer)) {
     Value x = translate(producer->getOperand(0));
     return x ? CastOp::create(builder, loc, x,
@@ -220,6 +237,8 @@ Value BodyTranslator::byHand(Operation *producer) {
              : Value();
   }
   auto scaled = [&](Value x, double factor) -> Value {
+    if (!std::isfinite(factor))
+      return fail("a number that is not finite");
     return x ? ScaleOp::create(builder, loc, x, APFloat(factor)).getY()
              : Value();
   };

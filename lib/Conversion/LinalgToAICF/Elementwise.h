@@ -9,6 +9,8 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +40,10 @@ private:
   SmallVector<Definition> all;
 };
 
+/// A float type that aicf has.
+inline bool isAICFFloat(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+}
 /// The number that a scalar or every element of a tensor is, if that is known.
 std::optional<double> constantOf(Value value);
 /// `x` repeated along the loops of `shape` that are not among `loops`, which
@@ -75,7 +81,7 @@ private:
   OpBuilder &builder;
   linalg::GenericOp op;
   SmallVector<int64_t> shape;
-  DenseMap<Value, Value> known;
+  llvm::MapVector<Value, Value> known; ///< in order: IR depends on it
   DenseMap<Type, std::unique_ptr<Definitions>> definitions;
 };
 

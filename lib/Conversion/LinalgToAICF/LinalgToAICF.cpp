@@ -19,6 +19,8 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 
+#include <cmath>
+
 namespace aicf {
 #define GEN_PASS_DEF_CONVERTLINALGTOAICF
 #include "aicf/Passes.h.inc"
@@ -29,6 +31,13 @@ using namespace aicf::step;
 using namespace aicf::linalg_bridge;
 
 namespace {
+
+bool isAICFTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && tensor.getRank() <= 8 &&
+         !tensor.getEncoding() && tensor.getNumElements() > 0 &&
+         isAICFFloat(tensor.getElementType());
+}
 
 /// Loops that the dimensions of an operand follow; empty where they are not
 /// loops alone.
@@ -59,9 +68,14 @@ public:
     if (op.getNumReductionLoops() + op.getNumParallelLoops() !=
         op.getNumLoops())
       return fail("window loops");
+    if (op.getNumLoops() > 8)
+      return fail("more than 8 loops");
     OpOperand &init = *op.getDpsInitOperand(0);
-    if (!llvm::is_sorted(loopsOf(op, init)))
-      return fail("a result whose dimensions are not loops in order");
+    SmallVector<unsigned> parallel;
+    op.getParallelDims(parallel);
+    if (op.getMatchingIndexingMap(&init).getNumResults() != parallel.size() ||
+        !llvm::equal(loopsOf(op, init), parallel))
+      return fail("a result whose dimensions are not its loops in order");
     Value yielded = op.getBody()->getTerminator()->getOperand(0);
     if (op.getNumReductionLoops() != 0)
       return convertReduction(yielded, init);
@@ -74,13 +88,6 @@ public:
   }
 
 private:
-  static bool isAICFTensor(Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape() && tensor.getRank() <= 8 &&
-           !tensor.getEncoding() && tensor.getNumElements() > 0 &&
-           isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(
-               tensor.getElementType());
-  }
   Value fail(StringRef why) {
     reason = why;
     return {};
@@ -104,6 +111,8 @@ private:
       return sumOf(rewriter, loc, total, init.get());
     if (*start == 0)
       return total;
+    if (!std::isfinite(*start))
+      return fail("a number that is not finite");
     return AddOp::create(
         rewriter, loc, total,
         FillLikeOp::create(rewriter, loc, total, APFloat(*start)));
@@ -127,13 +136,30 @@ private:
     return tensor;
   }
 
+  /// A factor before it is cast to the type that is summed in.
+  static Value narrow(Value factor) {
+    auto cast = factor.getDefiningOp<arith::ExtFOp>();
+    return cast ? cast.getIn() : factor;
+  }
+  /// Products of 16-bit numbers are exact in f32.
+  Value wide(Value tensor) {
+    Type element = getElementTypeOrSelf(op.getResult(0).getType());
+    if (getElementTypeOrSelf(tensor.getType()) == element)
+      return tensor;
+    return CastOp::create(rewriter, loc, tensor, TypeAttr::get(element));
+  }
+
   /// Of two operands over one reduction loop; null where it is none, with a
   /// reason where its form is not ours.
   Value product(Value term, OpOperand &init) {
     auto times = term.getDefiningOp<arith::MulFOp>();
-    if (!times || op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2 ||
-        !isa<BlockArgument>(times.getLhs()) ||
-        !isa<BlockArgument>(times.getRhs()) || times.getLhs() == times.getRhs())
+    if (!times || op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
+      return {};
+    Value left = narrow(times.getLhs()), right = narrow(times.getRhs());
+    Value first = op.getMatchingBlockArgument(op.getDpsInputOperand(0)),
+          second = op.getMatchingBlockArgument(op.getDpsInputOperand(1));
+    if (!(left == first && right == second) &&
+        !(left == second && right == first))
       return {};
     SmallVector<int64_t> out = loopsOf(op, init);
     for (unsigned first : {0u, 1u}) {
@@ -171,11 +197,16 @@ private:
   }
 
   Value makeProduct(Value a, bool transA, Value b, bool transB) {
-    if (auto transpose = b.getDefiningOp<linalg::TransposeOp>();
-        transpose && !transA && !transB) {
-      b = transpose.getInput();
-      transB = true;
+    for (auto [factor, flag] : {std::pair{&a, &transA}, {&b, &transB}}) {
+      auto transpose = factor->getDefiningOp<linalg::TransposeOp>();
+      if (!transpose ||
+          !llvm::equal(transpose.getPermutation(), ArrayRef<int64_t>{1, 0}))
+        continue;
+      *factor = transpose.getInput();
+      *flag = !*flag;
     }
+    a = wide(a);
+    b = wide(b);
     if (!transA && transB)
       return LinearOp::create(rewriter, loc, a, b, /*bias=*/Value());
     return MatmulOp::create(rewriter, loc, a, b, rewriter.getBoolAttr(transA),
@@ -193,10 +224,10 @@ private:
 
 /// linalg.softmax is no structured op.
 static bool convertSoftmax(IRRewriter &rewriter, linalg::SoftmaxOp op) {
-  auto type = dyn_cast<RankedTensorType>(op.getInput().getType());
-  if (!type || !type.hasStaticShape() ||
-      int64_t(op.getDimension()) + 1 != type.getRank()) {
-    op.emitRemark() << "stays in linalg: not along the last dimension";
+  auto type = cast<ShapedType>(op.getInput().getType());
+  if (!isAICFTensor(type) || int64_t(op.getDimension()) + 1 != type.getRank()) {
+    op.emitRemark() << "stays in linalg: not along the last dimension, or of a "
+                       "type that aicf does not have";
     return false;
   }
   rewriter.setInsertionPoint(op);
@@ -221,9 +252,11 @@ static linalg::GenericOp genericCopy(IRRewriter &rewriter,
     generic = *general;
   }
   rewriter.setInsertionPoint(generic);
-  for (OpOperand *use : generic.getDpsInputOperands()) {
-    BlockArgument argument = generic.getMatchingBlockArgument(use);
-    std::optional<double> number = constantOf(use->get());
+  for (OpOperand &use : generic->getOpOperands()) {
+    BlockArgument argument = generic.getMatchingBlockArgument(&use);
+    std::optional<double> number = constantOf(use.get());
+    if (generic.isDpsInit(&use) && generic.getNumReductionLoops() != 0)
+      continue; // what a sum starts from
     if (number && isa<FloatType>(argument.getType()))
       rewriter.replaceAllUsesWith(
           argument, arith::ConstantOp::create(
@@ -279,6 +312,10 @@ struct ConvertLinalgToAICF
     for (Operation *op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         rewriter.eraseOp(op);
+      else if (isa<linalg::FillOp, linalg::TransposeOp>(op))
+        op->emitRemark()
+            << "stays in linalg: aicf has values of shapes that are "
+               "there, and no views";
   }
 };
 } // namespace

@@ -53,7 +53,9 @@ def mix(b, x, net):
     if kind == "dropout":
         return net.dropout(x)
     if kind == "matmul": # as much as x again, by way of its products with itself
-        small = b.same("tanh", b.gram(x, twin))
+        # Small numbers: differences of what is curved much are no derivative.
+        small = b.same("tanh", b.same("scale", b.gram(x, twin), factor=0.1))
+        small = b.same("scale", small, factor=0.25)
         if small.shape[0] == x.shape[-1]:
             return b.op("matmul", [x, small], [(x.shape, x.dtype)],
                         transB=rng.random() < 0.5)

@@ -159,21 +159,21 @@ def stored(program, name, dtype):
                           program.values[name].shape)
 
 
-def expected(program, noise=0.0, seed=0, precision=None):
-    """All values after 3 steps of the first entry, in f64."""
+def expected(program, noise=0.0, seed=0, precision=None, steps=STEPS):
+    """All values after `steps` steps of the first entry, in f64."""
     entry = program.entries[0]
     state = {a.name: stored(program, a.name, a.value.dtype)
              for e in program.entries for a in e.arguments}
     evaluator = semantics.Evaluator(noise, seed, precision)
-    for _ in range(STEPS):
+    for _ in range(steps):
         outputs = evaluator.run(entry, state)
     return {**state, **outputs}, evaluator.overflowed
 
 
-def tolerances(program, precision=None):
+def tolerances(program, precision=None, steps=STEPS):
     """Reference values and how far from them rounding may lead; None where a
     value leaves its dtype's range and nothing is promised."""
-    reference, overflowed = expected(program, precision=precision)
+    reference, overflowed = expected(program, precision=precision, steps=steps)
     if overflowed:
         return reference, None
     dtypes = {r.name or r.updates: r.value.dtype
@@ -183,7 +183,7 @@ def tolerances(program, precision=None):
                   for op in program.entries[0].ops for v in op.results)
     bounds = {}
     for seed in range(6): # fewer may all be lucky where a sum cancels
-        moved, overflowed = expected(program, 8.0, seed + 1, precision)
+        moved, overflowed = expected(program, 8.0, seed + 1, precision, steps)
         if overflowed:
             return reference, None
         for name, value in reference.items():

@@ -157,9 +157,9 @@ def test_every_word_comes_back(bench):
 
 
 def test_random_programs_that_come_back(bench):
-    """Those of 60 forward functions that aicf can say again."""
+    """Those of 90 forward functions that aicf can say again."""
     back = 0
-    for seed in range(60):
+    for seed in range(90):
         program = derive.generate_forward(seed)
         for result in program.entries[0].results:
             result.minimize = False
@@ -170,7 +170,7 @@ def test_random_programs_that_come_back(bench):
         back += 1
         same_results(bench, program.text(), done.stdout,
                      lambda arguments: jit.initial(program, arguments))
-    assert back >= 3
+    assert back >= 3, back
 
 
 def test_a_step_from_linalg_trains(bench):
@@ -221,10 +221,10 @@ def test_the_second_opinion_differs_from_wrong_results(tmp_path, op, monkeypatch
     right = semantics.OPS[op]
     monkeypatch.setitem(semantics.OPS, op, lambda *a: [
         v * (1 + 1e-3) for v in right(*a)[:1]] + list(right(*a)[1:]))
-    programs = [p for p in map(generate, range(60)) if p.dtype != "bf16" and
+    programs = [p for p in map(generate, range(60)) if p.dtype in ("f32", "f64") and
                 any(o.kind == op for o in p.entries[0].ops)]
     programs.sort(key=lambda p: sum(v.size for v in p.values.values()))
-    programs = programs[:2]
+    programs = programs[:6]
     failures = jit.judge_linalg(programs, BIN, tmp_path)
     assert {f.kind for f in failures.values()
             if isinstance(f, judge.Failure)} == {"linalg"}

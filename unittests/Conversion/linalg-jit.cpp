@@ -26,6 +26,7 @@
 #include "llvm/Support/TargetSelect.h"
 
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -65,6 +66,8 @@ std::vector<Call> readCalls(std::istream &in, char *data) {
       calls.push_back({"_mlir_ciface_" + text.substr(5), {}});
       continue;
     }
+    if (calls.empty())
+      break;
     std::istringstream line(text);
     calls.back().memrefs.push_back(describe(line, data));
   }
@@ -76,12 +79,17 @@ std::vector<Call> readCalls(std::istream &in, char *data) {
 int main(int argc, char **argv) {
   if (argc != 4)
     return fail("expects MODULE CALLS DATA");
+  for (char *path : {argv[1], argv[2], argv[3]})
+    if (!std::filesystem::is_regular_file(path))
+      return fail(std::string(path) + " is not a file");
   std::ifstream file(argv[3], std::ios::binary);
   std::vector<char> data{std::istreambuf_iterator<char>(file), {}};
   std::ifstream callsFile(argv[2]);
   if (!file || !callsFile)
     return fail("cannot read CALLS or DATA");
   std::vector<Call> calls = readCalls(callsFile, data.data());
+  if (calls.empty())
+    return fail("CALLS does not begin with a call");
 
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();

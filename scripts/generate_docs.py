@@ -66,9 +66,7 @@ def one_table(section):
     table = "".join("| %s | `%s` | %s |\n" % row for row in rows)
     if table:
         table = "| | name | type |\n| --- | --- | --- |\n" + table
-    rest = "".join(re.split(r"\n\n\n", t, maxsplit=1)[1] if "\n\n\n" in t else ""
-                   for t in list(found.values())[-1:])
-    return head.rstrip() + "\n\n" + table + ("\n" + rest.lstrip("\n") if rest else "")
+    return head.rstrip() + "\n\n" + table
 
 
 def readable(text, tests):

@@ -13,42 +13,30 @@ namespace aicf::linalg_bridge {
 
 #include "lib/Conversion/AICFToLinalg/Definitions.h.inc"
 
-namespace {
-
-/// Any op with an overload of definitionOf().
-template <typename Op> struct LowerPointwise : OpConversionPattern<Op> {
-  using OpConversionPattern<Op>::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    TensorBuilder tensors(rewriter, op.getLoc());
-    SmallVector<Read> operands;
-    for (Value operand : adaptor.getOperands())
-      operands.push_back(TensorBuilder::all(operand));
-    rewriter.replaceOp(op, tensors.map(operands, typeOf(op->getResult(0)),
-                                       [&](ArrayRef<Scalar> in) {
-                                         return definitionOf(op, in);
-                                       }));
-    return success();
-  }
-};
-
-template <typename Op> struct Forward : OpConversionPattern<Op> {
-  using OpConversionPattern<Op>::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getX());
-    return success();
-  }
-};
-
-template <typename... Ops>
-void add(RewritePatternSet &patterns, std::tuple<Ops...> *) {
-  patterns.add<LowerPointwise<Ops>...>(patterns.getContext());
+/// Any op of PointwiseOps; others have an overload of their own.
+template <typename Op>
+static SmallVector<Value> lower(TensorBuilder &t, Op op,
+                                typename Op::Adaptor adaptor) {
+  SmallVector<Read> operands;
+  for (Value operand : adaptor.getOperands())
+    operands.push_back(TensorBuilder::all(operand));
+  return {t.map(operands, typeOf(op->getResult(0)),
+                [&](ArrayRef<Scalar> in) { return definitionOf(op, in); })};
 }
 
-} // namespace
+// Values are values: a copy of one is the same one.
+static SmallVector<Value> lower(TensorBuilder &, CopyOp,
+                                CopyOp::Adaptor adaptor) {
+  return {adaptor.getX()};
+}
+static SmallVector<Value> lower(TensorBuilder &, SaveOp,
+                                SaveOp::Adaptor adaptor) {
+  return {adaptor.getX()};
+}
+static SmallVector<Value> lower(TensorBuilder &, StopGradientOp,
+                                StopGradientOp::Adaptor adaptor) {
+  return {adaptor.getX()};
+}
 
 static SmallVector<Value> lower(TensorBuilder &t, CastOp op,
                                 CastOp::Adaptor adaptor) {
@@ -56,12 +44,14 @@ static SmallVector<Value> lower(TensorBuilder &t, CastOp op,
                     typeOf(op.getY()).getElementType())};
 }
 
+template <typename... Ops>
+static void addAll(RewritePatternSet &patterns, std::tuple<Ops...> *) {
+  addLowerings<Ops...>(patterns);
+}
+
 void addPointwise(RewritePatternSet &patterns) {
-  add(patterns, static_cast<PointwiseOps *>(nullptr));
-  // Values are values: a copy of one is the same one.
-  patterns.add<Forward<CopyOp>, Forward<SaveOp>, Forward<StopGradientOp>>(
-      patterns.getContext());
-  patterns.add<Lower<CastOp>>(patterns.getContext());
+  addAll(patterns, static_cast<PointwiseOps *>(nullptr));
+  addLowerings<CopyOp, SaveOp, StopGradientOp, CastOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

@@ -137,8 +137,8 @@ static bool unify(Value pattern, Value value, DenseMap<Value, Value> &leaves) {
   }
   if (!isSwapped && inOrder(v->getOperands()))
     return true;
-  bool mayswap = isSwapped || p->hasTrait<OpTrait::IsCommutative>();
-  return mayswap && v->getNumOperands() == 2 &&
+  bool maySwap = isSwapped || p->hasTrait<OpTrait::IsCommutative>();
+  return maySwap && v->getNumOperands() == 2 &&
          inOrder({v->getOperand(1), v->getOperand(0)});
 }
 
@@ -227,7 +227,7 @@ Value BodyTranslator::byHand(Operation *producer) {
           arith::RoundingMode::to_nearest_even)
     return fail("another rounding than to nearest even");
   if (isa<arith::ExtFOp, arith::TruncFOp>(producer) &&
-      !isAICFFloat(producer->getResult(0).getType()))
+      !isFloatElement(producer->getResult(0).getType()))
     return fail("a type that aicf does not have");
   if (isa<arith::ExtFOp, arith::TruncFOp>(producer)) {
     Value x = translate(producer->getOperand(0));

@@ -40,10 +40,6 @@ private:
   SmallVector<Definition> all;
 };
 
-/// A float type that aicf has.
-inline bool isAICFFloat(Type type) {
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
-}
 /// The number that a scalar or every element of a tensor is, if that is known.
 std::optional<double> constantOf(Value value);
 /// `x` repeated along the loops of `shape` that are not among `loops`, which

@@ -32,11 +32,9 @@ using namespace aicf::linalg_bridge;
 
 namespace {
 
-bool isAICFTensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getRank() <= 8 &&
-         !tensor.getEncoding() && tensor.getNumElements() > 0 &&
-         isAICFFloat(tensor.getElementType());
+bool isFloatTensor(Type type) {
+  return isAbiTensor(type) && isFloatElement(getElementTypeOrSelf(type)) &&
+         !cast<RankedTensorType>(type).getEncoding();
 }
 
 /// Loops that the dimensions of an operand follow; empty where they are not
@@ -63,12 +61,12 @@ public:
     if (op.getNumResults() != 1)
       return fail("several results");
     for (Value value : op->getOperands())
-      if (!isAICFTensor(value.getType()) && !isa<FloatType>(value.getType()))
+      if (!isFloatTensor(value.getType()) && !isa<FloatType>(value.getType()))
         return fail("an operand of a type that aicf does not have");
     if (op.getNumReductionLoops() + op.getNumParallelLoops() !=
         op.getNumLoops())
       return fail("window loops");
-    if (op.getNumLoops() > 8)
+    if (op.getNumLoops() > aicf::kMaxRank)
       return fail("more than 8 loops");
     OpOperand &init = *op.getDpsInitOperand(0);
     SmallVector<unsigned> parallel;
@@ -162,9 +160,9 @@ private:
         !(left == second && right == first))
       return {};
     SmallVector<int64_t> out = loopsOf(op, init);
-    for (unsigned first : {0u, 1u}) {
-      OpOperand *a = op.getDpsInputOperand(first),
-                *b = op.getDpsInputOperand(1 - first);
+    for (unsigned i : {0u, 1u}) {
+      OpOperand *a = op.getDpsInputOperand(i),
+                *b = op.getDpsInputOperand(1 - i);
       std::optional<bool> transA = isTransposed(loopsOf(op, *a), out, true);
       std::optional<bool> transB = isTransposed(loopsOf(op, *b), out, false);
       if (transA && transB)
@@ -223,18 +221,18 @@ private:
 } // namespace
 
 /// linalg.softmax is no structured op.
-static bool convertSoftmax(IRRewriter &rewriter, linalg::SoftmaxOp op) {
+static void convertSoftmax(IRRewriter &rewriter, linalg::SoftmaxOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
-  if (!isAICFTensor(type) || int64_t(op.getDimension()) + 1 != type.getRank()) {
+  if (!isFloatTensor(type) ||
+      int64_t(op.getDimension()) + 1 != type.getRank()) {
     op.emitRemark() << "stays in linalg: not along the last dimension, or of a "
                        "type that aicf does not have";
-    return false;
+    return;
   }
   rewriter.setInsertionPoint(op);
   rewriter.replaceOp(
       op, SoftmaxOp::create(rewriter, op.getLoc(), type, op.getInput())
               ->getResults());
-  return true;
 }
 
 /// A copy of `op` as a generic one, whose body sees constants as such.
@@ -272,8 +270,10 @@ static void convertOp(IRRewriter &rewriter, linalg::LinalgOp op) {
     return; // read by those that use them
   rewriter.setInsertionPoint(op);
   linalg::GenericOp generic = genericCopy(rewriter, op);
-  if (!generic)
+  if (!generic) {
+    op.emitRemark() << "stays in linalg: no generic op stands for it";
     return;
+  }
   Converter converter(rewriter, generic);
   Value value = converter.convert();
   if (value && value.getType() == op->getResult(0).getType())

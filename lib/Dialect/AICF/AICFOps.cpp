@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-static bool isFloatElement(Type t) {
+bool aicf::step::isFloatElement(Type t) {
   return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
 }
 
@@ -33,9 +33,8 @@ static Type elementOf(Value v) {
 // Ops with a record
 //===----------------------------------------------------------------------===//
 
-/// False before ODS has verified an op, if it will refuse the value.
-static bool isAbiTensor(Value v) {
-  auto type = dyn_cast<RankedTensorType>(v.getType());
+bool aicf::step::isAbiTensor(Type t) {
+  auto type = dyn_cast<RankedTensorType>(t);
   return type && type.hasStaticShape() && type.getRank() <= int64_t(kMaxRank) &&
          rt::toDType(type.getElementType()) &&
          checkedBytes(rt::toTensorDesc(type));
@@ -102,7 +101,7 @@ static LogicalResult inferByRecord(std::optional<Location> location,
     for (size_t i = 0; i < info.numResults; ++i)
       types.push_back(inferType(info.results[i], slots, context));
   }
-  if (!location || !llvm::all_of(adaptor.getOperands(), isAbiTensor))
+  if (!location || !llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor))
     return success();
   // The parser infers while the attributes are still a dictionary, builders and
   // the verifier when they are properties.
@@ -125,8 +124,8 @@ static LogicalResult inferByRecord(std::optional<Location> location,
 template <typename Op> static LogicalResult verifyByRecord(Op op) {
   SmallVector<Value> slots = rt::operandSlotsOf(op, Op::getKind());
   const OpInfo &info = infoOf(Op::getKind());
-  if (llvm::all_of(op->getOperands(), isAbiTensor) &&
-      llvm::all_of(op->getResults(), isAbiTensor))
+  if (llvm::all_of(op->getOperandTypes(), isAbiTensor) &&
+      llvm::all_of(op->getResultTypes(), isAbiTensor))
     if (std::optional<std::string> error = rt::checkByRecord(
             Op::getKind(), rt::describeSlots(slots),
             describeResults(info, op->getResultTypes(), slots),
@@ -421,7 +420,7 @@ static int64_t dimOr(Value v, int64_t i) {
 template <typename Op>
 static LogicalResult checkOperands(std::optional<Location> loc,
                                    typename Op::Adaptor a) {
-  if (!loc || !llvm::all_of(a.getOperands(), isAbiTensor))
+  if (!loc || !llvm::all_of(a.getOperands().getTypes(), isAbiTensor))
     return success();
   return Op::check(a, [&] {
     return emitError(*loc) << "'" << Op::getOperationName() << "' op ";

@@ -35,10 +35,10 @@ class Round:
     def cases(self, number):
         return max(1, int(number * self.size))
 
-    def command(self, *args, env=None):
+    def command(self, *args):
         """Runs one; a code that is not 0 is a failure with its output."""
         done = subprocess.run([*map(str, args)], text=True, cwd=PYTHON,
-                              capture_output=True, env={**os.environ, **(env or {})})
+                              capture_output=True)
         if done.returncode != 0:
             raise Failure("exit code %d" % done.returncode,
                           (done.stdout + done.stderr)[-4000:])
@@ -173,8 +173,6 @@ def report_text(report):
 
 
 def write(report, folder):
-    report["largest_process_mib"] = \
-        resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("report.json", json.dumps(report, indent=1)),
                        ("report.txt", report_text(report))):
@@ -216,7 +214,7 @@ def main():
     duties = args.duty or [d for d in DUTIES if d != "linalg" or
                            os.path.exists(os.path.join(args.bin, "linalg-jit"))]
     first = int(time.time()) if args.seed is None else args.seed
-    report = {"seed": first, "rounds": [], "hours": 0.0}
+    report = {"seed": first, "rounds": [], "hours": 0.0, "largest_process_mib": 0}
     start = time.monotonic()
     try:
         while len(report["rounds"]) < args.rounds if args.rounds else \
@@ -225,6 +223,8 @@ def main():
             found = one_round(duties[number % len(duties)], first + number, args)
             report["rounds"].append(found)
             report["hours"] = (time.monotonic() - start) / 3600
+            report["largest_process_mib"] = \
+                resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
             print("%s seed %d: %d cases, %.0f s%s" % (
                 found["duty"], found["seed"], found["cases"], found["seconds"],
                 ", FAILED" if "failure" in found else ""), flush=True)
@@ -232,8 +232,6 @@ def main():
                 write(report, args.report)
     except KeyboardInterrupt:
         print("interrupted: the round that was running does not count")
-    report["largest_process_mib"] = \
-        resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(report_text(report), end="")
     return 1 if any("failure" in r for r in report["rounds"]) else 0
 

@@ -18,7 +18,8 @@ output, param and state after 3 steps. Nothing else of IR or plan is kept, so th
 both may change. CUDA's bits are in a file a card (cuda-*.json), written on it.
 
 Bits of matrix products belong to a library and a CPU model: OpenBLAS is told to
-use its Haswell kernels, which every CPU with AVX2 has.
+use its Haswell kernels, which every CPU with AVX2 has, and a product is cut into
+as many tiles on any number of processors.
 """
 
 import argparse
@@ -161,7 +162,7 @@ def bits(tools, plan, dump, folder, device):
     once from the state that it left."""
     found = {}
     env = {"OPENBLAS_CORETYPE": "Haswell", "AICF_CPU_GEMM": "openblas",
-           "AICF_WARMUP": "0"}
+           "AICF_CPU_TILES": "4", "AICF_WARMUP": "0"}
     with tempfile.TemporaryDirectory(dir=folder) as work:
         work = pathlib.Path(work)
         for number, entry in enumerate(dump["entries"]):

@@ -58,7 +58,7 @@ void runWithBestISA(const Body &body, int64_t begin, int64_t end) {
 
 /// Elements (of simple work, some 0.2 ns each) below which waking a thread
 /// costs more than it gains.
-inline constexpr int64_t kParallelElements = 65536;
+inline constexpr int64_t kParallelElements = 32768;
 
 /// Calls body(begin, end) over blocks of [0, n), which depend on `n` and
 /// `blockSize` only.
@@ -71,11 +71,7 @@ void parallelFor(int64_t n, int64_t blockSize, int numThreads,
   };
   int64_t numBlocks = (n + blockSize - 1) / blockSize;
   if (numThreads > 1 && numBlocks > 1 && totalElements >= kParallelElements)
-    return runBlocks(numBlocks, numThreads,
-                     {[](const void *context, int64_t block) {
-                        (*static_cast<const decltype(run) *>(context))(block);
-                      },
-                      &run});
+    return runBlocks(numBlocks, numThreads, BlockFunction::of(run));
   for (int64_t block = 0; block < numBlocks; ++block)
     run(block);
 }

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <pthread.h>
 #include <sched.h>
 #include <system_error>
 #include <thread>
@@ -41,43 +42,153 @@ void relax() {
 #endif
 }
 
+/// Threads of a region. Member 0 is the caller, 1 and up are helpers.
+constexpr int kMaxMembers = 256;
+/// A region's blocks are dealt out in so many shares at most.
+constexpr int kMaxShares = 16;
+
+/// What this thread is doing: nothing of the pool's, a block of the caller's
+/// region, or a block inside of such a block (or without the pool), whose
+/// regions it runs alone.
+enum class Depth { Outside, Block, Leaf };
+thread_local Depth depth = Depth::Outside;
+thread_local int member = 0;
+/// The longest that blocks of a region inside of a block took, on average.
+thread_local Clock::duration leafBlock{};
+
+class DepthScope {
+public:
+  explicit DepthScope(Depth now) : before(depth) { depth = now; }
+  ~DepthScope() { depth = before; }
+
+private:
+  Depth before;
+};
+
+void runAlone(int64_t numBlocks, BlockFunction body) {
+  DepthScope scope(Depth::Leaf);
+  for (int64_t block = 0; block < numBlocks; ++block)
+    body.function(body.context, block);
+}
+
+/// A region whose blocks are claimed one by one. Each member begins with a
+/// share of its own, so that in one region after the other it works on the same
+/// part of each tensor, which lies in its cache.
+class alignas(64) Job {
+public:
+  void open(int64_t numBlocks, int numThreads, BlockFunction function) {
+    body = function;
+    lastBlock = numBlocks;
+    membersWanted = numThreads;
+    numShares = std::min(numThreads, kMaxShares);
+    for (int i = 0; i < numShares; ++i)
+      next[i].store(i * numBlocks / numShares);
+    isOpen.store(true);
+  }
+  /// Claims blocks until there are none: of our share, then of the others'. How
+  /// many it did.
+  int64_t work(Depth at) {
+    DepthScope scope(at);
+    int64_t done = 0;
+    for (int i = 0; i < numShares; ++i) {
+      int share = (member + i) % numShares;
+      int64_t end = (share + 1) * lastBlock / numShares;
+      for (int64_t block; (block = next[share].fetch_add(1)) < end; ++done)
+        body.function(body.context, block);
+    }
+    return done;
+  }
+  /// The same, by who did not open it, if it is open.
+  int64_t assist(Depth at) {
+    if (!isOpen.load())
+      return 0;
+    // Either the owner sees us inside, or we see that it has closed.
+    numInside.fetch_add(1);
+    int64_t done = isOpen.load() && member < membersWanted ? work(at) : 0;
+    numInside.fetch_sub(1);
+    return done;
+  }
+  void close() { isOpen.store(false); }
+  /// Somebody may still be in a block.
+  bool isOccupied() const { return numInside.load() != 0; }
+
+private:
+  // Written while closed and nobody is inside.
+  BlockFunction body{};
+  int64_t lastBlock = 0;
+  int membersWanted = 0;
+  int numShares = 1;
+  // Shared.
+  std::atomic<int64_t> next[kMaxShares]{};
+  std::atomic<bool> isOpen{false};
+  std::atomic<int> numInside{0};
+};
+
 class Pool {
 public:
   void run(int64_t numBlocks, int numThreads, BlockFunction body) {
+    numThreads = std::min(numThreads, kMaxMembers);
+    if (depth == Depth::Leaf)
+      return runAlone(numBlocks, body);
+    if (depth == Depth::Block)
+      return runInside(numBlocks, numThreads, body);
     std::unique_lock<std::mutex> ours(callers, std::try_to_lock);
     auto begin = Clock::now();
-    if (!ours.owns_lock() || begin < pausedUntil) {
-      for (int64_t block = 0; block < numBlocks; ++block)
-        body.function(body.context, block);
-      return;
-    }
-    start(numThreads - 1);
-    job = body;
-    lastBlock = numBlocks;
-    helpersWanted = numThreads - 1;
-    next.store(0);
-    isOpen.store(true);
+    if (!ours.owns_lock() || begin < pausedUntil)
+      return runAlone(numBlocks, body);
+    start(numThreads);
+    leafBlock = Clock::duration::zero();
+    region.open(numBlocks, numThreads, body);
     wake();
-    int64_t mine = std::max<int64_t>(work(), 1);
-    isOpen.store(false);
+    int64_t mine = std::max<int64_t>(region.work(Depth::Block), 1);
+    region.close();
     auto end = Clock::now();
+    auto waited = waitForHelpers(end);
     auto block = (end - begin) / mine;
-    learn(block, (numBlocks - mine) * block, waitForHelpers(end));
+    learn(leafBlock != Clock::duration::zero() ? leafBlock : block,
+          (numBlocks - mine) * block, waited);
   }
 
 private:
-  /// The claiming of blocks, by caller and helpers alike. How many it did.
-  int64_t work() {
+  /// A region inside of a block: whoever has no block of the caller's left to
+  /// claim assists.
+  void runInside(int64_t numBlocks, int numThreads, BlockFunction body) {
+    Job &job = inner[member];
+    job.open(numBlocks, numThreads, body);
+    wake();
+    timed([&] { return job.work(Depth::Leaf); });
+    job.close();
+    for (uint32_t i = 0; job.isOccupied(); ++i) {
+      relax();
+      if (i % 64 == 63)
+        sched_yield();
+    }
+  }
+
+  /// Blocks of regions inside of others' blocks.
+  int64_t assistInside() {
     int64_t done = 0;
-    for (int64_t block; (block = next.fetch_add(1)) < lastBlock; ++done)
-      job.function(job.context, block);
+    int count = numMembers.load();
+    for (int other = 0; other < count; ++other)
+      if (other != member)
+        done += inner[other].assist(Depth::Leaf);
     return done;
   }
 
-  void start(int count) {
+  template <typename Work> int64_t timed(Work work) {
+    auto begin = Clock::now();
+    int64_t done = work();
+    if (done)
+      leafBlock = std::max(leafBlock, (Clock::now() - begin) / done);
+    return done;
+  }
+
+  void start(int numThreads) {
     try {
-      for (; numHelpers < count; ++numHelpers)
-        std::thread(&Pool::help, this, numHelpers).detach();
+      for (int number = numMembers.load(); number < numThreads; ++number) {
+        std::thread(&Pool::help, this, number).detach();
+        numMembers.store(number + 1);
+      }
     } catch (const std::system_error &) {
       // Fewer, then: nothing waits for them.
     }
@@ -91,11 +202,15 @@ private:
     bell.notify_all();
   }
 
-  /// Helpers that are inside may still be in a block. How long that took.
+  /// Helpers that are inside may still be in a block, and that may have blocks
+  /// that nobody has claimed. How long there was nothing to do.
   Clock::duration waitForHelpers(Clock::time_point since) {
-    if (numInside.load() == 0)
+    if (!region.isOccupied())
       return Clock::duration::zero();
-    for (uint32_t i = 0; numInside.load() != 0; ++i) {
+    for (uint32_t i = 0; region.isOccupied(); ++i) {
+      auto begin = Clock::now();
+      if (timed([&] { return assistInside(); }))
+        since += Clock::now() - begin;
       relax();
       if (i % 64 == 63 && Clock::now() - since > kPatience)
         sched_yield(); // the helper may need this very core
@@ -121,15 +236,13 @@ private:
   }
 
   void help(int number) {
+    member = number;
     uint64_t seen = 0;
     for (;;) {
       await(seen);
       seen = epoch.load();
-      // Either the caller sees us inside, or we see that it has closed.
-      numInside.fetch_add(1);
-      if (isOpen.load() && number < helpersWanted)
-        work();
-      numInside.fetch_sub(1);
+      region.assist(Depth::Block);
+      assistInside();
     }
   }
 
@@ -150,18 +263,13 @@ private:
 
   // Of the caller that holds `callers`.
   std::mutex callers;
-  int numHelpers = 0;
   int nextPause = kFirstPause;
   Clock::time_point pausedUntil;
   Clock::duration earned{}, debt{};
-  // Written while closed and nobody is inside.
-  BlockFunction job{};
-  int64_t lastBlock = 0;
-  int helpersWanted = 0;
   // Shared.
-  std::atomic<int64_t> next{0};
-  std::atomic<bool> isOpen{false};
-  std::atomic<int> numInside{0}, numAsleep{0};
+  Job region;             ///< of the caller
+  Job inner[kMaxMembers]; ///< of each member, inside of its block
+  std::atomic<int> numMembers{1}, numAsleep{0};
   std::atomic<uint64_t> epoch{0};
   std::mutex sleepers;
   std::condition_variable bell;
@@ -170,9 +278,13 @@ private:
 } // namespace
 
 void runBlocks(int64_t numBlocks, int numThreads, BlockFunction body) {
-  // Never destroyed: helpers sleep in it until the process ends.
-  static Pool &pool = *new Pool;
-  pool.run(numBlocks, numThreads, body);
+  // Never destroyed: helpers sleep in it until the process ends. A forked child
+  // has none of them, and starts with a pool of its own.
+  static Pool *pool = [] {
+    ::pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
+    return new Pool;
+  }();
+  pool->run(numBlocks, numThreads, body);
 }
 
 } // namespace aicf::cpu

@@ -22,6 +22,13 @@ namespace aicf::cpu {
 struct BlockFunction {
   void (*function)(const void *context, int64_t block);
   const void *context;
+
+  template <typename Body> static BlockFunction of(const Body &body) {
+    return {[](const void *context, int64_t block) {
+              (*static_cast<const Body *>(context))(block);
+            },
+            &body};
+  }
 };
 
 /// Calls `body` for every block in [0, numBlocks), on this thread and up to

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <thread>
 #include <vector>
@@ -60,6 +61,146 @@ TEST(ThreadPool, BlocksMayHaveBlocks) {
     parallelFor(8, 1, 2, kParallelElements, [&](int64_t, int64_t) { ++inner; });
   });
   EXPECT_EQ(inner, 64);
+}
+
+void sleepFor(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+/// How many of four blocks of 2 ms each another thread than ours did.
+int blocksOfHelpers() {
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> others{0};
+  auto body = [&](int64_t) {
+    sleepFor(2);
+    others += std::this_thread::get_id() != caller;
+  };
+  runBlocks(4, 2, BlockFunction::of(body));
+  return others;
+}
+
+/// Until a helper comes again: a pause is over by then.
+bool helpersCome() {
+  for (int tries = 0; tries < 1000; ++tries)
+    if (blocksOfHelpers() > 0)
+      return true;
+  return false;
+}
+
+/// A region of one block for us and one for a helper, which are what `ours` and
+/// `theirs` do; false if no helper came in time.
+template <typename Ours, typename Theirs>
+bool runBoth(Ours ours, Theirs theirs) {
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> helperIsHere{false};
+  std::atomic<int> callerBlocks{0};
+  auto body = [&](int64_t) {
+    if (std::this_thread::get_id() != caller) {
+      helperIsHere = true;
+      return theirs();
+    }
+    ++callerBlocks;
+    for (int waited = 0; !helperIsHere && waited < 500; ++waited)
+      sleepFor(1);
+    ours();
+  };
+  runBlocks(2, 2, BlockFunction::of(body));
+  return callerBlocks == 1;
+}
+
+/// A helper that loses its processor in the middle of a block: the next regions
+/// run alone, and later ones do not.
+TEST(ThreadPool, WhoWasKeptWaitingRunsAloneForAWhile) {
+  ASSERT_TRUE(helpersCome());
+  bool ranAlone = false;
+  // A pause is at least 16 times the wait; a machine that stops us for longer
+  // than that has us try again.
+  for (int tries = 0; tries < 20 && !ranAlone; ++tries)
+    ranAlone = runBoth([] {}, [] { sleepFor(8); }) && blocksOfHelpers() == 0;
+  EXPECT_TRUE(ranAlone);
+  EXPECT_TRUE(helpersCome());
+}
+
+/// Waiting for a block that takes as long as our own is no stall, however long
+/// that is.
+TEST(ThreadPool, WaitingForALongBlockIsNoStall) {
+  bool helped = false;
+  for (int tries = 0; tries < 20 && !helped; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    helped = runBoth([] { sleepFor(8); }, [] { sleepFor(14); }) &&
+             blocksOfHelpers() > 0;
+  }
+  EXPECT_TRUE(helped);
+}
+
+/// Who has nothing left to claim assists with blocks inside of others' blocks,
+/// whoever that is.
+TEST(ThreadPool, BlocksInsideOfBlocksAreShared) {
+  auto sharedInside = [](bool byCaller) {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> shared{0};
+    auto outer = [&](int64_t) {
+      std::thread::id owner = std::this_thread::get_id();
+      if ((owner == caller) != byCaller)
+        return;
+      auto inner = [&](int64_t) {
+        sleepFor(2);
+        shared += std::this_thread::get_id() != owner;
+      };
+      runBlocks(4, 2, BlockFunction::of(inner));
+    };
+    return runBoth([&] { outer(0); }, [&] { outer(1); }) ? shared.load() : 0;
+  };
+  for (bool byCaller : {true, false}) {
+    bool shared = false;
+    for (int tries = 0; tries < 20 && !shared; ++tries) {
+      ASSERT_TRUE(helpersCome());
+      shared = sharedInside(byCaller) > 0;
+    }
+    EXPECT_TRUE(shared) << "by caller: " << byCaller;
+  }
+}
+
+/// A thread begins with its own share of the blocks, in every region.
+TEST(ThreadPool, SharesStayWithTheirThread) {
+  std::thread::id caller = std::this_thread::get_id();
+  bool both = false;
+  for (int tries = 0; tries < 100 && !both; ++tries) {
+    std::atomic<int64_t> first[2] = {{-1}, {-1}};
+    auto body = [&](int64_t block) {
+      int64_t none = -1;
+      first[std::this_thread::get_id() != caller].compare_exchange_strong(
+          none, block);
+      sleepFor(2);
+    };
+    runBlocks(8, 2, BlockFunction::of(body));
+    ASSERT_EQ(first[0], 0);
+    both = first[1] != -1;
+    // Who comes late may find its own share done.
+    if (both) {
+      ASSERT_GE(first[1], 4);
+    }
+  }
+  EXPECT_TRUE(both);
+}
+
+/// As many threads as were asked for, also where more helpers wait.
+TEST(ThreadPool, NoMoreThreadsThanAsked) {
+  expectEachOnce(64, 1, 4); // three helpers from here on
+  for (int run = 0; run < 50; ++run) {
+    std::atomic<int> now{0}, most{0};
+    auto count = [&](int64_t) {
+      int running = ++now;
+      for (int seen = most; running > seen;)
+        if (most.compare_exchange_weak(seen, running))
+          break;
+      std::this_thread::yield();
+      --now;
+    };
+    auto outer = [&](int64_t) { runBlocks(8, 2, BlockFunction::of(count)); };
+    runBlocks(4, 2, BlockFunction::of(outer));
+    ASSERT_LE(most, 2);
+  }
 }
 
 /// What is written inside is seen outside, and the sums do not depend on who

@@ -1,4 +1,4 @@
-//===- OrderTest.cpp - happens-before and overlap, against brute force --===//
+//===- OrderTest.cpp - order, overlap and levels, against brute force -----===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/HappensBefore.h"
+#include "lib/Schedule/Levels.h"
 #include "lib/Schedule/Overlap.h"
 
 #include <gtest/gtest.h>
@@ -163,5 +164,41 @@ TEST(Overlap, EqualsComparingAllPairs) {
   EXPECT_GT(conflicts, 50);
   EXPECT_LT(conflicts, 350);
 }
+
+/// Two calls whose order matters.
+bool conflict(const std::vector<ByteAccess> &a,
+              const std::vector<ByteAccess> &b) {
+  for (const ByteAccess &x : a)
+    for (const ByteAccess &y : b)
+      if (x.begin < y.end && y.begin < x.end && (x.writes || y.writes))
+        return true;
+  return false;
+}
+
+/// Conflicting calls keep their order, and nobody waits for longer than that
+/// asks.
+TEST(Levels, AreThoseOfTheLongestChain) {
+  std::mt19937 random(3);
+  for (int run = 0; run < 300; ++run) {
+    std::vector<std::vector<ByteAccess>> calls(random() % 40);
+    for (auto &accesses : calls)
+      for (size_t n = random() % 5; n > 0; --n) {
+        uint64_t begin = random() % 100;
+        accesses.push_back(
+            {begin, begin + 1 + random() % 30, random() % 3 == 0});
+      }
+    std::vector<uint32_t> levels = levelsOf(calls), expected;
+    for (size_t b = 0; b < calls.size(); ++b) {
+      uint32_t level = 0;
+      for (size_t a = 0; a < b; ++a)
+        if (conflict(calls[a], calls[b]))
+          level = std::max(level, expected[a] + 1);
+      expected.push_back(level);
+    }
+    ASSERT_EQ(levels, expected) << "run " << run;
+  }
+}
+
+TEST(Levels, NoCallsHaveNone) { EXPECT_TRUE(levelsOf({}).empty()); }
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <random>
 #include <thread>
 
 using namespace aicf;
@@ -335,6 +336,52 @@ TEST_P(CaptureTest, ManyGraphsShareAStream) {
     ASSERT_TRUE(graph_launch(*graph, *stream).ok());
   if (runsKernels()) {
     EXPECT_EQ(relus.read(5), Relus::expected());
+  }
+}
+
+/// Sums of random windows of one buffer, whose order matters as soon as windows
+/// overlap; large enough for several threads.
+TEST_P(CaptureTest, ManyCallsOnSharedMemoryGiveTheBitsOfARun) {
+  constexpr uint64_t kWindow = 32768, kStep = 8192, kTotal = 16 * kWindow;
+  std::mt19937 random(7);
+  auto stream = makeStream();
+  Buffer buffer(*device, 4 * kTotal);
+  std::vector<float> start(kTotal);
+  for (float &x : start)
+    x = float(random() % 1000) / 997;
+  auto upload = [&] {
+    ASSERT_TRUE(
+        device->copyToDevice(*stream, buffer.at(), start.data(), 4 * kTotal)
+            .ok());
+  };
+  auto body =
+      std::make_shared<Body>(makeBody(OpKind::Add, {}, {true, true}, {true}));
+  for (int run = 0; run < 10; ++run) {
+    std::vector<ResolvedCall> calls;
+    auto window = [&] {
+      uint64_t first = random() % ((kTotal - kWindow) / kStep + 1) * kStep;
+      return TensorView{buffer.at(4 * first),
+                        TensorDesc(DType::F32, {int64_t(kWindow)})};
+    };
+    while (calls.size() < 40) {
+      TensorView ins[] = {window(), window()}, out = window();
+      auto call = resolve(*device, {body, {ins, 2}, {&out, 1}});
+      if (call.ok()) // else the result is partly an operand
+        calls.push_back(std::move(*call));
+    }
+    upload();
+    for (const ResolvedCall &call : calls)
+      ASSERT_TRUE(launch(call, *stream).ok());
+    auto expected = download(*device, *stream, buffer.at(), 4 * kTotal);
+    upload();
+    ASSERT_TRUE(graph_begin(*stream).ok());
+    for (const ResolvedCall &call : calls)
+      ASSERT_TRUE(launch(call, *stream).ok());
+    auto graph = graph_end(*stream);
+    ASSERT_TRUE(graph.ok()) << graph.status().toString();
+    ASSERT_TRUE(graph_launch(**graph, *stream).ok());
+    ASSERT_TRUE(download(*device, *stream, buffer.at(), 4 * kTotal) == expected)
+        << "run " << run;
   }
 }
 

@@ -4,13 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Streams run at once; a graph is a list of resolved calls. Nothing here
-// allocates once a graph is recorded.
+// Streams run at once; a graph is a list of resolved calls. With one thread
+// they run in that order; with more, calls that share no bytes run side by
+// side, in levels (lib/Schedule/Levels.h). Nothing here allocates once a graph
+// is recorded.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
 #include "kernels/cpu/Kernels.h"
+#include "kernels/cpu/ThreadPool.h"
 #include "lib/Runtime/CallArgs.h"
+#include "lib/Schedule/Levels.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +22,7 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <unistd.h>
 
@@ -52,11 +57,82 @@ void runCall(const ResolvedCall &call, int numThreads) {
   static_cast<const CPUCall &>(*call.deviceCall).function(args);
 }
 
+std::vector<ByteAccess> accessesOf(const ResolvedCall &call) {
+  std::vector<ByteAccess> accesses;
+  auto add = [&](const TensorView &view, bool writes) {
+    auto begin = reinterpret_cast<uintptr_t>(view.data);
+    uint64_t bytes = view.desc.spanBytes();
+    if (view.data && bytes)
+      accesses.push_back({begin, begin + bytes, writes});
+  };
+  for (size_t i = 0; i < call.body->numOperands; ++i)
+    add(call.operand(i), false);
+  for (size_t r = 0; r < call.body->results.size(); ++r)
+    add(call.result(r), true);
+  add(call.workspace, true);
+  return accesses;
+}
+
+/// Bytes that all calls of a level but its largest must access for a second
+/// thread to pay: some 2 us of work, twice what it costs to hand some over.
+constexpr uint64_t kSideBySideBytes = 32 << 10;
+
+/// Calls that need not wait for each other, by their numbers, which are
+/// order[begin] to order[end - 1].
+struct CallLevel {
+  size_t begin = 0, end = 0;
+  bool sideBySide = false;
+};
+
 struct CPUGraph : Graph {
   std::vector<ResolvedCall> calls;
+  std::vector<size_t> order; ///< by level, then as recorded
+  std::vector<CallLevel> levels;
+
   size_t numCalls() const override { return calls.size(); }
   const ResolvedCall &call(size_t i) const override { return calls[i]; }
   size_t numNodes() const override { return calls.size(); }
+
+  void makeLevels() {
+    std::vector<std::vector<ByteAccess>> accesses;
+    std::vector<uint64_t> bytes;
+    for (const ResolvedCall &call : calls) {
+      accesses.push_back(accessesOf(call));
+      bytes.push_back(0);
+      for (const ByteAccess &access : accesses.back())
+        bytes.back() += access.end - access.begin;
+    }
+    std::vector<uint32_t> levelOf = levelsOf(accesses);
+    order.resize(calls.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return levelOf[a] < levelOf[b];
+    });
+    for (size_t i = 0; i < order.size();) {
+      CallLevel level{i, i, false};
+      uint64_t sum = 0, largest = 0;
+      for (;
+           i < order.size() && levelOf[order[i]] == levelOf[order[level.begin]];
+           ++i) {
+        sum += bytes[order[i]];
+        largest = std::max(largest, bytes[order[i]]);
+      }
+      level.end = i;
+      level.sideBySide = sum - largest >= kSideBySideBytes;
+      levels.push_back(level);
+    }
+  }
+
+  void run(const CallLevel &level, int numThreads) const {
+    auto runOne = [&](int64_t i) {
+      runCall(calls[order[level.begin + size_t(i)]], numThreads);
+    };
+    auto count = int64_t(level.end - level.begin);
+    if (level.sideBySide)
+      return cpu::runBlocks(count, numThreads, cpu::BlockFunction::of(runOne));
+    for (int64_t i = 0; i < count; ++i)
+      runOne(i);
+  }
 };
 
 class CPUStream : public Stream {
@@ -91,14 +167,21 @@ public:
   StatusOr<std::unique_ptr<Graph>> endCapture() override {
     if (!recording)
       return makeError(StatusCode::FailedState, "the stream is not capturing");
+    if (numThreads > 1)
+      recording->makeLevels();
     return std::unique_ptr<Graph>(std::move(recording));
   }
   Status launch(Graph &graph) override {
     if (recording)
       return makeError(StatusCode::FailedState,
                        "cannot launch a graph on a stream that is capturing");
-    for (const ResolvedCall &call : static_cast<CPUGraph &>(graph).calls)
-      runCall(call, numThreads);
+    auto &recorded = static_cast<CPUGraph &>(graph);
+    if (numThreads > 1)
+      for (const CallLevel &level : recorded.levels)
+        recorded.run(level, numThreads);
+    else
+      for (const ResolvedCall &call : recorded.calls)
+        runCall(call, numThreads);
     return {};
   }
   bool isCapturing() const override { return recording != nullptr; }

@@ -1,0 +1,35 @@
+//===- OneDNN.h - matrix products by oneDNN ---------------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// f32 alone, one thread a call. Where the build found no oneDNN, nothing is
+// multiplied.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_GEMM_ONEDNN_H
+#define AICF_KERNELS_GEMM_ONEDNN_H
+
+#include <cstdint>
+
+namespace aicf::cpu {
+
+/// One library call: c[m,n] = op(a)[m,k] · op(b)[k,n]; the strides are elements
+/// between rows as stored.
+struct Tile {
+  int64_t m, n, k;
+  bool transA, transB;
+  int64_t lda, ldb, ldc;
+};
+
+/// The build found oneDNN, and AICF_CPU_GEMM does not say to leave it out.
+bool hasOneDNN();
+
+/// False, and c as it was, where there is no oneDNN, where another library is
+/// faster, or where it has no memory.
+bool multiplyWithOneDNN(const Tile &tile, const float *a, const float *b,
+                        float *c);
+
+} // namespace aicf::cpu
+
+#endif // AICF_KERNELS_GEMM_ONEDNN_H

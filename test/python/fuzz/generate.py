@@ -484,7 +484,9 @@ def generate(seed):
     if is_wide:
         for _ in range(2):
             x = net.linear(x, rng.choice(WIDE), b.chance(0.3))
-    loss, grads = net.train(x, rng.randrange(1, 5), loss_scale)
+    depth = rng.randrange(1, 5)
+    # Wide and deep: a program of half a minute, most of it the judges'.
+    loss, grads = net.train(x, 1 if is_wide else depth, loss_scale)
     for _ in range(rng.randrange(6)):
         anything(b)
     for i in range(rng.randrange(3)):

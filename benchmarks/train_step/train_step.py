@@ -204,7 +204,7 @@ def report(results):
         if "best" not in r:
             continue
         stats = r["stats"][r["best"]]
-        print("        %s: %d graph nodes; 10 steps a launch: %.1f us/step" % (
+        print("        %s, 10 steps a launch: %d graph nodes, %.1f us/step" % (
             r["best"], stats["nodes"], r["unrolled_us"]))
         rows = [(micros, kid, problem) for kid, problems in r["kernels"].items()
                 for problem, micros in problems.items()]

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/ThreadPool.h"
+#include "kernels/cpu/Patience.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <sched.h>
 #include <system_error>
 #include <thread>
+#include <time.h>
 
 namespace aicf::cpu {
 namespace {
@@ -26,16 +28,6 @@ using std::chrono::microseconds;
 /// A helper looks for work this long before it sleeps: about what lies between
 /// two parallel kernels of a step.
 constexpr microseconds kSpin(100);
-/// A caller that waits this long, and longer than a block of its own takes, for
-/// a helper in the middle of a block meets other work on the machine.
-constexpr microseconds kPatience(200);
-/// After that regions run alone for so many times what was lost, each time
-/// twice as many, until helpers have earned so many times what was lost.
-constexpr int kFirstPause = 16, kLongestPause = 1024, kEarned = 8;
-/// A longer wait is counted as this: the process was stopped (Ctrl-Z, a machine
-/// that slept), which says nothing about other work.
-constexpr microseconds kLongestWait(10000);
-
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -124,6 +116,21 @@ private:
   std::atomic<int> numInside{0};
 };
 
+/// A thread of the pool, as the caller that waits for it sees it.
+struct Member {
+  std::atomic<bool> isInside{false}; ///< may be in the caller's region
+  // The caller's.
+  clockid_t clock = CLOCK_MONOTONIC;
+  Clock::duration before{};
+
+  Clock::duration processorTime() const {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return std::chrono::seconds(time.tv_sec) +
+           std::chrono::nanoseconds(time.tv_nsec);
+  }
+};
+
 class Pool {
 public:
   void run(int64_t numBlocks, int numThreads, BlockFunction body) {
@@ -134,7 +141,7 @@ public:
       return runInside(numBlocks, numThreads, body);
     std::unique_lock<std::mutex> ours(callers, std::try_to_lock);
     auto begin = Clock::now();
-    if (!ours.owns_lock() || begin < pausedUntil)
+    if (!ours.owns_lock() || patience.isPaused(begin))
       return runAlone(numBlocks, body);
     start(numThreads);
     leafBlock = Clock::duration::zero();
@@ -143,10 +150,12 @@ public:
     int64_t mine = std::max<int64_t>(region.work(Depth::Block), 1);
     region.close();
     auto end = Clock::now();
-    auto waited = waitForHelpers(end);
-    auto block = (end - begin) / mine;
-    learn(leafBlock != Clock::duration::zero() ? leafBlock : block,
-          (numBlocks - mine) * block, waited);
+    RegionTimes times = waitForHelpers(end);
+    times.block = (end - begin) / mine;
+    times.saved = (numBlocks - mine) * times.block;
+    if (leafBlock != Clock::duration::zero())
+      times.block = leafBlock;
+    patience.learn(Clock::now(), times);
   }
 
 private:
@@ -186,7 +195,9 @@ private:
   void start(int numThreads) {
     try {
       for (int number = numMembers.load(); number < numThreads; ++number) {
-        std::thread(&Pool::help, this, number).detach();
+        std::thread helper(&Pool::help, this, number);
+        ::pthread_getcpuclockid(helper.native_handle(), &members[number].clock);
+        helper.detach();
         numMembers.store(number + 1);
       }
     } catch (const std::system_error &) {
@@ -203,36 +214,38 @@ private:
   }
 
   /// Helpers that are inside may still be in a block, and that may have blocks
-  /// that nobody has claimed. How long there was nothing to do.
-  Clock::duration waitForHelpers(Clock::time_point since) {
-    if (!region.isOccupied())
-      return Clock::duration::zero();
+  /// that nobody has claimed. How long there was nothing else to do, and for
+  /// how much of it the last of them had a processor.
+  RegionTimes waitForHelpers(Clock::time_point since) {
+    RegionTimes times{};
+    bool isLong = false;
+    int last = 0;
     for (uint32_t i = 0; region.isOccupied(); ++i) {
       auto begin = Clock::now();
       if (timed([&] { return assistInside(); }))
         since += Clock::now() - begin;
       relax();
-      if (i % 64 == 63 && Clock::now() - since > kPatience)
-        sched_yield(); // the helper may need this very core
+      if (i % 64 != 63 || Clock::now() - since <= Patience::kLimit)
+        continue;
+      if (!isLong)
+        since = startLongWait();
+      isLong = true;
+      for (int m = 1; m < numMembers.load(); ++m)
+        if (members[m].isInside.load())
+          last = m;
+      sched_yield(); // the helper may need this very core
     }
-    return Clock::now() - since;
+    if (last != 0) {
+      times.waited = Clock::now() - since;
+      times.worked = members[last].processorTime() - members[last].before;
+    }
+    return times;
   }
 
-  /// Do helpers pay? In a region whose blocks took the caller `block` each,
-  /// they saved it `saved`, and made it wait.
-  void learn(Clock::duration block, Clock::duration saved,
-             Clock::duration waited) {
-    if (waited <= std::max<Clock::duration>(kPatience, 2 * block)) {
-      earned += saved;
-      if (earned >= debt)
-        nextPause = kFirstPause;
-      return;
-    }
-    waited = std::min<Clock::duration>(waited, kLongestWait);
-    earned = Clock::duration::zero();
-    debt = kEarned * waited;
-    pausedUntil = Clock::now() + nextPause * waited;
-    nextPause = nextPause < kLongestPause ? 2 * nextPause : kLongestPause;
+  Clock::time_point startLongWait() {
+    for (int m = 1; m < numMembers.load(); ++m)
+      members[m].before = members[m].processorTime();
+    return Clock::now();
   }
 
   void help(int number) {
@@ -241,7 +254,9 @@ private:
     for (;;) {
       await(seen);
       seen = epoch.load();
+      members[number].isInside.store(true);
       region.assist(Depth::Block);
+      members[number].isInside.store(false);
       assistInside();
     }
   }
@@ -263,12 +278,11 @@ private:
 
   // Of the caller that holds `callers`.
   std::mutex callers;
-  int nextPause = kFirstPause;
-  Clock::time_point pausedUntil;
-  Clock::duration earned{}, debt{};
+  Patience patience;
   // Shared.
   Job region;             ///< of the caller
   Job inner[kMaxMembers]; ///< of each member, inside of its block
+  Member members[kMaxMembers];
   std::atomic<int> numMembers{1}, numAsleep{0};
   std::atomic<uint64_t> epoch{0};
   std::mutex sleepers;

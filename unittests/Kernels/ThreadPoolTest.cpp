@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/Patience.h"
 
 #include <gtest/gtest.h>
 
@@ -92,17 +93,21 @@ bool helpersCome() {
 template <typename Ours, typename Theirs>
 bool runBoth(Ours ours, Theirs theirs) {
   std::thread::id caller = std::this_thread::get_id();
-  std::atomic<bool> helperIsHere{false};
-  std::atomic<int> callerBlocks{0};
-  auto body = [&](int64_t) {
-    if (std::this_thread::get_id() != caller) {
-      helperIsHere = true;
-      return theirs();
-    }
-    ++callerBlocks;
-    for (int waited = 0; !helperIsHere && waited < 500; ++waited)
+  std::atomic<int> callerBlocks{0}, helperBlocks{0};
+  auto waitFor = [](const std::atomic<int> &blocks) {
+    for (int waited = 0; blocks == 0 && waited < 500; ++waited)
       sleepFor(1);
-    ours();
+  };
+  auto body = [&](int64_t) {
+    if (std::this_thread::get_id() == caller) {
+      ++callerBlocks;
+      waitFor(helperBlocks);
+      ours();
+    } else {
+      ++helperBlocks;
+      waitFor(callerBlocks);
+      theirs();
+    }
   };
   runBlocks(2, 2, BlockFunction::of(body));
   return callerBlocks == 1;
@@ -119,18 +124,6 @@ TEST(ThreadPool, WhoWasKeptWaitingRunsAloneForAWhile) {
     ranAlone = runBoth([] {}, [] { sleepFor(8); }) && blocksOfHelpers() == 0;
   EXPECT_TRUE(ranAlone);
   EXPECT_TRUE(helpersCome());
-}
-
-/// Waiting for a block that takes as long as our own is no stall, however long
-/// that is.
-TEST(ThreadPool, WaitingForALongBlockIsNoStall) {
-  bool helped = false;
-  for (int tries = 0; tries < 20 && !helped; ++tries) {
-    ASSERT_TRUE(helpersCome());
-    helped = runBoth([] { sleepFor(8); }, [] { sleepFor(14); }) &&
-             blocksOfHelpers() > 0;
-  }
-  EXPECT_TRUE(helped);
 }
 
 /// Who has nothing left to claim assists with blocks inside of others' blocks,
@@ -166,6 +159,7 @@ TEST(ThreadPool, SharesStayWithTheirThread) {
   std::thread::id caller = std::this_thread::get_id();
   bool both = false;
   for (int tries = 0; tries < 100 && !both; ++tries) {
+    ASSERT_TRUE(helpersCome());
     std::atomic<int64_t> first[2] = {{-1}, {-1}};
     auto body = [&](int64_t block) {
       int64_t none = -1;
@@ -202,6 +196,92 @@ TEST(ThreadPool, NoMoreThreadsThanAsked) {
     ASSERT_LE(most, 2);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Patience, on a clock of its own
+//===----------------------------------------------------------------------===//
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// How long a region of such times makes `patience` pause, in whole
+/// milliseconds.
+int64_t pauseAfter(Patience &patience, const RegionTimes &region) {
+  static Patience::Clock::time_point now;
+  now += std::chrono::hours(1);
+  patience.learn(now, region);
+  int64_t pause = 0;
+  while (patience.isPaused(now + milliseconds(pause)))
+    ++pause;
+  return pause;
+}
+
+constexpr RegionTimes kLost5ms{microseconds(100), {}, milliseconds(5), {}};
+
+TEST(Patience, ALostProcessorIsAPause) {
+  Patience patience;
+  EXPECT_EQ(pauseAfter(patience, {}), 0);
+  EXPECT_EQ(pauseAfter(patience, kLost5ms), 80);
+}
+
+TEST(Patience, ShortWaitsAreNone) {
+  Patience patience;
+  EXPECT_EQ(pauseAfter(patience, {microseconds(1), {}, microseconds(200), {}}),
+            0);
+  EXPECT_EQ(pauseAfter(patience, {microseconds(1), {}, microseconds(250), {}}),
+            4);
+}
+
+/// However long the helper's block takes.
+TEST(Patience, WaitingForAHelperThatWorksIsNone) {
+  Patience patience;
+  EXPECT_EQ(
+      pauseAfter(patience,
+                 {microseconds(100), {}, milliseconds(50), milliseconds(50)}),
+      0);
+  EXPECT_EQ(
+      pauseAfter(patience,
+                 {microseconds(100), {}, milliseconds(50), milliseconds(45)}),
+      80);
+}
+
+/// With half a processor a helper of large blocks still pays.
+TEST(Patience, LosingLessThanTwoBlocksIsNone) {
+  Patience patience;
+  EXPECT_EQ(pauseAfter(patience, {milliseconds(4), {}, milliseconds(8), {}}),
+            0);
+  EXPECT_EQ(pauseAfter(patience, {milliseconds(4), {}, milliseconds(9), {}}),
+            144);
+}
+
+TEST(Patience, PausesGrowAndHaveAnEnd) {
+  Patience patience;
+  for (int64_t expected : {80, 160, 320, 640, 1280, 2560, 5120, 5120})
+    EXPECT_EQ(pauseAfter(patience, kLost5ms), expected);
+}
+
+TEST(Patience, AStoppedProcessIsNotLostForHours) {
+  Patience patience;
+  EXPECT_EQ(
+      pauseAfter(patience, {microseconds(100), {}, milliseconds(9999), {}}),
+      160);
+}
+
+/// Until helpers have saved 8 times what they lost.
+TEST(Patience, EarnsShortPausesAgain) {
+  Patience patience;
+  RegionTimes saves{microseconds(100), milliseconds(39), {}, {}};
+  EXPECT_EQ(pauseAfter(patience, kLost5ms), 80);
+  EXPECT_EQ(pauseAfter(patience, saves), 0);
+  EXPECT_EQ(pauseAfter(patience, kLost5ms), 160);
+  saves.saved = milliseconds(40);
+  EXPECT_EQ(pauseAfter(patience, saves), 0);
+  EXPECT_EQ(pauseAfter(patience, kLost5ms), 80);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
 
 /// What is written inside is seen outside, and the sums do not depend on who
 /// ran.

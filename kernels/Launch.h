@@ -56,7 +56,7 @@ AICF_PATTERNS(AICF_ARGS)
 #undef AICF_ARGS
 
 /// A CPU kernel: reads its operands, writes its results, cannot fail, allocates
-/// nothing.
+/// nothing but what a library keeps for a shape that a thread meets first.
 using CpuKernel = void (*)(const LaunchArgs &);
 
 } // namespace aicf

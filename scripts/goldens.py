@@ -19,7 +19,7 @@ both may change. CUDA's bits are in a file a card (cuda-*.json), written on it.
 
 Bits of matrix products belong to a library and a CPU model: OpenBLAS is told to
 use its Haswell kernels, which every CPU with AVX2 has, and a product is cut into
-as many tiles on any number of processors.
+the same tiles on any number of processors.
 """
 
 import argparse

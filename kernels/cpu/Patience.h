@@ -7,7 +7,8 @@
 // A caller waits for a helper in the middle of a block. Where other work takes
 // the helper's processor, that costs more than helpers save, so regions run
 // alone for a while. Whoever owns one tells it the times and asks; it reads no
-// clock.
+// clock. Where a virtual machine's processors are taken away unseen, that
+// counts as work.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_CPU_PATIENCE_H
 #define AICF_KERNELS_CPU_PATIENCE_H
@@ -20,18 +21,22 @@ namespace aicf::cpu {
 /// What a region was like for its caller.
 struct RegionTimes {
   using Duration = std::chrono::steady_clock::duration;
-  Duration block;  ///< of a block that the caller did, on average
-  Duration saved;  ///< by the blocks that others did
-  Duration waited; ///< for the last helper, with nothing else to do
-  Duration worked; ///< of that the helper had a processor
+  /// Of a block that the caller did, on average; where blocks had blocks, of
+  /// those.
+  Duration block;
+  Duration
+      saved; ///< by the blocks that others did, were they like the caller's
+  Duration waited; ///< for the last helper with nothing else to do, if long
+  Duration worked; ///< of that the helper had a processor, as the system counts
 };
 
 class Patience {
 public:
   using Clock = std::chrono::steady_clock;
-  /// A helper that has no processor for this long, and longer than two of the
-  /// caller's blocks take, meets other work on the machine. (Blocks of one
-  /// region need not be alike, so a wait alone says nothing.)
+  /// A wait is long, and measured, after this. A helper that has no processor
+  /// for as long again, and longer than two of the caller's blocks take, meets
+  /// other work on the machine. (Blocks of one region need not be alike, so a
+  /// wait alone says nothing.)
   static constexpr std::chrono::microseconds kLimit{200};
   /// After that regions run alone for so many times what was lost, each time
   /// twice as many, until helpers have earned so many times what was lost.

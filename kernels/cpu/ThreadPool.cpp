@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <pthread.h>
 #include <sched.h>
@@ -28,6 +29,7 @@ using std::chrono::microseconds;
 /// A helper looks for work this long before it sleeps: about what lies between
 /// two parallel kernels of a step.
 constexpr microseconds kSpin(100);
+
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -63,6 +65,23 @@ void runAlone(int64_t numBlocks, BlockFunction body) {
     body.function(body.context, block);
 }
 
+class Job;
+
+/// A thread of the pool, as others that wait for it see it.
+struct alignas(64) Member {
+  std::atomic<const Job *> at{nullptr}; ///< whose region it assists with
+  // The caller's.
+  clockid_t clock = CLOCK_MONOTONIC;
+  Clock::duration before{};
+
+  Clock::duration processorTime() const {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return std::chrono::seconds(time.tv_sec) +
+           std::chrono::nanoseconds(time.tv_nsec);
+  }
+};
+
 /// A region whose blocks are claimed one by one. Each member begins with a
 /// share of its own, so that in one region after the other it works on the same
 /// part of each tensor, which lies in its cache.
@@ -72,7 +91,8 @@ public:
     body = function;
     lastBlock = numBlocks;
     membersWanted = numThreads;
-    numShares = std::min(numThreads, kMaxShares);
+    numShares =
+        int(std::min<int64_t>(std::min(numThreads, kMaxShares), numBlocks));
     for (int i = 0; i < numShares; ++i)
       next[i].store(i * numBlocks / numShares);
     isOpen.store(true);
@@ -91,12 +111,17 @@ public:
     return done;
   }
   /// The same, by who did not open it, if it is open.
-  int64_t assist(Depth at) {
+  int64_t assist(Depth where, Member &self) {
     if (!isOpen.load())
       return 0;
+    int64_t done = 0;
     // Either the owner sees us inside, or we see that it has closed.
     numInside.fetch_add(1);
-    int64_t done = isOpen.load() && member < membersWanted ? work(at) : 0;
+    if (isOpen.load() && member < membersWanted) {
+      self.at.store(this);
+      done = work(where);
+      self.at.store(nullptr);
+    }
     numInside.fetch_sub(1);
     return done;
   }
@@ -116,26 +141,11 @@ private:
   std::atomic<int> numInside{0};
 };
 
-/// A thread of the pool, as the caller that waits for it sees it.
-struct Member {
-  std::atomic<bool> isInside{false}; ///< may be in the caller's region
-  // The caller's.
-  clockid_t clock = CLOCK_MONOTONIC;
-  Clock::duration before{};
-
-  Clock::duration processorTime() const {
-    timespec time{};
-    ::clock_gettime(clock, &time);
-    return std::chrono::seconds(time.tv_sec) +
-           std::chrono::nanoseconds(time.tv_nsec);
-  }
-};
-
 class Pool {
 public:
   void run(int64_t numBlocks, int numThreads, BlockFunction body) {
-    numThreads = std::min(numThreads, kMaxMembers);
-    if (depth == Depth::Leaf)
+    numThreads = std::clamp(numThreads, 1, kMaxMembers);
+    if (depth == Depth::Leaf || numBlocks <= 0)
       return runAlone(numBlocks, body);
     if (depth == Depth::Block)
       return runInside(numBlocks, numThreads, body);
@@ -145,33 +155,34 @@ public:
       return runAlone(numBlocks, body);
     start(numThreads);
     leafBlock = Clock::duration::zero();
+    wait = {};
+    regionThreads = numThreads;
     region.open(numBlocks, numThreads, body);
     wake();
     int64_t mine = std::max<int64_t>(region.work(Depth::Block), 1);
     region.close();
-    auto end = Clock::now();
-    RegionTimes times = waitForHelpers(end);
-    times.block = (end - begin) / mine;
-    times.saved = (numBlocks - mine) * times.block;
-    if (leafBlock != Clock::duration::zero())
-      times.block = leafBlock;
-    patience.learn(Clock::now(), times);
+    auto block = (Clock::now() - begin - wait.waited) / mine;
+    waitFor(region);
+    patience.learn(Clock::now(),
+                   {leafBlock != Clock::duration::zero() ? leafBlock : block,
+                    (numBlocks - mine) * block, wait.waited, wait.worked});
   }
 
 private:
+  /// What the caller waited for a helper, in one region and those inside.
+  struct Wait {
+    Clock::duration waited{}, worked{};
+  };
+
   /// A region inside of a block: whoever has no block of the caller's left to
   /// claim assists.
   void runInside(int64_t numBlocks, int numThreads, BlockFunction body) {
     Job &job = inner[member];
-    job.open(numBlocks, numThreads, body);
+    job.open(numBlocks, std::min(numThreads, regionThreads), body);
     wake();
     timed([&] { return job.work(Depth::Leaf); });
     job.close();
-    for (uint32_t i = 0; job.isOccupied(); ++i) {
-      relax();
-      if (i % 64 == 63)
-        sched_yield();
-    }
+    waitFor(job);
   }
 
   /// Blocks of regions inside of others' blocks.
@@ -180,7 +191,7 @@ private:
     int count = numMembers.load();
     for (int other = 0; other < count; ++other)
       if (other != member)
-        done += inner[other].assist(Depth::Leaf);
+        done += inner[other].assist(Depth::Leaf, members[member]);
     return done;
   }
 
@@ -213,33 +224,36 @@ private:
     bell.notify_all();
   }
 
-  /// Helpers that are inside may still be in a block, and that may have blocks
-  /// that nobody has claimed. How long there was nothing else to do, and for
-  /// how much of it the last of them had a processor.
-  RegionTimes waitForHelpers(Clock::time_point since) {
-    RegionTimes times{};
+  /// Until nobody is in a block of our closed job. At the end of its region the
+  /// caller assists with what helpers have opened inside of their blocks. Its
+  /// waits are measured once they are long: for how much of one the last helper
+  /// had a processor. (A helper that itself waits for another one has.)
+  void waitFor(const Job &job) {
+    auto since = Clock::now();
     bool isLong = false;
     int last = 0;
-    for (uint32_t i = 0; region.isOccupied(); ++i) {
-      auto begin = Clock::now();
-      if (timed([&] { return assistInside(); }))
-        since += Clock::now() - begin;
+    for (uint32_t i = 0; job.isOccupied(); ++i) {
+      if (&job == &region && timed([&] { return assistInside(); })) {
+        since = Clock::now();
+        isLong = false;
+      }
       relax();
       if (i % 64 != 63 || Clock::now() - since <= Patience::kLimit)
         continue;
-      if (!isLong)
-        since = startLongWait();
-      isLong = true;
-      for (int m = 1; m < numMembers.load(); ++m)
-        if (members[m].isInside.load())
-          last = m;
+      if (member == 0) {
+        if (!isLong)
+          since = startLongWait();
+        isLong = true;
+        for (int m = 1; m < numMembers.load(); ++m)
+          if (members[m].at.load() == &job)
+            last = m;
+      }
       sched_yield(); // the helper may need this very core
     }
-    if (last != 0) {
-      times.waited = Clock::now() - since;
-      times.worked = members[last].processorTime() - members[last].before;
+    if (isLong && last != 0) {
+      wait.waited += Clock::now() - since;
+      wait.worked += members[last].processorTime() - members[last].before;
     }
-    return times;
   }
 
   Clock::time_point startLongWait() {
@@ -254,9 +268,7 @@ private:
     for (;;) {
       await(seen);
       seen = epoch.load();
-      members[number].isInside.store(true);
-      region.assist(Depth::Block);
-      members[number].isInside.store(false);
+      region.assist(Depth::Block, members[number]);
       assistInside();
     }
   }
@@ -279,6 +291,8 @@ private:
   // Of the caller that holds `callers`.
   std::mutex callers;
   Patience patience;
+  Wait wait;
+  int regionThreads = 1;
   // Shared.
   Job region;             ///< of the caller
   Job inner[kMaxMembers]; ///< of each member, inside of its block
@@ -289,16 +303,27 @@ private:
   std::condition_variable bell;
 };
 
+/// Never destroyed: helpers sleep in it until the process ends. A forked child
+/// has none of them, and begins with a pool of its own when it needs one.
+std::atomic<Pool *> thePool{nullptr};
+
+Pool &pool() {
+  if (Pool *there = thePool.load())
+    return *there;
+  static const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { thePool.store(nullptr); });
+  static_cast<void>(registered);
+  auto made = std::make_unique<Pool>();
+  Pool *there = nullptr;
+  if (thePool.compare_exchange_strong(there, made.get()))
+    there = made.release();
+  return *there;
+}
+
 } // namespace
 
 void runBlocks(int64_t numBlocks, int numThreads, BlockFunction body) {
-  // Never destroyed: helpers sleep in it until the process ends. A forked child
-  // has none of them, and starts with a pool of its own.
-  static Pool *pool = [] {
-    ::pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
-    return new Pool;
-  }();
-  pool->run(numBlocks, numThreads, body);
+  pool().run(numBlocks, numThreads, body);
 }
 
 } // namespace aicf::cpu

@@ -29,11 +29,14 @@ struct BlockFunction {
             },
             &body};
   }
+  template <typename Body> static BlockFunction of(const Body &&) = delete;
 };
 
 /// Calls `body` for every block in [0, numBlocks), on this thread and up to
-/// numThreads - 1 helpers; returns when all are done. A call from a second
-/// thread, or from inside a block, runs on its own thread alone.
+/// numThreads - 1 helpers; returns when all are done. A call from inside a
+/// block is shared with threads that have nothing left to claim, of those that
+/// numThreads of the outer call and its own both admit. A call from a second
+/// thread, or two blocks deep, runs on its own thread alone.
 void runBlocks(int64_t numBlocks, int numThreads, BlockFunction body);
 
 } // namespace aicf::cpu

@@ -21,6 +21,11 @@
 #include <cstdlib>
 #include <thread>
 
+#ifdef __linux__
+#include <sched.h>
+#include <unistd.h>
+#endif
+
 #ifdef AICF_HAVE_OPENBLAS
 #include <cblas.h>
 #endif
@@ -64,6 +69,12 @@ int64_t maxTiles() {
   static const int64_t most = [] {
     const char *text = std::getenv("AICF_CPU_TILES");
     int64_t number = text ? std::atoll(text) : 0;
+#ifdef __linux__
+    cpu_set_t processors;
+    if (number < 1 &&
+        sched_getaffinity(getpid(), sizeof(processors), &processors) == 0)
+      number = CPU_COUNT(&processors);
+#endif
     if (number < 1)
       number = int64_t(std::thread::hardware_concurrency());
     return std::clamp<int64_t>(number, 1, 256);
@@ -71,9 +82,9 @@ int64_t maxTiles() {
   return most;
 }
 
-/// Tiles by work, of a million multiply-adds or more each; below that a thread
-/// does not pay. More than processors are slower: what all tiles of a product
-/// read is packed for each of them.
+/// Tiles by work, of a million multiply-adds or more each on average; below
+/// that a thread does not pay. More than processors are slower: what all tiles
+/// of a product read is packed for each of them.
 int64_t numTiles(const Product &s) {
   double work = double(s.m) * double(s.n) * double(s.k);
   return std::max<int64_t>(1,

@@ -17,6 +17,7 @@
 #include <dnnl.hpp>
 #include <map>
 #include <omp.h>
+#include <optional>
 #include <string_view>
 
 namespace aicf::cpu {
@@ -25,8 +26,8 @@ namespace {
 /// Multiply-adds below which the way into a call costs more than it gains.
 constexpr double kSgemmWork = 1e6, kPrimitiveWork = 1e5;
 
-/// Primitives that a thread keeps; a plan has one a shape of its forward
-/// products.
+/// Primitives that a thread keeps until it ends; a plan has one a shape of its
+/// forward products.
 constexpr size_t kMaxPrimitives = 1024;
 
 /// oneDNN asks OpenMP how many threads to use: one, on whatever thread we are.
@@ -64,6 +65,8 @@ public:
     // The library's own scratchpad would be shared between primitives.
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    // Whatever ONEDNN_DEFAULT_FPMATH_MODE says, for a step's other products.
+    attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
 #if DNNL_VERSION_MAJOR >= 3
     dnnl::matmul::primitive_desc desc(engine(), aDesc, bDesc, cDesc,
                                       attributes);
@@ -83,7 +86,7 @@ public:
     a.set_data_handle(const_cast<float *>(aData));
     b.set_data_handle(const_cast<float *>(bData));
     c.set_data_handle(cData);
-    // The C call, because the C++ one allocates a map of these.
+    // The C call: the C++ one would put these into a map first.
     const dnnl_exec_arg_t arguments[] = {
         {DNNL_ARG_SRC, a.get()},
         {DNNL_ARG_WEIGHTS, b.get()},
@@ -98,19 +101,29 @@ private:
   dnnl::memory a, b, c, scratchpad;
 };
 
+/// Nothing where the library has no primitive for such a product.
+std::optional<TransposedProduct> makeTransposedProduct(const Shape &shape) try {
+  return TransposedProduct(shape);
+} catch (const dnnl::error &error) {
+  if (error.status == dnnl_unimplemented)
+    return std::nullopt;
+  throw;
+}
+
+/// Makes a primitive when a thread meets a shape for the first time.
 bool multiplyTransposed(const Shape &shape, const float *a, const float *b,
                         float *c) try {
-  thread_local std::map<Shape, TransposedProduct> products;
+  thread_local std::map<Shape, std::optional<TransposedProduct>> products;
   thread_local dnnl::stream stream(engine());
   auto it = products.find(shape);
   if (it == products.end()) {
     if (products.size() == kMaxPrimitives)
       products.clear();
-    it = products.emplace(shape, TransposedProduct(shape)).first;
+    it = products.emplace(shape, makeTransposedProduct(shape)).first;
   }
-  return it->second.run(stream, a, b, c);
+  return it->second && it->second->run(stream, a, b, c);
 } catch (const std::exception &) {
-  return false; // no memory, or a processor that it has nothing for
+  return false; // no memory: another library, and so other bits
 }
 
 } // namespace

@@ -25,8 +25,8 @@ struct Tile {
 /// The build found oneDNN, and AICF_CPU_GEMM does not say to leave it out.
 bool hasOneDNN();
 
-/// False, and c as it was, where there is no oneDNN, where another library is
-/// faster, or where it has no memory.
+/// False, and nothing of use in c, where there is no oneDNN, where another
+/// library is faster, or where it cannot: the caller multiplies then.
 bool multiplyWithOneDNN(const Tile &tile, const float *a, const float *b,
                         float *c);
 

@@ -12,14 +12,16 @@
 #include "kernels/norm/Family.h"
 
 #include <algorithm>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 namespace aicf::cpu {
 namespace {
 
-/// Columns whose sums one block keeps at a time.
-constexpr int64_t kColumns = 64;
+/// Columns whose sums one block keeps at a time, and the most of a wide matrix,
+/// whose rows are then read in runs that a processor fetches ahead.
+constexpr int64_t kColumns = 64, kMostColumns = 512;
 
 /// y[o,k] = sum over i of x[o,i,k].
 template <typename T> void reduceSum(ReduceSumArgs call) {
@@ -39,13 +41,15 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
                 });
     return;
   }
-  int64_t blocks = (inner + kColumns - 1) / kColumns;
+  int64_t columns =
+      std::clamp(inner / 4 / kColumns * kColumns, kColumns, kMostColumns);
+  int64_t blocks = (inner + columns - 1) / columns;
   parallelFor(outer * blocks, 1, call->numThreads, outer * size * inner,
               [&](int64_t block, int64_t) {
-                int64_t o = block / blocks, first = block % blocks * kColumns;
-                int64_t width =
-                    inner - first < kColumns ? inner - first : kColumns;
-                double sums[kColumns] = {};
+                int64_t o = block / blocks, first = block % blocks * columns;
+                int64_t width = std::min(inner - first, columns);
+                double sums[kMostColumns];
+                std::fill(sums, sums + width, 0.0);
                 const T *from = x + o * size * inner + first;
                 for (int64_t i = 0; i < size; ++i, from += inner)
                   for (int64_t j = 0; j < width; ++j)

@@ -28,7 +28,8 @@ struct ByteAccess {
 /// The level of each call: 0, or one more than the highest of the calls before
 /// it in the list that write what it reads, or read or write what it writes. So
 /// calls of one level share no bytes that one of them writes.
-/// O(n log n) for n ranges, times how many others a range is cut by.
+/// O(n log n) for n ranges, and the number of pieces that all of them together
+/// are cut into by each other.
 std::vector<uint32_t>
 levelsOf(Span<const std::vector<ByteAccess>> accessesOfCalls);
 

@@ -530,4 +530,19 @@ TEST(Initializers, FollowTheirDistribution) {
   EXPECT_EQ(initialValue(plan.persistent[5], 0)[1], 0x3f); // 1.5 as bf16
 }
 
+/// A graph is of no thread and no number of threads.
+TEST(CPUGraph, RunsOnAStreamOfMoreThreads) {
+  auto recorder = createCPUDevice({1}), runner = createCPUDevice({2});
+  auto from = graph_stream(*recorder), to = graph_stream(*runner);
+  float x = -1, y = 5;
+  TensorView in{&x, TensorDesc(DType::F32, {1})}, out{&y, in.desc};
+  ASSERT_TRUE(graph_begin(**from).ok());
+  Status status = op_call(*recorder, OpKind::Relu, {in}, {out}, 0, {}, **from);
+  ASSERT_TRUE(status.ok()) << status.toString();
+  auto graph = graph_end(**from);
+  ASSERT_TRUE(graph.ok()) << graph.status().toString();
+  ASSERT_TRUE(graph_launch(**graph, **to).ok());
+  EXPECT_EQ(y, 0);
+}
+
 } // namespace

@@ -23,11 +23,13 @@ struct RegionTimes {
   using Duration = std::chrono::steady_clock::duration;
   /// Of a block that the caller did, on average; where blocks had blocks, of
   /// those.
-  Duration block;
-  Duration
-      saved; ///< by the blocks that others did, were they like the caller's
-  Duration waited; ///< for the last helper with nothing else to do, if long
-  Duration worked; ///< of that the helper had a processor, as the system counts
+  Duration block{};
+  /// By the blocks that others did, were they like the caller's.
+  Duration saved{};
+  /// For the last helper with nothing else to do, where that was long.
+  Duration waited{};
+  /// Of that the helper had a processor, as the system counts it.
+  Duration worked{};
 };
 
 class Patience {

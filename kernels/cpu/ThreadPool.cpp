@@ -155,25 +155,21 @@ public:
       return runAlone(numBlocks, body);
     start(numThreads);
     leafBlock = Clock::duration::zero();
-    wait = {};
+    times = {};
     regionThreads = numThreads;
     region.open(numBlocks, numThreads, body);
     wake();
     int64_t mine = std::max<int64_t>(region.work(Depth::Block), 1);
     region.close();
-    auto block = (Clock::now() - begin - wait.waited) / mine;
+    times.block = (Clock::now() - begin - times.waited) / mine;
+    times.saved = (numBlocks - mine) * times.block;
     waitFor(region);
-    patience.learn(Clock::now(),
-                   {leafBlock != Clock::duration::zero() ? leafBlock : block,
-                    (numBlocks - mine) * block, wait.waited, wait.worked});
+    if (leafBlock != Clock::duration::zero())
+      times.block = leafBlock;
+    patience.learn(Clock::now(), times);
   }
 
 private:
-  /// What the caller waited for a helper, in one region and those inside.
-  struct Wait {
-    Clock::duration waited{}, worked{};
-  };
-
   /// A region inside of a block: whoever has no block of the caller's left to
   /// claim assists.
   void runInside(int64_t numBlocks, int numThreads, BlockFunction body) {
@@ -251,8 +247,8 @@ private:
       sched_yield(); // the helper may need this very core
     }
     if (isLong && last != 0) {
-      wait.waited += Clock::now() - since;
-      wait.worked += members[last].processorTime() - members[last].before;
+      times.waited += Clock::now() - since;
+      times.worked += members[last].processorTime() - members[last].before;
     }
   }
 
@@ -291,7 +287,7 @@ private:
   // Of the caller that holds `callers`.
   std::mutex callers;
   Patience patience;
-  Wait wait;
+  RegionTimes times; ///< of its region and those inside
   int regionThreads = 1;
   // Shared.
   Job region;             ///< of the caller

@@ -44,32 +44,24 @@ get_property(gemm_defines GLOBAL PROPERTY AICF_GEMM_DEFINES)
 if("AICF_HAVE_OPENBLAS" IN_LIST gemm_defines)
   string(APPEND gemm_dependencies "find_dependency(OpenBLASPthread)\n")
 endif()
-if("AICF_HAVE_ONEDNN" IN_LIST gemm_defines)
-  # A project in C takes the shared library, which has found them already.
-  string(APPEND gemm_dependencies "\
-get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-if(CXX IN_LIST languages)
-  find_dependency(dnnl CONFIG)
-  find_dependency(OpenMP COMPONENTS CXX)
-endif()
-")
-endif()
 file(WRITE ${PROJECT_BINARY_DIR}/AICFConfig.cmake "\
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 list(APPEND CMAKE_MODULE_PATH \${CMAKE_CURRENT_LIST_DIR})
 ${gemm_dependencies}include(\${CMAKE_CURRENT_LIST_DIR}/AICFTargets.cmake)
 set(AICF_runtime_FOUND TRUE)
-# COMPONENTS compiler: AICF::AICFTransforms, AICF::AICFTarget, AICF::AICFConversion
-# (the bridges, registerAllPasses), and what they link.
+# The compiler (AICF::AICFTransforms, AICF::AICFTarget, AICF::AICFConversion with
+# the bridges and registerAllPasses, and what they link) comes with COMPONENTS
+# compiler, and without COMPONENTS where it is installed and its MLIR is there.
 set(AICF_compiler_FOUND FALSE)
 set(compiler_targets \${CMAKE_CURRENT_LIST_DIR}/AICFCompilerTargets.cmake)
-if(\"compiler\" IN_LIST AICF_FIND_COMPONENTS)
+if(\"compiler\" IN_LIST AICF_FIND_COMPONENTS OR
+   (NOT AICF_FIND_COMPONENTS AND EXISTS \${compiler_targets}))
   set(AICF_NOT_FOUND_MESSAGE \"AICF's compiler is not installed\")
   if(EXISTS \${compiler_targets})
     find_package(MLIR CONFIG QUIET)
     set(AICF_NOT_FOUND_MESSAGE \"AICF was built with MLIR ${LLVM_PACKAGE_VERSION}, \\
-found '\${LLVM_PACKAGE_VERSION}'\")
+found '\${LLVM_PACKAGE_VERSION}' (set MLIR_DIR to the folder of MLIRConfig.cmake)\")
   endif()
   if(EXISTS \${compiler_targets} AND MLIR_FOUND AND
      LLVM_PACKAGE_VERSION STREQUAL \"${LLVM_PACKAGE_VERSION}\")
@@ -78,6 +70,13 @@ found '\${LLVM_PACKAGE_VERSION}'\")
     include(\${compiler_targets})
     target_include_directories(AICF::AICFDialect SYSTEM INTERFACE
       \${MLIR_INCLUDE_DIRS} \${LLVM_INCLUDE_DIRS})
+  elseif(NOT AICF_FIND_COMPONENTS)
+    # What was found is the runtime: no reason to fail, but one to say so.
+    if(NOT AICF_FIND_QUIETLY)
+      message(STATUS \"AICF: the runtime alone, without its compiler: \\
+\${AICF_NOT_FOUND_MESSAGE}\")
+    endif()
+    unset(AICF_NOT_FOUND_MESSAGE)
   endif()
 endif()
 foreach(component IN LISTS AICF_FIND_COMPONENTS)
@@ -140,11 +139,20 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME aicf-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "aicf-runtime (= ${PROJECT_VERSION})")
+if("AICF_HAVE_ONEDNN" IN_LIST gemm_defines) # loaded, if it is there
+  file(STRINGS ${ONEDNN_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h onednn_major
+    REGEX "define DNNL_VERSION_MAJOR")
+  string(REGEX REPLACE ".* " "" onednn_major "${onednn_major}")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libdnnl${onednn_major})
+endif()
 find_program(AICF_SHLIBDEPS dpkg-shlibdeps)
 if(AICF_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib
     ${LLVM_LIBRARY_DIRS})
+else()
+  message(STATUS "cpack -G DEB: no dpkg-shlibdeps (Debian: dpkg-dev), packages "
+    "would not say what they depend on")
 endif()
 if(AICF_BUILD_COMPILER)
   list(APPEND CPACK_COMPONENTS_ALL compiler)

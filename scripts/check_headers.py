@@ -41,6 +41,19 @@ add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE AICF::aicfRuntime)
 """
 
+# Without components: all that is installed, with the MLIR that the machine has.
+ALL_PROJECT = """
+cmake_minimum_required(VERSION 3.20)
+project(consumer C CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(AICF REQUIRED CONFIG)
+if(NOT TARGET AICF::AICFTransforms)
+  message(FATAL_ERROR "find_package(AICF) without components left the compiler out")
+endif()
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE AICF::aicfRuntime)
+"""
+
 # Both namespaces opened: no name of one hides or doubles a name of the other.
 NAMES = """
 #include <aicf/Compiler.h>
@@ -77,6 +90,7 @@ def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if done.returncode:
         sys.exit("%s\n%s%s" % (" ".join(map(str, command)), done.stdout, done.stderr))
+    return done.stdout
 
 
 def build_consumer(folder, name, sources, compiler, prefix, *flags):
@@ -84,14 +98,16 @@ def build_consumer(folder, name, sources, compiler, prefix, *flags):
     source.mkdir()
     for file, text in sources.items():
         (source / file).write_text(text)
-    build_project(source, source / "build", compiler, prefix, *flags)
+    said = build_project(source, source / "build", compiler, prefix, *flags)
     run(source / "build" / "consumer")
+    return said
 
 
 def build_project(source, build, compiler, prefix, *flags):
-    run("cmake", "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=%s" % prefix,
-        "-DCMAKE_CXX_COMPILER=%s" % compiler, *flags)
+    said = run("cmake", "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=%s" % prefix,
+               "-DCMAKE_CXX_COMPILER=%s" % compiler, *flags)
     run("cmake", "--build", build)
+    return said
 
 
 def check_relocatable(prefix):
@@ -161,6 +177,18 @@ def main():
                                               "CMakeLists.txt": PROJECT},
                            args.compiler, prefix,
                            "-DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON")
+            build_consumer(folder, "all", {"main.cpp": PROGRAM,
+                                           "CMakeLists.txt": ALL_PROJECT},
+                           args.compiler, prefix, "-DMLIR_DIR=" + args.mlir_dir)
+            said = build_consumer(folder, "alone",
+                                  {"main.cpp": PROGRAM, "CMakeLists.txt":
+                                   (SOURCE / "examples/runtime/CMakeLists.txt")
+                                   .read_text().replace("run-plan", "consumer")},
+                                  args.compiler, prefix,
+                                  "-DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON")
+            if "AICF was built with MLIR" not in said:
+                sys.exit("find_package(AICF) without MLIR does not say what it left out:\n"
+                         + said)
             headers = check_compiler(folder, prefix, args, headers)
         check_relocatable(prefix)
         print("%d headers compile alone, and consumers link" % len(headers))

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12: compiler, libraries, MLIR 22, data.
 # With MLIR_DIR set, MLIR and LLVM are not touched. Does nothing when all is
-# there; other systems install the packages below by their own names.
+# there; other systems install the packages below by their own names, which
+# `scripts/setup.sh --packages` prints.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
 
 packages=(
-  cmake ninja-build g++ ccache
+  cmake ninja-build g++ ccache dpkg-dev
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev
   libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libdnnl-dev
   libjemalloc-dev
@@ -15,6 +16,10 @@ packages=(
 )
 if [ -z "${MLIR_DIR:-}" ]; then
   packages+=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22)
+fi
+if [ "${1:-}" = --packages ]; then
+  printf '%s\n' "${packages[@]}"
+  exit
 fi
 
 # cuBLASLt's header, where nvcc comes without it: from NVIDIA's wheel.

@@ -6,6 +6,12 @@
 //===----------------------------------------------------------------------===//
 // Of its two ways, the matmul primitive is the faster one where b is transposed
 // (a layer's forward product), dnnl_sgemm elsewhere: docs/Rationale.md.
+//
+// The library is loaded when the first product asks for it, and is not linked:
+// Debian's is 40 MB and needs an OpenCL loader, which a program with small
+// products, or a machine without it, can do without. Only its headers are needed
+// to build; they say which version is loaded, because versions 2 and 3 describe
+// memory in different ways.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/gemm/OneDNN.h"
@@ -14,10 +20,11 @@
 
 #include <array>
 #include <cstdlib>
-#include <dnnl.hpp>
+#include <dlfcn.h>
 #include <map>
-#include <omp.h>
-#include <optional>
+#include <memory>
+#include <oneapi/dnnl/dnnl.h>
+#include <string>
 #include <string_view>
 
 namespace aicf::cpu {
@@ -26,128 +33,285 @@ namespace {
 /// Multiply-adds below which the way into a call costs more than it gains.
 constexpr double kSgemmWork = 1e6, kPrimitiveWork = 1e5;
 
-/// Primitives that a thread keeps until it ends; a plan has one a shape of its
-/// forward products.
+/// Primitives that a thread keeps until it ends. A plan has one for each shape
+/// of its forward products.
 constexpr size_t kMaxPrimitives = 1024;
+
+/// The functions of the library, under their own names.
+#define AICF_DNNL_FUNCTIONS(X)                                                 \
+  X(dnnl_engine_create)                                                        \
+  X(dnnl_stream_create)                                                        \
+  X(dnnl_stream_destroy)                                                       \
+  X(dnnl_primitive_attr_create)                                                \
+  X(dnnl_primitive_attr_set_scratchpad_mode)                                   \
+  X(dnnl_primitive_attr_set_fpmath_mode)                                       \
+  X(dnnl_primitive_attr_destroy)                                               \
+  X(dnnl_primitive_desc_query_md)                                              \
+  X(dnnl_primitive_desc_destroy)                                               \
+  X(dnnl_primitive_create)                                                     \
+  X(dnnl_primitive_execute)                                                    \
+  X(dnnl_primitive_destroy)                                                    \
+  X(dnnl_memory_create)                                                        \
+  X(dnnl_memory_set_data_handle)                                               \
+  X(dnnl_memory_destroy)                                                       \
+  X(dnnl_sgemm)                                                                \
+  AICF_DNNL_FUNCTIONS_OF_VERSION(X)
+#if DNNL_VERSION_MAJOR >= 3
+#define AICF_DNNL_FUNCTIONS_OF_VERSION(X)                                      \
+  X(dnnl_memory_desc_create_with_strides)                                      \
+  X(dnnl_memory_desc_destroy)                                                  \
+  X(dnnl_matmul_primitive_desc_create)
+#else
+#define AICF_DNNL_FUNCTIONS_OF_VERSION(X)                                      \
+  X(dnnl_memory_desc_init_by_strides)                                          \
+  X(dnnl_matmul_desc_init)                                                     \
+  X(dnnl_primitive_desc_create)
+#endif
+
+/// oneDNN and the OpenMP that it runs on, loaded once and never closed: threads
+/// that end after main() still use them.
+struct Library {
+#define AICF_DNNL_DECLARE(name) decltype(&::name) name = nullptr;
+  AICF_DNNL_FUNCTIONS(AICF_DNNL_DECLARE)
+#undef AICF_DNNL_DECLARE
+  int (*omp_get_max_threads)() = nullptr;
+  void (*omp_set_num_threads)(int) = nullptr;
+  dnnl_engine_t engine = nullptr;
+
+  /// Null where there is no such library, or AICF_CPU_GEMM=openblas asks for the
+  /// bits of a machine without it.
+  static const Library *get() {
+    static const Library library;
+    return library.engine ? &library : nullptr;
+  }
+
+private:
+  Library() {
+    const char *wanted = std::getenv("AICF_CPU_GEMM");
+    if (wanted && std::string_view(wanted) == "openblas")
+      return;
+    std::string file = "libdnnl.so." + std::to_string(DNNL_VERSION_MAJOR);
+    void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      return;
+    bool hasAll = true;
+    auto find = [&](auto &function, const char *name) {
+      // The search covers what the library itself needs, and so its OpenMP.
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(
+          dlsym(handle, name));
+      hasAll = hasAll && function;
+    };
+#define AICF_DNNL_FIND(name) find(name, #name);
+    AICF_DNNL_FUNCTIONS(AICF_DNNL_FIND)
+    AICF_DNNL_FIND(omp_get_max_threads)
+    AICF_DNNL_FIND(omp_set_num_threads)
+#undef AICF_DNNL_FIND
+    if (!hasAll || dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+      engine = nullptr;
+  }
+};
 
 /// oneDNN asks OpenMP how many threads to use: one, on whatever thread we are.
 class OneOpenMPThread {
 public:
-  OneOpenMPThread() : before(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneOpenMPThread() { omp_set_num_threads(before); }
+  explicit OneOpenMPThread(const Library &library)
+      : library(library), before(library.omp_get_max_threads()) {
+    library.omp_set_num_threads(1);
+  }
+  ~OneOpenMPThread() { library.omp_set_num_threads(before); }
 
 private:
+  const Library &library;
   int before;
 };
 
-const dnnl::engine &engine() {
-  // Never destroyed: threads that end after main() still use it.
-  static const auto &cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return cpu;
+/// A handle of the library, destroyed by one of its functions.
+template <typename Handle>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>,
+                              dnnl_status_t (*)(Handle)>;
+
+/// Calls `create(&handle, arguments...)`; null where it fails.
+template <typename Handle, typename Create, typename... Arguments>
+Owned<Handle> make(dnnl_status_t (*destroy)(Handle), Create create,
+                   Arguments... arguments) {
+  Handle handle = nullptr;
+  if (create(&handle, arguments...) != dnnl_success)
+    handle = nullptr;
+  return Owned<Handle>(handle, destroy);
 }
 
 /// m, n, k, lda, ldb, ldc.
 using Shape = std::array<int64_t, 6>;
 
+#if DNNL_VERSION_MAJOR >= 3
+/// An f32 matrix with these strides, in elements.
+class MatrixDesc {
+public:
+  MatrixDesc(const Library &library, int64_t rows, int64_t columns,
+             int64_t rowStride, int64_t columnStride)
+      : desc(nullptr, library.dnnl_memory_desc_destroy) {
+    dnnl_dims_t dims = {rows, columns}, strides = {rowStride, columnStride};
+    desc = make<dnnl_memory_desc_t>(
+        library.dnnl_memory_desc_destroy,
+        library.dnnl_memory_desc_create_with_strides, 2, dims, dnnl_f32,
+        strides);
+  }
+  const_dnnl_memory_desc_t get() const { return desc.get(); }
+
+private:
+  Owned<dnnl_memory_desc_t> desc;
+};
+
+Owned<dnnl_primitive_desc_t> makeProductDesc(const Library &library,
+                                             const MatrixDesc &a,
+                                             const MatrixDesc &b,
+                                             const MatrixDesc &c,
+                                             const_dnnl_primitive_attr_t attr) {
+  return make<dnnl_primitive_desc_t>(
+      library.dnnl_primitive_desc_destroy,
+      library.dnnl_matmul_primitive_desc_create, library.engine, a.get(),
+      b.get(), nullptr, c.get(), attr);
+}
+#else
+/// An f32 matrix with these strides, in elements.
+class MatrixDesc {
+public:
+  MatrixDesc(const Library &library, int64_t rows, int64_t columns,
+             int64_t rowStride, int64_t columnStride) {
+    dnnl_dims_t dims = {rows, columns}, strides = {rowStride, columnStride};
+    if (library.dnnl_memory_desc_init_by_strides(&desc, 2, dims, dnnl_f32,
+                                                 strides) != dnnl_success)
+      desc = {};
+  }
+  const dnnl_memory_desc_t *get() const { return &desc; }
+
+private:
+  dnnl_memory_desc_t desc = {};
+};
+
+Owned<dnnl_primitive_desc_t> makeProductDesc(const Library &library,
+                                             const MatrixDesc &a,
+                                             const MatrixDesc &b,
+                                             const MatrixDesc &c,
+                                             const_dnnl_primitive_attr_t attr) {
+  dnnl_matmul_desc_t desc = {};
+  if (library.dnnl_matmul_desc_init(&desc, a.get(), b.get(), nullptr,
+                                    c.get()) != dnnl_success)
+    return {nullptr, library.dnnl_primitive_desc_destroy};
+  return make<dnnl_primitive_desc_t>(library.dnnl_primitive_desc_destroy,
+                                     library.dnnl_primitive_desc_create, &desc,
+                                     attr, library.engine, nullptr);
+}
+#endif
+
 /// c[m,n] = a[m,k] · b[n,k]ᵀ with its memories; of one thread.
 class TransposedProduct {
 public:
-  /// Throws dnnl::error.
-  explicit TransposedProduct(const Shape &shape) {
+  TransposedProduct(const Library &library, const Shape &shape)
+      : library(library), primitive(nullptr, library.dnnl_primitive_destroy),
+        a(noMemory()), b(noMemory()), c(noMemory()), scratchpad(noMemory()) {
     auto [m, n, k, lda, ldb, ldc] = shape;
-    auto matrix = [](int64_t rows, int64_t columns, int64_t rowStride,
-                     int64_t columnStride) {
-      return dnnl::memory::desc({rows, columns}, dnnl::memory::data_type::f32,
-                                {rowStride, columnStride});
-    };
-    auto aDesc = matrix(m, k, lda, 1), bDesc = matrix(k, n, 1, ldb),
-         cDesc = matrix(m, n, ldc, 1);
-    // The library's own scratchpad would be shared between primitives.
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    // Whatever ONEDNN_DEFAULT_FPMATH_MODE says, for a step's other products.
-    attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
-#if DNNL_VERSION_MAJOR >= 3
-    dnnl::matmul::primitive_desc desc(engine(), aDesc, bDesc, cDesc,
-                                      attributes);
-#else
-    dnnl::matmul::primitive_desc desc(dnnl::matmul::desc(aDesc, bDesc, cDesc),
-                                      attributes, engine());
-#endif
-    primitive = dnnl::matmul(desc);
-    a = dnnl::memory(aDesc, engine(), DNNL_MEMORY_NONE);
-    b = dnnl::memory(bDesc, engine(), DNNL_MEMORY_NONE);
-    c = dnnl::memory(cDesc, engine(), DNNL_MEMORY_NONE);
-    scratchpad = dnnl::memory(desc.scratchpad_desc(), engine());
+    MatrixDesc aDesc(library, m, k, lda, 1), bDesc(library, k, n, 1, ldb),
+        cDesc(library, m, n, ldc, 1);
+    auto attributes =
+        make<dnnl_primitive_attr_t>(library.dnnl_primitive_attr_destroy,
+                                    library.dnnl_primitive_attr_create);
+    // The library's own scratchpad would be shared between primitives. And
+    // whatever ONEDNN_DEFAULT_FPMATH_MODE says is for a step's other products.
+    if (!attributes ||
+        library.dnnl_primitive_attr_set_scratchpad_mode(
+            attributes.get(), dnnl_scratchpad_mode_user) != dnnl_success ||
+        library.dnnl_primitive_attr_set_fpmath_mode(
+            attributes.get(), dnnl_fpmath_mode_strict) != dnnl_success)
+      return;
+    auto desc = makeProductDesc(library, aDesc, bDesc, cDesc, attributes.get());
+    if (!desc)
+      return;
+    a = makeMemory(aDesc.get(), DNNL_MEMORY_NONE);
+    b = makeMemory(bDesc.get(), DNNL_MEMORY_NONE);
+    c = makeMemory(cDesc.get(), DNNL_MEMORY_NONE);
+    scratchpad = makeMemory(library.dnnl_primitive_desc_query_md(
+                                desc.get(), dnnl_query_scratchpad_md, 0),
+                            DNNL_MEMORY_ALLOCATE);
+    if (a && b && c && scratchpad)
+      primitive = make<dnnl_primitive_t>(library.dnnl_primitive_destroy,
+                                         library.dnnl_primitive_create,
+                                         desc.get());
   }
 
-  bool run(dnnl::stream &stream, const float *aData, const float *bData,
+  /// False where the library has no primitive for such a product.
+  bool run(dnnl_stream_t stream, const float *aData, const float *bData,
            float *cData) {
-    a.set_data_handle(const_cast<float *>(aData));
-    b.set_data_handle(const_cast<float *>(bData));
-    c.set_data_handle(cData);
-    // The C call: the C++ one would put these into a map first.
+    if (!primitive)
+      return false;
+    auto set = library.dnnl_memory_set_data_handle;
+    if (set(a.get(), const_cast<float *>(aData)) != dnnl_success ||
+        set(b.get(), const_cast<float *>(bData)) != dnnl_success ||
+        set(c.get(), cData) != dnnl_success)
+      return false;
     const dnnl_exec_arg_t arguments[] = {
         {DNNL_ARG_SRC, a.get()},
         {DNNL_ARG_WEIGHTS, b.get()},
         {DNNL_ARG_DST, c.get()},
         {DNNL_ARG_SCRATCHPAD, scratchpad.get()}};
-    return dnnl_primitive_execute(primitive.get(), stream.get(), 4,
-                                  arguments) == dnnl_success;
+    return library.dnnl_primitive_execute(primitive.get(), stream, 4,
+                                          arguments) == dnnl_success;
   }
 
 private:
-  dnnl::matmul primitive;
-  dnnl::memory a, b, c, scratchpad;
+  Owned<dnnl_memory_t> noMemory() const {
+    return {nullptr, library.dnnl_memory_destroy};
+  }
+  template <typename Desc>
+  Owned<dnnl_memory_t> makeMemory(Desc desc, void *data) const {
+    return make<dnnl_memory_t>(library.dnnl_memory_destroy,
+                               library.dnnl_memory_create, desc, library.engine,
+                               data);
+  }
+
+  const Library &library;
+  Owned<dnnl_primitive_t> primitive;
+  Owned<dnnl_memory_t> a, b, c, scratchpad;
 };
 
-/// Nothing where the library has no primitive for such a product.
-std::optional<TransposedProduct> makeTransposedProduct(const Shape &shape) try {
-  return TransposedProduct(shape);
-} catch (const dnnl::error &error) {
-  if (error.status == dnnl_unimplemented)
-    return std::nullopt;
-  throw;
-}
-
 /// Makes a primitive when a thread meets a shape for the first time.
-bool multiplyTransposed(const Shape &shape, const float *a, const float *b,
-                        float *c) try {
-  thread_local std::map<Shape, std::optional<TransposedProduct>> products;
-  thread_local dnnl::stream stream(engine());
+bool multiplyTransposed(const Library &library, const Shape &shape,
+                        const float *a, const float *b, float *c) try {
+  thread_local std::map<Shape, TransposedProduct> products;
+  thread_local auto stream = make<dnnl_stream_t>(
+      library.dnnl_stream_destroy, library.dnnl_stream_create, library.engine,
+      dnnl_stream_default_flags);
   auto it = products.find(shape);
   if (it == products.end()) {
     if (products.size() == kMaxPrimitives)
       products.clear();
-    it = products.emplace(shape, makeTransposedProduct(shape)).first;
+    it = products.try_emplace(shape, library, shape).first;
   }
-  return it->second && it->second->run(stream, a, b, c);
+  return stream && it->second.run(stream.get(), a, b, c);
 } catch (const std::exception &) {
   return false; // no memory: another library, and so other bits
 }
 
 } // namespace
 
-bool hasOneDNN() {
-  // AICF_CPU_GEMM=openblas: the bits of a build without, such as a wheel.
-  static const bool wants = [] {
-    const char *library = std::getenv("AICF_CPU_GEMM");
-    return !library || std::string_view(library) != "openblas";
-  }();
-  return wants;
-}
+bool hasOneDNN() { return Library::get() != nullptr; }
 
 bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
                         float *c) {
   bool byPrimitive = t.transB && !t.transA;
   double work = double(t.m) * double(t.n) * double(t.k);
-  if (!hasOneDNN() || work < (byPrimitive ? kPrimitiveWork : kSgemmWork))
+  if (work < (byPrimitive ? kPrimitiveWork : kSgemmWork))
     return false;
-  OneOpenMPThread guard;
+  const Library *library = Library::get();
+  if (!library)
+    return false;
+  OneOpenMPThread guard(*library);
   if (byPrimitive)
-    return multiplyTransposed({t.m, t.n, t.k, t.lda, t.ldb, t.ldc}, a, b, c);
-  return dnnl_sgemm(t.transA ? 'T' : 'N', t.transB ? 'T' : 'N', t.m, t.n, t.k,
-                    1.0f, a, t.lda, b, t.ldb, 0.0f, c, t.ldc) == dnnl_success;
+    return multiplyTransposed(*library,
+                              {t.m, t.n, t.k, t.lda, t.ldb, t.ldc}, a, b, c);
+  return library->dnnl_sgemm(t.transA ? 'T' : 'N', t.transB ? 'T' : 'N', t.m,
+                             t.n, t.k, 1.0f, a, t.lda, b, t.ldb, 0.0f, c,
+                             t.ldc) == dnnl_success;
 }
 
 } // namespace aicf::cpu

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// f32 alone, one thread a call. Where the build found no oneDNN, nothing is
-// multiplied.
+// f32 alone, one thread per call. oneDNN is loaded at run time; without it these
+// functions report that they handled nothing.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GEMM_ONEDNN_H
 #define AICF_KERNELS_GEMM_ONEDNN_H
@@ -22,7 +22,8 @@ struct Tile {
   int64_t lda, ldb, ldc;
 };
 
-/// The build found oneDNN, and AICF_CPU_GEMM does not say to leave it out.
+/// The build found oneDNN's headers, this machine has the library, and
+/// AICF_CPU_GEMM does not say to leave it out. The first call loads it.
 bool hasOneDNN();
 
 /// False, and nothing of use in c, where there is no oneDNN, where another

@@ -167,11 +167,13 @@ mount_own() {
   [ "${3:-}" != ro ] || mount -o remount,bind,ro "$2"
 }
 
-# Folders of packages that pip's configuration names.
+# Folders on this machine that pip's configuration names. An index at F/simple
+# links to files elsewhere in F.
 pip_folders() {
   cat /etc/pip.conf "$HOME/.config/pip/pip.conf" 2>/dev/null |
     grep -E '^ *(find-links|index-url|extra-index-url) *=' |
-    grep -oE '(file://)?/[^ ]+' | sed 's|^file://||' | sort -u |
+    grep -oE '[= ](file://)?/[^ ]+' | sed 's|^[= ]||; s|^file://||; s|/simple/*$||' |
+    sort -u |
     while read -r folder; do
       [ ! -d "$folder" ] || echo "$folder"
     done

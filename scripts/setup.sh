@@ -7,7 +7,7 @@ set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
 
 packages=(
-  cmake ninja-build g++ ccache dpkg-dev
+  cmake ninja-build g++ ccache dpkg-dev file
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev nlohmann-json3-dev
   libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libdnnl-dev
   libjemalloc-dev

@@ -53,7 +53,8 @@ class Maybe<string name, AICFRT_Primitive primitive>
 /// Bodies of several primitives that a family takes. A body matches if its
 /// primitives are the elements in order, optional ones there or not, and
 ///   bindings  hold: "bias.y = gemm.c", an operand is a result of an element
-///             before it, or the same value as an operand of one
+///             before it, or the same value as an operand of one. No other slot
+///             reads what the body makes: it has no memory
 ///   keeps     results that are read inside are results of the call as well;
 ///   mayKeep   they may be; others are not: they exist inside only
 ///   has, hasNot  optional operands that are there, or absent, in every element
@@ -62,7 +63,10 @@ class Maybe<string name, AICFRT_Primitive primitive>
 ///   shared    operands are the same for all.
 ///   ties      "c = bwd.saved": results that may take an operand's storage. They
 ///             are the family's to say: what holds for each primitive need not
-///             hold for the kernel that does all of them.
+///             hold for the kernel that does all of them. A tie holds in a body
+///             whose other slots do not read that value, or are of the same
+///             element and tied to the same result: so a tie says that the kernel
+///             reads this operand at the index that it writes, before it writes.
 /// Types are the families' matter, in `condition`.
 class BodyPattern<string patternName, list<Element> all> {
   string name = patternName;

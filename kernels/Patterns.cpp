@@ -31,7 +31,8 @@ public:
 
   bool holds() const {
     for (size_t group = 0; group < form.numGroups; ++group)
-      if (!bindingsHold(group) || !presencesHold(group) || !isLikeFirst(group))
+      if (!bindingsHold(group) || !readsInsideAreBound(group) ||
+          !presencesHold(group) || !isLikeFirst(group))
         return false;
     return yieldsHold();
   }
@@ -46,6 +47,18 @@ public:
     return form.stepOf[place.element] >= 0;
   }
   size_t numGroups() const { return form.numGroups; }
+  size_t groupOf(size_t step) const { return step / form.stride; }
+  /// The place of a slot of a step; where the pattern binds it to another
+  /// operand, that one's.
+  PlaceInfo placeOf(size_t step, size_t slot) const {
+    PlaceInfo place{0, uint8_t(slot)};
+    while (form.stepOf[place.element] != int8_t(step % form.stride))
+      ++place.element;
+    for (const BindingInfo &b : pattern.bindings)
+      if (!b.isResult && b.operand == place)
+        return b.to;
+    return place;
+  }
 
 private:
   size_t stepAt(PlaceInfo place, size_t group) const {
@@ -61,6 +74,25 @@ private:
         return false;
     }
     return true;
+  }
+  /// A slot that reads a value of the body is one that the pattern binds to it:
+  /// the kernel has no memory to read any other from.
+  bool readsInsideAreBound(size_t group) const {
+    for (size_t s = 0; s < form.stride; ++s) {
+      size_t step = group * form.stride + s;
+      const std::vector<int32_t> &operands = body.steps[step].operands;
+      for (size_t slot = 0; slot < operands.size(); ++slot)
+        if (operands[slot] >= int32_t(body.numOperands) &&
+            !isBoundToResult(placeOf(step, slot)))
+          return false;
+    }
+    return true;
+  }
+  bool isBoundToResult(PlaceInfo place) const {
+    for (const BindingInfo &b : pattern.bindings)
+      if (b.isResult && b.operand == place)
+        return true;
+    return false;
   }
   bool presencesHold(size_t group) const {
     for (const PresenceInfo &p : pattern.presences)
@@ -153,19 +185,63 @@ static void addRecordTies(const Body &body, BodyFacts &facts) {
         facts.ties[r].push_back(uint32_t(step.operands[slot]));
 }
 
-static void addPatternTies(const PatternInfo &pattern, const Match &match,
-                           const Body &body, BodyFacts &facts) {
-  std::vector<size_t> resultOf(body.numValues(), body.results.size());
-  for (size_t r = 0; r < body.results.size(); ++r)
-    resultOf[body.results[r]] = r;
-  for (const PatternTieInfo &tie : pattern.ties)
-    for (size_t group = 0; group < match.numGroups(); ++group) {
-      size_t r = resultOf[size_t(match.result(tie.result, group))];
-      int32_t operand = match.operand(tie.operand, group);
-      if (r < facts.ties.size() && operand != kAbsentValue)
-        facts.ties[r].push_back(uint32_t(operand));
-    }
-}
+namespace {
+/// The ties of a pattern that hold in a body. A pattern says which operands a
+/// result may overwrite, each by itself: a kernel is done with that operand, at
+/// the element that it writes. Whatever else of the body reads the same value, a
+/// slot of another meaning or another group, may do so later.
+class PatternTies {
+public:
+  PatternTies(const PatternInfo &pattern, const Match &match, const Body &body)
+      : pattern(pattern), match(match), body(body), readers(body.numOperands) {
+    for (size_t step = 0; step < body.steps.size(); ++step)
+      for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot) {
+        int32_t value = body.steps[step].operands[slot];
+        if (value >= 0 && value < int32_t(body.numOperands))
+          readers[size_t(value)].push_back({uint32_t(step), uint32_t(slot)});
+      }
+  }
+
+  void addTo(BodyFacts &facts) const {
+    std::vector<size_t> resultOf(body.numValues(), body.results.size());
+    for (size_t r = 0; r < body.results.size(); ++r)
+      resultOf[body.results[r]] = r;
+    for (const PatternTieInfo &tie : pattern.ties)
+      for (size_t group = 0; group < match.numGroups(); ++group) {
+        size_t r = resultOf[size_t(match.result(tie.result, group))];
+        int32_t operand = match.operand(tie.operand, group);
+        if (r < facts.ties.size() && operand != kAbsentValue &&
+            isReadByTiesAlone(tie.result, group, size_t(operand)))
+          facts.ties[r].push_back(uint32_t(operand));
+      }
+  }
+
+private:
+  struct Reader {
+    uint32_t step, slot;
+  };
+  /// Every slot that reads `operand` is of this group, and the pattern ties
+  /// `result` to it, too.
+  bool isReadByTiesAlone(PlaceInfo result, size_t group, size_t operand) const {
+    for (Reader reader : readers[operand])
+      if (match.groupOf(reader.step) != group ||
+          !isTied(result, match.placeOf(reader.step, reader.slot)))
+        return false;
+    return true;
+  }
+  bool isTied(PlaceInfo result, PlaceInfo operand) const {
+    for (const PatternTieInfo &tie : pattern.ties)
+      if (tie.result == result && tie.operand == operand)
+        return true;
+    return false;
+  }
+
+  const PatternInfo &pattern;
+  const Match &match;
+  const Body &body;
+  std::vector<std::vector<Reader>> readers; ///< of each operand
+};
+} // namespace
 
 BodyFacts factsOf(const Body &body) {
   BodyFacts facts;
@@ -179,7 +255,7 @@ BodyFacts factsOf(const Body &body) {
   for (size_t i = 0; i < allPatterns().size() && !facts.pattern; ++i)
     if (auto match = matchPattern(allPatterns()[i], body)) {
       facts.pattern = PatternId(kNumOpKinds + i);
-      addPatternTies(allPatterns()[i], *match, body, facts);
+      PatternTies(allPatterns()[i], *match, body).addTo(facts);
     }
   return facts;
 }

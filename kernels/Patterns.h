@@ -27,6 +27,9 @@ struct ElementInfo {
 /// An operand slot, or a result, of an element.
 struct PlaceInfo {
   uint8_t element, slot;
+  bool operator==(const PlaceInfo &o) const {
+    return element == o.element && slot == o.slot;
+  }
 };
 /// The operand is that result (`isResult`), or the same value as that operand.
 struct BindingInfo {
@@ -44,6 +47,8 @@ struct PresenceInfo {
   PlaceInfo operand;
   bool isThere;
 };
+/// The result may take the operand's storage, if nothing but operands that it is
+/// tied to reads that one.
 struct PatternTieInfo {
   PlaceInfo result, operand;
 };
@@ -108,7 +113,8 @@ struct BodyFacts {
   std::optional<PatternId> pattern;
   /// Of its values, those that somebody reads or that are results.
   size_t numMade = 0;
-  /// For each result of the call the operands whose storage it may take.
+  /// For each result of the call the operands whose storage it may take: those
+  /// of a record's or a pattern's ties that no other slot of the body reads.
   std::vector<std::vector<uint32_t>> ties;
 
   bool mayShareStorage(size_t result, size_t operand) const {

@@ -370,7 +370,8 @@ def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
     kernel family (adam_step, sgd_step with and without momentum) with the same
     fields, scalars and types become one at the place of the last, each with the
     16-bit cast of its new param. An update whose results something reads before
-    that place keeps its group unfused. At most `max-groups` params a call:
+    that place keeps its group unfused. An update that reads what another one
+    overwrites goes into another call. At most `max-groups` params a call:
     fewer let an update start before the last gradient is there. Refuses an
     unknown target and a limit outside 1 to 256.
 

@@ -25,7 +25,7 @@ void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
 }
 
 void run(const Body &body, const std::vector<Tensor> &ins,
-         std::vector<Tensor> &outs) {
+         std::vector<Tensor> &outs, Span<const BodySlot> lost) {
   std::vector<TensorDesc> in, out;
   for (const Tensor &tensor : ins)
     in.push_back(tensor.desc);
@@ -42,12 +42,16 @@ void run(const Body &body, const std::vector<Tensor> &ins,
                                 std::nan(""))});
   }
   size_t next = body.numOperands;
-  for (const BodyStep &step : body.steps) {
+  for (size_t index = 0; index < body.steps.size(); ++index) {
+    const BodyStep &step = body.steps[index];
     std::vector<Tensor> operands, results;
     for (int32_t value : step.operands)
       operands.push_back(value == kAbsentValue
                              ? Tensor{TensorDesc::absent(), {}}
                              : values[size_t(value)]);
+    for (BodySlot read : lost)
+      if (read.step == index)
+        fill(operands[read.slot], [](size_t) { return std::nan(""); });
     for (uint32_t r = 0; r < step.numResults(); ++r)
       results.push_back(std::move(values[next + r]));
     run(step.kind, operands, results, step.attrs);

@@ -59,10 +59,16 @@ private:
 void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
          Span<const uint8_t> attrs);
 
+/// A slot of a step of a body.
+struct BodySlot {
+  size_t step, slot;
+};
+
 /// Runs a body step by step; values inside stay f64. Operands and results are
-/// those of a call that the rules accept.
+/// those of a call that the rules accept. The slots `lost` read NaN instead of
+/// their operand's values: something has overwritten them by then.
 void run(const Body &body, const std::vector<Tensor> &ins,
-         std::vector<Tensor> &outs);
+         std::vector<Tensor> &outs, Span<const BodySlot> lost = {});
 
 #define AICF_REFERENCE(KIND) void compute(const KIND##View<Call> &c);
 AICF_KINDS(AICF_REFERENCE)

@@ -8,6 +8,8 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Schedule/HappensBefore.h"
 
+#include "kernels/CallView.h"
+#include "kernels/Patterns.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
 #include "lib/Runtime/IO/Initializers.h"
@@ -212,6 +214,57 @@ Status Interpreter::checkInputs(size_t entry) const {
   return {};
 }
 
+/// True if the kernel has read what stands at `read` before it overwrites it
+/// with value `result` of the body: the record, or the pattern, ties the two.
+static bool isReadInTime(const Body &body, uint32_t result,
+                         reference::BodySlot read) {
+  size_t maker = 0;
+  while (result >= body.firstResultOf(maker) + body.steps[maker].numResults())
+    ++maker;
+  size_t of = result - body.firstResultOf(maker);
+  const BodyStep &step = body.steps[read.step];
+  if (body.steps.size() == 1)
+    return CallSlots::of(infoOf(step.kind), step.operands.size())
+        ->mayShareStorage(of, read.slot);
+  const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
+  auto form = pattern ? formOf(*pattern, body.steps.size(),
+                               [&](size_t i) { return body.steps[i].kind; })
+                      : std::nullopt;
+  if (!form || maker / form->stride != read.step / form->stride)
+    return false;
+  auto isAt = [&](PlaceInfo place, size_t at, size_t slot) {
+    return form->stepOf[place.element] == int8_t(at % form->stride) &&
+           place.slot == slot;
+  };
+  for (const PatternTieInfo &tie : pattern->ties) {
+    if (!isAt(tie.result, maker, of))
+      continue;
+    if (isAt(tie.operand, read.step, read.slot))
+      return true;
+    for (const BindingInfo &b : pattern->bindings)
+      if (!b.isResult && b.to == tie.operand &&
+          isAt(b.operand, read.step, read.slot))
+        return true;
+  }
+  return false;
+}
+
+/// Results are overwritten before operands are read: what a kernel in place may
+/// read too late is lost.
+static std::vector<reference::BodySlot> lostReads(const PlanCall &call) {
+  std::vector<reference::BodySlot> lost;
+  const Body &body = *call.body;
+  for (size_t r = 0; r < call.outs.size(); ++r)
+    for (size_t i = 0; i < call.ins.size(); ++i)
+      for (size_t step = 0;
+           call.ins[i] == call.outs[r] && step < body.steps.size(); ++step)
+        for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot)
+          if (body.steps[step].operands[slot] == int32_t(i) &&
+              !isReadInTime(body, body.results[r], {step, slot}))
+            lost.push_back({step, slot});
+  return lost;
+}
+
 void Interpreter::runCall(size_t entry, const PlanCall &call) {
   std::vector<reference::Tensor> ins, outs;
   for (uint32_t tid : call.ins)
@@ -221,7 +274,7 @@ void Interpreter::runCall(size_t entry, const PlanCall &call) {
     outs.push_back(
         {desc, std::vector<double>(size_t(desc.elements()), kNothing)});
   }
-  reference::run(*call.body, ins, outs);
+  reference::run(*call.body, ins, outs, lostReads(call));
   if (call.workspace >= 0) { // scribbled on
     Place at{entry, uint32_t(call.workspace)};
     store(at,

@@ -9,7 +9,7 @@
 
 #include "aicf/OpCall.h"
 #include "kernels/BodyRules.h"
-#include "unittests/Common/SampleCalls.h"
+#include "unittests/Common/SharedOperands.h"
 
 #include <gtest/gtest.h>
 
@@ -84,6 +84,52 @@ TEST(Bodies, OfAPatternHaveTheOperandsItNames) {
     EXPECT_TRUE(checkForm(*body).ok()) << checkForm(*body).toString();
   }
   EXPECT_FALSE(factsOf(*body).pattern);
+}
+
+/// A result may overwrite a value that two slots read only if it might overwrite
+/// what either of them read when it was another value.
+TEST(Bodies, OfAPatternOverwriteNothingThatIsReadElsewhere) {
+  size_t kept = 0, lost = 0;
+  for (const KindRow &row : allCallRows())
+    for (const Sample &sample : samplesForSharing(row, row.usualType())) {
+      BodyFacts apart = factsOf(*sample.body);
+      for (const SharedSample &shared : withSharedOperands(sample)) {
+        const Body &body = *shared.sample.body;
+        ASSERT_TRUE(checkForm(body).ok()) << row.name;
+        BodyFacts facts = factsOf(body);
+        ASSERT_EQ(facts.pattern, apart.pattern) << row.name;
+        for (size_t r = 0; r < body.results.size(); ++r)
+          for (uint32_t i = 0; i < shared.numberOf.size(); ++i) {
+            bool isShared = i == shared.first || i == shared.second;
+            bool may = isShared ? apart.mayShareStorage(r, shared.first) &&
+                                      apart.mayShareStorage(r, shared.second)
+                                : apart.mayShareStorage(r, i);
+            EXPECT_EQ(facts.mayShareStorage(r, shared.numberOf[i]), may)
+                << row.name << ": operands " << shared.first << " and "
+                << shared.second << " are one, result " << r << ", operand "
+                << i;
+            kept += isShared && may;
+            lost += isShared && !may && apart.mayShareStorage(r, i);
+          }
+      }
+    }
+  EXPECT_GT(kept, 20u);
+  EXPECT_GT(lost, 200u);
+}
+
+/// Only slots that the pattern binds read what the body makes: a kernel has no
+/// memory for it.
+TEST(Bodies, OfAPatternReadNothingElseInside) {
+  size_t refused = 0;
+  for (const KindRow &row : allCallRows())
+    for (const Sample &sample : samplesForSharing(row, row.usualType()))
+      for (const Body &body : withReadsInside(*sample.body)) {
+        EXPECT_FALSE(factsOf(body).pattern) << row.name << ": "
+                                            << nameOfPattern(
+                                                   *factsOf(body).pattern);
+        ++refused;
+      }
+  EXPECT_GT(refused, 200u);
 }
 
 TEST(Bodies, OperandsAndResultsAreCounted) {

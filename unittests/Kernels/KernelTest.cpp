@@ -15,7 +15,7 @@
 #include "kernels/KernelTable.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
-#include "unittests/Common/SampleCalls.h"
+#include "unittests/Common/SharedOperands.h"
 
 #include <gtest/gtest.h>
 
@@ -358,6 +358,86 @@ TEST_P(KernelTest, WorksInPlace) {
       EXPECT_EQ(memory.download(memory.ins[operand]), apart.outs[result].bytes)
           << row.name << " result " << result << " on operand " << operand;
     }
+}
+
+/// A case with results over operands: the bits must be those of `apart`.
+/// `overwritten`: the operand for each result, or -1.
+void expectSameInPlace(const KindRow &row, const Case &fresh, const Case &apart,
+                       const std::vector<int> &overwritten,
+                       const std::string &where) {
+  Case c = fresh;
+  auto device = makeDevice(2);
+  OnDevice memory(*device, c);
+  for (size_t r = 0; r < overwritten.size(); ++r)
+    if (overwritten[r] >= 0)
+      memory.outs[r] = memory.ins[size_t(overwritten[r])];
+  Status status = memory.run(row.kind);
+  ASSERT_TRUE(status.ok()) << status.toString();
+  for (size_t r = 0; r < overwritten.size(); ++r)
+    EXPECT_EQ(memory.download(memory.outs[r]), apart.outs[r].bytes)
+        << where << ": result " << r << " on operand " << overwritten[r];
+}
+
+/// Two operands that are one value: the reference's values, and the same bits
+/// where results overwrite operands, each alone and as many as can be at once.
+TEST_P(KernelTest, MayReadOneValueTwice) {
+  const KindRow &row = kRows[GetParam()];
+  size_t ran = 0;
+  for (const Sample &sample : samplesForSharing(row, row.usualType()))
+    for (const SharedSample &shared : withSharedOperands(sample)) {
+      const Case fresh = makeCase(row, shared.sample, 5);
+      Case apart = fresh;
+      std::vector<const KernelRow *> kernels = kernelsFor(row.kind, apart);
+      if (kernels.empty())
+        continue;
+      ++ran;
+      std::string where = row.name + ", operands " +
+                          std::to_string(shared.first) + " and " +
+                          std::to_string(shared.second);
+      ASSERT_TRUE(call(row.kind, apart, 2).ok()) << where;
+      double tolerance =
+          toleranceOf(row, *kernels.front(), row.usualType());
+      for (Operand &o : apart.outs)
+        EXPECT_LE(relativeError(o, o.bytes), tolerance) << where;
+      BodyFacts facts = factsOf(*fresh.body);
+      std::vector<int> all(fresh.outs.size(), -1);
+      for (size_t r = 0; r < all.size(); ++r)
+        for (uint32_t operand : facts.ties[r]) {
+          if (fresh.outs[r].reference.desc != fresh.ins[operand].reference.desc)
+            continue;
+          std::vector<int> one(all.size(), -1);
+          one[r] = int(operand);
+          expectSameInPlace(row, fresh, apart, one, where);
+          if (all[r] < 0 &&
+              std::find(all.begin(), all.end(), int(operand)) == all.end())
+            all[r] = int(operand);
+        }
+      expectSameInPlace(row, fresh, apart, all, where);
+    }
+  if (ran == 0)
+    GTEST_SKIP() << "one primitive, or no kernel on this device";
+}
+
+/// A slot that reads a value of the body has no memory to read from.
+TEST_P(KernelTest, RefusesOtherReadsInside) {
+  const KindRow &row = kRows[GetParam()];
+  size_t refused = 0;
+  for (const Sample &sample : samplesForSharing(row, row.usualType()))
+    for (const Body &body : withReadsInside(*sample.body)) {
+      std::vector<TensorView> ins, outs;
+      std::vector<uint8_t> memory(1 << 16);
+      for (size_t i = 0; i < body.numOperands; ++i)
+        ins.push_back({memory.data(), sample.ins[i]});
+      for (const TensorDesc &desc : sample.outs)
+        outs.push_back({memory.data(), desc});
+      EXPECT_FALSE(resolve(*makeDevice(), {std::make_shared<Body>(body), ins,
+                                           outs, "auto", TensorView()})
+                       .ok())
+          << row.name;
+      ++refused;
+    }
+  if (refused == 0)
+    GTEST_SKIP() << "one primitive, or its operands are the first's";
 }
 
 /// One by one on the device: the primitives of a body, each by the kernel that

@@ -8,10 +8,12 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "aicf/Executor.h"
 #include "lib/Base/Element.h"
+#include "unittests/Common/SharedOperands.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace aicf;
@@ -185,6 +187,51 @@ TEST(Interpreter, ShowsRacesAndOverlaps) {
   overlap.entries[0].tensors[4].offset = 0;
   EXPECT_NE(interpretSteps(share(overlap), 2, {}),
             interpretSteps(share(makeTrainPlan()), 2, {}));
+}
+
+bool hasNaN(const Values &values) {
+  for (const auto &[name, numbers] : values)
+    for (double v : numbers)
+      if (std::isnan(v))
+        return true;
+  return false;
+}
+
+/// A call that overwrites an operand which another slot of its body reads, too:
+/// the loader would refuse it, and here that slot finds nothing.
+TEST(Interpreter, ShowsReadsOfWhatWasOverwritten) {
+  size_t shown = 0, fine = 0;
+  for (const KindRow &row : allCallRows())
+    for (const Sample &sample : samplesForSharing(row, row.usualType())) {
+      StatusOr<TypedBody> typed = typedBodyOf(sample);
+      if (!typed.ok() || !selectKernel(DeviceKind::CUDA, *typed))
+        continue;
+      const Plan legal = makeCallPlan(sample, DeviceKind::CUDA);
+      for (const SharedSample &s : withSharedOperands(sample)) {
+        Plan plan = legal;
+        PlanCall &call = plan.entries[0].calls[0];
+        // Both are what a result overwrites, if one of them is.
+        bool isFirst = std::find(call.outs.begin(), call.outs.end(),
+                                 call.ins[s.first]) != call.outs.end();
+        std::vector<uint32_t> ins(s.sample.ins.size());
+        for (size_t i = 0; i < s.numberOf.size(); ++i)
+          ins[s.numberOf[i]] = call.ins[i];
+        ins[s.numberOf[s.first]] = call.ins[isFirst ? s.first : s.second];
+        call.ins = ins;
+        call.body = s.sample.body;
+        call.inVids.clear();
+        call.vids.clear();
+        Status status = verifyPlan(plan);
+        bool isRefused =
+            status.message().find("[CallInplace]") != std::string::npos;
+        ASSERT_TRUE(status.ok() || isRefused) << status.toString();
+        EXPECT_EQ(hasNaN(interpretSteps(share(plan), 1, {})), isRefused)
+            << row.name << ": operands " << s.first << " and " << s.second;
+        ++(isRefused ? shown : fine);
+      }
+    }
+  EXPECT_GT(shown, 200u);
+  EXPECT_GT(fine, 150u);
 }
 
 TEST(Interpreter, ExactResultsAreNotRounded) {

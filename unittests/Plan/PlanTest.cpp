@@ -8,6 +8,7 @@
 #include "aicf/Plan.h"
 #include "lib/Base/File.h"
 #include "unittests/Common/SamplePlans.h"
+#include "unittests/Common/SharedOperands.h"
 #include "unittests/Plan/Corpus.h"
 
 #include "plan_generated.h"
@@ -40,28 +41,77 @@ TEST(Plan, RoundTrips) {
         << kind << ": a kind without a sample plan";
 }
 
+/// Lets each result of the plan's call overwrite each operand of its type where
+/// nothing ties the two; returns how many plans were refused.
+size_t refusedInPlace(const Plan &plan, const std::string &name) {
+  const PlanEntry &entry = plan.entries[0];
+  const PlanCall &call = entry.calls[0];
+  BodyFacts facts = factsOf(*call.body);
+  size_t refused = 0;
+  for (size_t r = 0; r < call.outs.size(); ++r)
+    for (size_t i = 0; i < call.ins.size(); ++i) {
+      if (facts.mayShareStorage(r, i) ||
+          plan.tensor(entry, call.outs[r]).desc !=
+              plan.tensor(entry, call.ins[i]).desc)
+        continue;
+      Plan bad = plan;
+      bad.entries[0].calls[0].ins[i] = call.outs[r];
+      Status status = Plan::parse(bad.serialize()).status();
+      EXPECT_NE(status.message().find("[CallInplace]"), std::string::npos)
+          << name << ": " << status.toString();
+      ++refused;
+    }
+  return refused;
+}
+
 /// Where an op has no tie, reading and writing one tensor is refused.
 TEST(Plan, OnlyTiesWorkInPlace) {
   size_t refused = 0;
-  for (const auto &[name, plan] : samplePlans()) {
-    const PlanEntry &entry = plan.entries[0];
-    const PlanCall &call = entry.calls[0];
-    BodyFacts facts = factsOf(*call.body);
-    for (size_t r = 0; r < call.outs.size(); ++r)
-      for (size_t i = 0; i < call.ins.size(); ++i) {
-        if (facts.mayShareStorage(r, i) ||
-            plan.tensor(entry, call.outs[r]).desc !=
-                plan.tensor(entry, call.ins[i]).desc)
+  for (const auto &[name, plan] : samplePlans())
+    refused += refusedInPlace(plan, name);
+  EXPECT_GT(refused, 30u);
+}
+
+/// Calls of several primitives, two of whose slots read one tensor.
+TEST(Plan, SharedOperandsAreOverwrittenByTiesAlone) {
+  size_t refused = 0, accepted = 0;
+  for (const KindRow &row : allCallRows())
+    for (const Sample &sample : samplesForSharing(row, row.usualType()))
+      for (const SharedSample &shared : withSharedOperands(sample)) {
+        StatusOr<TypedBody> typed = typedBodyOf(shared.sample);
+        if (!typed.ok() || !selectKernel(DeviceKind::CUDA, *typed))
           continue;
+        // It overwrites what the ties that hold allow.
+        Plan plan = makeCallPlan(shared.sample, DeviceKind::CUDA);
+        ASSERT_TRUE(verifyPlan(plan).ok())
+            << row.name << ": " << verifyPlan(plan).toString();
+        ++accepted;
+        refused += refusedInPlace(plan, row.name);
+      }
+  EXPECT_GT(accepted, 500u);
+  EXPECT_GT(refused, 500u);
+}
+
+TEST(Plan, OtherReadsInsideAreRefused) {
+  size_t refused = 0;
+  for (const KindRow &row : allCallRows())
+    for (const Sample &sample : samplesForSharing(row, row.usualType())) {
+      StatusOr<TypedBody> typed = typedBodyOf(sample);
+      if (!typed.ok() || !selectKernel(DeviceKind::CUDA, *typed))
+        continue;
+      Plan plan = makeCallPlan(sample, DeviceKind::CUDA);
+      for (const Body &body : withReadsInside(*sample.body)) {
         Plan bad = plan;
-        bad.entries[0].calls[0].ins[i] = call.outs[r];
-        Status status = Plan::parse(bad.serialize()).status();
-        EXPECT_NE(status.message().find("[CallInplace]"), std::string::npos)
-            << name << ": " << status.toString();
+        PlanCall &call = bad.entries[0].calls[0];
+        call.body = std::make_shared<Body>(body);
+        call.ins.resize(body.numOperands);
+        EXPECT_NE(verifyPlan(bad).message().find("[BodyPattern]"),
+                  std::string::npos)
+            << row.name << ": " << verifyPlan(bad).toString();
         ++refused;
       }
-  }
-  EXPECT_GT(refused, 30u);
+    }
+  EXPECT_GT(refused, 200u);
 }
 
 /// The code in brackets at the start of a refusal.

@@ -44,6 +44,26 @@ struct Key {
   }
 };
 
+/// Calls that will be one. No group of it reads what another one makes or
+/// updates: the kernel does all at once, and would have to write elsewhere.
+class Batch {
+public:
+  explicit Batch(const PatternInfo &pattern) : pattern(pattern) {}
+
+  bool mayTake(const Group &group) const;
+  void take(const Group &group);
+  ArrayRef<CallOp> getCalls() const { return calls; }
+
+private:
+  /// Calls `use` for each operand that the group reads from outside of itself,
+  /// and whether a result may take its storage.
+  template <typename Use> void forEachOperand(const Group &group, Use use) const;
+
+  const PatternInfo &pattern;
+  SmallVector<CallOp> calls; ///< the first of each group
+  llvm::DenseSet<Value> read, updated, made;
+};
+
 /// Puts the calls of one repeated pattern together.
 class Batcher {
 public:
@@ -138,6 +158,41 @@ static bool mayMoveTo(const Group &group, Operation *last) {
   return true;
 }
 
+template <typename Use>
+void Batch::forEachOperand(const Group &group, Use use) const {
+  for (size_t element = 0; element < group.parts.size(); ++element) {
+    CallOp part = group.parts[element];
+    const BodyStep &step = part.getCode().steps.front();
+    for (size_t slot = 0; slot < step.operands.size(); ++slot) {
+      PlaceInfo place{uint8_t(element), uint8_t(slot)};
+      Value operand = part.getStepOperand(0, slot);
+      if (operand &&
+          !llvm::is_contained(group.parts, operand.getDefiningOp<CallOp>()))
+        use(operand, llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
+              return tie.operand == place;
+            }));
+    }
+  }
+}
+
+bool Batch::mayTake(const Group &group) const {
+  bool may = true;
+  forEachOperand(group, [&](Value operand, bool isUpdated) {
+    may &= !made.contains(operand) && !updated.contains(operand) &&
+           !(isUpdated && read.contains(operand));
+  });
+  return may;
+}
+
+void Batch::take(const Group &group) {
+  calls.push_back(group.parts.front());
+  forEachOperand(group, [&](Value operand, bool isUpdated) {
+    (isUpdated ? updated : read).insert(operand);
+  });
+  for (CallOp part : group.parts)
+    made.insert_range(part.getResults());
+}
+
 void Batcher::remarkApart(CallOp call, const Twine &why) {
   if (auto remark = remark::missed(
           call.getLoc(), remarkOf("FuseOptimizers", func.getSymName())))
@@ -175,22 +230,26 @@ int64_t Batcher::run() {
   // In order of the first call of each, so that plans do not depend on
   // addresses.
   std::map<Key, size_t> numberOf;
-  SmallVector<SmallVector<CallOp>> batches;
+  std::vector<Batch> batches;
   for (auto op : func.getOps<CallOp>()) {
     if (!takes(op))
       continue;
-    auto [it, fresh] = numberOf.try_emplace(keyOf(groupOf(op)), batches.size());
-    if (fresh || batches[it->second].size() >= maxGroups) {
+    Group group = groupOf(op);
+    auto [it, fresh] = numberOf.try_emplace(keyOf(group), batches.size());
+    if (fresh || batches[it->second].getCalls().size() >= maxGroups ||
+        !batches[it->second].mayTake(group)) {
       it->second = batches.size();
-      batches.emplace_back();
+      batches.emplace_back(pattern);
     }
-    batches[it->second].push_back(op);
+    batches[it->second].take(group);
   }
   int64_t numFused = 0;
-  for (ArrayRef<CallOp> calls : batches) {
+  for (const Batch &batch : batches) {
+    ArrayRef<CallOp> calls = batch.getCalls();
     if (calls.size() == 1 && batches.size() > 1)
-      remarkApart(calls.front(), "it has other fields, scalars or types, or "
-                                 "a call is full");
+      remarkApart(calls.front(), "it has other fields, scalars or types, a "
+                                 "call is full, or one reads what another "
+                                 "updates");
     numFused += fuse(calls) && calls.size() > 1 ? calls.size() : 0;
   }
   return numFused;

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import BIN, run_tool
+from fuzz import __main__ as fuzz_main
 from fuzz import check_plan, derive, judge, semantics
 from fuzz.generate import WIDE, generate
 from fuzz.reduce import reduce
@@ -164,3 +165,38 @@ def test_the_judge_fails_wrong_gradients(bench, kind, monkeypatch):
     with pytest.raises(judge.Failure):
         for seed in range(40):
             derive.judge_forward(derive.generate_forward(seed), BIN, bench.folder)
+
+
+def test_programs_that_reach_too_little_fail(capsys):
+    everything = set(fuzz_main.EVERY)
+    assert fuzz_main.census([set()] * 49, 49)       # too few to say
+    assert fuzz_main.census([everything, set(), set(), set()] * 25, 100)
+    assert not fuzz_main.census([everything] * 24 + [everything - {"several entries"}] * 76,
+                                100)
+    assert "too few programs have several entries: 24 of 100, expected 25" \
+        in capsys.readouterr().out
+
+
+def test_what_a_plan_has():
+    def call(kinds, *operands):
+        return {"body": {"num_operands": 3, "steps": [
+            {"kind": k, "operands": o} for k, o in zip(kinds, operands)]}}
+    shared = check_plan.is_shared
+    assert shared(call(["gemm", "relu_bwd"], [0, 1], [3, 0])["body"])
+    assert not shared(call(["gemm", "relu_bwd"], [0, 1], [3, 2])["body"])
+    assert not shared(call(["mse_loss", "mse_grad"], [0, 1], [0, 1])["body"])
+    assert shared(call(["mse_loss", "mse_grad"], [0, 0], [0, 0])["body"])
+    assert not shared(call(["sgd_step", "sgd_step"], [0, 1, 2], [0, 1, 2])["body"])
+    assert not shared(call(["add"], [0, 0])["body"])
+
+
+def test_what_a_fused_call_may_overwrite():
+    may = check_plan.may_overwrite
+    def body(kinds, operands, results, count=3):
+        return {"num_operands": count, "results": results, "steps": [
+            {"kind": k, "operands": o} for k, o in zip(kinds, operands)]}
+    apart = body(["gemm", "relu_bwd"], [[0, 1], [3, 2]], [4])
+    assert may(apart, 0, 2) and not may(apart, 0, 0)
+    assert not may(body(["gemm", "relu_bwd"], [[0, 1], [2, 0]], [3], 2), 0, 0)
+    updates = body(["sgd_step", "sgd_step"], [[0, 1, 2, -1], [1, 0, 2, -1]], [3, 5])
+    assert not may(updates, 0, 0) and not may(updates, 1, 1)

@@ -24,31 +24,65 @@ IN_PLACE = {
     "softmax": {(0, 0)}, "softmax_bwd": {(0, 0), (0, 1)}, "dropout": {(0, 0)},
     "lion_step": {(0, 0), (1, 2)}, "clip_factor": {(0, 0)},
 }
-# Of calls of several primitives: results and operands of the call.
+# Of calls of several primitives, by (step, result): the (step, slot) that may read
+# what it overwrites.
 IN_PLACE_TOGETHER = {
-    ("gemm", "relu_bwd"): {(0, 2)},
-    ("relu_bwd", "reduce_sum"): {(0, 0), (0, 1)},
-    ("mse_loss", "mse_grad"): {(1, 0), (1, 1)},
-    ("bce_with_logits", "bce_with_logits_grad"): {(1, 0), (1, 1)},
-    ("l1_loss", "l1_grad"): {(1, 0), (1, 1)},
-    ("add", "layer_norm"): {(0, 0), (0, 1), (1, 0), (1, 1)},
+    ("gemm", "relu_bwd"): {(1, 0): {(1, 1)}},
+    ("relu_bwd", "reduce_sum"): {(0, 0): {(0, 0), (0, 1)}},
+    ("mse_loss", "mse_grad"): {(1, 0): {(0, 0), (0, 1), (1, 0), (1, 1)}},
+    ("bce_with_logits", "bce_with_logits_grad"):
+        {(1, 0): {(0, 0), (0, 1), (1, 0), (1, 1)}},
+    ("l1_loss", "l1_grad"): {(1, 0): {(0, 0), (0, 1), (1, 0), (1, 1)}},
+    ("add", "layer_norm"): {(0, 0): {(0, 0), (0, 1)}, (1, 0): {(0, 0), (0, 1)}},
 }
-RESULTS = {"adam_step": 3, "sgd_step": 2, "lion_step": 2, "cast": 1}
+RESULTS = {"adam_step": 3, "sgd_step": 2, "lion_step": 2, "layer_norm": 3}
 
 
 def may_overwrite(body, result, operand):
-    kinds = tuple(step["kind"] for step in body["steps"])
-    value, first = body["results"][result], body["num_operands"]
-    if len(kinds) > 1 and not set(kinds) <= set(RESULTS):
-        return (result, operand) in IN_PLACE_TOGETHER.get(kinds, ())
-    for step in body["steps"]: # updates of many: each in its own operands
-        size = RESULTS.get(step["kind"], len(body["results"]))
-        if first <= value < first + size:
-            return any(number == operand and
-                       (value - first, slot) in IN_PLACE.get(step["kind"], ())
-                       for slot, number in enumerate(step["operands"]))
-        first += size
-    return False
+    """Whatever reads the operand has read it by then: only slots that are tied to
+    this very result."""
+    steps = body["steps"]
+    kinds = tuple(step["kind"] for step in steps)
+    value, first, maker = body["results"][result], body["num_operands"], 0
+    while len(steps) > 1 and value >= first + RESULTS.get(kinds[maker], 1):
+        first += RESULTS.get(kinds[maker], 1)
+        maker += 1
+    readers = {(s, slot) for s, step in enumerate(steps)
+               for slot, number in enumerate(step["operands"]) if number == operand}
+    if kinds in IN_PLACE_TOGETHER:
+        tied = IN_PLACE_TOGETHER[kinds].get((maker, value - first), set())
+    else: # one primitive, or updates of many: each in its own operands
+        tied = {(maker, slot) for r, slot in IN_PLACE.get(kinds[maker], ())
+                if r == value - first}
+    return readers <= tied
+
+
+def is_shared(body):
+    """Some operand stands at slots of different meaning of a call of several
+    primitives. Not meant: the scalars of updates, and what loss and gradient read."""
+    kinds = [step["kind"] for step in body["steps"]]
+    if len(kinds) < 2:
+        return False
+    pairs = all(k in RESULTS for k in kinds) or kinds[1].endswith("_grad")
+    places = {}
+    for s, step in enumerate(body["steps"]):
+        for slot, number in enumerate(step["operands"]):
+            if 0 <= number < body["num_operands"]:
+                places.setdefault(number, set()).add(slot if pairs else (s, slot))
+    return any(len(p) > 1 for p in places.values())
+
+
+def features_of(dump):
+    """What of a plan random programs are to reach."""
+    found = set()
+    if len(dump["entries"]) > 1:
+        found.add("several entries")
+    for entry in dump["entries"]:
+        if any(t["layout"] == "padded" for t in entry["tensors"]):
+            found.add("padded tensors")
+        if any(is_shared(call["body"]) for call in entry["calls"]):
+            found.add("shared operands in one call")
+    return found
 
 
 def happens_before(calls):

@@ -11,6 +11,7 @@ from .program import Argument, Entry, Op, Program, Result, Value
 
 SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
 WIDE = [521, 530]  # products that a library computes, over padded tensors
+LONG = [513, 521, 530]  # sums of so many: the same, at little cost
 INTEGERS = ("i32", "i64")
 # Of one type all, as their result is.
 ONE_OPERAND = ["relu", "gelu", "tanh", "sigmoid", "silu", "scale", "fill_like", "save",
@@ -29,6 +30,7 @@ class Builder:
         self.count = 0
         self.pool = []          # float values of any shape
         self.counts = []        # integers to return
+        self.kept = []          # further values to return
 
     def value(self, shape, dtype):
         self.count += 1
@@ -325,6 +327,53 @@ def anything(b):
                 np.full(x.shape, 0.25))))
 
 
+def shared(b):
+    """Neighbours that a kernel may take in one call, where one value stands at
+    several slots: what may be written over it, and what has memory, is another
+    question then."""
+    dtype, n = b.program.dtype, b.rng.choice(SIZES)
+
+    def fresh(*shape):
+        return b.same("tanh", b.argument("input", "%sshared%d" % (b.prefix, b.count),
+                                         shape, dtype))
+    kind = b.rng.choice(["norm", "norm", "mask", "mask", "sum", "loss"])
+    if kind == "norm":
+        p, q = fresh(n), fresh(n)
+        c = b.same("add", p, b.rng.choice([p, q]))
+        y, *_ = b.layer_norm(c, *[b.rng.choice([p, q, c, q]) for _ in range(2)])
+        b.kept.append(b.same("mul", c, y) if b.chance(0.5) else y)
+    elif kind == "mask":
+        p, q = fresh(n, n), fresh(n, n)
+        c = b.op("matmul", [p, b.rng.choice([p, q])], [((n, n), dtype)])
+        bwd = b.rng.choice(["relu_bwd", "relu_bwd", "gelu_bwd"])
+        b.kept.append(b.same(bwd, c, b.rng.choice([p, q, c])))
+    elif kind == "sum":
+        p = fresh(n, n)
+        d = b.same("relu_bwd", p, p)
+        b.kept += [d, b.op("reduce_sum", [d], [((n,), dtype)], axis=0)]
+    else:
+        x = fresh(n)
+        value, slope = b.rng.choice([
+            ("mse_loss", "mse_grad"), ("l1_loss", "l1_grad"),
+            ("bce_with_logits", "bce_with_logits_grad")])
+        b.kept += [b.op(value, [x, x], [((), dtype)]),
+                   b.same(slope, x, x, None)]
+
+
+def shared_updates(b, updates):
+    """Params that are each other's gradients, their own, or a learning rate."""
+    shape = b.rng.choice([(), (), (7,), (3, 5)])
+    names = [name for name in ("t0", "t1", "t2")]
+    params = [b.argument("param", name, shape, b.program.dtype) for name in names]
+    attrs = {"weight_decay": 0.01} if b.chance(0.3) else {}
+    for name, p in zip(names, params):
+        lr = b.rng.choice(params) if not shape and b.chance(0.5) else updates.rate()
+        new = b.op("sgd_step", [p, b.rng.choice(params), lr, None, None, None],
+                   [(p.shape, p.dtype)] * 2, **attrs)
+        b.pool.remove(new[1])  # may not be used
+        updates.result(new[0], name)
+
+
 class Updates:
     """Gives states and params their new values, in every way there is."""
 
@@ -448,7 +497,7 @@ class Updates:
 
 def add_outputs(b, first):
     """Results by name: some values twice, arguments too; some with a history."""
-    chosen = list(first)
+    chosen = [*first, *b.kept]
     for _ in range(b.rng.randrange(3)):
         chosen.append(b.pick())
     if b.chance(0.2):
@@ -478,9 +527,18 @@ def generate(seed):
         b.pool.remove(loss_scale)
     is_wide = dtype != "f64" and b.chance(0.12)
     net = Network(b, counter, WIDE if is_wide else SIZES)
-    rows = rng.choice([5, 8, 16] if is_wide else SIZES)
-    more = (rng.choice(SIZES[:8]),) if rng.random() < 0.2 and not is_wide else ()
-    x = b.argument("input", "x", (*more, rows, rng.choice(net.sizes)), dtype)
+    is_long = dtype != "f64" and not is_wide and b.chance(0.85)
+    rows = rng.choice([5, 8, 16] if is_wide else [8, 8, 3] if is_long else SIZES)
+    more = (rng.choice(SIZES[:8]),) \
+        if rng.random() < 0.2 and not is_wide and not is_long else ()
+    width = rng.choice(LONG if is_long else net.sizes)
+    # A cast and a product may make pads, what the caller binds has none.
+    given = "f32" if is_long else dtype
+    x = b.argument("input", "x", (*more, rows, width), given)
+    if is_long:
+        w = b.argument("input", "long", (rng.choice([8, 8, 16, 16, 7]), width), given)
+        x, w = (b.cast(v, dtype) if given != dtype else v for v in (x, w))
+        x = b.op("matmul", [x, w], [((rows, w.shape[0]), dtype)], transB=True)
     if is_wide:
         for _ in range(2):
             x = net.linear(x, rng.choice(WIDE), b.chance(0.3))
@@ -489,6 +547,8 @@ def generate(seed):
     loss, grads = net.train(x, 1 if is_wide else depth, loss_scale)
     for _ in range(rng.randrange(6)):
         anything(b)
+    if b.chance(0.6):
+        shared(b)
     for i in range(rng.randrange(3)):
         shape = rng.choice(b.pool).shape
         name = "s%d" % i
@@ -507,6 +567,8 @@ def generate(seed):
             updates.train(name, p, g)
         else:
             updates.other(name, p)
+    if b.chance(0.3):
+        shared_updates(b, updates)
     if b.chance(0.15) and dtype in ("f32", "f64"):
         rows = b.argument("state", "log", (rng.choice([1, 2, 3]),), dtype,
                           None)
@@ -516,7 +578,7 @@ def generate(seed):
         updates.result(b.op("step_inc", [count, None], [((), "i64")]), "log.count")
     add_outputs(b, [loss])
     program.entries.append(b.entry)
-    if rng.random() < 0.3:
+    if rng.random() < 0.5:
         program.entries.append(predict(rng, program, net))
     return program
 
@@ -532,7 +594,9 @@ def predict(rng, program, net):
             b.argument(role, name, p.shape, p.dtype)
     for _ in range(rng.randrange(5)):
         anything(b)
-    for i, v in enumerate([b.pick() for _ in range(2)]):
+    if b.chance(0.3):
+        shared(b)
+    for i, v in enumerate([b.pick(), b.pick(), *b.kept]):
         b.entry.results.append(Result(
             b.cast(v, "f32") if v.dtype == "bf16" else v, name="pout%d" % i))
     return b.entry

@@ -44,6 +44,7 @@ class Judge:
     def __init__(self, bin_dir, folder):
         self.bin, self.folder = pathlib.Path(bin_dir), pathlib.Path(folder)
         self.numbers = itertools.count()
+        self.features = set()   # of the CUDA plans so far
 
     def tool(self, name, *args):
         return subprocess.run([str(self.bin / name), *map(str, args)], text=True,
@@ -65,6 +66,8 @@ class Judge:
         dump = json.loads(self.tool("aicf-plan", "dump", "--json", plan).stdout)
         for fault in check_plan.check_plan(dump):
             raise Failure("plan", "%s: %s" % (" ".join(flags), fault))
+        if dump["device"] == "cuda":
+            self.features |= check_plan.features_of(dump)
         return plan
 
     def compile_forward(self, program):
@@ -128,9 +131,9 @@ class Judge:
             for name, a in program.persistent().items() if a.role != "hyper"})
         return path
 
-    def interpret(self, program, plan, *flags):
-        """As run(), of the first entry, by the interpreter: f64 arrays."""
-        e = program.entries[0]
+    def interpret(self, program, plan, *flags, entry=0):
+        """As run(), by the interpreter: f64 arrays."""
+        e = program.entries[entry]
         folder = self.path("")
         folder.mkdir()
         names = [r.name for r in e.results if r.name] + [
@@ -159,9 +162,9 @@ def stored(program, name, dtype):
                           program.values[name].shape)
 
 
-def expected(program, noise=0.0, seed=0, precision=None, steps=STEPS):
-    """All values after `steps` steps of the first entry, in f64."""
-    entry = program.entries[0]
+def expected(program, noise=0.0, seed=0, precision=None, steps=STEPS, entry=0):
+    """All values after `steps` steps of an entry, in f64."""
+    entry = program.entries[entry]
     state = {a.name: stored(program, a.name, a.value.dtype)
              for e in program.entries for a in e.arguments}
     evaluator = semantics.Evaluator(noise, seed, precision)
@@ -170,20 +173,23 @@ def expected(program, noise=0.0, seed=0, precision=None, steps=STEPS):
     return {**state, **outputs}, evaluator.overflowed
 
 
-def tolerances(program, precision=None, steps=STEPS):
+def tolerances(program, precision=None, steps=STEPS, entry=0):
     """Reference values and how far from them rounding may lead; None where a
     value leaves its dtype's range and nothing is promised."""
-    reference, overflowed = expected(program, precision=precision, steps=steps)
+    reference, overflowed = expected(program, precision=precision, steps=steps,
+                                     entry=entry)
     if overflowed:
         return reference, None
     dtypes = {r.name or r.updates: r.value.dtype
-              for r in program.entries[0].results}
+              for r in program.entries[entry].results}
     # Noise averages out of a long sum; the rounding of its partial sums does not.
-    longest = max(np.prod(v.shape, dtype=float)
-                  for op in program.entries[0].ops for v in op.results)
+    longest = max((np.prod(v.shape, dtype=float)
+                   for op in program.entries[entry].ops for v in op.results),
+                  default=1.0)
     bounds = {}
     for seed in range(6): # fewer may all be lucky where a sum cancels
-        moved, overflowed = expected(program, 8.0, seed + 1, precision, steps)
+        moved, overflowed = expected(program, 8.0, seed + 1, precision, steps,
+                                     entry)
         if overflowed:
             return reference, None
         for name, value in reference.items():
@@ -230,7 +236,7 @@ OPTIONS = [  # (flags of aicf-compile, flags of aicf-run): the same bits
 
 
 def judge(program, bin_dir, folder):
-    """Raises Failure."""
+    """Raises Failure; else says what the program's CUDA plans had."""
     rng = random.Random(program.seed * 7 + 1)
     with tempfile.TemporaryDirectory(dir=folder) as work:
         j = Judge(bin_dir, work)
@@ -250,6 +256,7 @@ def judge(program, bin_dir, folder):
         judge_split(program, j, model, base)
         if program.dtype == "f32":
             judge_mixed(program, j, model, rng)
+        return j.features
 
 
 def judge_cuda(program, j, model, rng):
@@ -257,11 +264,12 @@ def judge_cuda(program, j, model, rng):
     flags = ["--target=cuda", "--opt-level=%d" % rng.randrange(3),
              "--streams=%d" % rng.randrange(1, 4)]
     plan = j.compile(model, *flags)
-    found = j.interpret(program, plan, "--exact", "--order-seed",
-                        rng.randrange(1000))
-    reference, bounds = tolerances(program, precision="f64")
-    if bounds is not None:
-        compare("cuda", reference, bounds, found)
+    for entry in range(len(program.entries)):
+        found = j.interpret(program, plan, "--exact", "--order-seed",
+                            rng.randrange(1000), entry=entry)
+        reference, bounds = tolerances(program, precision="f64", entry=entry)
+        if bounds is not None:
+            compare("cuda", reference, bounds, found)
 
 
 def judge_split(program, j, model, base):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds dist/aicf-*.whl with PYTHON (default python3), says what it holds and
 # needs, and gives it the platform tag of the glibc that it was built with.
-# Usage: scripts/wheel.sh
+# Usage: scripts/wheel.sh [OPTION OF pip wheel...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$python" -m venv "$work/venv"
 "$work/venv/bin/pip" install -q --disable-pip-version-check wheel
-"$work/venv/bin/pip" wheel --disable-pip-version-check --no-deps -w "$work/dist" .
+"$work/venv/bin/pip" wheel --disable-pip-version-check --no-deps -w "$work/dist" "$@" .
 # What it was linked with is what it needs: no newer tag would be true.
 glibc=$(ldd --version | head -1 | grep -o '[0-9]*\.[0-9]*$')
 tag=manylinux_${glibc/./_}_$(uname -m)

@@ -31,6 +31,9 @@ Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
   const Plan &p = *this->plan;
   persistent.assign(p.persistentBytes / kSlotBytes, kNothing);
   isPersistentWritten.resize(p.persistent.size());
+  for (uint32_t tid = 0; tid < p.persistent.size(); ++tid)
+    if (p.persistent[tid].derivedFrom >= 0)
+      derivedStates[uint32_t(p.persistent[tid].derivedFrom)].push_back(tid);
   for (const PlanEntry &entry : p.entries)
     entries.push_back({Memory(entry.ioBytes / kSlotBytes, kNothing),
                        Memory(entry.tempBytes / kSlotBytes, kNothing),
@@ -125,11 +128,13 @@ void Interpreter::setWritten(Place at) {
 }
 
 void Interpreter::refreshDerived(uint32_t source) {
-  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid)
-    if (plan->persistent[tid].derivedFrom == int32_t(source)) {
-      store({0, tid}, load({0, source}));
-      isPersistentWritten[tid] = true;
-    }
+  auto of = derivedStates.find(source);
+  if (of == derivedStates.end())
+    return;
+  for (uint32_t tid : of->second) {
+    store({0, tid}, load({0, source}));
+    isPersistentWritten[tid] = true;
+  }
 }
 
 StatusOr<PlanTensor> Interpreter::find(std::string_view entry,

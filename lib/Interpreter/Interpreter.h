@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <unordered_map>
 
 namespace aicf {
 
@@ -85,6 +86,8 @@ private:
 
   std::shared_ptr<const Plan> plan;
   InterpreterOptions options;
+  /// The states that are derived from a persistent tensor, by its tid.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> derivedStates;
   std::mt19937_64 random;
   Memory persistent;
   std::vector<bool> isPersistentWritten;

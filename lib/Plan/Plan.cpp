@@ -578,18 +578,30 @@ StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {
 
 std::vector<AccessSet> accessesOf(const Plan &plan, const PlanEntry &entry,
                                   const HappensBefore &order) {
-  std::vector<AccessSet> accesses(plan.persistent.size() +
-                                  entry.tensors.size());
+  // Not one for each persistent tensor: a plan may have many entries.
+  std::vector<AccessSet> accesses(entry.tensors.size());
+  auto add = [&](uint32_t tid, uint32_t call) {
+    if (tid >= plan.persistent.size())
+      accesses[tid - plan.persistent.size()].add(order, call);
+  };
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     for (uint32_t tid : call.ins)
-      accesses[tid].add(order, i);
+      add(tid, i);
     for (uint32_t tid : call.outs)
-      accesses[tid].add(order, i);
+      add(tid, i);
     if (call.workspace >= 0)
-      accesses[static_cast<uint32_t>(call.workspace)].add(order, i);
+      add(static_cast<uint32_t>(call.workspace), i);
   }
   return accesses;
+}
+
+DerivedStates derivedStatesOf(const Plan &plan) {
+  DerivedStates derived;
+  for (uint32_t tid = 0; tid < plan.persistent.size(); ++tid)
+    if (plan.persistent[tid].derivedFrom >= 0)
+      derived[uint32_t(plan.persistent[tid].derivedFrom)].push_back(tid);
+  return derived;
 }
 
 } // namespace aicf

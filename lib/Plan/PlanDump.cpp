@@ -138,25 +138,24 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
     return "";
   std::vector<AccessSet> accesses = accessesOf(plan, entry, *order);
   size_t perColumn = (entry.calls.size() + 63) / 64;
-  std::vector<uint32_t> tids;
+  std::vector<uint32_t> temps; // positions in entry.tensors
   for (uint32_t i = 0; i < entry.tensors.size(); ++i)
     if (segmentOf(entry.tensors[i].role) == Segment::Temp)
-      tids.push_back(static_cast<uint32_t>(plan.persistent.size()) + i);
-  std::stable_sort(tids.begin(), tids.end(), [&](uint32_t a, uint32_t b) {
-    return plan.tensor(entry, a).offset < plan.tensor(entry, b).offset;
+      temps.push_back(i);
+  std::stable_sort(temps.begin(), temps.end(), [&](uint32_t a, uint32_t b) {
+    return entry.tensors[a].offset < entry.tensors[b].offset;
   });
   Table table;
   table.row({"tid", "offset", "bytes",
              "calls 0.." + std::to_string(entry.calls.size() - 1) + " (" +
                  std::to_string(perColumn) + " a column)"});
-  for (uint32_t tid : tids) {
-    const PlanTensor &t = plan.tensor(entry, tid);
+  for (uint32_t i : temps) {
+    const PlanTensor &t = entry.tensors[i];
     std::string bar((entry.calls.size() + perColumn - 1) / perColumn, '.');
-    if (!accesses[tid].empty())
-      for (size_t c = accesses[tid].firstCall(); c <= accesses[tid].lastCall();
-           ++c)
+    if (!accesses[i].empty())
+      for (size_t c = accesses[i].firstCall(); c <= accesses[i].lastCall(); ++c)
         bar[c / perColumn] = '#';
-    table.row({std::to_string(tid), std::to_string(t.offset),
+    table.row({std::to_string(plan.persistent.size() + i), std::to_string(t.offset),
                std::to_string(t.desc.spanBytes()), bar});
   }
   return table.toString("    ");

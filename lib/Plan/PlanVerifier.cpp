@@ -198,9 +198,9 @@ class EntryChecker {
 public:
   EntryChecker(const Plan &plan, const PlanEntry &entry, Place where,
                const std::unordered_set<std::string> &persistentNames,
-               BodyChecker &bodies)
+               const DerivedStates &derived, BodyChecker &bodies)
       : plan(plan), entry(entry), where(where),
-        persistentNames(persistentNames), bodies(bodies) {}
+        persistentNames(persistentNames), derived(derived), bodies(bodies) {}
 
   Status run() {
     AICF_RETURN_IF_ERROR(checkTensors());
@@ -246,6 +246,7 @@ private:
   const PlanEntry &entry;
   Place where;
   const std::unordered_set<std::string> &persistentNames;
+  const DerivedStates &derived;
   BodyChecker &bodies;
   HappensBefore order;
   std::vector<AccessSet> accesses;
@@ -391,7 +392,14 @@ Status EntryChecker::checkAccessOrder() const {
     int64_t lastWrite = -1;
     std::vector<uint32_t> readsSince;
   };
-  std::vector<Seen> seen(numTensors());
+  // Not one for each persistent tensor: a plan may have many entries.
+  std::vector<Seen> seenOwn(entry.tensors.size());
+  std::unordered_map<uint32_t, Seen> seenPersistent;
+  auto seen = [&](uint32_t tid) -> Seen & {
+    return tid < plan.persistent.size()
+               ? seenPersistent[tid]
+               : seenOwn[tid - plan.persistent.size()];
+  };
   auto race = [&](uint32_t tid, int64_t a, size_t b) {
     return refuse(PlanError::UnorderedAccess, where, ", call ", b, ": ",
                   describe(tid), " is accessed by call ", a,
@@ -400,7 +408,7 @@ Status EntryChecker::checkAccessOrder() const {
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     for (uint32_t tid : call.ins) {
-      Seen &s = seen[tid];
+      Seen &s = seen(tid);
       Role role = tensor(tid).role;
       bool produced = segmentOf(role) == Segment::Temp || role == Role::Output;
       if (produced && s.lastWrite < 0)
@@ -415,7 +423,7 @@ Status EntryChecker::checkAccessOrder() const {
     if (call.workspace >= 0)
       written.push_back(static_cast<uint32_t>(call.workspace));
     for (uint32_t tid : written) {
-      Seen &s = seen[tid];
+      Seen &s = seen(tid);
       if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
         return race(tid, s.lastWrite, i);
       for (uint32_t reader : s.readsSince)
@@ -425,11 +433,11 @@ Status EntryChecker::checkAccessOrder() const {
       s.readsSince.clear();
     }
   }
-  for (uint32_t tid = 0; tid < numTensors(); ++tid) {
+  for (uint32_t tid = plan.persistent.size(); tid < numTensors(); ++tid) {
     Role role = tensor(tid).role;
     bool produced =
         role == Role::Temp || role == Role::Saved || role == Role::Output;
-    if (produced && seen[tid].lastWrite < 0)
+    if (produced && seen(tid).lastWrite < 0)
       return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(tid),
                     " of role ", nameOf(role), " is never written");
   }
@@ -439,19 +447,22 @@ Status EntryChecker::checkAccessOrder() const {
 /// An entry that writes a tensor writes what is derived from it too, in
 /// whatever order: its updates are one parallel assignment.
 Status EntryChecker::checkDerivedStates() const {
-  std::vector<int64_t> writer(plan.persistent.size(), -1);
+  if (derived.empty())
+    return {};
+  std::unordered_set<uint32_t> written;
+  for (const PlanCall &call : entry.calls)
+    written.insert(call.outs.begin(), call.outs.end());
   for (size_t i = 0; i < entry.calls.size(); ++i)
-    for (uint32_t out : entry.calls[i].outs)
-      if (out < writer.size())
-        writer[out] = int64_t(i);
-  for (uint32_t tid = 0; tid < writer.size(); ++tid) {
-    int32_t source = plan.persistent[tid].derivedFrom;
-    if (source >= 0 && writer[size_t(source)] >= 0 && writer[tid] < 0)
-      return refuse(PlanError::TensorDerived, where, ": call ",
-                    writer[size_t(source)], " writes ",
-                    describe(uint32_t(source)), ", but no call writes ",
-                    describe(tid), ", which is derived from it");
-  }
+    for (uint32_t source : entry.calls[i].outs) {
+      auto of = derived.find(source);
+      if (of == derived.end())
+        continue;
+      for (uint32_t tid : of->second)
+        if (!written.count(tid))
+          return refuse(PlanError::TensorDerived, where, ": call ", i,
+                        " writes ", describe(source), ", but no call writes ",
+                        describe(tid), ", which is derived from it");
+    }
   return {};
 }
 
@@ -459,12 +470,12 @@ Status EntryChecker::checkDerivedStates() const {
 Status EntryChecker::checkLifetimes() const {
   std::vector<PlacedRange> ranges;
   std::vector<uint32_t> tids;
-  for (uint32_t tid = plan.persistent.size(); tid < numTensors(); ++tid) {
-    const PlanTensor &t = tensor(tid);
+  for (size_t i = 0; i < entry.tensors.size(); ++i) {
+    const PlanTensor &t = entry.tensors[i];
     if (segmentOf(t.role) != Segment::Temp)
       continue;
-    ranges.push_back({t.offset, t.offset + t.desc.spanBytes(), &accesses[tid]});
-    tids.push_back(tid);
+    ranges.push_back({t.offset, t.offset + t.desc.spanBytes(), &accesses[i]});
+    tids.push_back(uint32_t(plan.persistent.size() + i));
   }
   if (auto conflict = findConflict(ranges, order))
     return refuse(
@@ -505,6 +516,7 @@ Status verifyPlan(const Plan &plan) {
     return refuse(PlanError::NoEntries, "the plan has no entries");
   std::unordered_set<std::string> persistentNames, entryNames;
   BodyChecker bodies;
+  const DerivedStates derived = derivedStatesOf(plan);
   AICF_RETURN_IF_ERROR(checkPersistent(plan, persistentNames));
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const PlanEntry &entry = plan.entries[i];
@@ -514,7 +526,8 @@ Status verifyPlan(const Plan &plan) {
                     entry.name, "\" is empty, malformed or stands twice");
     Place where{"entry", i, nullptr, entry.name};
     AICF_RETURN_IF_ERROR(
-        EntryChecker(plan, entry, where, persistentNames, bodies).run());
+        EntryChecker(plan, entry, where, persistentNames, derived, bodies)
+            .run());
   }
   return checkQualifiedNames(plan);
 }

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace aicf {
 
@@ -61,6 +62,7 @@ struct Executor::Impl {
   std::unique_ptr<Memory> memory;
   std::vector<PreparedEntry> entries;
   std::vector<ResolvedCall> derivedCasts; ///< by persistent tid
+  DerivedStates derivedStates;
   std::vector<CachedGraph> graphs;
   bool isPrepared = false;
   uint64_t clock = 0;
@@ -166,6 +168,7 @@ Executor::create(std::shared_ptr<const Plan> plan,
   AICF_ASSIGN_OR_RETURN(impl->stream, device->createStream());
   options.separateAllocations |= options.canary;
   impl->memory = std::make_unique<Memory>(*plan, *device, options);
+  impl->derivedStates = derivedStatesOf(*plan);
   impl->plan = std::move(plan);
   impl->device = std::move(device);
   impl->options = options;
@@ -295,27 +298,24 @@ Status Executor::Impl::prepareEntry(size_t index) {
   AICF_ASSIGN_OR_RETURN(HappensBefore order, orderOf(entry));
   std::vector<AccessSet> accesses = accessesOf(*plan, entry, order);
   prepared.diesAfter.resize(entry.calls.size());
-  for (uint32_t tid = 0; tid < accesses.size(); ++tid) {
-    Role role = plan->tensor(entry, tid).role;
-    if (accesses[tid].empty())
-      continue;
-    if (segmentOf(role) == Segment::Temp)
-      prepared.diesAfter[accesses[tid].lastCall()].push_back(tid);
-  }
-  std::vector<bool> isSeen(accesses.size());
+  for (size_t i = 0; i < accesses.size(); ++i)
+    if (!accesses[i].empty() &&
+        segmentOf(entry.tensors[i].role) == Segment::Temp)
+      prepared.diesAfter[accesses[i].lastCall()].push_back(
+          uint32_t(plan->persistent.size() + i));
+  std::unordered_set<uint32_t> seen; // not one bit for each persistent tensor
   for (const PlanCall &call : entry.calls) {
     for (uint32_t tid : call.ins) {
       Role role = plan->tensor(entry, tid).role;
       bool isOutside =
           role == Role::Input || segmentOf(role) == Segment::Persistent;
-      if (isOutside && !isSeen[tid])
+      if (seen.insert(tid).second && isOutside)
         prepared.readTids.push_back(tid);
-      isSeen[tid] = true;
     }
     for (uint32_t tid : call.outs) {
       if (tid < plan->persistent.size())
         prepared.writtenTids.push_back(tid);
-      isSeen[tid] = true;
+      seen.insert(tid);
     }
   }
   return {};
@@ -343,9 +343,10 @@ Status Executor::Impl::initialize() {
 /// A state that is derived from another tensor is that tensor's cast; a step
 /// keeps both in step, and whatever else writes the source comes here.
 Status Executor::Impl::refreshDerived(uint32_t source) {
-  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
-    if (plan->persistent[tid].derivedFrom != int32_t(source))
-      continue;
+  auto of = derivedStates.find(source);
+  if (of == derivedStates.end())
+    return {};
+  for (uint32_t tid : of->second) {
     memory->setWritten(0, tid, memory->isWritten(0, source));
     if (memory->isWritten(0, source))
       AICF_RETURN_IF_ERROR(aicf::launch(derivedCasts[tid], *stream));

@@ -536,8 +536,9 @@ class Program:
         for signature in self.lowered.traced.signatures.values() \
                 if self.lowered else ():
             owners.update(signature.persistent)
-        return [name for name in self._tensors("param", "state")
-                if name in owners or name in self._tensors("param")]
+        return [t["name"] for t in self.plan.persistent()
+                if t["role"] == "param" or (t["role"] == "state" and not t["derived"]
+                                            and t["name"] in owners)]
 
     def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
         """Parameters and buffers as NumPy arrays, by PyTorch's names; with

@@ -28,15 +28,22 @@ static SmallVector<NamedAttribute> unmarked(ArrayRef<NamedAttribute> attrs) {
   });
 }
 
+static SmallVector<DictionaryAttr> unmarkedEach(ArrayAttr each) {
+  return llvm::map_to_vector(
+      each.getAsRange<DictionaryAttr>(), [](DictionaryAttr attrs) {
+        return DictionaryAttr::get(attrs.getContext(),
+                                   unmarked(attrs.getValue()));
+      });
+}
+
 static void stripMarks(func::FuncOp func) {
   func->setDiscardableAttrs(
       unmarked(llvm::to_vector(func->getDiscardableAttrs())));
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    if (DictionaryAttr attrs = func.getArgAttrDict(i))
-      func.setArgAttrs(i, unmarked(attrs.getValue()));
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    if (DictionaryAttr attrs = func.getResultAttrDict(i))
-      func.setResultAttrs(i, unmarked(attrs.getValue()));
+  // All at once: one by one is quadratic.
+  if (ArrayAttr each = func.getArgAttrsAttr())
+    func.setAllArgAttrs(unmarkedEach(each));
+  if (ArrayAttr each = func.getResAttrsAttr())
+    func.setAllResultAttrs(unmarkedEach(each));
 }
 
 namespace {

@@ -189,8 +189,9 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
     for (Operation *user : operand.getUsers())
       if (user != op && isSideCall(cast<CallOp>(user)))
         return false;
-  for (OpOperand &use : operand.getUses())
-    if (use.getOwner() == op &&
+  // Not over the operand's uses, which may be any number of calls.
+  for (OpOperand &use : op->getOpOperands())
+    if (use.get() == operand &&
         !op.mayShareStorage(result.getResultNumber(), use.getOperandNumber()))
       return false;
   return true;
@@ -200,9 +201,8 @@ void Annotator::annotateTemps() {
   // Without the copies that were erased; with them it was well-formed.
   list = *CallList::create(func);
   StorageAnalysis storages(func, list);
-  auto isReturned = [](Value value) {
-    return llvm::any_of(value.getUsers(), llvm::IsaPred<func::ReturnOp>);
-  };
+  llvm::DenseSet<Value> isReturned;
+  isReturned.insert_range(func.front().getTerminator()->getOperands());
   auto isUpdate = [&](OpResult result) {
     return llvm::any_of(result.getUses(), [&](OpOperand &use) {
       return isa<func::ReturnOp>(use.getOwner()) &&
@@ -214,7 +214,7 @@ void Annotator::annotateTemps() {
       if (isUpdate(result))
         continue;
       for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-        if (isa<BlockArgument>(operand) || isReturned(operand) ||
+        if (isa<BlockArgument>(operand) || isReturned.contains(operand) ||
             !mayTakeOver(storages.getStorage(operand).accesses, operand,
                          result))
           continue;

@@ -13,6 +13,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
+#include "lib/Transforms/RT/PatternReaders.h"
 #include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
 
@@ -42,8 +43,9 @@ struct Obstacle {
 /// One pattern around one call.
 class Fusion {
 public:
-  Fusion(const PatternInfo &pattern, const KernelChooser &chooser)
-      : pattern(pattern), chooser(chooser) {}
+  Fusion(const PatternInfo &pattern, const KernelChooser &chooser,
+         PatternReaders &readers)
+      : pattern(pattern), chooser(chooser), readers(readers) {}
 
   /// The one call for those around `anchor`, which is of the first element's
   /// kind. Or null; why, where there is something to fuse, goes to `obstacle`.
@@ -64,6 +66,7 @@ private:
 
   const PatternInfo &pattern;
   const KernelChooser &chooser;
+  PatternReaders &readers;
   SmallVector<CallOp> elements; ///< null where an optional one is absent
   SmallVector<CallOp> parts;
 };
@@ -87,10 +90,6 @@ std::string Obstacle::describe(const KernelChooser &chooser) const {
   return {};
 }
 
-static bool isOneOf(CallOp call, OpKind kind) {
-  return call && call.isOnly(kind) && call.getKid().empty();
-}
-
 Value Fusion::at(PlaceInfo place, bool isResult) const {
   CallOp call = elements[place.element];
   if (!call)
@@ -104,7 +103,7 @@ Value Fusion::at(PlaceInfo place, bool isResult) const {
 bool Fusion::find(size_t element) {
   OpKind kind = pattern.elements[element].kind;
   auto fits = [&](CallOp call) {
-    if (!isOneOf(call, kind))
+    if (!isUnfused(call, kind))
       return false;
     for (const BindingInfo &b : pattern.bindings)
       if (b.operand.element == element) {
@@ -114,16 +113,9 @@ bool Fusion::find(size_t element) {
     return true;
   };
   CallOp found;
-  for (const BindingInfo &b : pattern.bindings) {
-    if (b.operand.element != element)
-      continue;
-    if (Value bound = at(b.to, b.isResult))
-      for (Operation *user : bound.getUsers())
-        if (auto call = dyn_cast<CallOp>(user); fits(call))
-          if (!found || call->isBeforeInBlock(found))
-            found = call;
-    break;
-  }
+  if (const BindingInfo *b = PatternReaders::bindingOf(pattern, element))
+    if (Value bound = at(b->to, b->isResult))
+      found = readers.first(bound, element, fits);
   bool isOptional = pattern.elements[element].isOptional;
   elements.push_back(found);
   if (!found)
@@ -224,7 +216,10 @@ CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
     obstacle = {Obstacle::Order};
     return {};
   }
-  return replaceParts(merged, parts, place);
+  SmallVector<Value> before(merged.results);
+  CallOp fused = replaceParts(merged, parts, place);
+  readers.replace(parts, before, fused.getResults());
+  return fused;
 }
 
 /// A pattern may be the beginning of another.
@@ -254,15 +249,16 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
     OpKind first = pattern.elements[0].kind;
     SmallVector<Operation *> anchors;
     for (auto call : func.getOps<CallOp>())
-      if (isOneOf(call, first))
+      if (isUnfused(call, first))
         anchors.push_back(call);
+    PatternReaders readers(func, pattern);
     int64_t numFused = 0;
     for (Operation *anchor : anchors) {
       Obstacle obstacle;
       remark::RemarkOpts about = remarkOf("FuseCalls", func.getSymName());
       Location loc = anchor->getLoc();
       if (CallOp fused =
-              Fusion(pattern, chooser).run(cast<CallOp>(anchor), obstacle)) {
+              Fusion(pattern, chooser, readers).run(cast<CallOp>(anchor), obstacle)) {
         ++numFused;
         if (auto remark = remark::passed(fused.getLoc(), about))
           remark << fused.getPrimitiveNames() + " in one call";

@@ -75,10 +75,8 @@ static LogicalResult expand(func::FuncOp func) {
   // Behind the last reader of the old count: it is updated in place.
   Value next = StepIncOp::create(builder, func.getLoc(), counter, Value());
   entry.addUpdate(next, counterName);
+  entry.dropAttr(kHistoryAttr);
   entry.finish();
-  for (unsigned i = 0, e = signature.results.size(); i < e; ++i)
-    if (historyOf(func, i))
-      func.removeResultAttr(i, builder.getStringAttr(kHistoryAttr));
   return success();
 }
 

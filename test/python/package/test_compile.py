@@ -4,6 +4,7 @@
 
 import json
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -411,6 +412,42 @@ def test_state_dict_round_trip(batch):
         one(*batch)
     two.load_state_dict(one.state_dict(optimizer=True), strict=False)
     assert float(one(*batch)) == float(two(*batch))
+
+
+def opcodes_of(call):
+    """How many opcodes of the package's own Python a call takes."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        if "aicf" not in frame.f_code.co_filename:
+            return None
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(None)
+    return count
+
+
+def test_weights_take_as_long_as_there_are_many(tmp_path):
+    """Four times the layers, four times the work: not sixteen times."""
+    counts = []
+    for layers in (20, 80):
+        step = aicf.compile_step(
+            nn.Sequential(*[nn.Linear(2, 2) for _ in range(layers)]),
+            lambda m, x, y: aicf.losses.mse_loss(m(x), y), aicf.optim.AdamW(1e-3),
+            inputs={"x": aicf.spec((2, 2)), "y": aicf.spec((2, 2))})
+        state, path = step.state_dict(), tmp_path / "weights.safetensors"
+        counts.append([opcodes_of(call) for call in (
+            step.state_dict, lambda: step.load_state_dict(state),
+            lambda: step.save_weights(path), lambda: step.load_weights(path))])
+    assert all(few > 100 for few in counts[0])
+    for few, many in zip(*counts):
+        assert many < 5 * few
 
 
 def test_load_state_dict_is_all_or_nothing(batch):

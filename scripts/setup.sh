@@ -32,10 +32,12 @@ fetch_cublas_header() {
   echo "setup: fetching cublasLt.h"
   local wheel
   wheel="$(mktemp -d)"
-  if python3 -m pip download -q --no-deps --only-binary=:all: -d "$wheel" \
+  # The system's Python may have no pip.
+  local python=.deps/python/bin/python3
+  if "$python" -m pip download -q --no-deps --only-binary=:all: -d "$wheel" \
       nvidia-cublas==13.0.2.14 >/dev/null 2>&1; then
     mkdir -p .deps/cublas
-    python3 - "$wheel" <<'PYTHON'
+    "$python" - "$wheel" <<'PYTHON'
 import pathlib, sys, zipfile
 wheel, = pathlib.Path(sys.argv[1]).glob("*.whl")
 with zipfile.ZipFile(wheel) as archive:
@@ -49,7 +51,6 @@ PYTHON
   fi
   rm -rf "$wheel"
 }
-fetch_cublas_header
 
 # nanobind and what the package's tests need, beside Debian's NumPy and pytest.
 make_python() {
@@ -75,6 +76,7 @@ for package in "${packages[@]}"; do
 done
 if [ ${#missing[@]} -eq 0 ]; then
   make_python
+  fetch_cublas_header
   exit 0
 fi
 
@@ -91,3 +93,4 @@ export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq
 $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 make_python
+fetch_cublas_header

@@ -101,7 +101,10 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     updates of their parameters, by the ops that the optimizer names. Adds its
     states (`W.exp_avg`, `W.exp_avg_sq`, `W.momentum_buffer`: as PyTorch calls
     them), the counter `step` where it or its schedule counts, and the hyper that
-    `lr` names if the entry has none. `aicf.weight_decay` on a parameter stands
+    `lr` names if the entry has none. Entries that train a common parameter have
+    one optimizer, and one counter; so have those whose `aicf.step_count` is the
+    same. The first optimizer of a module counts in `step`, another one in
+    `<entry>/step`, or as its `aicf.step_count` says. A `lr` is shared as written. `aicf.weight_decay` on a parameter stands
     for the optimizer's, `aicf.lr_scale` multiplies its learning rate. With
     `aicf.loss_scale` gradients are unscaled, a step with one that is not finite
     is skipped, and the scale follows. States derived from a parameter are cast
@@ -115,7 +118,8 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     batches, dropout) are made by both. What `keep=grad` keeps is the sum.
 
     Refuses an optimizer without gradients, names that are taken by something
-    else, and a loss scale that is no state.
+    else, a loss scale that is no state, and two optimizers with a moment of the
+    same parameter.
 
     ```mlir
     func.func @step(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},

@@ -100,6 +100,8 @@ class Signature:
     aliases: dict[str, str] = field(default_factory=dict)
     unused: set[str] = field(default_factory=set)
     hypers: dict[str, float] = field(default_factory=dict)
+    #: What stands before "lr" and "step" of a step whose optimizer is not the first.
+    optimizer_prefix: str = ""
     persistent: dict[str, Parameter | Buffer] = field(default_factory=dict)
     #: The ops that were traced, in the seeds' form.
     nodes: str = ""
@@ -150,6 +152,8 @@ class Traced:
         from . import _compiler
         self.module = _compiler.Module()
         self.signatures: dict[str, Signature] = {}
+        #: Of each step, its optimizer; the first step is the module's first.
+        self._optimizers: dict[str, Optimizer] = {}
 
     def as_text(self, locations: bool = False) -> str:
         """The module in MLIR's form, with the user's lines if `locations`."""
@@ -185,20 +189,39 @@ class Traced:
                  optimizer: Optimizer | None, inputs: Mapping[str, Any], *,
                  name: str = "train_step", seed: int = 0) -> Signature:
         """Traces loss(model, **inputs), which returns the loss, or (loss, dict of
-        further outputs)."""
+        further outputs).
+
+        Steps with the same optimizer object share its learning rate and its count.
+        Those of the first optimizer are called "lr" and "step", those of another
+        one "<name>/lr" and "<name>/step", by the first step that uses it."""
         if optimizer is not None and not isinstance(optimizer, Optimizer):
             raise TypeError("optimizer is a %s, expected one of aicf.optim"
                             % type(optimizer).__name__)
         attributes: dict[str, Any] = {}
+        owner = self._owner_of(optimizer, name)
+        prefix = "" if owner == next(iter(self._optimizers), owner) else owner + "/"
         if optimizer is not None:
-            attributes["aicf.optimizer"] = attribute_text(optimizer.attribute())
+            attributes["aicf.optimizer"] = attribute_text(
+                optimizer.attribute(prefix + "lr"))
+            if self._optimizers:  # of the first, the compiler says the same
+                attributes["aicf.step_count"] = attribute_text(
+                    '"%sstep"' % prefix)
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 inputs, name, True, seed, attributes, is_step=True)
         if optimizer is not None:
             signature.accumulate = optimizer.accumulate
+            signature.optimizer_prefix = prefix
             if isinstance(optimizer.lr, (int, float)):
-                signature.hypers["lr"] = float(optimizer.lr)
+                signature.hypers[prefix + "lr"] = float(optimizer.lr)
+            self._optimizers[name] = optimizer
         return signature
+
+    def _owner_of(self, optimizer: Optimizer | None, name: str) -> str:
+        """The first step with this very optimizer object."""
+        for owner, known in self._optimizers.items():
+            if known is optimizer:
+                return owner
+        return name
 
     def add(self, function: Callable[..., Any], inputs: Mapping[str, Any], *,
             model: Module | None = None, name: str | None = None,
@@ -266,6 +289,7 @@ class Traced:
         """Removes an entry, as if it had not been traced."""
         self.module.erase_function(name)
         self.signatures.pop(name, None)
+        self._optimizers.pop(name, None)
 
 
 def _check_call(function: Callable[..., Any], specs: Mapping[str, Spec],
@@ -651,7 +675,11 @@ class Program:
         head, _, tail = name.rpartition("/")
         if head in self._entries and tail in self._entries[head].signature.inputs:
             return self._entries[head].bind(**{tail: array})
-        if not any(t["name"] == name for t in self.plan.persistent()):
+        try:
+            role = self.executor.find(name)["role"]
+        except InvalidArgumentError:
+            role = ""
+        if role not in ("param", "state", "hyper"):
             raise InvalidArgumentError("\"%s\" is no param, state or hyper" % name)
         self.executor.bind(name, array)
         self._bound[name] = array
@@ -881,13 +909,18 @@ class Entry:
         """Program.save."""
         self.program.save(path)
 
+    def _own(self, name: str) -> str:
+        """"lr" and "step" are those of this entry's optimizer."""
+        prefix = self.signature.optimizer_prefix
+        return prefix + name if name in ("lr", "step") else name
+
     def set(self, name: str, value: Any) -> None:
-        """Program.set."""
-        self.program.set(name, value)
+        """Program.set; "lr" is the learning rate of this entry's optimizer."""
+        self.program.set(self._own(name), value)
 
     def get(self, name: str) -> _runtime.Array:
-        """Program.get."""
-        return self.program.get(name)
+        """Program.get; "lr" and "step" are those of this entry's optimizer."""
+        return self.program.get(self._own(name))
 
     def sync(self) -> None:
         """Program.sync."""

@@ -137,9 +137,10 @@ class Optimizer:
     def fields(self) -> dict[str, float | int | bool]:
         return {}
 
-    def attribute(self) -> str:
-        """As aicf.optimizer has it."""
-        lr = self.lr.attribute() if isinstance(self.lr, Schedule) else '"lr"'
+    def attribute(self, rate: str = "lr") -> str:
+        """As aicf.optimizer has it; `rate`: what a learning rate that the host may
+        change is called."""
+        lr = self.lr.attribute() if isinstance(self.lr, Schedule) else '"%s"' % rate
         fields: dict[str, float | int | bool] = {
             **self.fields(), "weight_decay": float(self.weight_decay),
             "clip_norm": float(self.clip_norm), "accumulate": self.accumulate}

@@ -86,7 +86,7 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   if (!isa<FunctionOpInterface>(op))
     return op->emitError() << "unexpected attribute '" << name
                            << "': only functions carry it";
-  if (name == kLossScaleAttr)
+  if (name == kLossScaleAttr || name == kStepCountAttr)
     return checkString(op, attr);
   if (name == kOptimizerAttr) {
     if (isa<OptimizerAttrInterface>(attr.getValue()))
@@ -110,8 +110,8 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   }
   return op->emitError() << "unknown attribute '" << name
                          << "' on a function; known are aicf.math, "
-                            "aicf.optimizer, aicf.loss_scale, aicf.values and "
-                            "aicf.nodes";
+                            "aicf.optimizer, aicf.loss_scale, aicf.step_count, "
+                            "aicf.values and aicf.nodes";
 }
 
 static LogicalResult checkInit(Operation *op, NamedAttribute attr) {

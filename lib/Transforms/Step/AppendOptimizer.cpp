@@ -11,9 +11,9 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
 #include "lib/Transforms/Step/Gradients.h"
+#include "lib/Transforms/Step/OptimizerStates.h"
 
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_APPENDOPTIMIZER
@@ -24,8 +24,6 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-static constexpr llvm::StringLiteral kStepName = "step";
-
 namespace {
 /// What the steps of one element type share.
 struct Shared {
@@ -34,9 +32,10 @@ struct Shared {
 
 class Appender {
 public:
-  Appender(func::FuncOp func, OptimizerAttrInterface optimizer)
-      : func(func), optimizer(optimizer), signature(func), entry(func),
-        b(func.front().getTerminator()), loc(func.getLoc()) {}
+  Appender(func::FuncOp func, OptimizerAttrInterface optimizer,
+           OptimizerStates &states)
+      : func(func), optimizer(optimizer), states(states), signature(func),
+        entry(func), b(func.front().getTerminator()), loc(func.getLoc()) {}
   LogicalResult run();
 
 private:
@@ -46,11 +45,15 @@ private:
   void addClipping();
   LogicalResult addCounter();
   LogicalResult addStep(const Gradient &gradient);
-  /// An argument that is there already, or null; an error if it is another
-  /// thing than `role` of `type`.
+  /// An argument that is there, or null; an error if it is no `role` of `type`.
   FailureOr<BlockArgument> findArgument(StringRef name, Role role, Type type);
-  /// A new state; an error if an argument is called so.
+  /// A new state; an error if one is called so.
   FailureOr<BlockArgument> addState(Type type, const Twine &name);
+  /// One that belongs to this entry's optimizer alone.
+  FailureOr<BlockArgument> addOwnState(Type type, const Twine &name) {
+    return failed(states.claim(func, name.str())) ? FailureOr<BlockArgument>()
+                                                  : addState(type, name);
+  }
   const Shared &sharedFor(Type element);
   /// As one op takes all gradients; casts are made once.
   ArrayRef<Value> allGradients();
@@ -62,6 +65,7 @@ private:
 
   func::FuncOp func;
   OptimizerAttrInterface optimizer;
+  OptimizerStates &states;
   EntrySignature signature;
   EntryBuilder entry;
   OpBuilder b;
@@ -128,7 +132,7 @@ LogicalResult Appender::accumulate() {
   if (failed(addAccumulatingEntry(func, gradients)))
     return failure();
   for (Gradient &g : gradients) {
-    FailureOr<BlockArgument> sum = addState(g.param.getType(), sumName(g));
+    FailureOr<BlockArgument> sum = addOwnState(g.param.getType(), sumName(g));
     if (failed(sum))
       return failure();
     g.value = addToSum(b, *sum, g.value);
@@ -191,12 +195,12 @@ void Appender::addClipping() {
 LogicalResult Appender::addCounter() {
   if (rate && !optimizer.countsSteps())
     return success();
-  FailureOr<BlockArgument> state =
-      addState(scalarOf(b.getI64Type()), kStepName);
+  StringRef name = states.counterOf(func);
+  FailureOr<BlockArgument> state = addState(scalarOf(b.getI64Type()), name);
   if (failed(state))
     return failure();
   stepCount = StepIncOp::create(b, loc, Value(*state), ok);
-  entry.addUpdate(stepCount, kStepName);
+  entry.addUpdate(stepCount, name);
   return success();
 }
 
@@ -238,7 +242,7 @@ LogicalResult Appender::addStep(const Gradient &g) {
   SmallVector<StringRef> names = optimizer.getStateNames();
   for (StringRef name : names) {
     FailureOr<BlockArgument> state =
-        addState(g.param.getType(), g.name + "." + name);
+        addOwnState(g.param.getType(), g.name + "." + name);
     if (failed(state))
       return failure();
     step.states.push_back(*state);
@@ -278,14 +282,19 @@ LogicalResult Appender::run() {
 namespace {
 struct AppendOptimizer : aicf::impl::AppendOptimizerBase<AppendOptimizer> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      if (failed(checkOneBlock(func)))
-        return signalPassFailure();
-      auto optimizer =
-          func->getAttrOfType<OptimizerAttrInterface>(kOptimizerAttr);
-      if (optimizer && failed(Appender(func, optimizer).run()))
-        return signalPassFailure();
-    }
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    if (!llvm::all_of(entries, [](func::FuncOp func) {
+          return succeeded(checkOneBlock(func));
+        }))
+      return signalPassFailure();
+    FailureOr<OptimizerStates> states = OptimizerStates::create(entries);
+    if (failed(states))
+      return signalPassFailure();
+    for (func::FuncOp func : entries)
+      if (auto optimizer =
+              func->getAttrOfType<OptimizerAttrInterface>(kOptimizerAttr))
+        if (failed(Appender(func, optimizer, *states).run()))
+          return signalPassFailure();
   }
 };
 } // namespace

@@ -52,6 +52,7 @@ void aicf::finishTrained(func::FuncOp func, EntryBuilder &entry) {
   entry.finish();
   func->removeAttr(kOptimizerAttr);
   func->removeAttr(kLossScaleAttr);
+  func->removeAttr(kStepCountAttr);
 }
 
 Value aicf::castTo(OpBuilder &b, Value value, Type element) {

@@ -131,6 +131,114 @@ def test_further_outputs(batch):
     assert float(value) < 0.5
 
 
+class Gan(nn.Module):
+    def __init__(self):
+        self.g = nn.Linear(4, 4)
+        self.d = nn.Linear(4, 1)
+
+
+def gan_steps(first, second):
+    """A discriminator's and a generator's step, which train nothing in common."""
+    model = Gan()
+
+    def freeze(frozen, trained):
+        frozen.requires_grad_(False)
+        trained.requires_grad_(True)
+
+    def d_loss(m, x):
+        freeze(m.g, m.d)
+        return aicf.losses.mse_loss(m.d(m.g(x)), m.d(x))
+
+    def g_loss(m, z):
+        freeze(m.d, m.g)
+        return aicf.ops.mean(m.d(m.g(z)))
+    traced = aicf.trace_step(model, d_loss, first, {"x": aicf.spec((8, 4))},
+                             name="d_step")
+    traced.add_step(model, g_loss, second, {"z": aicf.spec((8, 4))}, name="g_step")
+    return traced.lower().compile()
+
+
+def names_of(program, *roles):
+    return {t["name"] for t in program.plan.persistent() if t["role"] in roles}
+
+
+def test_two_equal_optimizers_are_two():
+    program = gan_steps(aicf.optim.AdamW(1e-3), aicf.optim.AdamW(1e-3))
+    assert names_of(program, "hyper") == {"lr", "g_step/lr"}
+    assert {"step", "g_step/step"} <= names_of(program, "state")
+    d_step, g_step = program["d_step"], program["g_step"]
+    x = np.ones((8, 4), "f4")
+    for _ in range(3):
+        d_step(x)
+    g_step(x)
+    assert int(d_step.get("step")) == int(program.get("step")) == 3
+    assert int(g_step.get("step")) == int(program.get("g_step/step")) == 1
+    g_step.set("lr", 0.5)
+    assert float(program.get("lr")) == np.float32(1e-3)
+    assert float(program.get("g_step/lr")) == float(g_step.get("lr")) == 0.5
+
+
+def test_each_optimizer_trains_at_its_own_rate():
+    """As in programs of their own."""
+    together = gan_steps(aicf.optim.AdamW(1e-3), aicf.optim.AdamW(5e-2))
+    x = np.random.default_rng(0).normal(size=(8, 4)).astype("f4")
+    before = together.state_dict()
+    together["d_step"](x)
+    after = together.state_dict()
+    # Adam's first step is lr in every element whose gradient is not tiny.
+    moved = np.abs(after["d.weight"] - before["d.weight"]).max()
+    assert 0.5e-3 < moved < 2e-3
+    together["g_step"](x)
+    moved = np.abs(together.state_dict()["g.weight"] - before["g.weight"]).max()
+    assert 2.5e-2 < moved < 1e-1
+
+
+def test_one_optimizer_object_is_one():
+    optimizer = aicf.optim.AdamW(1e-3)
+    program = gan_steps(optimizer, optimizer)
+    assert names_of(program, "hyper") == {"lr"}
+    x = np.ones((8, 4), "f4")
+    program["d_step"](x)
+    program["g_step"](x)
+    assert int(program.get("step")) == int(program["g_step"].get("step")) == 2
+
+
+def test_a_remainder_shares_its_optimizer(batch):
+    """The last batch of an epoch is smaller: another entry, one optimizer."""
+    model, optimizer = Mlp(), aicf.optim.AdamW(1e-3)
+    traced = aicf.trace_step(model, cross_entropy, optimizer, INPUTS)
+    traced.add_step(model, cross_entropy, optimizer,
+                    {"x": aicf.spec((5, 64)), "labels": aicf.spec((5,), "i32")},
+                    name="remainder")
+    program = traced.lower().compile()
+    assert names_of(program, "hyper") == {"lr"}
+    program["train_step"](*batch)
+    program["remainder"](batch[0][:5], batch[1][:5])
+    assert int(program.get("step")) == 2
+
+
+def test_adamw_beside_sgd(batch):
+    """On the same parameters: moments are AdamW's alone, and so is the count."""
+    model = Mlp()
+    traced = aicf.trace_step(model, cross_entropy, aicf.optim.AdamW(1e-3), INPUTS)
+    traced.add_step(model, cross_entropy, aicf.optim.SGD(0.1), INPUTS, name="sgd")
+    program = traced.lower().compile()
+    assert names_of(program, "hyper") == {"lr", "sgd/lr"}
+    program["train_step"](*batch)
+    program["sgd"](*batch)
+    assert int(program.get("step")) == 1
+    assert float(program.get("sgd/lr")) == np.float32(0.1)
+
+
+def test_two_optimizers_with_one_moment_are_refused():
+    model = Mlp()
+    traced = aicf.trace_step(model, cross_entropy, aicf.optim.AdamW(1e-3), INPUTS)
+    traced.add_step(model, cross_entropy, aicf.optim.AdamW(5e-2), INPUTS, name="more")
+    with pytest.raises(aicf.CompileError, match="exp_avg.*of two optimizers, of "
+                                                "@train_step and of @more"):
+        traced.lower()
+
+
 def test_prediction_shares_parameters(batch):
     model = Mlp(dropout=0.5)
     step = make_step(model=model)

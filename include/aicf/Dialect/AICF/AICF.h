@@ -74,6 +74,7 @@ inline constexpr llvm::StringLiteral kGradAttr = "aicf.grad";
 /// is differentiated.
 inline constexpr llvm::StringLiteral kOptimizerAttr = "aicf.optimizer";
 inline constexpr llvm::StringLiteral kLossScaleAttr = "aicf.loss_scale";
+inline constexpr llvm::StringLiteral kStepCountAttr = "aicf.step_count";
 /// On parameters, instead of what the optimizer says: its weight decay, and
 /// what multiplies its learning rate.
 inline constexpr llvm::StringLiteral kWeightDecayAttr = "aicf.weight_decay";

@@ -43,7 +43,8 @@ def AICF_Dialect : Dialect {
     make the rest. On a parameter `aicf.frozen`, `aicf.weight_decay = 0.0` and
     `aicf.lr_scale = 0.5`; on an op `aicf.recompute`: backward computes its
     results again instead of keeping them; `aicf.loss_scale = "scale"` on the
-    function names a state that multiplies the loss.
+    function names a state that multiplies the loss, `aicf.step_count = "count"`
+    the state that counts its optimizer's steps.
 
     What changes from step to step is a tensor, never an attribute: a captured
     graph would freeze it (`--aicf-check-capture-safety`).

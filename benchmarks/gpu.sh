@@ -94,7 +94,7 @@ train() {
     $build/bin/train-fashion-mnist carry/plans/fashion_mnist_cuda_$precision.plan \
       --device cuda --data carry/fashion-mnist | tee "$out/train-$precision.txt"
   done
-  $build/bin/train-fashion-mnist carry/plans/residual_cuda_bf16.plan --batches 2 \
+  $build/bin/train-fashion-mnist carry/plans/residual_cuda_bf16.plan \
     --epochs 5 --device cuda --data carry/fashion-mnist | tee "$out/train-residual.txt"
 }
 

@@ -12,12 +12,12 @@ trap 'rm -rf "$work"' EXIT
 "$work/venv/bin/pip" install -q --disable-pip-version-check wheel
 "$work/venv/bin/pip" wheel --disable-pip-version-check --no-deps -w "$work/dist" "$@" .
 # What it was linked with is what it needs: no newer tag would be true.
-glibc=$(ldd --version | head -1 | grep -o '[0-9]*\.[0-9]*$')
+glibc=$(getconf GNU_LIBC_VERSION | grep -o '[0-9]*\.[0-9]*$')
 tag=manylinux_${glibc/./_}_$(uname -m)
 "$work/venv/bin/wheel" tags --remove --platform-tag "$tag" "$work"/dist/*.whl
 mkdir -p dist
 mv "$work"/dist/*.whl dist/
-wheel=$(ls -t dist/*.whl | head -1)
+wheel=$(ls -t dist/*.whl | sed -n 1p)
 
 echo "wheel: $wheel, $(du -h "$wheel" | cut -f1)"
 mkdir "$work/unpacked"

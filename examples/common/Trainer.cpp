@@ -136,16 +136,16 @@ Status trainResident(Executor &executor, const Dataset &data, size_t batch,
   return executor.sync();
 }
 
-/// A plan that accumulates gradients is trained by several batches an update,
-/// and no other is.
-Status checkBatches(const Plan &plan, const TrainingOptions &options) {
-  bool accumulates = plan.findEntry(kAccumulatingEntry) != nullptr;
-  if (accumulates == (options.batchesPerUpdate > 1))
+/// As the plan says, or for one of before 3.1 the options.
+Status setBatches(const Plan &plan, TrainingOptions &options) {
+  AICF_ASSIGN_OR_RETURN(
+      options.batchesPerUpdate,
+      plan.batchesPerUpdate("train_step", options.batchesPerUpdate));
+  if (options.batchesPerUpdate > 0)
     return {};
-  return makeError(StatusCode::InvalidArgument, "--batches is ",
-                   options.batchesPerUpdate, ", but the plan has ",
-                   accumulates ? "an" : "no", " entry ", kAccumulatingEntry,
-                   " (aicf.optimizer's field accumulate)");
+  return makeError(StatusCode::InvalidArgument, "the plan has an entry ",
+                   kAccumulatingEntry, " and is older than 3.1: say by "
+                   "--batches how many batches make an update");
 }
 
 /// The batch size of a plan whose data lives on the device, or 0.
@@ -192,9 +192,9 @@ StatusOr<double> testAccuracy(Executor &executor, const Dataset &data) {
 } // namespace
 
 Status trainAndTest(const std::string &planPath, const Dataset &train,
-                    const Dataset &test, const TrainingOptions &options) {
+                    const Dataset &test, TrainingOptions options) {
   AICF_ASSIGN_OR_RETURN(Plan plan, Plan::load(planPath));
-  AICF_RETURN_IF_ERROR(checkBatches(plan, options));
+  AICF_RETURN_IF_ERROR(setBatches(plan, options));
   ExecutorOptions executorOptions;
   executorOptions.seed = options.seed;
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
@@ -232,7 +232,8 @@ int runExample(
     else if (arg == "--threads" && hasValue)
       isUsage = (defaults.threads = std::atoi(argv[++i])) < 0;
     else if (arg == "--batches" && hasValue)
-      isUsage = (defaults.batchesPerUpdate = std::atoi(argv[++i])) <= 0;
+      isUsage = !(defaults.batchesPerUpdate =
+                      uint32_t(std::max(std::atoi(argv[++i]), 0)));
     else if (arg == "--device" && hasValue)
       defaults.device = argv[++i];
     else if (arg == "--data" && hasValue)

@@ -18,7 +18,7 @@ struct TrainingOptions {
   uint64_t seed = 1; ///< of the initialisers and of the order of the images
   int threads = 0;   ///< 0: all cores
   std::string device = "cpu"; ///< or "cuda"
-  int batchesPerUpdate = 1;   ///< as the plan's optimizer accumulates
+  uint32_t batchesPerUpdate = 0; ///< 0: as the plan says
   /// Steps a launch where the data lives on the device.
   uint32_t stepsPerLaunch = 10;
 };
@@ -32,7 +32,7 @@ struct TrainingOptions {
 ///   @evaluate(x [P, width], labels [P] i32) -> correct, P divides the test set
 /// and prints progress (on a terminal only), the accuracy and the time.
 aicf::Status trainAndTest(const std::string &planPath, const Dataset &train,
-                          const Dataset &test, const TrainingOptions &options);
+                          const Dataset &test, TrainingOptions options);
 
 /// The whole of a main(): PLAN [--device D] [--epochs N] [--threads N]
 /// [--batches N] and data by `load`. Returns the exit code.

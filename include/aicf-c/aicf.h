@@ -97,6 +97,13 @@ AICF_API AICFStatus aicf_plan_parse(const void *bytes, size_t size,
 AICF_API size_t aicf_plan_num_entries(const AICFPlan *plan);
 /** The name of entry `index`, or null. Lives as long as the plan. */
 AICF_API const char *aicf_plan_entry_name(const AICFPlan *plan, size_t index);
+/** How many batches make an update of an entry: 1, or K >= 2 where its optimizer
+    accumulates; all but the last of them run "entry.accumulate". 0: it accumulates,
+    and the plan, older than 3.1, does not say over how many.
+    AICF_INVALID_ARGUMENT: no such entry. */
+AICF_API AICFStatus aicf_plan_batches_per_update(const AICFPlan *plan,
+                                                 const char *entry,
+                                                 uint32_t *batches);
 AICF_API void aicf_plan_destroy(AICFPlan *plan);
 
 /** "cpu", "cuda" or "cuda:1". `num_threads` is for the CPU; 0: all cores. */
@@ -129,7 +136,7 @@ AICF_API AICFStatus aicf_executor_read(AICFExecutor *executor, const char *name,
 /** Runs an entry once, call by call. */
 AICF_API AICFStatus aicf_executor_run(AICFExecutor *executor,
                                       const char *entry);
-/** Records an entry as a graph, and launches it `times` times. */
+/** Records an entry as a graph, and launches it `times` times, 1 or more. */
 AICF_API AICFStatus aicf_executor_capture(AICFExecutor *executor,
                                           const char *entry);
 AICF_API AICFStatus aicf_executor_replay(AICFExecutor *executor,

@@ -151,7 +151,8 @@ public:
   /// twice, because other threads can spoil a capture; when both fail, the
   /// entry still runs eagerly. Errors: DeviceError, FailedState.
   Status capture(std::string_view entry);
-  /// Launches the captured graph of an entry `n` times. Errors: FailedState.
+  /// Launches the captured graph of an entry `n` times, 1 or more. Errors:
+  /// FailedState (not captured), InvalidArgument (0 times).
   Status replay(std::string_view entry, uint64_t n = 1);
   /// Captures if needed, then launches once: key.steps runs of the entry.
   Status run(const GraphKey &key);

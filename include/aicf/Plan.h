@@ -22,7 +22,7 @@
 namespace aicf {
 
 inline constexpr uint16_t kPlanMajor = 3;
-inline constexpr uint16_t kPlanMinor = 0;
+inline constexpr uint16_t kPlanMinor = 1;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
 
@@ -39,6 +39,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(MissingField) /* a vector or string that must be there is not */           \
   X(NoEntries)                                                                 \
   X(EntryName)  /* empty or twice */                                           \
+  X(EntryBatches) /* accumulates no number of batches, or has no entry to */   \
   X(TensorName) /* missing where needed, or twice */                           \
   X(TensorDType)                                                               \
   X(TensorRole)      /* unknown, or not legal in this table */                 \
@@ -117,6 +118,10 @@ struct PlanEntry {
   uint32_t values = 0, nodes = 0;  ///< debug: of the entry in the aicf dialect
   std::vector<PlanTensor> tensors; ///< io and temp; tids go on from persistent
   std::vector<PlanCall> calls;
+  /// How many batches make an update, 2 or more: all but the last of them go
+  /// through the entry NAME.accumulate (aicf/EntryNames.h). 0: one batch does,
+  /// or the plan is older than 3.1, which did not say.
+  uint32_t accumulate = 0;
 };
 
 struct PlanParseOptions {
@@ -150,6 +155,13 @@ public:
   }
   /// The entry called `name`, or nullptr.
   const PlanEntry *findEntry(std::string_view name) const;
+  /// How many batches make an update of an entry: what the plan says, and for a
+  /// plan that does not say `given`, where that is not 0. The result is 0 if
+  /// neither says, though the entry accumulates; 1 if it does not.
+  /// Errors: InvalidArgument (no such entry; `given` is another number than the
+  /// plan's, or more than 1 for an entry that does not accumulate).
+  StatusOr<uint32_t> batchesPerUpdate(std::string_view entry,
+                                      uint32_t given = 0) const;
 };
 
 /// Semantic checks on decoded structs: everything that parse() checks but the

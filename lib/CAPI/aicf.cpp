@@ -129,6 +129,16 @@ const char *aicf_plan_entry_name(const AICFPlan *plan, size_t index) {
              : nullptr;
 }
 
+AICFStatus aicf_plan_batches_per_update(const AICFPlan *plan, const char *entry,
+                                        uint32_t *batches) {
+  return call(
+      [&]() -> Status {
+        AICF_ASSIGN_OR_RETURN(*batches, plan->plan->batchesPerUpdate(entry));
+        return {};
+      },
+      plan, entry, batches);
+}
+
 void aicf_plan_destroy(AICFPlan *plan) { delete plan; }
 
 AICFStatus aicf_device_create(const char *name, int32_t num_threads,

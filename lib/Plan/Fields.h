@@ -63,7 +63,8 @@ namespace aicf {
   X(io_bytes, ioBytes)                                                         \
   X(temp_bytes, tempBytes)                                                     \
   X(tensors, tensors)                                                          \
-  X(calls, calls)
+  X(calls, calls)                                                              \
+  X(accumulate, accumulate)
 #define AICF_ENTRY_DEBUG_FIELDS(X)                                             \
   X(values, values)                                                            \
   X(nodes, nodes)                                                              \

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan.h"
+#include "aicf/EntryNames.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Base/File.h"
 #include "lib/Plan/Fields.h"
@@ -566,6 +567,27 @@ const PlanEntry *Plan::findEntry(std::string_view name) const {
     if (entry.name == name)
       return &entry;
   return nullptr;
+}
+
+StatusOr<uint32_t> Plan::batchesPerUpdate(std::string_view name,
+                                          uint32_t given) const {
+  const PlanEntry *entry = findEntry(name);
+  if (!entry)
+    return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
+                     name, "\"");
+  std::string other = std::string(name) + kAccumulateSuffix;
+  if (entry->accumulate == 0 && findEntry(other))
+    return given;
+  uint32_t batches = std::max(entry->accumulate, 1u);
+  if (given == 0 || given == batches)
+    return batches;
+  if (batches == 1)
+    return makeError(StatusCode::InvalidArgument, given, " batches an update: "
+                     "the plan has no entry \"", other,
+                     "\": #aicf.adamw<..., accumulate = ", given,
+                     "> makes one of an entry that is not split");
+  return makeError(StatusCode::InvalidArgument, given, " batches an update: "
+                   "entry \"", name, "\" was compiled for ", batches);
 }
 
 StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {

@@ -171,7 +171,10 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
   os << "entry " << entry.name << ": " << entry.calls.size() << " calls, io "
      << entry.ioBytes << " bytes, temp " << entry.tempBytes
      << " bytes (lower bound " << entry.tempLowerBound << ", gap " << std::fixed
-     << std::setprecision(2) << gap << " %)\n";
+     << std::setprecision(2) << gap << " %)";
+  if (entry.accumulate)
+    os << ", the last of " << entry.accumulate << " batches of an update";
+  os << "\n";
   Table tensors;
   addTensorRows(tensors, entry.tensors, plan.persistent.size());
   os << tensors.toString("    ");
@@ -261,7 +264,8 @@ Json toFullJson(const PlanEntry &from, size_t firstTid) {
     calls.push_back(toFullJson(call));
   Json json = {{"name", from.name},
                {"io_bytes", from.ioBytes},
-               {"temp_bytes", from.tempBytes}};
+               {"temp_bytes", from.tempBytes},
+               {"accumulate", from.accumulate}};
   AICF_ENTRY_DEBUG_FIELDS(AICF_TO_JSON)
   json["tensors"] = std::move(tensors);
   json["calls"] = std::move(calls);
@@ -330,7 +334,8 @@ std::vector<std::string> describeSizes(const Plan &p) {
 
 std::vector<std::string> describeSizes(const PlanEntry &e) {
   return {"io_bytes " + std::to_string(e.ioBytes),
-          "temp_bytes " + std::to_string(e.tempBytes)};
+          "temp_bytes " + std::to_string(e.tempBytes),
+          "accumulate " + std::to_string(e.accumulate)};
 }
 
 std::string namesOf(const Plan &p) {

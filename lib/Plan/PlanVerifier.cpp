@@ -9,6 +9,7 @@
 // check may use what an earlier one established.
 //===----------------------------------------------------------------------===//
 
+#include "aicf/EntryNames.h"
 #include "aicf/Plan.h"
 #include "kernels/BodyRules.h"
 #include "kernels/KernelTable.h"
@@ -525,6 +526,11 @@ Status verifyPlan(const Plan &plan) {
       return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
                     entry.name, "\" is empty, malformed or stands twice");
     Place where{"entry", i, nullptr, entry.name};
+    if (entry.accumulate == 1 || entry.accumulate > INT32_MAX ||
+        (entry.accumulate && !plan.findEntry(entry.name + kAccumulateSuffix)))
+      return refuse(PlanError::EntryBatches, where, ": an update of ",
+                    entry.accumulate, " batches, expected 2 to ", INT32_MAX,
+                    " and an entry ", entry.name, kAccumulateSuffix);
     AICF_RETURN_IF_ERROR(
         EntryChecker(plan, entry, where, persistentNames, derived, bodies)
             .run());

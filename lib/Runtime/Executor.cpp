@@ -677,6 +677,9 @@ Status Executor::Impl::launch(CachedGraph &cached) {
 }
 
 Status Executor::Impl::replay(std::string_view entry, uint64_t n) {
+  if (n == 0)
+    return makeError(StatusCode::InvalidArgument, "replay of \"", entry,
+                     "\" 0 times, expected 1 or more");
   CachedGraph *cached = nullptr;
   for (CachedGraph &candidate : graphs)
     if (candidate.key.steps == 1 && candidate.key.entry == entry)

@@ -144,6 +144,7 @@ LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   out.tempLowerBound = op.getTempLowerBound();
   out.values = static_cast<uint32_t>(op.getValues());
   out.nodes = static_cast<uint32_t>(op.getNodes());
+  out.accumulate = static_cast<uint32_t>(op.getAccumulate().value_or(0));
   tids.clear();
   for (Operation &inner : op.getBody().front()) {
     if (auto get = dyn_cast<GetOp>(inner)) {

@@ -95,7 +95,7 @@ class Signature:
     unpack: Callable[[Sequence[Any]], Any] | None = None
     num_outputs: int = 0  # that the function has; the compiler may add some
     is_step: bool = False
-    accumulate: int = 1
+    accumulate: int = 1  # 0: it does, and an old plan does not say how many batches
     #: Other names of tied parameters, and parameters that the entry does not use.
     aliases: dict[str, str] = field(default_factory=dict)
     unused: set[str] = field(default_factory=set)
@@ -477,7 +477,8 @@ class Program:
             if name.endswith(_ACCUMULATE):
                 continue
             signature = signatures.get(name) or Signature(
-                name, tuple(t["name"] for t in plan.io(name) if t["role"] == "input"))
+                name, tuple(t["name"] for t in plan.io(name) if t["role"] == "input"),
+                accumulate=plan.batches_per_update(name))
             entry = self._entries.get(name)
             if entry is None:
                 self._entries[name] = Entry(self, signature)
@@ -767,8 +768,8 @@ class Entry:
         if self.name + _ACCUMULATE in program.plan.entries:
             if self.signature.accumulate < 2:
                 raise FailedStateError(
-                    "%r accumulates gradients, and a plan does not say over how many "
-                    "batches: aicf.load(path, accumulate={%r: K})"
+                    "%r accumulates gradients, and a plan before version 3.1 does not "
+                    "say over how many batches: aicf.load(path, accumulate={%r: K})"
                     % (self.name, self.name))
             names.append(self.name + _ACCUMULATE)
         self._runners = tuple(_runtime.Runner(program.executor, n) for n in names)
@@ -1051,8 +1052,8 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
         path: of a plan that save() or aicf-compile wrote; verified.
         device: default: the plan's.
         seed: of the initialisers.
-        accumulate: of an entry that accumulates gradients, over how many batches,
-            as its optimizer says: the plan has 1/K built in, and K is not in it.
+        accumulate: of an entry that accumulates gradients, over how many batches;
+            for plans before version 3.1, which do not say.
     Entries return their outputs in the plan's order, as a tuple if there are several.
     Raises: InvalidPlanError, DeviceError.
     """
@@ -1061,13 +1062,11 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
                                         tune=tune, tuning_file=tuning_file),
                       seed=seed)
     for name, count in (accumulate or {}).items():
-        accumulates = name + _ACCUMULATE in plan.entries
-        if isinstance(count, bool) or not isinstance(count, int) or count < 2 \
-                or not accumulates:
-            raise InvalidArgumentError(
-                "accumulate[%r] is %r, expected an int of 2 or more, of an entry that "
-                "accumulates" % (name, count))
-        program[name].signature.accumulate = count
+        if isinstance(count, bool) or not isinstance(count, int) \
+                or not 2 <= count < 2**31:
+            raise InvalidArgumentError("accumulate[%r] is %r, expected an int from 2 "
+                                       "to 2^31 - 1" % (name, count))
+        program[name].signature.accumulate = plan.batches_per_update(name, count)
     return program
 
 

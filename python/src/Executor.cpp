@@ -228,6 +228,16 @@ void definePlan(nb::module_ &m) {
             return nb::bytes(bytes.data(), bytes.size());
           },
           nb::arg("with_debug") = true, "The plan file's bytes.")
+      .def(
+          "batches_per_update",
+          [](Plan &plan, const std::string &entry, uint32_t given) {
+            return check(plan.batchesPerUpdate(entry, given));
+          },
+          nb::arg("entry"), nb::arg("given") = 0,
+          "How many batches make an update of an entry; 0: it accumulates, but "
+          "a plan before 3.1 does not say, nor does `given`. Raises "
+          "InvalidArgumentError (no such entry, or `given` is another number "
+          "than the plan's).")
       .def_prop_ro("device",
                    [](Plan &p) { return std::string(nameOf(p.device)); })
       .def_prop_ro("entries",

@@ -89,3 +89,10 @@ func.func @b(%A: !w {aicf.role = "param", aicf.name = "A"})
 func.func @f() attributes {aicf.step_count = 3} {
   return
 }
+
+// -----
+
+// expected-error @+1 {{'aicf.accumulate' must be an i64 from 2 to 2147483647, got 1 : i64}}
+func.func @f() attributes {aicf.accumulate = 1 : i64} {
+  return
+}

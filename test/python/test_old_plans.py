@@ -31,6 +31,7 @@ PLANS = {
     "classifier-cpu": (SOURCE / "examples/digits/model.mlir", ["--keep=grad"]),
     "residual-cuda": (SOURCE / "examples/residual/model.mlir",
                       ["--target=cuda", "--split-step"]),
+    "residual-cpu": (SOURCE / "examples/residual/model.mlir", []),  # accumulates
 }
 
 

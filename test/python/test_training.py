@@ -3,6 +3,8 @@
 """Lion, clipping and accumulation against NumPy, with everything that a step may be
 compiled to. Beside PyTorch: fuzz --torch."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,8 @@ def train(bench, plan, params, batches, *flags, updates=1, entries=("train_step"
         for i, (entry, (x, target)) in enumerate(runs):
             takes_data = not entry.endswith(".update")
             has_rate = entry in ("train_step", "train_step.update")
-            bench.run(plan, "--entry", entry, *start, "--save-checkpoint",
+            last = ["--last-batch"] if entry == "train_step" else []
+            bench.run(plan, "--entry", entry, *last, *start, "--save-checkpoint",
                       bench.folder / "ck", *flags, code=codes[i] if codes else 0,
                       inputs={"x": x, "target": target} if takes_data else {},
                       hypers={"lr": 0.05} if has_rate else {})
@@ -171,7 +174,7 @@ def test_aicf_run_takes_batches(bench, executor):
     plan = bench.compile()
     apart = train(bench, plan, params, [(x, target)] * BATCHES, updates=2)
     bench.run(plan, "--init", bench.folder / "init.safetensors", "--steps", 2,
-              "--batches", BATCHES, "--executor", executor, "--check",
+              "--executor", executor, "--check",
               "--save-checkpoint", bench.folder / "ck",
               inputs={"x": x, "target": target}, hypers={"lr": 0.05})
     found = read_safetensors(bench.folder / "ck" / "state.safetensors")
@@ -187,6 +190,44 @@ def test_batches_without_an_entry_for_them(bench):
     assert "accumulate = 4" in done.stderr
     done = run_tool("aicf-run", bench.folder / "step.plan", "--batches", 0)
     assert done.returncode == 2
+
+
+def test_the_number_of_batches_is_the_plans(bench):
+    """It was compared with nothing: the gradient was scaled by N/K."""
+    make_step(bench, "f32", 'sgd<lr = "lr", accumulate = 4>', batch=3)
+    plan = bench.compile()
+    for wrong in (1, 3, 8):
+        done = run_tool("aicf-run", plan, "--batches", wrong)
+        assert done.returncode == 2
+        assert '%d batches an update: entry "train_step" was compiled for 4' % wrong \
+            in done.stderr
+    done = run_tool("aicf-run", plan, "--batches", 4, "--last-batch")
+    assert done.returncode == 2
+    assert "the last of 4 batches of an update" in \
+        run_tool("aicf-plan", "dump", plan).stdout
+    assert json.loads(run_tool("aicf-plan", "dump", "--json", plan).stdout)[
+        "entries"][0]["accumulate"] == 4
+
+
+def test_a_run_that_ends_in_nan_leaves_what_it_came_from(bench):
+    params, x, target = make_data(43, np.float32, batch=3)
+    make_step(bench, "f32", 'sgd<lr = "lr">', batch=3)
+    plan = bench.compile()
+    write_safetensors(bench.folder / "init.safetensors", params)
+    folder = bench.folder / "ck"
+    good = {"inputs": {"x": x, "target": target}, "hypers": {"lr": 0.05}}
+    bad = {"inputs": {"x": x * np.nan, "target": target}, "hypers": {"lr": 0.05}}
+    bench.run(plan, "--init", bench.folder / "init.safetensors", "--save-checkpoint",
+              folder, **good)
+    before = (folder / "state.safetensors").read_bytes()
+    for same in (folder, bench.folder / "." / "ck", "%s/" % folder):
+        bench.run(plan, "--resume", folder, "--save-checkpoint", same, code=1, **bad)
+        assert (folder / "state.safetensors").read_bytes() == before
+    bench.run(plan, "--resume", folder, "--save-checkpoint", bench.folder / "other",
+              code=1, **bad)
+    assert (bench.folder / "other" / "state.safetensors").exists()
+    bench.run(plan, "--resume", folder, "--save-checkpoint", folder, **good)
+    assert (folder / "state.safetensors").read_bytes() != before
 
 
 BETWEEN = """

@@ -27,6 +27,7 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -38,7 +39,9 @@ namespace {
 struct Options {
   std::string plan, device = "cpu", entry, executor = "eager";
   std::string tune = "off", tuningFile, profile;
-  uint64_t steps = 1, seed = 0, batches = 1, logEvery = 0;
+  uint64_t steps = 1, seed = 0, logEvery = 0;
+  uint32_t batches = 0; ///< of an update; 0: as the plan says
+  bool isLastBatch = false;
   int threads = 0;
   std::vector<std::string> inputs, sets, outputs, expected, accuracies, renames;
   std::string init, saveCheckpoint, resume, trace, log;
@@ -280,17 +283,29 @@ Status writeText(const std::string &path, const std::string &text) {
       path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
 }
 
+/// Whether --save-checkpoint would write what --resume has read.
+bool savesOverResumed(const Options &options) {
+  std::error_code error;
+  return !options.resume.empty() &&
+         (options.resume == options.saveCheckpoint ||
+          std::filesystem::equivalent(options.resume, options.saveCheckpoint,
+                                      error));
+}
+
 /// Writes everything that was asked for, the checkpoint first: one failure does
 /// not lose the rest. Returns the first error. The state of a run that stopped
-/// because of its loss does not replace a checkpoint.
+/// because of its loss replaces no checkpoint, and one that ends in something
+/// that is not finite not the one that it came from.
 Status writeOutputs(Executor &executor, const Options &options,
-                    const std::string &entry, bool hasStopped) {
+                    const std::string &entry, bool hasStopped, bool isFinite) {
   Status first;
   auto keep = [&](Status status) {
     if (first.ok())
       first = status;
   };
-  if (!options.saveCheckpoint.empty() && !hasStopped)
+  bool mayReplace =
+      !hasStopped && (isFinite || !savesOverResumed(options));
+  if (!options.saveCheckpoint.empty() && mayReplace)
     keep(saveCheckpoint(executor, options.saveCheckpoint));
   else if (!options.saveCheckpoint.empty())
     std::cerr << "aicf-run: '" << options.saveCheckpoint
@@ -386,21 +401,17 @@ StatusOr<bool> train(Executor &executor, const Options &options,
 }
 
 /// Runs everything; the result is the exit code, or an error with its own.
-StatusOr<int> runAll(const Options &options) {
+StatusOr<int> runAll(Options options) {
   StatusOr<Plan> loaded = Plan::load(options.plan);
   if (!loaded.ok())
     return asInputError(loaded.status());
   auto plan = std::make_shared<const Plan>(std::move(*loaded));
   std::string entry =
       options.entry.empty() ? plan->entries.front().name : options.entry;
-  if (!plan->findEntry(entry))
-    return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
-                     entry, "\"");
-  if (options.batches > 1 && !plan->findEntry(accumulatingEntry(entry)))
-    return makeError(StatusCode::InvalidArgument, "--batches ", options.batches,
-                     ": the plan has no entry \"", accumulatingEntry(entry),
-                     "\": #aicf.adamw<..., accumulate = ", options.batches,
-                     "> makes one of an entry that is not split");
+  AICF_ASSIGN_OR_RETURN(uint32_t batches,
+                        plan->batchesPerUpdate(entry, options.batches));
+  // A plan that does not say: one.
+  options.batches = options.isLastBatch ? 1 : std::max(batches, 1u);
   AICF_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, makeDevice(options));
   ExecutorOptions executorOptions = ExecutorOptions::fromEnvironment();
   executorOptions.seed = options.seed;
@@ -431,9 +442,11 @@ StatusOr<int> runAll(const Options &options) {
   if (done > 0) {
     AICF_ASSIGN_OR_RETURN(scalars, readScalars(*executor, entry));
     bool hasStopped = !isRight && !options.keepGoing;
+    bool isFinite = false;
     if (!hasStopped) // else it has been said
-      isRight = areFinite(*executor, entry, scalars, expected, done);
-    written = writeOutputs(*executor, options, entry, hasStopped);
+      isRight = isFinite =
+          areFinite(*executor, entry, scalars, expected, done);
+    written = writeOutputs(*executor, options, entry, hasStopped, isFinite);
     for (const NamedTensor &l : labels)
       AICF_RETURN_IF_ERROR(showAccuracy(*executor, entry, l));
   }
@@ -497,10 +510,14 @@ void addOptions(CLI::App &app, Options &o) {
       ->check(CLI::IsMember({"eager", "graph"}));
   app.add_option("--steps", o.steps, "How often to run the entry")
       ->transform(wholeNumber(1, UINT64_MAX));
-  app.add_option("--batches", o.batches,
-                 "Batches of a step: all but the last go through "
-                 "ENTRY.accumulate")
-      ->transform(wholeNumber(1, INT32_MAX));
+  CLI::Option *batches =
+      app.add_option("--batches", o.batches,
+                     "Batches of an update, for plans before 3.1, which do not "
+                     "say: all but the last go through ENTRY.accumulate")
+          ->transform(wholeNumber(1, INT32_MAX));
+  app.add_flag("--last-batch", o.isLastBatch,
+               "Run no other batches of the update: they are in the checkpoint")
+      ->excludes(batches);
   app.add_option("--threads", o.threads,
                  "Threads of the CPU device; 0: all cores")
       ->transform(wholeNumber(0, INT32_MAX));

@@ -75,6 +75,8 @@ static void check_training(const AICFPlan *plan, const AICFDevice *device,
   CHECK(aicf_executor_sync(eager) == AICF_OK);
   CHECK(aicf_executor_replay(graph, "train_step", 1) == AICF_FAILED_STATE);
   CHECK(aicf_executor_capture(graph, "train_step") == AICF_OK);
+  CHECK(aicf_executor_replay(graph, "train_step", 0) == AICF_INVALID_ARGUMENT);
+  CHECK(strstr(aicf_last_error(), "0 times") != NULL);
   CHECK(aicf_executor_replay(graph, "train_step", 20) == AICF_OK);
   CHECK(aicf_executor_read(graph, "loss", &last, sizeof(last)) ==
         AICF_OK);
@@ -154,6 +156,13 @@ int main(int argc, char **argv) {
   if (failures)
     return 1;
   CHECK(aicf_plan_num_entries(plan) > 0);
+  {
+    uint32_t batches = 7;
+    CHECK(aicf_plan_batches_per_update(plan, "train_step", &batches) == AICF_OK);
+    CHECK(batches == 1);
+    CHECK(aicf_plan_batches_per_update(plan, "nothing", &batches) ==
+          AICF_INVALID_ARGUMENT);
+  }
   CHECK(strcmp(aicf_plan_entry_name(plan, 0), "train_step") == 0);
   CHECK(aicf_plan_entry_name(plan, 99) == NULL);
   check_training(plan, device, argv[2]);

@@ -251,6 +251,16 @@ void CorpusBuilder::addTables() {
       [](Plan &p) { p.entries[0].name = "f\xff"; });
   add(PlanError::EntryName, "twice",
       [](Plan &p) { p.entries[1].name = "train"; });
+  add(PlanError::EntryBatches, "no-entry",
+      [](Plan &p) { p.entries[0].accumulate = 2; });
+  auto accumulates = [](Plan &p, uint32_t batches) {
+    p.entries.push_back(p.entries[0]);
+    p.entries.back().name = "train.accumulate";
+    p.entries[0].accumulate = batches;
+  };
+  add(PlanError::EntryBatches, "one", [=](Plan &p) { accumulates(p, 1); });
+  add(PlanError::EntryBatches, "many",
+      [=](Plan &p) { accumulates(p, uint32_t(INT32_MAX) + 1); });
 }
 
 /// The debug table of a plan with one entry, without tensors and calls.

@@ -241,10 +241,37 @@ TEST(Plan, DebugTableMayBeLeftOut) {
   }
 }
 
+TEST(Plan, SaysHowManyBatchesMakeAnUpdate) {
+  auto batches = [](const Plan &plan, const char *entry, uint32_t given) {
+    StatusOr<uint32_t> number = plan.batchesPerUpdate(entry, given);
+    return number.ok() ? std::to_string(*number) : number.status().message();
+  };
+  Plan plan = makeTrainPlan();
+  EXPECT_EQ(batches(plan, "train", 0), "1");
+  EXPECT_EQ(batches(plan, "train", 1), "1");
+  EXPECT_NE(batches(plan, "train", 4).find("no entry \"train.accumulate\""),
+            std::string::npos);
+  EXPECT_NE(batches(plan, "nothing", 0).find("no entry \"nothing\""),
+            std::string::npos);
+  plan.entries.push_back(plan.entries[0]);
+  plan.entries.back().name = "train.accumulate";
+  EXPECT_EQ(batches(plan, "train", 0), "0"); // of before 3.1
+  EXPECT_EQ(batches(plan, "train", 4), "4");
+  plan.entries[0].accumulate = 3;
+  StatusOr<Plan> parsed = Plan::parse(plan.serialize());
+  ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+  EXPECT_EQ(batches(*parsed, "train", 0), "3");
+  EXPECT_EQ(batches(*parsed, "train", 3), "3");
+  EXPECT_EQ(batches(*parsed, "train", 4),
+            "4 batches an update: entry \"train\" was compiled for 3");
+  EXPECT_EQ(batches(*parsed, "train.accumulate", 0), "1");
+}
+
 TEST(Plan, DumpsTheVersionOfTheFile) {
   std::vector<uint8_t> bytes = makeTrainPlan().serialize();
   StatusOr<Plan> plan = Plan::parse(bytes);
   ASSERT_TRUE(plan.ok()) << plan.status().toString();
+  plan->minor = 0; // an older one
   EXPECT_NE(dumpPlan(*plan, false).find("plan version 3.0"), std::string::npos);
   EXPECT_NE(dumpPlanAsJson(*plan).find("\"version\": [\n    3,\n    0\n"),
             std::string::npos);

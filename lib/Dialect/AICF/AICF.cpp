@@ -102,6 +102,14 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
                              << attr.getValue();
     return success();
   }
+  if (name == kAccumulateAttr) {
+    auto batches = dyn_cast<IntegerAttr>(attr.getValue());
+    if (batches && batches.getType().isInteger(64) && batches.getInt() >= 2 &&
+        batches.getInt() <= INT32_MAX)
+      return success();
+    return op->emitError() << "'aicf.accumulate' must be an i64 from 2 to "
+                           << INT32_MAX << ", got " << attr.getValue();
+  }
   if (name == kValuesAttr || name == kNodesAttr) {
     if (!isa<IntegerAttr>(attr.getValue()))
       return op->emitError()
@@ -111,7 +119,7 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   return op->emitError() << "unknown attribute '" << name
                          << "' on a function; known are aicf.math, "
                             "aicf.optimizer, aicf.loss_scale, aicf.step_count, "
-                            "aicf.values and aicf.nodes";
+                            "aicf.accumulate, aicf.values and aicf.nodes";
 }
 
 static LogicalResult checkInit(Operation *op, NamedAttribute attr) {

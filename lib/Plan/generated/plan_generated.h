@@ -509,7 +509,8 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_IO_BYTES = 6,
     VT_TEMP_BYTES = 8,
     VT_TENSORS = 10,
-    VT_CALLS = 12
+    VT_CALLS = 12,
+    VT_ACCUMULATE = 14
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -526,6 +527,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>> *calls() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>> *>(VT_CALLS);
   }
+  uint32_t accumulate() const {
+    return GetField<uint32_t>(VT_ACCUMULATE, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -538,6 +542,7 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_CALLS) &&
            verifier.VerifyVector(calls()) &&
            verifier.VerifyVectorOfTables(calls()) &&
+           VerifyField<uint32_t>(verifier, VT_ACCUMULATE, 4) &&
            verifier.EndTable();
   }
 };
@@ -561,6 +566,9 @@ struct EntryBuilder {
   void add_calls(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>>> calls) {
     fbb_.AddOffset(Entry::VT_CALLS, calls);
   }
+  void add_accumulate(uint32_t accumulate) {
+    fbb_.AddElement<uint32_t>(Entry::VT_ACCUMULATE, accumulate, 0);
+  }
   explicit EntryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -578,10 +586,12 @@ inline flatbuffers::Offset<Entry> CreateEntry(
     uint64_t io_bytes = 0,
     uint64_t temp_bytes = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Tensor>>> tensors = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>>> calls = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>>> calls = 0,
+    uint32_t accumulate = 0) {
   EntryBuilder builder_(_fbb);
   builder_.add_temp_bytes(temp_bytes);
   builder_.add_io_bytes(io_bytes);
+  builder_.add_accumulate(accumulate);
   builder_.add_calls(calls);
   builder_.add_tensors(tensors);
   builder_.add_name(name);
@@ -594,7 +604,8 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
     uint64_t io_bytes = 0,
     uint64_t temp_bytes = 0,
     const std::vector<flatbuffers::Offset<aicf::fb::Tensor>> *tensors = nullptr,
-    const std::vector<flatbuffers::Offset<aicf::fb::Call>> *calls = nullptr) {
+    const std::vector<flatbuffers::Offset<aicf::fb::Call>> *calls = nullptr,
+    uint32_t accumulate = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto tensors__ = tensors ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Tensor>>(*tensors) : 0;
   auto calls__ = calls ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Call>>(*calls) : 0;
@@ -604,7 +615,8 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
       io_bytes,
       temp_bytes,
       tensors__,
-      calls__);
+      calls__,
+      accumulate);
 }
 
 struct CallDebug FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

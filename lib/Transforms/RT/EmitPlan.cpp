@@ -166,7 +166,8 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
       EntryOp::create(builder, func.getLoc(), func.getName(),
                       /*io_bytes=*/-1, /*temp_bytes=*/-1,
                       /*temp_lower_bound=*/-1, getInt(func, step::kValuesAttr),
-                      getInt(func, step::kNodesAttr));
+                      getInt(func, step::kNodesAttr),
+                      func->getAttrOfType<IntegerAttr>(step::kAccumulateAttr));
   builder.createBlock(&entry.getBody());
   StorageAnalysis analysis(func, *list);
   if (failed(analysis.verify()))

@@ -104,5 +104,8 @@ LogicalResult aicf::addAccumulatingEntry(func::FuncOp func,
                              terminator->getOperand(g.result)),
                     sumName(g));
   finishTrained(sums, entry);
+  auto optimizer = func->getAttrOfType<OptimizerAttrInterface>(kOptimizerAttr);
+  func->setAttr(kAccumulateAttr,
+                b.getI64IntegerAttr(optimizer.getAccumulate()));
   return success();
 }

@@ -190,6 +190,7 @@ static LogicalResult split(func::FuncOp func) {
     return maker && update.count(maker);
   };
 
+  func->removeAttr(kAccumulateAttr); // no half is the last batch of an update
   IRMapping toGrads;
   func::FuncOp grads = cloneAs(func, ".grads", toGrads);
   EntryBuilder first(grads);

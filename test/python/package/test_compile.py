@@ -680,11 +680,18 @@ def test_load(tmp_path, batch):
     with pytest.raises(KeyError, match="no entry 'predict'; the program has train"):
         program["predict"]
     for count in (1, 0, -1, True, 2.5, "x", None):
-        with pytest.raises(aicf.AICFError, match="expected an int of 2 or more"):
+        with pytest.raises(aicf.AICFError, match="expected an int from 2"):
             aicf.load(tmp_path / "step.plan", accumulate={"train_step": count})
+    with pytest.raises(aicf.errors.InvalidArgumentError,
+                       match='3 batches an update: entry "train_step" was compiled '
+                             'for 2'):
+        aicf.load(tmp_path / "step.plan", accumulate={"train_step": 3})
     unsaid = aicf.load(tmp_path / "step.plan")
-    with pytest.raises(aicf.AICFError, match="over how many"):
-        unsaid["train_step"](*batch)
+    assert unsaid["train_step"].signature.accumulate == 2
+    unsaid.set("lr", 1e-2)
+    again = make_step(aicf.optim.AdamW(1e-2, accumulate=2))
+    for _ in range(4):
+        assert float(unsaid["train_step"](*batch)) == float(again(*batch))
     with pytest.raises(aicf.AICFError, match="its IR is not there"):
         aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=unsaid)
 

@@ -85,6 +85,8 @@ inline constexpr llvm::StringLiteral kVidsAttr = "aicf.vids";
 inline constexpr llvm::StringLiteral kVidAttr = "aicf.vid";
 inline constexpr llvm::StringLiteral kValuesAttr = "aicf.values";
 inline constexpr llvm::StringLiteral kNodesAttr = "aicf.nodes";
+/// How many batches make an update of an entry, 2 or more.
+inline constexpr llvm::StringLiteral kAccumulateAttr = "aicf.accumulate";
 
 } // namespace aicf::step
 

@@ -10,6 +10,7 @@
 
 #include "kernels/Rules.h"
 #include "kernels/RuleCall.h"
+#include "lib/Base/Element.h"
 
 #include <algorithm>
 #include <cmath>
@@ -223,12 +224,19 @@ Status checkRange(const char *name, double value, Range range) {
 namespace rules {
 namespace {
 
-Status checkField(const FieldInfo &field, Span<const uint8_t> attrs) {
+/// `isDouble`: the call computes in f64, else in f32, where a number that f64
+/// holds may be infinite.
+Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
+                  bool isDouble) {
   FieldValue value = decodeField(field, attrs);
-  double v = std::holds_alternative<double>(value)
-                 ? std::get<double>(value)
-                 : double(std::get<int64_t>(value));
-  return checkRange(std::string(field.name).c_str(), v, field.range);
+  bool isReal = std::holds_alternative<double>(value);
+  double v =
+      isReal ? std::get<double>(value) : double(std::get<int64_t>(value));
+  std::string name(field.name);
+  AICF_RETURN_IF_ERROR(checkRange(name.c_str(), v, field.range));
+  bool isHeld = isDouble || !isReal || !std::isfinite(v) ||
+                isFiniteAs(DType::F32, v);
+  return isNumber(name.c_str(), v, isHeld, "a number that f32 holds");
 }
 
 /// The first numbered constraint that does not hold.
@@ -265,8 +273,13 @@ Status checkRecord(OpKind kind, Span<const TensorDesc> ins,
       rules::checkCounts(info, slots, ins.size(), outs.size()));
   rules::Call call(*slots, ins, outs, attrs);
   AICF_RETURN_IF_ERROR(call.checkOperands());
+  auto isF64 = [](const TensorDesc &desc) {
+    return !desc.isAbsent && desc.dtype == DType::F64;
+  };
+  bool isDouble = std::any_of(ins.begin(), ins.end(), isF64) ||
+                  std::any_of(outs.begin(), outs.end(), isF64);
   for (size_t i = 0; i < info.numFields; ++i)
-    AICF_RETURN_IF_ERROR(rules::checkField(info.fields[i], attrs));
+    AICF_RETURN_IF_ERROR(rules::checkField(info.fields[i], attrs, isDouble));
   AICF_RETURN_IF_ERROR(rules::checkConstraints(kind, call));
   return call.checkResults();
 }

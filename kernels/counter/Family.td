@@ -123,7 +123,7 @@ def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
   let phase = CounterPhase;
   let precision = Wide;
   let scaling = NotScaled;
-  let constraints = ["step and lr are 0-d.",
+  let constraints = ["step and lr are 0-d; lr is f32 or f64.",
                      "steps is 0 or above warmup."];
 }
 

@@ -47,7 +47,9 @@ Status bias_corr_c2(const BiasCorrView<Call> &c) {
 
 Status learning_rate_c1(const LearningRateView<Call> &c) {
   AICF_RETURN_IF_ERROR(isScalar(c.step()));
-  return isScalar(c.lr());
+  AICF_RETURN_IF_ERROR(isScalar(c.lr()));
+  // 16 bits have no room for a curve: it is cast where it is read.
+  return hasElement(c.lr(), wide(c.lr()->dtype));
 }
 
 Status learning_rate_c2(const LearningRateView<Call> &c) {

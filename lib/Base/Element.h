@@ -10,6 +10,8 @@
 #include "aicf/Types.h"
 #include "lib/Base/HalfFloat.h"
 
+#include <cmath>
+
 namespace aicf {
 
 /// Stores `value` at `at` (any alignment), rounded to nearest for floats. For
@@ -53,6 +55,13 @@ inline double loadElement(DType dtype, const void *at) {
     return double(get(int64_t()));
   }
   return 0;
+}
+
+/// A float type has a finite number for `value`.
+inline bool isFiniteAs(DType dtype, double value) {
+  uint8_t bytes[8];
+  storeElement(dtype, bytes, value);
+  return std::isfinite(loadElement(dtype, bytes));
 }
 
 } // namespace aicf

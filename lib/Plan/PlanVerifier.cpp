@@ -13,6 +13,7 @@
 #include "aicf/Plan.h"
 #include "kernels/BodyRules.h"
 #include "kernels/KernelTable.h"
+#include "lib/Base/Element.h"
 #include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"
 #include "lib/Plan/Place.h"
@@ -54,7 +55,8 @@ Status checkInit(const PlanTensor &t, const Place &where) {
     return refuse(PlanError::TensorInit, where,
                   ": uniform_fan_in needs rank 2 or more, the tensor is ",
                   t.desc.toString());
-  bool finite = std::isfinite(t.initValue);
+  bool finite = isFloat(t.desc.dtype) ? isFiniteAs(t.desc.dtype, t.initValue)
+                                      : std::isfinite(t.initValue);
   bool integral =
       isFloat(t.desc.dtype) || (std::trunc(t.initValue) == t.initValue &&
                                 std::fabs(t.initValue) <= 2147483647.0);

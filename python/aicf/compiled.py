@@ -24,8 +24,8 @@ from . import _runtime
 from ._tracing import (DType, EntryTrace, Tensor, attribute_text, check_shape,
                        dtype_name, location_of)
 from .errors import (AICFError, Diagnostic, DTypeMismatchError, FailedStateError,
-                     InvalidArgumentError, NotInitializedError, ShapeMismatchError,
-                     TraceError, read_diagnostics)
+                     InvalidArgumentError, InvalidFileError, NotInitializedError,
+                     ShapeMismatchError, TraceError, read_diagnostics)
 from .nn import Buffer, Module, Parameter
 from .optim import Optimizer
 
@@ -176,9 +176,8 @@ class Traced:
             device: "cpu" or "cuda".
             precision: "f32", "tf32" (products on tensor cores), "bf16" or "f16"
                 (forward and backward in it, f32 masters; f16 with a loss scale).
-            options: as --lower-to-backend takes them: opt_level (0, 1, 2), streams,
-                split_step, keep ("grad", "all"), require_inplace, max_groups,
-                profile.
+            options: opt_level (0, 1, 2), streams, split_step, keep ("grad", "all"),
+                require_inplace, max_groups, profile (the path of a file).
         Raises: CompileError with the user's line; ValueError, TypeError for options.
         """
         return Lowered(self, device, precision, options)
@@ -337,10 +336,32 @@ def _plain_outputs(result: Any,
     return [(name, value, False) for name, value in outputs]
 
 
+#: What an option may be. The compiler's own parser says of a bad value on stderr
+#: what it expects; a name that is not here is the compiler's to refuse.
+_OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
+    "opt_level": (0, 1, 2), "keep": ("none", "grad", "all"), "streams": int,
+    "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
+}
+
+
+def _check_option(name: str, value: Any) -> None:
+    legal = _OPTION_VALUES.get(name)
+    if isinstance(legal, tuple):
+        if isinstance(value, bool) or value not in legal:
+            raise ValueError("option %s is %r, expected one of %s" % (
+                name, value, ", ".join(map(repr, legal))))
+    elif legal is not None and (not isinstance(value, legal)
+                                or isinstance(value, bool) and legal is int):
+        raise TypeError("option %s is %r, expected %s" % (name, value, {
+            int: "an int", bool: "True or False", str: "a str"}[legal]))
+
+
 def _option_text(name: str, value: Any) -> str:
+    _check_option(name, value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text or any(c.isspace() or c in "{}'\"" for c in text):
-        raise ValueError("option %s is %r" % (name, value))
+        raise ValueError("option %s is %r, expected a text without blanks, quotes and "
+                         "braces" % (name, value))
     return "%s=%s" % (name.replace("_", "-"), text)
 
 
@@ -419,6 +440,10 @@ _devices: dict[tuple[Any, ...], _runtime.Device] = {}
 def open_device(name: str = "cpu", *, threads: int = 0, tune: str = "off",
                 tuning_file: str = "") -> _runtime.Device:
     """"cpu", "cuda" or "cuda:N"; the same object for the same arguments."""
+    if isinstance(threads, bool) or not isinstance(threads, int) \
+            or not 0 <= threads < 2**31:
+        raise InvalidArgumentError("threads is %r, expected an int from 0 (all cores) "
+                                   "to 2^31 - 1" % (threads,))
     kind, _, number = str(name).partition(":")
     key = (kind, number or "0" if kind == "cuda" else number, threads, tune,
            tuning_file, os.getpid())
@@ -584,6 +609,9 @@ class Program:
                 name is unknown to it and to its model; False: others are left out.
         Raises: KeyError (names), ShapeMismatchError, DTypeMismatchError.
         """
+        if not isinstance(state, Mapping):
+            raise TypeError("state is a %s, expected a dict of arrays by name"
+                            % type(state).__name__)
         values, unknown = self._by_own_name(state)
         missing = [name for name in self._model_names() if name not in values]
         if strict and (unknown or missing):
@@ -636,9 +664,17 @@ class Program:
         save_file(self.state_dict(optimizer), os.fspath(path))
 
     def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
-        """load_state_dict() of a safetensors file."""
+        """load_state_dict() of a safetensors file. Raises InvalidFileError."""
+        from safetensors import SafetensorError
         from safetensors.numpy import load_file
-        self.load_state_dict(load_file(os.fspath(path)), strict)
+        try:
+            state = load_file(os.fspath(path))
+        except SafetensorError as error:
+            raise InvalidFileError(
+                "%r is no safetensors file (%s); PyTorch writes one by "
+                "safetensors.torch.save_file(model.state_dict(), path)"
+                % (os.fspath(path), error)) from None
+        self.load_state_dict(state, strict)
 
     def save_checkpoint(self, directory: str | os.PathLike[str]) -> None:
         """Params and states to DIR/state.safetensors, which aicf-run --resume reads;
@@ -834,10 +870,12 @@ class Entry:
 
         Returns: what the last call gives.
         """
-        for name, value in (("n", n), ("steps_per_launch", steps_per_launch)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidArgumentError("%s is %r, expected an int of 1 or more"
-                                           % (name, value))
+        for name, value, bits in (("n", n, 64),
+                                  ("steps_per_launch", steps_per_launch, 32)):
+            if isinstance(value, bool) or not isinstance(value, int) \
+                    or not 1 <= value < 2**bits:
+                raise InvalidArgumentError("%s is %r, expected an int from 1 to "
+                                           "2^%d - 1" % (name, value, bits))
         self._next()
         if len(self._runners) == 1:
             return self._unpack(self._runners[0].run(n, steps_per_launch))

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-append-optimizer | FileCheck %s
+// RUN: aicf-opt %s --aicf-autodiff --aicf-append-optimizer | FileCheck %s
 // RUN: aicf-opt %s --lower-to-backend | FileCheck %s --check-prefix=PLAN
 // RUN: aicf-opt %s --lower-to-backend | aicf-translate --aicf-to-plan | aicf-translate --plan-to-aicf | FileCheck %s --check-prefix=PLAN
 // RUN: aicf-opt %s "--lower-to-backend=split-step=true" | FileCheck %s --check-prefix=SPLIT

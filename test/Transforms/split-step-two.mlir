@@ -22,3 +22,28 @@ func.func @two(%x: tensor<2xf32> {aicf.role = "input", aicf.name = "x"},
   %q, %n = aicf.sgd_step %w, %h, %lr : tensor<2xf32>, tensor<2xf32>, tensor<f32>
   return %p, %q : tensor<2xf32>, tensor<2xf32>
 }
+
+// Tests two entries that train a parameter with gradients of two types: each has a
+// state of its own for them.
+// CHECK-LABEL: func.func @a.grads
+// CHECK: tensor<4xf32> {aicf.updates = "grad:v"}
+// CHECK-LABEL: func.func @b.grads
+// CHECK: tensor<4xbf16> {aicf.updates = "b.grad:v"}
+// CHECK-LABEL: func.func @b.update
+// CHECK-SAME: tensor<4xbf16> {aicf.name = "b.grad:v", aicf.role = "state"}
+func.func @a(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "v"},
+             %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+             %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "v"}) {
+  %d = aicf.tanh %g : tensor<4xf32>
+  %w2, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %w2 : tensor<4xf32>
+}
+func.func @b(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "v"},
+             %g: tensor<4xbf16> {aicf.role = "input", aicf.name = "g"},
+             %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "v"}) {
+  %d = aicf.tanh %g : tensor<4xbf16>
+  %w2, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xbf16>, tensor<f32>
+  return %w2 : tensor<4xf32>
+}

@@ -169,6 +169,9 @@ func.func @f(%x: tensor<4x3xf32> {aicf.role = "input", aicf.name = "x"})
     done = run_tool("aicf-run", plan, *x, "--accuracy", "y=4xi32=1,0,1,0")
     assert done.returncode == 0
     assert done.stdout.startswith("accuracy of f/y = 0.5 (2 of 4)")
+    done = run_tool("aicf-run", plan, *x, "--accuracy", "y=4xi32=1,3,-100,0")
+    assert "(1 of 4; 2 labels lie outside of the 3 classes and count as wrong)" \
+        in done.stdout
     for labels, message in (("y=3xi32=1", "expected 4xi32"),
                             ("y=4xf32=1", "expected 4xi32"),
                             ("z=4xi32=1", "no tensor named")):

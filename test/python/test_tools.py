@@ -348,6 +348,9 @@ def test_profile_names_every_kernel_and_is_read_back(bench, plan):
     bad = run_tool("aicf-compile", bench.folder / "step.mlir", "-o",
                    bench.folder / "x.plan", "--profile=nothing.json")
     assert bad.returncode == 2 and "cannot read profile" in bad.stderr
+    endless = run_tool("aicf-compile", bench.folder / "step.mlir", "-o",
+                       bench.folder / "x.plan", "--profile=/dev/zero")
+    assert endless.returncode == 2 and "it is not a regular file" in endless.stderr
 
 
 @pytest.mark.parametrize("device", ["tpu", "cuda:", "cuda:x", "cuda:1x", "CUDA"])

@@ -118,7 +118,7 @@ Status showAccuracy(Executor &executor, const std::string &entry,
   std::string name = qualify(executor, entry, labels.name);
   AICF_ASSIGN_OR_RETURN(HostTensor output, readTensor(executor, name));
   size_t classes = size_t(output.desc.width());
-  size_t rows = size_t(output.desc.elements()) / classes, right = 0;
+  size_t rows = size_t(output.desc.elements()) / classes, right = 0, outside = 0;
   for (size_t row = 0; row < rows; ++row) {
     size_t best = 0;
     bool isNumber = true;
@@ -128,11 +128,16 @@ Status showAccuracy(Executor &executor, const std::string &entry,
       if (value > elementAsDouble(output, row * classes + best))
         best = c;
     }
-    right += isNumber && elementAsDouble(labels.tensor, row) == double(best);
+    double label = elementAsDouble(labels.tensor, row);
+    outside += label < 0 || label >= double(classes);
+    right += isNumber && label == double(best);
   }
   std::cout << "accuracy of " << name << " = " << std::setprecision(6)
-            << double(right) / double(rows) << " (" << right << " of " << rows
-            << ")\n";
+            << double(right) / double(rows) << " (" << right << " of " << rows;
+  if (outside)
+    std::cout << "; " << outside << " labels lie outside of the " << classes
+              << " classes and count as wrong";
+  std::cout << ")\n";
   return {};
 }
 

@@ -122,8 +122,22 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
                             "aicf.accumulate, aicf.values and aicf.nodes";
 }
 
-static LogicalResult checkInit(Operation *op, NamedAttribute attr) {
-  if (parseInitializer(attr.getValue()))
+/// A finite number may be infinite in the argument's type.
+static LogicalResult checkInit(Operation *op, unsigned arg,
+                               NamedAttribute attr) {
+  auto init = parseInitializer(attr.getValue());
+  Type type = cast<FunctionOpInterface>(op).getArgumentTypes()[arg];
+  if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+      init && element) {
+    llvm::APFloat value(init->value);
+    bool losesInfo;
+    value.convert(element.getFloatSemantics(),
+                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    if (!value.isFinite())
+      return op->emitError() << "'aicf.init' is " << attr.getValue()
+                             << ", which is infinite in " << element;
+  }
+  if (init)
     return success();
   return op->emitError()
          << "'aicf.init' must be a finite number, \"zeros\", \"ones\", "
@@ -132,7 +146,7 @@ static LogicalResult checkInit(Operation *op, NamedAttribute attr) {
 }
 
 LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
-                                                    unsigned,
+                                                    unsigned arg,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
   if (name == kNameAttr || name == kDerivedFromAttr)
@@ -146,7 +160,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return success();
   }
   if (name == kInitAttr)
-    return checkInit(op, attr);
+    return checkInit(op, arg, attr);
   if (name == kFrozenAttr)
     return checkUnit(op, attr);
   if (name == kWeightDecayAttr || name == kRateScaleAttr) {

@@ -167,12 +167,17 @@ struct Curve {
 };
 } // namespace
 
+/// In f32 where `element` has 16 bits, and cast.
 static Value buildCurve(OpBuilder &b, Location loc, Value step, Type element,
                         const Curve &curve) {
-  return LearningRateOp::create(
+  Type wide = element.isF64() ? element : b.getF32Type();
+  Value rate = LearningRateOp::create(
       b, loc, step, llvm::APFloat(curve.start), llvm::APFloat(curve.peak),
       llvm::APFloat(curve.end), curve.warmup, curve.steps, curve.cosine,
-      TypeAttr::get(element));
+      TypeAttr::get(wide));
+  return wide == element
+             ? rate
+             : CastOp::create(b, loc, rate, TypeAttr::get(element)).getResult();
 }
 
 Value ConstantAttr::buildRate(OpBuilder &b, Location loc, Value step,

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -20,6 +21,10 @@ using namespace aicf;
 using namespace aicf::rt;
 
 FailureOr<KernelProfile> KernelProfile::load(Operation *op, StringRef path) {
+  // A device such as /dev/zero would never end.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return op->emitError() << "cannot read profile '" << path
+                           << "': it is not a regular file";
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
     return op->emitError() << "cannot read profile '" << path

@@ -259,7 +259,7 @@ LogicalResult Appender::addStep(const Gradient &g) {
 
 LogicalResult Appender::run() {
   FailureOr<SmallVector<Gradient>> found = findGradients(func);
-  if (failed(found))
+  if (failed(found) || failed(checkNumbers(func, *found)))
     return failure();
   gradients = std::move(*found);
   dropGradients(func, entry);

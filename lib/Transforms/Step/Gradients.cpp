@@ -10,6 +10,8 @@
 
 #include "mlir/IR/TypeUtilities.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
@@ -37,6 +39,35 @@ FailureOr<SmallVector<Gradient>> aicf::findGradients(func::FuncOp func) {
                                "the loss, a result, "
                                "aicf.minimize";
   return gradients;
+}
+
+LogicalResult aicf::checkNumbers(func::FuncOp func,
+                                 ArrayRef<Gradient> gradients) {
+  auto check = [&](const Gradient &g, StringRef name, Attribute attr) {
+    if (!attr || getElementTypeOrSelf(g.param.getType()).isF64())
+      return success();
+    FloatAttr tooLarge;
+    attr.walk([&](FloatAttr number) {
+      if (!std::isfinite(float(number.getValueAsDouble())))
+        tooLarge = number;
+    });
+    if (!tooLarge)
+      return success();
+    return LogicalResult(func.emitError()
+                         << "'" << name << "' has the number "
+                         << tooLarge.getValueAsDouble()
+                         << ", which is infinite in f32, and parameter \""
+                         << g.name << "\" is trained in f32");
+  };
+  for (const Gradient &g : gradients) {
+    unsigned arg = g.param.getArgNumber();
+    if (failed(check(g, kOptimizerAttr, func->getAttr(kOptimizerAttr))) ||
+        failed(check(g, kWeightDecayAttr,
+                     func.getArgAttr(arg, kWeightDecayAttr))) ||
+        failed(check(g, kRateScaleAttr, func.getArgAttr(arg, kRateScaleAttr))))
+      return failure();
+  }
+  return success();
 }
 
 void aicf::dropGradients(func::FuncOp func, EntryBuilder &entry) {

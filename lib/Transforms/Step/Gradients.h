@@ -24,6 +24,9 @@ struct Gradient {
 
 /// An error at the entry if there is none, or if one belongs to no parameter.
 FailureOr<SmallVector<Gradient>> findGradients(func::FuncOp func);
+/// The numbers of `aicf.optimizer` and of a parameter's marks are finite in the
+/// type that the parameter's step computes in: f32, or f64 for f64.
+LogicalResult checkNumbers(func::FuncOp func, ArrayRef<Gradient> gradients);
 /// The results marked as gradients are updates from here on.
 void dropGradients(func::FuncOp func, EntryBuilder &entry);
 /// Writes an entry whose optimizer's marks have been answered, without them.

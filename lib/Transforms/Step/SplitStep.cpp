@@ -169,8 +169,19 @@ static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
   return clone;
 }
 
+/// Entries share the state that carries a gradient, if it is of one type in both;
+/// else the later one has its own. `carriers`: the types of those so far.
+static void nameApart(func::FuncOp func, SmallVectorImpl<Crossing> &crossings,
+                      llvm::StringMap<Type> &carriers) {
+  for (Crossing &c : crossings)
+    if (carriers.try_emplace(c.name, c.value.getType()).first->second !=
+        c.value.getType())
+      c.name = (func.getName() + "." + c.name).str();
+}
+
 /// @F becomes @F.grads and @F.update.
-static LogicalResult split(func::FuncOp func) {
+static LogicalResult split(func::FuncOp func,
+                           llvm::StringMap<Type> &carriers) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
   if (llvm::none_of(func.getOps<StepOpInterface>(),
                     [](auto op) { return bool(op.getTraining()); }))
@@ -182,6 +193,7 @@ static LogicalResult split(func::FuncOp func) {
   if (failed(checkOverwrites(func, update)))
     return failure();
   SmallVector<Crossing> crossings = findCrossings(func, update);
+  nameApart(func, crossings, carriers);
   if (failed(checkNames(func, crossings)))
     return failure();
   Operation *terminator = func.front().getTerminator();
@@ -222,8 +234,9 @@ static LogicalResult split(func::FuncOp func) {
 namespace {
 struct SplitStep : aicf::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
+    llvm::StringMap<Type> carriers;
     for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkOneBlock(func)) || failed(split(func)))
+      if (failed(checkOneBlock(func)) || failed(split(func, carriers)))
         return signalPassFailure();
   }
 };

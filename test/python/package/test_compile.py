@@ -487,8 +487,21 @@ def test_options():
     assert few < many
     with pytest.raises(aicf.CompileError, match="no-such"):
         traced.lower("cpu", no_such=1)
-    with pytest.raises(aicf.CompileError, match="opt-level=7"):
-        traced.lower("cpu", opt_level=7)
+    for name, value, expected in (
+            ("opt_level", 7, "option opt_level is 7, expected one of 0, 1, 2"),
+            ("opt_level", True, "option opt_level is True"),
+            ("keep", "some", "option keep is 'some', expected one of 'none', 'grad'"),
+            ("streams", "two", "option streams is 'two', expected an int"),
+            ("max_groups", True, "option max_groups is True, expected an int"),
+            ("split_step", 1, "option split_step is 1, expected True or False"),
+            ("profile", 3, "option profile is 3, expected a str")):
+        with pytest.raises((ValueError, TypeError), match=expected):
+            traced.lower("cpu", **{name: value})
+    for name, value in (("opt_level", 0), ("opt_level", 1), ("opt_level", 2),
+                        ("keep", "none"), ("keep", "grad"), ("keep", "all"),
+                        ("streams", 2), ("max_groups", 1), ("split_step", True),
+                        ("require_inplace", False)):
+        assert traced.lower("cpu", **{name: value}).plan.entries
     for device, precision in (("tpu", "f32"), (3, "f32"), ("cpu", "fp8")):
         with pytest.raises(ValueError, match="tpu|3|fp8"):
             traced.lower(device, precision)
@@ -577,6 +590,26 @@ def test_load_state_dict_is_all_or_nothing(batch):
     step.load_state_dict(missing, strict=False)
     assert (step.state_dict()["fc0.bias"] == good["fc0.bias"]).all()
     assert (step.state_dict()["fc1.bias"] == before["fc1.bias"]).all()
+
+
+def test_wrong_arguments_are_named(batch, tmp_path, capfd):
+    step = make_step()
+    weights = tmp_path / "x.pt"
+    weights.write_bytes(b"PK\x03\x04" + bytes(64))
+    for call, error, text in (
+            (lambda: step.load_state_dict(None), TypeError, "state is a NoneType"),
+            (lambda: step.load_state_dict([1]), TypeError, "state is a list"),
+            (lambda: make_step(threads="a"), ValueError, "threads is 'a', expected"),
+            (lambda: make_step(threads=-1), ValueError, "threads is -1, expected"),
+            (lambda: step.run(2**64), ValueError, "n is 18446744073709551616"),
+            (lambda: step.run(1, steps_per_launch=2**32), ValueError,
+             "steps_per_launch is 4294967296"),
+            (lambda: step.load_weights(weights), aicf.errors.InvalidFileError,
+             "x.pt' is no safetensors file"),
+            (lambda: make_step(opt_level=7), ValueError, "opt_level is 7")):
+        with pytest.raises(error, match=text):
+            call()
+    assert capfd.readouterr().err == ""
 
 
 def test_load_state_dict_of_a_tied_model_and_of_unused_parameters():

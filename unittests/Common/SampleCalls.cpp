@@ -509,26 +509,30 @@ Span<const KindRow> rows() {
              {{DType::I64, {}}},
              {f({})},
              encodeAttrs(LearningRateAttrs{0.5, 0.5, 0.1, 0, 100, 0})};
-       }},
+       },
+       1e-5, false, true},
       {"learning_rate warm-up", OpKind::LearningRate,
        [](auto, auto) {
          return Sample{
              {{DType::I64, {}}},
              {f({})},
              encodeAttrs(LearningRateAttrs{0.1, 0.5, 0.1, 100, 0, 0})};
-       }},
+       },
+       1e-5, false, true},
       {"learning_rate cosine", OpKind::LearningRate,
        [](auto, auto) {
          return Sample{{{DType::I64, {}}},
                        {f({})},
                        encodeAttrs(LearningRateAttrs{0, 0.5, 0.1, 1, 9, 1})};
-       }},
+       },
+       1e-5, false, true},
       {"learning_rate over", OpKind::LearningRate,
        [](auto, auto) {
          return Sample{{{DType::I32, {}}},
                        {f({})},
                        encodeAttrs(LearningRateAttrs{0.5, 0.5, 0.1, 0, 1, 1})};
-       }},
+       },
+       1e-5, false, true},
       {"gather_rows", OpKind::GatherRows,
        [](auto m, auto n) {
          return Sample{{f({m, n}), {DType::I32, {2 * m}}}, {f({2 * m, n})}, {}};

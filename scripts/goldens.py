@@ -167,6 +167,7 @@ def bits(tools, plan, dump, folder, device):
         work = pathlib.Path(work)
         for number, entry in enumerate(dump["entries"]):
             flags = ["--entry", entry["name"], "--device", device,
+                     "--last-batch",  # of an update: each entry runs by itself
                      *inputs_of(dump, entry, folder)]
             if device == "cpu":
                 flags += ["--threads", 2]

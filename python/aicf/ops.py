@@ -559,7 +559,7 @@ def learning_rate(step: Tensor, *, start: float, peak: float, end: float, warmup
     `cosine` end + (peak - end)·(1 + cos(π·f))/2 (Loshchilov & Hutter 2017); then
     end. With steps = 0 it stays at peak. Computed in f64 and rounded once.
 
-    - C1: step and lr are 0-d.
+    - C1: step and lr are 0-d; lr is f32 or f64.
     - C2: steps is 0 or above warmup.
     - C3: `dtype`, lr's element type (default f32), is f16, bf16, f32 or f64.
     - `start` is a finite number >= 0.

@@ -278,8 +278,10 @@ def test_full_disk_is_an_error(bench, plan):
 
 
 @pytest.mark.parametrize("plan,flags,words", [
-    ("residual", [], "--batches is 1, but the plan has an entry"),
-    ("digits", ["--batches", "2"], "--batches is 2, but the plan has no entry")])
+    ("residual", ["--batches", "3"],
+     '3 batches an update: entry "train_step" was compiled for 2'),
+    ("digits", ["--batches", "2"],
+     '2 batches an update: the plan has no entry "train_step.accumulate"')])
 def test_examples_take_the_batches_of_the_plan(plan, flags, words):
     done = run_tool("train-digits", EXAMPLES / (plan + ".plan"), "--data",
                     SOURCE / "examples/digits/digits.csv.gz", *flags)

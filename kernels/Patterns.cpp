@@ -188,8 +188,8 @@ static void addRecordTies(const Body &body, BodyFacts &facts) {
 namespace {
 /// The ties of a pattern that hold in a body. A pattern says which operands a
 /// result may overwrite, each by itself: a kernel is done with that operand, at
-/// the element that it writes. Whatever else of the body reads the same value, a
-/// slot of another meaning or another group, may do so later.
+/// the element that it writes. Whatever else of the body reads the same value,
+/// a slot of another meaning or another group, may do so later.
 class PatternTies {
 public:
   PatternTies(const PatternInfo &pattern, const Match &match, const Body &body)

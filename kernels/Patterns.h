@@ -47,8 +47,8 @@ struct PresenceInfo {
   PlaceInfo operand;
   bool isThere;
 };
-/// The result may take the operand's storage, if nothing but operands that it is
-/// tied to reads that one.
+/// The result may take the operand's storage, if nothing but operands that it
+/// is tied to reads that one.
 struct PatternTieInfo {
   PlaceInfo result, operand;
 };

@@ -234,8 +234,8 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
       isReal ? std::get<double>(value) : double(std::get<int64_t>(value));
   std::string name(field.name);
   AICF_RETURN_IF_ERROR(checkRange(name.c_str(), v, field.range));
-  bool isHeld = isDouble || !isReal || !std::isfinite(v) ||
-                isFiniteAs(DType::F32, v);
+  bool isHeld =
+      isDouble || !isReal || !std::isfinite(v) || isFiniteAs(DType::F32, v);
   return isNumber(name.c_str(), v, isHeld, "a number that f32 holds");
 }
 

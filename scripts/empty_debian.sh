@@ -22,6 +22,7 @@
 # is visible. Its mounts end with it, whichever way it ends.
 set -euo pipefail
 source_tree="$(cd "$(dirname "$0")/.." && pwd)"
+HOME=${HOME:-/root}
 roots=${AICF_ROOTS:-$HOME/.cache/aicf-roots}
 suite=bookworm
 
@@ -182,11 +183,12 @@ pip_folders() {
 name=main keep_tree='' cuda=''
 while [ $# -gt 0 ]; do
   case $1 in
-    --root) name=${2:?--root needs a name}; shift 2 ;;
+    --root) [ $# -gt 1 ] || fail "--root needs a name"; name=$2; shift 2 ;;
     --keep) keep_tree=1; shift ;;
     --cuda) cuda=$(toolkit); shift ;;
     --check) check; exit ;;
-    --path) echo "$roots/$(stamp)/${2:?--path needs a name}"; exit ;;
+    --path) [ $# -gt 1 ] || fail "--path needs a name"
+            echo "$roots/$(stamp)/$2"; exit ;;
     --inside) shift; inside "$@" ;;
     -*) fail "unknown option $1 (see the head of $0)" ;;
     *) break ;;

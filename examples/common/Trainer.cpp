@@ -144,7 +144,8 @@ Status setBatches(const Plan &plan, TrainingOptions &options) {
   if (options.batchesPerUpdate > 0)
     return {};
   return makeError(StatusCode::InvalidArgument, "the plan has an entry ",
-                   kAccumulatingEntry, " and is older than 3.1: say by "
+                   kAccumulatingEntry,
+                   " and is older than 3.1: say by "
                    "--batches how many batches make an update");
 }
 

@@ -17,7 +17,7 @@ struct TrainingOptions {
   float learningRate = 1e-3f;
   uint64_t seed = 1; ///< of the initialisers and of the order of the images
   int threads = 0;   ///< 0: all cores
-  std::string device = "cpu"; ///< or "cuda"
+  std::string device = "cpu";    ///< or "cuda"
   uint32_t batchesPerUpdate = 0; ///< 0: as the plan says
   /// Steps a launch where the data lives on the device.
   uint32_t stepsPerLaunch = 10;

@@ -38,21 +38,24 @@ aicf::Status runPlan(const char *path) {
   const aicf::PlanEntry &entry = plan->entries.front();
   for (const aicf::PlanTensor &tensor : plan->persistent)
     if (tensor.role == aicf::Role::Hyper)
-      if (auto status = writeInput(**executor, tensor.name, tensor); !status.ok())
+      if (auto status = writeInput(**executor, tensor.name, tensor);
+          !status.ok())
         return status;
   for (const aicf::PlanTensor &tensor : entry.tensors)
     if (tensor.role == aicf::Role::Input)
-      if (auto status = writeInput(**executor, entry.name + "/" + tensor.name, tensor);
+      if (auto status =
+              writeInput(**executor, entry.name + "/" + tensor.name, tensor);
           !status.ok())
         return status;
   for (int step = 0; step < 20; ++step)
     if (auto status = (*executor)->run(entry.name); !status.ok())
       return status;
   for (const aicf::PlanTensor &tensor : entry.tensors)
-    if (tensor.role == aicf::Role::Output && tensor.desc.dtype == aicf::DType::F32 &&
-        tensor.desc.elements() == 1) {
+    if (tensor.role == aicf::Role::Output &&
+        tensor.desc.dtype == aicf::DType::F32 && tensor.desc.elements() == 1) {
       float value = 0;
-      if (auto status = (*executor)->read(entry.name + "/" + tensor.name, &value, sizeof(value));
+      if (auto status = (*executor)->read(entry.name + "/" + tensor.name,
+                                          &value, sizeof(value));
           !status.ok())
         return status;
       std::printf("%s %g\n", tensor.name.c_str(), value);

@@ -38,9 +38,9 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(BadDevice)                                                                 \
   X(MissingField) /* a vector or string that must be there is not */           \
   X(NoEntries)                                                                 \
-  X(EntryName)  /* empty or twice */                                           \
+  X(EntryName)    /* empty or twice */                                         \
   X(EntryBatches) /* accumulates no number of batches, or has no entry to */   \
-  X(TensorName) /* missing where needed, or twice */                           \
+  X(TensorName)   /* missing where needed, or twice */                         \
   X(TensorDType)                                                               \
   X(TensorRole)      /* unknown, or not legal in this table */                 \
   X(TensorShape)     /* rank, zero, or more than 64 TiB */                     \

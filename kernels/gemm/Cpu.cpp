@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 // c[M,N] = op(a)[M,K] · op(b)[K,N], row-major, through OpenBLAS and, for large
 // f32 tiles, oneDNN where the machine has it; in a build without OpenBLAS, a
-// plain loop. The product is cut into tiles along the longer of M and N by a rule that looks at the
-// shape and the machine only; each tile is one single-threaded library call, so
-// that threads do not change the bits. Why these two libraries:
-// docs/Rationale.md.
+// plain loop. The product is cut into tiles along the longer of M and N by a
+// rule that looks at the shape and the machine only; each tile is one
+// single-threaded library call, so that threads do not change the bits. Why
+// these two libraries: docs/Rationale.md.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"

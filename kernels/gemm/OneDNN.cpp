@@ -9,9 +9,9 @@
 //
 // The library is loaded when the first product asks for it, and is not linked:
 // Debian's is 40 MB and needs an OpenCL loader, which a program with small
-// products, or a machine without it, can do without. Only its headers are needed
-// to build; they say which version is loaded, because versions 2 and 3 describe
-// memory in different ways.
+// products, or a machine without it, can do without. Only its headers are
+// needed to build; they say which version is loaded, because versions 2 and 3
+// describe memory in different ways.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/gemm/OneDNN.h"
@@ -78,8 +78,8 @@ struct Library {
   void (*omp_set_num_threads)(int) = nullptr;
   dnnl_engine_t engine = nullptr;
 
-  /// Null where there is no such library, or AICF_CPU_GEMM=openblas asks for the
-  /// bits of a machine without it.
+  /// Null where there is no such library, or AICF_CPU_GEMM=openblas asks for
+  /// the bits of a machine without it.
   static const Library *get() {
     static const Library library;
     return library.engine ? &library : nullptr;
@@ -127,8 +127,8 @@ private:
 
 /// A handle of the library, destroyed by one of its functions.
 template <typename Handle>
-using Owned = std::unique_ptr<std::remove_pointer_t<Handle>,
-                              dnnl_status_t (*)(Handle)>;
+using Owned =
+    std::unique_ptr<std::remove_pointer_t<Handle>, dnnl_status_t (*)(Handle)>;
 
 /// Calls `create(&handle, arguments...)`; null where it fails.
 template <typename Handle, typename Create, typename... Arguments>
@@ -151,10 +151,10 @@ public:
              int64_t rowStride, int64_t columnStride)
       : desc(nullptr, library.dnnl_memory_desc_destroy) {
     dnnl_dims_t dims = {rows, columns}, strides = {rowStride, columnStride};
-    desc = make<dnnl_memory_desc_t>(
-        library.dnnl_memory_desc_destroy,
-        library.dnnl_memory_desc_create_with_strides, 2, dims, dnnl_f32,
-        strides);
+    desc =
+        make<dnnl_memory_desc_t>(library.dnnl_memory_desc_destroy,
+                                 library.dnnl_memory_desc_create_with_strides,
+                                 2, dims, dnnl_f32, strides);
   }
   const_dnnl_memory_desc_t get() const { return desc.get(); }
 
@@ -167,10 +167,10 @@ Owned<dnnl_primitive_desc_t> makeProductDesc(const Library &library,
                                              const MatrixDesc &b,
                                              const MatrixDesc &c,
                                              const_dnnl_primitive_attr_t attr) {
-  return make<dnnl_primitive_desc_t>(
-      library.dnnl_primitive_desc_destroy,
-      library.dnnl_matmul_primitive_desc_create, library.engine, a.get(),
-      b.get(), nullptr, c.get(), attr);
+  return make<dnnl_primitive_desc_t>(library.dnnl_primitive_desc_destroy,
+                                     library.dnnl_matmul_primitive_desc_create,
+                                     library.engine, a.get(), b.get(), nullptr,
+                                     c.get(), attr);
 }
 #else
 /// An f32 matrix with these strides, in elements.
@@ -234,9 +234,9 @@ public:
                                 desc.get(), dnnl_query_scratchpad_md, 0),
                             DNNL_MEMORY_ALLOCATE);
     if (a && b && c && scratchpad)
-      primitive = make<dnnl_primitive_t>(library.dnnl_primitive_destroy,
-                                         library.dnnl_primitive_create,
-                                         desc.get());
+      primitive =
+          make<dnnl_primitive_t>(library.dnnl_primitive_destroy,
+                                 library.dnnl_primitive_create, desc.get());
   }
 
   /// False where the library has no primitive for such a product.
@@ -307,8 +307,8 @@ bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
     return false;
   OneOpenMPThread guard(*library);
   if (byPrimitive)
-    return multiplyTransposed(*library,
-                              {t.m, t.n, t.k, t.lda, t.ldb, t.ldc}, a, b, c);
+    return multiplyTransposed(*library, {t.m, t.n, t.k, t.lda, t.ldb, t.ldc}, a,
+                              b, c);
   return library->dnnl_sgemm(t.transA ? 'T' : 'N', t.transB ? 'T' : 'N', t.m,
                              t.n, t.k, 1.0f, a, t.lda, b, t.ldb, 0.0f, c,
                              t.ldc) == dnnl_success;

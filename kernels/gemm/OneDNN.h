@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// f32 alone, one thread per call. oneDNN is loaded at run time; without it these
-// functions report that they handled nothing.
+// f32 alone, one thread per call. oneDNN is loaded at run time; without it
+// these functions report that they handled nothing.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GEMM_ONEDNN_H
 #define AICF_KERNELS_GEMM_ONEDNN_H

@@ -37,9 +37,9 @@ void run(const Body &body, const std::vector<Tensor> &ins,
   std::vector<Tensor> values(ins);
   for (size_t i = values.size(); i < types->size(); ++i) {
     const TensorDesc &desc = (*types)[i];
-    values.push_back({desc, std::vector<double>(
-                                desc.isAbsent ? 0 : size_t(desc.elements()),
-                                std::nan(""))});
+    values.push_back(
+        {desc, std::vector<double>(desc.isAbsent ? 0 : size_t(desc.elements()),
+                                   std::nan(""))});
   }
   size_t next = body.numOperands;
   for (size_t index = 0; index < body.steps.size(); ++index) {

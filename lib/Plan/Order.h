@@ -20,8 +20,8 @@ StatusOr<HappensBefore> orderOf(const PlanEntry &entry);
 std::vector<AccessSet> accessesOf(const Plan &plan, const PlanEntry &entry,
                                   const HappensBefore &order);
 
-/// The tids of the states that are derived from a persistent tensor, by its tid.
-/// Those from which nothing is derived are left out.
+/// The tids of the states that are derived from a persistent tensor, by its
+/// tid. Those from which nothing is derived are left out.
 using DerivedStates = std::unordered_map<uint32_t, std::vector<uint32_t>>;
 DerivedStates derivedStatesOf(const Plan &plan);
 

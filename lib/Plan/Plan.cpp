@@ -209,8 +209,7 @@ private:
   /// Of the plan's own vectors, the record alone says enough.
   template <typename Record>
   static Place place(const Place &where, const Record &record, uint32_t i) {
-    return {nounOf(record), i,
-            where.index == Place::kNone ? nullptr : &where};
+    return {nounOf(record), i, where.index == Place::kNone ? nullptr : &where};
   }
 
   /// The vector is there, and the copies so far fit: a file cannot hold more
@@ -582,12 +581,15 @@ StatusOr<uint32_t> Plan::batchesPerUpdate(std::string_view name,
   if (given == 0 || given == batches)
     return batches;
   if (batches == 1)
-    return makeError(StatusCode::InvalidArgument, given, " batches an update: "
-                     "the plan has no entry \"", other,
-                     "\": #aicf.adamw<..., accumulate = ", given,
+    return makeError(StatusCode::InvalidArgument, given,
+                     " batches an update: "
+                     "the plan has no entry \"",
+                     other, "\": #aicf.adamw<..., accumulate = ", given,
                      "> makes one of an entry that is not split");
-  return makeError(StatusCode::InvalidArgument, given, " batches an update: "
-                   "entry \"", name, "\" was compiled for ", batches);
+  return makeError(StatusCode::InvalidArgument, given,
+                   " batches an update: "
+                   "entry \"",
+                   name, "\" was compiled for ", batches);
 }
 
 StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {

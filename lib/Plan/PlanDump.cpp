@@ -155,8 +155,9 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
     if (!accesses[i].empty())
       for (size_t c = accesses[i].firstCall(); c <= accesses[i].lastCall(); ++c)
         bar[c / perColumn] = '#';
-    table.row({std::to_string(plan.persistent.size() + i), std::to_string(t.offset),
-               std::to_string(t.desc.spanBytes()), bar});
+    table.row({std::to_string(plan.persistent.size() + i),
+               std::to_string(t.offset), std::to_string(t.desc.spanBytes()),
+               bar});
   }
   return table.toString("    ");
 }

@@ -399,9 +399,8 @@ Status EntryChecker::checkAccessOrder() const {
   std::vector<Seen> seenOwn(entry.tensors.size());
   std::unordered_map<uint32_t, Seen> seenPersistent;
   auto seen = [&](uint32_t tid) -> Seen & {
-    return tid < plan.persistent.size()
-               ? seenPersistent[tid]
-               : seenOwn[tid - plan.persistent.size()];
+    return tid < plan.persistent.size() ? seenPersistent[tid]
+                                        : seenOwn[tid - plan.persistent.size()];
   };
   auto race = [&](uint32_t tid, int64_t a, size_t b) {
     return refuse(PlanError::UnorderedAccess, where, ", call ", b, ": ",

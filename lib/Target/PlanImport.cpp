@@ -125,13 +125,12 @@ void PlanImporter::importCall(const PlanCall &call) {
 
 void PlanImporter::importEntry(const PlanEntry &entry) {
   OpBuilder::InsertionGuard guard(builder);
-  auto op =
-      EntryOp::create(builder, builder.getUnknownLoc(), entry.name,
-                      int64_t(entry.ioBytes), int64_t(entry.tempBytes),
-                      int64_t(entry.tempLowerBound), entry.values, entry.nodes,
-                      entry.accumulate
-                          ? builder.getI64IntegerAttr(entry.accumulate)
-                          : IntegerAttr());
+  auto op = EntryOp::create(
+      builder, builder.getUnknownLoc(), entry.name, int64_t(entry.ioBytes),
+      int64_t(entry.tempBytes), int64_t(entry.tempLowerBound), entry.values,
+      entry.nodes,
+      entry.accumulate ? builder.getI64IntegerAttr(entry.accumulate)
+                       : IntegerAttr());
   entryBlock = builder.createBlock(&op.getBody());
   buffers.clear();
   for (auto [i, tensor] : llvm::enumerate(entry.tensors))

@@ -498,12 +498,15 @@ class Program:
     def _set_plan(self, plan: _runtime.Plan, executor: _runtime.Executor) -> None:
         self.plan, self.executor = plan, executor
         signatures = self.lowered.traced.signatures if self.lowered else {}
+        names = {t["name"] for t in plan.persistent()}
         for name in plan.entries:
             if name.endswith(_ACCUMULATE):
                 continue
+            own = name + "/"  # what an optimizer that is not the first one has
             signature = signatures.get(name) or Signature(
                 name, tuple(t["name"] for t in plan.io(name) if t["role"] == "input"),
-                accumulate=plan.batches_per_update(name))
+                accumulate=plan.batches_per_update(name),
+                optimizer_prefix=own if {own + "lr", own + "step"} & names else "")
             entry = self._entries.get(name)
             if entry is None:
                 self._entries[name] = Entry(self, signature)

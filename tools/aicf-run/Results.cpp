@@ -118,7 +118,8 @@ Status showAccuracy(Executor &executor, const std::string &entry,
   std::string name = qualify(executor, entry, labels.name);
   AICF_ASSIGN_OR_RETURN(HostTensor output, readTensor(executor, name));
   size_t classes = size_t(output.desc.width());
-  size_t rows = size_t(output.desc.elements()) / classes, right = 0, outside = 0;
+  size_t rows = size_t(output.desc.elements()) / classes, right = 0,
+         outside = 0;
   for (size_t row = 0; row < rows; ++row) {
     size_t best = 0;
     bool isNumber = true;

@@ -26,8 +26,8 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
-#include <functional>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -303,8 +303,7 @@ Status writeOutputs(Executor &executor, const Options &options,
     if (first.ok())
       first = status;
   };
-  bool mayReplace =
-      !hasStopped && (isFinite || !savesOverResumed(options));
+  bool mayReplace = !hasStopped && (isFinite || !savesOverResumed(options));
   if (!options.saveCheckpoint.empty() && mayReplace)
     keep(saveCheckpoint(executor, options.saveCheckpoint));
   else if (!options.saveCheckpoint.empty())
@@ -444,8 +443,7 @@ StatusOr<int> runAll(Options options) {
     bool hasStopped = !isRight && !options.keepGoing;
     bool isFinite = false;
     if (!hasStopped) // else it has been said
-      isRight = isFinite =
-          areFinite(*executor, entry, scalars, expected, done);
+      isRight = isFinite = areFinite(*executor, entry, scalars, expected, done);
     written = writeOutputs(*executor, options, entry, hasStopped, isFinite);
     for (const NamedTensor &l : labels)
       AICF_RETURN_IF_ERROR(showAccuracy(*executor, entry, l));

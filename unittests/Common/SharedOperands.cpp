@@ -48,8 +48,8 @@ Sample withoutDimensions(const Sample &sample, int64_t leading) {
       if (leading == 0)
         desc = TensorDesc(desc.dtype, {});
       else if (desc.rank > 0 && shape[0] == leading)
-        desc = TensorDesc(desc.dtype,
-                          Span<const int64_t>(shape.begin() + 1, desc.rank - 1));
+        desc = TensorDesc(
+            desc.dtype, Span<const int64_t>(shape.begin() + 1, desc.rank - 1));
     }
   return less;
 }

@@ -86,8 +86,8 @@ TEST(Bodies, OfAPatternHaveTheOperandsItNames) {
   EXPECT_FALSE(factsOf(*body).pattern);
 }
 
-/// A result may overwrite a value that two slots read only if it might overwrite
-/// what either of them read when it was another value.
+/// A result may overwrite a value that two slots read only if it might
+/// overwrite what either of them read when it was another value.
 TEST(Bodies, OfAPatternOverwriteNothingThatIsReadElsewhere) {
   size_t kept = 0, lost = 0;
   for (const KindRow &row : allCallRows())
@@ -124,9 +124,8 @@ TEST(Bodies, OfAPatternReadNothingElseInside) {
   for (const KindRow &row : allCallRows())
     for (const Sample &sample : samplesForSharing(row, row.usualType()))
       for (const Body &body : withReadsInside(*sample.body)) {
-        EXPECT_FALSE(factsOf(body).pattern) << row.name << ": "
-                                            << nameOfPattern(
-                                                   *factsOf(body).pattern);
+        EXPECT_FALSE(factsOf(body).pattern)
+            << row.name << ": " << nameOfPattern(*factsOf(body).pattern);
         ++refused;
       }
   EXPECT_GT(refused, 200u);

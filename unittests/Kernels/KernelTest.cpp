@@ -398,8 +398,7 @@ TEST_P(KernelTest, MayReadOneValueTwice) {
                           std::to_string(shared.first) + " and " +
                           std::to_string(shared.second);
       ASSERT_TRUE(call(row.kind, apart, 2).ok()) << where;
-      double tolerance =
-          toleranceOf(row, *kernels.front(), row.usualType());
+      double tolerance = toleranceOf(row, *kernels.front(), row.usualType());
       for (Operand &o : apart.outs)
         EXPECT_LE(relativeError(o, o.bytes), 4 * tolerance) << where;
       BodyFacts facts = factsOf(*fresh.body);
@@ -597,8 +596,8 @@ TEST_P(KernelTest, TakesPaddedTensors) {
         Case fresh =
             withPads(makeCase(row, makeSample(row, m, n, dtype), 11), seed);
         StatusOr<TypedBody> typed = typedBodyOf(fresh.sample(row.kind));
-        asked += typed.ok() && !fresh.body && !typed->isDense() &&
-                 typed->stored();
+        asked +=
+            typed.ok() && !fresh.body && !typed->isDense() && typed->stored();
         for (const KernelRow *kernel : kernelsFor(row.kind, fresh)) {
           Case c = fresh;
           Status status = call(row.kind, c, 2, kernel->kid);

@@ -469,9 +469,10 @@ const RuleCase kCounters[] = {
      attr(&LearningRateAttrs::warmup, 100)},
     // Finite in f64, infinite in what the call computes in.
     {"learning_rate linear", "", Code::InvalidArgument,
-     attr(&LearningRateAttrs::peak, 1e39), "peak is 1e+39, expected a number that"},
-    {"sgd_step", "", Code::InvalidArgument, attr(&SgdStepAttrs::momentum, 1e300),
-     "momentum"},
+     attr(&LearningRateAttrs::peak, 1e39),
+     "peak is 1e+39, expected a number that"},
+    {"sgd_step", "", Code::InvalidArgument,
+     attr(&SgdStepAttrs::momentum, 1e300), "momentum"},
     {"adam_step", "", Code::InvalidArgument, attr(&AdamStepAttrs::eps, 1e39),
      "eps is 1e+39, expected a number that f32 holds"},
     {"learning_rate linear", "", Code::InvalidArgument,

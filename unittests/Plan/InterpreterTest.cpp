@@ -8,8 +8,8 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "aicf/Executor.h"
 #include "lib/Base/Element.h"
-#include "unittests/Common/SharedOperands.h"
 #include "unittests/Common/SamplePlans.h"
+#include "unittests/Common/SharedOperands.h"
 
 #include <gtest/gtest.h>
 

@@ -34,10 +34,12 @@ void aicf::registerAllDialects(DialectRegistry &registry) {
 }
 
 namespace {
-/// Ops have no regions and no side effects: they may stand wherever a call stood.
+/// Ops have no regions and no side effects: they may stand wherever a call
+/// stood.
 struct Inliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override {
+  bool isLegalToInline(Operation *, Region *, bool,
+                       IRMapping &) const override {
     return true;
   }
 };

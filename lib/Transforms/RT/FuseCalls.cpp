@@ -257,8 +257,8 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
       Obstacle obstacle;
       remark::RemarkOpts about = remarkOf("FuseCalls", func.getSymName());
       Location loc = anchor->getLoc();
-      if (CallOp fused =
-              Fusion(pattern, chooser, readers).run(cast<CallOp>(anchor), obstacle)) {
+      if (CallOp fused = Fusion(pattern, chooser, readers)
+                             .run(cast<CallOp>(anchor), obstacle)) {
         ++numFused;
         if (auto remark = remark::passed(fused.getLoc(), about))
           remark << fused.getPrimitiveNames() + " in one call";

@@ -57,7 +57,8 @@ public:
 private:
   /// Calls `use` for each operand that the group reads from outside of itself,
   /// and whether a result may take its storage.
-  template <typename Use> void forEachOperand(const Group &group, Use use) const;
+  template <typename Use>
+  void forEachOperand(const Group &group, Use use) const;
 
   const PatternInfo &pattern;
   SmallVector<CallOp> calls; ///< the first of each group

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // Who reads a value as the element of a pattern. A value may have any number of
-// users, few of them of the kind that is looked for: asking all of them for each
-// of many calls would be quadratic.
+// users, few of them of the kind that is looked for: asking all of them for
+// each of many calls would be quadratic.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_TRANSFORMS_RT_PATTERNREADERS_H
 #define AICF_LIB_TRANSFORMS_RT_PATTERNREADERS_H
@@ -21,8 +21,8 @@ namespace aicf::rt {
 /// A call of this primitive alone, without a kernel yet.
 bool isUnfused(CallOp call, OpKind kind);
 
-/// The calls that may be an element of a pattern, by the value that the element's
-/// first binding is about.
+/// The calls that may be an element of a pattern, by the value that the
+/// element's first binding is about.
 class PatternReaders {
 public:
   PatternReaders(mlir::func::FuncOp func, const PatternInfo &pattern);

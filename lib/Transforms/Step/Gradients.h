@@ -42,8 +42,8 @@ std::string sumName(const Gradient &gradient);
 /// That state plus the gradient of this batch, as the parameter is stored.
 Value addToSum(OpBuilder &b, Value sum, Value grad);
 /// @F.accumulate behind @F, for all but the last of the batches that share
-/// an update: `func` as it stands, with new sums for gradients. @F says how many
-/// they are. An error at the entry if there is one already.
+/// an update: `func` as it stands, with new sums for gradients. @F says how
+/// many they are. An error at the entry if there is one already.
 LogicalResult addAccumulatingEntry(func::FuncOp func,
                                    ArrayRef<Gradient> gradients);
 

@@ -169,8 +169,8 @@ static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
   return clone;
 }
 
-/// Entries share the state that carries a gradient, if it is of one type in both;
-/// else the later one has its own. `carriers`: the types of those so far.
+/// Entries share the state that carries a gradient, if it is of one type in
+/// both; else the later one has its own. `carriers`: the types of those so far.
 static void nameApart(func::FuncOp func, SmallVectorImpl<Crossing> &crossings,
                       llvm::StringMap<Type> &carriers) {
   for (Crossing &c : crossings)
@@ -180,8 +180,7 @@ static void nameApart(func::FuncOp func, SmallVectorImpl<Crossing> &crossings,
 }
 
 /// @F becomes @F.grads and @F.update.
-static LogicalResult split(func::FuncOp func,
-                           llvm::StringMap<Type> &carriers) {
+static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
   if (llvm::none_of(func.getOps<StepOpInterface>(),
                     [](auto op) { return bool(op.getTraining()); }))

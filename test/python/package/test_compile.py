@@ -162,7 +162,7 @@ def names_of(program, *roles):
     return {t["name"] for t in program.plan.persistent() if t["role"] in roles}
 
 
-def test_two_equal_optimizers_are_two():
+def test_two_equal_optimizers_are_two(tmp_path):
     program = gan_steps(aicf.optim.AdamW(1e-3), aicf.optim.AdamW(1e-3))
     assert names_of(program, "hyper") == {"lr", "g_step/lr"}
     assert {"step", "g_step/step"} <= names_of(program, "state")
@@ -176,6 +176,11 @@ def test_two_equal_optimizers_are_two():
     g_step.set("lr", 0.5)
     assert float(program.get("lr")) == np.float32(1e-3)
     assert float(program.get("g_step/lr")) == float(g_step.get("lr")) == 0.5
+    program.save(tmp_path / "gan.plan")
+    loaded = aicf.load(tmp_path / "gan.plan")
+    loaded["d_step"].set("lr", 0.25)
+    loaded["g_step"].set("lr", 0.75)
+    assert float(loaded.get("lr")) == 0.25 and float(loaded.get("g_step/lr")) == 0.75
 
 
 def test_each_optimizer_trains_at_its_own_rate():

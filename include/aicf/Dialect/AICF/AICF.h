@@ -51,8 +51,8 @@ namespace aicf::step {
 
 /// f16, bf16, f32 or f64.
 bool isFloatElement(mlir::Type type);
-/// A tensor that ops take: static, of a type, a rank and a size that the runtime
-/// knows. Inference asks before ODS has verified an op.
+/// A tensor that ops take: static, of a type, a rank and a size that the
+/// runtime knows. Inference asks before ODS has verified an op.
 bool isAbiTensor(mlir::Type type);
 
 /// Names of the attributes users write on entries.

@@ -88,9 +88,10 @@ private:
     }
     return true;
   }
+  /// Of a place as placeOf() says it: what is bound to an operand is that one.
   bool isBoundToResult(PlaceInfo place) const {
     for (const BindingInfo &b : pattern.bindings)
-      if (b.isResult && b.operand == place)
+      if (b.operand == place)
         return true;
     return false;
   }
@@ -100,20 +101,13 @@ private:
         return false;
     return true;
   }
-  /// Fields and shared operands as in the first group; no group reads what
-  /// another one makes. Whether an optional operand is there, all groups share
-  /// or the pattern says.
+  /// Fields and shared operands as in the first group. (No group reads what
+  /// another one makes: what is bound is bound to its own.) Whether an optional
+  /// operand is there, all groups share or the pattern says.
   bool isLikeFirst(size_t group) const {
-    uint32_t first = body.numOperands;
-    uint32_t own = firstResults[group * form.stride];
-    for (size_t s = 0; s < form.stride; ++s) {
-      const BodyStep &step = body.steps[group * form.stride + s];
-      if (step.attrs != body.steps[s].attrs)
+    for (size_t s = 0; s < form.stride; ++s)
+      if (body.steps[group * form.stride + s].attrs != body.steps[s].attrs)
         return false;
-      for (int32_t value : step.operands)
-        if (value >= int32_t(first) && value < int32_t(own))
-          return false;
-    }
     for (PlaceInfo place : pattern.shared)
       if (operand(place, group) != operand(place, 0))
         return false;

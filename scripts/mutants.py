@@ -66,10 +66,8 @@ FILES = {
     "lib/Transforms/RT/FuseCalls.cpp": [
         LIT + "fuse-calls", LIT + "fuse-calls-refused",
         LIT + "fuse-calls-apart"],
-    "lib/Transforms/RT/FuseOptimizers.cpp": [
-        LIT + "fuse-optimizers", LIT + "fuse-shared-operands",
-        LIT + "remarks-updates"],
-    "lib/Transforms/Step/OptimizerStates.cpp": [LIT + "append-optimizer-several"],
+    "lib/Transforms/Step/OptimizerStates.cpp": [
+        LIT + "append-optimizer-several", LIT + "append-optimizer-refused"],
     "lib/Transforms/RT/Storage.cpp": [
         LIT + "verify-rt", LIT + "verify-rt-entry", LIT + "verify-rt-inplace",
         LIT + "verify-rt-plan", LIT + "materialize-updates",

@@ -12,6 +12,12 @@ func.func @discriminator(%D: !w {aicf.role = "param", aicf.name = "D"},
     -> (!w {aicf.name = "dD", aicf.grad = "D"}) attributes {aicf.optimizer = #aicf.adamw<lr = "lr">} {
   return %G : !w
 }
+// Tests that an entry without an optimizer stays as it is.
+// CHECK-LABEL: func.func @predict(
+// CHECK-NOT: aicf.updates
+func.func @predict(%G: !w {aicf.role = "param", aicf.name = "G"}) -> (!w {aicf.name = "y"}) {
+  return %G : !w
+}
 // CHECK-LABEL: func.func @generator(
 // CHECK-SAME: aicf.name = "lr", aicf.role = "hyper"
 // CHECK-SAME: aicf.name = "generator/step", aicf.role = "state"

@@ -91,6 +91,32 @@ std::vector<SharedSample> withSharedOperands(const Sample &sample) {
   return shared;
 }
 
+std::vector<Body> withOperandsApart(const Body &body) {
+  std::vector<size_t> uses(body.numValues());
+  for (const BodyStep &step : body.steps)
+    for (int32_t value : step.operands)
+      if (value != kAbsentValue)
+        ++uses[size_t(value)];
+  std::vector<Body> bodies;
+  for (size_t step = 0; step < body.steps.size(); ++step)
+    for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot) {
+      int32_t value = body.steps[step].operands[slot];
+      if (value == kAbsentValue ||
+          (value < int32_t(body.numOperands) && uses[size_t(value)] == 1))
+        continue;
+      Body changed = body;
+      for (BodyStep &s : changed.steps) // a number for the new operand
+        for (int32_t &v : s.operands)
+          v += v >= int32_t(body.numOperands);
+      for (uint32_t &v : changed.results)
+        ++v;
+      changed.steps[step].operands[slot] = int32_t(changed.numOperands++);
+      renumberOperands(changed);
+      bodies.push_back(std::move(changed));
+    }
+  return bodies;
+}
+
 std::vector<Body> withReadsInside(const Body &body) {
   std::vector<Body> bodies;
   for (size_t step = 0; step < body.steps.size(); ++step)

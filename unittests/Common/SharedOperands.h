@@ -34,6 +34,11 @@ std::vector<SharedSample> withSharedOperands(const Sample &sample);
 /// earlier primitive of the body makes. In normal form, but without types.
 std::vector<Body> withReadsInside(const Body &body);
 
+/// Every slot that reads what another slot reads, or what the body makes, made
+/// to read an operand of its own. Without types, and maybe with values that
+/// nobody reads.
+std::vector<Body> withOperandsApart(const Body &body);
+
 } // namespace aicf::test
 
 #endif // AICF_UNITTESTS_COMMON_SHAREDOPERANDS_H

@@ -131,6 +131,18 @@ TEST(Bodies, OfAPatternReadNothingElseInside) {
   EXPECT_GT(refused, 200u);
 }
 
+/// Slots that the pattern binds, or that its groups share, read one value.
+TEST(Bodies, OfAPatternReadWhatItBinds) {
+  size_t refused = 0;
+  for (const KindRow &row : allCallRows())
+    for (const Sample &sample : samplesForSharing(row, row.usualType()))
+      for (const Body &body : withOperandsApart(*sample.body)) {
+        EXPECT_FALSE(factsOf(body).pattern) << row.name;
+        ++refused;
+      }
+  EXPECT_GT(refused, 200u);
+}
+
 TEST(Bodies, OperandsAndResultsAreCounted) {
   Sample call = toCall(makeSample(sampleCallRow("add"), 3, 4, DType::F32));
   EXPECT_TRUE(describeValues(*call.body, call.ins, call.outs).ok());

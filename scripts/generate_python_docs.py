@@ -12,7 +12,7 @@ import inspect
 import pathlib
 import sys
 
-MODULES = ["aicf.compiled", "aicf.nn", "aicf.losses", "aicf.optim", "aicf.data",
+MODULES = ["aicf.compiled", "aicf.program", "aicf.nn", "aicf.losses", "aicf.optim", "aicf.data",
            "aicf.seeds", "aicf.errors", "aicf.ops"]
 TOP = """<!-- Generated from the docstrings: `cmake --build build --target update-docs`. -->
 

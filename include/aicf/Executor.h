@@ -128,6 +128,15 @@ public:
   /// by the first call that needs it. Errors: DeviceError, NotImplemented, ...
   Status prepare();
 
+  /// Goes on with a plan that has more: it has every entry, param, state and
+  /// hyper of this one. Values, bindings and addresses stay, and the graphs of
+  /// entries that run the same calls; new params and states start with their
+  /// initialisers. Nothing is copied but what the new plan lays out otherwise
+  /// and derives from a param. Waits for what is running.
+  /// Errors: InvalidArgument (something is missing, or of another type),
+  /// DeviceError, NotImplemented; everything is as before then.
+  Status extend(std::shared_ptr<const Plan> plan);
+
   /// Copies exactly the tensor's bytes in or out, ordered with runs. write()
   /// refuses outputs and temps. Errors: InvalidArgument (unknown or ambiguous
   /// name, wrong size), NotInitialized (read of what was never written).

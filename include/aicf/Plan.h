@@ -22,7 +22,7 @@
 namespace aicf {
 
 inline constexpr uint16_t kPlanMajor = 3;
-inline constexpr uint16_t kPlanMinor = 1;
+inline constexpr uint16_t kPlanMinor = 2;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
 
@@ -40,6 +40,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(NoEntries)                                                                 \
   X(EntryName)    /* empty or twice */                                         \
   X(EntryBatches) /* accumulates no number of batches, or has no entry to */   \
+  X(EntryOutputs) /* a form that is unknown, or not of its outputs */          \
   X(TensorName)   /* missing where needed, or twice */                         \
   X(TensorDType)                                                               \
   X(TensorRole)      /* unknown, or not legal in this table */                 \
@@ -122,6 +123,8 @@ struct PlanEntry {
   /// through the entry NAME.accumulate (aicf/EntryNames.h). 0: one batch does,
   /// or the plan is older than 3.1, which did not say.
   uint32_t accumulate = 0;
+  /// Of what the entry returns; Unknown before version 3.2.
+  OutputForm outputForm = OutputForm::Unknown;
 };
 
 struct PlanParseOptions {

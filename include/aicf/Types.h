@@ -119,6 +119,28 @@ constexpr std::string_view nameOf(InitKind kind) {
   return names[static_cast<uint8_t>(kind)];
 }
 
+/// How a program in a high-level language gets an entry's outputs, in the
+/// plan's order.
+///   Unknown  the plan does not say
+///   Tensor   one tensor
+///   Tuple    a tuple of them
+///   Dict     by their names
+///   TensorAndDict  the first one, and the others by their names: a loss with
+///            metrics
+enum class OutputForm : uint8_t {
+  Unknown = 0,
+  Tensor,
+  Tuple,
+  Dict,
+  TensorAndDict
+};
+inline constexpr uint8_t kNumOutputForms = 5;
+constexpr std::string_view nameOf(OutputForm form) {
+  constexpr std::string_view names[kNumOutputForms] = {
+      "unknown", "tensor", "tuple", "dict", "tensor_and_dict"};
+  return names[static_cast<uint8_t>(form)];
+}
+
 enum class DeviceKind : uint8_t { CPU = 0, CUDA };
 inline constexpr uint8_t kNumDeviceKinds = 2;
 constexpr std::string_view nameOf(DeviceKind device) {

@@ -64,7 +64,8 @@ namespace aicf {
   X(temp_bytes, tempBytes)                                                     \
   X(tensors, tensors)                                                          \
   X(calls, calls)                                                              \
-  X(accumulate, accumulate)
+  X(accumulate, accumulate)                                                    \
+  X(output_form, outputForm)
 #define AICF_ENTRY_DEBUG_FIELDS(X)                                             \
   X(values, values)                                                            \
   X(nodes, nodes)                                                              \

@@ -109,6 +109,10 @@ template <> struct EnumRules<DeviceKind> {
   static constexpr int kNumKnown = kNumDeviceKinds;
   static constexpr PlanError kError = PlanError::BadDevice;
 };
+template <> struct EnumRules<OutputForm> {
+  static constexpr int kNumKnown = kNumOutputForms;
+  static constexpr PlanError kError = PlanError::EntryOutputs;
+};
 template <> struct EnumRules<OpKind> {
   static constexpr int kNumKnown = kNumOpKinds;
   static constexpr PlanError kError = PlanError::BodyKind;

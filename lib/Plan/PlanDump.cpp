@@ -266,7 +266,8 @@ Json toFullJson(const PlanEntry &from, size_t firstTid) {
   Json json = {{"name", from.name},
                {"io_bytes", from.ioBytes},
                {"temp_bytes", from.tempBytes},
-               {"accumulate", from.accumulate}};
+               {"accumulate", from.accumulate},
+               {"output_form", nameOf(from.outputForm)}};
   AICF_ENTRY_DEBUG_FIELDS(AICF_TO_JSON)
   json["tensors"] = std::move(tensors);
   json["calls"] = std::move(calls);
@@ -336,7 +337,8 @@ std::vector<std::string> describeSizes(const Plan &p) {
 std::vector<std::string> describeSizes(const PlanEntry &e) {
   return {"io_bytes " + std::to_string(e.ioBytes),
           "temp_bytes " + std::to_string(e.tempBytes),
-          "accumulate " + std::to_string(e.accumulate)};
+          "accumulate " + std::to_string(e.accumulate),
+          "output_form " + std::string(nameOf(e.outputForm))};
 }
 
 std::string namesOf(const Plan &p) {

@@ -488,6 +488,18 @@ Status EntryChecker::checkLifetimes() const {
   return {};
 }
 
+/// A reader takes the outputs apart as the form says. The compiler may have
+/// added some that the function does not return, behind its own.
+Status checkOutputForm(const PlanEntry &entry, const Place &where) {
+  bool hasOutput = std::any_of(
+      entry.tensors.begin(), entry.tensors.end(),
+      [](const PlanTensor &t) { return t.role == Role::Output; });
+  if (entry.outputForm == OutputForm::Unknown || hasOutput)
+    return {};
+  return refuse(PlanError::EntryOutputs, where, ": a ",
+                nameOf(entry.outputForm), " of outputs, but there is none");
+}
+
 /// Users say "entry/name" for an input or output: nothing else may have that
 /// name, or be reached by it.
 Status checkQualifiedNames(const Plan &plan) {
@@ -532,6 +544,7 @@ Status verifyPlan(const Plan &plan) {
       return refuse(PlanError::EntryBatches, where, ": an update of ",
                     entry.accumulate, " batches, expected 2 to ", INT32_MAX,
                     " and an entry ", entry.name, kAccumulateSuffix);
+    AICF_RETURN_IF_ERROR(checkOutputForm(entry, where));
     AICF_RETURN_IF_ERROR(
         EntryChecker(plan, entry, where, persistentNames, derived, bodies)
             .run());

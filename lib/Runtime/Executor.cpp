@@ -109,12 +109,18 @@ struct Executor::Impl {
   Status run(std::string_view entry);
   Status replay(std::string_view entry, uint64_t n);
   Status prepareEntry(size_t index);
+  Status describeEntry(size_t index, PreparedEntry &prepared);
   Status initialize();
+  Status initialize(uint32_t tid);
+  Status extend(std::shared_ptr<const Plan> next);
+  Status extendPrepared(const PlanExtension &found,
+                        const std::vector<PreparedEntry> &before);
   StatusOr<ResolvedCall> resolveCopy(const TensorView &from,
                                      const TensorView &to);
   Status resolvePlanCalls(size_t index, PreparedEntry &prepared);
   Status addWarmupCopies(size_t index, PreparedEntry &prepared);
   Status prepareEntries();
+  Status resolveDerivedCasts();
   Status rebind(std::string_view name, void *pointer, uint64_t bytes);
   Status refuseDerived(TensorRef ref) const;
   /// Casts that recompute the states derived from a persistent tensor.
@@ -290,11 +296,19 @@ Status Executor::Impl::addWarmupCopies(size_t index, PreparedEntry &prepared) {
 
 Status Executor::Impl::prepareEntry(size_t index) {
   PreparedEntry &prepared = entries[index];
-  const PlanEntry &entry = plan->entries[index];
-  prepared.entry = &entry;
   AICF_RETURN_IF_ERROR(resolvePlanCalls(index, prepared));
   if (options.isWarmup)
     AICF_RETURN_IF_ERROR(addWarmupCopies(index, prepared));
+  return describeEntry(index, prepared);
+}
+
+/// What is said of an entry in tids.
+Status Executor::Impl::describeEntry(size_t index, PreparedEntry &prepared) {
+  const PlanEntry &entry = plan->entries[index];
+  prepared.entry = &entry;
+  prepared.diesAfter.clear();
+  prepared.readTids.clear();
+  prepared.writtenTids.clear();
   AICF_ASSIGN_OR_RETURN(HappensBefore order, orderOf(entry));
   std::vector<AccessSet> accesses = accessesOf(*plan, entry, order);
   prepared.diesAfter.resize(entry.calls.size());
@@ -321,20 +335,23 @@ Status Executor::Impl::prepareEntry(size_t index) {
   return {};
 }
 
+Status Executor::Impl::initialize(uint32_t tid) {
+  const PlanTensor &t = plan->persistent[tid];
+  bool isTrained = t.role == Role::Param || t.role == Role::State;
+  if (!isTrained || memory->isBound(tid) || t.derivedFrom >= 0)
+    return {};
+  memory->setWritten(0, tid,
+                     options.useInitializers && t.init != InitKind::None);
+  if (!memory->isWritten(0, tid))
+    return {};
+  std::vector<uint8_t> bytes = initialValue(t, options.seed);
+  return device->copyToDevice(*stream, memory->view(0, tid).data, bytes.data(),
+                              bytes.size());
+}
+
 Status Executor::Impl::initialize() {
-  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
-    const PlanTensor &t = plan->persistent[tid];
-    bool isTrained = t.role == Role::Param || t.role == Role::State;
-    if (!isTrained || memory->isBound(tid) || t.derivedFrom >= 0)
-      continue;
-    memory->setWritten(0, tid,
-                       options.useInitializers && t.init != InitKind::None);
-    if (!memory->isWritten(0, tid))
-      continue;
-    std::vector<uint8_t> bytes = initialValue(t, options.seed);
-    AICF_RETURN_IF_ERROR(device->copyToDevice(
-        *stream, memory->view(0, tid).data, bytes.data(), bytes.size()));
-  }
+  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid)
+    AICF_RETURN_IF_ERROR(initialize(tid));
   for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid)
     AICF_RETURN_IF_ERROR(refreshDerived(tid));
   return {};
@@ -359,6 +376,10 @@ Status Executor::Impl::prepareEntries() {
   entries.resize(plan->entries.size());
   for (size_t i = 0; i < entries.size(); ++i)
     AICF_RETURN_IF_ERROR(prepareEntry(i));
+  return resolveDerivedCasts();
+}
+
+Status Executor::Impl::resolveDerivedCasts() {
   auto castBody =
       std::make_shared<Body>(makeBody(OpKind::Cast, {}, {true}, {true}));
   derivedCasts.clear();
@@ -385,6 +406,67 @@ Status Executor::Impl::prepare() {
     isPrepared = true;
     return {};
   });
+}
+
+/// The entries that are as they were keep their calls, and so their graphs stay
+/// true. All or nothing: what was there comes back after an error.
+Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
+  if (!next)
+    return makeError(StatusCode::InvalidArgument, "no plan");
+  AICF_ASSIGN_OR_RETURN(PlanExtension found, matchExtension(*plan, *next));
+  AICF_RETURN_IF_ERROR(stream->synchronize());
+  auto extended = std::make_unique<Memory>(*next, *device, options);
+  extended->share(*memory, found);
+  std::vector<PreparedEntry> before = std::move(entries);
+  std::vector<ResolvedCall> casts = std::move(derivedCasts);
+  DerivedStates states = std::exchange(derivedStates, derivedStatesOf(*next));
+  plan.swap(next);
+  memory.swap(extended);
+  entries.clear();
+  if (!isPrepared)
+    return {};
+  Status status =
+      catchBadAlloc([&] { return extendPrepared(found, before); });
+  if (!status.ok()) {
+    (void)stream->synchronize(); // before the new memory goes
+    plan.swap(next);
+    memory.swap(extended);
+    entries = std::move(before);
+    derivedCasts = std::move(casts);
+    derivedStates = std::move(states);
+    return status;
+  }
+  graphs.erase(std::remove_if(graphs.begin(), graphs.end(),
+                              [&](const CachedGraph &cached) {
+                                StatusOr<size_t> i =
+                                    findEntry(cached.key.entry);
+                                return !i.ok() || found.entries[*i] < 0;
+                              }),
+               graphs.end());
+  return {};
+}
+
+Status
+Executor::Impl::extendPrepared(const PlanExtension &found,
+                               const std::vector<PreparedEntry> &before) {
+  AICF_RETURN_IF_ERROR(memory->allocate(*stream));
+  entries.resize(plan->entries.size());
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (int64_t from = found.entries[i]; from >= 0)
+      entries[i] = before[size_t(from)];
+  for (size_t i = 0; i < entries.size(); ++i)
+    AICF_RETURN_IF_ERROR(found.entries[i] >= 0 ? describeEntry(i, entries[i])
+                                               : prepareEntry(i));
+  derivedCasts.clear();
+  AICF_RETURN_IF_ERROR(resolveDerivedCasts());
+  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
+    int32_t source = plan->persistent[tid].derivedFrom;
+    if (found.persistent[tid] >= 0)
+      continue;
+    AICF_RETURN_IF_ERROR(initialize(tid));
+    AICF_RETURN_IF_ERROR(refreshDerived(source >= 0 ? uint32_t(source) : tid));
+  }
+  return stream->synchronize();
 }
 
 StatusOr<TensorRef> Executor::Impl::findForCopy(std::string_view name,
@@ -711,6 +793,11 @@ Status Executor::bind(std::string_view name, void *memory, uint64_t bytes) {
 Status Executor::prepare() {
   AICF_USE_PREPARED_EXECUTOR();
   return {};
+}
+
+Status Executor::extend(std::shared_ptr<const Plan> plan) {
+  AICF_USE_EXECUTOR();
+  return catchBadAlloc([&] { return impl->extend(std::move(plan)); });
 }
 
 Status Executor::write(std::string_view name, const void *data, uint64_t bytes,

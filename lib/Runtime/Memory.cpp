@@ -37,13 +37,25 @@ Memory::Memory(const Plan &plan, Device &device, const ExecutorOptions &options)
   }
 }
 
-Memory::~Memory() { release(); }
-
-void Memory::release() {
-  for (void *memory : allocations)
-    device.deallocate(memory);
-  allocations.clear();
-  shadows.clear();
+void Memory::share(const Memory &old, const PlanExtension &found) {
+  allocations = old.allocations;
+  persistentBytes = old.persistentBytes;
+  ioBytes = old.ioBytes;
+  tempBytes = old.tempBytes;
+  temps = old.temps;
+  tempsCapacity = old.tempsCapacity;
+  for (uint32_t tid = 0; tid < persistent.size(); ++tid) {
+    int64_t from = found.persistent[tid];
+    if (from < 0)
+      continue;
+    persistent[tid] = old.persistent[size_t(from)];
+    if (auto shadow = old.shadows.find(uint32_t(from));
+        shadow != old.shadows.end())
+      shadows[tid] = shadow->second;
+  }
+  for (size_t e = 0; e < local.size(); ++e)
+    if (int64_t from = found.entries[e]; from >= 0)
+      local[e] = old.local[size_t(from)];
 }
 
 StatusOr<TensorRef> Memory::find(std::string_view name) const {
@@ -86,26 +98,39 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
   return {};
 }
 
+/// Of the entries whose temps have no place yet.
+uint64_t Memory::tempBytesNeeded() const {
+  uint64_t needed = 0;
+  for (size_t e = 0; e < local.size(); ++e) {
+    bool isPlaced = true;
+    for (size_t i = 0; i < local[e].size(); ++i)
+      if (segmentOf(plan.entries[e].tensors[i].role) != Segment::IO)
+        isPlaced &= local[e][i].pointer != nullptr;
+    if (!isPlaced)
+      needed = std::max(needed, plan.entries[e].tempBytes);
+  }
+  return needed;
+}
+
 /// Before anything is touched: what is allocated one by one may each fit.
 Status Memory::checkRoom() const {
-  uint64_t needed = 0, temp = 0, available = device.freeBytes();
+  uint64_t needed = 0, available = device.freeBytes();
   auto add = [](uint64_t &sum, uint64_t bytes) {
     if (__builtin_add_overflow(sum, bytes, &sum))
       sum = UINT64_MAX;
   };
   for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    if (!persistent[tid].isBound)
+    if (!persistent[tid].pointer)
       add(needed, plan.persistent[tid].desc.spanBytes());
-  for (size_t e = 0; e < local.size(); ++e) {
-    temp = std::max(temp, plan.entries[e].tempBytes);
+  for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i) {
       const PlanTensor &t = plan.entries[e].tensors[i];
       bool isIO = segmentOf(t.role) == Segment::IO;
-      if (!local[e][i].isBound && (isIO || options.separateAllocations))
+      if (!local[e][i].pointer && (isIO || options.separateAllocations))
         add(needed, t.desc.spanBytes());
     }
-  }
-  add(needed, options.separateAllocations ? 0 : temp);
+  uint64_t temp = options.separateAllocations ? 0 : tempBytesNeeded();
+  add(needed, temp > tempsCapacity ? temp : 0);
   if (available == 0 || needed <= available) // 0: nobody counts
     return {};
   return makeError(StatusCode::DeviceError, "the plan needs ", needed,
@@ -114,13 +139,12 @@ Status Memory::checkRoom() const {
 
 StatusOr<char *> Memory::allocateBytes(uint64_t bytes) {
   AICF_ASSIGN_OR_RETURN(void *memory, device.allocate(bytes));
-  allocations.push_back(memory);
+  allocations.emplace_back(
+      memory, [&device = device](void *unused) { device.deallocate(unused); });
   return static_cast<char *>(memory);
 }
 
 Status Memory::allocate(Stream &stream) {
-  release();
-  persistentBytes = ioBytes = tempBytes = 0;
   AICF_RETURN_IF_ERROR(checkRoom());
   return options.separateAllocations ? allocateSeparately(stream)
                                      : allocateSegments();
@@ -128,15 +152,17 @@ Status Memory::allocate(Stream &stream) {
 
 Status Memory::allocateSeparately(Stream &stream) {
   auto place = [&](Slot &s, const PlanTensor &t, uint64_t &segment) -> Status {
-    if (s.isBound)
+    if (s.pointer)
       return {};
     uint64_t bytes = t.desc.spanBytes();
     uint64_t guard = options.canary ? kCanaryBytes : 0;
-    segment += bytes;
     AICF_ASSIGN_OR_RETURN(char *memory, allocateBytes(bytes + 2 * guard));
-    s.pointer = memory + guard;
     AICF_RETURN_IF_ERROR(device.fill(stream, memory, kCanary, guard));
-    return device.fill(stream, memory + guard + bytes, kCanary, guard);
+    AICF_RETURN_IF_ERROR(
+        device.fill(stream, memory + guard + bytes, kCanary, guard));
+    s.pointer = memory + guard;
+    segment += bytes;
+    return {};
   };
   for (uint32_t tid = 0; tid < persistent.size(); ++tid)
     AICF_RETURN_IF_ERROR(
@@ -152,47 +178,63 @@ Status Memory::allocateSeparately(Stream &stream) {
 }
 
 /// Persistent and io tensors never overlap: they are laid out in the plan's
-/// order without the bound ones, which take no bytes. Temps keep the plan's
-/// offsets; the entries' temp segments share one allocation.
+/// order without those that have a place, bound ones among them.
 Status Memory::allocateSegments() {
-  for (const PlanEntry &entry : plan.entries)
-    tempBytes = std::max(tempBytes, entry.tempBytes);
   std::vector<std::pair<Slot *, const PlanTensor *>> fixed;
   auto layOut = [&](uint64_t &bytes) -> Status {
+    if (fixed.empty())
+      return {};
     std::stable_sort(fixed.begin(), fixed.end(),
                      [](const auto &a, const auto &b) {
                        return a.second->offset < b.second->offset;
                      });
     uint64_t end = 0;
-    for (auto &[s, t] : fixed)
-      if (!s->isBound) {
-        s->offset = end;
-        end += alignedBytes(t->desc.spanBytes());
-      }
-    bytes += end;
+    for (auto &[s, t] : fixed) {
+      s->offset = end;
+      end += alignedBytes(t->desc.spanBytes());
+    }
     AICF_ASSIGN_OR_RETURN(char *base, allocateBytes(end));
+    bytes += end;
     for (auto &[s, t] : fixed)
-      if (!s->isBound)
-        s->pointer = base + s->offset;
+      s->pointer = base + s->offset;
     fixed.clear();
     return {};
   };
+  auto add = [&](Slot &s, const PlanTensor &t) {
+    if (!s.pointer)
+      fixed.push_back({&s, &t});
+  };
   for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    fixed.push_back({&persistent[tid], &plan.persistent[tid]});
+    add(persistent[tid], plan.persistent[tid]);
   AICF_RETURN_IF_ERROR(layOut(persistentBytes));
-  AICF_ASSIGN_OR_RETURN(char *temp, allocateBytes(tempBytes));
+  AICF_RETURN_IF_ERROR(allocateTemps());
   for (size_t e = 0; e < local.size(); ++e) {
-    for (size_t i = 0; i < local[e].size(); ++i) {
-      const PlanTensor &t = plan.entries[e].tensors[i];
-      if (segmentOf(t.role) == Segment::IO) {
-        fixed.push_back({&local[e][i], &t});
-        continue;
-      }
-      local[e][i].offset = t.offset;
-      local[e][i].pointer = temp + t.offset;
-    }
+    for (size_t i = 0; i < local[e].size(); ++i)
+      if (segmentOf(plan.entries[e].tensors[i].role) == Segment::IO)
+        add(local[e][i], plan.entries[e].tensors[i]);
     AICF_RETURN_IF_ERROR(layOut(ioBytes));
   }
+  return {};
+}
+
+/// Temps keep the plan's offsets. Entries run one after the other: their temp
+/// segments share one allocation. One that an entry outgrows, which came later,
+/// stays the others': their graphs hold its address.
+Status Memory::allocateTemps() {
+  uint64_t needed = tempBytesNeeded();
+  if (needed > tempsCapacity) {
+    AICF_ASSIGN_OR_RETURN(temps, allocateBytes(needed));
+    tempsCapacity = needed;
+    tempBytes += needed;
+  }
+  for (size_t e = 0; e < local.size(); ++e)
+    for (size_t i = 0; i < local[e].size(); ++i) {
+      const PlanTensor &t = plan.entries[e].tensors[i];
+      if (segmentOf(t.role) == Segment::IO || local[e][i].pointer)
+        continue;
+      local[e][i].offset = t.offset;
+      local[e][i].pointer = temps + t.offset;
+    }
   return {};
 }
 

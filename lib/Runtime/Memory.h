@@ -11,6 +11,7 @@
 #define AICF_LIB_RUNTIME_MEMORY_H
 
 #include "aicf/Executor.h"
+#include "lib/Plan/Extension.h"
 
 #include <unordered_map>
 
@@ -25,7 +26,6 @@ struct TensorRef {
 class Memory {
 public:
   Memory(const Plan &plan, Device &device, const ExecutorOptions &options);
-  ~Memory();
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
@@ -47,7 +47,11 @@ public:
     s.isBound = old.isBound;
     s.isWritten = old.isWritten;
   }
-  /// Allocates everything that is not bound. May be tried again after an error.
+  /// Has what `found` says that `old`'s plan and this one have in common lie
+  /// where it is, in memory that both own from then on. Before allocate().
+  void share(const Memory &old, const PlanExtension &found);
+  /// Allocates everything that has no place yet. May be tried again after an
+  /// error.
   Status allocate(Stream &stream);
   /// Memory for a copy of a persistent tensor.
   StatusOr<TensorView> shadow(uint32_t tid);
@@ -90,11 +94,12 @@ private:
   const PlanTensor &tensorAt(size_t entry, uint32_t tid) const {
     return plan.tensor(plan.entries[entry], tid);
   }
+  uint64_t tempBytesNeeded() const;
   Status checkRoom() const;
   StatusOr<char *> allocateBytes(uint64_t bytes);
   Status allocateSeparately(Stream &stream);
   Status allocateSegments();
-  void release();
+  Status allocateTemps();
 
   const Plan &plan;
   Device &device;
@@ -102,8 +107,10 @@ private:
   std::vector<Slot> persistent;
   std::vector<std::vector<Slot>> local; ///< by entry
   std::unordered_map<std::string, std::vector<TensorRef>> byName;
-  std::vector<void *> allocations;
+  std::vector<std::shared_ptr<void>> allocations;
   std::unordered_map<uint32_t, char *> shadows; ///< by persistent tid
+  char *temps = nullptr; ///< for the next entry whose temps fit in
+  uint64_t tempsCapacity = 0;
   uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;
 };
 

@@ -130,7 +130,10 @@ void PlanImporter::importEntry(const PlanEntry &entry) {
       int64_t(entry.tempBytes), int64_t(entry.tempLowerBound), entry.values,
       entry.nodes,
       entry.accumulate ? builder.getI64IntegerAttr(entry.accumulate)
-                       : IntegerAttr());
+                       : IntegerAttr(),
+      entry.outputForm == OutputForm::Unknown
+          ? StringAttr()
+          : builder.getStringAttr(nameOf(entry.outputForm)));
   entryBlock = builder.createBlock(&op.getBody());
   buffers.clear();
   for (auto [i, tensor] : llvm::enumerate(entry.tensors))

@@ -145,6 +145,12 @@ LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   out.values = static_cast<uint32_t>(op.getValues());
   out.nodes = static_cast<uint32_t>(op.getNodes());
   out.accumulate = static_cast<uint32_t>(op.getAccumulate().value_or(0));
+  if (std::optional<StringRef> form = op.getOutputForm()) {
+    auto parsed = parseEnum<OutputForm>(*form, kNumOutputForms);
+    if (!parsed)
+      return op.emitError() << "\"" << *form << "\" is no form of outputs";
+    out.outputForm = *parsed;
+  }
   tids.clear();
   for (Operation &inner : op.getBody().front()) {
     if (auto get = dyn_cast<GetOp>(inner)) {

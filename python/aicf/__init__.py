@@ -18,8 +18,10 @@ __version__ = "0.1.0"
 
 # Everything is imported when it is first used: `import aicf` costs little.
 _HOMES = {
-    "compiled": ("Entry", "Lowered", "Program", "Spec", "Traced", "compile",
-                 "compile_step", "load", "spec", "trace", "trace_step"),
+    "compiled": ("Lowered", "Traced", "compile", "compile_step", "load", "trace",
+                 "trace_step"),
+    "program": ("Entry", "Program"),
+    "_signature": ("Spec", "spec"),
     "_tracing": ("Tensor",),
     "errors": ("AICFError", "CompileError", "TraceError"),
     "seeds": ("Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
@@ -44,9 +46,11 @@ if TYPE_CHECKING:
     from . import compiled, data, errors, losses, nn, op_attrs, ops, optim, seeds
     from ._arrays import Array, Device, array, device, zeros
     from ._tracing import Tensor
-    from .compiled import (Entry, Lowered, Program, Spec, Traced, compile,
-                           compile_step, load, spec, trace, trace_step)
+    from ._signature import Spec, spec
+    from .compiled import (Lowered, Traced, compile, compile_step, load, trace,
+                           trace_step)
     from .errors import AICFError, CompileError, TraceError
+    from .program import Entry, Program
     from .seeds import (Graph, ModelBuilder, PlannedExecutor, Stream, graph_begin,
                         graph_end, graph_launch, graph_reset, graph_stream, op_call,
                         trace_ir)

@@ -462,6 +462,8 @@ class EntryTrace:
         self.hypers: dict[str, float] = {}
         self.inputs: list[str] = []
         self.created: set[int] = set()  # modules that were made in here
+        #: Rows of the data and of a batch, where batches are taken on the device.
+        self.resident: tuple[int, int] | None = None
         self._tensors: dict[str, Tensor] = {}
         self._updates: dict[str, Tensor] = {}
         self._counter: Tensor | None = None
@@ -486,6 +488,11 @@ class EntryTrace:
     def input(self, name: str, shape: tuple[int, ...], dtype: str) -> Tensor:
         self.inputs.append(name)
         return self._argument(name, "input", shape, dtype, {})
+
+    def input_specs(self) -> dict[str, Any]:
+        from ._signature import Spec
+        return {name: Spec(self._tensors[name].shape, self._tensors[name].dtype)
+                for name in self.inputs}
 
     def hyper(self, name: str, value: float) -> Tensor:
         if name in self.hypers:

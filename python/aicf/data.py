@@ -40,7 +40,7 @@ class Batches:
 
     def __call__(self, *arrays: Any) -> Tensor | tuple[Tensor, ...]:
         """The next batch: of arrays [rows, ...] tensors [size, ...]. Once a step."""
-        current_trace("Batches")
+        trace = current_trace("Batches")
         tensors = [as_tensor(array) for array in arrays]
         if not tensors or any(not t.shape for t in tensors) \
                 or len({t.shape[0] for t in tensors}) != 1:
@@ -49,6 +49,7 @@ class Batches:
         if self.size > tensors[0].shape[0]:
             trace_error("a batch of %d rows is taken of %d"
                         % (self.size, tensors[0].shape[0]))
+        trace.resident = (tensors[0].shape[0], self.size)
         index = ops.shuffle(self.count._tensor(), size=tensors[0].shape[0],
                             seed=self.seed, batch=self.size)
         taken = tuple(ops.gather_rows(tensor, index) for tensor in tensors)

@@ -9,8 +9,9 @@ CompileError are about the user's program and show its line.
 
 from __future__ import annotations
 
+import difflib
 import linecache
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +78,12 @@ class NotImplementedError_(AICFError, NotImplementedError):
 
 # As the runtime looks it up: the status code's name with "Error" behind it.
 NotImplementedError = NotImplementedError_  # noqa: A001
+
+
+def near_names(name: object, known: Iterable[str]) -> str:
+    """ (did you mean "x"?), or nothing where no name is near."""
+    near = difflib.get_close_matches(str(name), list(known), n=2, cutoff=0.6)
+    return " (did you mean %s?)" % " or ".join('"%s"' % n for n in near) if near else ""
 
 
 def source_line(filename: str, lineno: int) -> str:

@@ -21,8 +21,10 @@ from . import _runtime, ops
 from ._runtime import (Graph, Stream, graph_begin, graph_end, graph_launch,
                        graph_reset)
 from ._tracing import DType, EntryTrace, Tensor, as_tensor, attribute_text
-from .compiled import Lowered, Program, Signature, Traced, open_device, trace
+from ._signature import Signature
+from .compiled import Lowered, Program, Traced, trace
 from .compiled import trace_step as _trace_step
+from .program import open_device
 from .errors import InvalidArgumentError, TraceError
 from .nn import Buffer, Module, Parameter
 from .optim import Optimizer
@@ -139,7 +141,7 @@ class ModelBuilder:
         with self._open():
             self._trace.finish(self._outputs, attributes)
         self._is_built = True
-        signature = Signature(self._trace.name, tuple(self._trace.inputs))
+        signature = Signature(self._trace.name, self._trace.input_specs())
         if optimizer is not None and isinstance(optimizer.lr, (int, float)):
             signature.hypers["lr"] = float(optimizer.lr)
         self._traced._add_signature(signature, self._trace)

@@ -238,6 +238,17 @@ void definePlan(nb::module_ &m) {
           "a plan before 3.1 does not say, nor does `given`. Raises "
           "InvalidArgumentError (no such entry, or `given` is another number "
           "than the plan's).")
+      .def(
+          "output_form",
+          [](Plan &plan, const std::string &name) {
+            const PlanEntry *entry = plan.findEntry(name);
+            if (!entry)
+              fail(StatusCode::InvalidArgument, "no entry \"", name, "\"");
+            return std::string(nameOf(entry->outputForm));
+          },
+          nb::arg("entry"),
+          "How a program gets the outputs: \"tensor\", \"tuple\", \"dict\", "
+          "\"tensor_and_dict\" or \"unknown\".")
       .def_prop_ro("device",
                    [](Plan &p) { return std::string(nameOf(p.device)); })
       .def_prop_ro("entries",
@@ -306,6 +317,15 @@ void defineExecutor(nb::module_ &m) {
       .def("bind", &bind, nb::arg("name"), nb::arg("array"),
            nb::sig("def bind(self, name: str, array: typing.Any) -> None"))
       .def("prepare", released(&Executor::prepare))
+      .def(
+          "extend",
+          [](Handle &h, std::shared_ptr<Plan> plan) {
+            Use use(h);
+            nb::gil_scoped_release release;
+            check(h.executor->extend(std::move(plan)));
+          },
+          nb::arg("plan"),
+          "Goes on with a plan that has more; what is there stays.")
       .def("write", &write, nb::arg("name"), nb::arg("array"),
            nb::sig("def write(self, name: str, array: typing.Any) -> None"))
       .def("read", &read, nb::arg("name"))

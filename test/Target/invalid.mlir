@@ -57,3 +57,12 @@ aicf_rt.plan cpu persistent(0) {
     } outs(%x) launch<kernel = "relu_f32_v0"> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
   }
 }
+
+// -----
+
+// Tests a form of outputs that does not exist.
+aicf_rt.plan cpu persistent(0) {
+  // expected-error @+1 {{"list" is no form of outputs}}
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) outputs("list") {
+  }
+}

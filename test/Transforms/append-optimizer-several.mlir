@@ -102,3 +102,10 @@ func.func @f() attributes {aicf.step_count = 3} {
 func.func @f() attributes {aicf.accumulate = 1 : i64} {
   return
 }
+
+// -----
+
+// expected-error @+1 {{'aicf.output_form' must be the name of a form, such as "tuple", got "list"}}
+func.func @f() attributes {aicf.output_form = "list"} {
+  return
+}

@@ -114,6 +114,33 @@ Plan makeTrainPlan() {
   return plan;
 }
 
+Plan makeLongerTrainPlan() {
+  Plan plan = makeTrainPlan();
+  plan.persistent.insert(plan.persistent.begin(),
+                         makeTensor("extra", Role::Param, f32({4, 3}), 6 * 256));
+  plan.persistent[0].init = InitKind::Ones;
+  plan.persistentBytes += 256;
+  for (PlanEntry &entry : plan.entries)
+    for (PlanCall &call : entry.calls)
+      for (auto *numbers : {&call.ins, &call.outs})
+        for (uint32_t &tid : *numbers)
+          ++tid;
+  PlanEntry wide;
+  wide.name = "wide";
+  wide.ioBytes = 2 * 256;
+  wide.tempBytes = 5 * 256;
+  wide.tensors = {makeTensor("x", Role::Input, f32({4, 4}), 0),   // 7
+                  makeTensor("y", Role::Output, f32({4, 3}), 256), // 8
+                  makeTensor("", Role::Temp, f32({4, 3}), 1024)};  // 9
+  wide.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 1}, {9},
+                         encodeAttrs(GemmAttrs{0, 1})),
+                makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {9, 2}, {9},
+                         encodeAttrs(BiasAddAttrs{-1})),
+                makeCall(OpKind::Add, "add_f32_v0", {9, 0}, {8})};
+  plan.entries.insert(plan.entries.begin(), wide);
+  return plan;
+}
+
 Plan makeTwoStreamPlan() {
   Plan plan;
   PlanEntry entry;

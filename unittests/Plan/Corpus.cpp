@@ -261,6 +261,16 @@ void CorpusBuilder::addTables() {
   add(PlanError::EntryBatches, "one", [=](Plan &p) { accumulates(p, 1); });
   add(PlanError::EntryBatches, "many",
       [=](Plan &p) { accumulates(p, uint32_t(INT32_MAX) + 1); });
+  add(PlanError::EntryOutputs, "unknown",
+      [](Plan &p) { p.entries[0].outputForm = OutputForm(kNumOutputForms); });
+  add(PlanError::EntryOutputs, "none", [](Plan &p) {
+    p.entries[0].outputForm = OutputForm::Tuple;
+    auto &tensors = p.entries[0].tensors;
+    tensors.erase(std::remove_if(
+                      tensors.begin(), tensors.end(),
+                      [](const PlanTensor &t) { return t.role == Role::Output; }),
+                  tensors.end());
+  });
 }
 
 /// The debug table of a plan with one entry, without tensors and calls.

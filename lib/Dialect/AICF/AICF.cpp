@@ -112,6 +112,14 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
     return op->emitError() << "'aicf.accumulate' must be an i64 from 2 to "
                            << INT32_MAX << ", got " << attr.getValue();
   }
+  if (name == kOutputFormAttr) {
+    auto form = dyn_cast<StringAttr>(attr.getValue());
+    if (form && parseEnum<OutputForm>(form.strref(), kNumOutputForms))
+      return success();
+    return op->emitError() << "'aicf.output_form' must be the name of a form, "
+                              "such as \"tuple\", got "
+                           << attr.getValue();
+  }
   if (name == kValuesAttr || name == kNodesAttr) {
     if (!isa<IntegerAttr>(attr.getValue()))
       return op->emitError()
@@ -121,7 +129,8 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   return op->emitError() << "unknown attribute '" << name
                          << "' on a function; known are aicf.math, "
                             "aicf.optimizer, aicf.loss_scale, aicf.step_count, "
-                            "aicf.accumulate, aicf.values and aicf.nodes";
+                            "aicf.accumulate, aicf.output_form, aicf.values "
+                            "and aicf.nodes";
 }
 
 /// A finite number may be infinite in the argument's type.

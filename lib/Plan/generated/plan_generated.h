@@ -510,7 +510,8 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_TEMP_BYTES = 8,
     VT_TENSORS = 10,
     VT_CALLS = 12,
-    VT_ACCUMULATE = 14
+    VT_ACCUMULATE = 14,
+    VT_OUTPUT_FORM = 16
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -530,6 +531,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t accumulate() const {
     return GetField<uint32_t>(VT_ACCUMULATE, 0);
   }
+  uint8_t output_form() const {
+    return GetField<uint8_t>(VT_OUTPUT_FORM, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -543,6 +547,7 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(calls()) &&
            verifier.VerifyVectorOfTables(calls()) &&
            VerifyField<uint32_t>(verifier, VT_ACCUMULATE, 4) &&
+           VerifyField<uint8_t>(verifier, VT_OUTPUT_FORM, 1) &&
            verifier.EndTable();
   }
 };
@@ -569,6 +574,9 @@ struct EntryBuilder {
   void add_accumulate(uint32_t accumulate) {
     fbb_.AddElement<uint32_t>(Entry::VT_ACCUMULATE, accumulate, 0);
   }
+  void add_output_form(uint8_t output_form) {
+    fbb_.AddElement<uint8_t>(Entry::VT_OUTPUT_FORM, output_form, 0);
+  }
   explicit EntryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -587,7 +595,8 @@ inline flatbuffers::Offset<Entry> CreateEntry(
     uint64_t temp_bytes = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Tensor>>> tensors = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>>> calls = 0,
-    uint32_t accumulate = 0) {
+    uint32_t accumulate = 0,
+    uint8_t output_form = 0) {
   EntryBuilder builder_(_fbb);
   builder_.add_temp_bytes(temp_bytes);
   builder_.add_io_bytes(io_bytes);
@@ -595,6 +604,7 @@ inline flatbuffers::Offset<Entry> CreateEntry(
   builder_.add_calls(calls);
   builder_.add_tensors(tensors);
   builder_.add_name(name);
+  builder_.add_output_form(output_form);
   return builder_.Finish();
 }
 
@@ -605,7 +615,8 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
     uint64_t temp_bytes = 0,
     const std::vector<flatbuffers::Offset<aicf::fb::Tensor>> *tensors = nullptr,
     const std::vector<flatbuffers::Offset<aicf::fb::Call>> *calls = nullptr,
-    uint32_t accumulate = 0) {
+    uint32_t accumulate = 0,
+    uint8_t output_form = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto tensors__ = tensors ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Tensor>>(*tensors) : 0;
   auto calls__ = calls ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Call>>(*calls) : 0;
@@ -616,7 +627,8 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
       temp_bytes,
       tensors__,
       calls__,
-      accumulate);
+      accumulate,
+      output_form);
 }
 
 struct CallDebug FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

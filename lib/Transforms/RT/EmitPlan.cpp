@@ -167,7 +167,8 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
                       /*io_bytes=*/-1, /*temp_bytes=*/-1,
                       /*temp_lower_bound=*/-1, getInt(func, step::kValuesAttr),
                       getInt(func, step::kNodesAttr),
-                      func->getAttrOfType<IntegerAttr>(step::kAccumulateAttr));
+                      func->getAttrOfType<IntegerAttr>(step::kAccumulateAttr),
+                      func->getAttrOfType<StringAttr>(step::kOutputFormAttr));
   builder.createBlock(&entry.getBody());
   StorageAnalysis analysis(func, *list);
   if (failed(analysis.verify()))

@@ -202,6 +202,7 @@ static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
   };
 
   func->removeAttr(kAccumulateAttr); // no half is the last batch of an update
+  func->removeAttr(kOutputFormAttr); // nor does it return all outputs
   IRMapping toGrads;
   func::FuncOp grads = cloneAs(func, ".grads", toGrads);
   EntryBuilder first(grads);

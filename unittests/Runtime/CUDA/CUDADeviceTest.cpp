@@ -350,6 +350,42 @@ TEST(CUDADevice, RebindingDropsGraphs) {
 
 /// Two executors in two threads, while a third thread allocates, waits and
 /// destroys on the same device.
+/// A longer plan costs three allocations (its param, its io, its temps) and what
+/// one small tensor's first value needs: nothing else is copied, no graph is
+/// captured or destroyed. Each of these calls fails once; then the executor goes
+/// on as it was.
+TEST(CUDADevice, ALongerPlanTakesOverWithoutCopies) {
+  CudaApi api = faultyCudaApi(baseApi());
+  auto longer = toCuda(makeLongerTrainPlan());
+  uint64_t calls = 1, quiet = 0;
+  for (uint64_t n = 0; n <= calls; ++n) {
+    failCall(UINT64_MAX);
+    auto executor = makeTrainer(makeDevice(api));
+    Executor &e = *executor;
+    ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
+    std::vector<uint8_t> before = stateOf(e);
+    size_t alive = isReal() ? 0 : fakeObjectsAlive();
+    failCall(n == 0 ? UINT64_MAX : n - 1);
+    Status status = e.extend(longer);
+    std::string name = failedCall();
+    calls = n == 0 ? callsMade() : calls;
+    failCall(UINT64_MAX);
+    // Where nobody counts the free bytes, they are taken to be enough.
+    quiet += status.ok() && !name.empty();
+    EXPECT_TRUE(status.ok() || !name.empty()) << status.toString();
+    if (!isReal()) {
+      EXPECT_EQ(fakeObjectsAlive(), alive + (status.ok() ? 3 : 0)) << name;
+    }
+    EXPECT_EQ(stateOf(e), before) << name;
+    EXPECT_TRUE(e.replay("train").ok()) << name;
+    EXPECT_EQ(e.statistics().captures, 1u) << name;
+    EXPECT_EQ(e.find("wide/y").ok(), status.ok()) << name;
+  }
+  EXPECT_LE(quiet, 2u);
+  EXPECT_GT(calls, 5u);
+  EXPECT_LT(calls, 35u) << "a copy for each tensor?";
+}
+
 TEST(CUDADevice, ThreadsDoNotDisturbEachOther) {
   auto device = makeDevice();
   auto reference = makeTrainer(device);

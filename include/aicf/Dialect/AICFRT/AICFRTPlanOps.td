@@ -88,19 +88,22 @@ def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
     `io` and `temp` are segment sizes in bytes; `bound` is the max-live lower
     bound of the temp segment; `values` and `nodes` count the entry as it stood
     in `aicf` (for `--aicf-dump-lowered`). `accumulate` is the number of batches
-    that make an update, where it is more than one.
+    that make an update, where it is more than one; `outputs` says how a program
+    gets the outputs (`aicf::OutputForm`), where that is known.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        DefaultValuedAttr<I64Attr, "-1">:$io_bytes,
                        DefaultValuedAttr<I64Attr, "-1">:$temp_bytes,
                        DefaultValuedAttr<I64Attr, "-1">:$temp_lower_bound,
                        I64Attr:$values, I64Attr:$nodes,
-                       OptionalAttr<I64Attr>:$accumulate);
+                       OptionalAttr<I64Attr>:$accumulate,
+                       OptionalAttr<StrAttr>:$output_form);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `io` `(` $io_bytes `)` `temp` `(` $temp_bytes `)`
     `bound` `(` $temp_lower_bound `)` `values` `(` $values `)`
     `nodes` `(` $nodes `)` (`accumulate` `(` $accumulate^ `)`)?
+    (`outputs` `(` $output_form^ `)`)?
     attr-dict-with-keyword $body
   }];
 }

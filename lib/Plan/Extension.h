@@ -1,0 +1,35 @@
+//===- Extension.h - a plan, and one that has more ---------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A program that gets one more entry is compiled again as a whole. This says
+// what the new plan has unchanged, so that an executor keeps the values, the
+// addresses and the graphs of it. It moves no memory.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_PLAN_EXTENSION_H
+#define AICF_LIB_PLAN_EXTENSION_H
+
+#include "aicf/Plan.h"
+
+namespace aicf {
+
+struct PlanExtension {
+  /// By tid of the new plan: the tid of the same persistent tensor in the old
+  /// one, or -1. "The same" is name, role, type and layout; where it lies is
+  /// not.
+  std::vector<int64_t> persistent;
+  /// By entry of the new plan: the old plan's entry that runs the same calls on
+  /// the same tensors, or -1.
+  std::vector<int64_t> entries;
+};
+
+/// Errors: InvalidArgument if `next` lacks an entry or a tensor that `plan` has,
+/// or has a tensor of that name with another role or type. Derived states may
+/// go and change: they hold no values of their own.
+StatusOr<PlanExtension> matchExtension(const Plan &plan, const Plan &next);
+
+} // namespace aicf
+
+#endif // AICF_LIB_PLAN_EXTENSION_H

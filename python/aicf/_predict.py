@@ -1,0 +1,120 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prediction for any number of rows: in chunks of one size, by one entry."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from . import _sizes
+from ._signature import Signature, Spec, spec_of
+from .errors import FailedStateError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from .nn import Module
+    from .program import Entry
+
+NAME = "predict"
+#: Rows of a chunk where no step says how many a batch has.
+DEFAULT_ROWS = 256
+
+
+def forward_inputs(model: Module) -> list[str]:
+    """The names of what forward() takes and has no default."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in inspect.signature(model.forward).parameters.values()
+            if p.kind in kinds and p.default is inspect.Parameter.empty]
+
+
+def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any:
+    """See Entry.predict."""
+    rows = _rows_of(arrays)
+    entry = predictor(step, arrays, batch_size)
+    chunk = batch_size or _sizes.common_rows(entry.signature.specs)
+    if not chunk:
+        raise InvalidArgumentError(
+            "%r takes inputs without a common number of rows: call it as it is"
+            % entry.name)
+    parts = [entry(*[_chunk(array, start, chunk) for array in arrays])
+             for start in range(0, rows, chunk)]
+    return _join(parts, rows)
+
+
+def _rows_of(arrays: tuple[Any, ...]) -> int:
+    shapes = [tuple(getattr(array, "shape", ())) for array in arrays]
+    if not shapes or not all(shapes) or len({shape[0] for shape in shapes}) != 1:
+        raise InvalidArgumentError(
+            "predict takes arrays with one common number of rows, got %s"
+            % (", ".join(map(str, shapes)) or "none"))
+    if shapes[0][0] == 0:
+        raise InvalidArgumentError("predict of no rows")
+    return int(shapes[0][0])
+
+
+def predictor(step: Entry, arrays: tuple[Any, ...],
+              batch_size: int | None = None) -> Entry:
+    """The entry that predicts; compiled from the step's model if there is none."""
+    program, signature = step.program, step._family.root.signature
+    for entry in (step, *program._entries.values()):
+        if _predicts_for(entry.signature, signature.model):
+            return entry
+    if program.lowered is None:
+        raise FailedStateError(
+            "this program is from a plan file and has no entry %r; it has %s: call "
+            "step.predict once before step.save, or aicf.compile(model, ..., "
+            "program=step)" % (NAME, ", ".join(program._entries)))
+    model = signature.model
+    if model is None:
+        raise FailedStateError(
+            "%r was traced without a model: aicf.compile(function, ..., program=step, "
+            "name=%r) gives the program an entry to predict with" % (step.name, NAME))
+    names = forward_inputs(model)
+    if len(names) != len(arrays):
+        raise InvalidArgumentError(
+            "%s.forward takes %d inputs (%s), got %d arrays"
+            % (type(model).__name__, len(names), ", ".join(names), len(arrays)))
+    rows = batch_size or _sizes.common_rows(signature.specs) or DEFAULT_ROWS
+    if signature.resident:
+        rows = batch_size or signature.resident[1]
+    specs = {}
+    for name, array in zip(names, arrays):
+        given = spec_of(array, name)
+        specs[name] = Spec((rows, *given.shape[1:]), given.dtype)
+    from .compiled import compile
+    return compile(model, specs, program=program, name=_free_name(program))
+
+
+def _predicts_for(own: Signature, model: Module | None) -> bool:
+    """The model itself, or what somebody called "predict" for it."""
+    if own.name == NAME and (own.model is None or model is None):
+        return True
+    return model is not None and own.model is model and (
+        own.name == NAME or own.source is model and not _sizes.split_name(own.name)[1])
+
+
+def _free_name(program: Any) -> str:
+    name, count = NAME, 1
+    while name in program._entries:
+        count += 1
+        name = "%s_%d" % (NAME, count)
+    return name
+
+
+def _chunk(array: Any, start: int, rows: int) -> Any:
+    part = array[start:start + rows]
+    missing = rows - len(part)
+    if not missing:
+        return part
+    import numpy
+    host = numpy.asarray(part)
+    return numpy.concatenate([host, numpy.repeat(host[-1:], missing, axis=0)])
+
+
+def _join(parts: list[Any], rows: int) -> Any:
+    import numpy
+    if isinstance(parts[0], dict):
+        return {name: _join([p[name] for p in parts], rows) for name in parts[0]}
+    if isinstance(parts[0], tuple):
+        return tuple(_join([p[i] for p in parts], rows) for i in range(len(parts[0])))
+    return numpy.concatenate([part.numpy() for part in parts])[:rows]

@@ -1,0 +1,129 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What Python knows of an entry: its inputs, and how its outputs go together.
+
+A plan says most of it too, so that a loaded program behaves as the traced one. Nothing
+here runs or compiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ._tracing import DType, check_shape, dtype_name
+
+if TYPE_CHECKING:
+    from .nn import Buffer, Module, Parameter
+
+#: aicf::OutputForm, by name.
+UNKNOWN, TENSOR, TUPLE, DICT, TENSOR_AND_DICT = (
+    "unknown", "tensor", "tuple", "dict", "tensor_and_dict")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Shape and element type of an input."""
+
+    shape: tuple[int, ...]
+    dtype: str = "f32"
+
+
+def spec(shape: Any, dtype: DType = "f32") -> Spec:
+    """An input of `shape`. Raises TypeError, ValueError."""
+    return Spec(check_shape(shape), dtype_name(dtype))
+
+
+def spec_of(value: Any, name: str) -> Spec:
+    """A Spec, (shape, dtype), a shape, or an array whose shape and dtype count."""
+    if isinstance(value, Spec):
+        return value
+    try:
+        if hasattr(value, "shape") and hasattr(value, "dtype"):
+            return spec(tuple(value.shape), value.dtype)
+        if isinstance(value, (tuple, list)) and len(value) == 2 \
+                and isinstance(value[0], (tuple, list)):
+            return spec(value[0], value[1])
+        return spec(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)("input %r: %s" % (name, error)) from None
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def specs_of(inputs: Any) -> dict[str, Spec]:
+    if not isinstance(inputs, Mapping):
+        raise TypeError("inputs is a %s, expected a dict of name: aicf.spec(shape, "
+                        "dtype)" % type(inputs).__name__)
+    for name in inputs:
+        if not isinstance(name, str) or not name or not _is_text(name):
+            raise TypeError("the name of an input is %r, expected a str" % (name,))
+    return {name: spec_of(value, name) for name, value in inputs.items()}
+
+
+@dataclass
+class Signature:
+    """An entry: its name and inputs, what it returns, whose values it uses."""
+
+    name: str
+    specs: dict[str, Spec] = field(default_factory=dict)
+    #: How outputs are put together, and the names of those that the function has;
+    #: the compiler may add some.
+    form: str = UNKNOWN
+    outputs: tuple[str, ...] = ()
+    accumulate: int = 1  # 0: it does, and an old plan does not say how many batches
+    #: Other names of tied parameters, and parameters that the entry does not use.
+    aliases: dict[str, str] = field(default_factory=dict)
+    unused: set[str] = field(default_factory=set)
+    hypers: dict[str, float] = field(default_factory=dict)
+    #: What stands before "lr" and "step" of a step whose optimizer is not the first.
+    optimizer_prefix: str = ""
+    persistent: dict[str, Parameter | Buffer] = field(default_factory=dict)
+    #: The ops that were traced, in the seeds' form.
+    nodes: str = ""
+    # What was traced. None of it is there of a plan from a file.
+    source: Callable[..., Any] | None = None
+    model: Module | None = None
+    #: Traces the function again, for other inputs, as an entry of another name.
+    trace_again: Callable[[Mapping[str, Spec], str], Signature] | None = None
+    #: Whether other batch sizes may become entries of their own.
+    is_fixed: bool = False
+    #: Rows of the data and of a batch, where the function takes its batches of
+    #: inputs that are all of the data (aicf.data.Batches).
+    resident: tuple[int, int] | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(self.specs)
+
+    def pack(self, values: Sequence[Any], names: Sequence[str]) -> Any:
+        """What a call returns, of all outputs in the plan's order. Those that the
+        compiler added are in a dict behind the function's own."""
+        count = len(self.outputs) or len(values)
+        own = values[:count]
+        more = dict(zip(names[count:], values[count:]))
+        if self.form == TENSOR_AND_DICT:
+            return own[0], {**dict(zip(names[1:count], own[1:])), **more}
+        if self.form == DICT:
+            return {**dict(zip(names, own)), **more}
+        result: Any = tuple(own)
+        if self.form == TENSOR or self.form == UNKNOWN and count == 1:
+            result = own[0]
+        return (result, more) if more else result
+
+
+def own_outputs(form: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Of a loaded plan's outputs, those that the traced function had: it named the
+    elements of a tuple itself."""
+    if form == TENSOR:
+        return tuple(names[:1])
+    if form == TUPLE:
+        return tuple(n for i, n in enumerate(names) if n == "output%d" % i)
+    return tuple(names)

@@ -1,0 +1,160 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The same function for another number of rows: one entry per batch size.
+
+A plan has fixed shapes. So a call whose inputs differ from an entry's in their common
+leading dimension, and in nothing else, goes to another entry of the same program,
+which is traced and compiled when it is first needed: `train_step@29` beside
+`train_step`. It shares parameters, moments, learning rate and random states. Another
+rank, trailing dimension or element type stays an error.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._signature import Spec
+from .errors import (AICFError, CompileError, DTypeMismatchError, ShapeMismatchError,
+                     TraceError)
+
+if TYPE_CHECKING:
+    from .program import Entry
+
+#: More batch sizes of one function than this are warned of.
+MANY_SIZES = 8
+
+
+def note(text: str) -> None:
+    """One line of the logger "aicf", on stderr unless the program has set up its
+    own logging. `logging.getLogger("aicf").setLevel("WARNING")` silences it."""
+    logger = logging.getLogger("aicf")
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("aicf: %(message)s"))
+        logger.addHandler(handler)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.INFO)
+    logger.info(text)
+
+
+def sized_name(name: str, rows: int) -> str:
+    return "%s@%d" % (name, rows)
+
+
+def split_name(name: str) -> tuple[str, int]:
+    """The function's name, and the rows of this entry; 0 if its name does not say."""
+    root, at, rows = name.rpartition("@")
+    return (root, int(rows)) if at and root and rows.isdecimal() else (name, 0)
+
+
+def other_rows(specs: Mapping[str, Spec], other: Mapping[str, Spec]) -> int | None:
+    """The rows of `other`, if that is all that it differs in from `specs`: every
+    input with the same leading dimension has changed it alike."""
+    before = after = 0
+    for name, own in specs.items():
+        given = other.get(name)
+        if given is None or len(given.shape) != len(own.shape) \
+                or given.shape[1:] != own.shape[1:]:
+            return None
+        if given.shape != own.shape:
+            if before and (before, after) != (own.shape[0], given.shape[0]):
+                return None
+            before, after = own.shape[0], given.shape[0]
+    unchanged = any(own.shape and own.shape[0] == before
+                    and other[name].shape == own.shape for name, own in specs.items())
+    return after if after and not unchanged and len(other) == len(specs) else None
+
+
+def common_rows(specs: Mapping[str, Spec]) -> int:
+    """The leading dimension that all inputs with one share, or 0."""
+    rows = {spec.shape[0] for spec in specs.values() if spec.shape}
+    return rows.pop() if len(rows) == 1 else 0
+
+
+class Family:
+    """The entries of one function, and the batches that all of them have added to
+    the open update."""
+
+    def __init__(self, root: Entry) -> None:
+        self.root = root
+        self.by_rows: dict[int, Entry] = {}
+        self.batch = 0
+
+    def entry_for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any],
+                  error: ShapeMismatchError) -> Entry:
+        """The entry for these inputs. Raises `error`, which says what `root` has
+        against them, unless another number of rows is all that it is."""
+        signature = self.root.signature
+        given = dict(zip(signature.specs, args), **kwargs)
+        specs = _given_specs(given, signature.specs)
+        if specs == signature.specs:  # another of the family was called
+            return self.root
+        rows = specs and other_rows(signature.specs, specs)
+        if not specs or not rows:
+            raise error
+        for name, wanted in signature.specs.items():
+            if specs[name].dtype != wanted.dtype:
+                raise DTypeMismatchError("input \"%s\" is %s, expected %s" % (
+                    name, specs[name].dtype, wanted.dtype)) from None
+        return self.by_rows.get(rows) or self._compile(rows, specs, error)
+
+    def _compile(self, rows: int, specs: dict[str, Spec],
+                 error: ShapeMismatchError) -> Entry:
+        signature = self.root.signature
+        sizes = "it has %s" % ", ".join(
+            [repr(signature.name), *(repr(e.name) for e in self.by_rows.values())])
+        if signature.trace_again is None:
+            raise ShapeMismatchError(
+                "%s. A new batch size needs the compiler, and this program is from a "
+                "plan file: %s; compile it with an entry for %d rows"
+                % (error, sizes, rows)) from None
+        if signature.is_fixed:
+            raise ShapeMismatchError(
+                "%s. %r was compiled with shapes=\"fixed\"; without it, %d rows would "
+                "become an entry of their own" % (error, signature.name, rows)
+            ) from None
+        name = sized_name(signature.name, rows)
+        note("compiling %r, for batches of %d rows" % (name, rows))
+        try:
+            made = signature.trace_again(specs, name)
+            entry = self.root.program._extend(made)
+        except (TraceError, CompileError) as reason:
+            raise ShapeMismatchError(
+                "%s. The function cannot be compiled for %d rows: %s"
+                % (error, rows, reason)) from reason
+        self._take_bindings(entry)
+        if len(self.by_rows) + 1 == MANY_SIZES + 1:
+            warnings.warn(
+                "%r has been compiled for %d batch sizes; each takes time and memory: "
+                "pad the batches, or sort them into a few sizes"
+                % (signature.name, MANY_SIZES + 1), stacklevel=4)
+        return entry
+
+    def _take_bindings(self, entry: Entry) -> None:
+        """Inputs that do not change with the batch are the root's."""
+        for name, spec in self.root.signature.specs.items():
+            array = self.root.program._bound.get("%s/%s" % (self.root.name, name))
+            if array is not None and entry.signature.specs[name] == spec:
+                entry.bind(**{name: array})
+
+
+def _given_specs(given: Mapping[str, Any],
+                 wanted: Mapping[str, Spec]) -> dict[str, Spec] | None:
+    """The specs of arrays; None if some are missing or none."""
+    from ._signature import spec_of
+    specs = {}
+    for name, own in wanted.items():
+        value = given.get(name)
+        if name in given and isinstance(value, (int, float)) and not own.shape:
+            specs[name] = own
+            continue
+        if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+            return None
+        try:
+            specs[name] = spec_of(value, name)
+        except (TypeError, ValueError, AICFError):
+            return None
+    return specs

@@ -1,0 +1,614 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A plan on a device: Program has the values, Entry is called.
+
+Entries of one program share parameters, states and hypers by name. An entry that is
+added later is compiled with the others into a new plan; the executor goes on with it,
+and what the others have stays where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _predict, _runtime, _sizes
+from ._signature import Signature, Spec, own_outputs
+from .errors import (AICFError, DTypeMismatchError, FailedStateError,
+                     InvalidArgumentError, InvalidFileError, ShapeMismatchError,
+                     near_names)
+
+if TYPE_CHECKING:
+    from .compiled import Lowered
+
+__all__ = ["Entry", "Program"]
+
+ACCUMULATE = _runtime.ACCUMULATE_SUFFIX
+#: Behind a parameter's name: the state that adds up its gradients.
+_SUM = ".grad_acc"
+
+
+_devices: dict[tuple[Any, ...], _runtime.Device] = {}
+
+
+def open_device(name: str = "cpu", *, threads: int = 0, tune: str = "off",
+                tuning_file: str = "") -> _runtime.Device:
+    """"cpu", "cuda" or "cuda:N"; the same object for the same arguments."""
+    if isinstance(threads, bool) or not isinstance(threads, int) \
+            or not 0 <= threads < 2**31:
+        raise InvalidArgumentError("threads is %r, expected an int from 0 (all cores) "
+                                   "to 2^31 - 1" % (threads,))
+    kind, _, number = str(name).partition(":")
+    key = (kind, number or "0" if kind == "cuda" else number, threads, tune,
+           tuning_file, os.getpid())
+    if key in _devices:
+        return _devices[key]
+    if kind == "cpu" and not number:
+        device = _runtime.Device.cpu(threads)
+    elif kind == "cuda" and (not number or number.isdecimal()):
+        from ._cuda import find_libraries
+        find_libraries()
+        device = _runtime.Device.cuda(int(number or 0), tune, tuning_file)
+    else:
+        raise InvalidArgumentError("device is %r, expected \"cpu\", \"cuda\" or "
+                                   "\"cuda:N\"" % (name,))
+    return _devices.setdefault(key, device)
+
+
+_programs: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """In a child every entry asks again whether it may run."""
+    for program in list(_programs):
+        for entry in program._entries.values():
+            entry._runners = ()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Program:
+    """A plan on a device: its entries, and the values that they share.
+
+    One thread at a time uses a program: a call while another thread is in one raises
+    FailedStateError. Programs are independent of each other.
+    """
+
+    def __init__(self, plan: _runtime.Plan, device: _runtime.Device, *, seed: int = 0,
+                 lowered: Lowered | None = None) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int) \
+                or not 0 <= seed < 2**64:
+            raise ValueError("seed is %r, expected an int from 0 to 2^64 - 1"
+                             % (seed,))
+        self.device, self.seed, self.lowered = device, seed, lowered
+        self._pid = os.getpid()
+        self._entries: dict[str, Entry] = {}
+        self._bound: dict[str, Any] = {}
+        self._initial: dict[str, Any] = {}  # of what starts as an array
+        self._set_plan(plan, _runtime.Executor.create(plan, device, seed=seed))
+        _programs.add(self)
+
+    def _set_plan(self, plan: _runtime.Plan, executor: _runtime.Executor) -> None:
+        self.plan, self.executor = plan, executor
+        signatures = self.lowered.traced.signatures if self.lowered else {}
+        for name in plan.entries:
+            if name not in self._entries and not name.endswith(ACCUMULATE):
+                self._entries[name] = Entry(
+                    self, signatures.get(name) or self._signature_of(name))
+        for name, entry in self._entries.items():
+            root, rows = _sizes.split_name(name)
+            if rows and root in self._entries:
+                entry._family = self._entries[root]._family
+                entry._family.by_rows[rows] = entry
+
+    def _signature_of(self, name: str) -> Signature:
+        """What the plan says of an entry."""
+        plan, own = self.plan, _sizes.split_name(name)[0] + "/"
+        tensors = plan.io(name)
+        names = {t["name"] for t in plan.persistent()}
+        form = plan.output_form(name)
+        return Signature(
+            name, {t["name"]: Spec(t["shape"], t["dtype"]) for t in tensors
+                   if t["role"] == "input"},
+            form, own_outputs(form, [t["name"] for t in tensors
+                                     if t["role"] == "output"]),
+            accumulate=plan.batches_per_update(name),
+            # what an optimizer that is not the first one has
+            optimizer_prefix=own if {own + "lr", own + "step"} & names else "")
+
+    def _start(self, signature: Signature,
+               already: Collection[str] = ()) -> None:
+        """Writes values that an entry brings: hypers, and arrays of parameters; not
+        those that are there `already`."""
+        names = {t["name"] for t in self.plan.persistent()} - set(already)
+        for name, value in signature.hypers.items():
+            if name in names:
+                self.executor.write(name, value)
+        for name, owner in signature.persistent.items():
+            if owner.value is not None and name in names:
+                self.executor.write(name, owner.value)
+                self._initial[name] = self.executor.read(name)
+
+    # Entries
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        return dict(self._entries)
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries:
+            raise KeyError("no entry %r%s; the program has %s"
+                           % (name, near_names(name, self._entries),
+                              ", ".join(self._entries)))
+        return self._entries[name]
+
+    def _extend(self, signature: Signature) -> Entry:
+        """The program with the entry that was just traced. If it does not compile or
+        finds no memory, the program is as before. An entry whose own values cannot
+        be written stays, and says so when it is called."""
+        assert self.lowered is not None
+        known = {t["name"] for t in self.plan.persistent()}
+        try:
+            lowered = self.lowered.again()
+            self.executor.extend(lowered.plan)
+        except BaseException:
+            self.lowered.traced.forget(signature.name)
+            raise
+        self.lowered = lowered
+        self._set_plan(lowered.plan, self.executor)
+        self._start(signature, known)
+        return self._entries[signature.name]
+
+    # Values
+
+    def _tensors(self, *roles: str) -> list[str]:
+        return [t["name"] for t in self.plan.persistent()
+                if t["role"] in roles and not t["derived"]]
+
+    def _model_names(self) -> list[str]:
+        """Parameters and buffers; of a loaded plan parameters alone."""
+        owners: set[str] = set()
+        for signature in self.lowered.traced.signatures.values() \
+                if self.lowered else ():
+            owners.update(signature.persistent)
+        return [t["name"] for t in self.plan.persistent()
+                if t["role"] == "param" or (t["role"] == "state" and not t["derived"]
+                                            and t["name"] in owners)]
+
+    def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
+        """Parameters and buffers as NumPy arrays, by PyTorch's names; with
+        `optimizer` also moments, counts and the loss scale: all that a checkpoint
+        has. Of a program from a plan file, buffers count as the optimizer's."""
+        if optimizer:
+            self._check_whole_updates()
+        names = self._tensors("param", "state") if optimizer else self._model_names()
+        return {name: self.executor.read(name).numpy() for name in names}
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Writes what state_dict() gave, or PyTorch's. Nothing is written when
+        anything is wrong.
+
+        Args:
+            state: arrays by name; a tied parameter under any of its names.
+            strict: every parameter and buffer that the program uses is there, and no
+                name is unknown to it and to its model; False: others are left out.
+        Raises: KeyError (names), ShapeMismatchError, DTypeMismatchError.
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError("state is a %s, expected a dict of arrays by name"
+                            % type(state).__name__)
+        values, unknown = self._by_own_name(state)
+        missing = [name for name in self._model_names() if name not in values]
+        if strict and (unknown or missing):
+            raise KeyError("; ".join(
+                "%s: %s" % (what, ", ".join(map(str, names))) for what, names in (
+                    ("the program does not have", unknown), ("missing", missing))
+                if names))
+        host = _runtime.Device.cpu(1)
+        for name, value in values.items():  # all checked before any is written
+            tensor = self.executor.find(name)
+            try:
+                array = value if isinstance(value, _runtime.Array) \
+                    else _runtime.array(value, host)
+            except AICFError as error:
+                raise type(error)("\"%s\": %s" % (name, error)) from None
+            if array.dtype != tensor["dtype"]:
+                raise DTypeMismatchError("\"%s\" is %s, expected %s" % (
+                    name, array.dtype, tensor["dtype"]))
+            if array.shape != tensor["shape"]:
+                raise ShapeMismatchError("\"%s\" has shape %s, expected %s" % (
+                    name, array.shape, tensor["shape"]))
+        for name, value in values.items():
+            self.executor.write(name, value)
+
+    def _by_own_name(self, state: Mapping[str, Any]) -> tuple[dict[str, Any],
+                                                              list[str]]:
+        """Values by the program's names, and the names that nobody knows."""
+        aliases: dict[str, str] = {}
+        unused: set[str] = set()
+        for signature in self.lowered.traced.signatures.values() \
+                if self.lowered else ():
+            aliases.update(signature.aliases)
+            unused |= signature.unused
+        known = set(self._tensors("param", "state"))
+        values: dict[str, Any] = {}
+        unknown = []
+        for name, value in state.items():
+            own = aliases.get(name, name)
+            if own in known:
+                if own == name or own not in state:
+                    values[own] = value
+            elif own not in unused:
+                unknown.append(name)
+        return values, unknown
+
+    def save_weights(self, path: str | os.PathLike[str],
+                     optimizer: bool = False) -> None:
+        """state_dict() as a safetensors file, which PyTorch reads too."""
+        from safetensors.numpy import save_file
+        save_file(self.state_dict(optimizer), os.fspath(path))
+
+    def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
+        """load_state_dict() of a safetensors file. Raises InvalidFileError."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+        try:
+            state = load_file(os.fspath(path))
+        except SafetensorError as error:
+            raise InvalidFileError(
+                "%r is no safetensors file (%s); PyTorch writes one by "
+                "safetensors.torch.save_file(model.state_dict(), path)"
+                % (os.fspath(path), error)) from None
+        self.load_state_dict(state, strict)
+
+    def save_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+        """Params and states to DIR/state.safetensors, which aicf-run --resume reads;
+        an older file stays whole until the new one is complete. Raises
+        FailedStateError between the batches of an update: a checkpoint does not say
+        how many are in."""
+        self._check_whole_updates()
+        self.executor.save_checkpoint(os.fspath(directory))
+
+    def load_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+        """Reads one back, or aicf-run --save-checkpoint's; nothing is written when
+        anything is wrong. Raises InvalidFileError, DeviceError."""
+        self.executor.load_checkpoint(os.fspath(directory))
+        for entry in self._entries.values():
+            entry._family.batch = 0
+
+    def _check_whole_updates(self) -> None:
+        for entry in self._entries.values():
+            if entry._family.batch:
+                raise FailedStateError(
+                    "%r is in the middle of an update: %d of %d batches are in" % (
+                        entry.name, entry._family.batch,
+                        entry.signature.accumulate))
+
+    def discard_update(self) -> int:
+        """Forgets the gradients of the batches of an update that is not whole.
+
+        Returns: how many batches that were.
+        """
+        dropped = max(e._family.batch for e in self._entries.values())
+        if dropped:
+            import numpy
+            for tensor in self.plan.persistent():
+                if tensor["name"].endswith(_SUM):
+                    host = self.executor.read(tensor["name"]).numpy()
+                    self.executor.write(tensor["name"], numpy.zeros_like(host))
+        for entry in self._entries.values():
+            entry._family.batch = 0
+        return dropped
+
+    def set(self, name: str, value: Any) -> None:
+        """Writes a hyper, a parameter or a state."""
+        self.executor.write(name, value)
+
+    def get(self, name: str) -> _runtime.Array:
+        """A copy of a tensor's value. Raises NotInitializedError."""
+        return self.executor.read(name)
+
+    def bind(self, name: str, array: Any) -> None:
+        """Has a tensor live in the caller's array on the device, from now on; an
+        input as "entry/name"."""
+        head, _, tail = name.rpartition("/")
+        if head in self._entries and tail in self._entries[head].signature.inputs:
+            return self._entries[head].bind(**{tail: array})
+        try:
+            role = self.executor.find(name)["role"]
+        except InvalidArgumentError:
+            role = ""
+        if role not in ("param", "state", "hyper"):
+            raise InvalidArgumentError("\"%s\" is no param, state or hyper" % name)
+        self.executor.bind(name, array)
+        self._bound[name] = array
+
+    def reset(self) -> None:
+        """Parameters and states back to the values that they started with."""
+        self.executor.reset_state()
+        for name, value in self._initial.items():
+            if name not in self._bound:
+                self.executor.write(name, value)
+        for entry in self._entries.values():
+            entry._family.batch = 0
+
+    # What it is
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """The plan as a file, for aicf.load, aicf-run and C++; without values."""
+        data = self.plan.serialize()
+        target = os.fspath(path)
+        part = "%s.part%d" % (target, os.getpid())
+        try:
+            with open(part, "wb") as file:
+                file.write(data)
+            os.replace(part, target)  # an older plan stays whole until then
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    def as_text(self, stage: str = "plan") -> str:
+        """Lowered.as_text; of a loaded plan its tables."""
+        return self.lowered.as_text(stage) if self.lowered else self.plan.dump()
+
+    def memory_analysis(self) -> dict[str, Any]:
+        """Bytes on the device: persistent_bytes, and of each entry io_bytes,
+        temp_bytes and temp_lower_bound_bytes (the most that live at once)."""
+        return dict(self.plan.memory())
+
+    def cost_analysis(self, entry: str | None = None) -> dict[str, Any]:
+        """flops, bytes (read and written by calls) and calls of one run, in all and
+        by call. A product counts 2·M·N·K, other primitives one an element."""
+        calls = [c for c in self.plan.costs() if entry is None or c["entry"] == entry]
+        return {"flops": sum(c["flops"] for c in calls),
+                "bytes": sum(c["bytes"] for c in calls),
+                "calls": len(calls), "by_call": calls}
+
+    def sync(self) -> None:
+        """Waits for everything; device errors surface here."""
+        self.executor.sync()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._pid and self.device.kind != "cpu":
+            raise FailedStateError("this program was made before a fork: a GPU does "
+                                   "not survive one, compile in the child")
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a program cannot be pickled: save() its plan and "
+                        "save_checkpoint() its values")
+
+    def __repr__(self) -> str:
+        return "aicf.Program(%s on %s)" % (", ".join(self._entries), self.device.name)
+
+
+class Entry:
+    """One entry of a program: call it with its inputs.
+
+    Attributes:
+        program: what it shares values through.
+        signature: its name and inputs.
+    """
+
+    def __init__(self, program: Program, signature: Signature) -> None:
+        self.program, self.signature = program, signature
+        self._runners: tuple[Any, ...] = ()
+        self._outputs: tuple[str, ...] = ()  # all that the plan has
+        self._is_packed = True  # the runner's outputs are not what a call returns
+        self._family = _sizes.Family(self)
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+    def _prepare(self) -> tuple[Any, ...]:
+        program = self.program
+        program._check_process()
+        names = [self.name]
+        if self.name + ACCUMULATE in program.plan.entries:
+            if self.signature.accumulate < 2:
+                raise FailedStateError(
+                    "%r accumulates gradients, and a plan before version 3.1 does not "
+                    "say over how many batches: aicf.load(path, accumulate={%r: K})"
+                    % (self.name, self.name))
+            names.append(self.name + ACCUMULATE)
+        self._runners = tuple(_runtime.Runner(program.executor, n) for n in names)
+        self._outputs = tuple(self._runners[0].outputs)
+        self._is_packed = self.signature.form != "tensor" or len(self._outputs) > 1
+        order = tuple(self._runners[0].inputs)
+        for name, array in program._bound.items():
+            head, _, tail = name.partition("/")
+            if head == self.name and tail in order:
+                for runner in self._runners:
+                    runner.bind(tail, array)
+        return self._runners
+
+    def _next(self) -> Any:
+        """The runner of this call: all but the last batch of an update only add."""
+        runners = self._runners or self._prepare()
+        if len(runners) == 1:
+            return runners[0]
+        return runners[self._family.batch != self.signature.accumulate - 1]
+
+    def _unpack(self, values: Any) -> Any:
+        return self.signature.pack(values if isinstance(values, tuple) else (values,),
+                                   self._outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the entry once. Inputs by position or name: NumPy, PyTorch, JAX, CuPy
+        arrays of exactly the dtype, copied; numbers for 0-d ones. Without any, with
+        those that were written or bound. Returns after enqueue.
+
+        Inputs that all have another leading dimension, a last small batch, go to an
+        entry for that many rows, which is compiled the first time. It shares
+        everything with this one. The loss is the mean over the rows of the batch;
+        where an update accumulates several batches, it is made of the mean of
+        their means, as in a loop of PyTorch's.
+
+        Returns: the loss, or what the function returned, as aicf.Array; a step with
+            further outputs (loss, dict).
+        Raises: InvalidArgumentError (missing, extra, device, layout),
+            ShapeMismatchError, DTypeMismatchError, FailedStateError (another
+            thread), DeviceError. Nothing ran then.
+        """
+        runners = self._runners
+        try:
+            if len(runners) == 1:
+                values = runners[0](*args, **kwargs)
+            else:
+                values = self._next()(*args, **kwargs)
+                self._count()
+        except ShapeMismatchError as error:
+            other = self._family.entry_for(args, kwargs, error)
+            if other is self:
+                raise
+            return other(*args, **kwargs)
+        return self._unpack(values) if self._is_packed else values
+
+    def predict(self, *arrays: Any, batch_size: int | None = None) -> Any:
+        """The step's model in evaluation mode, on every row of the arrays.
+
+        The rows go through the program's entry "predict" in chunks; it is compiled
+        from the model the first time. The last chunk is filled up with copies of
+        its last row, whose results are dropped: a row's result must not depend on
+        other rows.
+
+        Args:
+            arrays: what the model's forward takes, [rows, ...] each.
+            batch_size: rows of a chunk; default: of the step's batch.
+        Returns: NumPy arrays of as many rows, as the model returns them: one, a
+            tuple, or a dict.
+        Raises: InvalidArgumentError (other numbers of rows), FailedStateError (a
+            program from a file that has no such entry), and what a call raises.
+        """
+        return _predict.predict(self, arrays, batch_size)
+
+    def _count(self) -> None:
+        if len(self._runners) > 1:
+            family = self._family
+            family.batch = (family.batch + 1) % self.signature.accumulate
+
+    def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
+        """`n` calls with the inputs that are written or bound, `steps_per_launch`
+        of them one graph launch. Ctrl-C ends it after a step.
+
+        Returns: what the last call gives.
+        """
+        for name, value, bits in (("n", n, 64),
+                                  ("steps_per_launch", steps_per_launch, 32)):
+            if isinstance(value, bool) or not isinstance(value, int) \
+                    or not 1 <= value < 2**bits:
+                raise InvalidArgumentError("%s is %r, expected an int from 1 to "
+                                           "2^%d - 1" % (name, value, bits))
+        self._next()
+        if len(self._runners) == 1:
+            return self._unpack(self._runners[0].run(n, steps_per_launch))
+        if steps_per_launch > 1:
+            raise InvalidArgumentError("a step that accumulates takes one step a "
+                                       "launch: its batches are not all alike")
+        for _ in range(n):
+            values = self._next()()
+            self._count()
+        return self._unpack(values)
+
+    def write(self, **inputs: Any) -> None:
+        """Writes inputs, for run() and calls without arguments."""
+        for name in inputs:
+            self._check_input(name)
+        for entry in self._entry_names():
+            for name, value in inputs.items():
+                self.program.executor.write("%s/%s" % (entry, name), value)
+
+    def bind(self, **inputs: Any) -> None:
+        """Uses the memory of arrays on the device for inputs, without a copy, until
+        others are bound; the arrays are kept alive. Graphs are captured anew."""
+        for name in inputs:
+            self._check_input(name)
+        self._runners or self._prepare()
+        for name, array in inputs.items():
+            for runner in self._runners:
+                runner.bind(name, array)
+            for entry in self._entry_names():
+                self.program._bound["%s/%s" % (entry, name)] = array
+
+    def _entry_names(self) -> list[str]:
+        self._runners or self._prepare()
+        return [self.name, self.name + ACCUMULATE][:len(self._runners)]
+
+    def _check_input(self, name: str) -> None:
+        if name not in self.signature.inputs:
+            raise InvalidArgumentError("there is no input \"%s\"; the inputs are %s"
+                                       % (name, ", ".join(self.signature.inputs)
+                                          or "none"))
+
+    # The program's, for those who have one entry
+
+    def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
+        """Program.state_dict."""
+        return self.program.state_dict(optimizer)
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Program.load_state_dict."""
+        self.program.load_state_dict(state, strict)
+
+    def save_weights(self, path: str | os.PathLike[str],
+                     optimizer: bool = False) -> None:
+        """Program.save_weights."""
+        self.program.save_weights(path, optimizer)
+
+    def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
+        """Program.load_weights."""
+        self.program.load_weights(path, strict)
+
+    def save_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+        """Program.save_checkpoint."""
+        self.program.save_checkpoint(directory)
+
+    def load_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+        """Program.load_checkpoint."""
+        self.program.load_checkpoint(directory)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Program.save."""
+        self.program.save(path)
+
+    def _own(self, name: str) -> str:
+        """"lr" and "step" are those of this entry's optimizer."""
+        prefix = self.signature.optimizer_prefix
+        return prefix + name if name in ("lr", "step") else name
+
+    def set(self, name: str, value: Any) -> None:
+        """Program.set; "lr" is the learning rate of this entry's optimizer."""
+        self.program.set(self._own(name), value)
+
+    def get(self, name: str) -> _runtime.Array:
+        """Program.get; "lr" and "step" are those of this entry's optimizer."""
+        return self.program.get(self._own(name))
+
+    def sync(self) -> None:
+        """Program.sync."""
+        self.program.sync()
+
+    def as_text(self, stage: str = "plan") -> str:
+        """Program.as_text."""
+        return self.program.as_text(stage)
+
+    def memory_analysis(self) -> dict[str, Any]:
+        """Program.memory_analysis."""
+        return self.program.memory_analysis()
+
+    def cost_analysis(self) -> dict[str, Any]:
+        """Program.cost_analysis of this entry."""
+        return self.program.cost_analysis(self.name)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an entry cannot be pickled: save() its plan and "
+                        "save_checkpoint() its values")
+
+    def __repr__(self) -> str:
+        return "aicf.Entry(%s(%s) on %s)" % (
+            self.name, ", ".join(self.signature.inputs), self.program.device.name)
+
+

@@ -1,0 +1,381 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Other batch sizes: entries that join a program, and predictions for any rows."""
+
+import logging
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+
+import aicf
+from aicf import nn
+
+from conftest import INPUTS, Mlp, cross_entropy, make_batch, make_step
+
+
+def statistics(step):
+    return step.program.executor.statistics()
+
+
+def with_accuracy(model, x, labels):
+    logits = model(x)
+    return (aicf.losses.cross_entropy(logits, labels),
+            {"correct": aicf.losses.accuracy_count(logits, labels)})
+
+
+def test_a_small_batch_gets_an_entry_once(batch, caplog):
+    step = make_step()
+    step(*batch)
+    with caplog.at_level(logging.INFO, "aicf"):
+        step(*make_batch(1, rows=5))
+        step(*make_batch(2, rows=5))
+    assert list(step.program.entries) == ["train_step", "train_step@5"]
+    assert [r.message for r in caplog.records] == [
+        "compiling 'train_step@5', for batches of 5 rows"]
+    assert step.program["train_step@5"](*make_batch(3, rows=5)).shape == ()
+    assert step.get("step").item() == 4
+    step.program["train_step@5"](*batch)  # every one of them leads to the others
+    assert step.get("step").item() == 5 and len(step.program.entries) == 2
+
+
+def test_every_size_trains_the_same_values():
+    """An update by 5 rows is the update of a step that was compiled for 5."""
+    small = {"x": aicf.spec((5, 64)), "labels": aicf.spec((5,), "i32")}
+    model = Mlp(dropout=0.5)
+    step = make_step(model=model)
+    other = aicf.compile_step(Mlp(dropout=0.5), cross_entropy, aicf.optim.AdamW(1e-2),
+                              small)
+    for i in range(3):
+        data = make_batch(i, rows=5)
+        assert float(step(*data)) == float(other(*data))
+    for name, value in other.state_dict(optimizer=True).items():
+        np.testing.assert_array_equal(step.state_dict(optimizer=True)[name], value)
+
+
+def test_the_learning_rate_is_one(batch):
+    step = make_step(aicf.optim.SGD(0.5))
+    step(*make_batch(rows=3))
+    step.set("lr", 0.0)
+    before = step.state_dict()
+    step(*make_batch(rows=3))
+    step(*batch)
+    for name, value in step.state_dict().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_what_is_there_stays(batch):
+    """Graphs, bindings, written inputs, addresses, outputs that are held."""
+    model = Mlp()
+    step, other = make_step(model=model), make_step()
+    step.bind(x=batch[0])
+    step.write(labels=batch[1])
+    held = step()
+    value = float(held)
+    addresses = {(s["entry"], s["tid"]): s["pointer"]
+                 for s in step.program.executor.slots() if s["entry"]}
+    before = statistics(step)
+    aicf.compile(model, {"x": aicf.spec((7, 64))}, program=step)
+    now = {(s["entry"], s["tid"]): s["pointer"]
+           for s in step.program.executor.slots() if s["entry"] == "train_step"}
+    assert now == {key: addresses[key] for key in now}
+    assert statistics(step)["persistent_bytes"] == before["persistent_bytes"]
+    assert float(held) == value == float(other(*batch))
+    assert float(step()) == float(other(*batch))
+    assert statistics(step)["captures"] == before["captures"]
+
+
+def test_batches_of_an_update_may_have_any_size():
+    step = make_step(aicf.optim.SGD(0.5, accumulate=3))
+    sizes = [16, 16, 5]
+    data = [make_batch(i, rows) for i, rows in enumerate(sizes)]
+    before = step.state_dict()
+    one = [aicf.compile_step(Mlp(), cross_entropy, aicf.optim.SGD(0.5),
+                             {"x": aicf.spec((rows, 64)), "labels": aicf.spec(rows, "i32")})
+           for rows in sizes]
+    deltas = []
+    for single, batch in zip(one, data):
+        single.load_state_dict(before)
+        single(*batch)
+        after = single.state_dict()
+        deltas.append({n: after[n] - before[n] for n in after})
+    for batch in data[:2]:
+        step(*batch)
+    with pytest.raises(aicf.errors.FailedStateError, match="2 of 3 batches"):
+        step.save_checkpoint("nowhere")
+    step(*data[2])  # the mean of the means
+    for name, value in step.state_dict().items():
+        mean = sum(d[name] for d in deltas) / 3
+        np.testing.assert_allclose(value - before[name], mean, rtol=1e-3, atol=1e-6)
+
+
+def test_an_open_update_can_be_discarded(batch):
+    step, other = (make_step(aicf.optim.SGD(0.5, accumulate=2)) for _ in range(2))
+    step(*make_batch(5))
+    assert step.program.discard_update() == 1
+    assert step.program.discard_update() == 0
+    for _ in range(2):
+        step(*batch)
+        other(*batch)
+    for name, value in other.state_dict(optimizer=True).items():
+        np.testing.assert_array_equal(step.state_dict(optimizer=True)[name], value)
+
+
+@pytest.mark.parametrize("x, y, error, text", [
+    ((5, 63), (5,), aicf.errors.ShapeMismatchError, r"\(5, 63\), expected 16x64xf32"),
+    ((5, 64), (16,), aicf.errors.ShapeMismatchError, r"expected 16x64xf32"),
+    ((5, 64), (4,), aicf.errors.ShapeMismatchError, r"expected 16x64xf32"),
+    ((5, 64, 1), (5,), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
+    ((0, 64), (0,), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
+    ((64,), (5,), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
+])
+def test_other_differences_stay_errors(x, y, error, text):
+    step = make_step()
+    with pytest.raises(error, match=text):
+        step(np.zeros(x, np.float32), np.zeros(y, np.int32))
+    assert list(step.program.entries) == ["train_step"]
+
+
+def test_a_wrong_dtype_compiles_nothing():
+    step = make_step()
+    with pytest.raises(aicf.errors.DTypeMismatchError, match='"labels" is i64'):
+        step(np.zeros((5, 64), np.float32), np.zeros(5, np.int64))
+    with pytest.raises(aicf.errors.ShapeMismatchError):
+        step(np.zeros((5, 64), np.float32), "labels")
+    assert list(step.program.entries) == ["train_step"]
+
+
+def test_a_fixed_shape_is_fixed():
+    step = make_step(shapes="fixed")
+    with pytest.raises(aicf.errors.ShapeMismatchError, match='shapes="fixed"'):
+        step(*make_batch(rows=5))
+    with pytest.raises(ValueError, match='expected "batch"'):
+        make_step(shapes="any")
+
+
+def test_a_function_that_wants_its_size_says_so():
+    table = nn.Parameter((16, 64), name="table")
+
+    def add(x):
+        return x + table
+    entry = aicf.compile(add, {"x": aicf.spec((16, 64))})
+    with pytest.raises(aicf.errors.ShapeMismatchError,
+                       match="cannot be compiled for 5 rows.*do not broadcast"):
+        entry(np.zeros((5, 64), np.float32))
+    assert list(entry.program.entries) == ["add"]
+    entry(np.zeros((16, 64), np.float32))
+
+
+def test_many_sizes_are_warned_of(batch):
+    step = make_step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in range(1, 8):
+            step(*make_batch(rows=rows))
+    with pytest.warns(UserWarning, match="9 batch sizes"):
+        step(*make_batch(rows=9))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        step(*make_batch(rows=10))
+        assert step(*batch).shape == ()
+
+
+def test_a_loaded_plan_has_the_sizes_it_was_saved_with(tmp_path):
+    step = make_step()
+    step(*make_batch(rows=5))
+    step.save(tmp_path / "a.plan")
+    loaded = aicf.load(tmp_path / "a.plan")
+    loaded.load_state_dict(step.state_dict(optimizer=True))
+    loaded.set("lr", 1e-2)
+    data = make_batch(3, rows=5)
+    assert float(loaded["train_step"](*data)) == float(step(*data))
+    with pytest.raises(aicf.errors.ShapeMismatchError,
+                       match="needs the compiler.*'train_step', 'train_step@5'"):
+        loaded["train_step"](*make_batch(rows=6))
+
+
+def test_a_second_size_needs_no_second_name(step):
+    model = step.signature.model
+    one = aicf.compile(model, {"x": aicf.spec((7, 64))}, program=step)
+    two = aicf.compile(model, {"x": aicf.spec((3, 64))}, program=step)
+    assert (one.name, two.name) == ("predict", "predict@3")
+    assert aicf.compile(model, {"x": aicf.spec((3, 64))}, program=step) is two
+    assert aicf.compile(model, {"x": aicf.spec((7, 64))}, program=step) is one
+    again = aicf.compile_step(model, cross_entropy, aicf.optim.SGD(0.1), INPUTS,
+                              program=step)
+    assert again is step
+    with pytest.raises(aicf.CompileError, match="already"):
+        aicf.compile(lambda x: x, {"x": aicf.spec((3, 64))}, program=step,
+                     name="predict")
+    with pytest.raises(ValueError, match="may not be called 'predict@9'"):
+        aicf.compile(lambda x: x, {"x": aicf.spec((3, 64))}, program=step,
+                     name="predict@9")
+
+
+def test_a_step_joins_a_program(batch):
+    """Two steps, two optimizers, one model."""
+    model = Mlp()
+    model.fc0.requires_grad_(False)
+    head = make_step(aicf.optim.SGD(0.1), model)
+
+    def slow(model, x, labels):
+        return aicf.losses.cross_entropy(model(x), labels) * 0.5
+    model.fc0.requires_grad_(True)
+    everything = aicf.compile_step(model, slow, aicf.optim.SGD(0.2), INPUTS,
+                                   program=head, name="all")
+    before = head.state_dict()["fc0.weight"]
+    head(*batch)
+    np.testing.assert_array_equal(head.state_dict()["fc0.weight"], before)
+    everything(*batch)
+    assert (head.state_dict()["fc0.weight"] != before).any()
+    assert everything.get("lr").item() == pytest.approx(0.2)
+
+
+def test_compile_takes_a_loss_function(batch):
+    model = Mlp(dropout=0.5)
+    step = aicf.compile_step(model, with_accuracy, aicf.optim.SGD(0.1), INPUTS)
+    evaluate = aicf.compile(with_accuracy, INPUTS, model=model, program=step,
+                            name="evaluate")
+    loss, metrics = evaluate(*batch)
+    plain = aicf.compile(cross_entropy, INPUTS, model=model, program=step,
+                         name="plain")
+    assert float(loss) == float(plain(*batch)) and 0 <= int(metrics["correct"]) <= 16
+    trained = step(*batch)
+    assert isinstance(trained[1], dict)
+    with pytest.raises(TypeError, match="cannot be called with the inputs x"):
+        aicf.compile(with_accuracy, {"x": INPUTS["x"]}, model=model)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x + 1, lambda x: (x + 1,), lambda x: (x + 1, x * 2),
+    lambda x: {"a": x + 1, "b": x * 2}, lambda x: {"a": x + 1},
+    lambda x: (x.mean(), {"a": x + 1}), lambda x: (x + 1, {"b": x * 3}),
+])
+def test_outputs_come_back_from_a_file_as_they_went_out(function, tmp_path):
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    entry = aicf.compile(function, {"x": x}, name="f")
+    entry.save(tmp_path / "f.plan")
+    loaded = aicf.load(tmp_path / "f.plan")["f"]
+
+    def plain(value):
+        if isinstance(value, dict):
+            return {k: plain(v) for k, v in value.items()}
+        if isinstance(value, tuple):
+            return tuple(plain(v) for v in value)
+        return value.tolist()
+    assert plain(loaded(x)) == plain(entry(x))
+    assert type(loaded(x)) is type(entry(x))
+
+
+def test_kept_gradients_come_back_too(batch, tmp_path):
+    for loss in (cross_entropy, with_accuracy):
+        step = aicf.compile_step(Mlp(), loss, aicf.optim.SGD(0.1), INPUTS, keep="grad")
+        step.save(tmp_path / "a.plan")
+        loaded = aicf.load(tmp_path / "a.plan")["train_step"]
+        loaded.set("lr", 0.1)
+        assert list(loaded(*batch)[1]) == list(step(*batch)[1])
+
+
+# Prediction
+
+def reference(step, x):
+    p = {n: v.astype(np.float64) for n, v in step.state_dict().items()}
+    h = np.maximum(x @ p["fc0.weight"].T + p["fc0.bias"], 0)
+    return h @ p["fc1.weight"].T + p["fc1.bias"]
+
+
+@pytest.mark.parametrize("rows", [1, 5, 16, 17, 40])
+def test_predict_takes_any_rows(rows):
+    step = make_step(model=Mlp(dropout=0.9))
+    x = make_batch(rows, rows)[0]
+    result = step.predict(x)
+    assert result.shape == (rows, 10)
+    np.testing.assert_allclose(result, reference(step, x), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(step.predict(x, batch_size=3)[:1],
+                                  step.predict(x[:1], batch_size=3))
+    assert [n for n in step.program.entries
+            if n.startswith("predict")] == ["predict", "predict@3"]
+
+
+def test_predict_returns_what_the_model_returns():
+    class Two(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(4, 2)
+
+        def forward(self, a, b):
+            return {"sum": self.fc(a + b), "pair": self.fc(a)}
+    step = aicf.compile_step(
+        Two(), lambda m, a, b: m(a, b)["sum"].mean(), aicf.optim.SGD(0.1),
+        {"a": aicf.spec((4, 4)), "b": aicf.spec((4, 4))})
+    a = np.ones((6, 4), np.float32)
+    result = step.predict(a, a)
+    assert {k: v.shape for k, v in result.items()} == {"sum": (6, 2), "pair": (6, 2)}
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="takes 2 inputs .a, b."):
+        aicf.compile_step(Two(), lambda m, a, b: m(a, b)["sum"].mean(),
+                          aicf.optim.SGD(0.1),
+                          {"a": aicf.spec((4, 4)), "b": aicf.spec((4, 4))}).predict(a)
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="common number of rows"):
+        step.predict(a, a[:3])
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="no rows"):
+        step.predict(a[:0], a[:0])
+
+
+def test_predict_of_a_plan_file(tmp_path, batch):
+    step = make_step()
+    step.save(tmp_path / "without.plan")
+    expected = step.predict(batch[0])
+    step.save(tmp_path / "with.plan")
+    with pytest.raises(aicf.errors.FailedStateError,
+                       match="no entry 'predict'; it has train_step"):
+        aicf.load(tmp_path / "without.plan")["train_step"].predict(batch[0])
+    loaded = aicf.load(tmp_path / "with.plan")
+    loaded.load_state_dict(step.state_dict(optimizer=True))
+    np.testing.assert_array_equal(loaded["train_step"].predict(batch[0]), expected)
+
+
+def test_predict_of_two_models(batch):
+    """Each step predicts with its own model."""
+    class Pair(nn.Module):
+        def __init__(self):
+            self.one, self.two = Mlp(), Mlp()
+    pair = Pair()
+    one = aicf.compile_step(pair.one, cross_entropy, aicf.optim.SGD(0.1), INPUTS)
+    x = batch[0]
+    a = one.predict(x)
+    two = aicf.compile_step(
+        pair, lambda m, x, labels: aicf.losses.cross_entropy(m.two(x), labels),
+        aicf.optim.SGD(0.1), INPUTS, program=one, name="two")
+    with pytest.raises(Exception, match="Pair"):
+        two.predict(x)
+    np.testing.assert_array_equal(one.predict(x), a)
+
+
+def test_a_joining_entry_copies_nothing():
+    """1 GB of parameters: the peak of the process grows by less than a quarter of
+    it, one tensor of four."""
+    program = textwrap.dedent("""
+        import resource
+        import numpy as np
+        import aicf
+        from aicf import nn
+        class Wide(nn.Module):
+            def __init__(self):
+                self.w = [nn.Parameter((8192, 8192), init="zeros") for _ in range(4)]
+            def forward(self, x):
+                for w in self.w:
+                    x = aicf.ops.linear(x, w)
+                return x
+        entry = aicf.compile(Wide(), {"x": aicf.spec((1, 8192))})
+        entry(np.zeros((1, 8192), np.float32))
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        before = peak()
+        entry(np.zeros((2, 8192), np.float32))
+        print(before, peak() - before)
+    """)
+    out = subprocess.run([sys.executable, "-c", program], check=True,
+                         capture_output=True, text=True).stdout.split()
+    assert float(out[0]) > 1024 and float(out[1]) < 256, out

@@ -1,0 +1,263 @@
+//===- ExtendTest.cpp - an executor goes on with a longer plan ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Executor.h"
+#include "lib/Plan/Extension.h"
+#include "unittests/Common/SamplePlans.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+std::shared_ptr<const Plan> share(Plan plan) {
+  EXPECT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).message();
+  return std::make_shared<const Plan>(std::move(plan));
+}
+
+void writeInputs(Executor &e) {
+  float x[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1}, t[6] = {1, 0, 0, 0, 1, 0};
+  float lr = 0.1f;
+  EXPECT_TRUE(e.write("train/x", x, sizeof(x)).ok());
+  EXPECT_TRUE(e.write("predict/x", x, sizeof(x)).ok());
+  EXPECT_TRUE(e.write("t", t, sizeof(t)).ok());
+  EXPECT_TRUE(e.write("lr", &lr, sizeof(lr)).ok());
+}
+
+std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {}) {
+  auto executor =
+      Executor::create(share(makeTrainPlan()), createCPUDevice({1}), options);
+  EXPECT_TRUE(executor.ok()) << executor.status().toString();
+  return std::move(*executor);
+}
+
+std::vector<float> readAll(Executor &e, const char *name) {
+  std::vector<float> values(e.find(name)->desc.elements());
+  Status read = e.read(name, values.data(), values.size() * sizeof(float));
+  EXPECT_TRUE(read.ok()) << name << ": " << read.toString();
+  return values;
+}
+
+std::map<std::string, const void *> addresses(const Executor &e) {
+  std::map<std::string, const void *> found;
+  for (const SlotInfo &slot : e.slots())
+    if (slot.entry != "wide" && slot.name != "extra")
+      found[slot.entry + "/" + slot.name] = slot.pointer;
+  return found;
+}
+
+TEST(Extend, KeepsValuesAddressesAndGraphs) {
+  auto executor = makeTrainer(), reference = makeTrainer();
+  Executor &e = *executor;
+  alignas(256) float bound[12];
+  for (int i = 0; i < 12; ++i)
+    bound[i] = 0.1f * float(i);
+  ASSERT_TRUE(reference->write("W", bound, sizeof(bound)).ok());
+  ASSERT_TRUE(e.bind("W", bound, sizeof(bound)).ok());
+  writeInputs(e);
+  writeInputs(*reference);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
+    ASSERT_TRUE(reference->run("train").ok());
+  }
+  auto before = addresses(e);
+  uint64_t persistent = e.statistics().persistentBytes;
+  Status status = e.extend(share(makeLongerTrainPlan()));
+  ASSERT_TRUE(status.ok()) << status.toString();
+  EXPECT_EQ(addresses(e), before);
+  EXPECT_EQ(e.statistics().persistentBytes, persistent + 256);
+  EXPECT_EQ(readAll(e, "loss"), readAll(*reference, "loss"));
+  EXPECT_TRUE(e.replay("train").ok()) << "its graph is still there";
+  ASSERT_TRUE(e.run("train").ok());
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(reference->run("train").ok());
+  EXPECT_EQ(e.statistics().captures, 1u);
+  for (const char *name : {"W", "b", "mW", "mb", "loss"})
+    EXPECT_EQ(readAll(e, name), readAll(*reference, name)) << name;
+  EXPECT_EQ(readAll(e, "W"), std::vector<float>(bound, bound + 12));
+
+  // The new entry sees the trained parameters, and its own param is there.
+  EXPECT_EQ(e.run("wide").code(), StatusCode::NotInitialized);
+  float x[16] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1};
+  ASSERT_TRUE(e.write("wide/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(e.run(GraphKey{"wide"}).ok());
+  ASSERT_TRUE(reference->run("predict").ok());
+  std::vector<float> wide = readAll(e, "wide/y"),
+                     narrow = readAll(*reference, "y");
+  for (size_t i = 0; i < narrow.size(); ++i)
+    EXPECT_FLOAT_EQ(wide[i], narrow[i] + 1);
+  ASSERT_TRUE(e.reset_state().ok());
+  EXPECT_EQ(readAll(e, "extra"), std::vector<float>(12, 1));
+}
+
+TEST(Extend, InEveryMode) {
+  for (int mode = 0; mode < 5; ++mode) {
+    ExecutorOptions options;
+    options.separateAllocations = mode == 1;
+    options.poison = mode == 2;
+    options.canary = mode == 3;
+    options.isWarmup = mode == 4;
+    auto executor = makeTrainer(options), reference = makeTrainer(options);
+    Executor &e = *executor;
+    writeInputs(e);
+    writeInputs(*reference);
+    ASSERT_TRUE(e.run("train").ok());
+    ASSERT_TRUE(reference->run("train").ok());
+    Status status = e.extend(share(makeLongerTrainPlan()));
+    ASSERT_TRUE(status.ok()) << status.toString();
+    ASSERT_TRUE(e.run("train").ok());
+    ASSERT_TRUE(reference->run("train").ok());
+    float x[16] = {1};
+    ASSERT_TRUE(e.write("wide/x", x, sizeof(x)).ok());
+    ASSERT_TRUE(e.run("wide").ok());
+    EXPECT_EQ(readAll(e, "W"), readAll(*reference, "W")) << mode;
+    EXPECT_EQ(readAll(e, "loss"), readAll(*reference, "loss")) << mode;
+  }
+}
+
+/// Before prepare() only what is bound is there to be kept.
+TEST(Extend, BeforeItIsPrepared) {
+  auto executor = makeTrainer();
+  alignas(256) float bound[12] = {3};
+  ASSERT_TRUE(executor->bind("W", bound, sizeof(bound)).ok());
+  ASSERT_TRUE(executor->extend(share(makeLongerTrainPlan())).ok());
+  EXPECT_EQ(executor->statistics().persistentBytes, 0u);
+  writeInputs(*executor);
+  ASSERT_TRUE(executor->run("train").ok());
+  EXPECT_EQ(readAll(*executor, "W"), std::vector<float>(bound, bound + 12));
+  EXPECT_EQ(executor->statistics().persistentBytes, 6 * 256u);
+}
+
+/// An entry that runs other calls now is prepared anew, and its graph goes.
+TEST(Extend, WhatChangedIsPreparedAnew) {
+  auto executor = makeTrainer();
+  Executor &e = *executor;
+  writeInputs(e);
+  ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
+  ASSERT_TRUE(e.run(GraphKey{"predict"}).ok());
+  Plan longer = makeLongerTrainPlan();
+  longer.entries[2].calls.pop_back(); // without the bias
+  ASSERT_TRUE(e.extend(share(longer)).ok());
+  EXPECT_TRUE(e.replay("train").ok());
+  EXPECT_EQ(e.replay("predict").code(), StatusCode::FailedState);
+  float y[6];
+  EXPECT_EQ(e.read("predict/y", y, sizeof(y)).code(),
+            StatusCode::NotInitialized);
+  EXPECT_EQ(e.run("predict").code(), StatusCode::NotInitialized)
+      << "its inputs lie elsewhere";
+}
+
+/// A derived state that comes later is the cast of what its source is by then.
+TEST(Extend, DerivedStatesFollowTheirSource) {
+  Plan plan = makeTrainPlan();
+  plan.entries.erase(plan.entries.begin()); // only @predict
+  auto executor = Executor::create(share(plan), createCPUDevice({1}));
+  ASSERT_TRUE(executor.ok());
+  Executor &e = **executor;
+  std::vector<float> W(12, 0.5f);
+  ASSERT_TRUE(e.write("W", W.data(), 48).ok());
+  Plan longer = plan;
+  PlanTensor copy = plan.persistent[0];
+  copy.name = "W.f16";
+  copy.role = Role::State;
+  copy.desc.dtype = DType::F16;
+  copy.init = InitKind::None;
+  copy.derivedFrom = 0;
+  copy.offset = longer.persistentBytes;
+  longer.persistentBytes += 256;
+  longer.persistent.push_back(copy);
+  for (PlanCall &call : longer.entries[0].calls)
+    for (auto *numbers : {&call.ins, &call.outs})
+      for (uint32_t &tid : *numbers)
+        tid += tid >= plan.persistent.size();
+  ASSERT_TRUE(e.extend(share(longer)).ok());
+  std::vector<uint16_t> halves(12);
+  ASSERT_TRUE(e.read("W.f16", halves.data(), 24).ok());
+  EXPECT_EQ(halves, std::vector<uint16_t>(12, 0x3800)); // 0.5
+  ASSERT_TRUE(e.extend(share(plan)).ok()) << "a derived state may go";
+  EXPECT_EQ(readAll(e, "W"), W);
+}
+
+TEST(Extend, RefusesWhatLacksSomething) {
+  auto executor = makeTrainer();
+  Executor &e = *executor;
+  writeInputs(e);
+  ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
+  std::vector<float> W = readAll(e, "W");
+  auto refused = [&](Plan plan, const char *why) {
+    Status status =
+        e.extend(std::make_shared<const Plan>(std::move(plan)));
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << why;
+    EXPECT_NE(status.message().find(why), std::string::npos)
+        << status.message();
+  };
+  Plan plan = makeLongerTrainPlan();
+  plan.entries.erase(plan.entries.begin() + 1);
+  refused(plan, "has no entry \"train\"");
+  plan = makeLongerTrainPlan();
+  plan.persistent[1].name = "V";
+  refused(plan, "has no \"W\"");
+  plan = makeLongerTrainPlan();
+  plan.persistent[1].desc.dims[0] = 2;
+  refused(plan, "\"W\" is a param of 3x4xf32, and in the plan to go on with a "
+                "param of 2x4xf32");
+  plan = makeLongerTrainPlan();
+  plan.persistent[1].role = Role::State;
+  refused(plan, "go on with a state of 3x4xf32");
+  plan = makeLongerTrainPlan();
+  plan.device = DeviceKind::CUDA;
+  refused(plan, "the plan is for cpu, the one to go on with for cuda");
+  EXPECT_EQ(e.extend(nullptr).code(), StatusCode::InvalidArgument);
+  EXPECT_TRUE(e.replay("train").ok());
+  EXPECT_NE(readAll(e, "W"), W);
+}
+
+/// Everything that a run could tell is compared; a plan goes on as itself.
+TEST(Extend, MatchesEntriesByWhatTheyRun) {
+  Plan plan = makeTrainPlan();
+  StatusOr<PlanExtension> same = matchExtension(plan, plan);
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(same->entries, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(same->persistent, (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+  auto differs = [&](const char *what, auto change) {
+    Plan other = plan;
+    change(other.entries[0]);
+    StatusOr<PlanExtension> found = matchExtension(plan, other);
+    ASSERT_TRUE(found.ok()) << what;
+    EXPECT_EQ(found->entries, (std::vector<int64_t>{-1, 1})) << what;
+  };
+  differs("a call less", [](PlanEntry &e) { e.calls.pop_back(); });
+  differs("a tensor more",
+          [](PlanEntry &e) { e.tensors.push_back(e.tensors[0]); });
+  differs("io", [](PlanEntry &e) { e.ioBytes += 256; });
+  differs("temp", [](PlanEntry &e) { e.tempBytes += 256; });
+  differs("batches", [](PlanEntry &e) { e.accumulate = 2; });
+  differs("an offset", [](PlanEntry &e) { e.tensors[3].offset = 512; });
+  differs("a name", [](PlanEntry &e) { e.tensors[0].name = "z"; });
+  differs("a kernel", [](PlanEntry &e) { e.calls[0].kid = "other"; });
+  differs("an operand", [](PlanEntry &e) { e.calls[1].ins[1] = 3; });
+  differs("a result", [](PlanEntry &e) { e.calls[0].outs[0] = 10; });
+  differs("a workspace", [](PlanEntry &e) { e.calls[0].workspace = 10; });
+  differs("its size", [](PlanEntry &e) { e.calls[0].workspaceBytes = 4; });
+  differs("a stream", [](PlanEntry &e) { e.calls[0].stream = 1; });
+  differs("a wait", [](PlanEntry &e) { e.calls[0].waits = {1}; });
+  differs("an attribute", [](PlanEntry &e) {
+    setBody(e.calls[0], [](Body &b) { b.steps[0].attrs[0] ^= 1; });
+  });
+  Plan labels = plan;
+  labels.entries[0].tensors[3].vid = 77;
+  labels.entries[0].calls[0].vids = {77};
+  labels.entries[0].calls[0].location = "elsewhere";
+  EXPECT_EQ(matchExtension(plan, labels)->entries,
+            (std::vector<int64_t>{0, 1}));
+}
+
+} // namespace

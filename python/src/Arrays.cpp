@@ -465,28 +465,152 @@ nb::object dlpack(Array &array, nb::kwargs kwargs) {
   return view.attr("__dlpack__")(**kwargs);
 }
 
+/// What an operator copies from a GPU without being asked to.
+constexpr uint64_t kSmallBytes = 64 << 10;
+
+bool isSmall(const Array &array) {
+  return array.data->device->isCPU() ||
+         array.data->desc.spanBytes() <= kSmallBytes;
+}
+
+/// The values as NumPy's, of bf16 as f32: for people, and for arithmetic on the
+/// host.
+nb::object hostValues(Array &array) {
+  const TensorDesc &desc = array.data->desc;
+  if (!isSmall(array))
+    throw nb::type_error(
+        ("an array of " + std::to_string(desc.elements()) +
+         " elements on a GPU is not copied silently: take numpy() once")
+            .c_str());
+  if (desc.dtype != DType::BF16)
+    return toNumPy(array);
+  std::shared_ptr<void> host = hostCopy(array);
+  size_t count = size_t(desc.elements());
+  std::shared_ptr<float[]> wide(new float[count]);
+  for (size_t i = 0; i < count; ++i)
+    wide[i] = float(loadElement(
+        DType::BF16, static_cast<const uint8_t *>(host.get()) + 2 * i));
+  return exportArray<nb::numpy>(desc, std::shared_ptr<void>(wide, wide.get()),
+                                DType::F32, nb::device::cpu::value, 0);
+}
+
+/// What stands for an array in an expression: a number for a 0-d one.
+nb::object operand(nb::handle object) {
+  Array *array = nullptr;
+  if (!nb::try_cast(object, array) || !array)
+    return nb::borrow(object);
+  return array->data->desc.rank == 0 ? item(*array) : hostValues(*array);
+}
+
 std::string repr(Array &array) {
   const TensorDesc &desc = array.data->desc;
   std::string text = "aicf.Array(";
-  nb::object values;
-  if (desc.elements() == 1)
-    values = item(array);
-  else if (desc.elements() <= 16 && desc.dtype != DType::BF16)
-    values = toNumPy(array).attr("tolist")();
-  if (values.is_valid())
-    text += nb::cast<std::string>(nb::str(nb::repr(values))) + ", ";
+  if (desc.rank == 0)
+    text += nb::cast<std::string>(nb::str(nb::repr(item(array)))) + ", ";
+  else if (isSmall(array))
+    text += nb::cast<std::string>(nb::module_::import_("numpy").attr(
+                "array2string")(hostValues(array), nb::arg("separator") = ", ",
+                                nb::arg("prefix") = text)) +
+            ", ";
   return text + desc.toString() + ", " + array.data->device->name() + ")";
 }
 
-/// `op` is Python's Py_EQ, ...; what is compared is the one element.
-template <int op> nb::object compare(Array &array, nb::object other) {
-  if (array.data->desc.elements() != 1)
-    throw nb::type_error(
-        "only arrays of one element are compared: take numpy()");
-  Array *second = nullptr;
-  if (nb::try_cast(other, second) && second)
-    other = item(*second);
-  return nb::steal(PyObject_RichCompare(item(array).ptr(), other.ptr(), op));
+/// `op` is Python's Py_EQ, ... Arrays of one element are compared as numbers,
+/// others element by element.
+template <int op> nb::object compare(nb::handle self, nb::handle other) {
+  auto valueOf = [](nb::handle object) {
+    Array *own = nullptr;
+    bool isOne =
+        nb::try_cast(object, own) && own && own->data->desc.elements() == 1;
+    return isOne ? item(*own) : operand(object);
+  };
+  nb::object result = nb::steal(
+      PyObject_RichCompare(valueOf(self).ptr(), valueOf(other).ptr(), op));
+  if (!result.is_valid())
+    throw nb::python_error();
+  return result;
+}
+
+/// One of Python's arithmetic functions, of numbers or NumPy's arrays.
+using NumberFunction = PyObject *(*)(PyObject *, PyObject *);
+
+template <NumberFunction function>
+nb::object compute(nb::handle left, nb::handle right) {
+  nb::object result =
+      nb::steal(function(operand(left).ptr(), operand(right).ptr()));
+  if (!result.is_valid())
+    throw nb::python_error();
+  return result;
+}
+
+PyObject *power(PyObject *base, PyObject *exponent) {
+  return PyNumber_Power(base, exponent, Py_None);
+}
+
+template <PyObject *(*function)(PyObject *)>
+nb::object computeOne(nb::handle self) {
+  nb::object result = nb::steal(function(operand(self).ptr()));
+  if (!result.is_valid())
+    throw nb::python_error();
+  return result;
+}
+
+/// Arithmetic takes place on the host: these are results that people look at.
+void defineArithmetic(nb::class_<Array> &type) {
+#define AICF_OPERATOR(NAME, FUNCTION)                                          \
+  type.def(                                                                    \
+          "__" NAME "__",                                                      \
+          [](nb::handle self, nb::handle other) {                              \
+            return compute<FUNCTION>(self, other);                             \
+          },                                                                   \
+          nb::sig("def __" NAME                                                \
+                  "__(self, other: typing.Any, /) -> typing.Any"))             \
+      .def(                                                                    \
+          "__r" NAME "__",                                                     \
+          [](nb::handle self, nb::handle other) {                              \
+            return compute<FUNCTION>(other, self);                             \
+          },                                                                   \
+          nb::sig("def __r" NAME                                               \
+                  "__(self, other: typing.Any, /) -> typing.Any"))
+  AICF_OPERATOR("add", PyNumber_Add);
+  AICF_OPERATOR("sub", PyNumber_Subtract);
+  AICF_OPERATOR("mul", PyNumber_Multiply);
+  AICF_OPERATOR("truediv", PyNumber_TrueDivide);
+  AICF_OPERATOR("floordiv", PyNumber_FloorDivide);
+  AICF_OPERATOR("mod", PyNumber_Remainder);
+  AICF_OPERATOR("pow", power);
+#undef AICF_OPERATOR
+  type.def("__neg__", &computeOne<PyNumber_Negative>,
+           nb::sig("def __neg__(self) -> typing.Any"))
+      .def("__pos__", &computeOne<PyNumber_Positive>,
+           nb::sig("def __pos__(self) -> typing.Any"))
+      .def("__abs__", &computeOne<PyNumber_Absolute>,
+           nb::sig("def __abs__(self) -> typing.Any"))
+      .def(
+          "__round__",
+          [](nb::handle self, nb::object digits) {
+            return nb::module_::import_("builtins")
+                .attr("round")(operand(self), digits);
+          },
+          nb::arg("digits") = nb::none(),
+          nb::sig("def __round__(self, digits: int | None = None) -> "
+                  "typing.Any"))
+      .def(
+          "__getitem__",
+          [](Array &a, nb::handle index) {
+            return nb::object(hostValues(a)[index]);
+          },
+          nb::sig("def __getitem__(self, index: typing.Any, /) -> typing.Any"),
+          "A NumPy array of the elements, or one of them; not a view.")
+      .def(
+          "__iter__",
+          [](Array &a) {
+            if (a.data->desc.rank == 0)
+              throw nb::type_error("a 0-d array is not iterated over: it is a "
+                                   "number, float(x)");
+            return nb::iter(hostValues(a));
+          },
+          nb::sig("def __iter__(self) -> typing.Iterator[typing.Any]"));
 }
 
 } // namespace
@@ -556,11 +680,19 @@ void defineArrays(nb::module_ &m) {
         return "aicf.Device(" + d.name() + ": " + d.device->description() + ")";
       });
 
-  nb::class_<Array>(
+  nb::class_<Array> type(
       m, "Array",
-      "A dense array on a device. One of a single element is a number where "
-      "Python asks for one: float(), format(), ==, <.")
-      .def_prop_ro(
+      "A dense array on a device: what a call returns, or what `aicf.array` "
+      "makes.\n\nA 0-d array is a number where Python wants one: float(loss), "
+      "total += loss,\nround(loss, 3), f\"{loss:.4f}\", loss < best. Other "
+      "arrays give NumPy arrays in\nexpressions, when they are indexed and "
+      "when "
+      "they are iterated over. All of that\nwaits for the values and copies "
+      "them to the host; on a GPU, arrays above 64 KiB\nare an error there: "
+      "take numpy() once.\n\nPython's json module takes no objects of others: "
+      "json.dumps(float(loss)), or\njson.dumps(logs, default=float).");
+  defineArithmetic(type);
+  type.def_prop_ro(
           "shape", [](Array &a) { return shapeTuple(a.data->desc); },
           nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_prop_ro(
@@ -595,17 +727,17 @@ void defineArrays(nb::module_ &m) {
           },
           nb::sig("def __format__(self, spec: str, /) -> str"))
       .def("__eq__", &compare<Py_EQ>,
-           nb::sig("def __eq__(self, other: object, /) -> bool"))
+           nb::sig("def __eq__(self, other: object, /) -> typing.Any"))
       .def("__ne__", &compare<Py_NE>,
-           nb::sig("def __ne__(self, other: object, /) -> bool"))
+           nb::sig("def __ne__(self, other: object, /) -> typing.Any"))
       .def("__lt__", &compare<Py_LT>,
-           nb::sig("def __lt__(self, other: typing.Any, /) -> bool"))
+           nb::sig("def __lt__(self, other: typing.Any, /) -> typing.Any"))
       .def("__le__", &compare<Py_LE>,
-           nb::sig("def __le__(self, other: typing.Any, /) -> bool"))
+           nb::sig("def __le__(self, other: typing.Any, /) -> typing.Any"))
       .def("__gt__", &compare<Py_GT>,
-           nb::sig("def __gt__(self, other: typing.Any, /) -> bool"))
+           nb::sig("def __gt__(self, other: typing.Any, /) -> typing.Any"))
       .def("__ge__", &compare<Py_GE>,
-           nb::sig("def __ge__(self, other: typing.Any, /) -> bool"))
+           nb::sig("def __ge__(self, other: typing.Any, /) -> typing.Any"))
       .def("__hash__", [](Array &a) { return reinterpret_cast<intptr_t>(&a); })
       .def("__len__",
            [](Array &a) {
@@ -613,6 +745,17 @@ void defineArrays(nb::module_ &m) {
                throw nb::type_error("a 0-d array has no length");
              return a.data->desc.dims[0];
            })
+      .def(
+          "__index__",
+          [](Array &a) {
+            if (a.data->desc.rank != 0 || isFloat(a.data->desc.dtype))
+              throw nb::type_error(
+                  ("an array of " + a.data->desc.toString() +
+                   " is no index: only a 0-d one of integers is")
+                      .c_str());
+            return item(a);
+          },
+          nb::sig("def __index__(self) -> int"))
       .def(
           "__array__",
           [](Array &a, nb::object dtype, nb::object copy) {

@@ -23,15 +23,20 @@ struct HostTensor {
   std::vector<uint8_t> bytes;
 };
 
+/// Texts by name that a file holds beside its tensors, in "__metadata__".
+using FileMetadata = std::map<std::string, std::string>;
+
+/// The metadata of `bytes` go to `metadata`, where there is one.
 /// Errors: InvalidFile with what is wrong: truncated, header that is not JSON
 /// object, a name twice, unknown dtype, shape and offsets that disagree, bytes
 /// that no tensor or two tensors use.
 StatusOr<std::map<std::string, HostTensor>>
-parseSafetensors(Span<const uint8_t> bytes);
+parseSafetensors(Span<const uint8_t> bytes, FileMetadata *metadata = nullptr);
 /// Errors: InvalidArgument for a name that the format cannot hold: the reserved
 /// "__metadata__", or bytes that are not UTF-8.
 StatusOr<std::vector<uint8_t>>
-serializeSafetensors(const std::map<std::string, HostTensor> &tensors);
+serializeSafetensors(const std::map<std::string, HostTensor> &tensors,
+                     const FileMetadata &metadata = {});
 
 /// Makes DIR if it is missing and checks that files can be written there, so
 /// that a long run does not find out at its end. Errors: DeviceError.
@@ -42,13 +47,16 @@ Status checkCheckpointFolder(const std::string &directory);
 Status checkCheckpoint(Executor &executor, const std::string &directory,
                        std::string_view entry);
 /// Writes every param and state to DIR/state.safetensors: DIR is made if it is
-/// missing, an older file stays whole until the new one is complete.
-Status saveCheckpoint(Executor &executor, const std::string &directory);
+/// missing, an older file stays whole until the new one is complete. `metadata`
+/// are in the same file: both are there, or neither.
+Status saveCheckpoint(Executor &executor, const std::string &directory,
+                      const FileMetadata &metadata = {});
 /// Reads it back; every param and state of the plan must be there with its
 /// type. Names that the plan does not have go to `extra`, or are an error where
 /// there is none. Nothing is written when anything is wrong.
 Status loadCheckpoint(Executor &executor, const std::string &directory,
-                      std::vector<std::string> *extra = nullptr);
+                      std::vector<std::string> *extra = nullptr,
+                      FileMetadata *metadata = nullptr);
 
 /// How the names and types of a weight file become the plan's.
 struct WeightFileOptions {

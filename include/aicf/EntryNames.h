@@ -9,8 +9,9 @@
 
 namespace aicf {
 
-/// Behind the name of an entry whose optimizer accumulates: the entry that adds up
-/// the gradients of a batch without an update. It runs K-1 times, then the other.
+/// Behind the name of an entry whose optimizer accumulates: the entry that adds
+/// up the gradients of a batch without an update. It runs K-1 times, then the
+/// other.
 inline constexpr char kAccumulateSuffix[] = ".accumulate";
 
 } // namespace aicf

@@ -1,4 +1,5 @@
-//===- Extension.h - a plan, and one that has more ---------------*- C++ -*-===//
+//===- Extension.h - a plan, and one that has more ---------------*- C++
+//-*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,9 +26,9 @@ struct PlanExtension {
   std::vector<int64_t> entries;
 };
 
-/// Errors: InvalidArgument if `next` lacks an entry or a tensor that `plan` has,
-/// or has a tensor of that name with another role or type. Derived states may
-/// go and change: they hold no values of their own.
+/// Errors: InvalidArgument if `next` lacks an entry or a tensor that `plan`
+/// has, or has a tensor of that name with another role or type. Derived states
+/// may go and change: they hold no values of their own.
 StatusOr<PlanExtension> matchExtension(const Plan &plan, const Plan &next);
 
 } // namespace aicf

@@ -491,9 +491,9 @@ Status EntryChecker::checkLifetimes() const {
 /// A reader takes the outputs apart as the form says. The compiler may have
 /// added some that the function does not return, behind its own.
 Status checkOutputForm(const PlanEntry &entry, const Place &where) {
-  bool hasOutput = std::any_of(
-      entry.tensors.begin(), entry.tensors.end(),
-      [](const PlanTensor &t) { return t.role == Role::Output; });
+  bool hasOutput =
+      std::any_of(entry.tensors.begin(), entry.tensors.end(),
+                  [](const PlanTensor &t) { return t.role == Role::Output; });
   if (entry.outputForm == OutputForm::Unknown || hasOutput)
     return {};
   return refuse(PlanError::EntryOutputs, where, ": a ",

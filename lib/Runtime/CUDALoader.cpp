@@ -43,7 +43,8 @@ StatusOr<void *> openLibrary() {
     candidates.push_back(path);
   else
     candidates = {ownFolder() + kCUDALibrary, programFolder() + kCUDALibrary,
-                  programFolder() + "../" AICF_LIBRARY_FOLDER "/" + kCUDALibrary,
+                  programFolder() + "../" AICF_LIBRARY_FOLDER "/" +
+                      kCUDALibrary,
                   kCUDALibrary};
   std::string tried;
   for (const std::string &path : candidates) {

@@ -425,8 +425,7 @@ Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
   entries.clear();
   if (!isPrepared)
     return {};
-  Status status =
-      catchBadAlloc([&] { return extendPrepared(found, before); });
+  Status status = catchBadAlloc([&] { return extendPrepared(found, before); });
   if (!status.ok()) {
     (void)stream->synchronize(); // before the new memory goes
     plan.swap(next);

@@ -22,11 +22,14 @@ using namespace aicf;
 using namespace aicf::step;
 using namespace aicf::rt;
 
-/// file:line:column of the innermost file location, else nothing. A long path
-/// by its end: every call has one, and the loader bounds what they take.
+/// file:line:column of the innermost file location, else nothing; behind the
+/// name that a frontend gave it, "fc0 at file:line:column". A long path by its
+/// end: every call has one, and the loader bounds what they take.
 static std::string locationText(Location loc) {
-  std::string text;
+  std::string text, layer;
   loc->walk([&](Location inner) {
+    if (auto name = dyn_cast<NameLoc>(inner))
+      layer = (name.getName().getValue().take_front(100) + " at ").str();
     auto file = dyn_cast<FileLineColLoc>(inner);
     if (!file)
       return WalkResult::advance();
@@ -34,8 +37,8 @@ static std::string locationText(Location loc) {
     StringRef end = path.take_back(200);
     if (end != path) // not from the middle of a UTF-8 character
       end = end.drop_while([](char c) { return (c & 0xc0) == 0x80; });
-    text = ((end == path ? "" : "...") + end + ":" + Twine(file.getLine()) +
-            ":" + Twine(file.getColumn()))
+    text = (Twine(layer) + (end == path ? "" : "...") + end + ":" +
+            Twine(file.getLine()) + ":" + Twine(file.getColumn()))
                .str();
     return WalkResult::interrupt();
   });

@@ -21,6 +21,9 @@ _HOMES = {
     "compiled": ("Lowered", "Traced", "compile", "compile_step", "load", "trace",
                  "trace_step"),
     "program": ("Entry", "Program"),
+    "training": ("Run", "fit"),
+    "callbacks": ("Callback", "EarlyStopping", "History"),
+    "_summary": ("Summary", "summary"),
     "_signature": ("Spec", "spec"),
     "_tracing": ("Tensor",),
     "errors": ("AICFError", "CompileError", "TraceError"),
@@ -29,24 +32,29 @@ _HOMES = {
               "trace_ir"),
     "_arrays": ("Array", "Device", "array", "device", "zeros"),
 }
-_MODULES = ("compiled", "data", "errors", "losses", "nn", "op_attrs", "ops", "optim",
-            "seeds")
+_MODULES = ("callbacks", "compiled", "data", "errors", "losses", "nn", "op_attrs",
+            "ops", "optim", "program", "seeds", "training")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "AICFError", "Array", "CompileError", "Device", "Entry", "Graph", "Lowered",
-    "ModelBuilder", "PlannedExecutor", "Program", "Spec", "Stream", "Tensor",
-    "TraceError", "Traced", "__version__", "array", "compile", "compile_step",
-    "compiled", "data", "device", "errors", "graph_begin", "graph_end", "graph_launch",
-    "graph_reset", "graph_stream", "load", "losses", "nn", "op_attrs", "op_call", "ops",
-    "optim", "seeds", "spec", "trace", "trace_ir", "trace_step", "zeros",
+    "AICFError", "Array", "Callback", "CompileError", "Device", "EarlyStopping", "Entry",
+    "Graph", "History", "Lowered", "ModelBuilder", "PlannedExecutor", "Program", "Run",
+    "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
+    "array", "callbacks", "compile", "compile_step", "compiled", "data", "device",
+    "errors", "fit", "graph_begin", "graph_end", "graph_launch", "graph_reset",
+    "graph_stream", "load", "losses", "nn", "op_attrs", "op_call", "ops", "optim",
+    "program", "seeds", "spec", "summary", "trace", "trace_ir", "trace_step",
+    "training", "zeros",
 ]
 
 if TYPE_CHECKING:
-    from . import compiled, data, errors, losses, nn, op_attrs, ops, optim, seeds
+    from . import (callbacks, compiled, data, errors, losses, nn, op_attrs, ops, optim,
+                   program, seeds, training)
     from ._arrays import Array, Device, array, device, zeros
     from ._tracing import Tensor
     from ._signature import Spec, spec
+    from ._summary import Summary, summary
+    from .callbacks import Callback, EarlyStopping, History
     from .compiled import (Lowered, Traced, compile, compile_step, load, trace,
                            trace_step)
     from .errors import AICFError, CompileError, TraceError
@@ -54,6 +62,7 @@ if TYPE_CHECKING:
     from .seeds import (Graph, ModelBuilder, PlannedExecutor, Stream, graph_begin,
                         graph_end, graph_launch, graph_reset, graph_stream, op_call,
                         trace_ir)
+    from .training import Run, fit
 
 
 def __getattr__(name: str) -> Any:

@@ -98,6 +98,8 @@ class Signature:
     #: Rows of the data and of a batch, where the function takes its batches of
     #: inputs that are all of the data (aicf.data.Batches).
     resident: tuple[int, int] | None = None
+    #: Modules whose forward() ran: path, class, shapes of the result.
+    layers: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -464,6 +464,10 @@ class EntryTrace:
         self.created: set[int] = set()  # modules that were made in here
         #: Rows of the data and of a batch, where batches are taken on the device.
         self.resident: tuple[int, int] | None = None
+        #: Modules whose forward() is running, by path, and those that have run:
+        #: path, class and shapes of what they returned.
+        self._layers: list[str] = []
+        self.layers: list[tuple[str, str, str]] = []
         self._tensors: dict[str, Tensor] = {}
         self._updates: dict[str, Tensor] = {}
         self._counter: Tensor | None = None
@@ -549,7 +553,8 @@ class EntryTrace:
     def emit(self, op: str, operands: Sequence[Any],
              attributes: Mapping[str, Any]) -> tuple[Tensor, ...]:
         slots = [self._slot(operand) for operand in operands]
-        results = self.module.emit(op, slots, dict(attributes), *user_line())
+        layer = self._layers[-1] if self._layers else ""
+        results = self.module.emit(op, slots, dict(attributes), *user_line(), layer)
         for slot in slots:
             for number in slot if isinstance(slot, list) else [slot]:
                 if number is not None:
@@ -562,6 +567,15 @@ class EntryTrace:
                                               else [slot]) if n is not None]
         self.nodes.append((op, flat, [tensor._id for tensor in tensors]))
         return tensors
+
+    @contextlib.contextmanager
+    def layer(self, path: str) -> Iterator[None]:
+        """What is emitted inside belongs to the module of that path."""
+        self._layers.append(path)
+        try:
+            yield
+        finally:
+            self._layers.pop()
 
     def dump(self) -> str:
         """The ops in trace order, values by label, in the seeds' form."""

@@ -84,7 +84,8 @@ def _names_of(model: Module | None) -> dict[int, str]:
         raise TypeError("model is a %s, expected an aicf.nn.Module"
                         % type(model).__name__)
     return {id(owner): name for named in (model.named_parameters(),
-                                          model.named_buffers())
+                                          model.named_buffers(),
+                                          model.named_modules())
             for name, owner in named}
 
 
@@ -213,7 +214,7 @@ class Traced:
                                      "mean()" % outputs[0][1])
                 signature.form = form
                 signature.outputs = tuple(n for n, _, _ in outputs)
-                signature.resident = entry.resident
+                signature.resident, signature.layers = entry.resident, entry.layers
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
         except TraceError as error:
             if not error.filename:  # about what the function returned
@@ -221,8 +222,9 @@ class Traced:
             raise
         if model is not None:
             signature.aliases = model._aliases()
-            signature.unused = {name for name in names.values()
-                                if name not in entry.persistent}
+            signature.unused = {
+                name for named in (model.named_parameters(), model.named_buffers())
+                for name, _ in named if name not in entry.persistent}
         self._add_signature(signature, entry)
         return signature
 

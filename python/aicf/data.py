@@ -1,7 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Batches of data that live on the device: nothing crosses from the host, and
-`step.run(n)` makes many steps a launch."""
+`step.run(n)` makes many steps per launch. And a small data set to begin with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,22 @@ from . import ops
 from ._tracing import Tensor, as_tensor, current_trace, trace_error
 from .nn import Buffer
 
-__all__ = ["Batches"]
+__all__ = ["Batches", "load_digits"]
+
+
+def load_digits() -> tuple[Any, Any]:
+    """1,797 handwritten digits of 8 x 8 pixels: scikit-learn's copy of the UCI data
+    set, whose licence lies beside it in the package.
+
+    Returns: images, f32 [1797, 64] in [0, 1], and their classes, i32 [1797].
+    """
+    import importlib.resources
+
+    import numpy
+    file = importlib.resources.files("aicf.examples").joinpath("digits.csv.gz")
+    with importlib.resources.as_file(file) as path:
+        table = numpy.loadtxt(path, numpy.float32, delimiter=",")
+    return table[:, :64] / 16, table[:, 64].astype(numpy.int32)
 
 
 class Batches:

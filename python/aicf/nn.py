@@ -165,7 +165,14 @@ class Module:
         raise NotImplementedError("%s has no forward()" % type(self).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        trace = active_trace()
+        path = trace.names.get(id(self)) if trace is not None else None
+        if trace is None or path is None:
+            return self.forward(*args, **kwargs)
+        with trace.layer(path):
+            result = self.forward(*args, **kwargs)
+        trace.layers.append((path, type(self).__name__, shapes_text(result)))
+        return result
 
     # Names
 
@@ -256,6 +263,16 @@ class Module:
                  for name, child in self.named_children()]
         inside = "\n" + "\n".join(lines) + "\n" if lines else self.extra_repr()
         return "%s(%s)" % (type(self).__name__, inside)
+
+
+def shapes_text(result: Any) -> str:
+    """Shapes of what forward() returned: "64x10", "(64x10, 64x2)"."""
+    if isinstance(result, dict):
+        return "{%s}" % ", ".join("%s: %s" % (k, shapes_text(v))
+                                  for k, v in result.items())
+    if isinstance(result, (tuple, list)):
+        return "(%s)" % ", ".join(map(shapes_text, result))
+    return "x".join(map(str, getattr(result, "shape", ()))) or "scalar"
 
 
 def _join(prefix: str, name: str) -> str:

@@ -264,20 +264,26 @@ class Program:
                 % (os.fspath(path), error)) from None
         self.load_state_dict(state, strict)
 
-    def save_checkpoint(self, directory: str | os.PathLike[str]) -> None:
-        """Params and states to DIR/state.safetensors, which aicf-run --resume reads;
-        an older file stays whole until the new one is complete. Raises
-        FailedStateError between the batches of an update: a checkpoint does not say
-        how many are in."""
+    def save_checkpoint(self, directory: str | os.PathLike[str],
+                        metadata: Mapping[str, str] | None = None) -> None:
+        """Params and states to DIR/state.safetensors, which aicf-run --resume reads,
+        with texts by name that load_checkpoint gives back; an older file stays whole
+        until the new one is complete. Raises FailedStateError between the batches of
+        an update: a checkpoint does not say how many are in."""
         self._check_whole_updates()
-        self.executor.save_checkpoint(os.fspath(directory))
+        self.executor.save_checkpoint(os.fspath(directory), dict(metadata or {}))
 
-    def load_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+    def load_checkpoint(self, directory: str | os.PathLike[str]) -> dict[str, str]:
         """Reads one back, or aicf-run --save-checkpoint's; nothing is written when
-        anything is wrong. Raises InvalidFileError, DeviceError."""
-        self.executor.load_checkpoint(os.fspath(directory))
+        anything is wrong.
+
+        Returns: the texts that save_checkpoint was given.
+        Raises: InvalidFileError, DeviceError.
+        """
+        metadata = self.executor.load_checkpoint(os.fspath(directory))
         for entry in self._entries.values():
             entry._family.batch = 0
+        return metadata
 
     def _check_whole_updates(self) -> None:
         for entry in self._entries.values():
@@ -562,13 +568,18 @@ class Entry:
         """Program.load_weights."""
         self.program.load_weights(path, strict)
 
-    def save_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+    def save_checkpoint(self, directory: str | os.PathLike[str],
+                        metadata: Mapping[str, str] | None = None) -> None:
         """Program.save_checkpoint."""
-        self.program.save_checkpoint(directory)
+        self.program.save_checkpoint(directory, metadata)
 
-    def load_checkpoint(self, directory: str | os.PathLike[str]) -> None:
+    def load_checkpoint(self, directory: str | os.PathLike[str]) -> dict[str, str]:
         """Program.load_checkpoint."""
-        self.program.load_checkpoint(directory)
+        return self.program.load_checkpoint(directory)
+
+    def discard_update(self) -> int:
+        """Program.discard_update."""
+        return self.program.discard_update()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Program.save."""

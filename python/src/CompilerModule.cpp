@@ -185,11 +185,12 @@ NB_MODULE(_compiler, m) {
       .def(
           "emit",
           [](TracedModule &module, const std::string &op, nb::list operands,
-             nb::dict attributes, const std::string &file, unsigned line) {
+             nb::dict attributes, const std::string &file, unsigned line,
+             const std::string &layer) {
             Diagnostics diagnostics;
             auto results =
                 module.emit(op, toSlots(operands), toAttributes(attributes),
-                            {file, line}, diagnostics);
+                            {file, line, layer}, diagnostics);
             if (!results)
               raise(diagnostics);
             nb::list list;
@@ -198,11 +199,11 @@ NB_MODULE(_compiler, m) {
             return list;
           },
           nb::arg("op"), nb::arg("operands"), nb::arg("attributes"),
-          nb::arg("file"), nb::arg("line"),
+          nb::arg("file"), nb::arg("line"), nb::arg("layer") = "",
           nb::sig(
               "def emit(self, op: str, operands: list[typing.Any], attributes: "
-              "dict[str, typing.Any], file: str, line: int) -> "
-              "list[tuple[int, tuple[int, ...], str]]"))
+              "dict[str, typing.Any], file: str, line: int, layer: str = '') "
+              "-> list[tuple[int, tuple[int, ...], str]]"))
       .def(
           "end_function",
           [](TracedModule &module, nb::list results, nb::dict attributes) {

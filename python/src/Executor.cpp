@@ -12,6 +12,8 @@
 #include "python/src/PlanCosts.h"
 #include "python/src/Runner.h"
 
+#include <nanobind/stl/map.h>
+
 #include <algorithm>
 
 namespace aicf::python {
@@ -398,20 +400,25 @@ void defineExecutor(nb::module_ &m) {
            nb::sig("def statistics(self) -> dict[str, int]"))
       .def(
           "save_checkpoint",
-          [](Handle &h, const std::string &directory) {
+          [](Handle &h, const std::string &directory,
+             const FileMetadata &metadata) {
             Use use(h);
             nb::gil_scoped_release release;
-            check(saveCheckpoint(*h.executor, directory));
+            check(saveCheckpoint(*h.executor, directory, metadata));
           },
-          nb::arg("directory"))
+          nb::arg("directory"), nb::arg("metadata") = FileMetadata())
       .def(
           "load_checkpoint",
           [](Handle &h, const std::string &directory) {
             Use use(h);
-            nb::gil_scoped_release release;
-            check(loadCheckpoint(*h.executor, directory));
+            FileMetadata metadata;
+            {
+              nb::gil_scoped_release release;
+              check(loadCheckpoint(*h.executor, directory, nullptr, &metadata));
+            }
+            return metadata;
           },
-          nb::arg("directory"))
+          nb::arg("directory"), "Returns the metadata of the file.")
       .def_prop_ro("device", [](Handle &h) { return h.device; })
       .def_prop_ro("plan", [](Handle &h) { return Plan(h.executor->plan()); });
   defineRunner(m);

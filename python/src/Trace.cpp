@@ -111,7 +111,10 @@ struct TracedModule::Impl {
   Location locationOf(const SourceLine &where) {
     if (where.file.empty())
       return UnknownLoc::get(context);
-    return FileLineColLoc::get(context, where.file, where.line, 0);
+    Location line = FileLineColLoc::get(context, where.file, where.line, 0);
+    if (where.layer.empty())
+      return line;
+    return NameLoc::get(StringAttr::get(context, where.layer), line);
   }
   /// Null, with a diagnostic, for a name that is no element type.
   Type parseDType(const std::string &name, Location location) {

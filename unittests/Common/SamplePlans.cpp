@@ -116,8 +116,9 @@ Plan makeTrainPlan() {
 
 Plan makeLongerTrainPlan() {
   Plan plan = makeTrainPlan();
-  plan.persistent.insert(plan.persistent.begin(),
-                         makeTensor("extra", Role::Param, f32({4, 3}), 6 * 256));
+  plan.persistent.insert(
+      plan.persistent.begin(),
+      makeTensor("extra", Role::Param, f32({4, 3}), 6 * 256));
   plan.persistent[0].init = InitKind::Ones;
   plan.persistentBytes += 256;
   for (PlanEntry &entry : plan.entries)
@@ -129,7 +130,7 @@ Plan makeLongerTrainPlan() {
   wide.name = "wide";
   wide.ioBytes = 2 * 256;
   wide.tempBytes = 5 * 256;
-  wide.tensors = {makeTensor("x", Role::Input, f32({4, 4}), 0),   // 7
+  wide.tensors = {makeTensor("x", Role::Input, f32({4, 4}), 0),    // 7
                   makeTensor("y", Role::Output, f32({4, 3}), 256), // 8
                   makeTensor("", Role::Temp, f32({4, 3}), 1024)};  // 9
   wide.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 1}, {9},

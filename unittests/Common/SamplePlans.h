@@ -17,8 +17,9 @@ namespace aicf::test {
 /// y = x·Wᵀ + b; loss = mse(y, t); SGD with momentum on W and b; a step
 /// counter. Entries: train and predict. Temps share bytes.
 Plan makeTrainPlan();
-/// makeTrainPlan() with more: a param "extra" before all others, which moves every
-/// tid, and an entry "wide", @predict for 4 rows, plus "extra", with more temps than
+/// makeTrainPlan() with more: a param "extra" before all others, which moves
+/// every tid, and an entry "wide", @predict for 4 rows, plus "extra", with more
+/// temps than
 /// @train has.
 Plan makeLongerTrainPlan();
 /// One entry on two streams: relu and copy side by side, joined by an add.

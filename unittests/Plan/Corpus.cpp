@@ -266,9 +266,10 @@ void CorpusBuilder::addTables() {
   add(PlanError::EntryOutputs, "none", [](Plan &p) {
     p.entries[0].outputForm = OutputForm::Tuple;
     auto &tensors = p.entries[0].tensors;
-    tensors.erase(std::remove_if(
-                      tensors.begin(), tensors.end(),
-                      [](const PlanTensor &t) { return t.role == Role::Output; }),
+    tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
+                                 [](const PlanTensor &t) {
+                                   return t.role == Role::Output;
+                                 }),
                   tensors.end());
   });
 }

@@ -193,8 +193,7 @@ TEST(Extend, RefusesWhatLacksSomething) {
   ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
   std::vector<float> W = readAll(e, "W");
   auto refused = [&](Plan plan, const char *why) {
-    Status status =
-        e.extend(std::make_shared<const Plan>(std::move(plan)));
+    Status status = e.extend(std::make_shared<const Plan>(std::move(plan)));
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << why;
     EXPECT_NE(status.message().find(why), std::string::npos)
         << status.message();

@@ -48,6 +48,23 @@ TEST(Safetensors, RoundTrips) {
   }
 }
 
+TEST(Safetensors, HoldsTextsBesideTheTensors) {
+  std::map<std::string, HostTensor> tensors;
+  tensors["a"] = {TensorDesc(DType::I32, {}), {1, 0, 0, 0}};
+  FileMetadata written = {{"run", "{\"epoch\": 3}"}, {"note", "\xc3\xa9"}},
+               read;
+  auto bytes = serializeSafetensors(tensors, written);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().toString();
+  ASSERT_EQ(parseSafetensors(*bytes, &read)->size(), 1u);
+  EXPECT_EQ(read, written);
+  EXPECT_EQ(parseSafetensors(*bytes)->size(), 1u) << "nobody has to ask";
+  EXPECT_EQ(serializeSafetensors(tensors, {{"a", "\xff"}}).status().code(),
+            StatusCode::InvalidArgument);
+  auto strange = safetensors(R"({"__metadata__":{"k":[1],"s":"t"}})", 0);
+  ASSERT_TRUE(parseSafetensors(strange, &read).ok());
+  EXPECT_EQ(read, (FileMetadata{{"s", "t"}})) << "what is no text is left out";
+}
+
 TEST(Safetensors, RefusesMalformedFiles) {
   const std::string a =
       R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";

@@ -147,8 +147,20 @@ Status checkLayout(std::vector<Entry> &entries, uint64_t dataBytes) {
   return {};
 }
 
+constexpr const char *kMetadata = "__metadata__";
+
+/// The format has strings there; another value is another program's to read.
+FileMetadata stringsOf(const Json &object) {
+  FileMetadata strings;
+  if (object.is_object())
+    for (const auto &[name, value] : object.items())
+      if (value.is_string())
+        strings[name] = value.get<std::string>();
+  return strings;
+}
+
 StatusOr<std::map<std::string, HostTensor>>
-parseChecked(Span<const uint8_t> bytes) {
+parseChecked(Span<const uint8_t> bytes, FileMetadata *metadata) {
   if (bytes.size() < 8)
     return refuse("the file has ", bytes.size(), " bytes, expected 8 or more");
   uint64_t headerBytes = 0;
@@ -165,8 +177,11 @@ parseChecked(Span<const uint8_t> bytes) {
   uint64_t dataBytes = bytes.size() - 8 - headerBytes;
   std::vector<Entry> entries;
   for (const auto &[name, value] : header.items()) {
-    if (name == "__metadata__")
+    if (name == kMetadata) {
+      if (metadata)
+        *metadata = stringsOf(value);
       continue;
+    }
     AICF_ASSIGN_OR_RETURN(auto parsed, parseEntry(name, value, dataBytes));
     entries.push_back({name, parsed.first, parsed.second});
   }
@@ -180,16 +195,19 @@ parseChecked(Span<const uint8_t> bytes) {
 } // namespace
 
 StatusOr<std::map<std::string, HostTensor>>
-parseSafetensors(Span<const uint8_t> bytes) {
-  return catchBadAlloc([&] { return parseChecked(bytes); });
+parseSafetensors(Span<const uint8_t> bytes, FileMetadata *metadata) {
+  return catchBadAlloc([&] { return parseChecked(bytes, metadata); });
 }
 
 StatusOr<std::vector<uint8_t>>
-serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
+serializeSafetensors(const std::map<std::string, HostTensor> &tensors,
+                     const FileMetadata &metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty())
+    header[kMetadata] = metadata;
   uint64_t offset = 0;
   for (const auto &[name, tensor] : tensors) {
-    if (name == "__metadata__")
+    if (name == kMetadata)
       return makeError(StatusCode::InvalidArgument, "\"", name,
                        "\" is the format's own name, not a tensor's");
     nlohmann::ordered_json shape = nlohmann::ordered_json::array();
@@ -205,7 +223,7 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors) {
     text = header.dump();
   } catch (const nlohmann::ordered_json::type_error &error) {
     return makeError(StatusCode::InvalidArgument,
-                     "a tensor's name is not UTF-8: ", error.what());
+                     "a name is not UTF-8: ", error.what());
   }
   text.append((8 - text.size() % 8) % 8, ' '); // the data is 8-byte aligned
   std::vector<uint8_t> bytes;
@@ -351,9 +369,10 @@ Status writeAll(Executor &executor,
   return {};
 }
 
-StatusOr<Tensors> readTensors(const std::string &path) {
+StatusOr<Tensors> readTensors(const std::string &path,
+                              FileMetadata *metadata = nullptr) {
   AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, readFile(path));
-  StatusOr<Tensors> tensors = parseSafetensors(bytes);
+  StatusOr<Tensors> tensors = parseSafetensors(bytes, metadata);
   if (!tensors.ok())
     return tensors.status().withContext("'" + path + "'");
   return tensors;
@@ -401,7 +420,8 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
   return {};
 }
 
-static Status saveState(Executor &executor, const std::string &path) {
+static Status saveState(Executor &executor, const std::string &path,
+                        const FileMetadata &metadata) {
   std::map<std::string, HostTensor> tensors;
   for (const PlanTensor &t : executor.plan().persistent) {
     if (!isTrained(t))
@@ -412,20 +432,21 @@ static Status saveState(Executor &executor, const std::string &path) {
     tensors[t.name] = std::move(tensor);
   }
   AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
-                        serializeSafetensors(tensors));
+                        serializeSafetensors(tensors, metadata));
   return writeFileAtomically(path, bytes);
 }
 
-Status saveCheckpoint(Executor &executor, const std::string &directory) {
+Status saveCheckpoint(Executor &executor, const std::string &directory,
+                      const FileMetadata &metadata) {
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
   return catchBadAlloc(
-      [&] { return saveState(executor, checkpointPath(directory)); });
+      [&] { return saveState(executor, checkpointPath(directory), metadata); });
 }
 
 Status loadCheckpoint(Executor &executor, const std::string &directory,
-                      std::vector<std::string> *extra) {
+                      std::vector<std::string> *extra, FileMetadata *metadata) {
   std::string path = checkpointPath(directory);
-  AICF_ASSIGN_OR_RETURN(Tensors tensors, readTensors(path));
+  AICF_ASSIGN_OR_RETURN(Tensors tensors, readTensors(path, metadata));
   if (extra)
     *extra = dropExtra(executor.plan(), tensors);
   Status fits = checkAgainstPlan(executor.plan(), tensors);

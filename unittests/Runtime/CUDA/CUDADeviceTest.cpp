@@ -350,10 +350,10 @@ TEST(CUDADevice, RebindingDropsGraphs) {
 
 /// Two executors in two threads, while a third thread allocates, waits and
 /// destroys on the same device.
-/// A longer plan costs three allocations (its param, its io, its temps) and what
-/// one small tensor's first value needs: nothing else is copied, no graph is
-/// captured or destroyed. Each of these calls fails once; then the executor goes
-/// on as it was.
+/// A longer plan costs three allocations (its param, its io, its temps) and
+/// what one small tensor's first value needs: nothing else is copied, no graph
+/// is captured or destroyed. Each of these calls fails once; then the executor
+/// goes on as it was.
 TEST(CUDADevice, ALongerPlanTakesOverWithoutCopies) {
   CudaApi api = faultyCudaApi(baseApi());
   auto longer = toCuda(makeLongerTrainPlan());

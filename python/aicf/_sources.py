@@ -1,0 +1,252 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where aicf.fit gets its batches: arrays, iterables, data that is on the device.
+
+A source gives the batches of an epoch from a position on. `exact` is "" if it gives
+the same ones after a restart, otherwise the reason why it may not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from .errors import InvalidArgumentError
+
+#: Inputs by name, and how many rows they are.
+Batch = tuple[dict[str, Any], int]
+
+
+class Source(Protocol):
+    exact: str
+    num_batches: int | None  # of an epoch; None: it is not known before
+
+    def batches(self, epoch: int, start: int) -> Iterator[Batch]:
+        """Those of an epoch, counted from 0, without the first `start`."""
+
+    def state(self) -> Any:
+        """What JSON can hold of it; compared, or taken back, when resuming."""
+
+    def load_state(self, state: Any) -> None:
+        """Raises InvalidArgumentError if the state is of other data."""
+
+    def close(self) -> None:
+        """Ends workers and closes files; always called."""
+
+
+def named_arrays(data: Any, names: Sequence[str], what: str) -> dict[str, Any]:
+    """Inputs by name, from a dict, a tuple in the inputs' order, or one array."""
+    if isinstance(data, Mapping):
+        unknown = [name for name in data if name not in names]
+        missing = [name for name in names if name not in data]
+        if unknown or missing:
+            raise InvalidArgumentError(
+                "%s has the inputs %s, the step takes %s"
+                % (what, ", ".join(map(str, data)) or "none", ", ".join(names)))
+        return {name: data[name] for name in names}
+    if not isinstance(data, (tuple, list)):
+        data = (data,)
+    if len(data) != len(names):
+        raise InvalidArgumentError("%s has %d inputs, the step takes %d: %s" % (
+            what, len(data), len(names), ", ".join(names)))
+    return dict(zip(names, data))
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def holds_arrays(data: Any) -> bool:
+    """Whether `data` is arrays with all rows, and no iterable of batches."""
+    if is_array(data):
+        return True
+    if isinstance(data, Mapping):
+        return all(map(is_array, data.values())) and bool(data)
+    return isinstance(data, tuple) and bool(data) and all(map(is_array, data))
+
+
+def count_rows(arrays: Mapping[str, Any], what: str) -> int:
+    rows = {name: (tuple(array.shape) or (0,))[0] for name, array in arrays.items()}
+    if len(set(rows.values())) != 1 or 0 in rows.values():
+        raise InvalidArgumentError("%s needs arrays with one common number of rows, "
+                                   "got %s" % (what, ", ".join(
+                                       "%s: %d" % item for item in rows.items())))
+    return int(next(iter(rows.values())))
+
+
+class Arrays:
+    """Rows of arrays, shuffled anew in each epoch."""
+
+    exact = ""
+
+    def __init__(self, arrays: Mapping[str, Any], batch_size: int, shuffle: bool,
+                 seed: int) -> None:
+        self.arrays, self.batch_size = dict(arrays), batch_size
+        self.shuffle, self.seed = shuffle, seed
+        self.rows = count_rows(arrays, "data")
+        self.num_batches: int | None = -(-self.rows // batch_size)
+        self._buffers: dict[tuple[str, int], Any] = {}
+
+    def order(self, epoch: int) -> Any:
+        """The rows of an epoch: a function of the seed and the epoch's number alone,
+        so that any epoch can be entered anywhere."""
+        import numpy
+        if not self.shuffle:
+            return numpy.arange(self.rows)
+        return numpy.random.default_rng([self.seed, epoch]).permutation(self.rows)
+
+    def batches(self, epoch: int, start: int) -> Iterator[Batch]:
+        order = self.order(epoch)
+        for first in range(start * self.batch_size, self.rows, self.batch_size):
+            rows = order[first:first + self.batch_size]
+            yield ({name: self._take(name, array, rows)
+                    for name, array in self.arrays.items()}, len(rows))
+
+    def _take(self, name: str, array: Any, rows: Any) -> Any:
+        """The rows, in one buffer for each size of batch: a step copies its inputs
+        before it returns. Arrays of others index themselves, where they are."""
+        import numpy
+        if not isinstance(array, numpy.ndarray):
+            if type(array).__module__.partition(".")[0] == "torch":
+                import torch  # type: ignore[import-not-found,unused-ignore]
+                rows = torch.as_tensor(rows, device=array.device)
+            return array[rows]
+        key = (name, len(rows))
+        if key not in self._buffers:
+            self._buffers[key] = numpy.empty((len(rows), *array.shape[1:]),
+                                             array.dtype)
+        return numpy.take(array, rows, 0, out=self._buffers[key], mode="clip")
+
+    def state(self) -> Any:
+        return {"rows": self.rows, "batch_size": self.batch_size,
+                "shuffle": self.shuffle, "seed": self.seed}
+
+    def load_state(self, state: Any) -> None:
+        check_same(self.state(), state)
+
+    def close(self) -> None:
+        self._buffers.clear()
+
+
+def check_same(own: Mapping[str, Any], state: Any) -> None:
+    """Raises InvalidArgumentError, with both values, for what differs."""
+    if not isinstance(state, Mapping):
+        raise InvalidArgumentError("the checkpoint is of another kind of data")
+    for name, value in own.items():
+        if state.get(name) != value:
+            raise InvalidArgumentError(
+                "%s is %r, in the checkpoint %r: resuming would not go on with the "
+                "same batches" % (name, value, state.get(name)))
+
+
+class Iterables:
+    """Batches of somebody else: a list of them, a torch DataLoader, a function that
+    gives an iterable for an epoch, or an iterator, which lasts for one epoch."""
+
+    def __init__(self, data: Any, names: Sequence[str], epochs: int) -> None:
+        self.data, self.names = data, names
+        self._iterator: Any = None
+        self.num_batches = len(data) if hasattr(data, "__len__") else None
+        is_function = callable(data) and not hasattr(data, "__iter__")
+        self.takes_epoch = is_function
+        self.has_state = hasattr(data, "state_dict") and hasattr(data,
+                                                                 "load_state_dict")
+        self.exact = ""
+        if not is_function and not self.has_state and not isinstance(data, Sequence):
+            self.exact = ("a %s cannot restart at a position: what it gives before is "
+                          "read and left out, and may be other batches"
+                          % type(data).__name__)
+        if not is_function and not hasattr(data, "__iter__"):
+            raise InvalidArgumentError(
+                "data is a %s, expected arrays, an iterable of batches, or a function "
+                "of the epoch's number that gives one" % type(data).__name__)
+        if not is_function and iter_is_self(data) and epochs > 1:
+            raise InvalidArgumentError(
+                "data is an iterator, which lasts for one epoch, and epochs is %d: "
+                "pass a list, a DataLoader, or a function of the epoch's number that "
+                "gives an iterator" % epochs)
+
+    def batches(self, epoch: int, start: int) -> Iterator[Batch]:
+        self.close()
+        data = self.data(epoch) if self.takes_epoch else self.data
+        self._iterator = iter(data)
+        skipped = 0 if self.has_state else start
+        try:
+            for number, item in enumerate(self._iterator):
+                if number < skipped:
+                    continue
+                arrays = named_arrays(item, self.names, "a batch")
+                yield arrays, count_rows(arrays, "a batch")
+        finally:
+            self.close()
+
+    def state(self) -> Any:
+        if not self.has_state:
+            return None
+        state = self.data.state_dict()
+        try:
+            json.dumps(state)
+        except (TypeError, ValueError):
+            self.has_state = False
+            self.exact = ("the state_dict() of a %s is no JSON"
+                          % type(self.data).__name__)
+            return None
+        return state
+
+    def load_state(self, state: Any) -> None:
+        if self.has_state and state is not None:
+            self.data.load_state_dict(state)
+
+    def close(self) -> None:
+        """Generators are closed, a DataLoader's workers are ended."""
+        iterator, self._iterator = self._iterator, None
+        for name in ("_shutdown_workers", "close"):
+            end: Callable[[], Any] | None = getattr(iterator, name, None)
+            if callable(end) and not inspect.isclass(iterator):
+                end()
+
+
+def iter_is_self(data: Any) -> bool:
+    return hasattr(data, "__next__")
+
+
+class Resident:
+    """Data that is on the device: the step takes its own batches of it
+    (aicf.data.Batches), or of whatever was bound or written."""
+
+    exact = ""
+
+    def __init__(self, num_batches: int, rows: int, identity: Mapping[str, Any]) -> None:
+        self.num_batches: int | None = num_batches
+        self.rows, self._identity = rows, dict(identity)
+
+    def batches(self, epoch: int, start: int) -> Iterator[Batch]:
+        for _ in range(start, self.num_batches or 0):
+            yield {}, self.rows
+
+    def state(self) -> Any:
+        return self._identity
+
+    def load_state(self, state: Any) -> None:
+        check_same(self._identity, state)
+
+    def close(self) -> None:
+        pass
+
+
+def split(arrays: Mapping[str, Any], fraction: float,
+          seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Rows to train on and rows to validate on, by chance."""
+    import numpy
+    rows = count_rows(arrays, "data")
+    held = round(rows * fraction)
+    if not 0 < fraction < 1 or not 0 < held < rows:
+        raise InvalidArgumentError(
+            "validation is %r of %d rows, expected a fraction that leaves rows for "
+            "both" % (fraction, rows))
+    order = numpy.random.default_rng([seed, rows]).permutation(rows)
+    train, test = numpy.sort(order[held:]), numpy.sort(order[:held])
+    return ({name: numpy.asarray(array)[train] for name, array in arrays.items()},
+            {name: numpy.asarray(array)[test] for name, array in arrays.items()})

@@ -1,0 +1,565 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The loop over epochs and batches: aicf.fit.
+
+    history = aicf.fit(step, (x, y), epochs=20, validation=0.2, checkpoint="run1",
+                       callbacks=[aicf.EarlyStopping(3)])
+
+It calls the step, sums up what it returns, validates, logs, saves and stops; nothing
+in it is special: a loop of one's own calls the step as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from . import _predict, _sizes, _sources
+from ._signature import Spec, spec_of
+from .callbacks import Callback, History, as_callback, monitored
+from .errors import FailedStateError, InvalidArgumentError, InvalidFileError
+from .program import Entry
+
+__all__ = ["Run", "fit"]
+
+#: The key of a checkpoint's metadata.
+STATE = "aicf.fit"
+EVALUATE = "evaluate"
+#: How often the bar shows the loss, which waits for the device.
+SHOW_SECONDS = 0.2
+
+Metric = str | Callable[..., Any]
+
+
+class Totals:
+    """Sums of what a step returns: of each name the sum of value times rows, or of
+    values, and the rows. Values are read in order, in groups: reading one waits for
+    the device."""
+
+    def __init__(self, kinds: Mapping[str, Metric]) -> None:
+        self.kinds = kinds
+        self.sums: dict[str, float] = {}
+        self.rows = 0
+        self._pending: list[tuple[dict[str, Any], int]] = []
+
+    def add(self, result: Any, rows: int) -> None:
+        values = {"loss": result}
+        if isinstance(result, tuple):
+            values = {"loss": result[0], **result[1]}
+        self._pending.append((values, rows))
+        if len(self._pending) >= 256:
+            self.flush()
+
+    def flush(self) -> None:
+        for values, rows in self._pending:
+            for name, value in values.items():
+                if getattr(value, "shape", ()):
+                    if name in self.kinds:
+                        raise InvalidArgumentError(
+                            "metric %r is %s, expected a 0-d output" % (name, value))
+                    continue
+                weight = 1 if self._is_count(name, value) else rows
+                self.sums[name] = self.sums.get(name, 0.0) + float(value) * weight
+            self.rows += rows
+        self._pending.clear()
+
+    def _is_count(self, name: str, value: Any) -> bool:
+        """A count of rows, or whatever is to be summed, is no mean over rows."""
+        return self.kinds.get(name) == "sum" or str(value.dtype).startswith("i")
+
+    def last_loss(self) -> float:
+        """Of the last batch; waits for it."""
+        values = self._pending[-1][0] if self._pending else {}
+        return float(values["loss"]) if values else math.nan
+
+    def means(self, prefix: str = "") -> dict[str, float]:
+        self.flush()
+        return {prefix + name: total if self.kinds.get(name) == "sum"
+                else total / self.rows for name, total in self.sums.items()}
+
+
+class Run:
+    """A run of aicf.fit, as callbacks see it.
+
+    Attributes:
+        step: the entry that trains.
+        epoch: of `epochs`, counted from 0.
+        position: batches of this epoch that are done.
+        history: of the epochs that are done.
+        monitor, mode: which value is the one to judge by, and whether less ("min")
+            or more ("max") is better.
+    """
+
+    def __init__(self, step: Entry, epochs: int, monitor: str, mode: str) -> None:
+        self.step, self.epochs = step, epochs
+        self.epoch = self.position = 0
+        self.history = History()
+        self.monitor, self.mode = monitor, mode
+
+    def stop(self, reason: str = "a callback ended the run") -> None:
+        """Ends the run after this batch or epoch, as if it were the last."""
+        self.history.stopped = self.history.stopped or reason
+
+
+class _Interrupt:
+    """The first Ctrl-C is kept, the second one is Python's again. Only the main
+    thread gets any."""
+
+    def __init__(self) -> None:
+        self.is_pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> _Interrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def _press(self, number: int, frame: Any) -> None:
+        self.is_pressed = True
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    def __exit__(self, *error: Any) -> None:
+        self._restore()
+
+
+def fit(step: Entry, data: Any = None, *, epochs: int = 1,
+        batch_size: int | None = None, validation: Any = None,
+        metrics: Mapping[str, Metric] | None = None,
+        callbacks: Iterable[Callback | Callable[..., Any]] = (),
+        shuffle: bool = True, seed: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None, save_every: int = 0,
+        resume: bool = False, monitor: str | None = None, mode: str = "min",
+        log: str | os.PathLike[str] | None = None, progress: bool | None = None,
+        evaluate: Entry | None = None, batches_per_epoch: int | None = None) -> History:
+    """Trains for `epochs` epochs.
+
+    A last batch that is smaller than the others counts with its rows. If the step
+    accumulates several batches for an update, batches at the end of an epoch that do
+    not fill one up are left out of the training.
+
+    Ctrl-C ends the open update, saves and raises KeyboardInterrupt; a second one
+    raises it at once. Workers of a DataLoader and files are closed either way.
+
+    Args:
+        step: what compile_step gave, or an entry of a loaded plan.
+        data: arrays with all rows, as a tuple in the order of the step's inputs, as a
+            dict, or one array: NumPy's, torch's, on the host or the device. Or an
+            iterable of batches such as a torch DataLoader, an iterator (one epoch),
+            or a function of the epoch's number (from 0) that gives one. For a step
+            that takes its batches on the device (aicf.data.Batches) the arrays are
+            written once; None: its inputs are bound or written already.
+        batch_size: rows of a batch of arrays; default: the step's.
+        validation: arrays or an iterable as `data`, or the fraction of the rows of
+            `data` to hold back. The step's loss function is evaluated on them, in
+            evaluation mode, and logged with "val_" before its names.
+        metrics: of outputs of the loss function's dict, by name: "mean" over the rows
+            (the default; of an integer, a count, the sum divided by the rows) or
+            "sum". A function f(predictions, *targets) of NumPy arrays is called once
+            per epoch, on the predictions for the validation's rows.
+        callbacks: aicf.Callback objects, or functions f(epoch, logs).
+        shuffle, seed: whether and how arrays are shuffled, anew in each epoch.
+        checkpoint: a folder. Its "last" has the newest state, its "best" the one with
+            the best `monitor`; both hold all of the run, and aicf-run --resume reads
+            them too.
+        save_every: saves "last" after so many batches, too; 0: after epochs.
+        resume: goes on with "last" if there is one. For arrays and data on the device
+            the bits are those of a run that was never interrupted.
+        monitor: the value to judge by; default "val_loss", without validation "loss".
+        mode: "min" or "max".
+        log: a file that gets one JSON object per epoch and line.
+        progress: a tqdm bar; default: where stderr is a terminal.
+        evaluate: the entry to validate with, instead of one that is compiled from the
+            loss function.
+        batches_per_epoch: where `data` does not say.
+    Returns: a History.
+    Raises: InvalidArgumentError, FailedStateError, and what a call of the step
+        raises. The values are those after the last batch then.
+    """
+    if not isinstance(step, Entry):
+        raise TypeError("step is a %s, expected what aicf.compile_step gives"
+                        % type(step).__name__)
+    _check_count(epochs, "epochs", 1)
+    _check_count(save_every, "save_every", 0)
+    if batch_size is not None:
+        _check_count(batch_size, "batch_size", 1)
+    if mode not in ("min", "max"):
+        raise ValueError("mode is %r, expected \"min\" or \"max\"" % (mode,))
+    if (resume or save_every) and checkpoint is None:
+        raise ValueError("resume and save_every need a checkpoint folder")
+    data, held = _hold_back(step, data, validation, seed)
+    source = _source(step, data, batch_size, shuffle, seed, epochs, batches_per_epoch)
+    kinds = _check_metrics(metrics or {}, held is not None)
+    validator = None if held is None else _Validator(step, held, batch_size, evaluate,
+                                                     kinds)
+    run = Run(step, epochs, monitor or ("val_loss" if validator else "loss"), mode)
+    loop = _Loop(run, source, validator, kinds, [as_callback(c) for c in callbacks],
+                 None if checkpoint is None else os.fspath(checkpoint), save_every,
+                 None if log is None else os.fspath(log), progress)
+    with contextlib.ExitStack() as stack:
+        stack.callback(source.close)
+        if validator:
+            stack.callback(validator.close)
+        if resume:
+            loop.resume()
+        loop.interrupt = stack.enter_context(_Interrupt())
+        loop.train()
+    return run.history
+
+
+def _check_count(value: Any, name: str, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError("%s is %r, expected an int of %d or more" % (name, value, low))
+
+
+def _check_metrics(metrics: Mapping[str, Metric], has_validation: bool) -> dict[str, Metric]:
+    for name, kind in metrics.items():
+        if callable(kind):
+            if not has_validation:
+                raise InvalidArgumentError("metric %r is a function of predictions, "
+                                           "which needs validation=..." % name)
+        elif kind not in ("mean", "sum"):
+            raise ValueError("metric %r is %r, expected \"mean\", \"sum\" or a function "
+                             "f(predictions, *targets)" % (name, kind))
+    return dict(metrics)
+
+
+def _inputs(step: Entry) -> tuple[str, ...]:
+    return step._family.root.signature.inputs
+
+
+def _hold_back(step: Entry, data: Any, validation: Any, seed: int) -> tuple[Any, Any]:
+    if isinstance(data, list) and len(_inputs(step)) > 1 \
+            and all(map(_sources.is_array, data)):
+        data = tuple(data)  # no list of batches: those have several inputs
+    if not isinstance(validation, float):
+        return data, validation
+    if not _sources.holds_arrays(data):
+        raise InvalidArgumentError("validation=%r is a fraction of arrays, and data is "
+                                   "a %s" % (validation, type(data).__name__))
+    return _sources.split(_sources.named_arrays(data, _inputs(step), "data"),
+                          validation, seed)
+
+
+def _source(step: Entry, data: Any, batch_size: int | None, shuffle: bool, seed: int,
+            epochs: int, batches: int | None) -> _sources.Source:
+    signature = step._family.root.signature
+    if data is None or signature.resident:
+        return _resident(step, data, batch_size, batches)
+    if not _sources.holds_arrays(data):
+        return _sources.Iterables(data, signature.inputs, epochs)
+    arrays = _sources.named_arrays(data, signature.inputs, "data")
+    rows = batch_size or _sizes.common_rows(signature.specs)
+    if not rows:
+        raise InvalidArgumentError("%r takes inputs without a common number of rows: "
+                                   "say batch_size" % step.name)
+    return _sources.Arrays(arrays, rows, shuffle, seed)
+
+
+def _resident(step: Entry, data: Any, batch_size: int | None,
+              batches: int | None) -> _sources.Resident:
+    signature = step._family.root.signature
+    rows, size = signature.resident or (0, 1)
+    if batch_size not in (None, size):
+        raise InvalidArgumentError("batch_size is %d, and the step takes its batches "
+                                   "of %d rows itself" % (batch_size or 0, size))
+    if data is not None:
+        step.write(**_sources.named_arrays(data, signature.inputs, "data"))
+    number = batches or rows // size
+    if not number:
+        raise InvalidArgumentError("without data, say how many batches are an epoch: "
+                                   "batches_per_epoch")
+    return _sources.Resident(number, size, {"rows": rows, "batch_size": size,
+                                            "batches": number})
+
+
+class _Validator:
+    """The loss function in evaluation mode, over all rows of the validation."""
+
+    def __init__(self, step: Entry, data: Any, batch_size: int | None,
+                 evaluate: Entry | None, kinds: Mapping[str, Metric]) -> None:
+        self.step, self.kinds = step, kinds
+        self.functions = {n: k for n, k in kinds.items() if callable(k)}
+        names = _inputs(evaluate or step)
+        self.arrays: dict[str, Any] | None = None
+        if _sources.holds_arrays(data):
+            self.arrays = _sources.named_arrays(data, names, "validation")
+            rows = batch_size or _sizes.common_rows(
+                (evaluate or step)._family.root.signature.specs)
+            self.source: _sources.Source = _sources.Arrays(
+                self.arrays, min(rows or _predict.DEFAULT_ROWS, _sources.count_rows(
+                    self.arrays, "validation")), False, 0)
+        elif self.functions:
+            raise InvalidArgumentError("metrics of predictions need a validation of "
+                                       "arrays, not of batches")
+        else:
+            self.source = _sources.Iterables(data, names, epochs=1)
+            if _sources.iter_is_self(data):
+                raise InvalidArgumentError("validation is an iterator, which lasts for "
+                                           "one epoch: pass a list of its batches")
+        self.entry = evaluate
+
+    def logs(self) -> dict[str, float]:
+        totals = Totals(self.kinds)
+        for batch, rows in self.source.batches(0, 0):
+            self.entry = self.entry or self._compile(batch)
+            totals.add(self.entry(**batch), rows)
+        return {**totals.means("val_"), **self._of_predictions()}
+
+    def _compile(self, batch: Mapping[str, Any]) -> Entry:
+        program, signature = self.step.program, self.step._family.root.signature
+        known = program._entries.get(EVALUATE)
+        if known is not None and (program.lowered is None
+                                  or known.signature.source == signature.source):
+            return known
+        if program.lowered is None:
+            raise FailedStateError(
+                "this program is from a plan file and has no entry %r to validate with; "
+                "it has %s" % (EVALUATE, ", ".join(program._entries)))
+        if signature.resident:
+            raise InvalidArgumentError(
+                "%r takes its batches on the device, so it cannot be evaluated on other "
+                "rows: fit(evaluate=aicf.compile(a function of a batch, ..., "
+                "program=step))" % self.step.name)
+        from .compiled import compile
+        assert signature.source is not None
+        specs: dict[str, Spec] = {n: spec_of(a, n) for n, a in batch.items()}
+        name = EVALUATE if known is None else "%s_%s" % (EVALUATE, self.step.name)
+        return compile(signature.source, specs, program=program, model=signature.model,
+                       name=name)
+
+    def _of_predictions(self) -> dict[str, float]:
+        if not self.functions or self.arrays is None:
+            return {}
+        model = self.step._family.root.signature.model
+        taken = _predict.forward_inputs(model) if model else []
+        if not model:  # a loaded plan: what "predict" takes
+            taken = list(self.step.program["predict"].signature.inputs)
+        import numpy
+        predictions = self.step.predict(*[self.arrays[name] for name in taken])
+        targets = [numpy.asarray(array) for name, array in self.arrays.items()
+                   if name not in taken]
+        return {"val_" + name: float(function(predictions, *targets))
+                for name, function in self.functions.items()}
+
+    def close(self) -> None:
+        self.source.close()
+
+
+class _Loop:
+    def __init__(self, run: Run, source: _sources.Source, validator: _Validator | None,
+                 kinds: Mapping[str, Metric], callbacks: Sequence[Callback],
+                 folder: str | None, save_every: int, log: str | None,
+                 progress: bool | None) -> None:
+        self.run, self.source, self.validator = run, source, validator
+        self.kinds, self.callbacks = kinds, callbacks
+        self.folder, self.save_every, self.log_path = folder, save_every, log
+        self.progress = progress
+        self.totals = Totals(kinds)
+        self.interrupt = _Interrupt()
+        self.batch_seconds = 0.0
+
+    # The way of a run
+
+    def train(self) -> None:
+        run = self.run
+        self._log_begin()
+        for callback in self.callbacks:
+            callback.on_fit_begin(run)
+        while run.epoch < run.epochs and not run.history.stopped:
+            self._train_epoch()
+            if run.position and not self.interrupt.is_pressed:
+                self._end_epoch()
+            if self.interrupt.is_pressed:
+                self._save("last")
+                raise KeyboardInterrupt(
+                    "stopped in epoch %d after %d batches%s" % (
+                        run.epoch + 1, run.position, "; %s has the state" % os.path.join(
+                            self.folder, "last") if self.folder else ""))
+        for callback in self.callbacks:
+            callback.on_fit_end(run)
+
+    def _train_epoch(self) -> None:
+        run, step = self.run, self.run.step
+        start = time.perf_counter()
+        batches = self.source.batches(run.epoch, run.position)
+        with contextlib.closing(batches) as left, self._bar() as bar:  # type: ignore[type-var]
+            for batch, rows in left:
+                self.totals.add(step(**batch), rows)
+                run.position += 1
+                bar(self.totals)
+                for callback in self.callbacks:
+                    callback.on_batch_end(run)
+                is_whole = not step._family.batch
+                ends = self.interrupt.is_pressed or bool(run.history.stopped)
+                if is_whole and ends:
+                    break
+                if is_whole and self.save_every \
+                        and run.position % self.save_every == 0:
+                    self._save("last")
+        step.program.discard_update()
+        self.batch_seconds += time.perf_counter() - start
+
+    def _end_epoch(self) -> None:
+        run = self.run
+        logs: dict[str, float] = {"epoch": run.epoch + 1, **self.totals.means()}
+        self._check_metric_names(logs)
+        if self.validator:
+            logs.update(self.validator.logs())
+        logs["seconds"] = round(self.batch_seconds, 6)
+        for callback in self.callbacks:
+            callback.on_epoch_end(run, logs)
+        value = monitored(logs, run.monitor)
+        run.history.epochs.append(logs)
+        self.totals, self.batch_seconds = Totals(self.kinds), 0.0
+        run.epoch, run.position = run.epoch + 1, 0
+        self._log(logs)
+        if not math.isfinite(logs["loss"]):
+            # What is on the disk is worth more than this state.
+            run.stop("the loss of epoch %d is %s" % (run.epoch, logs["loss"]))
+            return
+        if self._is_best(value):
+            run.history.best = {"epoch": run.epoch, "value": value}
+            self._save("best")
+        self._save("last")
+
+    def _is_best(self, value: float) -> bool:
+        best = self.run.history.best
+        sign = -1.0 if self.run.mode == "max" else 1.0
+        return math.isfinite(value) and (
+            best is None or sign * value < sign * best["value"])
+
+    def _check_metric_names(self, logs: Mapping[str, float]) -> None:
+        for name, kind in self.kinds.items():
+            if not callable(kind) and name not in logs:
+                raise InvalidArgumentError(
+                    "metric %r is no output of the step; it has %s"
+                    % (name, ", ".join(n for n in logs if n != "epoch")))
+
+    @contextlib.contextmanager
+    def _bar(self) -> Iterator[Callable[[Totals], None]]:
+        """Counts a batch, and now and then shows the loss."""
+        from tqdm import tqdm  # type: ignore[import-untyped]
+        run = self.run
+        shown = time.monotonic()
+        with tqdm(total=self.source.num_batches, initial=run.position,
+                  desc="epoch %d/%d" % (run.epoch + 1, run.epochs), unit="batch",
+                  disable=None if self.progress is None else not self.progress) as bar:
+            def count(totals: Totals) -> None:
+                nonlocal shown
+                bar.update()
+                if not bar.disable and time.monotonic() - shown > SHOW_SECONDS:
+                    shown = time.monotonic()
+                    bar.set_postfix(loss="%.4g" % totals.last_loss(), refresh=False)
+            yield count
+            if not bar.disable and self.totals.rows + len(self.totals._pending):
+                bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
+
+    # What is kept
+
+    def _save(self, name: str) -> None:
+        if self.folder is None:
+            return
+        run, program = self.run, self.run.step.program
+        self.totals.flush()
+        state = {
+            "version": 1, "epoch": run.epoch, "position": run.position,
+            "sums": self.totals.sums, "rows": self.totals.rows,
+            "seconds": self.batch_seconds,
+            "data": self.source.state(), "history": run.history.epochs,
+            "best": run.history.best, "stopped": run.history.stopped,
+            "callbacks": [callback.state() for callback in self.callbacks],
+            "hypers": {t["name"]: float(program.get(t["name"]))
+                       for t in program.plan.persistent() if t["role"] == "hyper"},
+        }
+        os.makedirs(self.folder, exist_ok=True)
+        program.save_checkpoint(os.path.join(self.folder, name),
+                                {STATE: json.dumps(state)})
+
+    def resume(self) -> None:
+        """Takes back what _save kept, if it did."""
+        assert self.folder is not None
+        path = os.path.join(self.folder, "last")
+        if not os.path.exists(os.path.join(path, "state.safetensors")):
+            return
+        run, program = self.run, self.run.step.program
+        state = _read_state(path)
+        self.source.load_state(state["data"])
+        if len(state["callbacks"]) != len(self.callbacks):
+            raise InvalidArgumentError("%d callbacks, in the checkpoint %d" % (
+                len(self.callbacks), len(state["callbacks"])))
+        program.load_checkpoint(path)
+        for callback, own in zip(self.callbacks, state["callbacks"]):
+            if own is not None:
+                callback.load_state(own)
+        for name, value in state["hypers"].items():
+            program.set(name, value)
+        run.epoch, run.position = state["epoch"], state["position"]
+        run.history.epochs, run.history.best = state["history"], state["best"]
+        run.history.stopped = state["stopped"]
+        self.totals.sums, self.totals.rows = dict(state["sums"]), state["rows"]
+        self.batch_seconds = state["seconds"]
+        if run.position and self.source.exact:
+            _sizes.note("epoch %d goes on after %d batches, but %s: the result may "
+                        "differ from that of a run that was not interrupted"
+                        % (run.epoch + 1, run.position, self.source.exact))
+
+    def _log_begin(self) -> None:
+        """Lines of epochs that a resumed run does again are dropped."""
+        if self.log_path is None:
+            return
+        done = len(self.run.history.epochs)
+        lines = []
+        if os.path.exists(self.log_path) and done:
+            with open(self.log_path, encoding="utf-8") as file:
+                lines = file.readlines()[:done]
+        with open(self.log_path, "w" if done else "a", encoding="utf-8") as file:
+            file.writelines(lines)
+
+    def _log(self, logs: Mapping[str, float]) -> None:
+        if self.log_path is not None:
+            with open(self.log_path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(logs) + "\n")
+
+
+def _read_state(path: str) -> dict[str, Any]:
+    """Checked before any value of the checkpoint is read."""
+    from safetensors import SafetensorError, safe_open
+    file = os.path.join(path, "state.safetensors")
+    try:
+        with safe_open(file, framework="numpy") as opened:
+            metadata = opened.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise InvalidFileError("%r is no checkpoint: %s" % (file, error)) from None
+    if STATE not in metadata:
+        raise InvalidFileError(
+            "%r is a checkpoint, but not one of aicf.fit: it does not say where the run "
+            "was; step.load_checkpoint(%r) reads its values" % (path, path))
+    try:
+        state: dict[str, Any] = json.loads(metadata[STATE])
+        if state["version"] != 1:
+            raise InvalidFileError("%r has a state of version %r, this one reads 1"
+                                   % (path, state["version"]))
+        for name, kind in (("epoch", int), ("position", int), ("sums", dict),
+                           ("rows", int), ("history", list), ("callbacks", list),
+                           ("hypers", dict), ("seconds", (int, float)),
+                           ("stopped", str)):
+            if not isinstance(state[name], kind):
+                raise TypeError(name)
+        return state
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidFileError):
+            raise
+        raise InvalidFileError("%r: its state of a run is damaged (%s)"
+                               % (path, error)) from None

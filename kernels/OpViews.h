@@ -601,6 +601,34 @@ template <typename Call> struct CountEqualView : CallView<Call> {
   auto &count() const { return this->outAt(0); }
 };
 
+/// step_decay
+template <typename Call> struct StepDecayView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::StepDecay;
+  StepDecayAttrs attrs() const { return this->template decode<StepDecayAttrs>(); }
+  auto &step() const { return this->inAt(0); }
+  auto &lr() const { return this->outAt(0); }
+};
+
+/// polynomial_decay
+template <typename Call> struct PolynomialDecayView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PolynomialDecay;
+  PolynomialDecayAttrs attrs() const { return this->template decode<PolynomialDecayAttrs>(); }
+  auto &step() const { return this->inAt(0); }
+  auto &lr() const { return this->outAt(0); }
+};
+
+/// rate_table
+template <typename Call> struct RateTableView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::RateTable;
+  NoAttrs attrs() const { return {}; }
+  auto &step() const { return this->inAt(0); }
+  auto &table() const { return this->inAt(1); }
+  auto &lr() const { return this->outAt(0); }
+};
+
 /// Pattern adam_update
 template <typename Call> struct AdamUpdateView : PatternView<Call> {
   AdamUpdateView(const Call &call)
@@ -768,7 +796,10 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(SoftmaxBwd) \
   X(Dropout) \
   X(Argmax) \
-  X(CountEqual)
+  X(CountEqual) \
+  X(StepDecay) \
+  X(PolynomialDecay) \
+  X(RateTable)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
@@ -858,7 +889,10 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(dropout, Dropout, 1) \
   X(argmax, Argmax, 1) \
   X(argmax, Argmax, 2) \
-  X(count_equal, CountEqual, 1)
+  X(count_equal, CountEqual, 1) \
+  X(step_decay, StepDecay, 1) \
+  X(polynomial_decay, PolynomialDecay, 1) \
+  X(rate_table, RateTable, 1)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

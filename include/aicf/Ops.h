@@ -69,9 +69,12 @@ enum class OpKind : uint16_t {
   Dropout = 57,
   Argmax = 58,
   CountEqual = 59,
+  StepDecay = 60,
+  PolynomialDecay = 61,
+  RateTable = 62,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 60;
+inline constexpr uint16_t kNumOpKinds = 63;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -233,6 +236,23 @@ struct DropoutAttrs {
   int64_t seed;
 };
 static_assert(sizeof(DropoutAttrs) == 16);
+
+/// step_decay (fourcc LRSD): "<ddq".
+struct StepDecayAttrs {
+  double start;
+  double factor;
+  int64_t every;
+};
+static_assert(sizeof(StepDecayAttrs) == 24);
+
+/// polynomial_decay (fourcc LRPD): "<ddqd".
+struct PolynomialDecayAttrs {
+  double start;
+  double end;
+  int64_t steps;
+  double power;
+};
+static_assert(sizeof(PolynomialDecayAttrs) == 32);
 
 #pragma pack(pop)
 
@@ -396,6 +416,14 @@ inline constexpr OperandInfo kArgmaxOperands[] = {{"x", Presence::Plain, Element
 inline constexpr ResultInfo kArgmaxResults[] = {{"index", Presence::Plain, Elements::I32, TypeRule::Checked, 0}};
 inline constexpr OperandInfo kCountEqualOperands[] = {{"a", Presence::Plain, Elements::Int, -1}, {"b", Presence::Plain, Elements::Int, 0}};
 inline constexpr ResultInfo kCountEqualResults[] = {{"count", Presence::Plain, Elements::Any, TypeRule::Flag, 0}};
+inline constexpr OperandInfo kStepDecayOperands[] = {{"step", Presence::Plain, Elements::Int, -1}};
+inline constexpr ResultInfo kStepDecayResults[] = {{"lr", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kStepDecayFields[] = {{"start", 'd', 0, Range::NonNegative, false, 0}, {"factor", 'd', 8, Range::Fraction, false, 0}, {"every", 'q', 16, Range::Positive31, false, 0}};
+inline constexpr OperandInfo kPolynomialDecayOperands[] = {{"step", Presence::Plain, Elements::Int, -1}};
+inline constexpr ResultInfo kPolynomialDecayResults[] = {{"lr", Presence::Plain, Elements::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kPolynomialDecayFields[] = {{"start", 'd', 0, Range::NonNegative, false, 0}, {"end", 'd', 8, Range::NonNegative, false, 0}, {"steps", 'q', 16, Range::Positive31, false, 0}, {"power", 'd', 24, Range::NonNegative, false, 0}};
+inline constexpr OperandInfo kRateTableOperands[] = {{"step", Presence::Plain, Elements::Int, -1}, {"table", Presence::Plain, Elements::Float, -1}};
+inline constexpr ResultInfo kRateTableResults[] = {{"lr", Presence::Plain, Elements::Any, TypeRule::ScalarOf, 1}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -666,6 +694,21 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kCountEqualResults, 1, nullptr, 0,
      false, 1,
      Phase::Forward, Precision::Wide, Scaling::None, KeepsZeros::No},
+    {"step_decay", fourcc("LRSD"), 24,
+     kStepDecayFields, 3, kStepDecayOperands, 1,
+     kStepDecayResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Counter, Precision::Wide, Scaling::None, KeepsZeros::No},
+    {"polynomial_decay", fourcc("LRPD"), 32,
+     kPolynomialDecayFields, 4, kPolynomialDecayOperands, 1,
+     kPolynomialDecayResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Counter, Precision::Wide, Scaling::None, KeepsZeros::No},
+    {"rate_table", fourcc(""), 0,
+     nullptr, 0, kRateTableOperands, 2,
+     kRateTableResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Counter, Precision::Wide, Scaling::None, KeepsZeros::No},
 };
 // clang-format on
 

@@ -245,6 +245,37 @@ def NumberValues : Pass<"aicf-number-values", "ModuleOp"> {
   }];
 }
 
+def ReturnGradients : Pass<"aicf-return-gradients", "ModuleOp"> {
+  let summary = "gradients and their norm as outputs, by name";
+  let description = [{
+    For each entry with `aicf.outputs`, behind `--aicf-append-optimizer`:
+    `grad:W` is the gradient that the optimizer of the parameter W reads (before
+    clipping; scaled with `aicf.loss_scale`; with `accumulate` the sum), and
+    `grad_norm` the norm of all mean gradients together, unscaled and before
+    clipping: what PyTorch's clip_grad_norm_ returns. Where gradients are clipped
+    it is there already. Entries that only add up gradients return neither.
+
+    Refuses names that are neither, a name that a result has, and an entry that
+    trains nothing.
+
+    ```mlir
+    func.func @step(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
+                    %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+                    %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+        -> (tensor<4xf32> {aicf.updates = "W"})
+        attributes {aicf.outputs = ["grad_norm"]} {
+      %W2, %m = aicf.sgd_step %W, %g, %lr
+          : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+      return %W2 : tensor<4xf32>
+    // becomes, with a result called so
+      %norm = aicf.global_norm %g : tensor<4xf32>
+      return %W2, %norm : tensor<4xf32>, tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::aicf::step::AICFDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
 def KeepValues : Pass<"aicf-keep-values", "ModuleOp"> {
   let summary = "turn gradients or all values into outputs";
   let description = [{

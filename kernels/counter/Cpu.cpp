@@ -42,6 +42,22 @@ template <typename Int, typename T> void learningRate(LearningRateArgs call) {
   *call.lr().as<T>() = T(learningRateAt(call.attrs(), t));
 }
 
+template <typename Int, typename T> void stepDecay(StepDecayArgs call) {
+  *call.lr().as<T>() =
+      T(rateAt(call.attrs(), double(*call.step().as<Int>())));
+}
+
+template <typename Int, typename T>
+void polynomialDecay(PolynomialDecayArgs call) {
+  *call.lr().as<T>() =
+      T(rateAt(call.attrs(), double(*call.step().as<Int>())));
+}
+
+template <typename Int, typename T> void rateTable(RateTableArgs call) {
+  int64_t row = rateRowAt(*call.step().as<Int>(), call.table().elements());
+  *call.lr().as<T>() = call.table().as<T>()[row];
+}
+
 template <typename T> void lossScaleUpdate(LossScaleUpdateArgs call) {
   LossScaleUpdateAttrs attrs = call.attrs();
   T scale = *call.scale().as<T>();

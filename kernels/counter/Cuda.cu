@@ -77,6 +77,50 @@ LaunchPlan learningRate(LearningRateArgs call, const DeviceLimits &) {
   return {plan(learningRateKernel<Int, T>, 1, 1, p)};
 }
 
+template <typename Attrs> struct DecayParams {
+  const void *step;
+  void *rate;
+  Attrs attrs;
+};
+
+template <typename Int, typename T, typename Attrs>
+__global__ void decayKernel(const __grid_constant__ DecayParams<Attrs> p) {
+  double t = double(*static_cast<const Int *>(p.step));
+  *static_cast<T *>(p.rate) = T(rateAt(p.attrs, t));
+}
+
+template <typename Int, typename T>
+LaunchPlan stepDecay(StepDecayArgs call, const DeviceLimits &) {
+  DecayParams<StepDecayAttrs> p{call.step().data, call.lr().data, call.attrs()};
+  return {plan(decayKernel<Int, T, StepDecayAttrs>, 1, 1, p)};
+}
+
+template <typename Int, typename T>
+LaunchPlan polynomialDecay(PolynomialDecayArgs call, const DeviceLimits &) {
+  DecayParams<PolynomialDecayAttrs> p{call.step().data, call.lr().data,
+                                      call.attrs()};
+  return {plan(decayKernel<Int, T, PolynomialDecayAttrs>, 1, 1, p)};
+}
+
+struct TableParams {
+  const void *step, *table;
+  void *rate;
+  int64_t rows;
+};
+
+template <typename Int, typename T>
+__global__ void rateTableKernel(const __grid_constant__ TableParams p) {
+  int64_t row = rateRowAt(int64_t(*static_cast<const Int *>(p.step)), p.rows);
+  *static_cast<T *>(p.rate) = static_cast<const T *>(p.table)[row];
+}
+
+template <typename Int, typename T>
+LaunchPlan rateTable(RateTableArgs call, const DeviceLimits &) {
+  TableParams p{call.step().data, call.table().data, call.lr().data,
+                call.table().elements()};
+  return {plan(rateTableKernel<Int, T>, 1, 1, p)};
+}
+
 template <typename T>
 __global__ void lossScaleKernel(const __grid_constant__ ScalarParams p) {
   T scale = *static_cast<const T *>(p.in);

@@ -127,6 +127,51 @@ def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
                      "steps is 0 or above warmup."];
 }
 
+def AICFRT_StepDecayOp : AICFRT_Primitive<"step_decay", 60, "LRSD"> {
+  let summary = "lr = start · factor^floor((step - 1)/every)";
+  let text = [{
+    A staircase: PyTorch's StepLR. A step below 1 counts as 1. Computed in f64 and
+    rounded once.
+  }];
+  let operandList = [In<"step", IntElement>];
+  let resultList = [Checked<"lr", FloatElement>];
+  let fields = [F64Field<"start", NonNegative>, F64Field<"factor", Fraction>,
+                I64Field<"every", Positive31>];
+  let phase = CounterPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+  let constraints = ["step and lr are 0-d; lr is f32 or f64."];
+}
+
+def AICFRT_PolynomialDecayOp : AICFRT_Primitive<"polynomial_decay", 61, "LRPD"> {
+  let summary = "lr = end + (start - end)·(1 - min(step, steps)/steps)^power";
+  let text = [{
+    PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. Computed in
+    f64 and rounded once.
+  }];
+  let operandList = [In<"step", IntElement>];
+  let resultList = [Checked<"lr", FloatElement>];
+  let fields = [F64Field<"start", NonNegative>, F64Field<"end", NonNegative>,
+                I64Field<"steps", Positive31>, F64Field<"power", NonNegative>];
+  let phase = CounterPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+  let constraints = ["step and lr are 0-d; lr is f32 or f64."];
+}
+
+def AICFRT_RateTableOp : AICFRT_Primitive<"rate_table", 62> {
+  let summary = "lr = table[min(step, n) - 1], n the length of the table";
+  let text = [{
+    The first row for a step below 1; the last one for all steps behind the table.
+  }];
+  let operandList = [In<"step", IntElement>, In<"table">];
+  let resultList = [ScalarOf<"lr", "table">];
+  let phase = CounterPhase;
+  let precision = Wide;
+  let scaling = NotScaled;
+  let constraints = ["step is 0-d, table has rank 1; table is f32 or f64."];
+}
+
 //===----------------------------------------------------------------------===//
 // Their ops of a step
 //===----------------------------------------------------------------------===//
@@ -163,6 +208,11 @@ class AICF_OfCount<AICFRT_Primitive record, string result> : AICF_OpOf<record> {
 }
 def AICF_BiasCorrOp : AICF_OfCount<AICFRT_BiasCorrOp, "bc">;
 def AICF_LearningRateOp : AICF_OfCount<AICFRT_LearningRateOp, "lr">;
+def AICF_StepDecayOp : AICF_OfCount<AICFRT_StepDecayOp, "lr">;
+def AICF_PolynomialDecayOp : AICF_OfCount<AICFRT_PolynomialDecayOp, "lr">;
+def AICF_RateTableOp : AICF_OpOf<AICFRT_RateTableOp> {
+  let counter = "step";
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -190,14 +240,20 @@ def BiasCorrCuda : KernelFamily<"counter", "CUDA"> {
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
-class LearningRate<string device> : KernelFamily<"counter", device> {
-  let kinds = [AICFRT_LearningRateOp];
+class OfStep<AICFRT_Primitive record, string device, string name>
+    : KernelFamily<"counter", device> {
+  let kinds = [record];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
                   From<"i64", "f64">];
-  let kernel = "learningRate<$T, $U>";
+  let kernel = name # "<$T, $U>";
 }
-def LearningRateCpu : LearningRate<"CPU">;
-def LearningRateCuda : LearningRate<"CUDA">;
+foreach device = ["CPU", "CUDA"] in {
+  def LearningRate#device : OfStep<AICFRT_LearningRateOp, device, "learningRate">;
+  def StepDecay#device : OfStep<AICFRT_StepDecayOp, device, "stepDecay">;
+  def PolynomialDecay#device
+      : OfStep<AICFRT_PolynomialDecayOp, device, "polynomialDecay">;
+  def RateTable#device : OfStep<AICFRT_RateTableOp, device, "rateTable">;
+}
 def LossScaleCpu : KernelFamily<"counter", "CPU"> {
   let kinds = [AICFRT_LossScaleUpdateOp];
   let variants = SingleAndDouble.each;

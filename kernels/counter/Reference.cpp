@@ -80,4 +80,28 @@ void compute(const LearningRateView<Call> &c) {
   c.lr()[0] = rate;
 }
 
+void compute(const StepDecayView<Call> &c) {
+  double rate = c.attrs().start, left = c.step()[0] - 1;
+  // A stair at a time, as long as that is not for ever.
+  for (int i = 0; left >= double(c.attrs().every) && i < 100000; ++i) {
+    rate *= c.attrs().factor;
+    left -= double(c.attrs().every);
+  }
+  c.lr()[0] = left >= double(c.attrs().every) && c.attrs().factor < 1 ? 0 : rate;
+}
+
+void compute(const PolynomialDecayView<Call> &c) {
+  PolynomialDecayAttrs a = c.attrs();
+  double t = std::max(c.step()[0], 0.0), steps = double(a.steps);
+  double left = t >= steps ? 0 : (steps - t) / steps;
+  double share = a.power == 0 ? 1 : std::exp(a.power * std::log(left));
+  c.lr()[0] = a.start * share + a.end * (1 - share);
+}
+
+void compute(const RateTableView<Call> &c) {
+  double n = double(c.table().desc.elements());
+  double row = std::min(std::max(c.step()[0], 1.0), n) - 1;
+  c.lr()[0] = c.table()[size_t(row)];
+}
+
 } // namespace aicf::reference

@@ -45,17 +45,33 @@ Status bias_corr_c2(const BiasCorrView<Call> &c) {
   return hasShape(c.bc(), {2});
 }
 
-Status learning_rate_c1(const LearningRateView<Call> &c) {
+/// 16 bits have no room for a curve: it is cast where it is read.
+template <typename View> static Status isRateOfStep(const View &c) {
   AICF_RETURN_IF_ERROR(isScalar(c.step()));
   AICF_RETURN_IF_ERROR(isScalar(c.lr()));
-  // 16 bits have no room for a curve: it is cast where it is read.
   return hasElement(c.lr(), wide(c.lr()->dtype));
+}
+
+Status learning_rate_c1(const LearningRateView<Call> &c) {
+  return isRateOfStep(c);
 }
 
 Status learning_rate_c2(const LearningRateView<Call> &c) {
   int64_t steps = c.attrs().steps, warmup = c.attrs().warmup;
   return isNumber("steps", double(steps), steps == 0 || steps > warmup,
                   "0 or more than warmup");
+}
+
+Status step_decay_c1(const StepDecayView<Call> &c) { return isRateOfStep(c); }
+
+Status polynomial_decay_c1(const PolynomialDecayView<Call> &c) {
+  return isRateOfStep(c);
+}
+
+Status rate_table_c1(const RateTableView<Call> &c) {
+  AICF_RETURN_IF_ERROR(isScalar(c.step()));
+  AICF_RETURN_IF_ERROR(hasRank(c.table(), 1));
+  return hasElement(c.table(), wide(c.table()->dtype));
 }
 
 } // namespace aicf::rules

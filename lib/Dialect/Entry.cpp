@@ -125,7 +125,7 @@ std::optional<Initializer> aicf::step::parseInitializer(Attribute attr) {
   auto [name, deviation] = text.getValue().split(':');
   bool hasDeviation = name.size() < text.getValue().size();
   auto kind = parseEnum<InitKind>(name, kNumInitKinds);
-  if (!kind || *kind == InitKind::None || *kind == InitKind::Constant ||
+  if (!kind || *kind == InitKind::Constant ||
       (hasDeviation && *kind != InitKind::Normal))
     return std::nullopt;
   double value = *kind == InitKind::Normal ? 1 : 0;

@@ -52,6 +52,7 @@ static void buildStepPhase(OpPassManager &pm,
   }
   pm.addPass(createAutodiff());
   pm.addPass(createAppendOptimizer());
+  pm.addPass(createReturnGradients());
   if (options.splitStep)
     pm.addPass(createSplitStep());
   pm.addPass(createVerifyEntries()); // of what these made

@@ -82,7 +82,8 @@ class Signature:
     #: Other names of tied parameters, and parameters that the entry does not use.
     aliases: dict[str, str] = field(default_factory=dict)
     unused: set[str] = field(default_factory=set)
-    hypers: dict[str, float] = field(default_factory=dict)
+    #: Values that nobody but the front end knows: hypers, and tables of rates.
+    values: dict[str, Any] = field(default_factory=dict)
     #: What stands before "lr" and "step" of a step whose optimizer is not the first.
     optimizer_prefix: str = ""
     persistent: dict[str, Parameter | Buffer] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class Signature:
         result: Any = tuple(own)
         if self.form == TENSOR or self.form == UNKNOWN and count == 1:
             result = own[0]
-        return (result, more) if more else result
+        return (result, more) if len(names) > count else result
 
 
 def own_outputs(form: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from ._tracing import EntryTrace, Tensor, attribute_text, location_of
 from .errors import (Diagnostic, FailedStateError, InvalidArgumentError, TraceError,
                      near_names, read_diagnostics)
 from .nn import Module
-from .optim import Optimizer
+from .optim import Optimizer, Schedule
 from .program import ACCUMULATE, Entry, Program, open_device
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ class Traced:
 
     def add_step(self, model: Module, loss: Callable[..., Any],
                  optimizer: Optimizer | None, inputs: Mapping[str, Any], *,
-                 name: str = "train_step", seed: int = 0,
-                 shapes: str = "batch") -> Signature:
+                 name: str = "train_step", seed: int = 0, shapes: str = "batch",
+                 outputs: Sequence[str] = ()) -> Signature:
         """Traces loss(model, **inputs), which returns the loss, or (loss, dict of
         further outputs).
 
@@ -147,6 +147,8 @@ class Traced:
         if optimizer is not None:
             attributes["aicf.optimizer"] = attribute_text(
                 optimizer.attribute(prefix + "lr"))
+            if outputs:
+                attributes["aicf.outputs"] = attribute_text(_names_text(outputs))
             if self._optimizers:  # of the first, the compiler says the same
                 attributes["aicf.step_count"] = attribute_text(
                     '"%sstep"' % prefix)
@@ -154,12 +156,16 @@ class Traced:
                                 inputs, name, True, seed, attributes, is_step=True)
         signature.is_fixed = _is_fixed(shapes)
         signature.trace_again = lambda specs, sized: self.add_step(
-            model, loss, optimizer, specs, name=sized, seed=seed)
+            model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs)
         if optimizer is not None:
             signature.accumulate = optimizer.accumulate
             signature.optimizer_prefix = prefix
-            if isinstance(optimizer.lr, (int, float)):
-                signature.hypers[prefix + "lr"] = float(optimizer.lr)
+            if isinstance(optimizer.lr, Schedule):
+                rates = optimizer.lr.rates()
+                if rates is not None:
+                    signature.values[prefix + "lr_table"] = rates
+            else:
+                signature.values[prefix + "lr"] = float(optimizer.lr)
             self._optimizers[name] = optimizer
         return signature
 
@@ -250,7 +256,7 @@ class Traced:
                                      "%r: name= gives one another"
                                      % (other.name, signature.name, name))
         signature.persistent = entry.persistent
-        signature.hypers.update(entry.hypers)
+        signature.values.update(entry.hypers)
         signature.nodes = entry.dump()
         self.signatures[signature.name] = signature
 
@@ -259,6 +265,16 @@ class Traced:
         self.module.erase_function(name)
         self.signatures.pop(name, None)
         self._optimizers.pop(name, None)
+
+
+def _names_text(names: Sequence[str]) -> str:
+    """An array of names as MLIR writes it."""
+    if isinstance(names, str) or not all(
+            isinstance(n, str) and n and n.isprintable() and '"' not in n
+            and "\\" not in n for n in names):
+        raise TypeError("outputs is %r, expected names such as (\"grad_norm\", "
+                        "\"grad:fc.weight\")" % (names,))
+    return "[%s]" % ", ".join('"%s"' % name for name in names)
 
 
 def entry_name(function: Callable[..., Any]) -> str:
@@ -418,11 +434,12 @@ class Lowered:
 
 def trace_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer | None,
                inputs: Mapping[str, Any], *, name: str = "train_step",
-               seed: int = 0, shapes: str = "batch") -> Traced:
+               seed: int = 0, shapes: str = "batch",
+               outputs: Sequence[str] = ()) -> Traced:
     """A training step as IR; see compile_step."""
     traced = Traced()
     traced.add_step(model, loss, optimizer, inputs, name=name, seed=seed,
-                    shapes=shapes)
+                    shapes=shapes, outputs=outputs)
     return traced
 
 
@@ -440,8 +457,9 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
                  inputs: Mapping[str, Any], *,
                  program: Program | Entry | None = None, device: str = "cpu",
                  precision: str = "f32", name: str = "train_step", seed: int = 0,
-                 shapes: str = "batch", threads: int = 0, tune: str = "off",
-                 tuning_file: str = "", **options: Any) -> Entry:
+                 shapes: str = "batch", outputs: Sequence[str] = (),
+                 threads: int = 0, tune: str = "off", tuning_file: str = "",
+                 **options: Any) -> Entry:
     """A training step: forward, loss, backward, optimizer, as one plan.
 
     Args:
@@ -459,6 +477,11 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
         seed: of initialisers and of dropout.
         shapes: "batch": a call with another number of rows compiles one more entry,
             once; "fixed": it is an error.
+        outputs: what the step returns beside the loss, in its dict: "grad_norm", the
+            norm of all gradients before clipping, and "grad:fc.weight", the gradient
+            of a parameter as the optimizer reads it (before clipping; with
+            `accumulate` the sum over the batches, in f16 with the loss scale). A
+            step that accumulates returns them with the last batch of an update.
         threads, tune, tuning_file: see Lowered.compile.
         options: of the compiler, see Traced.lower.
     Returns: an Entry: `loss = step(x, y)`.
@@ -470,13 +493,13 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
                          "them")
     if program is None:
         traced = trace_step(model, loss, optimizer, inputs, name=name, seed=seed,
-                            shapes=shapes)
+                            shapes=shapes, outputs=outputs)
         return _start_program(traced, name, device, precision, seed, threads, tune,
                               tuning_file, options)
     owner = _owner_of(program)
     return _entry_of_another_size(owner, loss, model, inputs, name) or owner._extend(
         _traced_of(owner).add_step(model, loss, optimizer, inputs, name=name, seed=seed,
-                                   shapes=shapes))
+                                   shapes=shapes, outputs=outputs))
 
 
 def compile(function: Callable[..., Any], inputs: Mapping[str, Any], *,

@@ -59,4 +59,7 @@ OP_ATTRS = {
     "dropout": (57, "DROP", "<dq", ("p", "seed", )),
     "argmax": (58, "", "<", ()),
     "count_equal": (59, "", "<", ()),
+    "step_decay": (60, "LRSD", "<ddq", ("start", "factor", "every", )),
+    "polynomial_decay": (61, "LRPD", "<ddqd", ("start", "end", "steps", "power", )),
+    "rate_table": (62, "", "<", ()),
 }

@@ -50,6 +50,8 @@ __all__ = [
     "mse_grad",
     "mse_loss",
     "mul",
+    "polynomial_decay",
+    "rate_table",
     "reciprocal",
     "record",
     "reduce_sum",
@@ -67,6 +69,7 @@ __all__ = [
     "softmax_bwd",
     "softmax_cross_entropy",
     "softmax_cross_entropy_grad",
+    "step_decay",
     "step_inc",
     "stop_gradient",
     "sub",
@@ -790,6 +793,49 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     return _emit1("aicf.mul", [a, b], {})
 
 
+def polynomial_decay(step: Tensor, *, start: float, end: float, steps: int, power: float, dtype: DType | None = None) -> Tensor:
+    r"""lr = end + (start - end)·(1 - min(step, steps)/steps)^power
+
+    PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. Computed in
+    f64 and rounded once.
+
+    - C1: step and lr are 0-d; lr is f32 or f64.
+    - C2: `dtype`, lr's element type (default f32), is f16, bf16, f32 or f64.
+    - `start` is a finite number >= 0.
+    - `end` is a finite number >= 0.
+    - `steps` is a number in [1, 2^31).
+    - `power` is a finite number >= 0.
+
+    Args:
+        step: tensor of i32 or i64.
+    Returns:
+        lr: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.polynomial_decay", [step], {"start": _float(start), "end": _float(end), "steps": _int(steps), "power": _float(power), "dtype": None if dtype is None else _dtype(dtype)})
+
+
+def rate_table(step: Tensor, table: Tensor) -> Tensor:
+    r"""lr = table[min(step, n) - 1], n the length of the table
+
+    The first row for a step below 1; the last one for all steps behind the table.
+
+    - C1: step is 0-d, table has rank 1; table is f32 or f64.
+
+    Args:
+        step: tensor of i32 or i64.
+        table: tensor of f16, bf16, f32 or f64.
+    Returns:
+        lr: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.rate_table", [step, table], {})
+
+
 def reciprocal(x: Tensor) -> Tensor:
     r"""y = 1/x
 
@@ -1125,6 +1171,29 @@ def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tenso
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.softmax_cross_entropy_grad", [logits, labels, loss_scale], {"label_smoothing": _float(label_smoothing), "ignore_index": _int(ignore_index)})
+
+
+def step_decay(step: Tensor, *, start: float, factor: float, every: int, dtype: DType | None = None) -> Tensor:
+    r"""lr = start · factor^floor((step - 1)/every)
+
+    A staircase: PyTorch's StepLR. A step below 1 counts as 1. Computed in f64 and
+    rounded once.
+
+    - C1: step and lr are 0-d; lr is f32 or f64.
+    - C2: `dtype`, lr's element type (default f32), is f16, bf16, f32 or f64.
+    - `start` is a finite number >= 0.
+    - `factor` is a number in (0, 1].
+    - `every` is a number in [1, 2^31).
+
+    Args:
+        step: tensor of i32 or i64.
+    Returns:
+        lr: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.step_decay", [step], {"start": _float(start), "factor": _float(factor), "every": _int(every), "dtype": None if dtype is None else _dtype(dtype)})
 
 
 def step_inc(step: Tensor, ok: Tensor | None = None) -> Tensor:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
-__all__ = ["SGD", "AdamW", "Constant", "Linear", "Lion", "Optimizer", "Schedule",
-           "WarmupCosine"]
+__all__ = ["SGD", "AdamW", "Constant", "Cosine", "Linear", "Lion", "Optimizer",
+           "Polynomial", "Schedule", "StepDecay", "Table", "WarmupCosine"]
 
 
 def _number(value: float, what: str, low: float, high: float = math.inf,
@@ -48,6 +49,10 @@ class Schedule:
 
     def attribute(self) -> str:
         raise NotImplementedError
+
+    def rates(self) -> Any:
+        """The values of the state "lr_table", for a schedule that has one."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,100 @@ class WarmupCosine(Schedule):
 
 
 @dataclass(frozen=True)
+class Cosine(Schedule):
+    """Along a cosine from `start` to `end` in `steps` steps, then `end` (Loshchilov,
+    Hutter 2017): PyTorch's CosineAnnealingLR."""
+
+    start: float
+    steps: int
+    end: float = 0.0
+
+    def __post_init__(self) -> None:
+        _number(self.start, "start", 0)
+        _number(self.end, "end", 0)
+        _count(self.steps, "steps")
+
+    def attribute(self) -> str:
+        return "#aicf.cosine<start = %s, steps = %d, end = %s>" % (
+            _text(float(self.start)), self.steps, _text(float(self.end)))
+
+
+@dataclass(frozen=True)
+class StepDecay(Schedule):
+    """`start`, multiplied by `factor` after each `every` steps: PyTorch's StepLR."""
+
+    start: float
+    factor: float
+    every: int
+
+    def __post_init__(self) -> None:
+        _number(self.start, "start", 0)
+        if _number(self.factor, "factor", 0, 1) == 0:
+            raise ValueError("factor is 0, expected a number in (0, 1]")
+        _count(self.every, "every")
+
+    def attribute(self) -> str:
+        return "#aicf.step_decay<start = %s, factor = %s, every = %d>" % (
+            _text(float(self.start)), _text(float(self.factor)), self.every)
+
+
+@dataclass(frozen=True)
+class Polynomial(Schedule):
+    """end + (start - end)·(1 - step/steps)^power, from step `steps` on `end`:
+    PyTorch's PolynomialLR."""
+
+    start: float
+    steps: int
+    end: float = 0.0
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        _number(self.start, "start", 0)
+        _number(self.end, "end", 0)
+        _number(self.power, "power", 0)
+        _count(self.steps, "steps")
+
+    def attribute(self) -> str:
+        return ("#aicf.polynomial<start = %s, steps = %d, end = %s, power = %s>" % (
+            _text(float(self.start)), self.steps, _text(float(self.end)),
+            _text(float(self.power))))
+
+
+class Table(Schedule):
+    """A rate of one's own for every step, then the last one for ever. The rates are
+    a state of the program, "lr_table", which `step.set("lr_table", array)` changes.
+
+    Args:
+        rates: numbers >= 0, one per step: a list, an array, or what a function
+            gives: `Table([f(i) for i in range(1000)])`. Kept in f32.
+    """
+
+    def __init__(self, rates: Any) -> None:
+        import numpy
+        if callable(rates):
+            raise TypeError("a Table takes the rates, not a function: "
+                            "Table([f(i) for i in range(steps)])")
+        values = numpy.asarray(rates, numpy.float32)
+        if values.ndim != 1 or not 1 <= values.size < 2**31:
+            raise ValueError("a table of rates has shape %s, expected one dimension "
+                             "with 1 rate or more" % (values.shape,))
+        if not (numpy.isfinite(values) & (values >= 0)).all():
+            raise ValueError("a table of rates has %r, expected numbers >= 0"
+                             % float(values[~(numpy.isfinite(values)
+                                              & (values >= 0))][0]))
+        self._rates = values
+
+    def attribute(self) -> str:
+        return "#aicf.table<rows = %d>" % self._rates.size
+
+    def rates(self) -> Any:
+        return self._rates
+
+    def __repr__(self) -> str:
+        return "Table(%d rates)" % self._rates.size
+
+
+@dataclass(frozen=True)
 class Optimizer:
     """What every optimizer takes; all but the learning rate by keyword.
 
@@ -128,6 +227,11 @@ class Optimizer:
     mnemonic = ""
 
     def __post_init__(self) -> None:
+        if callable(self.lr):
+            raise TypeError(
+                "lr is a function, and the rate is computed on the device: pass a "
+                "number, a schedule (Linear, Cosine, WarmupCosine, StepDecay, "
+                "Polynomial), or aicf.optim.Table([f(i) for i in range(steps)])")
         if not isinstance(self.lr, Schedule):
             _number(self.lr, "lr", 0)
         _number(self.weight_decay, "weight_decay", 0)

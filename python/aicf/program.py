@@ -124,12 +124,14 @@ class Program:
         """Writes values that an entry brings: hypers, and arrays of parameters; not
         those that are there `already`."""
         names = {t["name"] for t in self.plan.persistent()} - set(already)
-        for name, value in signature.hypers.items():
-            if name in names:
-                self.executor.write(name, value)
-        for name, owner in signature.persistent.items():
-            if owner.value is not None and name in names:
-                self.executor.write(name, owner.value)
+        roles = {t["name"]: t["role"] for t in self.plan.persistent()}
+        values = dict(signature.values)
+        values.update((name, owner.value)
+                      for name, owner in signature.persistent.items()
+                      if owner.value is not None)
+        for name in names & set(values):
+            self.executor.write(name, values[name])
+            if roles[name] != "hyper":
                 self._initial[name] = self.executor.read(name)
 
     # Entries

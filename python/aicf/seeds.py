@@ -143,7 +143,7 @@ class ModelBuilder:
         self._is_built = True
         signature = Signature(self._trace.name, self._trace.input_specs())
         if optimizer is not None and isinstance(optimizer.lr, (int, float)):
-            signature.hypers["lr"] = float(optimizer.lr)
+            signature.values["lr"] = float(optimizer.lr)
         self._traced._add_signature(signature, self._trace)
         return self._traced
 
@@ -196,7 +196,7 @@ class PlannedExecutor:
     def _start(self) -> None:
         known = {t["name"] for t in self.plan.persistent()}
         for signature in self._signatures.values():
-            values = dict(signature.hypers)
+            values = dict(signature.values)
             values.update({n: o.value for n, o in signature.persistent.items()
                            if o.value is not None})
             for name, value in values.items():

@@ -533,6 +533,32 @@ Span<const KindRow> rows() {
                        encodeAttrs(LearningRateAttrs{0.5, 0.5, 0.1, 0, 1, 1})};
        },
        1e-5, false, true},
+      {"step_decay", OpKind::StepDecay,
+       [](auto, auto) {
+         return Sample{{{DType::I64, {}}},
+                       {f({})},
+                       encodeAttrs(StepDecayAttrs{0.5, 0.9, 2})};
+       },
+       1e-5, false, true},
+      {"polynomial_decay", OpKind::PolynomialDecay,
+       [](auto, auto) {
+         return Sample{{{DType::I64, {}}},
+                       {f({})},
+                       encodeAttrs(PolynomialDecayAttrs{0.5, 0.1, 9, 2})};
+       },
+       1e-5, false, true},
+      {"polynomial_decay flat", OpKind::PolynomialDecay,
+       [](auto, auto) {
+         return Sample{{{DType::I32, {}}},
+                       {f({})},
+                       encodeAttrs(PolynomialDecayAttrs{0.5, 0.1, 1, 0})};
+       },
+       1e-5, false, true},
+      {"rate_table", OpKind::RateTable,
+       [](auto m, auto n) {
+         return Sample{{{DType::I64, {}}, f({m * n})}, {f({})}, {}};
+       },
+       1e-5, false, true},
       {"gather_rows", OpKind::GatherRows,
        [](auto m, auto n) {
          return Sample{{f({m, n}), {DType::I32, {2 * m}}}, {f({2 * m, n})}, {}};

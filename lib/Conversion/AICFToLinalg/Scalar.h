@@ -172,6 +172,12 @@ inline Scalar tanh(Scalar x) { return x.make<mlir::math::TanhOp>(); }
 inline Scalar log(Scalar x) { return x.make<mlir::math::LogOp>(); }
 inline Scalar log1p(Scalar x) { return x.make<mlir::math::Log1pOp>(); }
 inline Scalar expm1(Scalar x) { return x.make<mlir::math::ExpM1Op>(); }
+inline Scalar pow(Scalar x, double y) {
+  return x.make<mlir::math::PowFOp>(x.constant(y));
+}
+inline Scalar pow(double x, Scalar y) {
+  return y.constant(x).make<mlir::math::PowFOp>(y);
+}
 inline Scalar cos(Scalar x) { return x.make<mlir::math::CosOp>(); }
 inline Scalar sqrt(Scalar x) { return x.make<mlir::math::SqrtOp>(); }
 inline Scalar abs(Scalar x) { return x.make<mlir::math::AbsFOp>(); }

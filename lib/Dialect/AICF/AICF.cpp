@@ -112,6 +112,16 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
     return op->emitError() << "'aicf.accumulate' must be an i64 from 2 to "
                            << INT32_MAX << ", got " << attr.getValue();
   }
+  if (name == kOutputsAttr) {
+    auto names = dyn_cast<ArrayAttr>(attr.getValue());
+    if (names && !names.empty() && llvm::all_of(names, [](Attribute each) {
+          return isa<StringAttr>(each);
+        }))
+      return success();
+    return op->emitError() << "'aicf.outputs' must be an array of names, such "
+                              "as [\"grad_norm\"], got "
+                           << attr.getValue();
+  }
   if (name == kOutputFormAttr) {
     auto form = dyn_cast<StringAttr>(attr.getValue());
     if (form && parseEnum<OutputForm>(form.strref(), kNumOutputForms))
@@ -129,8 +139,8 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   return op->emitError() << "unknown attribute '" << name
                          << "' on a function; known are aicf.math, "
                             "aicf.optimizer, aicf.loss_scale, aicf.step_count, "
-                            "aicf.accumulate, aicf.output_form, aicf.values "
-                            "and aicf.nodes";
+                            "aicf.accumulate, aicf.outputs, aicf.output_form, "
+                            "aicf.values and aicf.nodes";
 }
 
 /// A finite number may be infinite in the argument's type.
@@ -151,8 +161,8 @@ static LogicalResult checkInit(Operation *op, unsigned arg,
   if (init)
     return success();
   return op->emitError()
-         << "'aicf.init' must be a finite number, \"zeros\", \"ones\", "
-            "\"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", got "
+         << "'aicf.init' must be a finite number, \"none\", \"zeros\", "
+            "\"ones\", \"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", got "
          << attr.getValue();
 }
 

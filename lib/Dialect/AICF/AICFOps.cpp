@@ -321,6 +321,17 @@ LogicalResult LearningRateOp::inferTypes(std::optional<Location> location,
   return inferFromCount<LearningRateOp>(location, a, {}, types);
 }
 
+LogicalResult StepDecayOp::inferTypes(std::optional<Location> location,
+                                      Adaptor a, SmallVectorImpl<Type> &types) {
+  return inferFromCount<StepDecayOp>(location, a, {}, types);
+}
+
+LogicalResult PolynomialDecayOp::inferTypes(std::optional<Location> location,
+                                            Adaptor a,
+                                            SmallVectorImpl<Type> &types) {
+  return inferFromCount<PolynomialDecayOp>(location, a, {}, types);
+}
+
 LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
                                        SmallVectorImpl<Type> &types) {
   auto data = dyn_cast<RankedTensorType>(a.getData().getType());

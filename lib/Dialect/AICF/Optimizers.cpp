@@ -12,6 +12,7 @@
 #include "kernels/Rules.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -167,27 +168,36 @@ struct Curve {
 };
 } // namespace
 
-/// In f32 where `element` has 16 bits, and cast.
-static Value buildCurve(OpBuilder &b, Location loc, Value step, Type element,
-                        const Curve &curve) {
-  Type wide = element.isF64() ? element : b.getF32Type();
-  Value rate = LearningRateOp::create(
-      b, loc, step, llvm::APFloat(curve.start), llvm::APFloat(curve.peak),
-      llvm::APFloat(curve.end), curve.warmup, curve.steps, curve.cosine,
-      TypeAttr::get(wide));
-  return wide == element
+/// What a rate is computed in: f32 where `element` has 16 bits.
+static Type wideOf(Type element) {
+  return element.isF64() ? element : Float32Type::get(element.getContext());
+}
+
+static Value castRate(OpBuilder &b, Location loc, Value rate, Type element) {
+  return getElementTypeOrSelf(rate) == element
              ? rate
              : CastOp::create(b, loc, rate, TypeAttr::get(element)).getResult();
 }
 
+static Value buildCurve(OpBuilder &b, Location loc, Value step, Type element,
+                        const Curve &curve) {
+  return castRate(b, loc,
+                  LearningRateOp::create(
+                      b, loc, step, llvm::APFloat(curve.start),
+                      llvm::APFloat(curve.peak), llvm::APFloat(curve.end),
+                      curve.warmup, curve.steps, curve.cosine,
+                      TypeAttr::get(wideOf(element))),
+                  element);
+}
+
 Value ConstantAttr::buildRate(OpBuilder &b, Location loc, Value step,
-                              Type element) const {
+                              Value, Type element) const {
   double value = get("value");
   return buildCurve(b, loc, step, element, {value, value, value, 0, 0, false});
 }
 
 Value LinearScheduleAttr::buildRate(OpBuilder &b, Location loc, Value step,
-                                    Type element) const {
+                                    Value, Type element) const {
   double start = get("start");
   return buildCurve(
       b, loc, step, element,
@@ -195,10 +205,41 @@ Value LinearScheduleAttr::buildRate(OpBuilder &b, Location loc, Value step,
 }
 
 Value WarmupCosineAttr::buildRate(OpBuilder &b, Location loc, Value step,
-                                  Type element) const {
+                                  Value, Type element) const {
   return buildCurve(b, loc, step, element,
                     {0, get("peak"), get("end"), int64_t(get("warmup")),
                      int64_t(get("steps")), true});
+}
+
+Value CosineAttr::buildRate(OpBuilder &b, Location loc, Value step, Value,
+                            Type element) const {
+  double start = get("start");
+  return buildCurve(b, loc, step, element,
+                    {start, start, get("end"), 0, int64_t(get("steps")), true});
+}
+
+Value StepDecayAttr::buildRate(OpBuilder &b, Location loc, Value step, Value,
+                               Type element) const {
+  Value rate = StepDecayOp::create(
+      b, loc, step, llvm::APFloat(get("start")), llvm::APFloat(get("factor")),
+      int64_t(get("every")), TypeAttr::get(wideOf(element)));
+  return castRate(b, loc, rate, element);
+}
+
+Value PolynomialAttr::buildRate(OpBuilder &b, Location loc, Value step, Value,
+                                Type element) const {
+  Value rate = PolynomialDecayOp::create(
+      b, loc, step, llvm::APFloat(get("start")), llvm::APFloat(get("end")),
+      int64_t(get("steps")), llvm::APFloat(get("power")),
+      TypeAttr::get(wideOf(element)));
+  return castRate(b, loc, rate, element);
+}
+
+int64_t TableAttr::getTableRows() const { return int64_t(get("rows")); }
+
+Value TableAttr::buildRate(OpBuilder &b, Location loc, Value step, Value table,
+                           Type element) const {
+  return castRate(b, loc, RateTableOp::create(b, loc, step, table), element);
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,7 +48,8 @@ private:
   /// An argument that is there, or null; an error if it is no `role` of `type`.
   FailureOr<BlockArgument> findArgument(StringRef name, Role role, Type type);
   /// A new state; an error if one is called so.
-  FailureOr<BlockArgument> addState(Type type, const Twine &name);
+  FailureOr<BlockArgument> addState(Type type, const Twine &name,
+                                    StringAttr init = {});
   /// One that belongs to this entry's optimizer alone.
   FailureOr<BlockArgument> addOwnState(Type type, const Twine &name) {
     return failed(states.claim(func, name.str())) ? FailureOr<BlockArgument>()
@@ -57,9 +58,9 @@ private:
   const Shared &sharedFor(Type element);
   /// As one op takes all gradients; casts are made once.
   ArrayRef<Value> allGradients();
-  /// 0-d, 1/loss scale and 1/batches, of the type of `like` unless it has one;
-  /// null for 1.
-  Value meanFactor(Value like);
+  Value mean(Value like) {
+    return meanFactor(b, loc, inverseScale, optimizer.getAccumulate(), like);
+  }
   /// A number of an argument's attribute.
   double numberOf(BlockArgument arg, StringRef name, double otherwise);
 
@@ -73,9 +74,10 @@ private:
   SmallVector<Gradient> gradients;
   Value rate;      ///< a hyper, or null for a schedule
   Value stepCount; ///< of the step that is taken, where somebody asks
+  Value rateTable; ///< of a schedule that has one
   SmallVector<Value> gradientsOfOneType;
   Value ok, inverseScale;
-  Value clipFactor; ///< instead of meanFactor(), which it holds
+  Value clipFactor; ///< instead of mean(), which it holds
   /// States derived from a parameter: they follow it.
   llvm::StringMap<SmallVector<BlockArgument, 1>> copiesOf;
   llvm::DenseMap<Type, Shared> sharedOf;
@@ -103,13 +105,14 @@ FailureOr<BlockArgument> Appender::findArgument(StringRef name, Role role,
                           << " of " << type << " there";
 }
 
-FailureOr<BlockArgument> Appender::addState(Type type, const Twine &name) {
+FailureOr<BlockArgument> Appender::addState(Type type, const Twine &name,
+                                            StringAttr init) {
   std::string text = name.str();
   if (int64_t i = signature.findArgument(text); i >= 0)
     return func.emitError()
            << "argument " << i << " is named \"" << text
            << "\", as a state that 'aicf.optimizer' adds: rename it";
-  return entry.addState(type, text);
+  return entry.addState(type, text, init);
 }
 
 /// The hyper that the optimizer names; it is added if it is not there.
@@ -172,21 +175,12 @@ ArrayRef<Value> Appender::allGradients() {
   return gradientsOfOneType;
 }
 
-Value Appender::meanFactor(Value like) {
-  int64_t batches = optimizer.getAccumulate();
-  if (batches == 1)
-    return inverseScale;
-  APFloat share(1.0 / double(batches));
-  return inverseScale ? ScaleOp::create(b, loc, inverseScale, share).getY()
-                      : FillLikeOp::create(b, loc, like, share).getY();
-}
-
 /// The norm is that of the mean gradients, without the loss scale.
 void Appender::addClipping() {
   if (optimizer.getClipNorm() == 0)
     return;
   Value norm = GlobalNormOp::create(b, loc, allGradients());
-  Value factor = castTo(b, meanFactor(norm), getElementTypeOrSelf(norm));
+  Value factor = castTo(b, mean(norm), getElementTypeOrSelf(norm));
   clipFactor = ClipFactorOp::create(b, loc, norm, factor,
                                     APFloat(optimizer.getClipNorm()));
 }
@@ -201,7 +195,14 @@ LogicalResult Appender::addCounter() {
     return failure();
   stepCount = StepIncOp::create(b, loc, Value(*state), ok);
   entry.addUpdate(stepCount, name);
-  return success();
+  auto schedule = dyn_cast<ScheduleAttrInterface>(optimizer.getRate());
+  int64_t rows = schedule ? schedule.getTableRows() : 0;
+  if (rows == 0)
+    return success();
+  FailureOr<BlockArgument> table =
+      addState(RankedTensorType::get({rows}, b.getF32Type()),
+               states.rateTableOf(func), b.getStringAttr("none"));
+  return failed(table) ? failure() : (rateTable = *table, success());
 }
 
 const Shared &Appender::sharedFor(Type element) {
@@ -209,10 +210,10 @@ const Shared &Appender::sharedFor(Type element) {
   if (fresh) {
     Value ofType = rate ? castTo(b, rate, element)
                         : cast<ScheduleAttrInterface>(optimizer.getRate())
-                              .buildRate(b, loc, stepCount, element);
+                              .buildRate(b, loc, stepCount, rateTable, element);
     it->second = {
         ofType, optimizer.buildShared(b, loc, stepCount, element),
-        castTo(b, clipFactor ? clipFactor : meanFactor(ofType), element)};
+        castTo(b, clipFactor ? clipFactor : mean(ofType), element)};
   }
   return it->second;
 }

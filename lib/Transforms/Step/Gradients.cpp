@@ -110,6 +110,15 @@ std::string aicf::sumName(const Gradient &gradient) {
   return (gradient.name + ".grad_acc").str();
 }
 
+Value aicf::meanFactor(OpBuilder &b, Location loc, Value inverseScale,
+                       int64_t batches, Value like) {
+  if (batches == 1)
+    return inverseScale;
+  APFloat share(1.0 / double(batches));
+  return inverseScale ? ScaleOp::create(b, loc, inverseScale, share).getY()
+                      : FillLikeOp::create(b, loc, like, share).getY();
+}
+
 Value aicf::addToSum(OpBuilder &b, Value sum, Value grad) {
   return AddOp::create(b, grad.getLoc(), sum,
                        castTo(b, grad, getElementTypeOrSelf(sum)));

@@ -41,6 +41,10 @@ SmallVector<Value> inOneType(OpBuilder &b, ArrayRef<Gradient> gradients);
 std::string sumName(const Gradient &gradient);
 /// That state plus the gradient of this batch, as the parameter is stored.
 Value addToSum(OpBuilder &b, Value sum, Value grad);
+/// What multiplies a gradient: 1/loss scale, where there is one, and 1/batches; 0-d,
+/// of the type of `like` unless the scale has one; null for 1.
+Value meanFactor(OpBuilder &b, Location loc, Value inverseScale,
+                 int64_t batches, Value like);
 /// @F.accumulate behind @F, for all but the last of the batches that share
 /// an update: `func` as it stands, with new sums for gradients. @F says how
 /// many they are. An error at the entry if there is one already.

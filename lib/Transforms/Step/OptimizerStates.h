@@ -30,6 +30,11 @@ public:
   llvm::StringRef counterOf(mlir::func::FuncOp func) const {
     return counters.find(func)->second;
   }
+  /// The table of its learning rates, beside that: "lr_table".
+  std::string rateTableOf(mlir::func::FuncOp func) const {
+    llvm::StringRef counter = counterOf(func);
+    return (counter.take_front(counter.rfind('/') + 1) + "lr_table").str();
+  }
   /// The state is the optimizer's of this entry. An error at the entry if it is
   /// another's.
   mlir::LogicalResult claim(mlir::func::FuncOp func, llvm::StringRef state);

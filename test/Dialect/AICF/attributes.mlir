@@ -2,7 +2,7 @@
 
 // Tests the checks of single aicf.* attributes.
 
-// expected-error @+1 {{'aicf.init' must be a finite number, "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got true}}
+// expected-error @+1 {{'aicf.init' must be a finite number, "none", "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got true}}
 func.func @f(%x: tensor<4xf32> {aicf.init = true}) {
   return
 }
@@ -58,7 +58,7 @@ func.func @f(%x: tensor<4xf32> {aicf.name = "x" : i32}) {
 
 // -----
 
-// expected-error @+1 {{'aicf.init' must be a finite number, "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got "xavier"}}
+// expected-error @+1 {{'aicf.init' must be a finite number, "none", "zeros", "ones", "uniform_fan_in", "normal" or "normal:STDDEV", got "xavier"}}
 func.func @f(%x: tensor<4xf32> {aicf.init = "xavier"}) {
   return
 }

@@ -390,7 +390,21 @@ class Updates:
     def rate(self):
         """A hyper, or a schedule of the step."""
         b, dtype = self.b, self.b.program.dtype
-        if self.lr is None and dtype in ("f32", "f64") and b.chance(0.2):
+        if self.lr is None and dtype in ("f32", "f64") and b.chance(0.1):
+            curve = b.rng.choice(["step_decay", "polynomial_decay", "rate_table"])
+            if curve == "step_decay":
+                self.lr = b.op(curve, [self.counter()], [((), dtype)], start=0.05,
+                               factor=b.rng.choice([0.5, 1.0]),
+                               every=b.rng.choice([1, 2]), dtype=dtype)
+            elif curve == "polynomial_decay":
+                self.lr = b.op(curve, [self.counter()], [((), dtype)], start=0.05,
+                               end=0.01, steps=b.rng.choice([1, 3, 9]),
+                               power=b.rng.choice([0.0, 1.0, 2.5]), dtype=dtype)
+            else:
+                rows = b.rng.choice([1, 2, 9])
+                table = b.argument("state", "lr_table", (rows,), dtype, 0.03)
+                self.lr = b.op(curve, [self.counter(), table], [((), dtype)])
+        elif self.lr is None and dtype in ("f32", "f64") and b.chance(0.2):
             self.lr = b.op("learning_rate", [self.counter()], [((), dtype)], start=0.01,
                            peak=0.05, end=0.02, warmup=b.rng.choice([0, 2]),
                            steps=b.rng.choice([0, 3, 9]), cosine=b.chance(0.5),

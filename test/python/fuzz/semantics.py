@@ -233,6 +233,24 @@ def learning_rate(o, node, _):
 
 
 @op
+def step_decay(o, node, _):
+    a = node.attrs
+    return [a["start"] * a["factor"] ** max(0, (int(o[0]) - 1) // a["every"])]
+
+
+@op
+def polynomial_decay(o, node, _):
+    a = node.attrs
+    left = 1 - min(max(float(o[0]), 0), a["steps"]) / a["steps"]
+    return [a["end"] + (a["start"] - a["end"]) * left ** a["power"]]
+
+
+@op
+def rate_table(o, *_):
+    return [o[1][min(max(int(o[0]), 1), len(o[1])) - 1]]
+
+
+@op
 def reciprocal(o, *_):
     return [1 / o[0]]
 

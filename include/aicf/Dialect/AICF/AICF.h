@@ -87,6 +87,8 @@ inline constexpr llvm::StringLiteral kValuesAttr = "aicf.values";
 inline constexpr llvm::StringLiteral kNodesAttr = "aicf.nodes";
 /// How many batches make an update of an entry, 2 or more.
 inline constexpr llvm::StringLiteral kAccumulateAttr = "aicf.accumulate";
+/// Further outputs of a step: "grad_norm", "grad:W".
+inline constexpr llvm::StringLiteral kOutputsAttr = "aicf.outputs";
 /// nameOf(OutputForm) of an entry's outputs.
 inline constexpr llvm::StringLiteral kOutputFormAttr = "aicf.output_form";
 

@@ -25,7 +25,12 @@ def ScheduleAttrInterface : AttrInterface<"ScheduleAttrInterface"> {
       is its number, counted from 1 by a state of the entry.
     }], "::mlir::Value", "buildRate",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-         "::mlir::Value":$step, "::mlir::Type":$element)>
+         "::mlir::Value":$step, "::mlir::Value":$table,
+         "::mlir::Type":$element)>,
+    InterfaceMethod<[{
+      The rows of a table of rates, which is a state of f32 beside the one that
+      counts the steps, and `table` above; 0, and null there: it has none.
+    }], "int64_t", "getTableRows", (ins), [{}], [{ return 0; }]>
   ];
 }
 
@@ -120,9 +125,9 @@ class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
 }
 
 class AICF_Schedule<string name, string mnemonic, list<Field> fields,
-                    code together = "">
+                    code together = "", list<string> more = []>
     : AICF_FieldsAttr<name, mnemonic, fields, 0,
-                      [DeclareAttrInterfaceMethods<ScheduleAttrInterface>],
+                      [DeclareAttrInterfaceMethods<ScheduleAttrInterface, more>],
                       together>;
 
 /// With what every optimizer takes.
@@ -165,6 +170,31 @@ def AICF_WarmupCosineAttr : AICF_Schedule<"WarmupCosine", "warmup_cosine", [
     }]> {
   let summary = "linearly from 0 to `peak` in `warmup` steps, then along a cosine "
                 "to `end` at `steps` (Loshchilov & Hutter 2017)";
+}
+
+def AICF_CosineAttr : AICF_Schedule<"Cosine", "cosine", [
+    F64Field<"start", NonNegative>, I64Field<"steps", Positive31>,
+    F64Field<"end", NonNegative, "0.0">]> {
+  let summary = "along a cosine from `start` to `end` at `steps`, then `end` "
+                "(Loshchilov & Hutter 2017)";
+}
+def AICF_StepDecayAttr : AICF_Schedule<"StepDecay", "step_decay", [
+    F64Field<"start", NonNegative>, F64Field<"factor", Fraction>,
+    I64Field<"every", Positive31>]> {
+  let summary = "`start`, times `factor` after each `every` steps";
+}
+def AICF_PolynomialAttr : AICF_Schedule<"Polynomial", "polynomial", [
+    F64Field<"start", NonNegative>, I64Field<"steps", Positive31>,
+    F64Field<"end", NonNegative, "0.0">, F64Field<"power", NonNegative, "1.0">]> {
+  let summary = "end + (start - end)·(1 - step/steps)^power, from `steps` on `end`";
+}
+def AICF_TableAttr : AICF_Schedule<"Table", "table", [
+    I64Field<"rows", Positive31>], "", ["getTableRows"]> {
+  let summary = "a rate for each of `rows` steps, then the last one";
+  let description = [{
+    The rates are a state, `lr_table` beside the state `step`, that whoever runs the
+    entry writes.
+  }];
 }
 
 def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [

@@ -1,0 +1,120 @@
+//===- ReturnGradients.cpp - gradients and their norm by name -------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// See the pass's description.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/EntryNames.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/EntryBuilder.h"
+#include "lib/Transforms/Step/Gradients.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_RETURNGRADIENTS
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+namespace {
+/// A gradient that an optimizer of the entry reads.
+struct Trained {
+  std::string output; ///< "grad:W"
+  Gradient gradient;
+  Value factor; ///< that the optimizer multiplies it by, or null
+};
+} // namespace
+
+static SmallVector<Trained> findTrained(func::FuncOp func,
+                                        const EntrySignature &signature) {
+  SmallVector<Trained> found;
+  for (auto op : func.getOps<StepOpInterface>()) {
+    Training training = op.getTraining();
+    auto param = training ? dyn_cast<BlockArgument>(training.param->get())
+                          : BlockArgument();
+    if (!param)
+      continue;
+    StringRef name = signature.arguments[param.getArgNumber()].name;
+    MutableOperandRange factor = op.getOptionalOperand("inv_scale");
+    found.push_back({("grad:" + name).str(),
+                     {0, param, name, training.grad->get()},
+                     factor.empty() ? Value() : factor[0].get()});
+  }
+  return found;
+}
+
+/// The norm of the mean gradients without loss scale, before they are clipped.
+static Value buildNorm(func::FuncOp func, ArrayRef<Trained> trained) {
+  OpBuilder b(func.front().getTerminator());
+  Value norm, factor = trained[0].factor;
+  if (auto clips = func.getOps<ClipFactorOp>(); !clips.empty()) {
+    ClipFactorOp clip = *clips.begin();
+    norm = clip.getNorm();
+    factor = clip.getInvScale();
+  } else {
+    SmallVector<Gradient> gradients = llvm::map_to_vector(
+        trained, [](const Trained &t) { return t.gradient; });
+    norm = GlobalNormOp::create(b, func.getLoc(), inOneType(b, gradients));
+  }
+  if (!factor)
+    return norm;
+  factor = castTo(b, factor, getElementTypeOrSelf(norm));
+  return MulOp::create(b, func.getLoc(), norm, factor);
+}
+
+static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
+  EntrySignature signature(func);
+  SmallVector<Trained> trained = findTrained(func, signature);
+  if (trained.empty())
+    return func.emitError() << "'aicf.outputs' names gradients, and the entry "
+                               "trains no parameter";
+  llvm::StringMap<Value> values;
+  for (const Trained &t : trained)
+    values.try_emplace(t.output, t.gradient.value);
+  EntryBuilder entry(func);
+  for (auto name : names.getAsRange<StringAttr>()) {
+    bool isNorm = name == "grad_norm";
+    auto found = values.find(name.getValue());
+    if (!isNorm && found == values.end())
+      return func.emitError()
+             << "'aicf.outputs' names " << name << ", which is neither "
+             << "\"grad_norm\" nor one of "
+             << llvm::join(llvm::map_range(
+                               trained, [](const auto &t) { return t.output; }),
+                           ", ");
+    for (const auto &result : signature.results)
+      if (result.name == name.getValue())
+        return func.emitError() << "'aicf.outputs' names " << name
+                                << ", and a result is called so already";
+    entry.addOutput(isNorm ? buildNorm(func, trained) : found->second,
+                    name.getValue());
+  }
+  entry.finish();
+  return success();
+}
+
+namespace {
+struct ReturnGradients : aicf::impl::ReturnGradientsBase<ReturnGradients> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getEntries(getOperation())) {
+      auto names = func->getAttrOfType<ArrayAttr>(kOutputsAttr);
+      if (!names)
+        continue;
+      func->removeAttr(kOutputsAttr);
+      // The batches that only add up their gradients have none to return.
+      if (func.getName().ends_with(kAccumulateSuffix))
+        continue;
+      if (failed(checkOneBlock(func)) || failed(returnGradients(func, names)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

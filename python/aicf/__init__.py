@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     import importlib
+    import sys
     if name in _MODULES:
         return importlib.import_module("." + name, __name__)
     if name in _HOME_OF:
@@ -74,7 +75,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(home, name)
         globals()[name] = value
         return value
-    raise AttributeError("module 'aicf' has no attribute %r" % name)
+    if name.startswith("_"):  # `from . import _x` asks here first
+        raise AttributeError("module 'aicf' has no attribute %r" % name)
+    hints = importlib.import_module("._hints", __name__)
+    raise hints.missing("aicf", name, sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import numbers
 import os
 import sys
 import threading
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _runtime
+from ._hints import missing, refuse_keywords
 from ._runtime import MAX_RANK
 from .errors import TraceError
 
@@ -168,8 +170,10 @@ class Operators:
             trace_error("only a matrix has a .T here, this is %s" % tensor)
         return Transposed(tensor)
 
-    def sum(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
+    def sum(self, axis: int | None = None, keepdim: bool = False,
+            **unknown: Any) -> Tensor:
         """The sum over one dimension, or over all."""
+        refuse_keywords("sum", unknown)
         tensor = self._tensor()
         if axis is None:
             return tensor if not tensor.shape else emit1(
@@ -178,8 +182,10 @@ class Operators:
         return emit1("aicf.reduce_sum", [tensor],
                      {"axis": _axis(tensor, axis), "keepdim": bool(keepdim)})
 
-    def mean(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
+    def mean(self, axis: int | None = None, keepdim: bool = False,
+             **unknown: Any) -> Tensor:
         """The mean over one dimension, or over all; f32 for 16-bit tensors."""
+        refuse_keywords("mean", unknown)
         tensor = self._tensor()
         if axis is None:
             return emit1("aicf.mean", [tensor], {})
@@ -220,8 +226,12 @@ class Operators:
                     "takes a row of it")
 
     def __getitem__(self, index: Any) -> NoReturn:
-        trace_error("a traced tensor cannot be indexed: the dialect has no slices "
-                    "yet (ops.gather_rows takes rows by number)")
+        trace_error("a traced tensor cannot be indexed: slices do not exist yet. Slice "
+                    "the array before the call; ops.gather_rows(x, numbers) takes rows "
+                    "whose numbers are an i32 input")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise missing("aicf.Tensor", name, type(self))
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         trace_error("a traced tensor cannot be written: a step makes new values "
@@ -306,13 +316,15 @@ def as_tensor(value: Any) -> Tensor:
     if kind in ("numpy", "torch", "jax", "jaxlib", "cupy") \
             or hasattr(value, "__dlpack__"):
         trace_error("a %s is a value, and a step is traced without values: make it "
-                    "an input, or an nn.Buffer of the model" % type(value).__name__)
+                    "an input, or an attribute of the model, nn.Buffer(shape, dtype, "
+                    "init=array)" % type(value).__name__)
     trace_error("expected a traced tensor, got %r of type %s"
                 % (value, type(value).__name__))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """A number of Python's or a scalar of NumPy's."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _finite(value: Any) -> float:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _runtime, _sizes
+from ._hints import no_module
 from ._signature import (DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec, spec,
                          specs_of)
 from ._tracing import EntryTrace, Tensor, attribute_text, location_of
@@ -81,8 +82,7 @@ def _names_of(model: Module | None) -> dict[int, str]:
     if model is None:
         return {}
     if not isinstance(model, Module):
-        raise TypeError("model is a %s, expected an aicf.nn.Module"
-                        % type(model).__name__)
+        no_module(model)
     return {id(owner): name for named in (model.named_parameters(),
                                           model.named_buffers(),
                                           model.named_modules())
@@ -186,10 +186,10 @@ class Traced:
         model before them, as a step's loss function does."""
         if model is None and isinstance(function, Module):
             model = function
+        if hasattr(function, "forward") and not isinstance(function, Module):
+            no_module(function)
         if not callable(function):
-            raise TypeError("a %s is no function%s" % (
-                type(function).__name__, " of AICF" if hasattr(function, "forward")
-                else ""))
+            raise TypeError("a %s is no function" % type(function).__name__)
         name = entry_name(function) if name is None else name
         takes_model = _takes_model(function, model, inputs)
         call = (lambda **given: function(model, **given)) if takes_model else function
@@ -331,7 +331,7 @@ def _check_call(function: Callable[..., Any], specs: Mapping[str, Spec],
 
 
 #: What an option may be. The compiler's own parser says of a bad value on stderr
-#: what it expects; a name that is not here is the compiler's to refuse.
+#: what it expects; that all options are here is tested.
 _OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
     "opt_level": (0, 1, 2), "keep": ("none", "grad", "all"), "streams": int,
     "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
@@ -351,6 +351,9 @@ def _check_option(name: str, value: Any) -> None:
 
 
 def _option_text(name: str, value: Any) -> str:
+    if name not in _OPTION_VALUES and name not in ("target", "mixed_precision"):
+        raise TypeError("there is no option %r%s; options of the compiler are %s" % (
+            name, near_names(name, _OPTION_VALUES), ", ".join(_OPTION_VALUES)))
     _check_option(name, value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text or any(c.isspace() or c in "{}'\"" for c in text):

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from . import ops
+from ._hints import missing
 from ._tracing import Tensor, as_tensor, current_trace, trace_error
 from .nn import Buffer
 
@@ -70,3 +72,7 @@ class Batches:
         taken = tuple(ops.gather_rows(tensor, index) for tensor in tensors)
         self.count.update(ops.step_inc(self.count._tensor()))
         return taken if len(taken) > 1 else taken[0]
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.data", name, sys.modules[__name__])

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ._hints import in_python_words
+
 __all__ = [
     "AICFError", "BadAttrSizeError", "BadSchemaError", "CompileError",
     "DTypeMismatchError", "DeviceError", "Diagnostic", "FailedStateError",
@@ -131,7 +133,8 @@ class Diagnostic:
 def read_diagnostics(raw: Sequence[Any]) -> list[Diagnostic]:
     """Diagnostics from the compiler's tuples."""
     return [d if isinstance(d, Diagnostic) else
-            Diagnostic(d[0], d[1], d[2], d[3], tuple(read_diagnostics(d[4])))
+            Diagnostic(d[0], in_python_words(d[1]), d[2], d[3],
+                       tuple(read_diagnostics(d[4])))
             for d in raw]
 
 

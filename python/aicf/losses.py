@@ -7,9 +7,11 @@ Shapes, dtypes and rules are those of the ops that they are (aicf.ops).
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from . import ops
+from ._hints import missing
 from ._tracing import Tensor
 
 __all__ = ["accuracy_count", "binary_cross_entropy_with_logits", "cross_entropy",
@@ -23,6 +25,8 @@ def cross_entropy(logits: Any, labels: Any, *, label_smoothing: float = 0.0,
     Args:
         logits: [..., C], a float type.
         labels: [...], i32; a row whose label is `ignore_index` counts for nothing.
+            A label outside of [0, C) makes the loss NaN: nothing else says so on a
+            GPU.
         label_smoothing: in [0, 1) (Szegedy et al. 2016).
     Returns: 0-d, f32 for 16-bit logits.
     """
@@ -55,3 +59,7 @@ def accuracy_count(logits: Any, labels: Any) -> Tensor:
         labels: [...], i32.
     """
     return ops.count_equal(ops.argmax(logits), labels)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.losses", name, sys.modules[__name__])

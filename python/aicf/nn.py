@@ -10,10 +10,12 @@ values (`step.state_dict()`).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import ops
+from ._hints import missing, no_module
 from ._tracing import (DType, Operators, Tensor, active_trace, as_tensor, check_shape,
                        current_trace, dtype_name, trace_error)
 
@@ -163,6 +165,13 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("%s has no forward()" % type(self).__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        error = missing("aicf.nn.Module", name, type(self))
+        raise AttributeError(str(error).replace(
+            "aicf.nn.Module has", "%s has" % type(self).__name__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = active_trace()
@@ -318,7 +327,7 @@ class ModuleList(Module):
 
 def _check_module(module: Any) -> Module:
     if not isinstance(module, Module):
-        raise TypeError("expected a Module, got a %s" % type(module).__name__)
+        no_module(module)
     return module
 
 
@@ -456,3 +465,7 @@ class Identity(Module):
 
     def forward(self, x: Any) -> Tensor:
         return as_tensor(x)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.nn", name, sys.modules[__name__])

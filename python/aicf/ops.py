@@ -9,8 +9,11 @@ trace (aicf.compile_step, aicf.compile, aicf.trace); nothing runs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from typing import Any
 
+from ._hints import missing as _missing
 from ._tracing import DType, Tensor
 from ._tracing import emit as _emit, emit1 as _emit1
 from ._tracing import to_bool as _bool, to_dtype as _dtype
@@ -77,6 +80,34 @@ __all__ = [
     "tanh_bwd",
 ]
 
+#: What the compiler makes of a training step; users rarely write it.
+MACHINERY = [
+    "adam_step",
+    "all_finite",
+    "bce_with_logits_grad",
+    "bias_corr",
+    "clip_factor",
+    "gelu_bwd",
+    "global_norm",
+    "l1_grad",
+    "layer_norm_bwd",
+    "learning_rate",
+    "linear_bwd",
+    "lion_step",
+    "loss_scale_update",
+    "mse_grad",
+    "polynomial_decay",
+    "rate_table",
+    "relu_bwd",
+    "sgd_step",
+    "sigmoid_bwd",
+    "silu_bwd",
+    "softmax_bwd",
+    "softmax_cross_entropy_grad",
+    "step_decay",
+    "tanh_bwd",
+]
+
 
 def adam_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
     r"""AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)
@@ -104,9 +135,9 @@ def adam_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor
         inv_scale: tensor of f16, bf16, f32 or f64, or None.
         ok: tensor of i32, or None.
     Returns:
-        p_out: tensor of f16, bf16, f32, f64, i32 or i64.
-        m_out: tensor of f16, bf16, f32, f64, i32 or i64.
-        v_out: tensor of f16, bf16, f32, f64, i32 or i64.
+        p_out: tensor of p's type.
+        m_out: tensor of m's type.
+        v_out: tensor of v's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -124,7 +155,7 @@ def add(a: Tensor, b: Tensor) -> Tensor:
         a: tensor of f16, bf16, f32 or f64.
         b: tensor of f16, bf16, f32 or f64.
     Returns:
-        c: tensor of f16, bf16, f32, f64, i32 or i64.
+        c: tensor of a's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -140,7 +171,7 @@ def all_finite(grads: Sequence[Tensor]) -> Tensor:
     Args:
         grads: variadic of tensor of f16, bf16, f32 or f64, one or more.
     Returns:
-        ok: tensor of f16, bf16, f32, f64, i32 or i64.
+        ok: 0-d, i32.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -180,7 +211,7 @@ def bce_with_logits(pred: Tensor, target: Tensor) -> Tensor:
         pred: tensor of f16, bf16, f32 or f64.
         target: tensor of f16, bf16, f32 or f64.
     Returns:
-        loss: tensor of f16, bf16, f32, f64, i32 or i64.
+        loss: 0-d, of target's element type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -202,7 +233,7 @@ def bce_with_logits_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None
         target: tensor of f16, bf16, f32 or f64.
         loss_scale: tensor of f16, bf16, f32 or f64, or None.
     Returns:
-        dpred: tensor of f16, bf16, f32, f64, i32 or i64.
+        dpred: tensor of pred's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -264,7 +295,7 @@ def clip_factor(norm: Tensor, inv_scale: Tensor | None = None, *, max_norm: floa
         norm: tensor of f16, bf16, f32 or f64.
         inv_scale: tensor of f16, bf16, f32 or f64, or None.
     Returns:
-        factor: tensor of f16, bf16, f32, f64, i32 or i64.
+        factor: tensor of norm's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -283,7 +314,7 @@ def copy(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32, f64, i32 or i64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -303,7 +334,7 @@ def count_equal(a: Tensor, b: Tensor) -> Tensor:
         a: tensor of i32 or i64.
         b: tensor of i32 or i64.
     Returns:
-        count: tensor of f16, bf16, f32, f64, i32 or i64.
+        count: 0-d, i32.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -328,7 +359,7 @@ def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
         x: tensor of f16, bf16, f32 or f64.
         step: tensor of i32 or i64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -369,7 +400,7 @@ def fill_like(x: Tensor, *, value: float) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -409,7 +440,7 @@ def gelu(x: Tensor, *, approximate: bool = False) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -429,7 +460,7 @@ def gelu_bwd(dy: Tensor, x: Tensor, *, approximate: bool = False) -> Tensor:
         dy: tensor of f16, bf16, f32 or f64.
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of dy's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -447,7 +478,7 @@ def global_norm(grads: Sequence[Tensor]) -> Tensor:
     Args:
         grads: variadic of tensor of f16, bf16, f32 or f64, one or more.
     Returns:
-        norm: tensor of f16, bf16, f32, f64, i32 or i64.
+        norm: 0-d, of grad's element type, f32 where that has 16 bits.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -470,7 +501,7 @@ def l1_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, s
         target: tensor of f16, bf16, f32 or f64.
         loss_scale: tensor of f16, bf16, f32 or f64, or None.
     Returns:
-        dpred: tensor of f16, bf16, f32, f64, i32 or i64.
+        dpred: tensor of pred's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -489,7 +520,7 @@ def l1_loss(pred: Tensor, target: Tensor) -> Tensor:
         pred: tensor of f16, bf16, f32 or f64.
         target: tensor of f16, bf16, f32 or f64.
     Returns:
-        loss: tensor of f16, bf16, f32, f64, i32 or i64.
+        loss: 0-d, of target's element type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -514,9 +545,9 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, *, eps: float = 1e-5) -> 
         gamma: tensor of f16, bf16, f32 or f64.
         beta: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
-        mean: tensor of f16, bf16, f32, f64, i32 or i64.
-        rstd: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
+        mean: of x's shape without the last dimension, and its element type.
+        rstd: of x's shape without the last dimension, and its element type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -543,9 +574,9 @@ def layer_norm_bwd(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Ten
         mean: tensor of f16, bf16, f32 or f64.
         rstd: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
-        dgamma: tensor of f16, bf16, f32, f64, i32 or i64.
-        dbeta: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of x's type.
+        dgamma: tensor of gamma's type.
+        dbeta: tensor of gamma's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -652,8 +683,8 @@ def lion_step(p: Tensor, g: Tensor, m: Tensor, lr: Tensor, inv_scale: Tensor | N
         inv_scale: tensor of f16, bf16, f32 or f64, or None.
         ok: tensor of i32, or None.
     Returns:
-        p_out: tensor of f16, bf16, f32, f64, i32 or i64.
-        m_out: tensor of f16, bf16, f32, f64, i32 or i64.
+        p_out: tensor of p's type.
+        m_out: tensor of m's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -680,8 +711,8 @@ def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_facto
         streak: tensor of i32.
         ok: tensor of i32.
     Returns:
-        scale_out: tensor of f16, bf16, f32, f64, i32 or i64.
-        streak_out: tensor of f16, bf16, f32, f64, i32 or i64.
+        scale_out: tensor of scale's type.
+        streak_out: tensor of streak's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -727,7 +758,7 @@ def mean(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: 0-d, of x's element type, f32 where that has 16 bits.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -749,7 +780,7 @@ def mse_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, 
         target: tensor of f16, bf16, f32 or f64.
         loss_scale: tensor of f16, bf16, f32 or f64, or None.
     Returns:
-        dpred: tensor of f16, bf16, f32, f64, i32 or i64.
+        dpred: tensor of pred's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -768,7 +799,7 @@ def mse_loss(pred: Tensor, target: Tensor) -> Tensor:
         pred: tensor of f16, bf16, f32 or f64.
         target: tensor of f16, bf16, f32 or f64.
     Returns:
-        loss: tensor of f16, bf16, f32, f64, i32 or i64.
+        loss: 0-d, of target's element type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -785,7 +816,7 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
         a: tensor of f16, bf16, f32 or f64.
         b: tensor of f16, bf16, f32 or f64.
     Returns:
-        c: tensor of f16, bf16, f32, f64, i32 or i64.
+        c: tensor of a's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -828,7 +859,7 @@ def rate_table(step: Tensor, table: Tensor) -> Tensor:
         step: tensor of i32 or i64.
         table: tensor of f16, bf16, f32 or f64.
     Returns:
-        lr: tensor of f16, bf16, f32, f64, i32 or i64.
+        lr: 0-d, of table's element type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -842,7 +873,7 @@ def reciprocal(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -864,7 +895,7 @@ def record(history: Tensor, value: Tensor, step: Tensor) -> Tensor:
         value: tensor of f16, bf16, f32, f64, i32 or i64.
         step: tensor of i32 or i64.
     Returns:
-        history_out: tensor of f16, bf16, f32, f64, i32 or i64.
+        history_out: tensor of history's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -901,7 +932,7 @@ def relu(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -920,7 +951,7 @@ def relu_bwd(dy: Tensor, saved: Tensor) -> Tensor:
         dy: tensor of f16, bf16, f32 or f64.
         saved: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of dy's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -936,7 +967,7 @@ def save(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32, f64, i32 or i64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -952,7 +983,7 @@ def scale(x: Tensor, *, factor: float) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -983,8 +1014,8 @@ def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scal
         inv_scale: tensor of f16, bf16, f32 or f64, or None.
         ok: tensor of i32, or None.
     Returns:
-        p_out: tensor of f16, bf16, f32, f64, i32 or i64.
-        m_out: tensor of f16, bf16, f32, f64, i32 or i64.
+        p_out: tensor of p's type.
+        m_out: tensor of m's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1025,7 +1056,7 @@ def sigmoid(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1042,7 +1073,7 @@ def sigmoid_bwd(dy: Tensor, y: Tensor) -> Tensor:
         dy: tensor of f16, bf16, f32 or f64.
         y: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of dy's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1058,7 +1089,7 @@ def silu(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1077,7 +1108,7 @@ def silu_bwd(dy: Tensor, x: Tensor) -> Tensor:
         dy: tensor of f16, bf16, f32 or f64.
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of dy's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1096,7 +1127,7 @@ def softmax(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1114,7 +1145,7 @@ def softmax_bwd(dy: Tensor, y: Tensor) -> Tensor:
         dy: tensor of f16, bf16, f32 or f64.
         y: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of dy's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1140,7 +1171,7 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: fl
         logits: tensor of f16, bf16, f32 or f64.
         labels: tensor of i32.
     Returns:
-        loss: tensor of f16, bf16, f32, f64, i32 or i64.
+        loss: 0-d, of logits's element type, f32 where that has 16 bits.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1165,7 +1196,7 @@ def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tenso
         labels: tensor of i32.
         loss_scale: tensor of f16, bf16, f32 or f64, or None.
     Returns:
-        dlogits: tensor of f16, bf16, f32, f64, i32 or i64.
+        dlogits: tensor of logits's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1207,7 +1238,7 @@ def step_inc(step: Tensor, ok: Tensor | None = None) -> Tensor:
         step: tensor of i32 or i64.
         ok: tensor of i32, or None.
     Returns:
-        step_out: tensor of f16, bf16, f32, f64, i32 or i64.
+        step_out: tensor of step's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1241,7 +1272,7 @@ def sub(a: Tensor, b: Tensor) -> Tensor:
         a: tensor of f16, bf16, f32 or f64.
         b: tensor of f16, bf16, f32 or f64.
     Returns:
-        c: tensor of f16, bf16, f32, f64, i32 or i64.
+        c: tensor of a's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1255,7 +1286,7 @@ def tanh(x: Tensor) -> Tensor:
     Args:
         x: tensor of f16, bf16, f32 or f64.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of x's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1272,9 +1303,13 @@ def tanh_bwd(dy: Tensor, y: Tensor) -> Tensor:
         dy: tensor of f16, bf16, f32 or f64.
         y: tensor of f16, bf16, f32 or f64.
     Returns:
-        dx: tensor of f16, bf16, f32, f64, i32 or i64.
+        dx: tensor of dy's type.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.tanh_bwd", [dy, y], {})
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("aicf.ops", name, sys.modules[__name__])

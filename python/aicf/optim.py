@@ -11,8 +11,11 @@ the device from the step's number.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
+
+from ._hints import missing
 
 __all__ = ["SGD", "AdamW", "Constant", "Cosine", "Linear", "Lion", "Optimizer",
            "Polynomial", "Schedule", "StepDecay", "Table", "WarmupCosine"]
@@ -226,6 +229,13 @@ class Optimizer:
 
     mnemonic = ""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Optimizer:
+        if args and (hasattr(args[0], "__iter__") or hasattr(args[0], "forward")):
+            raise TypeError("%s takes no parameters: compile_step gives it those of the "
+                            "model that are not frozen. %s(1e-3) will do"
+                            % (cls.__name__, cls.__name__))
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         if callable(self.lr):
             raise TypeError(
@@ -317,3 +327,7 @@ def _betas(betas: tuple[float, float]) -> None:
         raise ValueError("betas is %r, expected two numbers" % (betas,))
     for beta in betas:
         _number(beta, "a beta", 0, 1, closed=False)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.optim", name, sys.modules[__name__])

@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _predict, _runtime, _sizes
+from ._hints import missing
 from ._signature import Signature, Spec, own_outputs
 from .errors import (AICFError, DTypeMismatchError, FailedStateError,
                      InvalidArgumentError, InvalidFileError, ShapeMismatchError,
@@ -208,10 +209,12 @@ class Program:
             raise KeyError("; ".join(
                 "%s: %s" % (what, ", ".join(map(str, names))) for what, names in (
                     ("the program does not have", unknown), ("missing", missing))
-                if names))
+                if names) + _flax_hint(unknown))
         host = _runtime.Device.cpu(1)
-        for name, value in values.items():  # all checked before any is written
+        for name, value in list(values.items()):  # all checked before any is written
             tensor = self.executor.find(name)
+            if getattr(getattr(value, "flags", None), "c_contiguous", True) is False:
+                value = values[name] = value.copy(order="C")  # a transposed array
             try:
                 array = value if isinstance(value, _runtime.Array) \
                     else _runtime.array(value, host)
@@ -221,8 +224,10 @@ class Program:
                 raise DTypeMismatchError("\"%s\" is %s, expected %s" % (
                     name, array.dtype, tensor["dtype"]))
             if array.shape != tensor["shape"]:
-                raise ShapeMismatchError("\"%s\" has shape %s, expected %s" % (
-                    name, array.shape, tensor["shape"]))
+                raise ShapeMismatchError("\"%s\" has shape %s, expected %s%s" % (
+                    name, array.shape, tensor["shape"],
+                    ": weights are [out, in] here, and [in, out] in JAX's libraries; "
+                    "pass array.T" if array.shape[::-1] == tensor["shape"] else ""))
         for name, value in values.items():
             self.executor.write(name, value)
 
@@ -313,11 +318,21 @@ class Program:
 
     def set(self, name: str, value: Any) -> None:
         """Writes a hyper, a parameter or a state."""
+        self._check_tensor(name)
         self.executor.write(name, value)
 
     def get(self, name: str) -> _runtime.Array:
         """A copy of a tensor's value. Raises NotInitializedError."""
+        self._check_tensor(name)
         return self.executor.read(name)
+
+    def _check_tensor(self, name: str) -> None:
+        """The executor's own error, with names that are near."""
+        try:
+            self.executor.find(name)
+        except InvalidArgumentError as error:
+            near = near_names(name, [t["name"] for t in self.plan.persistent()])
+            raise InvalidArgumentError("%s%s" % (error, near)) from None
 
     def bind(self, name: str, array: Any) -> None:
         """Has a tensor live in the caller's array on the device, from now on; an
@@ -390,6 +405,14 @@ class Program:
 
     def __repr__(self) -> str:
         return "aicf.Program(%s on %s)" % (", ".join(self._entries), self.device.name)
+
+
+def _flax_hint(unknown: Collection[str]) -> str:
+    if not any(str(name).rpartition(".")[2] in ("kernel", "scale", "embedding")
+               for name in unknown):
+        return ""
+    return ("; flax's \"kernel\" is \"weight\" here, transposed (array.T), and its "
+            "\"scale\" of a LayerNorm is \"weight\"")
 
 
 class Entry:
@@ -550,6 +573,9 @@ class Entry:
             raise InvalidArgumentError("there is no input \"%s\"; the inputs are %s"
                                        % (name, ", ".join(self.signature.inputs)
                                           or "none"))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise missing("aicf.Entry", name, type(self))
 
     # The program's, for those who have one entry
 

@@ -149,6 +149,13 @@ nb::tuple shapeTuple(const TensorDesc &desc) {
   return nb::borrow<nb::tuple>(shape);
 }
 
+/// As NumPy and PyTorch call it.
+static const char *numpyNameOf(DType dtype) {
+  constexpr const char *names[kNumDTypes] = {"float32", "float16", "bfloat16",
+                                             "float64", "int32",   "int64"};
+  return names[uint8_t(dtype)];
+}
+
 static std::string describe(nb::dlpack::dtype dtype) {
   if (auto known = dtypeOf(dtype))
     return std::string(nameOf(*known));
@@ -357,8 +364,11 @@ void importAs(nb::handle object, const TensorDesc &expected,
   auto [view, dtype] = viewOf(object, nativeStream, access, what);
   if (dtype != expected.dtype)
     fail(StatusCode::DTypeMismatch, what, " is ", describe(view.dtype()),
-         ", expected ", nameOf(expected.dtype),
-         ": convert it, for example with astype()");
+         ", expected ", nameOf(expected.dtype), ": x.astype(\"",
+         numpyNameOf(expected.dtype),
+         "\") converts NumPy's, "
+         "x.to(torch.",
+         numpyNameOf(expected.dtype), ") PyTorch's");
   bool isSame = view.ndim() == expected.rank;
   for (size_t i = 0; isSame && i < view.ndim(); ++i)
     isSame = int64_t(view.shape(i)) == expected.dims[i];
@@ -555,6 +565,16 @@ nb::object computeOne(nb::handle self) {
   return result;
 }
 
+/// What to use instead of a name of PyTorch's or NumPy's that is not there.
+nb::object refuseName(nb::handle self, const std::string &name) {
+  if (name.compare(0, 2, "__") == 0) // asked for by protocols all the time
+    throw nb::attribute_error(name.c_str());
+  nb::object error = nb::module_::import_("aicf._hints")
+                         .attr("missing")("aicf.Array", name, self.type());
+  PyErr_SetObject(PyExc_AttributeError, error.ptr());
+  throw nb::python_error();
+}
+
 /// Arithmetic takes place on the host: these are results that people look at.
 void defineArithmetic(nb::class_<Array> &type) {
 #define AICF_OPERATOR(NAME, FUNCTION)                                          \
@@ -738,6 +758,8 @@ void defineArrays(nb::module_ &m) {
            nb::sig("def __gt__(self, other: typing.Any, /) -> typing.Any"))
       .def("__ge__", &compare<Py_GE>,
            nb::sig("def __ge__(self, other: typing.Any, /) -> typing.Any"))
+      .def("__getattr__", &refuseName,
+           nb::sig("def __getattr__(self, name: str, /) -> typing.NoReturn"))
       .def("__hash__", [](Array &a) { return reinterpret_cast<intptr_t>(&a); })
       .def("__len__",
            [](Array &a) {

@@ -5,7 +5,7 @@
 func.func @no_derivative(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
                          %i: tensor<4xi32> {aicf.role = "input", aicf.name = "i"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'aicf.gather_rows' op has no derivative: it cuts the loss off from parameter "W"; aicf.stop_gradient on its operand says that this is meant}}
+  // expected-error @+1 {{'aicf.gather_rows' op has no derivative: it cuts the loss off from parameter "W": mark that aicf.frozen, or, if it is trained elsewhere, put aicf.stop_gradient on the operand}}
   %g = aicf.gather_rows %W, %i : tensor<4x2xf32>, tensor<4xi32>
   %r = aicf.relu %g : tensor<4x2xf32>
   %l = aicf.mse_loss %r, %W : tensor<4x2xf32>, tensor<4x2xf32>

@@ -80,6 +80,47 @@ StringRef shortSummary(const NamedTypeConstraint &value) {
   return summary.take_front(summary.find(" with static"));
 }
 
+/// What a result is, by the rule of the op's record where it has one.
+std::string resultText(const Operator &op, const NamedTypeConstraint &result) {
+  const RecordVal *primitive = op.getDef().getValue("primitive");
+  if (!primitive)
+    return shortSummary(result).str();
+  const Record *record = op.getDef().getValueAsDef("primitive");
+  for (const Record *each : record->getValueAsListOfDefs("resultList")) {
+    if (each->getValueAsString("name") != result.name)
+      continue;
+    StringRef rule = each->getValueAsString("rule");
+    std::string of = each->getValueAsString("of").str();
+    if (rule == "Like")
+      return "tensor of " + of + "'s type";
+    if (rule == "ScalarOf")
+      return "0-d, of " + of + "'s element type";
+    if (rule == "RowsOf")
+      return "of " + of +
+             "'s shape without the last dimension, and its "
+             "element type";
+    if (rule == "WideScalarOf")
+      return "0-d, of " + of + "'s element type, f32 where that has 16 bits";
+    if (rule == "Flag")
+      return "0-d, i32";
+    return shortSummary(result).str();
+  }
+  return shortSummary(result).str();
+}
+
+/// Whether users write it: a forward function or an operation on data, not what
+/// the compiler derives from those.
+bool isForUsers(const Record &op) {
+  const Record *phase =
+      op.getValue("primitive")
+          ? op.getValueAsDef("primitive")->getValueAsDef("phase")
+      : op.getValue("stepPhase") ? op.getValueAsDef("stepPhase")
+                                 : nullptr;
+  StringRef name = phase ? phase->getName() : "ForwardPhase";
+  return name == "ForwardPhase" || name == "DataPhase" ||
+         op.getValueAsString("opName") == "step_inc";
+}
+
 void emitSignature(const Operator &op, raw_ostream &os) {
   os << "def " << op.getOperationName().substr(5) << "(";
   ListSeparator separator;
@@ -126,7 +167,7 @@ void emitDocstring(const Operator &op, raw_ostream &os) {
        << ".\n";
   os << "    Returns:\n";
   for (const NamedTypeConstraint &result : op.getResults())
-    os << "        " << result.name << ": " << shortSummary(result) << ".\n";
+    os << "        " << result.name << ": " << resultText(op, result) << ".\n";
   os << "    Raises:\n        aicf.TraceError: outside a trace, or an operand "
         "that is not traced.\n        aicf.CompileError: a rule above is "
         "broken.\n    \"\"\"\n";
@@ -168,7 +209,10 @@ bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
         "numbered rules. Called inside a\ntrace (aicf.compile_step, "
         "aicf.compile, aicf.trace); nothing runs.\n\"\"\"\n\n"
         "from __future__ import annotations\n\n"
-        "from collections.abc import Sequence\n\n"
+        "import sys\n"
+        "from collections.abc import Sequence\n"
+        "from typing import Any\n\n"
+        "from ._hints import missing as _missing\n"
         "from ._tracing import DType, Tensor\n"
         "from ._tracing import emit as _emit, emit1 as _emit1\n"
         "from ._tracing import to_bool as _bool, to_dtype as _dtype\n"
@@ -181,9 +225,16 @@ bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
   });
   for (const Record *op : ops)
     os << "    \"" << op->getValueAsString("opName") << "\",\n";
+  os << "]\n\n#: What the compiler makes of a training step; users rarely "
+        "write it.\nMACHINERY = [\n";
+  for (const Record *op : ops)
+    if (!isForUsers(*op))
+      os << "    \"" << op->getValueAsString("opName") << "\",\n";
   os << "]\n";
   for (const Record *op : ops)
     emitFunction(Operator(op), os);
+  os << "\n\ndef __getattr__(name: str) -> Any:\n"
+        "    raise _missing(\"aicf.ops\", name, sys.modules[__name__])\n";
   return false;
 }
 

@@ -163,7 +163,8 @@ LogicalResult Differentiator::differentiate(Operation *op) {
     return op->emitOpError()
            << "has no derivative: it cuts the loss off from parameter \""
            << activity.paramBehind(op)
-           << "\"; aicf.stop_gradient on its operand says that this is meant";
+           << "\": mark that aicf.frozen, or, if it is trained elsewhere, put "
+              "aicf.stop_gradient on the operand";
   if (failed(differentiable.buildGradients(*this)))
     return failure();
   if (hasWrongType)

@@ -77,3 +77,14 @@ func.func @batches(%data: tensor<50x3xf32>, %step: tensor<i64>) {
   %r = aicf.reciprocal %rows : tensor<8x3xf32>
   return
 }
+
+// CHECK-LABEL: func.func @rates
+func.func @rates(%step: tensor<i64>, %table: tensor<9xf32>) {
+  // CHECK: aicf.step_decay %{{.*}} {every = 30 : i64, factor = {{.*}}, start = {{.*}}} : tensor<i64>
+  %a = aicf.step_decay %step {start = 0.1, factor = 0.5, every = 30 : i64} : tensor<i64>
+  // CHECK: aicf.polynomial_decay %{{.*}} {dtype = f64, end = 0.0{{.*}}, power = 2.0{{.*}}, start = {{.*}}, steps = 9 : i64} : tensor<i64>
+  %b = aicf.polynomial_decay %step {start = 0.1, end = 0.0, steps = 9 : i64, power = 2.0, dtype = f64} : tensor<i64>
+  // CHECK: aicf.rate_table %{{.*}}, %{{.*}} : tensor<i64>, tensor<9xf32>
+  %c = aicf.rate_table %step, %table : tensor<i64>, tensor<9xf32>
+  return
+}

@@ -47,7 +47,7 @@ def test_whatever_exports_an_array(convert):
     (X.ravel(), LABELS, ValueError, r'"x" has shape \(1024,\), expected 16x64xf32'),
     (X[None], LABELS, ValueError, r"\(1, 16, 64\)"),
     (X, LABELS[:, None], ValueError, r'"labels" has shape \(16, 1\)'),
-    (X.astype("f8"), LABELS, TypeError, '"x" is f64, expected f32: convert it'),
+    (X.astype("f8"), LABELS, TypeError, '"x" is f64, expected f32: x.astype'),
     (X, LABELS.astype("i8"), TypeError, '"labels" is i64, expected i32'),
     (X, LABELS.astype("u1"), TypeError, "uint8, expected i32"),
     (X > 0, LABELS, TypeError, "bool, expected f32"),

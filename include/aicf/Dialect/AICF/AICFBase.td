@@ -117,6 +117,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
           traits # [InferTypeOpAdaptor, RecordOpInterface]
           # !if(HasManyOptional<!foreach(o, record.plain, o.isOptional)>.yes,
                 [AttrSizedOperandSegments], []<Trait>)> {
+  AICFRT_Primitive primitive = record;
   dag stepAttrs = (ins);
   list<string> stepConstraints = []<string>;
   string counter = "";
@@ -188,6 +189,7 @@ class AICF_Composite<string mnemonic, Phase phase, Precision precision,
         check(Adaptor adaptor,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> report);
       }]>]> {
+  Phase stepPhase = phase;
   let extraClassDeclaration = [{
     aicf::Phase getPhase() { return aicf::Phase::}] # phase.cpp # [{; }
     aicf::Precision getPrecision() {

@@ -1,0 +1,217 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Names of PyTorch, JAX and NumPy that do not exist here, and what to use instead.
+
+Each entry is tested to be missing: whoever adds the thing deletes its hint. Messages
+of the compiler are put into Python's words here, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NoReturn
+
+_NOT_YET = "does not exist yet"
+_LOOP = "compile_step derives and runs backward and the optimizer: loss = step(x, y)"
+
+#: By place: a module, or a class as "aicf.nn.Module".
+HINTS: Mapping[str, Mapping[str, str]] = {
+    "aicf": {
+        "grad": "compile_step derives the gradients; outputs=(\"grad:fc.weight\",) "
+                "returns them",
+        "value_and_grad": "compile_step derives the gradients and returns the loss",
+        "jit": "aicf.compile(function, inputs) compiles a function, aicf.compile_step a "
+               "training step",
+        "vmap": "functions are written for batches: [rows, ...]",
+        "no_grad": "aicf.compile(model, inputs, program=step) has no gradients; inside "
+                   "of a step it is aicf.ops.stop_gradient",
+        "tensor": "inputs are NumPy arrays; aicf.array(values) puts one on a device",
+        "ones": "aicf.array(numpy.ones(shape, \"float32\"))",
+        "randn": "numpy.random.default_rng(0).standard_normal(shape, \"float32\")",
+        "manual_seed": "compile_step(seed=...) seeds initialisers and dropout, "
+                       "aicf.fit(seed=...) the order of the data",
+        "save": "step.save(path) writes the plan, step.save_weights(path) the weights",
+        "cuda": "compile_step(device=\"cuda\"); aicf.device(\"cuda\") says what is "
+                "there",
+    },
+    "aicf.nn": {
+        "Embedding": "an embedding " + _NOT_YET + ": aicf.ops.gather_rows reads rows of a "
+                     "table by i32 numbers, without a gradient for the table",
+        "Conv2d": "convolutions do not exist yet",
+        "BatchNorm1d": "batch norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",
+        "RMSNorm": "an RMS norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",
+        "MultiheadAttention": "attention " + _NOT_YET,
+        "LSTM": "recurrent layers do not exist yet",
+        "Flatten": "views do not exist yet: flatten the array before the call, "
+                   "x.reshape(len(x), -1)",
+        "CrossEntropyLoss": "aicf.losses.cross_entropy(logits, labels) in the loss "
+                            "function",
+        "MSELoss": "aicf.losses.mse_loss(pred, target) in the loss function",
+        "BCEWithLogitsLoss": "aicf.losses.binary_cross_entropy_with_logits(pred, "
+                             "target) in the loss function",
+        "functional": "functions are in aicf.ops, losses in aicf.losses",
+        "init": "nn.Parameter(shape, init=...) says how a parameter starts: \"zeros\", "
+                "\"normal:0.02\", \"uniform_fan_in\", or an array",
+        "LeakyReLU": "it " + _NOT_YET + ": aicf.nn has ReLU, GELU, SiLU, Sigmoid, Tanh",
+        "Dense": "aicf.nn.Linear(in_features, out_features); its weight is [out, in]",
+        "ModuleDict": "modules in a dict that is an attribute are found",
+        "ParameterList": "parameters in a list that is an attribute are found",
+    },
+    "aicf.optim": {
+        "Adam": "aicf.optim.AdamW(lr, weight_decay=0) is Adam",
+        "RMSprop": "it " + _NOT_YET + ": there are AdamW, SGD and Lion",
+        "lr_scheduler": "a schedule is the learning rate: "
+                        "aicf.optim.AdamW(aicf.optim.WarmupCosine(...))",
+        "StepLR": "aicf.optim.StepDecay(start, factor, every), in steps",
+        "CosineAnnealingLR": "aicf.optim.Cosine(start, steps, end)",
+        "PolynomialLR": "aicf.optim.Polynomial(start, steps, end, power)",
+        "adamw": "aicf.optim.AdamW(lr, betas=..., weight_decay=...)",
+        "sgd": "aicf.optim.SGD(lr, momentum=...)",
+        "chain": "one optimizer has all of it: aicf.optim.AdamW(schedule, clip_norm=1.0, "
+                 "accumulate=4)",
+        "clip_by_global_norm": "aicf.optim.AdamW(clip_norm=1.0)",
+        "warmup_cosine_decay_schedule": "aicf.optim.WarmupCosine(peak, warmup, steps, "
+                                        "end)",
+    },
+    "aicf.losses": {
+        "nll_loss": "it " + _NOT_YET + ": aicf.losses.cross_entropy takes logits",
+        "softmax_cross_entropy_with_integer_labels":
+            "aicf.losses.cross_entropy(logits, labels), which is the mean",
+        "huber_loss": "it " + _NOT_YET + ": there are mse_loss and l1_loss",
+        "accuracy": "aicf.losses.accuracy_count(logits, labels) counts the right rows; "
+                    "aicf.fit divides by all rows",
+    },
+    "aicf.ops": {
+        "exp": "it " + _NOT_YET + " (softmax, sigmoid, silu and gelu do)",
+        "log": "it " + _NOT_YET + " (losses.cross_entropy takes logits)",
+        "sqrt": "it " + _NOT_YET,
+        "reshape": "views do not exist yet: reshape the array before the call",
+        "transpose": "views do not exist yet; x @ W.T needs none",
+        "concat": "it " + _NOT_YET,
+        "where": "it " + _NOT_YET,
+        "einsum": "it " + _NOT_YET + ": products are x @ y and aicf.ops.linear",
+        "max": "it " + _NOT_YET + ": aicf.ops.argmax gives the column",
+        "one_hot": "it " + _NOT_YET + ": cross_entropy takes class numbers",
+    },
+    "aicf.nn.Module": {
+        "state_dict": "the compiled step has the values: step.state_dict()",
+        "load_state_dict": "the compiled step has the values: "
+                           "step.load_state_dict(state)",
+        "to": "compile_step(device=..., precision=...) says where and in which type",
+        "cuda": "compile_step(device=\"cuda\")",
+        "zero_grad": _LOOP,
+        "register_buffer": "assign it: self.name = nn.Buffer(shape)",
+        "register_parameter": "assign it: self.name = nn.Parameter(shape)",
+        "apply": "a module holds no values; nn.Parameter(shape, init=...) says how one "
+                 "starts",
+    },
+    "aicf.Tensor": {
+        "backward": _LOOP,
+        "view": "views do not exist yet: reshape the array before the call",
+        "reshape": "views do not exist yet: reshape the array before the call",
+        "permute": "views do not exist yet",
+        "transpose": "views do not exist yet; x @ W.T needs none",
+        "unsqueeze": "views do not exist yet; arithmetic broadcasts as NumPy's does",
+        "to": "x.astype(\"f32\") casts; compile_step(device=...) says where",
+        "float": "x.astype(\"f32\")",
+        "exp": "it " + _NOT_YET + " (aicf.ops has softmax, sigmoid, silu and gelu)",
+        "sqrt": "it " + _NOT_YET,
+        "max": "it " + _NOT_YET + ": aicf.ops.argmax gives the column",
+    },
+    "aicf.Array": {
+        "cpu": "x.numpy() is on the host",
+        "detach": "an array has no gradient: x.numpy()",
+        "backward": _LOOP,
+        "mean": "x.numpy().mean()",
+        "argmax": "x.numpy().argmax(-1)",
+        "reshape": "x.numpy().reshape(...)",
+    },
+    "aicf.Entry": {
+        "backward": _LOOP,
+        "zero_grad": _LOOP,
+        "parameters": "step.state_dict() has the values by name",
+        "train": "a step trains; step.predict(x) and aicf.compile(model, ..., "
+                 "program=step) are without dropout",
+        "eval": "step.predict(x), and aicf.compile(model, ..., program=step), are "
+                "without dropout",
+        "fit": "aicf.fit(step, data, epochs=...)",
+        "lower": "step.as_text(\"plan\"); aicf.trace_step(...).lower() has every stage",
+    },
+}
+
+#: Keywords of others: by ours.
+KEYWORDS = {"dim": "axis", "keepdims": "keepdim", "dims": "axis"}
+
+
+def missing(place: str, name: str, known: object = ()) -> AttributeError:
+    """For __getattr__: what to use instead of a name that is not there."""
+    from .errors import near_names
+    hint = HINTS.get(place, {}).get(name)
+    if hint is None:
+        public = [n for n in dir(known) if not n.startswith("_")] if known else []
+        return AttributeError("%s has no attribute %r%s"
+                              % (place, name, near_names(name, public)))
+    return AttributeError("%s.%s does not exist here: %s" % (place, name, hint))
+
+
+def refuse_keywords(function: str, given: Mapping[str, object]) -> None:
+    """Raises TypeError for keywords that a function does not have."""
+    for name in given:
+        ours = KEYWORDS.get(name)
+        raise TypeError("%s() has no argument %r%s" % (
+            function, name, ": it is called %r here" % ours if ours else ""))
+
+
+def no_module(value: object) -> NoReturn:
+    """Somebody else's module where one of ours is expected."""
+    kind = type(value)
+    home = kind.__module__.partition(".")[0]
+    if home in ("torch", "flax", "equinox", "haiku"):
+        raise TypeError(
+            "%s is a module of %s, and those are not imported yet: write the model with "
+            "aicf.nn under the same names; step.load_state_dict takes its weights"
+            % (kind.__name__, home))
+    raise TypeError("expected an aicf.nn.Module, got a %s" % kind.__name__)
+
+
+#: What the compiler says of IR, in the words of those who wrote Python.
+_WORDS = [
+    (r"has 'aicf\.minimize', but no parameter to train: give an argument the role "
+     r'"param"', "there is no parameter to train: the loss uses none of the model's, or "
+     "all are frozen by requires_grad_(False)"),
+    (r"has 'aicf\.optimizer': run --aicf-append-optimizer first",
+     "the step has an optimizer, whose update the compiler adds: "
+     "traced.lower().dump() shows the calls of all of it"),
+    (r"mark (that|it|the parameter) aicf\.frozen",
+     r"freeze it by requires_grad_(False)"),
+    (r"put aicf\.stop_gradient on the operand",
+     "pass aicf.ops.stop_gradient(x) to the op"),
+    (r"return their sum \(aicf\.add\) and mark that", "return their sum"),
+    (r"result 0 has 'aicf\.minimize' and is '?([^':]*)'?: a loss",
+     r"the loss is \1: it"),
+    (r"aicf\.mean makes one of many", "x.mean() makes one of many"),
+    (r"'aicf\.outputs' names", "outputs names"),
+    (r"'aicf\.outputs'", "outputs"),
+    (r"'aicf\.optimizer' has", "the optimizer has"),
+    (r"'aicf\.optimizer'", "the optimizer"),
+    (r"'aicf\.weight_decay'", "weight_decay"),
+    (r"'aicf\.lr_scale'", "lr_scale"),
+    (r"'aicf\.loss_scale'", "the loss scale"),
+    (r"the loss scale of --aicf-mixed-precision", "the loss scale of precision=\"f16\""),
+    (r"--aicf-mixed-precision", "precision=\"bf16\" or \"f16\""),
+    (r"count the steps of both in one 'aicf\.step_count'",
+     "give both steps the same optimizer object"),
+    (r"'aicf\.init'", "init"),
+    (r"'aicf\.name'", "the name"),
+    (r"'aicf\.(\w+)' op\b", r"aicf.ops.\1"),
+    (r"operand \d+ \((labels|index)\) has element type i64, expected i32",
+     r"\1 is i64, expected i32: declare the input as \"i32\" and pass "
+     r"\1.astype(\"int32\")"),
+]
+
+
+def in_python_words(message: str) -> str:
+    for pattern, words in _WORDS:
+        message = re.sub(pattern, words.replace('\\"', '"'), message)
+    return message

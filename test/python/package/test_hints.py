@@ -1,0 +1,230 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What those who come from PyTorch, JAX and NumPy are told. A hint for a name that
+exists by now fails its test: delete the hint."""
+
+import importlib
+import re
+
+import numpy as np
+import pytest
+from conftest import INPUTS, Mlp, cross_entropy, make_step
+
+import aicf
+from aicf import _hints, nn
+
+X = aicf.spec((4, 8))
+
+
+def instance(place):
+    """What a user has in hand."""
+    kind = place.rpartition(".")[2]
+    if kind == "Module":
+        return Mlp()
+    if kind == "Array":
+        return aicf.zeros((2, 3))
+    if kind == "Entry":
+        return make_step()
+    raise AssertionError(place)
+
+
+CASES = [(place, name) for place, names in _hints.HINTS.items() for name in names]
+
+
+@pytest.mark.parametrize("place, name", CASES, ids=["%s.%s" % c for c in CASES])
+def test_a_hint_is_for_what_does_not_exist(place, name):
+    hint = _hints.HINTS[place][name]
+
+    def look(target):
+        with pytest.raises(AttributeError) as error:
+            getattr(target, name)
+        assert str(error.value) == "%s.%s does not exist here: %s" % (place, name, hint)
+    if place == "aicf.Tensor":
+        aicf.trace(lambda x: [look(x), x][1], {"x": X})
+    elif place.rpartition(".")[2][0].isupper():
+        look(instance(place))
+    else:
+        look(importlib.import_module(place))
+
+
+def test_what_a_hint_recommends_exists():
+    for place, name in CASES:
+        for path in re.findall(r"\baicf\.(\w+(?:\.\w+)*)", _hints.HINTS[place][name]):
+            value = aicf
+            for part in path.split("."):
+                value = getattr(value, part)
+    assert len(CASES) >= 60
+
+
+def test_other_names_are_ordinary_errors():
+    for target, name, text in (
+            (aicf, "compile_stp", 'has no attribute \'compile_stp\' .did you mean "comp'),
+            (nn, "Linaer", 'aicf.nn has no attribute \'Linaer\' .did you mean "Linear"'),
+            (aicf.ops, "gellu", 'did you mean "gelu"'),
+            (Mlp(), "fc9", "Mlp has no attribute 'fc9'")):
+        with pytest.raises(AttributeError, match=text):
+            getattr(target, name)
+        assert not hasattr(target, name)
+    assert not hasattr(aicf.zeros(3), "__array_interface__")
+    import copy
+    import pickle
+    copy.deepcopy(Mlp())
+    pickle.loads(pickle.dumps(nn.Linear(2, 3)))
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda x: x.sum(dim=1), "sum.. has no argument 'dim': it is called 'axis' here"),
+    (lambda x: x.mean(0, keepdims=True), "it is called 'keepdim' here"),
+    (lambda x: x.sum(out=1), "has no argument 'out'$"),
+    (lambda x: x[0], "Slice the array before the call"),
+    (lambda x: aicf.ops.gather_rows(x, np.zeros(1, np.int32)), "make it an input"),
+])
+def test_in_a_trace(call, text):
+    with pytest.raises(TypeError, match=text):
+        aicf.compile(call, {"x": X})
+
+
+def test_scalars_of_numpy_are_numbers():
+    entry = aicf.compile(lambda x: np.float32(2) * x * np.float64(3) + np.int32(1),
+                         {"x": X})
+    assert entry(np.ones((4, 8), np.float32))[0, 0] == 7
+
+
+class Foreign:
+    """As a module of PyTorch looks."""
+
+    def forward(self, x):
+        return x
+
+    __call__ = forward
+
+
+Foreign.__module__ = "torch.nn.modules.linear"
+
+
+@pytest.mark.parametrize("call", [
+    lambda: aicf.compile(Foreign(), {"x": X}),
+    lambda: nn.Sequential(Foreign()),
+    lambda: aicf.compile_step(Foreign(), cross_entropy, aicf.optim.SGD(0.1), INPUTS),
+])
+def test_modules_of_others(call):
+    with pytest.raises(TypeError, match="Foreign is a module of torch.*with aicf.nn"):
+        call()
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: aicf.optim.AdamW(Mlp().parameters(), lr=0.1), TypeError,
+     "takes no parameters"),
+    (lambda: aicf.optim.SGD(Mlp()), TypeError, "takes no parameters"),
+    (lambda: make_step(opt_lvel=2), TypeError, 'did you mean "opt_level"'),
+    (lambda: make_step().get("fc0.wieght"), ValueError, 'did you mean "fc0.weight"'),
+    (lambda: make_step().set("lrr", 1.0), ValueError, 'did you mean "lr"'),
+    (lambda: make_step().program["train_stp"], KeyError, 'did you mean "train_step"'),
+    (lambda: make_step()(np.zeros((16, 64), np.float32), np.zeros(16, np.int64)),
+     TypeError, r'expected i32: x.astype\("int32"\).*torch.int32'),
+    (lambda: aicf.compile_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1), {
+        "x": INPUTS["x"], "labels": aicf.spec(16, "i64")}), aicf.CompileError,
+     r'labels is i64, expected i32: declare the input as "i32"'),
+])
+def test_in_the_users_words(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def frozen():
+    model = Mlp()
+    model.requires_grad_(False)
+    return make_step(model=model)
+
+
+class Table(nn.Module):
+    def __init__(self):
+        self.table, self.fc = nn.Parameter((10, 8), init="normal"), nn.Linear(8, 2)
+
+    def loss(self, i, wrap=lambda x: x):
+        return self.fc(aicf.ops.gather_rows(wrap(self.table), i)).mean()
+
+
+def table_step(wrap=lambda x: x, is_frozen=False):
+    model = Table()
+    model.table.requires_grad = not is_frozen
+    return aicf.compile_step(model, lambda m, i: m.loss(i, wrap), aicf.optim.SGD(0.1),
+                             {"i": aicf.spec(3, "i32")})
+
+
+def two_optimizers():
+    model = Mlp()
+    traced = aicf.trace_step(model, cross_entropy, aicf.optim.AdamW(1e-3), INPUTS)
+    traced.add_step(model, cross_entropy, aicf.optim.AdamW(1e-2), INPUTS, name="two")
+    traced.lower()
+
+
+REFUSED = {
+    "frozen": frozen,
+    "not-used": lambda: aicf.compile_step(
+        Mlp(), lambda m, x, labels: x.mean(), aicf.optim.SGD(0.1), INPUTS),
+    "table": table_step,
+    "stopped": lambda: table_step(aicf.ops.stop_gradient),
+    "counted": lambda: aicf.compile_step(
+        Mlp(), lambda m, x, labels: aicf.losses.accuracy_count(m(x), labels),
+        aicf.optim.SGD(0.1), INPUTS),
+    "calls": lambda: aicf.trace_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1),
+                                     INPUTS).dump_lowered(),
+    "large": lambda: make_step(aicf.optim.SGD(0.1, clip_norm=1e300)),
+    "scaled": lambda: aicf.compile_step(
+        nn.Sequential(nn.Linear(64, 10)), lambda m, x: m(x).mean() * m(x).mean(),
+        aicf.optim.SGD(0.1, weight_decay=1e300), {"x": INPUTS["x"]}),
+    "outputs": lambda: make_step(outputs=["grad:w"]),
+    "two": two_optimizers,
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_no_message_speaks_of_marks_or_flags(case):
+    with pytest.raises(aicf.CompileError) as error:
+        REFUSED[case]()
+    message = str(error.value).split("\n  File")[0]
+    assert not re.search(r"--[a-z]|'aicf\.|aicf\.(frozen|minimize|optimizer|role)",
+                         message), message
+
+
+def test_the_circle_of_gather_rows_is_gone():
+    """Either error's advice leads out."""
+    with pytest.raises(aicf.CompileError, match=r"freeze it by requires_grad_\(False\)"):
+        table_step()
+    with pytest.raises(aicf.CompileError, match=r"freeze it by requires_grad_\(False\)"):
+        table_step(aicf.ops.stop_gradient)
+    assert table_step(is_frozen=True)(np.zeros(3, np.int32)).shape == ()
+
+
+def test_weights_of_flax():
+    step = make_step()
+    state = step.state_dict()
+    turned = {n: v.T if v.ndim == 2 else v for n, v in state.items()}
+    with pytest.raises(aicf.errors.ShapeMismatchError, match="pass array.T"):
+        step.load_state_dict(turned)
+    step.load_state_dict({n: v.T if v.ndim == 2 else v for n, v in turned.items()})
+    for name, value in step.state_dict().items():
+        np.testing.assert_array_equal(value, state[name])
+    kernels = {n.replace("weight", "kernel"): v for n, v in turned.items()}
+    with pytest.raises(KeyError, match="kernel.* is .*weight.* here, transposed"):
+        step.load_state_dict(kernels)
+
+
+def test_every_option_of_the_compiler_is_known():
+    """One that the compiler has and Python does not would be refused here."""
+    import subprocess
+
+    from aicf.compiled import _OPTION_VALUES
+    from conftest import BINARY, PROGRAM_ENV
+    text = subprocess.run([BINARY / "bin/aicf-opt", "--help"], env=PROGRAM_ENV,
+                          capture_output=True, text=True, check=True).stdout
+    lines = text[text.index("--lower-to-backend "):].split("\n")[1:]
+    names = set()
+    for line in lines:
+        option = re.match(r" {8}--([\w-]+)", line)
+        if option:
+            names.add(option.group(1).replace("-", "_"))
+        elif not re.match(r" {4}=", line):
+            break  # the next pipeline
+    assert names == set(_OPTION_VALUES) | {"target", "mixed_precision"}

@@ -9,7 +9,17 @@ if(NOT MLIR_DIR)
   endif()
 endif()
 # Without a version: Debian's package file refuses to be asked for "22".
-find_package(MLIR REQUIRED CONFIG)
+find_package(MLIR CONFIG QUIET)
+if(NOT MLIR_FOUND)
+  message(FATAL_ERROR "The compiler needs MLIR 22, which was not found.\n"
+    "  make setup                   installs it on Debian 12 and Ubuntu, with the rest\n"
+    "  -DMLIR_DIR=/path/lib/cmake/mlir  says where it is elsewhere\n"
+    "  -DAICF_BUILD_COMPILER=OFF    builds the runtime alone, which needs none")
+endif()
+if(NOT LLVM_PACKAGE_VERSION MATCHES "^22\\.")
+  message(FATAL_ERROR "MLIR ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}: the compiler needs "
+    "MLIR 22 (make setup installs it on Debian 12)")
+endif()
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} from ${MLIR_DIR}")
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)

@@ -119,6 +119,15 @@ AICF_API AICFStatus aicf_executor_create(const AICFPlan *plan,
                                          AICFExecutor **executor);
 AICF_API void aicf_executor_destroy(AICFExecutor *executor);
 
+/** How many tensors have a name: params, states and hypers, then inputs and outputs
+    of each entry; 0 for null. */
+AICF_API size_t aicf_plan_num_tensors(const AICFPlan *plan);
+/** Tensor `index` of those: `name` as aicf_executor_find takes it ("entry/name" for
+    inputs and outputs), which lives as long as the plan, and `info`; either may be
+    null. AICF_INVALID_ARGUMENT: there are not so many. */
+AICF_API AICFStatus aicf_plan_tensor(const AICFPlan *plan, size_t index,
+                                     const char **name, AICFTensorInfo *info);
+
 /** The tensor called `name`: a persistent one, an input or an output;
     "entry/name" where several entries have one of that name. */
 AICF_API AICFStatus aicf_executor_find(const AICFExecutor *executor,
@@ -149,6 +158,10 @@ AICF_API AICFStatus aicf_executor_save_checkpoint(AICFExecutor *executor,
 AICF_API AICFStatus aicf_executor_load_checkpoint(AICFExecutor *executor,
                                                   const char *folder);
 AICF_API AICFStatus aicf_executor_load_weights(AICFExecutor *executor,
+                                               const char *path);
+/** Params alone, to a .safetensors file: what PyTorch and other plans of the model
+    read. An older file stays whole until the new one is complete. */
+AICF_API AICFStatus aicf_executor_save_weights(AICFExecutor *executor,
                                                const char *path);
 
 #ifdef __cplusplus

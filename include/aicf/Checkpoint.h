@@ -58,6 +58,10 @@ Status loadCheckpoint(Executor &executor, const std::string &directory,
                       std::vector<std::string> *extra = nullptr,
                       FileMetadata *metadata = nullptr);
 
+/// Writes every param to a safetensors file; an older one stays whole until the
+/// new one is complete. Errors: DeviceError, NotInitialized.
+Status saveWeights(Executor &executor, const std::string &path);
+
 /// How the names and types of a weight file become the plan's.
 struct WeightFileOptions {
   /// {in the file, in the plan}; with a '*' at the end of both, every name that

@@ -22,7 +22,16 @@ static_assert(AICF_OUTPUT == int(Role::Output));
 static_assert(AICF_MAX_RANK == kMaxRank);
 
 struct AICFPlan {
+  explicit AICFPlan(std::shared_ptr<const Plan> made) : plan(std::move(made)) {
+    for (const PlanTensor &t : plan->persistent)
+      tensors.emplace_back(t.name, &t);
+    for (const PlanEntry &entry : plan->entries)
+      for (const PlanTensor &t : entry.tensors)
+        if (segmentOf(t.role) == Segment::IO)
+          tensors.emplace_back(entry.name + "/" + t.name, &t);
+  }
   std::shared_ptr<const Plan> plan;
+  std::vector<std::pair<std::string, const PlanTensor *>> tensors;
 };
 struct AICFDevice {
   std::shared_ptr<Device> device;
@@ -64,7 +73,7 @@ Status give(StatusOr<Made> made, Handle **to) {
 Status givePlan(StatusOr<Plan> plan, AICFPlan **to) {
   if (!plan.ok())
     return plan.status();
-  *to = new AICFPlan{std::make_shared<const Plan>(std::move(*plan))};
+  *to = new AICFPlan(std::make_shared<const Plan>(std::move(*plan)));
   return {};
 }
 
@@ -137,6 +146,29 @@ AICFStatus aicf_plan_batches_per_update(const AICFPlan *plan, const char *entry,
         return {};
       },
       plan, entry, batches);
+}
+
+size_t aicf_plan_num_tensors(const AICFPlan *plan) {
+  return plan ? plan->tensors.size() : 0;
+}
+
+AICFStatus aicf_plan_tensor(const AICFPlan *plan, size_t index,
+                            const char **name, AICFTensorInfo *info) {
+  return call(
+      [&]() -> Status {
+        if (index >= plan->tensors.size())
+          return makeError(StatusCode::InvalidArgument, "tensor ", index,
+                           " of a plan that has ", plan->tensors.size());
+        const auto &[text, tensor] = plan->tensors[index];
+        PlanTensor shown = *tensor;
+        shown.desc = shown.desc.dense(); // callers see no pads
+        if (name)
+          *name = text.c_str();
+        if (info)
+          describe(shown, info);
+        return {};
+      },
+      plan);
 }
 
 void aicf_plan_destroy(AICFPlan *plan) { delete plan; }
@@ -227,5 +259,11 @@ AICFStatus aicf_executor_load_checkpoint(AICFExecutor *executor,
 AICFStatus aicf_executor_load_weights(AICFExecutor *executor,
                                       const char *path) {
   return call([&] { return loadWeights(*executor->executor, path); }, executor,
+              path);
+}
+
+AICFStatus aicf_executor_save_weights(AICFExecutor *executor,
+                                      const char *path) {
+  return call([&] { return saveWeights(*executor->executor, path); }, executor,
               path);
 }

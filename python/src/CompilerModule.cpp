@@ -8,6 +8,7 @@
 // symbols hidden: PyTorch and JAX bring LLVMs of their own into the process.
 //===----------------------------------------------------------------------===//
 
+#include "python/src/ToolCall.h"
 #include "python/src/Trace.h"
 
 #include <nanobind/nanobind.h>
@@ -17,6 +18,9 @@
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
+
+int aicfCompileMain(int argc, char **argv);
+
 using namespace aicf::python;
 
 namespace {
@@ -234,4 +238,10 @@ NB_MODULE(_compiler, m) {
           raise(diagnostics);
         return text;
       });
+  m.def(
+      "aicf_compile",
+      [](std::vector<std::string> arguments) {
+        return callTool(aicfCompileMain, std::move(arguments));
+      },
+      nb::arg("arguments"), "The tool aicf-compile; returns its exit code.");
 }

@@ -9,6 +9,12 @@
 
 #include "aicf/EntryNames.h"
 #include "python/src/Arrays.h"
+#include "python/src/ToolCall.h"
+
+#ifdef AICF_HAVE_TOOLS
+int aicfRunMain(int argc, char **argv);
+int aicfPlanMain(int argc, char **argv);
+#endif
 
 template <typename Enum, uint8_t count>
 static std::vector<std::string> namesOf() {
@@ -33,4 +39,18 @@ NB_MODULE(_runtime, m) {
   definePlan(m);
   defineExecutor(m);
   defineOpCall(m);
+#ifdef AICF_HAVE_TOOLS
+  m.def(
+      "aicf_run",
+      [](std::vector<std::string> arguments) {
+        return callTool(aicfRunMain, std::move(arguments));
+      },
+      nb::arg("arguments"), "The tool aicf-run; returns its exit code.");
+  m.def(
+      "aicf_plan",
+      [](std::vector<std::string> arguments) {
+        return callTool(aicfPlanMain, std::move(arguments));
+      },
+      nb::arg("arguments"), "The tool aicf-plan; returns its exit code.");
+#endif
 }

@@ -373,3 +373,33 @@ def test_cuda_plans_are_verified_anywhere_and_run_on_cuda_only(bench):
     assert gone.returncode == 2 and "no CUDA device" in gone.stderr
     bad = run_tool("aicf-run", plan, *FILL, "--tune", "most")
     assert bad.returncode == 2
+
+
+def test_flags_of_the_compiler(bench, plan):
+    """What a newcomer tries: --emit=help, text without -o, -O0, linalg."""
+    step = bench.folder / "step.mlir"
+    done = run_tool("aicf-compile", "--emit=help")
+    assert done.returncode == 0 and "aicf_rt.plan, as text" in done.stdout
+    assert len(done.stdout) < 1000
+    done = run_tool("aicf-compile", step, "--emit=aicf")
+    assert done.returncode == 0 and "aicf.linear" in done.stdout
+    for flag in ("-O0", "--opt-level=0"):
+        assert run_tool("aicf-compile", step, flag, "-o",
+                        bench.folder / "o.plan").returncode == 0
+        first = bench.folder / "first.plan"
+        if not first.exists():
+            os.rename(bench.folder / "o.plan", first)
+    assert first.read_bytes() == (bench.folder / "o.plan").read_bytes() \
+        != plan.read_bytes()
+    for flags, text in ((["-O0", "--opt-level=2", "-o", "x"], "-O0 and --opt-level=2"),
+                        ([], "no output: -o step.plan"), (["-o", ""], "value is empty"),
+                        (["-O7", "-o", "x"], "Cannot find option named '7'")):
+        done = run_tool("aicf-compile", step, *flags)
+        assert done.returncode == 2 and text in done.stderr, done.stderr
+    assert "no input" in run_tool("aicf-compile").stderr
+    linalg = bench.folder / "linalg.mlir"
+    linalg.write_text("""func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) {
+      %0 = linalg.exp ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>
+      return }""")
+    done = run_tool("aicf-compile", linalg, "-o", bench.folder / "l.plan")
+    assert done.returncode == 2 and "--convert-linalg-to-aicf |" in done.stderr

@@ -24,13 +24,15 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("aicf-compile options");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<step.mlir>"),
-                                  cl::Required, cl::cat(category));
+                                  cl::cat(category));
 static cl::opt<std::string>
-    output("o", cl::desc("File to write, - for standard output"), cl::Required,
+    output("o",
+           cl::desc("File to write, - for standard output; text goes there "
+                    "without it"),
            cl::cat(category));
 
 namespace {
-enum class Emit { AICF, AICFRT, PlanIR, Plan };
+enum class Emit { AICF, AICFRT, PlanIR, Plan, Help };
 } // namespace
 
 static cl::opt<Emit> emit(
@@ -39,7 +41,13 @@ static cl::opt<Emit> emit(
                clEnumValN(Emit::AICFRT, "aicf_rt",
                           "its calls, with kernels and streams, as text"),
                clEnumValN(Emit::PlanIR, "plan-ir", "aicf_rt.plan, as text"),
-               clEnumValN(Emit::Plan, "plan", "a plan file (default)")));
+               clEnumValN(Emit::Plan, "plan", "a plan file (default)"),
+               clEnumValN(Emit::Help, "help", "print these and stop")));
+
+static cl::opt<aicf::OptLevel> optimization("O",
+                                            cl::desc("As --opt-level"),
+                                            cl::Prefix, cl::cat(category),
+                                            aicf::optLevelValues());
 
 /// The pipeline's options as flags of the tool: declared once, there.
 static aicf::LowerToBackendOptions &pipelineOptions() {
@@ -77,13 +85,54 @@ static mlir::FailureOr<std::vector<uint8_t>> emitted(mlir::ModuleOp module) {
   return std::vector<uint8_t>(text.begin(), text.end());
 }
 
+static int refuse(const llvm::Twine &why) {
+  llvm::errs() << "aicf-compile: " << why << "\n";
+  return 2;
+}
+
+/// What the flags say together; 0 to go on.
+static int checkFlags() {
+  auto &options = pipelineOptions();
+  if (input.empty())
+    return refuse("no input: aicf-compile step.mlir -o step.plan, or - for "
+                  "standard input");
+  if (output.empty() && output.getNumOccurrences() > 0)
+    return refuse("-o: the value is empty");
+  if (output.empty() && emit == Emit::Plan)
+    return refuse("no output: -o step.plan (a plan is binary; -o - writes it to "
+                  "standard output)");
+  if (output.empty())
+    output = "-";
+  if (options.profile.getNumOccurrences() > 0 && options.profile.empty())
+    return refuse("--profile: the value is empty");
+  if (optimization.getNumOccurrences() == 0)
+    return 0;
+  if (options.optLevel.getNumOccurrences() > 0 &&
+      options.optLevel != optimization)
+    return refuse("-O" + llvm::Twine(int(optimization.getValue())) +
+                  " and --opt-level=" +
+                  llvm::Twine(int(options.optLevel.getValue())));
+  options.optLevel = optimization;
+  return 0;
+}
+
+/// Linalg comes in through a pass of aicf-opt: this tool links none of it.
+static void hintAtLinalg(const llvm::SourceMgr &sources) {
+  if (sources.getMemoryBuffer(1)->getBuffer().contains("linalg."))
+    llvm::errs() << "aicf-compile: linalg is converted first: aicf-opt "
+                 << input << " --convert-linalg-to-aicf | aicf-compile - -o "
+                 << output << "\n";
+}
+
 static mlir::LogicalResult compile(mlir::MLIRContext &context,
                                    llvm::SourceMgr &sources) {
   // As the context, never freed.
   static mlir::ModuleOp module;
   module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context).release();
-  if (!module)
+  if (!module) {
+    hintAtLinalg(sources);
     return mlir::failure();
+  }
   if (report && failed(aicf::enableRemarks(context)))
     return mlir::failure();
   mlir::PassManager pm(&context);
@@ -105,7 +154,8 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
   return mlir::failure();
 }
 
-int main(int argc, char **argv) {
+int aicfCompileMain(int argc, char **argv);
+int aicfCompileMain(int argc, char **argv) {
   pipelineOptions().addToCommandLine(category);
   cl::HideUnrelatedOptions(category);
   aicf::addVersionPrinter("aicf-compile");
@@ -113,17 +163,18 @@ int main(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(
           argc, argv, "Compiles a training step to a plan\n", &llvm::errs()))
     return 2;
-  auto &profile = pipelineOptions().profile;
-  if (profile.getNumOccurrences() > 0 && profile.empty()) {
-    llvm::errs() << "aicf-compile: --profile: the value is empty\n";
-    return 2;
+  if (emit == Emit::Help) {
+    const cl::Option &option = emit;
+    option.printOptionInfo(option.getOptionWidth());
+    llvm::outs().flush();
+    return 0;
   }
+  if (int code = checkFlags())
+    return code;
   std::string error;
   auto file = mlir::openInputFile(input, &error);
-  if (!file) {
-    llvm::errs() << "aicf-compile: " << error << "\n";
-    return 2;
-  }
+  if (!file)
+    return refuse(error);
   mlir::DialectRegistry registry;
   aicf::registerAllDialects(registry);
   // The process ends with it: taking a long step apart would be some

@@ -68,7 +68,8 @@ int runInterpreter(const aicf::InterpretArguments &arguments) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int aicfPlanMain(int argc, char **argv);
+int aicfPlanMain(int argc, char **argv) {
   CLI::App app("Looks at plan files", "aicf-plan");
   app.require_subcommand(1);
   app.set_version_flag("--version", "aicf-plan " + aicf::versionText());

@@ -576,7 +576,8 @@ void addOptions(CLI::App &app, Options &o) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int aicfRunMain(int argc, char **argv);
+int aicfRunMain(int argc, char **argv) {
   CLI::App app("Runs an entry of a plan", "aicf-run");
   Options options;
   addOptions(app, options);

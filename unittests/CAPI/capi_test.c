@@ -112,6 +112,38 @@ static void check_bind(const AICFPlan *plan, const AICFDevice *device) {
   free(memory);
 }
 
+/* Every name that has a tensor, and weights that another executor reads. */
+static void check_tensors(const AICFPlan *plan, const AICFDevice *device,
+                          const char *folder) {
+  AICFExecutor *a = NULL, *b = NULL;
+  AICFTensorInfo listed, found;
+  const char *name = NULL;
+  char path[4096];
+  size_t i, params = 0, count = aicf_plan_num_tensors(plan);
+  CHECK(aicf_executor_create(plan, device, 3, &a) == AICF_OK);
+  CHECK(aicf_executor_create(plan, device, 4, &b) == AICF_OK);
+  CHECK(count > 5);
+  for (i = 0; i < count; ++i) {
+    CHECK(aicf_plan_tensor(plan, i, &name, &listed) == AICF_OK);
+    CHECK(aicf_executor_find(a, name, &found) == AICF_OK);
+    CHECK(memcmp(&listed, &found, sizeof(found)) == 0);
+    params += listed.role == AICF_PARAM;
+  }
+  CHECK(params >= 4);
+  CHECK(aicf_plan_tensor(plan, 0, NULL, NULL) == AICF_OK);
+  CHECK(aicf_plan_tensor(plan, count, &name, NULL) == AICF_INVALID_ARGUMENT);
+  CHECK(aicf_plan_tensor(NULL, 0, &name, NULL) == AICF_INVALID_ARGUMENT);
+  CHECK(aicf_plan_num_tensors(NULL) == 0);
+  snprintf(path, sizeof(path), "%s/weights.safetensors", folder);
+  CHECK(aicf_executor_save_weights(a, path) == AICF_OK);
+  CHECK(aicf_executor_load_weights(b, path) == AICF_OK);
+  check_same(a, b, "fc1.weight");
+  CHECK(aicf_executor_save_weights(a, "/nonexistent/w") == AICF_DEVICE_ERROR);
+  CHECK(aicf_executor_save_weights(a, NULL) == AICF_INVALID_ARGUMENT);
+  aicf_executor_destroy(a);
+  aicf_executor_destroy(b);
+}
+
 static void check_wrong_use(const AICFPlan *plan, const AICFDevice *device) {
   AICFPlan *none = NULL;
   AICFDevice *no_device = NULL;
@@ -167,6 +199,7 @@ int main(int argc, char **argv) {
   CHECK(aicf_plan_entry_name(plan, 99) == NULL);
   check_training(plan, device, argv[2]);
   check_bind(plan, device);
+  check_tensors(plan, device, argv[2]);
   check_wrong_use(plan, device);
   aicf_device_destroy(device);
   aicf_plan_destroy(plan);

@@ -420,11 +420,13 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
   return {};
 }
 
-static Status saveState(Executor &executor, const std::string &path,
-                        const FileMetadata &metadata) {
+/// The tensors that `isSaved` names.
+static Status saveTensors(Executor &executor, const std::string &path,
+                          const FileMetadata &metadata,
+                          bool (*isSaved)(const PlanTensor &)) {
   std::map<std::string, HostTensor> tensors;
   for (const PlanTensor &t : executor.plan().persistent) {
-    if (!isTrained(t))
+    if (!isSaved(t))
       continue;
     HostTensor tensor{t.desc, std::vector<uint8_t>(t.desc.spanBytes())};
     AICF_RETURN_IF_ERROR(
@@ -439,8 +441,18 @@ static Status saveState(Executor &executor, const std::string &path,
 Status saveCheckpoint(Executor &executor, const std::string &directory,
                       const FileMetadata &metadata) {
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
-  return catchBadAlloc(
-      [&] { return saveState(executor, checkpointPath(directory), metadata); });
+  return catchBadAlloc([&] {
+    return saveTensors(executor, checkpointPath(directory), metadata,
+                       isTrained);
+  });
+}
+
+Status saveWeights(Executor &executor, const std::string &path) {
+  return catchBadAlloc([&] {
+    return saveTensors(executor, path, {}, [](const PlanTensor &t) {
+      return t.role == Role::Param;
+    });
+  });
 }
 
 Status loadCheckpoint(Executor &executor, const std::string &directory,

@@ -5,6 +5,7 @@
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import INPUTS, Mlp, cross_entropy, make_batch, make_step
+from conftest import (BINARY, INPUTS, PROGRAM_ENV, SOURCE, Mlp, cross_entropy,
+                      make_batch, make_step)
 
 import aicf
 from aicf import nn
@@ -402,3 +404,37 @@ print(repr(_cuda.find_libraries()))
     subprocess.run(["cc", "-shared", "-o", library, source], check=True)
     assert find() == repr(str(library))
     assert find(AICF_CUBLASLT_LIBRARY="/elsewhere.so") == "''"
+
+
+# The console commands
+
+def console(command, *arguments):
+    """As pip's script calls it."""
+    scripts = (SOURCE / "pyproject.toml").read_text().split("[project.scripts]")[1]
+    module, function = re.search(r'^%s = "([\w.]+):(\w+)"$' % command, scripts,
+                                 re.M).groups()
+    code = "import sys; sys.argv[0] = %r; from %s import %s; sys.exit(%s())" % (
+        command, module, function, function)
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)],
+                          capture_output=True, text=True, check=False)
+
+
+def test_console_commands(tmp_path):
+    """The same tools as those that CMake builds: same bytes, same exit codes."""
+    model = SOURCE / "examples/digits/model.mlir"
+    assert console("aicf-compile", model, "-o", tmp_path / "a.plan").returncode == 0
+    subprocess.run([BINARY / "bin/aicf-compile", model, "-o", tmp_path / "b.plan"],
+                   check=True, env=PROGRAM_ENV)
+    assert (tmp_path / "a.plan").read_bytes() == (tmp_path / "b.plan").read_bytes()
+    assert console("aicf-plan", "verify", tmp_path / "a.plan").stdout.endswith(": ok\n")
+    np.save(tmp_path / "x.npy", np.zeros((32, 64), np.float32))
+    ran = console("aicf-run", tmp_path / "a.plan", "--entry", "train_step", "--set",
+                  "lr=0.1", "--input", "x=@%s" % (tmp_path / "x.npy"), "--input",
+                  "labels=32xi32=1", "--output", "loss=@%s" % (tmp_path / "l.npy"))
+    assert ran.returncode == 0, ran.stderr
+    assert np.isfinite(np.load(tmp_path / "l.npy"))
+    for command in ("aicf-run", "aicf-plan"):
+        wrong = console(command, "verify" if command == "aicf-plan" else "x", "--nothing")
+        assert wrong.returncode == 2 and "Run with --help" in wrong.stderr
+        assert "plan files of version" in console(command, "--version").stdout
+    assert console("aicf-compile", tmp_path / "no.mlir", "-o", "x").returncode == 2

@@ -155,8 +155,8 @@ class Traced:
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 inputs, name, True, seed, attributes, is_step=True)
         signature.is_fixed = _is_fixed(shapes)
-        signature.trace_again = lambda specs, sized: self.add_step(
-            model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs)
+        signature.trace_again = _as_now(model, lambda specs, sized: self.add_step(
+            model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
         if optimizer is not None:
             signature.accumulate = optimizer.accumulate
             signature.optimizer_prefix = prefix
@@ -196,8 +196,8 @@ class Traced:
         signature = self._trace(call, function, model, inputs, name, training, seed,
                                 {}, is_step=False, takes_model=takes_model)
         signature.is_fixed = _is_fixed(shapes)
-        signature.trace_again = lambda specs, sized: self.add(
-            function, specs, model=model, name=sized, training=training, seed=seed)
+        signature.trace_again = _as_now(model, lambda specs, sized: self.add(
+            function, specs, model=model, name=sized, training=training, seed=seed))
         return signature
 
     def _trace(self, call: Callable[..., Any], source: Callable[..., Any],
@@ -265,6 +265,20 @@ class Traced:
         self.module.erase_function(name)
         self.signatures.pop(name, None)
         self._optimizers.pop(name, None)
+
+
+def _as_now(model: Module | None, trace: Callable[[Mapping[str, Spec], str], Signature]
+            ) -> Callable[[Mapping[str, Spec], str], Signature]:
+    """`trace`, with the model frozen and in the mode that it is in by now: another
+    batch size must not train what this one does not."""
+    if model is None:
+        return trace
+    settings = model._settings()
+
+    def again(specs: Mapping[str, Spec], name: str) -> Signature:
+        with settings.restored():
+            return trace(specs, name)
+    return again
 
 
 def _names_text(names: Sequence[str]) -> str:

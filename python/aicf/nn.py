@@ -10,6 +10,7 @@ values (`step.state_dict()`).
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -132,6 +133,25 @@ class Buffer(_Persistent):
         """Inside a trace: the value at the end of the step. Every read in the step
         sees the old one. Raises TraceError: another shape, twice in a step."""
         current_trace("Buffer.update").update(self, value)
+
+
+class Settings:
+    """Attributes of objects, to be as they were while something is traced again."""
+
+    def __init__(self, owners: Iterable[tuple[Any, tuple[str, ...]]]) -> None:
+        self._kept = [(owner, name, getattr(owner, name))
+                      for owner, names in owners for name in names]
+
+    @contextlib.contextmanager
+    def restored(self) -> Iterator[None]:
+        now = [(owner, name, getattr(owner, name)) for owner, name, _ in self._kept]
+        try:
+            for owner, name, value in self._kept:
+                setattr(owner, name, value)
+            yield
+        finally:
+            for owner, name, value in now:
+                setattr(owner, name, value)
 
 
 class Module:
@@ -263,6 +283,12 @@ class Module:
         for parameter in self.parameters():
             parameter.requires_grad = bool(requires_grad)
         return self
+
+    def _settings(self) -> Settings:
+        """What a trace asks of modules and parameters, as it is now."""
+        return Settings([(module, ("_training",)) for module in self.modules()]
+                        + [(parameter, ("requires_grad", "weight_decay", "lr_scale"))
+                           for parameter in self.parameters()])
 
     def extra_repr(self) -> str:
         return ""

@@ -121,6 +121,24 @@ def test_code_blocks_of_the_docs(page, tmp_path, monkeypatch):
     exec(compile("\n".join(blocks), page, "exec"), {"__name__": page})
 
 
+def recipes():
+    text = (SOURCE / "docs/Recipes.md").read_text()
+    return re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", text, re.M | re.S)
+
+
+@pytest.mark.parametrize("title, program", recipes(), ids=[t for t, _ in recipes()])
+def test_recipes(title, program, tmp_path, monkeypatch):
+    """Each is a program of its own, of at most 30 lines; the one with every wish of
+    at most 18."""
+    monkeypatch.chdir(tmp_path)
+    lines = [line for line in program.splitlines() if line.strip()]
+    assert len(lines) <= (18 if title.endswith("with everything") else 30)
+    if "plot" in program:
+        pytest.importorskip("matplotlib")
+    for _ in range(2 if "resume=True" in program else 1):
+        exec(compile(program, title, "exec"), {"__name__": "recipe"})
+
+
 def test_train_your_own(tmp_path):
     """Its blocks are one script; what it trained tells the spirals apart."""
     text = (SOURCE / "docs/TrainYourOwn.md").read_text()

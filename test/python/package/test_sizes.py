@@ -234,6 +234,22 @@ def test_a_step_joins_a_program(batch):
     assert everything.get("lr").item() == pytest.approx(0.2)
 
 
+def test_another_size_is_frozen_as_the_first_was(batch):
+    """Whatever was frozen, or put into another mode, since then."""
+    model = Mlp(dropout=0.5)
+    model.fc0.requires_grad_(False)
+    step = make_step(aicf.optim.SGD(0.5), model)
+    model.fc0.requires_grad_(True)
+    model.eval()
+    before = step.state_dict()
+    step(*make_batch(rows=5))
+    after = step.state_dict()
+    np.testing.assert_array_equal(after["fc0.weight"], before["fc0.weight"])
+    assert (after["fc1.weight"] != before["fc1.weight"]).any()
+    assert step.get("rng_step").item() == 1, "dropout drops"
+    assert model.fc0.weight.requires_grad and not model.training
+
+
 def test_compile_takes_a_loss_function(batch):
     model = Mlp(dropout=0.5)
     step = aicf.compile_step(model, with_accuracy, aicf.optim.SGD(0.1), INPUTS)

@@ -12,16 +12,20 @@ import inspect
 import pathlib
 import sys
 
-MODULES = ["aicf.compiled", "aicf.program", "aicf.nn", "aicf.losses", "aicf.optim", "aicf.data",
-           "aicf.seeds", "aicf.errors", "aicf.ops"]
+MODULES = ["aicf.compiled", "aicf.program", "aicf.training", "aicf.callbacks",
+           "aicf.nn", "aicf.losses", "aicf.optim", "aicf.data", "aicf.ops", "aicf.seeds",
+           "aicf.errors"]
+#: What `import aicf` shows and no public module holds, by section.
+CLASSES = {"Tensors and arrays": ["Tensor", "Array", "Device", "array", "zeros", "device"],
+           "Descriptions": ["Spec", "spec", "summary", "Summary"]}
 TOP = """<!-- Generated from the docstrings: `cmake --build build --target update-docs`. -->
 
 # The Python API
 
-`import aicf` shows the names of `aicf.compiled` and `aicf.seeds` directly
-(`aicf.compile_step`), with `aicf.Array`, `aicf.Device`, `aicf.array`, `aicf.zeros` and
-`aicf.device`; the other modules are `aicf.nn`, `aicf.ops`, ... Types are in the
-package (`py.typed`).
+`import aicf` shows the names of `aicf.compiled`, `aicf.program`, `aicf.training`,
+`aicf.callbacks` and `aicf.seeds` directly (`aicf.compile_step`, `aicf.fit`). The other
+modules are `aicf.nn`, `aicf.ops` and so on. Types are in the package (`py.typed`).
+[Recipes](Recipes.md) has whole programs.
 """
 
 
@@ -55,13 +59,16 @@ def paragraph(doc, indent=""):
 
 
 def own_methods(cls):
-    for name, value in vars(cls).items():
-        if name.startswith("_") and name not in ("__call__", "__getitem__"):
-            continue
-        target = value.fget if isinstance(value, property) else value
-        target = getattr(target, "__func__", target)
-        if inspect.isfunction(target) and target.__doc__:
-            yield name, value, target
+    """Those of a class, and of bases that have no section of their own."""
+    for owner in cls.__mro__:
+        is_own = owner is cls or owner.__name__ == "Operators"
+        for name, value in vars(owner).items() if is_own else ():
+            if name.startswith("_") and name not in ("__call__", "__getitem__"):
+                continue
+            target = value.fget if isinstance(value, property) else value
+            target = getattr(target, "__func__", target)
+            if callable(target) and target.__doc__ and not inspect.isclass(target):
+                yield name, value, target
 
 
 def emit_class(name, cls, out):
@@ -75,8 +82,14 @@ def emit_class(name, cls, out):
     for method, value, target in own_methods(cls):
         shown = "" if isinstance(value, property) else signature_of(target).replace(
             "(self, ", "(").replace("(self)", "()")
-        out.append("- `%s%s`\n\n```text\n%s\n```\n" % (
-            method, shown, paragraph(target.__doc__)))
+        doc = target.__doc__
+        if "(self" in doc.split("\n")[0]:  # nanobind's signature, and what is said of it
+            first, _, doc = doc.partition("\n\n")
+            shown = "" if isinstance(value, property) else \
+                first[len(method):].replace("(self, ", "(").replace("(self)", "()")
+        if doc.strip() or shown:
+            out.append("- `%s%s`\n\n```text\n%s\n```\n" % (
+                method, shown, paragraph(doc)))
 
 
 def emit_function(name, function, out):
@@ -85,20 +98,37 @@ def emit_function(name, function, out):
                                                paragraph(function.__doc__)))
 
 
+def emit(name, value, out):
+    if inspect.isclass(value):
+        emit_class(name, value, out)
+    elif callable(value):
+        emit_function(name, value, out)
+
+
 def page():
     out = [TOP]
+    aicf = importlib.import_module("aicf")
     for module_name in MODULES:
         module = importlib.import_module(module_name)
         out.append("## `%s`\n" % module_name)
         out.append("```text\n%s\n```\n" % paragraph(module.__doc__))
+        machinery = getattr(module, "MACHINERY", ())
         for name in sorted(module.__all__, key=str.lower):
             value = getattr(module, name)
-            if getattr(value, "__module__", module_name) != module_name:
-                continue  # has its own place
-            if inspect.isclass(value):
-                emit_class(name, value, out)
-            elif callable(value):
-                emit_function(name, value, out)
+            if getattr(value, "__module__", module_name) == module_name \
+                    and name not in machinery:  # others have their own place
+                emit(name, value, out)
+        if machinery:
+            out.append("## `%s`: machinery\n" % module_name)
+            out.append("What the compiler makes of a training step: gradients, updates, "
+                       "guards. Users rarely write it.\n")
+            for name in machinery:
+                emit(name, getattr(module, name), out)
+        if module_name == "aicf.callbacks":
+            for title, names in CLASSES.items():
+                out.append("## %s\n" % title)
+                for name in names:
+                    emit(name, getattr(aicf, name), out)
     return "\n".join(out)
 
 

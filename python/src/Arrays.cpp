@@ -686,16 +686,21 @@ void defineArrays(nb::module_ &m) {
           },
           nb::arg("ordinal") = 0, nb::arg("tuning") = "off",
           nb::arg("tuning_file") = "")
-      .def_prop_ro("name", &DeviceHandle::name)
+      .def_prop_ro("name", &DeviceHandle::name, "\"cpu\", \"cuda:0\".")
       .def_prop_ro(
           "kind",
-          [](DeviceHandle &d) { return std::string(nameOf(d.device->kind())); })
-      .def_prop_ro("description",
-                   [](DeviceHandle &d) { return d.device->description(); })
-      .def_prop_ro("free_bytes",
-                   [](DeviceHandle &d) { return d.device->freeBytes(); })
-      .def_prop_ro("num_threads",
-                   [](DeviceHandle &d) { return d.device->numThreads(); })
+          [](DeviceHandle &d) { return std::string(nameOf(d.device->kind())); },
+          "\"cpu\" or \"cuda\".")
+      .def_prop_ro(
+          "description",
+          [](DeviceHandle &d) { return d.device->description(); },
+          "The processor or card, in words.")
+      .def_prop_ro(
+          "free_bytes", [](DeviceHandle &d) { return d.device->freeBytes(); },
+          "Memory that is free now; 0 where nobody counts.")
+      .def_prop_ro(
+          "num_threads", [](DeviceHandle &d) { return d.device->numThreads(); },
+          "Threads of the CPU device; 1 for a GPU.")
       .def("__repr__", [](DeviceHandle &d) {
         return "aicf.Device(" + d.name() + ": " + d.device->description() + ")";
       });
@@ -714,14 +719,24 @@ void defineArrays(nb::module_ &m) {
   defineArithmetic(type);
   type.def_prop_ro(
           "shape", [](Array &a) { return shapeTuple(a.data->desc); },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
+          nb::sig("def shape(self) -> tuple[int, ...]"),
+          "Dimensions; () for a 0-d array.")
       .def_prop_ro(
           "dtype",
-          [](Array &a) { return std::string(nameOf(a.data->desc.dtype)); })
-      .def_prop_ro("device", [](Array &a) { return a.data->device->name(); })
-      .def_prop_ro("ndim", [](Array &a) { return int(a.data->desc.rank); })
-      .def_prop_ro("size", [](Array &a) { return a.data->desc.elements(); })
-      .def_prop_ro("nbytes", [](Array &a) { return a.data->desc.spanBytes(); })
+          [](Array &a) { return std::string(nameOf(a.data->desc.dtype)); },
+          "\"f32\", \"f16\", \"bf16\", \"f64\", \"i32\" or \"i64\".")
+      .def_prop_ro(
+          "device", [](Array &a) { return a.data->device->name(); },
+          "Where it is: \"cpu\", \"cuda:0\".")
+      .def_prop_ro(
+          "ndim", [](Array &a) { return int(a.data->desc.rank); },
+          "The number of dimensions.")
+      .def_prop_ro(
+          "size", [](Array &a) { return a.data->desc.elements(); },
+          "The number of elements.")
+      .def_prop_ro(
+          "nbytes", [](Array &a) { return a.data->desc.spanBytes(); },
+          "Bytes of the elements.")
       .def("numpy", &toNumPy,
            "The values as a NumPy array; waits for them. On the CPU it shares "
            "the memory.",
@@ -804,7 +819,8 @@ void defineArrays(nb::module_ &m) {
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def(
           "tolist", [](Array &a) { return toNumPy(a).attr("tolist")(); },
-          nb::sig("def tolist(self) -> typing.Any"))
+          nb::sig("def tolist(self) -> typing.Any"),
+          "The values as (nested lists of) Python numbers.")
       .def("__repr__", &repr);
 
   m.def(

@@ -43,14 +43,12 @@ template <typename Int, typename T> void learningRate(LearningRateArgs call) {
 }
 
 template <typename Int, typename T> void stepDecay(StepDecayArgs call) {
-  *call.lr().as<T>() =
-      T(rateAt(call.attrs(), double(*call.step().as<Int>())));
+  *call.lr().as<T>() = T(rateAt(call.attrs(), double(*call.step().as<Int>())));
 }
 
 template <typename Int, typename T>
 void polynomialDecay(PolynomialDecayArgs call) {
-  *call.lr().as<T>() =
-      T(rateAt(call.attrs(), double(*call.step().as<Int>())));
+  *call.lr().as<T>() = T(rateAt(call.attrs(), double(*call.step().as<Int>())));
 }
 
 template <typename Int, typename T> void rateTable(RateTableArgs call) {

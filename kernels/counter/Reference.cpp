@@ -87,7 +87,8 @@ void compute(const StepDecayView<Call> &c) {
     rate *= c.attrs().factor;
     left -= double(c.attrs().every);
   }
-  c.lr()[0] = left >= double(c.attrs().every) && c.attrs().factor < 1 ? 0 : rate;
+  c.lr()[0] =
+      left >= double(c.attrs().every) && c.attrs().factor < 1 ? 0 : rate;
 }
 
 void compute(const PolynomialDecayView<Call> &c) {

@@ -16,6 +16,7 @@ import json
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -450,20 +451,24 @@ class _Loop:
     @contextlib.contextmanager
     def _bar(self) -> Iterator[Callable[[Totals], None]]:
         """Counts a batch, and now and then shows the loss."""
+        is_shown = sys.stderr.isatty() if self.progress is None else self.progress
+        if not is_shown:
+            yield lambda totals: None
+            return
         from tqdm import tqdm  # type: ignore[import-untyped]
         run = self.run
         shown = time.monotonic()
         with tqdm(total=self.source.num_batches, initial=run.position,
-                  desc="epoch %d/%d" % (run.epoch + 1, run.epochs), unit="batch",
-                  disable=None if self.progress is None else not self.progress) as bar:
+                  desc="epoch %d/%d" % (run.epoch + 1, run.epochs),
+                  unit="batch") as bar:
             def count(totals: Totals) -> None:
                 nonlocal shown
                 bar.update()
-                if not bar.disable and time.monotonic() - shown > SHOW_SECONDS:
+                if time.monotonic() - shown > SHOW_SECONDS:
                     shown = time.monotonic()
                     bar.set_postfix(loss="%.4g" % totals.last_loss(), refresh=False)
             yield count
-            if not bar.disable and self.totals.rows + len(self.totals._pending):
+            if self.totals.rows + len(self.totals._pending):
                 bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
 
     # What is kept

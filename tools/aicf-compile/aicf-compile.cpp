@@ -44,8 +44,7 @@ static cl::opt<Emit> emit(
                clEnumValN(Emit::Plan, "plan", "a plan file (default)"),
                clEnumValN(Emit::Help, "help", "print these and stop")));
 
-static cl::opt<aicf::OptLevel> optimization("O",
-                                            cl::desc("As --opt-level"),
+static cl::opt<aicf::OptLevel> optimization("O", cl::desc("As --opt-level"),
                                             cl::Prefix, cl::cat(category),
                                             aicf::optLevelValues());
 
@@ -99,8 +98,9 @@ static int checkFlags() {
   if (output.empty() && output.getNumOccurrences() > 0)
     return refuse("-o: the value is empty");
   if (output.empty() && emit == Emit::Plan)
-    return refuse("no output: -o step.plan (a plan is binary; -o - writes it to "
-                  "standard output)");
+    return refuse(
+        "no output: -o step.plan (a plan is binary; -o - writes it to "
+        "standard output)");
   if (output.empty())
     output = "-";
   if (options.profile.getNumOccurrences() > 0 && options.profile.empty())
@@ -109,9 +109,9 @@ static int checkFlags() {
     return 0;
   if (options.optLevel.getNumOccurrences() > 0 &&
       options.optLevel != optimization)
-    return refuse("-O" + llvm::Twine(int(optimization.getValue())) +
-                  " and --opt-level=" +
-                  llvm::Twine(int(options.optLevel.getValue())));
+    return refuse(
+        "-O" + llvm::Twine(int(optimization.getValue())) +
+        " and --opt-level=" + llvm::Twine(int(options.optLevel.getValue())));
   options.optLevel = optimization;
   return 0;
 }

@@ -145,8 +145,8 @@ TEST(Autodiff, RefusesACotangentOfAnotherType) {
 TEST(Autodiff, RefusesAnOpWithoutAModel) {
   EXPECT_EQ(differentiate("plain"),
             "'toy.plain' op has no derivative: it cuts the loss off from "
-            "parameter \"W\"; aicf.stop_gradient on its operand says that this "
-            "is meant");
+            "parameter \"W\": mark that aicf.frozen, or, if it is trained "
+            "elsewhere, put aicf.stop_gradient on the operand");
 }
 
 } // namespace

@@ -142,8 +142,8 @@ static SmallVector<Value> lower(TensorBuilder &t, StepDecayOp op,
                   Scalar past = in[0].to(t.builder.getI64Type());
                   past = maximum(past - past.integer(1), past.integer(0));
                   Scalar whole = past - past % past.integer(op.getEvery());
-                  Scalar stairs = whole.to(t.builder.getF64Type()) /
-                                  double(op.getEvery());
+                  Scalar stairs =
+                      whole.to(t.builder.getF64Type()) / double(op.getEvery());
                   return op.getStart().convertToDouble() *
                          pow(op.getFactor().convertToDouble(), stairs);
                 })};
@@ -153,15 +153,14 @@ static SmallVector<Value> lower(TensorBuilder &t, PolynomialDecayOp op,
                                 PolynomialDecayOp::Adaptor adaptor) {
   double start = op.getStart().convertToDouble(),
          end = op.getEnd().convertToDouble(), steps = double(op.getSteps());
-  return {t.map({TensorBuilder::one(adaptor.getStep())}, typeOf(op.getLr()),
-                [&](ArrayRef<Scalar> in) {
-                  Scalar at = in[0].to(t.builder.getF64Type());
-                  at = minimum(maximum(at, at.constant(0)), at.constant(steps));
-                  Scalar left = 1.0 - at / steps;
-                  return (start - end) *
-                             pow(left, op.getPower().convertToDouble()) +
-                         end;
-                })};
+  return {t.map(
+      {TensorBuilder::one(adaptor.getStep())}, typeOf(op.getLr()),
+      [&](ArrayRef<Scalar> in) {
+        Scalar at = in[0].to(t.builder.getF64Type());
+        at = minimum(maximum(at, at.constant(0)), at.constant(steps));
+        Scalar left = 1.0 - at / steps;
+        return (start - end) * pow(left, op.getPower().convertToDouble()) + end;
+      })};
 }
 
 static SmallVector<Value> lower(TensorBuilder &t, RateTableOp op,
@@ -171,7 +170,8 @@ static SmallVector<Value> lower(TensorBuilder &t, RateTableOp op,
   return {t.map({TensorBuilder::one(adaptor.getStep())}, typeOf(op.getLr()),
                 [&](ArrayRef<Scalar> in) {
                   Scalar row = in[0].to(t.builder.getI64Type());
-                  row = minimum(maximum(row, row.integer(1)), row.integer(rows));
+                  row =
+                      minimum(maximum(row, row.integer(1)), row.integer(rows));
                   row = row - row.integer(1);
                   Value at = arith::IndexCastOp::create(
                       t.builder, t.loc, t.builder.getIndexType(), row.get());

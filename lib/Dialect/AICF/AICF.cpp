@@ -162,7 +162,8 @@ static LogicalResult checkInit(Operation *op, unsigned arg,
     return success();
   return op->emitError()
          << "'aicf.init' must be a finite number, \"none\", \"zeros\", "
-            "\"ones\", \"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", got "
+            "\"ones\", \"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", "
+            "got "
          << attr.getValue();
 }
 

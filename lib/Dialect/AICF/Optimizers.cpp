@@ -190,8 +190,8 @@ static Value buildCurve(OpBuilder &b, Location loc, Value step, Type element,
                   element);
 }
 
-Value ConstantAttr::buildRate(OpBuilder &b, Location loc, Value step,
-                              Value, Type element) const {
+Value ConstantAttr::buildRate(OpBuilder &b, Location loc, Value step, Value,
+                              Type element) const {
   double value = get("value");
   return buildCurve(b, loc, step, element, {value, value, value, 0, 0, false});
 }
@@ -204,8 +204,8 @@ Value LinearScheduleAttr::buildRate(OpBuilder &b, Location loc, Value step,
       {start, start, get("end"), 0, int64_t(get("steps")), false});
 }
 
-Value WarmupCosineAttr::buildRate(OpBuilder &b, Location loc, Value step,
-                                  Value, Type element) const {
+Value WarmupCosineAttr::buildRate(OpBuilder &b, Location loc, Value step, Value,
+                                  Type element) const {
   return buildCurve(b, loc, step, element,
                     {0, get("peak"), get("end"), int64_t(get("warmup")),
                      int64_t(get("steps")), true});

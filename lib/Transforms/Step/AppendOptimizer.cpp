@@ -196,11 +196,10 @@ LogicalResult Appender::addCounter() {
   stepCount = StepIncOp::create(b, loc, Value(*state), ok);
   entry.addUpdate(stepCount, name);
   auto schedule = dyn_cast<ScheduleAttrInterface>(optimizer.getRate());
-  int64_t rows = schedule ? schedule.getTableRows() : 0;
-  if (rows == 0)
+  if (!schedule || schedule.getTableRows() == 0)
     return success();
   FailureOr<BlockArgument> table =
-      addState(RankedTensorType::get({rows}, b.getF32Type()),
+      addState(RankedTensorType::get(schedule.getTableRows(), b.getF32Type()),
                states.rateTableOf(func), b.getStringAttr("none"));
   return failed(table) ? failure() : (rateTable = *table, success());
 }
@@ -211,9 +210,8 @@ const Shared &Appender::sharedFor(Type element) {
     Value ofType = rate ? castTo(b, rate, element)
                         : cast<ScheduleAttrInterface>(optimizer.getRate())
                               .buildRate(b, loc, stepCount, rateTable, element);
-    it->second = {
-        ofType, optimizer.buildShared(b, loc, stepCount, element),
-        castTo(b, clipFactor ? clipFactor : mean(ofType), element)};
+    it->second = {ofType, optimizer.buildShared(b, loc, stepCount, element),
+                  castTo(b, clipFactor ? clipFactor : mean(ofType), element)};
   }
   return it->second;
 }

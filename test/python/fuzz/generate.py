@@ -402,7 +402,9 @@ class Updates:
                                power=b.rng.choice([0.0, 1.0, 2.5]), dtype=dtype)
             else:
                 rows = b.rng.choice([1, 2, 9])
-                table = b.argument("state", "lr_table", (rows,), dtype, 0.03)
+                table = b.argument("state", "lr_table", (rows,), dtype,
+                                   [b.rng.choice([0.01, 0.03, 0.05])
+                                    for _ in range(rows)])
                 self.lr = b.op(curve, [self.counter(), table], [((), dtype)])
         elif self.lr is None and dtype in ("f32", "f64") and b.chance(0.2):
             self.lr = b.op("learning_rate", [self.counter()], [((), dtype)], start=0.01,

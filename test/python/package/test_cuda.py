@@ -279,3 +279,40 @@ def test_a_forked_child_is_told(plans):
             os._exit(0 if "fork" in str(error) else 2)
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_fit_and_predict(plans, tmp_path):
+    """The loop over a loaded plan: near the CPU's, and resumed with the same bits."""
+    x, y = (np.concatenate(parts) for parts in zip(*map(make_batch, range(6))))
+
+    def run(device, **more):
+        program = load(plans, "mlp", device)
+        history = aicf.fit(program["train_step"], (x, y), epochs=4, **more)
+        return program, [logs["loss"] for logs in history]
+    (gpu, losses), (cpu, expected) = run("cuda"), run("cpu")
+    assert losses == pytest.approx(expected, rel=1e-3)
+
+    class Stop(aicf.Callback):
+        def on_batch_end(self, run):
+            if (run.epoch, run.position) == (2, 3):
+                raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        run("cuda", checkpoint=tmp_path, save_every=1, callbacks=[Stop()])
+    again, resumed = run("cuda", checkpoint=tmp_path, resume=True,
+                         callbacks=[aicf.Callback()])
+    for name, value in gpu.state_dict(optimizer=True).items():
+        np.testing.assert_array_equal(again.state_dict(optimizer=True)[name], value)
+    assert gpu["train_step"].predict(x[:37]).shape == (37, 10)
+
+
+def test_large_arrays_are_not_copied_silently():
+    """Numbers and small arrays are; of others somebody has to ask for numpy()."""
+    small = aicf.array(np.arange(6, dtype=np.float32), "cuda")
+    assert small[2] == 2 and list(small)[-1] == 5 and sum(small) == 15
+    assert "[0., 1." in repr(small)
+    large = aicf.zeros((300, 300), device="cuda")
+    assert repr(large) == "aicf.Array(300x300xf32, cuda:0)"
+    for wrong in (lambda: large[0], lambda: large + 1, lambda: list(large)):
+        with pytest.raises(TypeError, match="90000 elements on a GPU is not copied"):
+            wrong()
+    assert large.numpy().sum() == 0

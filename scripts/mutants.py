@@ -63,6 +63,8 @@ FILES = {
         LIT + "check-capture-safety", LIT + "check-capture-safety-draws"],
     "lib/Schedule/MemoryPlanner.cpp": ["MemoryPlannerTest", LIT + "plan-memory"],
     "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
+    "lib/Plan/Extension.cpp": ["ExecutorTest"],
+    "lib/Transforms/Step/ReturnGradients.cpp": [LIT + "return-gradients"],
     "lib/Transforms/RT/FuseCalls.cpp": [
         LIT + "fuse-calls", LIT + "fuse-calls-refused",
         LIT + "fuse-calls-apart"],

@@ -20,6 +20,10 @@ mv "$work"/dist/*.whl dist/
 wheel=$(ls -t dist/*.whl | sed -n 1p)
 
 echo "wheel: $wheel, $(du -h "$wheel" | cut -f1)"
+if [ "$(stat -c %s "$wheel")" -gt $((25 << 20)) ]; then
+  echo "wheel: $wheel has more than 25 MiB" >&2
+  exit 1
+fi
 mkdir "$work/unpacked"
 "$python" -m zipfile -e "$wheel" "$work/unpacked"
 allowed='lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt)\.so|ld-linux'

@@ -305,7 +305,7 @@ def test_fit_and_predict(plans, tmp_path):
     assert gpu["train_step"].predict(x[:37]).shape == (37, 10)
 
 
-def test_large_arrays_are_not_copied_silently():
+def test_large_arrays_are_not_copied_silently(plans):
     """Numbers and small arrays are; of others somebody has to ask for numpy()."""
     small = aicf.array(np.arange(6, dtype=np.float32), "cuda")
     assert small[2] == 2 and list(small)[-1] == 5 and sum(small) == 15

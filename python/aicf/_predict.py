@@ -29,6 +29,10 @@ def forward_inputs(model: Module) -> list[str]:
 
 def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any:
     """See Entry.predict."""
+    if batch_size is not None and (isinstance(batch_size, bool) or not isinstance(
+            batch_size, int) or batch_size < 1):
+        raise ValueError("batch_size is %r, expected an int of 1 or more"
+                         % (batch_size,))
     rows = _rows_of(arrays)
     entry = predictor(step, arrays, batch_size)
     chunk = batch_size or _sizes.common_rows(entry.signature.specs)
@@ -38,7 +42,7 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
             % entry.name)
     parts = [entry(*[_chunk(array, start, chunk) for array in arrays])
              for start in range(0, rows, chunk)]
-    return _join(parts, rows)
+    return _join(parts, rows, chunk)
 
 
 def _rows_of(arrays: tuple[Any, ...]) -> int:
@@ -56,14 +60,12 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
               batch_size: int | None = None) -> Entry:
     """The entry that predicts; compiled from the step's model if there is none."""
     program, signature = step.program, step._family.root.signature
-    for entry in (step, *program._entries.values()):
+    for entry in program._entries.values():
         if _predicts_for(entry.signature, signature.model):
             return entry
     if program.lowered is None:
-        raise FailedStateError(
-            "this program is from a plan file and has no entry %r; it has %s: call "
-            "step.predict once before step.save, or aicf.compile(model, ..., "
-            "program=step)" % (NAME, ", ".join(program._entries)))
+        return entry_of(step, NAME, ": call step.predict once before step.save, or "
+                        "aicf.compile(model, ..., program=step)")
     model = signature.model
     if model is None:
         raise FailedStateError(
@@ -82,23 +84,39 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
         given = spec_of(array, name)
         specs[name] = Spec((rows, *given.shape[1:]), given.dtype)
     from .compiled import compile
-    return compile(model, specs, program=program, name=_free_name(program))
+    return compile(model, specs, program=program,
+                   name=own_name(step, NAME))
 
 
 def _predicts_for(own: Signature, model: Module | None) -> bool:
     """The model itself, or what somebody called "predict" for it."""
-    if own.name == NAME and (own.model is None or model is None):
-        return True
-    return model is not None and own.model is model and (
-        own.name == NAME or own.source is model and not _sizes.split_name(own.name)[1])
+    return (model is not None and own.model is model and not own.is_training
+            and not _sizes.split_name(own.name)[1]
+            and (own.source is model or own.name == NAME))
 
 
-def _free_name(program: Any) -> str:
-    name, count = NAME, 1
-    while name in program._entries:
-        count += 1
-        name = "%s_%d" % (NAME, count)
-    return name
+def own_name(step: Entry, kind: str) -> str:
+    """Of the entry that does `kind` for a step: `kind` itself for the first one that
+    asks, "kind_step" for others."""
+    taken = kind in step.program._entries
+    return "%s_%s" % (kind, step._family.root.name) if taken else kind
+
+
+def entry_of(step: Entry, kind: str, advice: str = "") -> Entry:
+    """The entry of a loaded program that own_name() has named. Which model `kind`
+    itself is of, a plan does not say: where others have one of their own, it is the
+    first step's."""
+    entries = step.program._entries
+    root = step._family.root.name
+    own = "%s_%s" % (kind, root)
+    if own in entries:
+        return entries[own]
+    others = [name for name in entries if name.startswith(kind + "_")]
+    if kind in entries and (not others or root == next(iter(entries))):
+        return entries[kind]
+    raise FailedStateError(
+        "this program is from a plan file, and %r has no entry %r; it has %s%s"
+        % (root, kind, ", ".join(entries), advice))
 
 
 def _chunk(array: Any, start: int, rows: int) -> Any:
@@ -111,10 +129,15 @@ def _chunk(array: Any, start: int, rows: int) -> Any:
     return numpy.concatenate([host, numpy.repeat(host[-1:], missing, axis=0)])
 
 
-def _join(parts: list[Any], rows: int) -> Any:
+def _join(parts: list[Any], rows: int, chunk: int) -> Any:
     import numpy
     if isinstance(parts[0], dict):
-        return {name: _join([p[name] for p in parts], rows) for name in parts[0]}
+        return {name: _join([p[name] for p in parts], rows, chunk) for name in parts[0]}
     if isinstance(parts[0], tuple):
-        return tuple(_join([p[i] for p in parts], rows) for i in range(len(parts[0])))
+        return tuple(_join([p[i] for p in parts], rows, chunk)
+                     for i in range(len(parts[0])))
+    if parts[0].shape[:1] != (chunk,):
+        raise InvalidArgumentError(
+            "the model returns %s for %d rows: predict joins results that have a row "
+            "for each row of the input" % (parts[0].shape, chunk))
     return numpy.concatenate([part.numpy() for part in parts])[:rows]

@@ -92,6 +92,7 @@ class Signature:
     # What was traced. None of it is there of a plan from a file.
     source: Callable[..., Any] | None = None
     model: Module | None = None
+    is_training: bool = False  # whether dropout drops
     #: Traces the function again, for other inputs, as an entry of another name.
     trace_again: Callable[[Mapping[str, Spec], str], Signature] | None = None
     #: Whether other batch sizes may become entries of their own.

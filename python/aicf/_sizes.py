@@ -53,19 +53,26 @@ def split_name(name: str) -> tuple[str, int]:
 def other_rows(specs: Mapping[str, Spec], other: Mapping[str, Spec]) -> int | None:
     """The rows of `other`, if that is all that it differs in from `specs`: every
     input with the same leading dimension has changed it alike."""
-    before = after = 0
+    before, after = batch_rows(specs), 0
     for name, own in specs.items():
         given = other.get(name)
         if given is None or len(given.shape) != len(own.shape) \
                 or given.shape[1:] != own.shape[1:]:
             return None
         if given.shape != own.shape:
-            if before and (before, after) != (own.shape[0], given.shape[0]):
+            if own.shape[0] != before or after not in (0, given.shape[0]):
                 return None
-            before, after = own.shape[0], given.shape[0]
+            after = given.shape[0]
     unchanged = any(own.shape and own.shape[0] == before
                     and other[name].shape == own.shape for name, own in specs.items())
     return after if after and not unchanged and len(other) == len(specs) else None
+
+
+def batch_rows(specs: Mapping[str, Spec]) -> int:
+    """The leading dimension that most inputs have, of several the first one's: the
+    rows of a batch. 0 if no input has a dimension."""
+    leading = [spec.shape[0] for spec in specs.values() if spec.shape]
+    return max(leading, key=leading.count) if leading else 0
 
 
 def common_rows(specs: Mapping[str, Spec]) -> int:
@@ -89,7 +96,9 @@ class Family:
         against them, unless another number of rows is all that it is."""
         signature = self.root.signature
         given = dict(zip(signature.specs, args), **kwargs)
-        specs = _given_specs(given, signature.specs)
+        bound = {name: own for name, own in signature.specs.items() if "%s/%s" % (
+            self.root.name, name) in self.root.program._bound}
+        specs = _given_specs(given, signature.specs, bound)
         if specs == signature.specs:  # another of the family was called
             return self.root
         rows = specs and other_rows(signature.specs, specs)
@@ -135,19 +144,27 @@ class Family:
 
     def _take_bindings(self, entry: Entry) -> None:
         """Inputs that do not change with the batch are the root's."""
-        for name, spec in self.root.signature.specs.items():
+        for name in self.root.signature.specs:
             array = self.root.program._bound.get("%s/%s" % (self.root.name, name))
-            if array is not None and entry.signature.specs[name] == spec:
-                entry.bind(**{name: array})
+            if array is not None:
+                self.share_binding(entry, name, array)
+
+    def share_binding(self, entry: Entry, name: str, array: Any) -> None:
+        if entry.signature.specs[name] == self.root.signature.specs[name]:
+            entry.bind(**{name: array})
 
 
-def _given_specs(given: Mapping[str, Any],
-                 wanted: Mapping[str, Spec]) -> dict[str, Spec] | None:
-    """The specs of arrays; None if some are missing or none."""
+def _given_specs(given: Mapping[str, Any], wanted: Mapping[str, Spec],
+                 bound: Mapping[str, Spec]) -> dict[str, Spec] | None:
+    """The specs of arrays, of bound ones as they are; None if some are missing or
+    none."""
     from ._signature import spec_of
     specs = {}
     for name, own in wanted.items():
         value = given.get(name)
+        if name not in given and name in bound:
+            specs[name] = own
+            continue
         if name in given and isinstance(value, (int, float)) and not own.shape:
             specs[name] = own
             continue

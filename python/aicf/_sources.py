@@ -68,7 +68,8 @@ def holds_arrays(data: Any) -> bool:
 
 
 def count_rows(arrays: Mapping[str, Any], what: str) -> int:
-    rows = {name: (tuple(array.shape) or (0,))[0] for name, array in arrays.items()}
+    rows = {name: array.shape[0] for name, array in arrays.items()
+            if getattr(array, "shape", ())}  # a number is every row's
     if len(set(rows.values())) != 1 or 0 in rows.values():
         raise InvalidArgumentError("%s needs arrays with one common number of rows, "
                                    "got %s" % (what, ", ".join(
@@ -148,7 +149,11 @@ class Iterables:
     def __init__(self, data: Any, names: Sequence[str], epochs: int) -> None:
         self.data, self.names = data, names
         self._iterator: Any = None
-        self.num_batches = len(data) if hasattr(data, "__len__") else None
+        self.num_batches: int | None
+        try:
+            self.num_batches = len(data)
+        except TypeError:  # some that have __len__ have no length
+            self.num_batches = None
         is_function = callable(data) and not hasattr(data, "__iter__")
         self.takes_epoch = is_function
         self.has_state = hasattr(data, "state_dict") and hasattr(data,
@@ -196,7 +201,10 @@ class Iterables:
         return state
 
     def load_state(self, state: Any) -> None:
-        if self.has_state and state is not None:
+        if state is not None and not self.has_state:
+            raise InvalidArgumentError("the checkpoint is of another kind of data than "
+                                       "a %s" % type(self.data).__name__)
+        if state is not None:
             self.data.load_state_dict(state)
 
     def close(self) -> None:

@@ -72,7 +72,7 @@ class EarlyStopping(Callback):
         name = self.monitor or run.monitor
         value = monitored(logs, name)
         sign = -1.0 if (self.mode or run.mode) == "max" else 1.0
-        if self.best is None or sign * value < sign * self.best - self.min_delta:
+        if self.best is None or not math.isfinite(self.best) or sign * value < sign * self.best - self.min_delta:
             self.best, self.waited = value, 0
             return
         self.waited += 1

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -96,6 +97,7 @@ class Traced:
         from . import _compiler
         self.module = _compiler.Module()
         self.signatures: dict[str, Signature] = {}
+        self._sized = ""  # the entry for another batch size that is being traced
         #: Of each step, its optimizer; the first step is the module's first.
         self._optimizers: dict[str, Optimizer] = {}
 
@@ -155,7 +157,7 @@ class Traced:
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 inputs, name, True, seed, attributes, is_step=True)
         signature.is_fixed = _is_fixed(shapes)
-        signature.trace_again = _as_now(model, lambda specs, sized: self.add_step(
+        signature.trace_again = self._as_now(model, lambda specs, sized: self.add_step(
             model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
         if optimizer is not None:
             signature.accumulate = optimizer.accumulate
@@ -196,7 +198,7 @@ class Traced:
         signature = self._trace(call, function, model, inputs, name, training, seed,
                                 {}, is_step=False, takes_model=takes_model)
         signature.is_fixed = _is_fixed(shapes)
-        signature.trace_again = _as_now(model, lambda specs, sized: self.add(
+        signature.trace_again = self._as_now(model, lambda specs, sized: self.add(
             function, specs, model=model, name=sized, training=training, seed=seed))
         return signature
 
@@ -205,10 +207,11 @@ class Traced:
                training: bool, seed: int, attributes: Mapping[str, Any],
                is_step: bool, takes_model: bool = False) -> Signature:
         specs, names = specs_of(inputs), _names_of(model)
-        self._check_name(name, source)
+        self._check_name(name)
         _check_call(source, specs, is_step or takes_model)
         entry = EntryTrace(self.module, name, names, training, int(seed))
-        signature = Signature(name, dict(specs), source=source, model=model)
+        signature = Signature(name, dict(specs), source=source, model=model,
+                              is_training=training)
         try:
             with entry.active():
                 tensors = {n: entry.input(n, s.shape, s.dtype)
@@ -234,15 +237,30 @@ class Traced:
         self._add_signature(signature, entry)
         return signature
 
-    def _check_name(self, name: str, source: Any) -> None:
+    def _as_now(self, model: Module | None,
+                trace: Callable[[Mapping[str, Spec], str], Signature]
+                ) -> Callable[[Mapping[str, Spec], str], Signature]:
+        """`trace`, with the model frozen and in the mode that it is in by now: another
+        batch size must not train what this one does not."""
+        settings = model._settings() if model is not None else None
+
+        def again(specs: Mapping[str, Spec], name: str) -> Signature:
+            self._sized = name
+            try:
+                with settings.restored() if settings else contextlib.nullcontext():
+                    return trace(specs, name)
+            finally:
+                self._sized = ""
+        return again
+
+    def _check_name(self, name: str) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError("the name of an entry is %r, expected a str" % (name,))
         if name.endswith(ACCUMULATE):
             raise ValueError("an entry may not be called %r: that is how the compiler "
                              "calls one that adds up gradients" % name)
         root, rows = _sizes.split_name(name)
-        known = self.signatures.get(root)
-        if rows and (known is None or known.source != source):
+        if rows and name != self._sized:
             raise ValueError("an entry may not be called %r: that is how one of %r "
                              "for batches of %d rows is called" % (name, root, rows))
 
@@ -265,20 +283,6 @@ class Traced:
         self.module.erase_function(name)
         self.signatures.pop(name, None)
         self._optimizers.pop(name, None)
-
-
-def _as_now(model: Module | None, trace: Callable[[Mapping[str, Spec], str], Signature]
-            ) -> Callable[[Mapping[str, Spec], str], Signature]:
-    """`trace`, with the model frozen and in the mode that it is in by now: another
-    batch size must not train what this one does not."""
-    if model is None:
-        return trace
-    settings = model._settings()
-
-    def again(specs: Mapping[str, Spec], name: str) -> Signature:
-        with settings.restored():
-            return trace(specs, name)
-    return again
 
 
 def _names_text(names: Sequence[str]) -> str:

@@ -301,20 +301,12 @@ class Program:
                         entry.signature.accumulate))
 
     def discard_update(self) -> int:
-        """Forgets the gradients of the batches of an update that is not whole.
+        """Forgets the gradients of the batches of every update that is not whole.
 
         Returns: how many batches that were.
         """
-        dropped = max(e._family.batch for e in self._entries.values())
-        if dropped:
-            import numpy
-            for tensor in self.plan.persistent():
-                if tensor["name"].endswith(_SUM):
-                    host = self.executor.read(tensor["name"]).numpy()
-                    self.executor.write(tensor["name"], numpy.zeros_like(host))
-        for entry in self._entries.values():
-            entry._family.batch = 0
-        return dropped
+        families = {e._family for e in self._entries.values() if e._family.batch}
+        return sum(family.root.discard_update() for family in families)
 
     def set(self, name: str, value: Any) -> None:
         """Writes a hyper, a parameter or a state."""
@@ -563,6 +555,9 @@ class Entry:
                 runner.bind(name, array)
             for entry in self._entry_names():
                 self.program._bound["%s/%s" % (entry, name)] = array
+            if self is self._family.root:
+                for other in self._family.by_rows.values():
+                    self._family.share_binding(other, name, array)
 
     def _entry_names(self) -> list[str]:
         self._runners or self._prepare()
@@ -606,8 +601,23 @@ class Entry:
         return self.program.load_checkpoint(directory)
 
     def discard_update(self) -> int:
-        """Program.discard_update."""
-        return self.program.discard_update()
+        """Forgets the gradients of the batches of this step's update, if it is not
+        whole. Of a program from a file, those of other steps too: it does not say
+        whose parameters are whose.
+
+        Returns: how many batches that were.
+        """
+        dropped, family = self._family.batch, self._family
+        if not dropped:
+            return 0
+        import numpy
+        own = {name + _SUM for name in family.root.signature.persistent}
+        for tensor in self.program.plan.persistent():
+            if tensor["name"] in own or not own and tensor["name"].endswith(_SUM):
+                host = self.program.executor.read(tensor["name"]).numpy()
+                self.program.executor.write(tensor["name"], numpy.zeros_like(host))
+        family.batch = 0
+        return dropped
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Program.save."""

@@ -14,11 +14,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import numbers
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,8 +49,8 @@ class Totals:
 
     def __init__(self, kinds: Mapping[str, Metric]) -> None:
         self.kinds = kinds
-        self.sums: dict[str, float] = {}
-        self.rows = 0
+        #: By name: the sum, and the rows of the batches that had it.
+        self.sums: dict[str, list[float]] = {}
         self._pending: list[tuple[dict[str, Any], int]] = []
 
     def add(self, result: Any, rows: int) -> None:
@@ -67,9 +70,19 @@ class Totals:
                             "metric %r is %s, expected a 0-d output" % (name, value))
                     continue
                 weight = 1 if self._is_count(name, value) else rows
-                self.sums[name] = self.sums.get(name, 0.0) + float(value) * weight
-            self.rows += rows
+                total = self.sums.setdefault(name, [0.0, 0])
+                total[0] += float(value) * weight
+                total[1] += rows
         self._pending.clear()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sums and not self._pending
+
+    @property
+    def is_finite(self) -> bool:
+        self.flush()
+        return all(math.isfinite(total) for total, _ in self.sums.values())
 
     def _is_count(self, name: str, value: Any) -> bool:
         """A count of rows, or whatever is to be summed, is no mean over rows."""
@@ -83,7 +96,7 @@ class Totals:
     def means(self, prefix: str = "") -> dict[str, float]:
         self.flush()
         return {prefix + name: total if self.kinds.get(name) == "sum"
-                else total / self.rows for name, total in self.sums.items()}
+                else total / rows for name, (total, rows) in self.sums.items()}
 
 
 class Run:
@@ -183,7 +196,8 @@ def fit(step: Entry, data: Any = None, *, epochs: int = 1,
         progress: a tqdm bar; default: where stderr is a terminal.
         evaluate: the entry to validate with, instead of one that is compiled from the
             loss function.
-        batches_per_epoch: where `data` does not say.
+        batches_per_epoch: how many batches are an epoch at most; needed where `data`
+            does not say, as a generator without an end.
     Returns: a History.
     Raises: InvalidArgumentError, FailedStateError, and what a call of the step
         raises. The values are those after the last batch then.
@@ -195,19 +209,25 @@ def fit(step: Entry, data: Any = None, *, epochs: int = 1,
     _check_count(save_every, "save_every", 0)
     if batch_size is not None:
         _check_count(batch_size, "batch_size", 1)
+    _check_count(seed, "seed", 0)
+    if batches_per_epoch is not None:
+        _check_count(batches_per_epoch, "batches_per_epoch", 1)
+    if isinstance(callbacks, Callback) or callable(callbacks):
+        callbacks = [callbacks]
     if mode not in ("min", "max"):
         raise ValueError("mode is %r, expected \"min\" or \"max\"" % (mode,))
     if (resume or save_every) and checkpoint is None:
         raise ValueError("resume and save_every need a checkpoint folder")
     data, held = _hold_back(step, data, validation, seed)
     source = _source(step, data, batch_size, shuffle, seed, epochs, batches_per_epoch)
-    kinds = _check_metrics(metrics or {}, held is not None)
+    kinds = _check_metrics(step, metrics or {}, held is not None)
     validator = None if held is None else _Validator(step, held, batch_size, evaluate,
                                                      kinds)
     run = Run(step, epochs, monitor or ("val_loss" if validator else "loss"), mode)
     loop = _Loop(run, source, validator, kinds, [as_callback(c) for c in callbacks],
                  None if checkpoint is None else os.fspath(checkpoint), save_every,
-                 None if log is None else os.fspath(log), progress)
+                 None if log is None else os.fspath(log), progress,
+                 batches_per_epoch)
     with contextlib.ExitStack() as stack:
         stack.callback(source.close)
         if validator:
@@ -224,8 +244,25 @@ def _check_count(value: Any, name: str, low: int) -> None:
         raise ValueError("%s is %r, expected an int of %d or more" % (name, value, low))
 
 
-def _check_metrics(metrics: Mapping[str, Metric], has_validation: bool) -> dict[str, Metric]:
+#: What aicf.fit itself logs.
+RESERVED = ("epoch", "seconds")
+
+
+def _check_metrics(step: Entry, metrics: Mapping[str, Metric],
+                   has_validation: bool) -> dict[str, Metric]:
+    root = step._family.root
+    outputs = [t["name"] for t in root.program.plan.io(root.name)
+               if t["role"] == "output"]
+    for name in RESERVED:
+        if name in outputs:
+            raise InvalidArgumentError("the step has an output %r, and fit logs "
+                                       "something else under that name" % name)
     for name, kind in metrics.items():
+        if callable(kind) == (name in outputs):
+            raise InvalidArgumentError(
+                "metric %r is %s output of the step; it has %s" % (
+                    name, "a function, and also an" if callable(kind) else "no",
+                    ", ".join(outputs)))
         if callable(kind):
             if not has_validation:
                 raise InvalidArgumentError("metric %r is a function of predictions, "
@@ -244,8 +281,9 @@ def _hold_back(step: Entry, data: Any, validation: Any, seed: int) -> tuple[Any,
     if isinstance(data, list) and len(_inputs(step)) > 1 \
             and all(map(_sources.is_array, data)):
         data = tuple(data)  # no list of batches: those have several inputs
-    if not isinstance(validation, float):
+    if not isinstance(validation, numbers.Real):
         return data, validation
+    validation = float(validation)
     if not _sources.holds_arrays(data):
         raise InvalidArgumentError("validation=%r is a fraction of arrays, and data is "
                                    "a %s" % (validation, type(data).__name__))
@@ -320,14 +358,14 @@ class _Validator:
 
     def _compile(self, batch: Mapping[str, Any]) -> Entry:
         program, signature = self.step.program, self.step._family.root.signature
-        known = program._entries.get(EVALUATE)
-        if known is not None and (program.lowered is None
-                                  or known.signature.source == signature.source):
-            return known
+        for known in program._entries.values():
+            own = known.signature
+            if own.source == signature.source and own.model is signature.model \
+                    and not own.is_training and not _sizes.split_name(own.name)[1] \
+                    and own.name.startswith(EVALUATE) and own.source is not None:
+                return known
         if program.lowered is None:
-            raise FailedStateError(
-                "this program is from a plan file and has no entry %r to validate with; "
-                "it has %s" % (EVALUATE, ", ".join(program._entries)))
+            return _predict.entry_of(self.step, EVALUATE)
         if signature.resident:
             raise InvalidArgumentError(
                 "%r takes its batches on the device, so it cannot be evaluated on other "
@@ -336,17 +374,18 @@ class _Validator:
         from .compiled import compile
         assert signature.source is not None
         specs: dict[str, Spec] = {n: spec_of(a, n) for n, a in batch.items()}
-        name = EVALUATE if known is None else "%s_%s" % (EVALUATE, self.step.name)
         return compile(signature.source, specs, program=program, model=signature.model,
-                       name=name)
+                       name=_predict.own_name(self.step, EVALUATE))
 
     def _of_predictions(self) -> dict[str, float]:
         if not self.functions or self.arrays is None:
             return {}
         model = self.step._family.root.signature.model
         taken = _predict.forward_inputs(model) if model else []
-        if not model:  # a loaded plan: what "predict" takes
-            taken = list(self.step.program["predict"].signature.inputs)
+        if not model:  # a loaded plan: what its entry takes
+            taken = list(_predict.entry_of(self.step, _predict.NAME).signature.inputs)
+        if not set(taken) <= set(self.arrays):  # by position, as the model is called
+            taken = list(self.arrays)[:len(taken)]
         import numpy
         predictions = self.step.predict(*[self.arrays[name] for name in taken])
         targets = [numpy.asarray(array) for name, array in self.arrays.items()
@@ -362,7 +401,8 @@ class _Loop:
     def __init__(self, run: Run, source: _sources.Source, validator: _Validator | None,
                  kinds: Mapping[str, Metric], callbacks: Sequence[Callback],
                  folder: str | None, save_every: int, log: str | None,
-                 progress: bool | None) -> None:
+                 progress: bool | None, batches: int | None) -> None:
+        self.batches_per_epoch = batches
         self.run, self.source, self.validator = run, source, validator
         self.kinds, self.callbacks = kinds, callbacks
         self.folder, self.save_every, self.log_path = folder, save_every, log
@@ -370,11 +410,15 @@ class _Loop:
         self.totals = Totals(kinds)
         self.interrupt = _Interrupt()
         self.batch_seconds = 0.0
+        self.is_lost = False  # what is on the disk is worth more than this state
 
     # The way of a run
 
     def train(self) -> None:
         run = self.run
+        if self.folder is not None:
+            check_folder(self.folder)
+        run.step.discard_update()
         self._log_begin()
         for callback in self.callbacks:
             callback.on_fit_begin(run)
@@ -409,25 +453,35 @@ class _Loop:
                 if is_whole and self.save_every \
                         and run.position % self.save_every == 0:
                     self._save("last")
-        step.program.discard_update()
+                if run.position == self.batches_per_epoch:
+                    break
+        dropped = step.discard_update()
         self.batch_seconds += time.perf_counter() - start
+        if run.position == 0:
+            raise InvalidArgumentError("data gave no batches in epoch %d"
+                                       % (run.epoch + 1))
+        if dropped == run.position:
+            warnings.warn("no update was made in epoch %d: it has %d batches, and an "
+                          "update takes %d" % (run.epoch + 1, dropped,
+                                               step.signature.accumulate), stacklevel=4)
 
     def _end_epoch(self) -> None:
         run = self.run
         logs: dict[str, float] = {"epoch": run.epoch + 1, **self.totals.means()}
-        self._check_metric_names(logs)
         if self.validator:
             logs.update(self.validator.logs())
         logs["seconds"] = round(self.batch_seconds, 6)
         for callback in self.callbacks:
             callback.on_epoch_end(run, logs)
+        for name, number in logs.items():
+            logs[name] = number if isinstance(number, (int, str)) else float(number)
         value = monitored(logs, run.monitor)
         run.history.epochs.append(logs)
         self.totals, self.batch_seconds = Totals(self.kinds), 0.0
         run.epoch, run.position = run.epoch + 1, 0
         self._log(logs)
         if not math.isfinite(logs["loss"]):
-            # What is on the disk is worth more than this state.
+            self.is_lost = True
             run.stop("the loss of epoch %d is %s" % (run.epoch, logs["loss"]))
             return
         if self._is_best(value):
@@ -440,13 +494,6 @@ class _Loop:
         sign = -1.0 if self.run.mode == "max" else 1.0
         return math.isfinite(value) and (
             best is None or sign * value < sign * best["value"])
-
-    def _check_metric_names(self, logs: Mapping[str, float]) -> None:
-        for name, kind in self.kinds.items():
-            if not callable(kind) and name not in logs:
-                raise InvalidArgumentError(
-                    "metric %r is no output of the step; it has %s"
-                    % (name, ", ".join(n for n in logs if n != "epoch")))
 
     @contextlib.contextmanager
     def _bar(self) -> Iterator[Callable[[Totals], None]]:
@@ -468,23 +515,23 @@ class _Loop:
                     shown = time.monotonic()
                     bar.set_postfix(loss="%.4g" % totals.last_loss(), refresh=False)
             yield count
-            if self.totals.rows + len(self.totals._pending):
+            if not self.totals.is_empty:
                 bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
 
     # What is kept
 
     def _save(self, name: str) -> None:
-        if self.folder is None:
+        if self.folder is None or self.is_lost or not self.totals.is_finite:
             return
         run, program = self.run, self.run.step.program
-        self.totals.flush()
         state = {
             "version": 1, "epoch": run.epoch, "position": run.position,
-            "sums": self.totals.sums, "rows": self.totals.rows,
+            "sums": self.totals.sums,
             "seconds": self.batch_seconds,
             "data": self.source.state(), "history": run.history.epochs,
             "best": run.history.best, "stopped": run.history.stopped,
-            "callbacks": [callback.state() for callback in self.callbacks],
+            "callbacks": [[type(callback).__name__, callback.state()]
+                          for callback in self.callbacks],
             "hypers": {t["name"]: float(program.get(t["name"]))
                        for t in program.plan.persistent() if t["role"] == "hyper"},
         }
@@ -501,11 +548,15 @@ class _Loop:
         run, program = self.run, self.run.step.program
         state = _read_state(path)
         self.source.load_state(state["data"])
-        if len(state["callbacks"]) != len(self.callbacks):
-            raise InvalidArgumentError("%d callbacks, in the checkpoint %d" % (
-                len(self.callbacks), len(state["callbacks"])))
+        kept = [name for name, _ in state["callbacks"]]
+        names = [type(callback).__name__ for callback in self.callbacks]
+        if names != kept:
+            raise InvalidArgumentError(
+                "the callbacks are %s, in the checkpoint %s: resume with the same ones, "
+                "or without resume" % (", ".join(names) or "none",
+                                       ", ".join(kept) or "none"))
         program.load_checkpoint(path)
-        for callback, own in zip(self.callbacks, state["callbacks"]):
+        for callback, (_, own) in zip(self.callbacks, state["callbacks"]):
             if own is not None:
                 callback.load_state(own)
         for name, value in state["hypers"].items():
@@ -513,7 +564,7 @@ class _Loop:
         run.epoch, run.position = state["epoch"], state["position"]
         run.history.epochs, run.history.best = state["history"], state["best"]
         run.history.stopped = state["stopped"]
-        self.totals.sums, self.totals.rows = dict(state["sums"]), state["rows"]
+        self.totals.sums = dict(state["sums"])
         self.batch_seconds = state["seconds"]
         if run.position and self.source.exact:
             _sizes.note("epoch %d goes on after %d batches, but %s: the result may "
@@ -521,21 +572,35 @@ class _Loop:
                         % (run.epoch + 1, run.position, self.source.exact))
 
     def _log_begin(self) -> None:
-        """Lines of epochs that a resumed run does again are dropped."""
+        """Lines behind the epoch that a resumed run goes on from are dropped."""
         if self.log_path is None:
             return
-        done = len(self.run.history.epochs)
-        lines = []
-        if os.path.exists(self.log_path) and done:
+        if self.run.history.epochs and os.path.exists(self.log_path):
             with open(self.log_path, encoding="utf-8") as file:
-                lines = file.readlines()[:done]
-        with open(self.log_path, "w" if done else "a", encoding="utf-8") as file:
-            file.writelines(lines)
+                lines = file.readlines()
+            last = json.dumps(self.run.history.epochs[-1]) + "\n"
+            if last in lines:
+                keep = len(lines) - lines[::-1].index(last)
+                with open(self.log_path, "w", encoding="utf-8") as file:
+                    file.writelines(lines[:keep])
+        with open(self.log_path, "a", encoding="utf-8"):
+            pass  # found out now, if it cannot be written
 
     def _log(self, logs: Mapping[str, float]) -> None:
         if self.log_path is not None:
             with open(self.log_path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(logs) + "\n")
+
+
+def check_folder(folder: str) -> None:
+    """Before a long run: it can be made, and written into."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidArgumentError("checkpoint %r: %s" % (folder, error.strerror)) \
+            from None
 
 
 def _read_state(path: str) -> dict[str, Any]:
@@ -557,12 +622,14 @@ def _read_state(path: str) -> dict[str, Any]:
             raise InvalidFileError("%r has a state of version %r, this one reads 1"
                                    % (path, state["version"]))
         for name, kind in (("epoch", int), ("position", int), ("sums", dict),
-                           ("rows", int), ("history", list), ("callbacks", list),
+                           ("history", list), ("callbacks", list),
                            ("hypers", dict), ("seconds", (int, float)),
                            ("stopped", str)):
             if not isinstance(state[name], kind):
                 raise TypeError(name)
-        return state
+        if state["epoch"] < 0 or state["position"] < 0:
+            raise ValueError("negative position")
+        return {"data": None, "best": None, **state}
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidFileError):
             raise

@@ -583,6 +583,7 @@ void defineArithmetic(nb::class_<Array> &type) {
           [](nb::handle self, nb::handle other) {                              \
             return compute<FUNCTION>(self, other);                             \
           },                                                                   \
+          nb::arg("other").none(),                                             \
           nb::sig("def __" NAME                                                \
                   "__(self, other: typing.Any, /) -> typing.Any"))             \
       .def(                                                                    \
@@ -590,6 +591,7 @@ void defineArithmetic(nb::class_<Array> &type) {
           [](nb::handle self, nb::handle other) {                              \
             return compute<FUNCTION>(other, self);                             \
           },                                                                   \
+          nb::arg("other").none(),                                             \
           nb::sig("def __r" NAME                                               \
                   "__(self, other: typing.Any, /) -> typing.Any"))
   AICF_OPERATOR("add", PyNumber_Add);
@@ -620,6 +622,7 @@ void defineArithmetic(nb::class_<Array> &type) {
           [](Array &a, nb::handle index) {
             return nb::object(hostValues(a)[index]);
           },
+          nb::arg("index").none(),
           nb::sig("def __getitem__(self, index: typing.Any, /) -> typing.Any"),
           "A NumPy array of the elements, or one of them; not a view.")
       .def(
@@ -761,17 +764,17 @@ void defineArrays(nb::module_ &m) {
             return nb::module_::import_("builtins").attr("format")(value, spec);
           },
           nb::sig("def __format__(self, spec: str, /) -> str"))
-      .def("__eq__", &compare<Py_EQ>,
+      .def("__eq__", &compare<Py_EQ>, nb::arg("other").none(),
            nb::sig("def __eq__(self, other: object, /) -> typing.Any"))
-      .def("__ne__", &compare<Py_NE>,
+      .def("__ne__", &compare<Py_NE>, nb::arg("other").none(),
            nb::sig("def __ne__(self, other: object, /) -> typing.Any"))
-      .def("__lt__", &compare<Py_LT>,
+      .def("__lt__", &compare<Py_LT>, nb::arg("other").none(),
            nb::sig("def __lt__(self, other: typing.Any, /) -> typing.Any"))
-      .def("__le__", &compare<Py_LE>,
+      .def("__le__", &compare<Py_LE>, nb::arg("other").none(),
            nb::sig("def __le__(self, other: typing.Any, /) -> typing.Any"))
-      .def("__gt__", &compare<Py_GT>,
+      .def("__gt__", &compare<Py_GT>, nb::arg("other").none(),
            nb::sig("def __gt__(self, other: typing.Any, /) -> typing.Any"))
-      .def("__ge__", &compare<Py_GE>,
+      .def("__ge__", &compare<Py_GE>, nb::arg("other").none(),
            nb::sig("def __ge__(self, other: typing.Any, /) -> typing.Any"))
       .def("__getattr__", &refuseName,
            nb::sig("def __getattr__(self, name: str, /) -> typing.NoReturn"))

@@ -226,6 +226,8 @@ def test_small_arrays_are_indexed_and_iterated_over():
     np.testing.assert_array_equal(a > 0, X > 0)
     with pytest.raises(IndexError):
         a[99]
+    assert (aicf.array(np.array(1, np.float32)) == None) is False  # noqa: E711
+    assert a[None].shape == (1, 16, 64)
     half = aicf.compile(lambda x: x.astype("bf16"), {"x": aicf.spec((3,))})(
         np.array([1, 2, 3], np.float32))
     assert (half + 1).tolist() == [2, 3, 4] and half[2] == 3

@@ -551,7 +551,7 @@ def test_checkpoints_that_do_not_fit(tmp_path):
             ((X, LABELS), {"seed": 1}, "seed is 1, in the checkpoint 0"),
             ((X, LABELS), {"batch_size": 8}, "batch_size is 8, in the checkpoint 16"),
             ((X, LABELS), {"callbacks": [aicf.EarlyStopping()]},
-             "1 callbacks, in the checkpoint 0")):
+             "callbacks are EarlyStopping, in the checkpoint none")):
         with pytest.raises(aicf.errors.InvalidArgumentError, match=text):
             aicf.fit(step, data, epochs=2, checkpoint=tmp_path, resume=True, **options)
     for text, why in (("", "is damaged"), ("[]", "is damaged"),
@@ -624,6 +624,168 @@ def test_history_is_plotted(tmp_path):
     assert list(lines[1].get_ydata()) == history["val_loss"]
     with pytest.raises(KeyError, match='did you mean "accuracy"'):
         history["acuracy"]
+
+
+# What a stranger found
+
+class Two(nn.Module):
+    def __init__(self):
+        self.a, self.b = Mlp(), Mlp()
+
+
+def two_steps(**options):
+    """Two models, one loss function, one program."""
+    one, two = Two(), Two()
+    a = aicf.compile_step(one.a, with_metrics, aicf.optim.AdamW(1e-2), INPUTS)
+    b = aicf.compile_step(nn.Sequential(nn.Linear(64, 10)), with_metrics,
+                          aicf.optim.SGD(0.1), INPUTS, program=a, name="other")
+    return a, b
+
+
+def test_each_step_is_judged_by_its_own_model(tmp_path):
+    a, b = two_steps()
+    aicf.fit(a, (X, LABELS), epochs=3, validation=(X, LABELS))
+    a.predict(X)
+    history = aicf.fit(b, (X, LABELS), validation=(X, LABELS))
+
+    def loss_of(logits):
+        logits = logits.astype(np.float64)
+        return (np.log(np.exp(logits).sum(1)) - logits[np.arange(ROWS), LABELS]).mean()
+    assert history[0]["val_loss"] == pytest.approx(loss_of(b.predict(X)), rel=1e-5)
+    assert loss_of(a.predict(X)) != pytest.approx(loss_of(b.predict(X)), rel=1e-3)
+    a.save(tmp_path / "a.plan")
+    loaded = aicf.load(tmp_path / "a.plan")
+    loaded.load_state_dict(a.state_dict(optimizer=True))
+    for step in (a, b):
+        np.testing.assert_array_equal(loaded[step.name].predict(X), step.predict(X))
+    loaded.set("lr", 0.0), loaded.set("other/lr", 0.0)
+    again = aicf.fit(loaded["other"], (X[:96], LABELS[:96]), validation=(X, LABELS))
+    assert again[0]["val_loss"] == pytest.approx(loss_of(b.predict(X)), rel=1e-5)
+
+
+def test_predictions_are_never_those_of_training():
+    step = make(dropout=0.9)
+    aicf.compile(step.signature.model, {"x": INPUTS["x"]}, program=step, name="noisy",
+                 training=True)
+    np.testing.assert_array_equal(step.predict(X), step.predict(X))
+
+
+def test_an_aborted_fit_leaves_no_gradients():
+    step, other = (make(aicf.optim.SGD(0.1, accumulate=4), dropout=0.0)
+                   for _ in range(2))
+    with pytest.raises(ZeroDivisionError):
+        aicf.fit(step, (X, LABELS), callbacks=[At(0, 2, lambda run: 1 / 0)])
+    aicf.fit(step, (-X, LABELS), shuffle=False)
+    aicf.fit(other, (-X, LABELS), shuffle=False)
+    assert_same(step, other)
+
+
+def test_the_open_update_of_another_step_stays():
+    model = Two()
+    a = aicf.compile_step(model.a, with_metrics, aicf.optim.SGD(0.1, accumulate=2),
+                          INPUTS)
+    b = aicf.compile_step(nn.Sequential(nn.Linear(64, 10)), with_metrics,
+                          aicf.optim.SGD(0.1, accumulate=4), INPUTS, program=a,
+                          name="other")
+    a(X[:16], LABELS[:16])
+    aicf.fit(b, (X, LABELS))
+    assert a.discard_update() == 1 and b.discard_update() == 0
+
+
+def test_outputs_of_some_batches_are_averaged_over_those():
+    step = make(aicf.optim.SGD(0.0, accumulate=3), dropout=0.0, outputs=["grad_norm"])
+    history = aicf.fit(step, (X[:96], LABELS[:96]), shuffle=False)
+    norms = []
+    for i in range(0, 96, 16):
+        more = step(X[i:i + 16], LABELS[i:i + 16])[1]
+        norms += [float(more["grad_norm"])] if "grad_norm" in more else []
+    assert history[0]["grad_norm"] == pytest.approx(np.mean(norms), rel=1e-5)
+
+
+def test_no_batches_are_an_error():
+    for data in ([], lambda epoch: iter(())):
+        with pytest.raises(aicf.errors.InvalidArgumentError, match="gave no batches"):
+            aicf.fit(make(), data, epochs=2)
+
+
+def test_an_epoch_may_be_shorter_than_its_data():
+    def endless(epoch):
+        while True:
+            yield X[:16], LABELS[:16]
+    for data in (endless, (X, LABELS)):
+        step = make()
+        aicf.fit(step, data, epochs=2, batches_per_epoch=3)
+        assert step.get("step").item() == 6
+
+
+def test_an_epoch_without_an_update_is_warned_of():
+    with pytest.warns(UserWarning, match="no update was made in epoch 1: it has 2"):
+        aicf.fit(make(aicf.optim.SGD(0.1, accumulate=4)), (X[:32], LABELS[:32]))
+
+
+def test_the_log_goes_on_behind_the_run_that_is_resumed(tmp_path):
+    log = tmp_path / "log.jsonl"
+    first = aicf.fit(make(), (X, LABELS), epochs=2, log=log)
+    aicf.fit(make(), (X, LABELS), epochs=2, log=log, checkpoint=tmp_path / "ck", seed=5)
+    history = aicf.fit(make(), (X, LABELS), epochs=3, log=log, seed=5, resume=True,
+                       checkpoint=tmp_path / "ck")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert lines == first.epochs + history.epochs
+
+
+def test_a_state_of_nans_replaces_no_checkpoint(tmp_path):
+    step = make()
+    aicf.fit(step, (X, LABELS), checkpoint=tmp_path)
+    good = (tmp_path / "last/state.safetensors").read_bytes()
+    bad = X.copy()
+    bad[3] = np.nan
+    aicf.fit(make(), (bad, LABELS), checkpoint=tmp_path, save_every=1, shuffle=False)
+    with pytest.raises(KeyboardInterrupt):
+        aicf.fit(make(), (bad, LABELS), checkpoint=tmp_path, shuffle=False,
+                 callbacks=[At(0, 2, interrupt)])
+    assert (tmp_path / "last/state.safetensors").read_bytes() == good
+
+
+def test_a_folder_that_is_none_is_found_out_first(tmp_path):
+    (tmp_path / "file").write_text("")
+    step = make()
+    for folder in (tmp_path / "file", "/proc/nope"):
+        with pytest.raises(aicf.errors.InvalidArgumentError, match="checkpoint '"):
+            aicf.fit(step, (X, LABELS), checkpoint=folder)
+    assert step.get("step").item() == 0
+
+
+def test_numbers_of_numpy_are_logged(tmp_path):
+    class Log(aicf.Callback):
+        def on_epoch_end(self, run, logs):
+            logs["mine"] = np.float32(0.5)
+    history = aicf.fit(make(), (X, LABELS), callbacks=Log(), log=tmp_path / "l.jsonl",
+                       checkpoint=tmp_path / "ck")
+    assert history["mine"] == [0.5]
+
+
+def test_early_stopping_gets_over_nans():
+    stopper = aicf.EarlyStopping(2, monitor="v")
+    values = iter([math.nan, 3.0, 2.0, 1.0])
+
+    class Give(aicf.Callback):
+        def on_epoch_end(self, run, logs):
+            logs["v"] = next(values)
+    history = aicf.fit(make(), (X, LABELS), epochs=4, callbacks=[Give(), stopper])
+    assert len(history) == 4 and stopper.best == 1.0
+
+
+def test_names_of_inputs_are_free():
+    """A function of predictions gets what the model takes by position."""
+    def loss(model, images, classes):
+        return with_metrics(model, images, classes)
+    step = aicf.compile_step(Mlp(), loss, aicf.optim.SGD(0.1), {
+        "images": INPUTS["x"], "classes": INPUTS["labels"]})
+    history = aicf.fit(step, (X, LABELS), validation=0.2,
+                       metrics={"shape": lambda p, y: len(p) + len(y) / 100})
+    assert history["val_shape"] == [20.2]
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="also an output"):
+        aicf.fit(step, (X, LABELS), validation=0.2, metrics={"loss": lambda p, y: 1})
 
 
 # aicf.summary

@@ -295,6 +295,33 @@ def test_kept_gradients_come_back_too(batch, tmp_path):
         assert list(loaded(*batch)[1]) == list(step(*batch)[1])
 
 
+def test_inputs_that_are_no_batch():
+    """A vector beside the batch, bound or given: another length is an error, another
+    batch goes on with it."""
+    def scaled(model, x, labels, c):
+        return aicf.losses.cross_entropy(model(x) * c, labels)
+    inputs = {**INPUTS, "c": aicf.spec((10,))}
+    c = np.full(10, 0.5, np.float32)
+    step = aicf.compile_step(Mlp(), scaled, aicf.optim.SGD(0.0), inputs)
+    expected = float(step(*make_batch(rows=5), c))
+    with pytest.raises(aicf.errors.ShapeMismatchError, match="expected 10xf32"):
+        step(*make_batch(), np.ones(12, np.float32))
+    assert list(step.program.entries) == ["train_step", "train_step@5"]
+    step.bind(c=aicf.array(c))
+    assert float(step(*make_batch(rows=5))) == expected
+    assert float(step(*make_batch(rows=6))) > 0
+    other = aicf.array(np.zeros(10, np.float32))
+    step.bind(c=other)
+    assert float(step(*make_batch(rows=5))) == pytest.approx(np.log(10), rel=1e-5)
+    assert float(step(*make_batch(rows=6))) == pytest.approx(np.log(10), rel=1e-5)
+
+
+def test_a_sized_name_is_not_the_users(step):
+    with pytest.raises(ValueError, match="may not be called 'train_step@7'"):
+        aicf.compile_step(step.signature.model, cross_entropy, aicf.optim.SGD(0.1),
+                          INPUTS, program=step, name="train_step@7")
+
+
 # Prediction
 
 def reference(step, x):
@@ -339,13 +366,30 @@ def test_predict_returns_what_the_model_returns():
         step.predict(a[:0], a[:0])
 
 
+def test_results_that_are_not_by_row():
+    class Odd(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(64, 10)
+
+        def forward(self, x):
+            return self.fc(x), self.fc.weight * 1.0
+    step = aicf.compile_step(
+        Odd(), lambda m, x, labels: aicf.losses.cross_entropy(m(x)[0], labels),
+        aicf.optim.SGD(0.1), INPUTS)
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="a row for each row"):
+        step.predict(make_batch()[0])
+    for bad in (0, -2, 2.5):
+        with pytest.raises(ValueError, match="batch_size is"):
+            step.predict(make_batch()[0], batch_size=bad)
+
+
 def test_predict_of_a_plan_file(tmp_path, batch):
     step = make_step()
     step.save(tmp_path / "without.plan")
     expected = step.predict(batch[0])
     step.save(tmp_path / "with.plan")
     with pytest.raises(aicf.errors.FailedStateError,
-                       match="no entry 'predict'; it has train_step"):
+                       match="'train_step' has no entry 'predict'; it has train_step"):
         aicf.load(tmp_path / "without.plan")["train_step"].predict(batch[0])
     loaded = aicf.load(tmp_path / "with.plan")
     loaded.load_state_dict(step.state_dict(optimizer=True))

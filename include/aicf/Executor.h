@@ -132,7 +132,8 @@ public:
   /// hyper of this one. Values, bindings and addresses stay, and the graphs of
   /// entries that run the same calls; new params and states start with their
   /// initialisers. Nothing is copied but what the new plan lays out otherwise
-  /// and derives from a param. Waits for what is running.
+  /// and derives from a param. Waits for what is running. What plan() returned
+  /// before is gone then; find() and plan() may not run beside it.
   /// Errors: InvalidArgument (something is missing, or of another type),
   /// DeviceError, NotImplemented; everything is as before then.
   Status extend(std::shared_ptr<const Plan> plan);

@@ -81,14 +81,9 @@ void compute(const LearningRateView<Call> &c) {
 }
 
 void compute(const StepDecayView<Call> &c) {
-  double rate = c.attrs().start, left = c.step()[0] - 1;
-  // A stair at a time, as long as that is not for ever.
-  for (int i = 0; left >= double(c.attrs().every) && i < 100000; ++i) {
-    rate *= c.attrs().factor;
-    left -= double(c.attrs().every);
-  }
-  c.lr()[0] =
-      left >= double(c.attrs().every) && c.attrs().factor < 1 ? 0 : rate;
+  double past = std::max(c.step()[0] - 1, 0.0);
+  double stairs = std::floor(past / double(c.attrs().every));
+  c.lr()[0] = c.attrs().start * std::exp(stairs * std::log(c.attrs().factor));
 }
 
 void compute(const PolynomialDecayView<Call> &c) {

@@ -44,7 +44,7 @@ private:
         continue;
       const PlanTensor &o = next.persistent[it->second];
       bool isSame = t.role == o.role && t.desc == o.desc &&
-                    isDerived == (o.derivedFrom >= 0);
+                    sourceOf(plan, t) == sourceOf(next, o);
       if (isSame)
         found.persistent[it->second] = tid;
       else if (!isDerived)
@@ -56,17 +56,25 @@ private:
     return {};
   }
 
+  /// The name of what a state is derived from, or "".
+  static std::string_view sourceOf(const Plan &plan, const PlanTensor &t) {
+    return t.derivedFrom < 0 ? std::string_view()
+                             : plan.persistent[size_t(t.derivedFrom)].name;
+  }
+
   Status matchEntries() {
     std::unordered_map<std::string_view, size_t> byName;
     for (size_t i = 0; i < next.entries.size(); ++i)
       byName[next.entries[i].name] = i;
     found.entries.assign(next.entries.size(), -1);
+    found.named.assign(next.entries.size(), -1);
     for (size_t i = 0; i < plan.entries.size(); ++i) {
       auto it = byName.find(plan.entries[i].name);
       if (it == byName.end())
         return makeError(StatusCode::InvalidArgument,
                          "the plan to go on with has no entry \"",
                          plan.entries[i].name, "\"");
+      found.named[it->second] = int64_t(i);
       if (isSame(plan.entries[i], next.entries[it->second]))
         found.entries[it->second] = int64_t(i);
     }

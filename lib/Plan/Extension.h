@@ -24,6 +24,9 @@ struct PlanExtension {
   /// By entry of the new plan: the old plan's entry that runs the same calls on
   /// the same tensors, or -1.
   std::vector<int64_t> entries;
+  /// By entry of the new plan: the old plan's entry of that name, or -1. Inputs
+  /// and outputs of one that changed are still the caller's.
+  std::vector<int64_t> named;
 };
 
 /// Errors: InvalidArgument if `next` lacks an entry or a tensor that `plan`

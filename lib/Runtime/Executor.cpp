@@ -417,9 +417,11 @@ Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
   AICF_RETURN_IF_ERROR(stream->synchronize());
   auto extended = std::make_unique<Memory>(*next, *device, options);
   extended->share(*memory, found);
+  DerivedStates states = derivedStatesOf(*next);
+  // From here on nothing throws but what is caught below.
   std::vector<PreparedEntry> before = std::move(entries);
   std::vector<ResolvedCall> casts = std::move(derivedCasts);
-  DerivedStates states = std::exchange(derivedStates, derivedStatesOf(*next));
+  std::swap(derivedStates, states);
   plan.swap(next);
   memory.swap(extended);
   entries.clear();
@@ -448,11 +450,16 @@ Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
 Status
 Executor::Impl::extendPrepared(const PlanExtension &found,
                                const std::vector<PreparedEntry> &before) {
+  std::vector<bool> outputsStay; // in memory that has their values
+  for (size_t i = 0; i < plan->entries.size(); ++i)
+    outputsStay.push_back(memory->hasOutputs(i));
   AICF_RETURN_IF_ERROR(memory->allocate(*stream));
   entries.resize(plan->entries.size());
   for (size_t i = 0; i < entries.size(); ++i)
     if (int64_t from = found.entries[i]; from >= 0)
       entries[i] = before[size_t(from)];
+    else if (int64_t same = found.named[i]; same >= 0)
+      entries[i].hasRun = before[size_t(same)].hasRun && outputsStay[i];
   for (size_t i = 0; i < entries.size(); ++i)
     AICF_RETURN_IF_ERROR(found.entries[i] >= 0 ? describeEntry(i, entries[i])
                                                : prepareEntry(i));

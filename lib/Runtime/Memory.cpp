@@ -56,6 +56,19 @@ void Memory::share(const Memory &old, const PlanExtension &found) {
   for (size_t e = 0; e < local.size(); ++e)
     if (int64_t from = found.entries[e]; from >= 0)
       local[e] = old.local[size_t(from)];
+    else if (found.named[e] >= 0)
+      shareIO(old, size_t(found.named[e]), e);
+}
+
+void Memory::shareIO(const Memory &old, size_t from, size_t to) {
+  const std::vector<PlanTensor> &before = old.plan.entries[from].tensors;
+  const std::vector<PlanTensor> &now = plan.entries[to].tensors;
+  for (size_t i = 0; i < now.size(); ++i)
+    for (size_t j = 0; j < before.size(); ++j)
+      if (segmentOf(now[i].role) == Segment::IO &&
+          now[i].role == before[j].role && now[i].name == before[j].name &&
+          now[i].desc == before[j].desc)
+        local[to][i] = old.local[from][j];
 }
 
 StatusOr<TensorRef> Memory::find(std::string_view name) const {

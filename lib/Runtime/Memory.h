@@ -73,6 +73,14 @@ public:
   bool isBound(uint32_t persistentTid) const {
     return persistent[persistentTid].isBound;
   }
+  /// Whether every output of an entry has a place.
+  bool hasOutputs(size_t entry) const {
+    for (size_t i = 0; i < local[entry].size(); ++i)
+      if (plan.entries[entry].tensors[i].role == Role::Output &&
+          !local[entry][i].pointer)
+        return false;
+    return true;
+  }
   Status checkCanaries(Stream &stream, const std::string &when) const;
   std::vector<SlotInfo> slots() const;
   void addBytes(ExecutorStatistics &stats) const;
@@ -94,6 +102,8 @@ private:
   const PlanTensor &tensorAt(size_t entry, uint32_t tid) const {
     return plan.tensor(plan.entries[entry], tid);
   }
+  /// Inputs and outputs of an entry that runs other calls now.
+  void shareIO(const Memory &old, size_t from, size_t to);
   uint64_t tempBytesNeeded() const;
   Status checkRoom() const;
   StatusOr<char *> allocateBytes(uint64_t bytes);

@@ -292,6 +292,8 @@ def _names_text(names: Sequence[str]) -> str:
             and "\\" not in n for n in names):
         raise TypeError("outputs is %r, expected names such as (\"grad_norm\", "
                         "\"grad:fc.weight\")" % (names,))
+    if len(set(names)) != len(names):
+        raise ValueError("outputs is %r, which has a name twice" % (names,))
     return "[%s]" % ", ".join('"%s"' % name for name in names)
 
 

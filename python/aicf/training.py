@@ -578,7 +578,7 @@ class _Loop:
         if self.run.history.epochs and os.path.exists(self.log_path):
             with open(self.log_path, encoding="utf-8") as file:
                 lines = file.readlines()
-            last = json.dumps(self.run.history.epochs[-1]) + "\n"
+            last = _log_line(self.run.history.epochs[-1])
             if last in lines:
                 keep = len(lines) - lines[::-1].index(last)
                 with open(self.log_path, "w", encoding="utf-8") as file:
@@ -589,7 +589,13 @@ class _Loop:
     def _log(self, logs: Mapping[str, float]) -> None:
         if self.log_path is not None:
             with open(self.log_path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(logs) + "\n")
+                file.write(_log_line(logs))
+
+
+def _log_line(logs: Mapping[str, float]) -> str:
+    """JSON has no NaN: null stands for what is not finite."""
+    return json.dumps({name: value if isinstance(value, str) or math.isfinite(value)
+                       else None for name, value in logs.items()}) + "\n"
 
 
 def check_folder(folder: str) -> None:

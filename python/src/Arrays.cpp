@@ -620,7 +620,7 @@ void defineArithmetic(nb::class_<Array> &type) {
       .def(
           "__getitem__",
           [](Array &a, nb::handle index) {
-            return nb::object(hostValues(a)[index]);
+            return nb::object(nb::object(hostValues(a)[index]).attr("copy")());
           },
           nb::arg("index").none(),
           nb::sig("def __getitem__(self, index: typing.Any, /) -> typing.Any"),
@@ -631,7 +631,7 @@ void defineArithmetic(nb::class_<Array> &type) {
             if (a.data->desc.rank == 0)
               throw nb::type_error("a 0-d array is not iterated over: it is a "
                                    "number, float(x)");
-            return nb::iter(hostValues(a));
+            return nb::iter(nb::object(hostValues(a).attr("copy")()));
           },
           nb::sig("def __iter__(self) -> typing.Iterator[typing.Any]"));
 }

@@ -25,6 +25,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <shared_mutex>
 #include <unordered_map>
 
 namespace nb = nanobind;
@@ -84,6 +85,10 @@ struct ExecutorHandle {
   };
   std::unordered_map<std::string, Bound> bound;
   std::unique_ptr<Executor> executor;
+  /// extend() exchanges plan and memory: exclusive there, shared by whoever
+  /// looks something up without `mutex`. Never waited for with the GIL by
+  /// extend().
+  std::shared_mutex planMutex;
   /// Held by whoever uses the executor, over the whole of a call. Nobody waits
   /// for it with the GIL.
   std::mutex mutex;

@@ -60,9 +60,18 @@ void refuseOverlap(const Handle &handle, const std::string &name,
            " would share memory, and a step writes one of them");
 }
 
+/// A copy: the plan may be exchanged by another thread.
+PlanTensor findTensor(Handle &handle, const std::string &name) {
+  std::shared_lock<std::shared_mutex> lock(handle.planMutex);
+  return check(handle.executor->find(name));
+}
+
 void bind(Handle &handle, const std::string &name, nb::handle array) {
-  PlanTensor tensor = check(handle.executor->find(name));
-  bool written = isWritten(handle.executor->plan(), tensor);
+  PlanTensor tensor = findTensor(handle, name);
+  bool written = [&] {
+    std::shared_lock<std::shared_mutex> lock(handle.planMutex);
+    return isWritten(handle.executor->plan(), tensor);
+  }();
   Argument argument;
   importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
            written ? Access::Write : Access::Read, quoted(name), argument);
@@ -85,7 +94,7 @@ void bind(Handle &handle, const std::string &name, nb::handle array) {
 }
 
 void write(Handle &handle, const std::string &name, nb::handle array) {
-  PlanTensor tensor = check(handle.executor->find(name));
+  PlanTensor tensor = findTensor(handle, name);
   Argument argument;
   importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
            Access::Read, quoted(name), argument);
@@ -98,7 +107,7 @@ void write(Handle &handle, const std::string &name, nb::handle array) {
 }
 
 Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
-  PlanTensor tensor = check(handle->executor->find(name));
+  PlanTensor tensor = findTensor(*handle, name);
   auto data = std::make_shared<ArrayData>();
   data->desc = tensor.desc;
   data->device = handle->device;
@@ -324,6 +333,7 @@ void defineExecutor(nb::module_ &m) {
           [](Handle &h, std::shared_ptr<Plan> plan) {
             Use use(h);
             nb::gil_scoped_release release;
+            std::unique_lock<std::shared_mutex> lock(h.planMutex);
             check(h.executor->extend(std::move(plan)));
           },
           nb::arg("plan"),
@@ -341,7 +351,7 @@ void defineExecutor(nb::module_ &m) {
       .def(
           "find",
           [](Handle &h, const std::string &name) {
-            return describeTensor(check(h.executor->find(name)));
+            return describeTensor(findTensor(h, name));
           },
           nb::arg("name"),
           nb::sig("def find(self, name: str) -> dict[str, typing.Any]"))
@@ -420,7 +430,10 @@ void defineExecutor(nb::module_ &m) {
           },
           nb::arg("directory"), "Returns the metadata of the file.")
       .def_prop_ro("device", [](Handle &h) { return h.device; })
-      .def_prop_ro("plan", [](Handle &h) { return Plan(h.executor->plan()); });
+      .def_prop_ro("plan", [](Handle &h) {
+        std::shared_lock<std::shared_mutex> lock(h.planMutex);
+        return Plan(h.executor->plan());
+      });
   defineRunner(m);
 }
 

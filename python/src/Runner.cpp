@@ -46,6 +46,7 @@ class Runner {
 public:
   Runner(std::shared_ptr<ExecutorHandle> handle, const std::string &entry)
       : handle(std::move(handle)), key{entry, 1} {
+    std::shared_lock<std::shared_mutex> lock(this->handle->planMutex);
     const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
     if (!found)
       fail(StatusCode::InvalidArgument, "no entry \"", entry, "\"");

@@ -26,7 +26,7 @@ namespace aicf::python {
 
 struct SourceLine {
   std::string file;
-  unsigned line = 0; ///< from 1; 0: unknown
+  unsigned line = 0;      ///< from 1; 0: unknown
   std::string layer = {}; ///< path of the module whose forward() it is, or ""
 };
 

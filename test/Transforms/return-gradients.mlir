@@ -58,6 +58,15 @@ func.func @taken(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
 
 // -----
 
+// expected-error @+1 {{'aicf.outputs' names "grad:w", and a result is called so already}}
+func.func @twice(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"})
+    -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr">, aicf.outputs = ["grad:w", "grad:w"]} {
+  return %w : tensor<3xf32>
+}
+
+// -----
+
 // expected-error @+1 {{'aicf.outputs' names gradients, and the entry trains no parameter}}
 func.func @untrained(%x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<f32> {aicf.name = "y"})

@@ -136,23 +136,44 @@ TEST(Extend, BeforeItIsPrepared) {
   EXPECT_EQ(executor->statistics().persistentBytes, 6 * 256u);
 }
 
-/// An entry that runs other calls now is prepared anew, and its graph goes.
+/// An entry that runs other calls now is prepared anew, and its graph goes. Its
+/// inputs and outputs are where they were, bound or not.
 TEST(Extend, WhatChangedIsPreparedAnew) {
   auto executor = makeTrainer();
   Executor &e = *executor;
+  alignas(256) float x[8] = {1, 2}, bound[6] = {};
   writeInputs(e);
+  ASSERT_TRUE(e.bind("predict/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(e.bind("predict/y", bound, sizeof(bound)).ok());
   ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
   ASSERT_TRUE(e.run(GraphKey{"predict"}).ok());
+  float before[6];
+  std::copy(bound, bound + 6, before);
   Plan longer = makeLongerTrainPlan();
   longer.entries[2].calls.pop_back(); // without the bias
   ASSERT_TRUE(e.extend(share(longer)).ok());
   EXPECT_TRUE(e.replay("train").ok());
   EXPECT_EQ(e.replay("predict").code(), StatusCode::FailedState);
-  float y[6];
-  EXPECT_EQ(e.read("predict/y", y, sizeof(y)).code(),
+  std::vector<float> y = readAll(e, "predict/y"); // of the last run
+  EXPECT_EQ(y, std::vector<float>(before, before + 6));
+  x[0] = 5;
+  ASSERT_TRUE(e.run("predict").ok());
+  EXPECT_NE(bound[0], before[0]) << "the caller's memory, as before";
+}
+
+/// Of an entry that has another output now, nothing can be read before it ran.
+TEST(Extend, NewOutputsHaveNoValue) {
+  auto executor = makeTrainer();
+  Executor &e = *executor;
+  writeInputs(e);
+  ASSERT_TRUE(e.run("predict").ok());
+  Plan longer = makeLongerTrainPlan();
+  longer.entries[2].tensors[1].name = "z";
+  ASSERT_TRUE(e.extend(share(longer)).ok());
+  float z[6];
+  EXPECT_EQ(e.read("predict/z", z, sizeof(z)).code(),
             StatusCode::NotInitialized);
-  EXPECT_EQ(e.run("predict").code(), StatusCode::NotInitialized)
-      << "its inputs lie elsewhere";
+  EXPECT_TRUE(e.run("predict").ok()) << "its input is as it was written";
 }
 
 /// A derived state that comes later is the cast of what its source is by then.
@@ -184,6 +205,11 @@ TEST(Extend, DerivedStatesFollowTheirSource) {
   EXPECT_EQ(halves, std::vector<uint16_t>(12, 0x3800)); // 0.5
   ASSERT_TRUE(e.extend(share(plan)).ok()) << "a derived state may go";
   EXPECT_EQ(readAll(e, "W"), W);
+  Plan other = longer; // the same state, of another source
+  other.persistent.back().derivedFrom = 2;
+  StatusOr<PlanExtension> found = matchExtension(longer, other);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->persistent.back(), -1);
 }
 
 TEST(Extend, RefusesWhatLacksSomething) {

@@ -140,7 +140,7 @@ static SmallVector<Value> lower(TensorBuilder &t, StepDecayOp op,
   return {t.map({TensorBuilder::one(adaptor.getStep())}, typeOf(op.getLr()),
                 [&](ArrayRef<Scalar> in) {
                   Scalar past = in[0].to(t.builder.getI64Type());
-                  past = maximum(past - past.integer(1), past.integer(0));
+                  past = maximum(past, past.integer(1)) - past.integer(1);
                   Scalar whole = past - past % past.integer(op.getEvery());
                   Scalar stairs =
                       whole.to(t.builder.getF64Type()) / double(op.getEvery());

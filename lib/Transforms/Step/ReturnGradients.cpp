@@ -14,6 +14,7 @@
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_RETURNGRADIENTS
@@ -80,6 +81,9 @@ static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
   for (const Trained &t : trained)
     values.try_emplace(t.output, t.gradient.value);
   EntryBuilder entry(func);
+  llvm::StringSet<> taken;
+  for (const auto &result : signature.results)
+    taken.insert(result.name);
   for (auto name : names.getAsRange<StringAttr>()) {
     bool isNorm = name == "grad_norm";
     auto found = values.find(name.getValue());
@@ -90,10 +94,9 @@ static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
              << llvm::join(llvm::map_range(
                                trained, [](const auto &t) { return t.output; }),
                            ", ");
-    for (const auto &result : signature.results)
-      if (result.name == name.getValue())
-        return func.emitError() << "'aicf.outputs' names " << name
-                                << ", and a result is called so already";
+    if (!taken.insert(name.getValue()).second)
+      return func.emitError() << "'aicf.outputs' names " << name
+                              << ", and a result is called so already";
     entry.addOutput(isNorm ? buildNorm(func, trained) : found->second,
                     name.getValue());
   }

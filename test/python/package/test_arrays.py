@@ -228,6 +228,10 @@ def test_small_arrays_are_indexed_and_iterated_over():
         a[99]
     assert (aicf.array(np.array(1, np.float32)) == None) is False  # noqa: E711
     assert a[None].shape == (1, 16, 64)
+    a[0][0] = 99
+    for row in a:
+        row[0] = 99
+    np.testing.assert_array_equal(a.numpy(), X)  # copies, on every device
     half = aicf.compile(lambda x: x.astype("bf16"), {"x": aicf.spec((3,))})(
         np.array([1, 2, 3], np.float32))
     assert (half + 1).tolist() == [2, 3, 4] and half[2] == 3

@@ -906,6 +906,7 @@ def test_the_norm_is_that_of_the_mean_gradient(batch):
 @pytest.mark.parametrize("outputs, error, text", [
     ("grad_norm", TypeError, "expected names"), ([1], TypeError, "expected names"),
     (['a"b'], TypeError, "expected names"),
+    (["grad_norm", "grad_norm"], ValueError, "a name twice"),
     (["grad:fc9.weight"], aicf.CompileError, "nor one of grad:fc0.weight"),
 ])
 def test_outputs_that_are_not_there(outputs, error, text):

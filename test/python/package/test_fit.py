@@ -330,8 +330,10 @@ def test_updates_of_several_batches():
 
 def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
     step = make(aicf.optim.SGD(1e30), dropout=0.0)
-    history = aicf.fit(step, (X, LABELS), epochs=5, checkpoint=tmp_path)
+    log = tmp_path / "log.jsonl"
+    history = aicf.fit(step, (X, LABELS), epochs=5, checkpoint=tmp_path, log=log)
     assert "the loss of epoch" in history.stopped and len(history) < 5
+    json.loads(log.read_text().splitlines()[-1], parse_constant=pytest.fail)
     assert not (tmp_path / "last").exists() or len(history) > 1
 
 

@@ -88,6 +88,27 @@ def test_what_is_there_stays(batch):
     assert statistics(step)["captures"] == before["captures"]
 
 
+def test_an_entry_that_changes_keeps_what_is_bound():
+    """In bf16 a prediction can make a copy of a parameter that the step has to keep:
+    its calls change, its inputs do not."""
+    class Sum(nn.Module):
+        def __init__(self):
+            self.w = nn.Parameter((64, 64), init="normal")
+    model = Sum()
+    x, y = make_batch()[0], make_batch(1)[0]
+    step = aicf.compile_step(model, lambda m, x, y: m.w.mean() + (x + y).mean(),
+                             aicf.optim.SGD(0.1), {"x": INPUTS["x"], "y": INPUTS["x"]},
+                             precision="bf16")
+    step.bind(x=x)
+    step.write(y=y)
+    before = float(step())
+    aicf.compile(lambda m, x: x @ m.w, {"x": INPUTS["x"]}, model=model, program=step,
+                 name="use")
+    assert float(step()) == pytest.approx(before, abs=1e-2)
+    x[:] += 1
+    assert float(step()) == pytest.approx(before + 1, abs=2e-2)
+
+
 def test_batches_of_an_update_may_have_any_size():
     step = make_step(aicf.optim.SGD(0.5, accumulate=3))
     sizes = [16, 16, 5]

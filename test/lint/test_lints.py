@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts"))
 import lint_layers  # noqa: E402
+import lint_source  # noqa: E402
 import lint_tests  # noqa: E402
 
 RUN = "// RUN: aicf-opt %s | FileCheck %s\n"
@@ -185,3 +186,12 @@ def test_unnamed_environment_variable_is_found(tmp_path):
     found = [m for _, _, m in lint_tests.lint_environment(tmp_path)]
     assert found == ["AICF_SECRET is not in the table of docs/Installing.md",
                      "nothing reads AICF_GONE"]
+
+
+def test_def_use_outside_of_its_place_is_found(tmp_path):
+    folder = tmp_path / "lib/Transforms/RT"
+    folder.mkdir(parents=True)
+    for name in ("CallUses.cpp", "Pass.cpp"):
+        (folder / name).write_text("x = value.getDefiningOp<CallOp>();\n")
+    found = list(lint_source.lint(tmp_path))
+    assert len(found) == 1 and "Pass.cpp:1: passes ask" in found[0]

@@ -11,6 +11,7 @@
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
@@ -30,8 +31,8 @@ class Annotator {
 public:
   Annotator(func::FuncOp func, CallList &list, bool requireInplace,
             bool isConcurrent)
-      : func(func), list(list), signature(list.signature),
-        requireInplace(requireInplace), isConcurrent(isConcurrent) {}
+      : func(func), list(list), signature(func), requireInplace(requireInplace),
+        isConcurrent(isConcurrent) {}
 
   LogicalResult run();
 
@@ -43,16 +44,17 @@ private:
   void annotateTemps();
   bool mayTakeOver(const AccessSet &accesses, Value operand,
                    OpResult result) const;
-  void erase(Operation *copy) {
-    // Its slot in the call list stays: nobody accesses anything there.
-    list.indexOf.erase(copy);
+  void erase(CallOp copy) {
+    list.drop(copy);
     copy->erase();
   }
-  uint32_t indexOf(Operation *op) const { return list.indexOf.at(op); }
+  bool before(CallOp a, CallOp b) const {
+    return list.getOrder().before(list.indexOf(a), list.indexOf(b));
+  }
 
   func::FuncOp func;
   CallList &list;
-  const step::EntrySignature &signature;
+  step::EntrySignature signature;
   bool requireInplace;
   bool isConcurrent; ///< several streams are to come
   int64_t numCopiesLeft = 0, numInplace = 0;
@@ -62,7 +64,7 @@ private:
 /// The copy if `value` is the result of a protective copy that orders nothing
 /// and has no other use, else null.
 static CallOp getProtectiveCopy(Value value) {
-  auto copy = value.getDefiningOp<CallOp>();
+  CallOp copy = makerOf(value);
   return copy && copy.getProtective() && copy.isOnly(OpKind::Copy) &&
                  copy->hasOneUse() && copy.getWaits().empty() &&
                  copy.getSignals().empty()
@@ -78,23 +80,22 @@ static void setInplace(CallOp op, unsigned result, int64_t operand) {
 }
 
 /// Somebody who reads `arg` when `source` would already have overwritten it:
-/// not before source's op, and not source's op through a legal tie.
+/// not before source's call, and not source's call through a legal tie.
 Operation *Annotator::findBlockingReader(BlockArgument arg,
                                          OpResult source) const {
-  auto writer = cast<CallOp>(source.getOwner());
-  for (OpOperand &use : arg.getUses()) {
-    Operation *user = use.getOwner();
-    if (user == writer) {
-      if (!writer.mayShareStorage(source.getResultNumber(),
-                                  use.getOperandNumber()))
-        return user;
-      continue;
-    }
-    if (!list.indexOf.count(user) ||
-        !list.order.before(indexOf(user), indexOf(writer)))
-      return user;
-  }
-  return nullptr;
+  CallOp writer = makerOf(source);
+  Operation *blocking = nullptr;
+  anyRead(arg, [&](CallOp reader, unsigned operand) {
+    bool isOver =
+        reader == writer
+            ? writer.mayShareStorage(source.getResultNumber(), operand)
+            : before(reader, writer);
+    blocking = isOver ? nullptr : reader.getOperation();
+    return !isOver;
+  });
+  if (!blocking && isReturned(arg))
+    return arg.getOwner()->getTerminator();
+  return blocking;
 }
 
 /// `return copy(v)` as the update of an argument: returns v itself if v's
@@ -108,16 +109,15 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
   auto source = dyn_cast<OpResult>(copy.getOperand(0));
   if (!source || getProtectiveCopy(source))
     return; // an argument that updates another: dropStagingCopy
-  for (OpOperand &use : source.getUses())
-    if (isa<func::ReturnOp>(use.getOwner()))
-      return; // it already is an update or an output itself
+  if (isReturned(source))
+    return; // it already is an update or an output itself
   if (findBlockingReader(arg, source))
     return;
   returned.set(source);
-  auto writer = cast<CallOp>(source.getOwner());
-  for (OpOperand &use : arg.getUses())
-    if (use.getOwner() == writer)
-      setInplace(writer, source.getResultNumber(), use.getOperandNumber());
+  CallOp writer = makerOf(source);
+  for (auto [i, operand] : llvm::enumerate(writer.getArgs()))
+    if (operand == arg)
+      setInplace(writer, source.getResultNumber(), int64_t(i));
   erase(copy);
 }
 
@@ -139,7 +139,7 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
       "the update of \"" + update.updates.str() + "\" needs a copy: ";
   if (reader)
     why += nameOfCall(reader) + " still reads the old value when " +
-           nameOfCall(result.getOwner()) + " would overwrite it";
+           nameOfCall(makerOf(result)) + " would overwrite it";
   else
     why += nameOfCall(copy) +
            " reads a value that lives in another argument or is returned twice";
@@ -169,30 +169,31 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
        llvm::zip(signature.results, returned.getOwner()->getOperands())) {
     if (result.updates != name || isa<BlockArgument>(value))
       continue;
-    if (!list.order.before(indexOf(copy), indexOf(value.getDefiningOp())))
+    if (!before(copy, makerOf(value)))
       return;
   }
   copy->setOperand(0, arg);
   erase(staging);
 }
 
-/// Every access to the operand's storage is over, but for the op's own through
-/// ties.
+/// Every access to the operand's storage is over, but for the call's own
+/// through ties.
 bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
                             OpResult result) const {
-  auto op = cast<CallOp>(result.getOwner());
+  CallOp call = makerOf(result);
   if (operand.getType() != result.getType() ||
-      !accesses.allBeforeCall(list.order, indexOf(op)))
+      !accesses.allBeforeCall(list.getOrder(), list.indexOf(call)))
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.
-  if (isConcurrent && !isSideCall(op))
-    for (Operation *user : operand.getUsers())
-      if (user != op && isSideCall(cast<CallOp>(user)))
-        return false;
-  // Not over the operand's uses, which may be any number of calls.
-  for (OpOperand &use : op->getOpOperands())
-    if (use.get() == operand &&
-        !op.mayShareStorage(result.getResultNumber(), use.getOperandNumber()))
+  if (isConcurrent && !isSideCall(call) &&
+      anyRead(operand, [&](CallOp reader, unsigned) {
+        return reader != call && isSideCall(reader);
+      }))
+    return false;
+  // Not over the operand's readers, which may be any number of calls.
+  for (auto [i, read] : llvm::enumerate(call.getArgs()))
+    if (read == operand &&
+        !call.mayShareStorage(result.getResultNumber(), unsigned(i)))
       return false;
   return true;
 }
@@ -200,21 +201,20 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
 void Annotator::annotateTemps() {
   // Without the copies that were erased; with them it was well-formed.
   list = *CallList::create(func);
-  StorageAnalysis storages(func, list);
-  llvm::DenseSet<Value> isReturned;
-  isReturned.insert_range(func.front().getTerminator()->getOperands());
+  StoragePlan storages(func, signature, list);
+  llvm::DenseSet<Value> returned;
+  returned.insert_range(func.front().getTerminator()->getOperands());
   auto isUpdate = [&](OpResult result) {
-    return llvm::any_of(result.getUses(), [&](OpOperand &use) {
-      return isa<func::ReturnOp>(use.getOwner()) &&
-             !signature.results[use.getOperandNumber()].updates.empty();
+    return anyReturn(result, [&](unsigned position) {
+      return !signature.results[position].updates.empty();
     });
   };
-  for (CallOp op : list.calls)
+  for (CallOp op : list.getCalls())
     for (OpResult result : op->getResults()) {
       if (isUpdate(result))
         continue;
-      for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-        if (isa<BlockArgument>(operand) || isReturned.contains(operand) ||
+      for (auto [i, operand] : llvm::enumerate(op.getArgs())) {
+        if (isa<BlockArgument>(operand) || returned.contains(operand) ||
             !mayTakeOver(storages.getStorage(operand).accesses, operand,
                          result))
           continue;

@@ -11,6 +11,7 @@
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 
@@ -26,27 +27,23 @@ using namespace aicf::rt;
 
 /// For each call the earlier calls that it must come after.
 static std::vector<SmallVector<uint32_t>>
-findDependences(const CallList &list, const StorageAnalysis &analysis) {
-  std::vector<SmallVector<uint32_t>> dependences(list.calls.size());
+findDependences(const CallList &list, const StoragePlan &storages) {
+  std::vector<SmallVector<uint32_t>> dependences(list.getCalls().size());
   auto add = [&](uint32_t call, uint32_t earlier) {
     if (earlier < call)
       dependences[call].push_back(earlier);
   };
-  for (auto [i, call] : llvm::enumerate(list.calls))
-    for (Value operand : CallOp(call)->getOperands())
-      if (Operation *maker = operand.getDefiningOp())
-        add(i, list.indexOf.at(maker));
-  // A value of a storage is written when all accesses to the one before it, by
-  // its maker and its readers, are over.
-  for (const Storage &storage : analysis.getStorages())
+  for (auto [i, call] : llvm::enumerate(list.getCalls()))
+    for (Value operand : CallOp(call).getArgs())
+      if (CallOp maker = makerOf(operand))
+        add(i, list.indexOf(maker));
+  // A value of a storage is written when all accesses to the one before it are
+  // over.
+  for (const Storage &storage : storages.getStorages())
     for (size_t v = 1; v < storage.values.size(); ++v) {
-      uint32_t writer = list.indexOf.at(storage.values[v].getDefiningOp());
-      Value before = storage.values[v - 1];
-      if (Operation *maker = before.getDefiningOp())
-        add(writer, list.indexOf.at(maker));
-      for (Operation *reader : before.getUsers())
-        if (auto it = list.indexOf.find(reader); it != list.indexOf.end())
-          add(writer, it->second);
+      uint32_t writer = list.indexOf(makerOf(storage.values[v]));
+      list.forEachAccess(storage.values[v - 1],
+                         [&](uint32_t access) { add(writer, access); });
     }
   return dependences;
 }
@@ -56,19 +53,19 @@ findDependences(const CallList &list, const StorageAnalysis &analysis) {
 /// that last call gets it. The last call of all joins everything on stream 0.
 static SmallVector<uint32_t> chooseStreams(const CallList &list,
                                            uint32_t numStreams) {
-  SmallVector<uint32_t> streams(list.calls.size(), 0);
+  SmallVector<uint32_t> streams(list.getCalls().size(), 0);
   size_t lastMain = 0;
-  for (auto [i, call] : llvm::enumerate(list.calls))
+  for (auto [i, call] : llvm::enumerate(list.getCalls()))
     if (!isSideCall(call))
       lastMain = i;
   uint32_t next = 0;
-  for (size_t i = 0; i + 1 < list.calls.size(); ++i) {
-    CallOp call = list.calls[i];
+  for (size_t i = 0; i + 1 < list.getCalls().size(); ++i) {
+    CallOp call = list.getCalls()[i];
     if (!isSideCall(call))
       continue;
-    CallOp main = list.calls[lastMain];
-    bool readsLastMain = llvm::any_of(call->getOperands(), [&](Value operand) {
-      return operand.getDefiningOp() == main.getOperation();
+    CallOp main = list.getCalls()[lastMain];
+    bool readsLastMain = llvm::any_of(call.getArgs(), [&](Value operand) {
+      return makerOf(operand) == main;
     });
     if (i > lastMain && readsLastMain)
       continue; // stream 0 has nothing else to do
@@ -85,14 +82,15 @@ class Scheduler {
 public:
   Scheduler(CallList &list, ArrayRef<uint32_t> streams, uint32_t numStreams)
       : list(list), streams(streams), numStreams(numStreams),
-        seen(list.calls.size() * numStreams, -1), waits(list.calls.size()),
-        signals(list.calls.size()), last(numStreams, -1) {}
+        seen(list.getCalls().size() * numStreams, -1),
+        waits(list.getCalls().size()), signals(list.getCalls().size()),
+        last(numStreams, -1) {}
 
   void run(const std::vector<SmallVector<uint32_t>> &dependences) {
-    for (uint32_t i = 0; i < list.calls.size(); ++i) {
+    for (uint32_t i = 0; i < list.getCalls().size(); ++i) {
       if (last[streams[i]] >= 0)
         merge(i, last[streams[i]]);
-      if (i + 1 == list.calls.size()) // the join, which implies the rest
+      if (i + 1 == list.getCalls().size()) // the join, which implies the rest
         for (uint32_t s = 0; s < numStreams; ++s)
           if (last[s] >= 0)
             require(i, last[s]);
@@ -100,8 +98,8 @@ public:
         require(i, earlier);
       last[streams[i]] = i;
     }
-    for (uint32_t i = 0; i < list.calls.size(); ++i)
-      list.calls[i].setSchedule(streams[i], waits[i], signals[i]);
+    for (uint32_t i = 0; i < list.getCalls().size(); ++i)
+      CallOp(list.getCalls()[i]).setSchedule(streams[i], waits[i], signals[i]);
   }
 
 private:
@@ -151,9 +149,10 @@ struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
       FailureOr<CallList> list = CallList::create(func);
       if (failed(list))
         return signalPassFailure();
-      StorageAnalysis analysis(func, *list);
+      EntrySignature signature(func);
+      StoragePlan storages(func, signature, *list);
       Scheduler(*list, chooseStreams(*list, numStreams), numStreams)
-          .run(findDependences(*list, analysis));
+          .run(findDependences(*list, storages));
     }
   }
 };

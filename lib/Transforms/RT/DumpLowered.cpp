@@ -11,7 +11,8 @@
 #include "kernels/Rules.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 
 #include "llvm/Support/Format.h"
 

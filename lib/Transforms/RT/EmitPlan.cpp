@@ -10,6 +10,8 @@
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/Storage.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -41,13 +43,13 @@ private:
   void emitGlobals(func::FuncOp func);
   /// A buffer for each storage.
   SmallVector<Value> emitBuffers(const step::EntrySignature &signature,
-                                 const StorageAnalysis &analysis);
+                                 const StoragePlan &analysis);
   /// One for each stream that needs any: its calls share it, which is as large
   /// as the largest of them wants.
   std::map<uint64_t, Value> emitWorkspaces(const CallList &list);
   Value emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
                    RankedTensorType type);
-  void emitCall(CallOp call, const StorageAnalysis &analysis,
+  void emitCall(CallOp call, const StoragePlan &analysis,
                 ArrayRef<Value> buffers, Value workspace);
 
   OpBuilder builder;
@@ -94,7 +96,7 @@ Value Emitter::emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
 }
 
 SmallVector<Value> Emitter::emitBuffers(const step::EntrySignature &signature,
-                                        const StorageAnalysis &analysis) {
+                                        const StoragePlan &analysis) {
   SmallVector<Value> buffers;
   for (const Storage &storage : analysis.getStorages()) {
     Value first = storage.values.empty() ? Value() : storage.values.front();
@@ -107,7 +109,7 @@ SmallVector<Value> Emitter::emitBuffers(const step::EntrySignature &signature,
     } else if (storage.kind == Storage::Kind::Output) {
       role = Role::Output;
       name = signature.results[storage.number].name;
-    } else if (first.getDefiningOp<CallOp>().isOnly(OpKind::CopySaved)) {
+    } else if (makerOf(first).isOnly(OpKind::CopySaved)) {
       role = Role::Saved;
     }
     if (segmentOf(role) == Segment::Persistent)
@@ -123,7 +125,7 @@ SmallVector<Value> Emitter::emitBuffers(const step::EntrySignature &signature,
 
 std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
   std::map<uint64_t, uint64_t> bytes;
-  for (CallOp call : list.calls)
+  for (CallOp call : list.getCalls())
     if (uint64_t wanted = call.getWorkspace())
       bytes[call.getStream()] = std::max(bytes[call.getStream()], wanted);
   std::map<uint64_t, Value> workspaces;
@@ -134,7 +136,7 @@ std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
   return workspaces;
 }
 
-void Emitter::emitCall(CallOp call, const StorageAnalysis &analysis,
+void Emitter::emitCall(CallOp call, const StoragePlan &analysis,
                        ArrayRef<Value> buffers, Value workspace) {
   SmallVector<Value> args, dests;
   SmallVector<int64_t> inVids;
@@ -155,9 +157,10 @@ void Emitter::emitCall(CallOp call, const StorageAnalysis &analysis,
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
   FailureOr<CallList> list = CallList::create(func);
-  if (failed(list) || failed(checkMaterialized(func, list->signature)))
+  step::EntrySignature signature(func);
+  if (failed(list) || failed(checkMaterialized(func, signature)))
     return failure();
-  for (CallOp call : list->calls)
+  for (CallOp call : list->getCalls())
     if (call.getKid().empty())
       return call->emitOpError()
              << "has no kernel: run the phases before --aicf-rt-emit-plan";
@@ -170,12 +173,12 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
                       func->getAttrOfType<IntegerAttr>(step::kAccumulateAttr),
                       func->getAttrOfType<StringAttr>(step::kOutputFormAttr));
   builder.createBlock(&entry.getBody());
-  StorageAnalysis analysis(func, *list);
+  StoragePlan analysis(func, signature, *list);
   if (failed(analysis.verify()))
     return failure();
-  SmallVector<Value> buffers = emitBuffers(list->signature, analysis);
+  SmallVector<Value> buffers = emitBuffers(signature, analysis);
   std::map<uint64_t, Value> workspaces = emitWorkspaces(*list);
-  for (CallOp call : list->calls)
+  for (CallOp call : list->getCalls())
     emitCall(call, analysis, buffers,
              call.getWorkspace() ? workspaces.at(call.getStream()) : Value());
   return success();

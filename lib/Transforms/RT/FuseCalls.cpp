@@ -11,10 +11,11 @@
 #include "kernels/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/RT/PatternReaders.h"
-#include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {
@@ -54,9 +55,7 @@ public:
 private:
   bool find(size_t element);
   bool staysInside(Value value) const;
-  bool isPart(Operation *op) const {
-    return llvm::is_contained(parts, CallOp(dyn_cast<CallOp>(op)));
-  }
+  bool isPart(CallOp call) const { return llvm::is_contained(parts, call); }
   /// What stands at a place of the calls found so far, or null.
   Value at(PlaceInfo place, bool isResult) const;
   bool isOverRead(Obstacle &obstacle) const;
@@ -133,9 +132,7 @@ bool Fusion::find(size_t element) {
 bool Fusion::staysInside(Value value) const {
   for (const KeepInfo &keep : pattern.keeps)
     if (at(keep.result, true) == value &&
-        (keep.always || llvm::any_of(value.getUsers(), [&](Operation *user) {
-           return !isPart(user);
-         })))
+        (keep.always || readerOutside(value, parts)))
       return false;
   for (const BindingInfo &b : pattern.bindings)
     if (b.isResult && elements[b.operand.element] && at(b.to, true) == value)
@@ -148,11 +145,10 @@ bool Fusion::isOverRead(Obstacle &obstacle) const {
   for (CallOp part : parts)
     for (Value result : part.getResults())
       if (staysInside(result))
-        for (Operation *user : result.getUsers())
-          if (!isPart(user)) {
-            obstacle = {Obstacle::ReadOutside, part, user};
-            return true;
-          }
+        if (Operation *reader = readerOutside(result, parts)) {
+          obstacle = {Obstacle::ReadOutside, part, reader};
+          return true;
+        }
   return false;
 }
 
@@ -172,13 +168,14 @@ Operation *Fusion::placeOf() const {
 
 bool Fusion::mayStandAt(Operation *place, const MergedCall &merged) const {
   for (Value operand : merged.operands)
-    if (Operation *maker = operand.getDefiningOp())
+    if (CallOp maker = makerOf(operand))
       if (!maker->isBeforeInBlock(place))
         return false;
   for (Value result : merged.results)
-    for (Operation *user : result.getUsers())
-      if (!isPart(user) && user->isBeforeInBlock(place))
-        return false;
+    if (anyRead(result, [&](CallOp reader, unsigned) {
+          return !isPart(reader) && reader->isBeforeInBlock(place);
+        }))
+      return false;
   return true;
 }
 

@@ -11,9 +11,10 @@
 #include "kernels/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
-#include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
 
 #include <map>
@@ -107,15 +108,14 @@ Group Batcher::groupOf(CallOp call) const {
   for (const BindingInfo &b : pattern.bindings) {
     Value made = call.getYielded(call.getCode().firstResultOf(0) + b.to.slot);
     CallOp reader;
-    for (Operation *user : made.getUsers()) {
-      if (isa<func::ReturnOp>(user))
-        continue;
-      auto candidate = dyn_cast<CallOp>(user);
-      if (reader || !candidate ||
-          !candidate.isOnly(pattern.elements[b.operand.element].kind))
-        return group;
+    bool isReadElse = anyRead(made, [&](CallOp candidate, unsigned) {
+      if (reader || !candidate.isOnly(pattern.elements[b.operand.element].kind))
+        return true;
       reader = candidate;
-    }
+      return false;
+    });
+    if (isReadElse)
+      return group;
     if (reader)
       group.parts.push_back(reader);
   }
@@ -151,11 +151,11 @@ Key Batcher::keyOf(const Group &group) const {
 static bool mayMoveTo(const Group &group, Operation *last) {
   for (CallOp part : group.parts)
     for (Value result : part.getResults())
-      for (Operation *user : result.getUsers())
-        if (!isa<func::ReturnOp>(user) &&
-            !llvm::is_contained(group.parts, dyn_cast<CallOp>(user)) &&
-            (user == last || user->isBeforeInBlock(last)))
-          return false;
+      if (anyRead(result, [&](CallOp reader, unsigned) {
+            return !llvm::is_contained(group.parts, reader) &&
+                   (reader == last || reader->isBeforeInBlock(last));
+          }))
+        return false;
   return true;
 }
 
@@ -167,8 +167,7 @@ void Batch::forEachOperand(const Group &group, Use use) const {
     for (size_t slot = 0; slot < step.operands.size(); ++slot) {
       PlaceInfo place{uint8_t(element), uint8_t(slot)};
       Value operand = part.getStepOperand(0, slot);
-      if (operand &&
-          !llvm::is_contained(group.parts, operand.getDefiningOp<CallOp>()))
+      if (operand && !llvm::is_contained(group.parts, makerOf(operand)))
         use(operand, llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
               return tie.operand == place;
             }));

@@ -9,7 +9,8 @@
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {

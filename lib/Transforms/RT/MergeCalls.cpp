@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/RT/MergeCalls.h"
-#include "lib/Transforms/RT/Storage.h"
+#include "lib/Transforms/RT/CallUses.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -22,7 +22,7 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   llvm::DenseMap<Value, int32_t> numberOf;
   for (CallOp part : parts)
     for (Value operand : part.getArgs())
-      if (!isPart.contains(operand.getDefiningOp()) &&
+      if (!isPart.contains(makerOf(operand)) &&
           numberOf.try_emplace(operand, merged.operands.size()).second)
         merged.operands.push_back(operand);
   Body body;

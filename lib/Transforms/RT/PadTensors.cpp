@@ -13,8 +13,8 @@
 #include "kernels/gemm/Extents.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
-#include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
 
 #include "llvm/ADT/IntEqClasses.h"

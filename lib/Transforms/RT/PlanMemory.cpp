@@ -9,7 +9,7 @@
 
 #include "lib/Schedule/MemoryPlanner.h"
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/RT/PlanBuffers.h"
+#include "lib/Transforms/RT/CallList.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {
@@ -35,7 +35,7 @@ struct Residents {
 
 /// Inputs and outputs one behind the other, temps packed by their lifetimes.
 static FailureOr<MemoryPlan> placeBuffers(EntryOp entry) {
-  FailureOr<EntryCalls> calls = EntryCalls::create(entry);
+  FailureOr<CallList> calls = CallList::create(entry);
   if (failed(calls))
     return failure();
   Residents io;

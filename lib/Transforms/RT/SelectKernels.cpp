@@ -10,7 +10,6 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/KernelChoice.h"
-#include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {

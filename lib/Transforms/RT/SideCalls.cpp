@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/RT/SideCalls.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "lib/Transforms/RT/CallUses.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -24,14 +23,12 @@ bool aicf::rt::isUpdate(CallOp call) { return isUpdateHalf(phaseOf(call)); }
 bool aicf::rt::isSideCall(CallOp call) {
   if (isUpdate(call))
     return true;
-  bool feedsUpdate = false;
-  for (Operation *user : call->getUsers()) {
-    if (isa<func::ReturnOp>(user))
-      continue;
-    auto reader = cast<CallOp>(user);
-    if (!isUpdate(reader) && phaseOf(reader) != Phase::Guard)
-      return false;
-    feedsUpdate = true;
-  }
-  return feedsUpdate;
+  bool feedsUpdate = false, feedsOther = false;
+  for (Value result : call.getResults())
+    feedsOther |= anyRead(result, [&](CallOp reader, unsigned) {
+      bool updates = isUpdate(reader) || phaseOf(reader) == Phase::Guard;
+      feedsUpdate |= updates;
+      return !updates;
+    });
+  return feedsUpdate && !feedsOther;
 }

@@ -6,130 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/RT/Storage.h"
-#include "aicf/Dialect/AICF/AICF.h"
-
-#include "llvm/ADT/BitVector.h"
+#include "lib/Transforms/RT/CallUses.h"
 
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-int64_t aicf::rt::labelOf(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
-    auto vid =
-        func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), step::kVidAttr);
-    return vid ? vid.getInt() : -1;
-  }
-  return value.getDefiningOp<CallOp>().getLabel(
-      cast<OpResult>(value).getResultNumber());
-}
-
-SmallVector<int64_t> aicf::rt::labelsOfEach(ArrayRef<Value> values) {
-  return llvm::map_to_vector(values, labelOf);
-}
-
-std::string aicf::rt::nameOfCall(Operation *op) {
-  auto call = dyn_cast<CallOp>(op);
-  return "'" +
-         (call ? call.getPrimitiveNames()
-               : op->getName().getStringRef().str()) +
-         "'";
-}
-
-static LogicalResult checkUpdateTargets(func::FuncOp func,
-                                        const step::EntrySignature &signature) {
-  llvm::BitVector updated(signature.arguments.size());
-  for (auto [i, result] : llvm::enumerate(signature.results)) {
-    if (result.updates.empty())
-      continue;
-    int64_t target = result.target;
-    if (target < 0 || updated.test(target) ||
-        func.getArgumentTypes()[target] != func.getResultTypes()[i] ||
-        (signature.arguments[target].role != Role::Param &&
-         signature.arguments[target].role != Role::State))
-      return func.emitError()
-             << "result " << i << " updates \"" << result.updates
-             << "\", which is not a param or state of its type, or is updated "
-                "twice";
-    updated.set(target);
-  }
-  return success();
-}
-
-LogicalResult
-aicf::rt::checkMaterialized(func::FuncOp func,
-                            const step::EntrySignature &signature) {
-  llvm::DenseMap<Value, unsigned> returnedBy;
-  for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
-    unsigned number = returned.getOperandNumber();
-    const auto &result = signature.results[number];
-    auto [it, fresh] = returnedBy.try_emplace(returned.get(), number);
-    if (!fresh)
-      return func.emitError() << "results " << it->second << " and " << number
-                              << " return the same value: run "
-                                 "--aicf-rt-materialize-updates first";
-    auto arg = dyn_cast<BlockArgument>(returned.get());
-    if (arg && signature.arguments[arg.getArgNumber()].name != result.updates)
-      return func.emitError() << "result " << number << " returns argument "
-                              << arg.getArgNumber()
-                              << " without a copy: run "
-                                 "--aicf-rt-materialize-updates first";
-  }
-  return success();
-}
-
-static LogicalResult checkOps(func::FuncOp func) {
-  if (failed(step::checkOneBlock(func)))
-    return failure();
-  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-    if (failed(step::checkTensorType(func, "argument " + Twine(i), type,
-                                     /*mayBePadded=*/true)))
-      return failure();
-  for (Operation &op : func.front().without_terminator())
-    if (!isa<CallOp>(op))
-      return op.emitOpError() << "is not an aicf_rt.call: run "
-                                 "--aicf-lower-to-rt first";
-  return success();
-}
-
-LogicalResult aicf::rt::checkEntryForm(func::FuncOp func) {
-  return failure(failed(checkOps(func)) ||
-                 failed(checkUpdateTargets(func, step::EntrySignature(func))));
-}
-
-FailureOr<CallList> CallList::create(func::FuncOp func) {
-  CallList list(func);
-  if (failed(checkOps(func)) ||
-      failed(checkUpdateTargets(func, list.signature)))
-    return failure();
-  std::vector<CallOrder> orders;
-  for (Operation &op : func.front().without_terminator()) {
-    auto call = cast<CallOp>(op);
-    list.indexOf[call] = list.calls.size();
-    list.calls.push_back(call);
-    ArrayRef<int64_t> waits = call.getWaits(), signals = call.getSignals();
-    orders.push_back({static_cast<uint32_t>(call.getStream()),
-                      {waits.data(), waits.size()},
-                      {signals.data(), signals.size()}});
-  }
-  auto order = HappensBefore::create(orders);
-  if (!order.ok())
-    return func.emitError() << order.status().message();
-  list.order = std::move(*order);
-  return list;
-}
-
-void CallList::addAccesses(Value value, AccessSet &accesses) const {
-  if (Operation *producer = value.getDefiningOp())
-    accesses.add(order, indexOf.at(producer));
-  for (Operation *user : value.getUsers())
-    if (auto it = indexOf.find(user); it != indexOf.end())
-      accesses.add(order, it->second);
-}
-
-size_t StorageAnalysis::makeStorage(Storage::Kind kind, int64_t number,
-                                    Value value) {
+size_t StoragePlan::makeStorage(Storage::Kind kind, int64_t number,
+                                Value value) {
   storages.emplace_back();
   storages.back().kind = kind;
   storages.back().number = number;
@@ -137,12 +21,14 @@ size_t StorageAnalysis::makeStorage(Storage::Kind kind, int64_t number,
   return storages.size() - 1;
 }
 
-StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
-    : func(func), list(list) {
+StoragePlan::StoragePlan(func::FuncOp func,
+                         const step::EntrySignature &signature,
+                         const CallList &list)
+    : func(func), signature(signature), list(list) {
   auto place = [&](Value value, size_t storage) {
     storageOf[value] = storage;
     storages[storage].values.push_back(value);
-    list.addAccesses(value, storages[storage].accesses);
+    storages[storage].accesses.merge(list.accessesOf(value));
   };
   for (BlockArgument arg : func.getArguments())
     place(arg, makeStorage(Storage::Kind::Argument, arg.getArgNumber(), arg));
@@ -153,7 +39,7 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
   Operation *terminator = func.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
-    const auto &result = list.signature.results[returned.getOperandNumber()];
+    const auto &result = signature.results[returned.getOperandNumber()];
     if (!result.updates.empty())
       fixed[value] = result.target;
     else
@@ -163,7 +49,7 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
 
   // A chain of in-place results lives where its last value is fixed: walk
   // backwards, so that an operand learns its storage from its overwriter.
-  for (CallOp call : llvm::reverse(list.calls))
+  for (CallOp call : llvm::reverse(list.getCalls()))
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       auto it = fixed.find(result);
@@ -172,7 +58,7 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
       size_t storage = it->second; // inserting may move what `it` points at
       fixed.try_emplace(call->getOperand(operand), storage);
     }
-  for (CallOp call : list.calls)
+  for (CallOp call : list.getCalls())
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       if (auto it = fixed.find(result); it != fixed.end())
@@ -184,7 +70,7 @@ StorageAnalysis::StorageAnalysis(func::FuncOp func, const CallList &list)
     }
 }
 
-void StorageAnalysis::takeOver(OpResult result, Value operand) {
+void StoragePlan::takeOver(OpResult result, Value operand) {
   size_t to = storageOf.at(operand);
   Storage &from = storages[storageOf.at(result)];
   for (Value value : from.values) {
@@ -196,51 +82,51 @@ void StorageAnalysis::takeOver(OpResult result, Value operand) {
 }
 
 /// An argument is overwritten only by the value that updates it.
-LogicalResult StorageAnalysis::verifyArgument(const Storage &storage) const {
+LogicalResult StoragePlan::verifyArgument(const Storage &storage) const {
   if (storage.kind != Storage::Kind::Argument || storage.values.size() < 2)
     return success();
   // A value that is returned as something else lives elsewhere.
   Value last = storage.values.back();
-  for (Operation *user : last.getUsers())
-    if (isa<func::ReturnOp>(user))
-      return success();
-  return last.getDefiningOp()->emitOpError()
+  if (isReturned(last))
+    return success();
+  return makerOf(last)->emitOpError()
          << "overwrites argument " << storage.number << " (\""
-         << list.signature.arguments[storage.number].name
+         << signature.arguments[storage.number].name
          << "\"), but is not its update";
 }
 
 /// Each value is dead when the next one is written.
-LogicalResult StorageAnalysis::verifyChain(const Storage &storage) const {
+LogicalResult StoragePlan::verifyChain(const Storage &storage) const {
   for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
     Value before = storage.values[i], after = storage.values[i + 1];
-    auto writer = cast<CallOp>(after.getDefiningOp());
-    uint32_t call = list.indexOf.at(writer);
+    CallOp writer = makerOf(after);
+    uint32_t call = list.indexOf(writer);
     unsigned result = cast<OpResult>(after).getResultNumber();
-    for (OpOperand &use : before.getUses()) {
-      Operation *user = use.getOwner();
-      if (user == writer &&
-          writer.mayShareStorage(result, use.getOperandNumber()))
-        continue;
-      auto it = list.indexOf.find(user);
-      if (it == list.indexOf.end())
-        return writer->emitOpError()
-               << "overwrites a value that the entry returns";
-      if (!list.order.before(it->second, call)) {
-        InFlightDiagnostic diag = writer->emitOpError()
-                                  << "result " << result
-                                  << " overwrites a value that "
-                                  << nameOfCall(user) << " still reads";
-        diag.attachNote(user->getLoc()) << "read here";
-        return diag;
-      }
+    if (isReturned(before))
+      return writer->emitOpError()
+             << "overwrites a value that the entry returns";
+    CallOp late;
+    anyRead(before, [&](CallOp reader, unsigned operand) {
+      bool isOver = reader == writer
+                        ? writer.mayShareStorage(result, operand)
+                        : list.getOrder().before(list.indexOf(reader), call);
+      late = isOver ? CallOp() : reader;
+      return !isOver;
+    });
+    if (late) {
+      InFlightDiagnostic diag = writer->emitOpError()
+                                << "result " << result
+                                << " overwrites a value that "
+                                << nameOfCall(late) << " still reads";
+      diag.attachNote(late->getLoc()) << "read here";
+      return diag;
     }
   }
   return success();
 }
 
-LogicalResult StorageAnalysis::verify() const {
-  for (CallOp call : list.calls) {
+LogicalResult StoragePlan::verify() const {
+  for (CallOp call : list.getCalls()) {
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       if (operand >= 0 &&
@@ -249,12 +135,11 @@ LogicalResult StorageAnalysis::verify() const {
                                    << " is in place on operand " << operand
                                    << ", but they live in different storages";
     }
-    for (Value operand : call->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        if (!list.order.before(list.indexOf.at(producer),
-                               list.indexOf.at(call)))
+    for (Value operand : call.getArgs())
+      if (CallOp maker = makerOf(operand))
+        if (!list.getOrder().before(list.indexOf(maker), list.indexOf(call)))
           return call->emitOpError()
-                 << "reads a result of " << nameOfCall(producer)
+                 << "reads a result of " << nameOfCall(maker)
                  << " that is not ordered before it";
   }
   for (const Storage &storage : storages)

@@ -12,7 +12,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Schedule/Overlap.h"
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/RT/PlanBuffers.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/Storage.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -73,7 +73,7 @@ static LogicalResult checkPlace(Operation *op, int64_t offset, Type type,
 }
 
 static LogicalResult checkPlaces(EntryOp entry) {
-  FailureOr<EntryCalls> calls = EntryCalls::create(entry);
+  FailureOr<CallList> calls = CallList::create(entry);
   if (failed(calls))
     return failure();
   std::vector<PlacedRange> ranges;
@@ -123,14 +123,15 @@ static LogicalResult checkMemory(ModuleOp module) {
 }
 
 static LogicalResult checkEntry(func::FuncOp func, Stage stage) {
+  EntrySignature signature(func);
   if (stage < Inplace)
-    return failure(failed(checkEntryForm(func)) ||
-                   (stage >= Updates &&
-                    failed(checkMaterialized(func, EntrySignature(func)))));
+    return failure(
+        failed(checkEntryForm(func)) ||
+        (stage >= Updates && failed(checkMaterialized(func, signature))));
   FailureOr<CallList> list = CallList::create(func);
-  if (failed(list) || failed(checkMaterialized(func, list->signature)))
+  if (failed(list) || failed(checkMaterialized(func, signature)))
     return failure();
-  StorageAnalysis analysis(func, *list);
+  StoragePlan analysis(func, signature, *list);
   if (failed(analysis.verify()) ||
       (stage >= Kernels && failed(checkKernels(func))))
     return failure();

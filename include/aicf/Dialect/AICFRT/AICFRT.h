@@ -40,6 +40,10 @@ Layout layoutOf(mlir::RankedTensorType type);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, Layout layout);
 /// The ABI element type; std::nullopt for one the ABI does not have.
 std::optional<DType> toDType(mlir::Type elementType);
+/// Bytes of what a buffer holds.
+inline uint64_t bytesOf(mlir::Type buffer) {
+  return toTensorDesc(buffer).spanBytes();
+}
 } // namespace aicf::rt
 
 #include "aicf/Dialect/AICFRT/AICFRTDialect.h.inc"

@@ -1,0 +1,46 @@
+//===- CallUses.h - who makes and who reads a value -------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// The one place that walks from a value of an entry to the calls around it.
+// Passes ask here, so that none of them assumes that whatever defines or uses a
+// value is a call.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_TRANSFORMS_RT_CALLUSES_H
+#define AICF_LIB_TRANSFORMS_RT_CALLUSES_H
+
+#include "aicf/Dialect/AICFRT/AICFRT.h"
+
+namespace aicf::rt {
+using namespace mlir;
+
+/// The call that makes `value`, or null for an argument of the entry.
+CallOp makerOf(Value value);
+
+/// Returns true as soon as `holds` is true of an operand that takes `value`.
+bool anyRead(Value value,
+             function_ref<bool(CallOp reader, unsigned operand)> holds);
+
+/// Returns true as soon as `holds` is true of a position at which the entry
+/// returns `value`.
+bool anyReturn(Value value, function_ref<bool(unsigned result)> holds);
+bool isReturned(Value value);
+
+/// Returns an op that reads or returns `value` and is none of `calls`, or null
+/// if there is none.
+Operation *readerOutside(Value value, ArrayRef<CallOp> calls);
+
+/// The label (vid) of an argument or of a primitive's result, or -1.
+int64_t labelOf(Value value);
+/// Returns the label of every value, in order.
+SmallVector<int64_t> labelsOfEach(ArrayRef<Value> values);
+
+/// The quoted primitive names of a call, or the name of another op, for
+/// diagnostics.
+std::string nameOfCall(Operation *op);
+
+} // namespace aicf::rt
+
+#endif // AICF_LIB_TRANSFORMS_RT_CALLUSES_H

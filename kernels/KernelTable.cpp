@@ -185,7 +185,8 @@ std::optional<TypedBody> TypedBody::stored() const {
     bool isResult = i >= shared->numOperands;
     const TensorDesc &desc =
         isResult ? result(i - shared->numOperands) : operand(i);
-    if (desc.isDense() && desc.hasPadsIfPadded())
+    if (desc.layout == Layout::Strided ||
+        (desc.isDense() && desc.hasPadsIfPadded()))
       return std::nullopt;
     (isResult ? outs : ins).push_back(desc.stored());
   }

@@ -88,6 +88,11 @@ public:
   /// after enqueue: the caller keeps both until the stream is synchronized.
   virtual Status copyOnDevice(Stream &stream, void *to, const void *from,
                               uint64_t bytes) = 0;
+  /// The same for `numRows` rows of `rowBytes` bytes, whose starts lie a pitch
+  /// of at least as many bytes apart.
+  virtual Status copy2D(Stream &stream, void *to, uint64_t toPitch,
+                        const void *from, uint64_t fromPitch, uint64_t rowBytes,
+                        uint64_t numRows) = 0;
   /// Sets every byte; ordered on `stream`.
   virtual Status fill(Stream &stream, void *at, uint8_t value,
                       uint64_t bytes) = 0;

@@ -1,4 +1,4 @@
-//===- TensorDesc.h - dtype and shape ---------------------------*- C++ -*-===//
+//===- TensorDesc.h - dtype, shape and layout -------------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,13 +10,14 @@
 #include "aicf/Span.h"
 #include "aicf/Types.h"
 
+#include <cassert>
 #include <optional>
 #include <string>
 
 namespace aicf {
 
-/// Element type, row-major shape and layout. Dimensions are positive; rank 0 is
-/// a scalar. Does not own memory and never allocates.
+/// Element type, shape and layout. Dimensions are positive; rank 0 is a scalar.
+/// Does not own memory and never allocates.
 struct TensorDesc {
   DType dtype = DType::F32;
   uint8_t rank = 0;
@@ -25,6 +26,8 @@ struct TensorDesc {
   /// In lists of a call: nothing stands here.
   bool isAbsent = false;
   int64_t dims[kMaxRank] = {};
+  /// Of the layout Strided alone; see stride().
+  int64_t strides[kMaxRank] = {};
 
   TensorDesc() = default;
   TensorDesc(DType dtype, Span<const int64_t> shape)
@@ -38,30 +41,57 @@ struct TensorDesc {
     desc.isAbsent = true;
     return desc;
   }
+  /// Elements from one index of each dimension to the next; as many as there
+  /// are dimensions. Where they are those of a dense tensor, it is one.
+  static TensorDesc strided(DType dtype, Span<const int64_t> shape,
+                            Span<const int64_t> strides) {
+    TensorDesc desc(dtype, shape);
+    for (size_t i = 0; i < desc.rank; ++i)
+      if (desc.dims[i] != 1 && strides[i] != desc.stride(i))
+        desc.layout = Layout::Strided;
+    // The stride of a dimension of one index says nothing: equal descs are
+    // equal lists.
+    for (size_t i = 0; i < desc.rank && !desc.isDense(); ++i)
+      desc.strides[i] = desc.dims[i] == 1 ? 0 : strides[i];
+    return desc;
+  }
 
   Span<const int64_t> shape() const { return {dims, rank}; }
+  /// One element behind the other, in row-major order.
   bool isDense() const { return layout == Layout::Dense; }
-  /// Elements that are values; pads do not count. Fits: whoever makes a desc
-  /// from untrusted data checks it.
+  /// How many values there are; pads do not count. Does not overflow if
+  /// checkedBytes() accepts the desc.
   int64_t elements() const {
     int64_t n = 1;
     for (int64_t d : shape())
       n *= d;
     return n;
   }
-  /// Of a row: the last dimension, 1 for a scalar.
+  /// Length of a row: the last dimension, 1 for a scalar.
   int64_t width() const { return rank == 0 ? 1 : dims[rank - 1]; }
   int64_t rows() const { return elements() / width(); }
-  /// Elements from the start of a row to that of the next.
+  /// Elements from one index of dimension `i` to the next.
+  int64_t stride(size_t i) const {
+    if (layout == Layout::Strided)
+      return strides[i];
+    const TensorDesc whole = stored();
+    int64_t n = 1;
+    for (size_t inner = i + 1; inner < rank; ++inner)
+      n *= whole.dims[inner];
+    return n;
+  }
+  /// Of a dense or padded tensor: elements from the start of a row to that of
+  /// the next.
   int64_t pitch() const { return stored().width(); }
-  /// The dense tensor that takes the same memory, pads as elements.
+  /// Of a dense or padded tensor: the dense one that takes the same memory,
+  /// pads as elements.
   TensorDesc stored() const {
     TensorDesc desc = dense();
-    for (size_t i = 0; i < rank && !isDense(); ++i)
+    for (size_t i = 0; i < rank && layout == Layout::Padded; ++i)
       desc.dims[i] = (dims[i] + kPadElements - 1) / kPadElements * kPadElements;
     return desc;
   }
-  /// As a caller sees it who reads its values.
+  /// The same shape without pads or strides: what a caller reads and writes.
   TensorDesc dense() const {
     TensorDesc desc = *this;
     desc.layout = Layout::Dense;
@@ -73,9 +103,15 @@ struct TensorDesc {
     padded.layout = Layout::Padded;
     return !padded.stored().sameShape(padded);
   }
-  /// From the first byte to the end of the last row, pads included.
+  /// Bytes from the first element to the end of the last one, pads included.
   uint64_t spanBytes() const {
-    return static_cast<uint64_t>(stored().elements()) * sizeOf(dtype);
+    uint64_t last = 0; // element
+    if (layout != Layout::Strided)
+      return static_cast<uint64_t>(stored().elements()) * sizeOf(dtype);
+    for (size_t i = 0; i < rank; ++i)
+      last += static_cast<uint64_t>(dims[i] - 1) *
+              static_cast<uint64_t>(strides[i]);
+    return (last + 1) * sizeOf(dtype);
   }
   bool sameShape(const TensorDesc &other) const {
     if (rank != other.rank)
@@ -86,47 +122,61 @@ struct TensorDesc {
     return true;
   }
   bool operator==(const TensorDesc &other) const {
-    return dtype == other.dtype && isAbsent == other.isAbsent &&
-           layout == other.layout && sameShape(other);
+    if (dtype != other.dtype || isAbsent != other.isAbsent ||
+        layout != other.layout || !sameShape(other))
+      return false;
+    for (size_t i = 0; i < rank && layout == Layout::Strided; ++i)
+      if (strides[i] != other.strides[i])
+        return false;
+    return true;
   }
   bool operator!=(const TensorDesc &other) const { return !(*this == other); }
 
-  /// MLIR's spelling: "64x128xf32", or "f32" for a scalar; a padded one as
-  /// "5x3xbf16 padded".
-  std::string toString() const {
-    if (isAbsent)
-      return "absent";
-    std::string text;
-    for (int64_t d : shape())
-      text += std::to_string(d) + "x";
-    return text + std::string(nameOf(dtype)) + (isDense() ? "" : " padded");
-  }
+  /// MLIR's spelling: "64x128xf32", or "f32" for a scalar; with another layout
+  /// than dense "5x3xbf16 padded", "5x3xf32 strided [8, 1]".
+  std::string toString() const;
 };
 
 /// Largest tensor, and largest segment of a plan: 64 TiB.
 inline constexpr uint64_t kMaxTensorBytes = uint64_t(1) << 46;
 
-/// Bytes of a tensor from an untrusted source; nothing if its rank is above
-/// kMaxRank, a dimension is not in 1 to INT32_MAX, or it is above
-/// kMaxTensorBytes.
+/// spanBytes() of a tensor from an untrusted source; nothing if its rank is
+/// above kMaxRank, a dimension is not in 1 to INT32_MAX, a stride is negative,
+/// or the span is above kMaxTensorBytes.
 std::optional<uint64_t> checkedBytes(const TensorDesc &desc);
 
-/// 16-bit matrices and vectors may be padded, everything may be dense.
+/// 16-bit matrices and vectors may be padded, everything may be dense or
+/// strided.
 inline bool isLegalLayout(const TensorDesc &desc) {
-  return desc.isDense() ||
+  return desc.layout != Layout::Padded ||
          (sizeOf(desc.dtype) == 2 && desc.rank >= 1 && desc.rank <= 2);
 }
 
 /// A tensor in device memory. Not owned.
-struct TensorView {
-  void *data = nullptr; ///< null in a call's list: nothing stands here
+class TensorView {
+public:
   TensorDesc desc;
 
-  /// The elements, as T; the call's rules say which T it is.
-  template <typename T> T *as() const { return static_cast<T *>(data); }
+  /// Nothing stands here.
+  TensorView() = default;
+  TensorView(void *start, const TensorDesc &desc) : desc(desc), first(start) {}
+
+  /// The address of the first element; null in a call's list where nothing
+  /// stands. Where the others are, `desc` says.
+  void *start() const { return first; }
+  /// The elements of a dense tensor as T, which is what `desc` says or void.
+  template <typename T = void> T *dense() const {
+    assert((!first || desc.isDense()) && "the tensor is not dense");
+    return static_cast<T *>(first);
+  }
+  /// The elements as T, for who goes by the tensor's strides or pitch.
+  template <typename T> T *strided() const { return static_cast<T *>(first); }
   int64_t elements() const { return desc.elements(); }
+
+private:
+  void *first = nullptr;
 };
-inline bool isAbsent(const TensorView &view) { return view.data == nullptr; }
+inline bool isAbsent(const TensorView &view) { return !view.start(); }
 
 } // namespace aicf
 

@@ -87,13 +87,18 @@ constexpr Segment segmentOf(Role role) {
   }
 }
 
-/// How a row-major tensor lies in memory. Padded: the length of a row and, from
-/// rank 2 on, the number of rows are rounded up to kPadElements, and the pads
-/// hold zeros: libraries are fast for such matrices only.
-enum class Layout : uint8_t { Dense, Padded };
-inline constexpr uint8_t kNumLayouts = 2;
+/// How a tensor lies in memory.
+///   Dense    one element behind the other, in row-major order
+///   Padded   row-major; the length of a row and, from rank 2 on, the number of
+///            rows are rounded up to kPadElements, and the pads hold zeros:
+///            libraries are fast for such matrices only
+///   Strided  as TensorDesc::strides says; not in plans
+enum class Layout : uint8_t { Dense, Padded, Strided };
+inline constexpr uint8_t kNumLayouts = 3;
 constexpr std::string_view nameOf(Layout layout) {
-  return layout == Layout::Dense ? "dense" : "padded";
+  constexpr std::string_view names[kNumLayouts] = {"dense", "padded",
+                                                   "strided"};
+  return names[static_cast<uint8_t>(layout)];
 }
 /// 16 bytes of 16-bit elements.
 inline constexpr int64_t kPadElements = 8;

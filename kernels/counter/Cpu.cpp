@@ -19,10 +19,10 @@ namespace {
 
 template <typename T> void stepInc(StepIncArgs call) {
   const TensorView *ok = call.ok();
-  T step = *call.step().as<T>();
-  bool counts =
-      (!ok || *ok->as<int32_t>() != 0) && step < std::numeric_limits<T>::max();
-  *call.step_out().as<T>() = step + (counts ? 1 : 0);
+  T step = *call.step().dense<T>();
+  bool counts = (!ok || *ok->dense<int32_t>() != 0) &&
+                step < std::numeric_limits<T>::max();
+  *call.step_out().dense<T>() = step + (counts ? 1 : 0);
 }
 
 /// 1/(1 - beta^t) without cancellation.
@@ -31,36 +31,38 @@ double biasCorrection(double beta, double t) {
 }
 
 template <typename Int, typename T> void biasCorr(BiasCorrArgs call) {
-  double t = double(*call.step().as<Int>());
-  T *bc = call.bc().as<T>();
+  double t = double(*call.step().dense<Int>());
+  T *bc = call.bc().dense<T>();
   bc[0] = T(biasCorrection(call.attrs().beta1, t));
   bc[1] = T(biasCorrection(call.attrs().beta2, t));
 }
 
 template <typename Int, typename T> void learningRate(LearningRateArgs call) {
-  double t = double(*call.step().as<Int>());
-  *call.lr().as<T>() = T(learningRateAt(call.attrs(), t));
+  double t = double(*call.step().dense<Int>());
+  *call.lr().dense<T>() = T(learningRateAt(call.attrs(), t));
 }
 
 template <typename Int, typename T> void stepDecay(StepDecayArgs call) {
-  *call.lr().as<T>() = T(rateAt(call.attrs(), double(*call.step().as<Int>())));
+  *call.lr().dense<T>() =
+      T(rateAt(call.attrs(), double(*call.step().dense<Int>())));
 }
 
 template <typename Int, typename T>
 void polynomialDecay(PolynomialDecayArgs call) {
-  *call.lr().as<T>() = T(rateAt(call.attrs(), double(*call.step().as<Int>())));
+  *call.lr().dense<T>() =
+      T(rateAt(call.attrs(), double(*call.step().dense<Int>())));
 }
 
 template <typename Int, typename T> void rateTable(RateTableArgs call) {
-  int64_t row = rateRowAt(*call.step().as<Int>(), call.table().elements());
-  *call.lr().as<T>() = call.table().as<T>()[row];
+  int64_t row = rateRowAt(*call.step().dense<Int>(), call.table().elements());
+  *call.lr().dense<T>() = call.table().dense<T>()[row];
 }
 
 template <typename T> void lossScaleUpdate(LossScaleUpdateArgs call) {
   LossScaleUpdateAttrs attrs = call.attrs();
-  T scale = *call.scale().as<T>();
-  int32_t streak = *call.streak().as<int32_t>();
-  if (*call.ok().as<int32_t>() == 0) {
+  T scale = *call.scale().dense<T>();
+  int32_t streak = *call.streak().dense<int32_t>();
+  if (*call.ok().dense<int32_t>() == 0) {
     scale = T(double(scale) * attrs.backoff_factor);
     streak = 0;
   } else if (int64_t(streak) + 1 >= attrs.growth_interval) {
@@ -69,40 +71,40 @@ template <typename T> void lossScaleUpdate(LossScaleUpdateArgs call) {
   } else {
     ++streak;
   }
-  *call.scale_out().as<T>() = clampLossScale(scale);
-  *call.streak_out().as<int32_t>() = streak;
+  *call.scale_out().dense<T>() = clampLossScale(scale);
+  *call.streak_out().dense<int32_t>() = streak;
 }
 
 /// 1 when every element of every operand is finite.
 template <typename T> void allFinite(AllFiniteArgs call) {
   bool finite = true;
   for (size_t i = 0; i < call.numGrad() && finite; ++i) {
-    const T *x = call.grad(i).as<T>();
+    const T *x = call.grad(i).dense<T>();
     int64_t n = call.grad(i).elements();
     double bad = parallelSum(n, call->numThreads, n, [=](int64_t j) {
       return std::isfinite(Compute<T>(x[j])) ? 0.0 : 1.0;
     });
     finite = bad == 0;
   }
-  *call.ok().as<int32_t>() = finite;
+  *call.ok().dense<int32_t>() = finite;
 }
 
 template <typename T, typename Norm> void globalNorm(GlobalNormArgs call) {
   double sum = 0;
   for (size_t g = 0; g < call.numGrad(); ++g) {
-    const T *x = call.grad(g).as<T>();
+    const T *x = call.grad(g).dense<T>();
     int64_t n = call.grad(g).elements();
     sum += parallelSum(n, call->numThreads, n,
                        [=](int64_t i) { return double(x[i]) * double(x[i]); });
   }
-  *call.norm().as<Norm>() = Norm(std::sqrt(sum));
+  *call.norm().dense<Norm>() = Norm(std::sqrt(sum));
 }
 
 template <typename T> void clipFactor(ClipFactorArgs call) {
   const TensorView *inverse = call.inv_scale();
-  *call.factor().as<T>() = T(clipFactorOf(
-      double(*call.norm().as<T>()), inverse ? double(*inverse->as<T>()) : 1,
-      call.attrs().max_norm));
+  *call.factor().dense<T>() = T(clipFactorOf(
+      double(*call.norm().dense<T>()),
+      inverse ? double(*inverse->dense<T>()) : 1, call.attrs().max_norm));
 }
 
 } // namespace

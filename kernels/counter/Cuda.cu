@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/counter/Family.h"
 #include "kernels/counter/ClipFactor.h"
+#include "kernels/counter/Family.h"
 #include "kernels/counter/LearningRate.h"
 #include "kernels/counter/LossScale.h"
 #include "kernels/cuda/Common.cuh"
@@ -34,9 +34,9 @@ __global__ void stepIncKernel(const __grid_constant__ ScalarParams p) {
 template <typename T>
 LaunchPlan stepInc(StepIncArgs call, const DeviceLimits &) {
   ScalarParams p{};
-  p.in = call.step().data;
-  p.ok = call.ok() ? call.ok()->as<int32_t>() : nullptr;
-  p.out = call.step_out().data;
+  p.in = call.step().dense();
+  p.ok = call.ok() ? call.ok()->dense<int32_t>() : nullptr;
+  p.out = call.step_out().dense();
   return {plan(stepIncKernel<T>, 1, 1, p)};
 }
 
@@ -52,8 +52,8 @@ template <typename Int, typename T>
 LaunchPlan biasCorr(BiasCorrArgs call, const DeviceLimits &) {
   BiasCorrAttrs attrs = call.attrs();
   ScalarParams p{};
-  p.in = call.step().data;
-  p.out = call.bc().data;
+  p.in = call.step().dense();
+  p.out = call.bc().dense();
   p.a = attrs.beta1;
   p.b = attrs.beta2;
   return {plan(biasCorrKernel<Int, T>, 1, 2, p)};
@@ -73,7 +73,7 @@ __global__ void learningRateKernel(const __grid_constant__ RateParams p) {
 
 template <typename Int, typename T>
 LaunchPlan learningRate(LearningRateArgs call, const DeviceLimits &) {
-  RateParams p{call.step().data, call.lr().data, call.attrs()};
+  RateParams p{call.step().dense(), call.lr().dense(), call.attrs()};
   return {plan(learningRateKernel<Int, T>, 1, 1, p)};
 }
 
@@ -91,13 +91,14 @@ __global__ void decayKernel(const __grid_constant__ DecayParams<Attrs> p) {
 
 template <typename Int, typename T>
 LaunchPlan stepDecay(StepDecayArgs call, const DeviceLimits &) {
-  DecayParams<StepDecayAttrs> p{call.step().data, call.lr().data, call.attrs()};
+  DecayParams<StepDecayAttrs> p{call.step().dense(), call.lr().dense(),
+                                call.attrs()};
   return {plan(decayKernel<Int, T, StepDecayAttrs>, 1, 1, p)};
 }
 
 template <typename Int, typename T>
 LaunchPlan polynomialDecay(PolynomialDecayArgs call, const DeviceLimits &) {
-  DecayParams<PolynomialDecayAttrs> p{call.step().data, call.lr().data,
+  DecayParams<PolynomialDecayAttrs> p{call.step().dense(), call.lr().dense(),
                                       call.attrs()};
   return {plan(decayKernel<Int, T, PolynomialDecayAttrs>, 1, 1, p)};
 }
@@ -116,7 +117,7 @@ __global__ void rateTableKernel(const __grid_constant__ TableParams p) {
 
 template <typename Int, typename T>
 LaunchPlan rateTable(RateTableArgs call, const DeviceLimits &) {
-  TableParams p{call.step().data, call.table().data, call.lr().data,
+  TableParams p{call.step().dense(), call.table().dense(), call.lr().dense(),
                 call.table().elements()};
   return {plan(rateTableKernel<Int, T>, 1, 1, p)};
 }
@@ -142,11 +143,11 @@ template <typename T>
 LaunchPlan lossScaleUpdate(LossScaleUpdateArgs call, const DeviceLimits &) {
   LossScaleUpdateAttrs attrs = call.attrs();
   ScalarParams p{};
-  p.in = call.scale().data;
-  p.streak = call.streak().as<int32_t>();
-  p.ok = call.ok().as<int32_t>();
-  p.out = call.scale_out().data;
-  p.streakOut = call.streak_out().as<int32_t>();
+  p.in = call.scale().dense();
+  p.streak = call.streak().dense<int32_t>();
+  p.ok = call.ok().dense<int32_t>();
+  p.out = call.scale_out().dense();
+  p.streakOut = call.streak_out().dense<int32_t>();
   p.a = attrs.growth_factor;
   p.b = attrs.backoff_factor;
   p.interval = attrs.growth_interval;
@@ -161,11 +162,12 @@ struct Gradients {
 };
 
 /// Operands [first, ...) of a call, as many as a launch takes.
-template <typename Args> Gradients gradientsFrom(const Args &call, size_t first) {
+template <typename Args>
+Gradients gradientsFrom(const Args &call, size_t first) {
   Gradients g{};
   size_t last = std::min(call.numGrad(), first + families::kMaxGradients);
   for (size_t i = first; i < last; ++i) {
-    g.in[g.count] = call.grad(i).data;
+    g.in[g.count] = call.grad(i).dense();
     g.n[g.count++] = call.grad(i).elements();
   }
   return g;
@@ -186,8 +188,9 @@ struct GradientGrid {
     launches = int64_t((call.numGrad() + families::kMaxGradients - 1) /
                        families::kMaxGradients);
     int64_t fits =
-        call->workspace.data
-            ? int64_t(call->workspace.desc.spanBytes() / partialBytes) / launches
+        call->workspace.start()
+            ? int64_t(call->workspace.desc.spanBytes() / partialBytes) /
+                  launches
             : 0;
     blocks = std::min(gridFor(total, limits, 512, 2), fits);
     isOneBlock = blocks < 2 ||
@@ -217,22 +220,22 @@ LaunchPlan overGradients(const Args &call, const TensorView &result,
                          void (*combine)(CombineParams<Partial>)) {
   GradientGrid grid(call, limits, sizeof(Partial));
   LaunchPlan launches;
-  auto *partials = static_cast<Partial *>(call->workspace.data);
+  auto *partials = static_cast<Partial *>(call->workspace.dense());
   for (int64_t l = 0; l < grid.launches; ++l) {
     Found<Partial> p{};
     static_cast<Gradients &>(p) =
         gradientsFrom(call, size_t(l) * families::kMaxGradients);
     p.isLater = l > 0;
     p.partials = grid.isOneBlock ? nullptr : partials + l * grid.blocks;
-    p.result = result.data;
+    p.result = result.dense();
     launches.push_back(grid.isOneBlock ? plan(find, 1, 1024, p)
                                        : plan(find, grid.blocks, 512, p));
   }
   if (!grid.isOneBlock)
-    launches.push_back(plan(combine, 1, 256,
-                            CombineParams<Partial>{partials, result.data,
-                                                   grid.blocks *
-                                                       grid.launches}));
+    launches.push_back(
+        plan(combine, 1, 256,
+             CombineParams<Partial>{partials, result.dense(),
+                                    grid.blocks * grid.launches}));
   return launches;
 }
 
@@ -337,9 +340,9 @@ __global__ void clipFactorKernel(const __grid_constant__ ClipParams p) {
 
 template <typename T>
 LaunchPlan clipFactor(ClipFactorArgs call, const DeviceLimits &) {
-  ClipParams p{call.norm().data,
-               call.inv_scale() ? call.inv_scale()->data : nullptr,
-               call.factor().data, call.attrs().max_norm};
+  ClipParams p{call.norm().dense(),
+               call.inv_scale() ? call.inv_scale()->dense() : nullptr,
+               call.factor().dense(), call.attrs().max_norm};
   return {plan(clipFactorKernel<T>, 1, 1, p)};
 }
 

@@ -93,8 +93,8 @@ int64_t numTiles(const Product &s) {
 
 template <typename T> void gemm(GemmArgs call) {
   Product s(call);
-  const T *a = s.a.as<T>(), *b = s.b.as<T>();
-  T *c = s.c.as<T>();
+  const T *a = s.a.strided<T>(), *b = s.b.strided<T>();
+  T *c = s.c.strided<T>();
   bool splitRows = s.m >= s.n;
   int64_t length = splitRows ? s.m : s.n;
   // Multiples of 16 keep the library's micro-kernels full.
@@ -117,8 +117,8 @@ template <typename T> void gemm(GemmArgs call) {
 /// 16-bit operands, f32 sums in order of k: obvious, not fast.
 template <typename T, typename Out> void gemmHalf(GemmArgs call) {
   Product s(call);
-  const T *a = s.a.as<T>(), *b = s.b.as<T>();
-  Out *c = s.c.as<Out>();
+  const T *a = s.a.strided<T>(), *b = s.b.strided<T>();
+  Out *c = s.c.strided<Out>();
   parallelFor(
       s.m, 1, call->numThreads, s.m * s.n * s.k, [&](int64_t i, int64_t) {
         for (int64_t j = 0; j < s.n; ++j) {

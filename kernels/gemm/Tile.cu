@@ -209,11 +209,11 @@ LaunchPlan gemm(Args call, const DeviceLimits &) {
   constexpr Epilogue kEpilogue = epilogueOf<Args>();
   Product s(call);
   GemmParams p{};
-  p.a = s.a.data;
-  p.b = s.b.data;
-  p.extra = kEpilogue == Epilogue::Reduce ? nullptr : s.extra.data;
-  p.c = s.c.data;
-  p.sums = kEpilogue == Epilogue::Reduce ? s.extra.data : nullptr;
+  p.a = s.a.start();
+  p.b = s.b.start();
+  p.extra = kEpilogue == Epilogue::Reduce ? nullptr : s.extra.start();
+  p.c = s.c.start();
+  p.sums = kEpilogue == Epilogue::Reduce ? s.extra.start() : nullptr;
   p.m = int32_t(s.m);
   p.n = int32_t(s.n);
   p.k = int32_t(s.k);
@@ -223,7 +223,7 @@ LaunchPlan gemm(Args call, const DeviceLimits &) {
   p.transB = s.transB;
   auto isVector = [](const TensorView &view) {
     return view.desc.width() % 4 == 0 &&
-           reinterpret_cast<uintptr_t>(view.data) % (4 * sizeof(T)) == 0;
+           reinterpret_cast<uintptr_t>(view.start()) % (4 * sizeof(T)) == 0;
   };
   p.vectorA = isVector(s.a);
   p.vectorB = isVector(s.b);

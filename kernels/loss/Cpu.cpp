@@ -55,25 +55,25 @@ struct L1 {
 template <typename Loss, typename Args, typename T, typename Target>
 void meanLoss(Args call) {
   using C = std::common_type_t<Compute<T>, Compute<Target>>;
-  const T *pred = call.pred().template as<T>();
-  const Target *target = call.target().template as<Target>();
+  const T *pred = call.pred().template dense<T>();
+  const Target *target = call.target().template dense<Target>();
   int64_t n = call.pred().elements();
   double sum = parallelSum(n, call->numThreads, n, [=](int64_t i) {
     return Loss::value(C(pred[i]), C(target[i]));
   });
-  *call.loss().template as<Target>() = Target(sum / double(n));
+  *call.loss().template dense<Target>() = Target(sum / double(n));
 }
 
 /// scale · slope [· loss_scale]
 template <typename Loss, typename Args, typename T, typename Target>
 void lossGradOf(Args call) {
   using C = Compute<T>;
-  const T *pred = call.pred().template as<T>();
-  const Target *target = call.target().template as<Target>();
-  T *grad = call.dpred().template as<T>();
+  const T *pred = call.pred().template dense<T>();
+  const Target *target = call.target().template dense<Target>();
+  T *grad = call.dpred().template dense<T>();
   double factor = call.attrs().scale;
   if (const TensorView *lossScale = call.loss_scale())
-    factor *= double(*lossScale->template as<Target>());
+    factor *= double(*lossScale->template dense<Target>());
   C scale = C(Loss::kSlopes * factor);
   parallelElements(call.pred().elements(), call->numThreads, [=](int64_t i) {
     grad[i] = scale * Loss::slope(C(pred[i]), C(target[i]));
@@ -89,19 +89,19 @@ template <typename Loss, typename Args, typename T> void lossGrad(Args call) {
 }
 
 template <typename T, typename Mean> void mean(MeanArgs call) {
-  const T *x = call.x().as<T>();
+  const T *x = call.x().dense<T>();
   int64_t n = call.x().elements();
   double sum = parallelSum(n, call->numThreads, n,
                            [=](int64_t i) { return double(x[i]); });
-  *call.y().as<Mean>() = Mean(sum / double(n));
+  *call.y().dense<Mean>() = Mean(sum / double(n));
 }
 
 template <typename T> void countEqual(CountEqualArgs call) {
-  const T *a = call.a().as<T>(), *b = call.b().as<T>();
+  const T *a = call.a().dense<T>(), *b = call.b().dense<T>();
   int32_t count = 0;
   for (int64_t i = 0; i < call.a().elements(); ++i)
     count += a[i] == b[i];
-  *call.count().as<int32_t>() = count;
+  *call.count().dense<int32_t>() = count;
 }
 
 /// A row's largest logit, and the log of the sum of exp(x - most): apart, since
@@ -126,15 +126,15 @@ template <typename T> LogSumExp logSumExp(const T *x, int64_t width) {
 int64_t countRows(const TensorView &labels, int64_t ignored) {
   int64_t count = 0;
   for (int64_t r = 0; r < labels.elements(); ++r)
-    count += labels.as<int32_t>()[r] != ignored;
+    count += labels.dense<int32_t>()[r] != ignored;
   return count;
 }
 
 template <typename T, typename Loss>
 void crossEntropy(SoftmaxCrossEntropyArgs call) {
   SoftmaxCrossEntropyAttrs attrs = call.attrs();
-  const T *logits = call.logits().as<T>();
-  const int32_t *labels = call.labels().as<int32_t>();
+  const T *logits = call.logits().dense<T>();
+  const int32_t *labels = call.labels().dense<int32_t>();
   int64_t rows = call.labels().elements();
   int64_t width = call.logits().elements() / rows;
   double s = attrs.label_smoothing;
@@ -152,21 +152,21 @@ void crossEntropy(SoftmaxCrossEntropyArgs call) {
     return lse.logSum - (1 - s) * (double(x[labels[r]]) - lse.most) - even;
   };
   double sum = parallelSum(rows, call->numThreads, rows * width, lossOf);
-  *call.loss().as<Loss>() =
+  *call.loss().dense<Loss>() =
       Loss(sum / double(countRows(call.labels(), attrs.ignore_index)));
 }
 
 template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   using C = Compute<T>;
   SoftmaxCrossEntropyGradAttrs attrs = call.attrs();
-  const T *logits = call.logits().as<T>();
-  T *dlogits = call.dlogits().as<T>();
-  const int32_t *labels = call.labels().as<int32_t>();
+  const T *logits = call.logits().dense<T>();
+  T *dlogits = call.dlogits().dense<T>();
+  const int32_t *labels = call.labels().dense<int32_t>();
   int64_t rows = call.labels().elements();
   int64_t width = call.logits().elements() / rows;
   double factor = 1 / double(countRows(call.labels(), attrs.ignore_index));
   if (const TensorView *lossScale = call.loss_scale())
-    factor *= double(*lossScale->as<C>());
+    factor *= double(*lossScale->dense<C>());
   double s = attrs.label_smoothing, even = s / double(width);
   parallelFor(
       rows, 4, call->numThreads, rows * width, [&](int64_t begin, int64_t end) {

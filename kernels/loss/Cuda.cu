@@ -27,8 +27,9 @@ struct GradParams {
   double factor;
 };
 
-/// What a mean adds for one element, to `sum`, and `slope` of it with respect to
-/// pred, of which kSlopes make the gradient. Functors of the records' formulas.
+/// What a mean adds for one element, to `sum`, and `slope` of it with respect
+/// to pred, of which kSlopes make the gradient. Functors of the records'
+/// formulas.
 struct Mse {
   /// The difference of halves is exact, and does not overflow where the product
   /// with the scale would not.
@@ -90,11 +91,11 @@ __global__ void lossGradKernel(const __grid_constant__ GradParams p) {
 template <typename Loss, typename Args, typename T, int V>
 LaunchPlan lossGrad(Args call, const DeviceLimits &limits) {
   GradParams p{};
-  p.pred = call.pred().data;
-  p.target = call.target().data;
-  p.dpred = call.dpred().data;
+  p.pred = call.pred().dense();
+  p.target = call.target().dense();
+  p.dpred = call.dpred().dense();
   p.factor = call.attrs().scale;
-  p.lossScale = call.loss_scale() ? call.loss_scale()->data : nullptr;
+  p.lossScale = call.loss_scale() ? call.loss_scale()->dense() : nullptr;
   p.vectors = call.pred().elements() / V;
   int64_t grid = gridFor(p.vectors, limits);
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
@@ -128,7 +129,8 @@ __global__ void lossKernel(const __grid_constant__ LossParams p) {
     auto pred = loadVec<T, kWidth>(static_cast<const T *>(p.pred), i);
     Vec<Target, kWidth> target{};
     if constexpr (kTarget)
-      target = loadVec<Target, kWidth>(static_cast<const Target *>(p.target), i);
+      target =
+          loadVec<Target, kWidth>(static_cast<const Target *>(p.target), i);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       C x = widen(pred.at[k]), t = C(widen(target.at[k]));
@@ -177,16 +179,15 @@ LaunchPlan planLoss(LossParams p, const TensorView &workspace) {
   // The number of blocks decides the order of the sum.
   const DeviceLimits limits{int(kMultiprocessors), kThreadsPerMultiprocessor};
   // f64 has no registers for more where it takes exponentials.
-  constexpr int kOnly = std::is_same_v<T, double> && !std::is_same_v<Loss, Mse>
-                            ? 512
-                            : 1024;
+  constexpr int kOnly =
+      std::is_same_v<T, double> && !std::is_same_v<Loss, Mse> ? 512 : 1024;
   int64_t fits =
-      workspace.data ? int64_t(workspace.desc.spanBytes() / 8) : 0;
+      workspace.start() ? int64_t(workspace.desc.spanBytes() / 8) : 0;
   auto launches = [&](auto kernel, int64_t width) -> LaunchPlan {
     int64_t blocks = std::min(gridFor(p.n / width, limits, 512, 1), fits);
     if (blocks < 2 || p.n <= families::kSingleBlockElements)
       return {plan(kernel, 1, kOnly, p)};
-    p.partials = static_cast<double *>(workspace.data);
+    p.partials = workspace.dense<double>();
     MeanParams m{p.partials, p.loss, blocks, p.n};
     return {plan(kernel, blocks, 512, p), plan(meanKernel<Target>, 1, 256, m)};
   };
@@ -202,9 +203,9 @@ LaunchPlan planLoss(LossParams p, const TensorView &workspace) {
 /// A 16-bit pred has a target of its own type or of f32.
 template <typename Loss, typename T, bool kGrad, typename Args>
 LaunchPlan planLossOf(const Args &call, LossParams p) {
-  p.pred = call.pred().data;
-  p.target = call.target().data;
-  p.loss = call.loss().data;
+  p.pred = call.pred().dense();
+  p.target = call.target().dense();
+  p.loss = call.loss().dense();
   p.n = call.pred().elements();
   if (sizeof(T) == 2 && call.target().desc.dtype == DType::F32)
     return planLoss<Loss, T, float, kGrad>(p, call->workspace);
@@ -219,16 +220,16 @@ template <typename Loss, typename Args, typename T>
 LaunchPlan lossAndGrad(Args call, const DeviceLimits &) {
   auto grad = call.grad();
   LossParams p{};
-  p.scale = grad.loss_scale() ? grad.loss_scale()->data : nullptr;
-  p.dpred = grad.dpred().data;
+  p.scale = grad.loss_scale() ? grad.loss_scale()->dense() : nullptr;
+  p.dpred = grad.dpred().dense();
   p.factor = grad.attrs().scale;
   return planLossOf<Loss, T, true>(call.loss(), p);
 }
 
 template <typename T> LaunchPlan mean(MeanArgs call, const DeviceLimits &) {
   LossParams p{};
-  p.pred = call.x().data;
-  p.loss = call.y().data;
+  p.pred = call.x().dense();
+  p.loss = call.y().dense();
   p.n = call.x().elements();
   using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
   return planLoss<Plain, T, Wide, false>(p, call->workspace);
@@ -254,8 +255,8 @@ __global__ void countEqualKernel(const __grid_constant__ CountParams p) {
 
 template <typename T>
 LaunchPlan countEqual(CountEqualArgs call, const DeviceLimits &) {
-  CountParams p{call.a().data, call.b().data, call.count().as<int32_t>(),
-                call.a().elements()};
+  CountParams p{call.a().dense(), call.b().dense(),
+                call.count().dense<int32_t>(), call.a().elements()};
   return {plan(countEqualKernel<T>, 1, p.n > 256 ? 1024 : 128, p)};
 }
 
@@ -324,7 +325,7 @@ constexpr int64_t kOnlyBlock = 512;
 
 template <typename T, typename Loss, int kGroup>
 __global__ void __launch_bounds__(kOnlyBlock)
-crossEntropyKernel(const __grid_constant__ CrossEntropyParams p) {
+    crossEntropyKernel(const __grid_constant__ CrossEntropyParams p) {
   __shared__ double scratch[32];
   int groups = blockDim.x / kGroup, group = threadIdx.x / kGroup;
   RowGroup g{kGroup, int(threadIdx.x % kGroup), scratch};
@@ -411,8 +412,8 @@ crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
 template <typename Args>
 CrossEntropyParams crossEntropyParams(const Args &call) {
   CrossEntropyParams p{};
-  p.logits = call.logits().data;
-  p.labels = call.labels().template as<int32_t>();
+  p.logits = call.logits().dense();
+  p.labels = call.labels().template dense<int32_t>();
   p.rows = call.labels().elements();
   p.width = call.logits().elements() / p.rows;
   p.ignored = call.attrs().ignore_index;
@@ -427,21 +428,22 @@ constexpr int64_t kShortRow = 32;
 /// many as the workspace has room for. Their number decides the order of a sum.
 int64_t partialBlocks(int64_t items, int64_t perBlock,
                       const TensorView &workspace) {
-  int64_t fits =
-      workspace.data ? int64_t(workspace.desc.spanBytes() / sizeof(double2)) : 0;
+  int64_t fits = workspace.start()
+                     ? int64_t(workspace.desc.spanBytes() / sizeof(double2))
+                     : 0;
   return std::min((items + perBlock - 1) / perBlock, fits);
 }
 
 template <typename T, typename Loss>
 LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
   CrossEntropyParams p = crossEntropyParams(call);
-  p.loss = call.loss().data;
+  p.loss = call.loss().dense();
   auto launches = [&](auto kernel, int64_t perBlock,
                       int64_t onlyBlock) -> LaunchPlan {
     p.numPartials = partialBlocks(p.rows, perBlock, call->workspace);
     if (p.numPartials < 2)
       return {plan(kernel, 1, onlyBlock, p)};
-    p.partials = call->workspace.template as<double2>();
+    p.partials = call->workspace.template dense<double2>();
     return {plan(kernel, p.numPartials, kBlock, p),
             plan(meanLossKernel<Loss>, 1, kBlock, p)};
   };
@@ -456,15 +458,15 @@ template <typename T>
 LaunchPlan crossEntropyGrad(SoftmaxCrossEntropyGradArgs call,
                             const DeviceLimits &limits) {
   CrossEntropyParams p = crossEntropyParams(call);
-  p.dlogits = call.dlogits().data;
-  p.lossScale = call.loss_scale() ? call.loss_scale()->data : nullptr;
+  p.dlogits = call.dlogits().dense();
+  p.lossScale = call.loss_scale() ? call.loss_scale()->dense() : nullptr;
   auto launches = [&](auto kernel, int64_t perBlock) -> LaunchPlan {
     int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
                               int64_t(limits.numMultiprocessors) * 8);
     p.numPartials = partialBlocks(p.rows, 16 * kBlock, call->workspace);
     if (p.numPartials < 2)
       return {plan(kernel, blocks, kBlock, p)};
-    p.partials = call->workspace.template as<double2>();
+    p.partials = call->workspace.template dense<double2>();
     return {plan(countRowsKernel, p.numPartials, kBlock, p),
             plan(kernel, blocks, kBlock, p)};
   };

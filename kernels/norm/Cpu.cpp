@@ -12,7 +12,6 @@
 #include "kernels/norm/Family.h"
 
 #include <algorithm>
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -25,8 +24,8 @@ constexpr int64_t kColumns = 64, kMostColumns = 512;
 
 /// y[o,k] = sum over i of x[o,i,k].
 template <typename T> void reduceSum(ReduceSumArgs call) {
-  const T *x = call.x().as<T>();
-  T *y = call.y().as<T>();
+  const T *x = call.x().dense<T>();
+  T *y = call.y().dense<T>();
   auto [outer, size, inner] =
       families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
   if (inner == 1) { // rows
@@ -61,8 +60,8 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
 
 /// y[o,i,k] = x[o,k].
 template <typename T> void expand(ExpandArgs call) {
-  const T *x = call.x().as<T>();
-  T *y = call.y().as<T>();
+  const T *x = call.x().dense<T>();
+  T *y = call.y().dense<T>();
   families::SumExtents e(call.y().desc, call.x().desc, call.attrs().axis);
   int64_t blockSize = std::max<int64_t>(1, 16384 / e.inner);
   parallelFor(e.outer * e.size, blockSize, call->numThreads,
@@ -75,10 +74,10 @@ template <typename T> void expand(ExpandArgs call) {
 
 /// y = (x - mean)·rstd·gamma + beta over rows of `width`.
 template <typename T> void layerNorm(LayerNormArgs call) {
-  const T *x = call.x().as<T>(), *gamma = call.gamma().as<T>();
-  const T *beta = call.beta().as<T>();
-  T *y = call.y().as<T>(), *mean = call.mean().as<T>();
-  T *rstd = call.rstd().as<T>();
+  const T *x = call.x().dense<T>(), *gamma = call.gamma().dense<T>();
+  const T *beta = call.beta().dense<T>();
+  T *y = call.y().dense<T>(), *mean = call.mean().dense<T>();
+  T *rstd = call.rstd().dense<T>();
   double eps = call.attrs().eps;
   int64_t width = call.gamma().desc.dims[0];
   int64_t rows = call.x().elements() / width;
@@ -109,18 +108,18 @@ template <typename T> void layerNorm(LayerNormArgs call) {
 /// dy·gamma.
 template <typename T> void layerNormDx(LayerNormBwdArgs call, int64_t r) {
   int64_t width = call.gamma().desc.dims[0];
-  const T *dy = call.dy().as<T>() + r * width;
-  const T *x = call.x().as<T>() + r * width;
-  const T *gamma = call.gamma().as<T>();
-  double mean = double(call.mean().as<T>()[r]);
-  double rstd = double(call.rstd().as<T>()[r]);
+  const T *dy = call.dy().dense<T>() + r * width;
+  const T *x = call.x().dense<T>() + r * width;
+  const T *gamma = call.gamma().dense<T>();
+  double mean = double(call.mean().dense<T>()[r]);
+  double rstd = double(call.rstd().dense<T>()[r]);
   double sumG = 0, sumGH = 0;
   for (int64_t j = 0; j < width; ++j) {
     double g = double(dy[j]) * double(gamma[j]);
     sumG += g;
     sumGH += g * (double(x[j]) - mean) * rstd;
   }
-  T *dx = call.dx().as<T>() + r * width;
+  T *dx = call.dx().dense<T>() + r * width;
   for (int64_t j = 0; j < width; ++j) {
     double g = double(dy[j]) * double(gamma[j]);
     double h = (double(x[j]) - mean) * rstd;
@@ -136,9 +135,9 @@ template <typename T> void layerNormBwd(LayerNormBwdArgs call) {
                 for (int64_t r = begin; r < end; ++r)
                   layerNormDx<T>(call, r);
               });
-  const T *dy = call.dy().as<T>(), *x = call.x().as<T>();
-  const T *mean = call.mean().as<T>(), *rstd = call.rstd().as<T>();
-  T *dgamma = call.dgamma().as<T>(), *dbeta = call.dbeta().as<T>();
+  const T *dy = call.dy().dense<T>(), *x = call.x().dense<T>();
+  const T *mean = call.mean().dense<T>(), *rstd = call.rstd().dense<T>();
+  T *dgamma = call.dgamma().dense<T>(), *dbeta = call.dbeta().dense<T>();
   parallelFor(width, kColumns, call->numThreads, rows * width,
               [&](int64_t begin, int64_t end) {
                 double sumDyH[kColumns] = {}, sumDy[kColumns] = {};

@@ -77,12 +77,12 @@ template <typename T, bool kAdds>
 LaunchPlan planLayerNorm(const LayerNormArgs &call, const TensorView &x,
                          const void *residual, void *sum) {
   int64_t width = call.gamma().elements();
-  LayerNormParams p{x.data,
-                    call.gamma().data,
-                    call.beta().data,
-                    call.y().data,
-                    call.mean().data,
-                    call.rstd().data,
+  LayerNormParams p{x.dense(),
+                    call.gamma().dense(),
+                    call.beta().dense(),
+                    call.y().dense(),
+                    call.mean().dense(),
+                    call.rstd().dense(),
                     width,
                     x.elements() / width,
                     call.attrs().eps,
@@ -100,7 +100,7 @@ LaunchPlan layerNorm(LayerNormArgs call, const DeviceLimits &) {
 template <typename T>
 LaunchPlan addLayerNorm(AddLayerNormArgs call, const DeviceLimits &) {
   return planLayerNorm<T, true>(call.norm(), call.add().a(),
-                                call.add().b().data, call.add().c().data);
+                                call.add().b().dense(), call.add().c().dense());
 }
 
 /// dx = rstd·(g - mean(g) - h·mean(g·h)) of one row.
@@ -168,14 +168,14 @@ layerNormParamsKernel(const __grid_constant__ LayerNormBwdParams p) {
 
 template <typename T>
 LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
-  LayerNormBwdParams p{call.dy().data,
-                       call.x().data,
-                       call.gamma().data,
-                       call.mean().data,
-                       call.rstd().data,
-                       call.dx().data,
-                       call.dgamma().data,
-                       call.dbeta().data,
+  LayerNormBwdParams p{call.dy().dense(),
+                       call.x().dense(),
+                       call.gamma().dense(),
+                       call.mean().dense(),
+                       call.rstd().dense(),
+                       call.dx().dense(),
+                       call.dgamma().dense(),
+                       call.dbeta().dense(),
                        0,
                        0};
   p.width = call.gamma().elements();

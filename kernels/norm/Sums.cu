@@ -111,7 +111,7 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
   p.outer = outer;
   int64_t strips = (p.inner + X * V - 1) / (X * V);
   int64_t fits =
-      workspace.data
+      workspace.dense()
           ? int64_t(workspace.desc.spanBytes() / sizeof(C)) / (outer * p.inner)
           : 0;
   // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
@@ -131,7 +131,7 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
     p.out = result;
     return {launch(columnKernel<T, V, X, kMask, false>, 1)};
   }
-  p.out = workspace.data;
+  p.out = workspace.dense();
   CombineParams c{p.out, result, chunks, outer * p.inner};
   return {launch(columnKernel<T, V, X, kMask, true>, chunks),
           plan(combineKernel<T>, gridFor(c.n, limits), kBlock, c)};
@@ -182,15 +182,15 @@ template <typename T>
 LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
   families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
   if (e.inner == 1) {
-    RowParams p{call.x().data, call.y().data, e.size, e.outer};
+    RowParams p{call.x().dense(), call.y().dense(), e.size, e.outer};
     return {plan(rowKernel<T>, rowGrid(e.outer), e.size > 512 ? 256 : 32, p)};
   }
   ColumnParams p{};
-  p.x = call.x().data;
+  p.x = call.x().dense();
   p.size = e.size;
   p.inner = e.inner;
   return planColumnsOfAnyWidth<T, false>(call->workspace, limits, p, e.outer,
-                                         call.y().data);
+                                         call.y().dense());
 }
 
 struct ExpandParams {
@@ -212,7 +212,7 @@ __global__ void expandKernel(const __grid_constant__ ExpandParams p) {
 template <typename T>
 LaunchPlan expand(ExpandArgs call, const DeviceLimits &limits) {
   families::SumExtents e(call.y().desc, call.x().desc, call.attrs().axis);
-  ExpandParams p{call.x().data, call.y().data, e.size, e.inner,
+  ExpandParams p{call.x().dense(), call.y().dense(), e.size, e.inner,
                  call.y().elements()};
   return {plan(expandKernel<T>, gridFor(p.elements, limits), kBlock, p)};
 }
@@ -221,13 +221,13 @@ template <typename T>
 LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
   ColumnParams p{};
   ReluBwdArgs bwd = call.bwd();
-  p.x = bwd.dy().data;
-  p.saved = bwd.saved().data;
-  p.dx = bwd.dx().data;
+  p.x = bwd.dy().dense();
+  p.saved = bwd.saved().dense();
+  p.dx = bwd.dx().dense();
   p.size = bwd.dy().desc.rows();
   p.inner = bwd.dy().desc.width();
   return planColumnsOfAnyWidth<T, true>(call->workspace, limits, p, 1,
-                                        call.sum().y().data);
+                                        call.sum().y().dense());
 }
 
 } // namespace

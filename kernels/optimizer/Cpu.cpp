@@ -24,16 +24,16 @@ template <typename T> struct Gate {
 
   template <typename Args> explicit Gate(const Args &call) {
     if (const TensorView *scale = call.inv_scale())
-      invScale = *scale->template as<T>();
+      invScale = *scale->template dense<T>();
     if (const TensorView *ok = call.ok())
-      skip = *ok->template as<int32_t>() == 0;
+      skip = *ok->template dense<int32_t>() == 0;
   }
 };
 
 /// The result is the old value; in place there is nothing to do.
 void keepOld(const TensorView &result, const TensorView &old) {
-  if (result.data != old.data)
-    std::memcpy(result.data, old.data, old.desc.spanBytes());
+  if (result.dense() != old.dense())
+    std::memcpy(result.dense(), old.dense(), old.desc.spanBytes());
 }
 
 /// Calls `body` with a value of the gradient's type: T's own, or a 16-bit one.
@@ -59,12 +59,13 @@ template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
     keepOld(call.v_out(), call.v());
     return;
   }
-  const T *p = call.p().as<T>(), *m = call.m().as<T>(), *v = call.v().as<T>();
-  const T *bc = call.bc().as<T>();
-  const Grad *g = call.g().as<Grad>();
-  T *pOut = call.p_out().as<T>(), *mOut = call.m_out().as<T>();
-  T *vOut = call.v_out().as<T>();
-  T lr = *call.lr().as<T>(), bc1 = bc[0], bc2 = bc[1];
+  const T *p = call.p().dense<T>(), *m = call.m().dense<T>(),
+          *v = call.v().dense<T>();
+  const T *bc = call.bc().dense<T>();
+  const Grad *g = call.g().dense<Grad>();
+  T *pOut = call.p_out().dense<T>(), *mOut = call.m_out().dense<T>();
+  T *vOut = call.v_out().dense<T>();
+  T lr = *call.lr().dense<T>(), bc1 = bc[0], bc2 = bc[1];
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = T(1 - double(lr) * attrs.weight_decay);
@@ -98,11 +99,12 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
       keepOld(*call.m_out(), *call.m());
     return;
   }
-  C lr = *call.lr().as<T>();
-  const T *p = call.p().as<T>();
-  const Grad *g = call.g().as<Grad>();
-  const T *m = call.m() ? call.m()->as<T>() : nullptr;
-  T *pOut = call.p_out().as<T>(), *mOut = m ? call.m_out()->as<T>() : nullptr;
+  C lr = *call.lr().dense<T>();
+  const T *p = call.p().dense<T>();
+  const Grad *g = call.g().dense<Grad>();
+  const T *m = call.m() ? call.m()->dense<T>() : nullptr;
+  T *pOut = call.p_out().dense<T>(),
+    *mOut = m ? call.m_out()->dense<T>() : nullptr;
   C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
   parallelElements(call.p().elements(), call->numThreads, [=](int64_t i) {
@@ -129,10 +131,10 @@ template <typename T, typename Grad> void lionStepOf(LionStepArgs call) {
     keepOld(call.m_out(), call.m());
     return;
   }
-  const T *p = call.p().as<T>(), *m = call.m().as<T>();
-  const Grad *g = call.g().as<Grad>();
-  T *pOut = call.p_out().as<T>(), *mOut = call.m_out().as<T>();
-  T lr = *call.lr().as<T>(), beta1 = T(attrs.beta1), beta2 = T(attrs.beta2);
+  const T *p = call.p().dense<T>(), *m = call.m().dense<T>();
+  const Grad *g = call.g().dense<Grad>();
+  T *pOut = call.p_out().dense<T>(), *mOut = call.m_out().dense<T>();
+  T lr = *call.lr().dense<T>(), beta1 = T(attrs.beta1), beta2 = T(attrs.beta2);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = T(1 - double(lr) * attrs.weight_decay);
   parallelElements(call.p().elements(), call->numThreads, [=](int64_t i) {

@@ -181,18 +181,18 @@ __global__ void __launch_bounds__(kBlock)
 
 /// What every optimizer has.
 template <typename Args> void setScalars(const Args &call, UpdateScalars &p) {
-  p.lr = call.lr().data;
-  p.invScale = call.inv_scale() ? call.inv_scale()->data : nullptr;
-  p.ok = call.ok() ? call.ok()->template as<int32_t>() : nullptr;
+  p.lr = call.lr().dense();
+  p.invScale = call.inv_scale() ? call.inv_scale()->dense() : nullptr;
+  p.ok = call.ok() ? call.ok()->template dense<int32_t>() : nullptr;
 }
 
 bool isAligned(const Group &g) {
   auto aligned = [](const void *at) {
     return reinterpret_cast<uintptr_t>(at) % 16 == 0;
   };
-  return g.n % 4 == 0 && !g.gradPitch && !g.copyPitch && aligned(g.p) && aligned(g.g) && aligned(g.s0) &&
-         aligned(g.s1) && aligned(g.pOut) && aligned(g.s0Out) &&
-         aligned(g.s1Out) && aligned(g.copy);
+  return g.n % 4 == 0 && !g.gradPitch && !g.copyPitch && aligned(g.p) &&
+         aligned(g.g) && aligned(g.s0) && aligned(g.s1) && aligned(g.pOut) &&
+         aligned(g.s0Out) && aligned(g.s1Out) && aligned(g.copy);
 }
 
 /// Layouts of the gradient and of the copy, or null.
@@ -207,28 +207,32 @@ void setPads(Group &group, const TensorDesc &grad, const TensorView *copy) {
 
 /// One update; `copy` is the new parameter in 16 bits, or null.
 Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
-  return {call.p().data,         call.g().data,
-          call.m().data,         call.v().data,
-          call.p_out().data,     call.m_out().data,
-          call.v_out().data,     copy ? copy->data : nullptr,
+  return {call.p().dense(),     call.g().start(),
+          call.m().dense(),     call.v().dense(),
+          call.p_out().dense(), call.m_out().dense(),
+          call.v_out().dense(), copy ? copy->start() : nullptr,
           call.p().elements()};
 }
 Group groupOf(const LionStepArgs &call, const TensorView *copy) {
-  return {call.p().data,         call.g().data,
-          call.m().data,         nullptr,
-          call.p_out().data,     call.m_out().data,
-          nullptr,               copy ? copy->data : nullptr,
+  return {call.p().dense(),
+          call.g().start(),
+          call.m().dense(),
+          nullptr,
+          call.p_out().dense(),
+          call.m_out().dense(),
+          nullptr,
+          copy ? copy->start() : nullptr,
           call.p().elements()};
 }
 Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
-  return {call.p().data,
-          call.g().data,
-          call.m() ? call.m()->data : nullptr,
+  return {call.p().dense(),
+          call.g().start(),
+          call.m() ? call.m()->dense() : nullptr,
           nullptr,
-          call.p_out().data,
-          call.m_out() ? call.m_out()->data : nullptr,
+          call.p_out().dense(),
+          call.m_out() ? call.m_out()->dense() : nullptr,
           nullptr,
-          copy ? copy->data : nullptr,
+          copy ? copy->start() : nullptr,
           call.p().elements()};
 }
 
@@ -331,7 +335,7 @@ LaunchPlan planRule(const Updates<Step> &updates, UpdateParams &p) {
 template <typename T> LaunchPlan adam(const Updates<AdamStepArgs> &updates) {
   AdamStepAttrs attrs = updates.first().attrs();
   UpdateParams p{};
-  p.bc = updates.first().bc().data;
+  p.bc = updates.first().bc().dense();
   p.beta1 = attrs.beta1;
   p.beta2 = attrs.beta2;
   p.eps = attrs.eps;
@@ -394,14 +398,14 @@ struct SingleSgd {
     p.beta1 = attrs.momentum;
     p.decay = attrs.weight_decay;
     p.nesterov = attrs.nesterov != 0;
-    group.p = call.p().data;
-    group.g = call.g().data;
+    group.p = call.p().dense();
+    group.g = call.g().start();
     group.n = call.p().elements();
-    group.pOut = call.p_out().data;
+    group.pOut = call.p_out().dense();
     setPads(group, call.g().desc, nullptr);
     if (call.m()) {
-      group.s0 = call.m()->data;
-      group.s0Out = call.m_out()->data;
+      group.s0 = call.m()->dense();
+      group.s0Out = call.m_out()->dense();
     }
     setScalars(call, p);
     blocks = uint32_t((group.n + kUpdateElements - 1) / kUpdateElements);

@@ -26,8 +26,8 @@ void pointwise(typename F::template View<LaunchArgs> call) {
   constexpr size_t kNumInputs = decltype(call)::kNumInputs;
   std::array<const T *, kNumInputs> inputs;
   for (size_t i = 0; i < kNumInputs; ++i)
-    inputs[i] = call.inputs()[i]->template as<T>();
-  T *output = call.output().template as<T>();
+    inputs[i] = call.inputs()[i]->template dense<T>();
+  T *output = call.output().template dense<T>();
   const auto attrs = call.attrs();
   parallelElements(call.output().elements(), call->numThreads, [=](int64_t i) {
     std::apply([&](auto... x) { output[i] = T(F::apply(attrs, C(x[i])...)); },
@@ -38,8 +38,8 @@ void pointwise(typename F::template View<LaunchArgs> call) {
 /// out[o,i,k] = y[o,i,k] + b[i]: `axis` of y has b's size.
 template <typename T> void biasAdd(BiasAddArgs call) {
   using C = Compute<T>;
-  const T *y = call.y().as<T>(), *b = call.b().as<T>();
-  T *out = call.out().as<T>();
+  const T *y = call.y().dense<T>(), *b = call.b().dense<T>();
+  T *out = call.out().dense<T>();
   const TensorDesc &desc = call.y().desc;
   int64_t axis = call.attrs().axis;
   if (axis < 0)
@@ -67,8 +67,8 @@ template <typename T> void biasAdd(BiasAddArgs call) {
 
 /// copy and copy_saved.
 template <typename Args> void copy(Args call) {
-  const char *from = call.x().template as<char>();
-  char *to = call.y().template as<char>();
+  const char *from = call.x().template dense<char>();
+  char *to = call.y().template dense<char>();
   int64_t bytes = static_cast<int64_t>(call.x().desc.spanBytes());
   parallelFor(bytes, 65536, call->numThreads, bytes / 4,
               [&](int64_t begin, int64_t end) {
@@ -82,17 +82,17 @@ void paddedCast(const TensorView &from, const TensorView &to) {
   const TensorDesc &x = from.desc, &y = to.desc;
   for (int64_t row = 0; row < y.stored().rows(); ++row)
     for (int64_t i = 0; i < y.pitch(); ++i)
-      to.as<To>()[row * y.pitch() + i] =
+      to.strided<To>()[row * y.pitch() + i] =
           row < x.rows() && i < x.width()
-              ? To(Compute<From>(from.as<From>()[row * x.pitch() + i]))
+              ? To(Compute<From>(from.strided<From>()[row * x.pitch() + i]))
               : To(Compute<From>(0));
 }
 
 template <typename From, typename To> void cast(CastArgs call) {
   if (!call.x().desc.isDense() || !call.y().desc.isDense())
     return paddedCast<From, To>(call.x(), call.y());
-  const From *x = call.x().as<From>();
-  To *y = call.y().as<To>();
+  const From *x = call.x().dense<From>();
+  To *y = call.y().dense<To>();
   parallelElements(call.x().elements(), call->numThreads,
                    [=](int64_t i) { y[i] = To(Compute<From>(x[i])); });
 }

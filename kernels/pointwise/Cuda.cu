@@ -52,8 +52,8 @@ LaunchPlan pointwise(typename F::template View<LaunchArgs> call,
   static_assert(kNumInputs <= 2, "give the kernel a case for more");
   PointwiseParams<F> p{};
   for (size_t i = 0; i < kNumInputs; ++i)
-    p.inputs[i] = call.inputs()[i]->data;
-  p.output = call.output().data;
+    p.inputs[i] = call.inputs()[i]->dense();
+  p.output = call.output().dense();
   p.vectors = call.output().elements() / V;
   p.attrs = call.attrs();
   return {
@@ -96,9 +96,9 @@ LaunchPlan biasAdd(BiasAddArgs call, const DeviceLimits &limits) {
   if (axis < 0)
     axis = y.rank - 1;
   MapParams p{};
-  p.a = call.y().data;
-  p.b = call.b().data;
-  p.out = call.out().data;
+  p.a = call.y().dense();
+  p.b = call.b().dense();
+  p.out = call.out().dense();
   p.vectors = y.elements() / V;
   p.size = y.dims[axis];
   p.inner = 1;
@@ -124,9 +124,9 @@ __global__ void castKernel(const __grid_constant__ MapParams p) {
 struct PaddedCastParams {
   const void *x;
   void *y;
-  int64_t rows, width;         ///< of values
-  int64_t xPitch;              ///< elements
-  int64_t storedRows, yPitch;  ///< of y: what lies behind the values gets zeros
+  int64_t rows, width;        ///< of values
+  int64_t xPitch;             ///< elements
+  int64_t storedRows, yPitch; ///< of y: what lies behind the values gets zeros
 };
 
 /// A block a row and step.
@@ -145,8 +145,8 @@ __global__ void paddedCastKernel(const __grid_constant__ PaddedCastParams p) {
 template <typename From, typename To>
 LaunchPlan paddedCast(CastArgs call, const DeviceLimits &limits) {
   const TensorDesc &x = call.x().desc, &y = call.y().desc;
-  PaddedCastParams p{call.x().data, call.y().data,     x.rows(), x.width(),
-                     x.pitch(),     y.stored().rows(), y.pitch()};
+  PaddedCastParams p{call.x().start(), call.y().start(),  x.rows(), x.width(),
+                     x.pitch(),        y.stored().rows(), y.pitch()};
   return {plan(paddedCastKernel<From, To>,
                gridFor(p.storedRows * kBlock, limits), kBlock, p)};
 }
@@ -156,8 +156,8 @@ LaunchPlan cast(CastArgs call, const DeviceLimits &limits) {
   if (!call.x().desc.isDense() || !call.y().desc.isDense())
     return paddedCast<From, To>(call, limits);
   MapParams p{};
-  p.a = call.x().data;
-  p.out = call.y().data;
+  p.a = call.x().dense();
+  p.out = call.y().dense();
   p.vectors = call.x().elements() / V;
   return {plan(castKernel<From, To, V>, gridFor(p.vectors, limits), kBlock, p)};
 }
@@ -176,8 +176,8 @@ __global__ void copyKernel(const __grid_constant__ MapParams p) {
 template <typename Args>
 LaunchPlan copy(Args call, const DeviceLimits &limits) {
   MapParams p{};
-  p.a = call.x().data;
-  p.out = call.y().data;
+  p.a = call.x().dense();
+  p.out = call.y().dense();
   p.size = int64_t(call.x().desc.spanBytes());
   auto misaligned = [](const void *at) {
     return reinterpret_cast<uintptr_t>(at) % 16 != 0;

@@ -17,11 +17,11 @@ namespace {
 template <typename T> void dropout(DropoutArgs call) {
   using C = Compute<T>;
   DropoutAttrs attrs = call.attrs();
-  const T *x = call.x().as<T>();
-  T *y = call.y().as<T>();
+  const T *x = call.x().dense<T>();
+  T *y = call.y().dense<T>();
   auto step = uint64_t(call.step().desc.dtype == DType::I32
-                           ? *call.step().as<int32_t>()
-                           : *call.step().as<int64_t>());
+                           ? *call.step().dense<int32_t>()
+                           : *call.step().dense<int64_t>());
   uint64_t threshold = dropThreshold(attrs.p), seed = uint64_t(attrs.seed);
   C scale = C(1 / (1 - attrs.p));
   int64_t n = call.x().elements();

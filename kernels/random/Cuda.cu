@@ -62,9 +62,9 @@ LaunchPlan planDropout(const DropoutParams &p, const DeviceLimits &limits) {
 template <typename T>
 LaunchPlan dropout(DropoutArgs call, const DeviceLimits &limits) {
   DropoutAttrs attrs = call.attrs();
-  DropoutParams p{call.x().data,           call.step().data,
-                  call.y().data,           call.x().elements(),
-                  dropThreshold(attrs.p),  uint64_t(attrs.seed),
+  DropoutParams p{call.x().dense(),       call.step().dense(),
+                  call.y().dense(),       call.x().elements(),
+                  dropThreshold(attrs.p), uint64_t(attrs.seed),
                   1 / (1 - attrs.p)};
   if (call.step().desc.dtype == DType::I32)
     return planDropout<T, int32_t>(p, limits);

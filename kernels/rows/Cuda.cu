@@ -79,9 +79,9 @@ template <typename T>
 LaunchPlan gatherRows(GatherRowsArgs call, const DeviceLimits &limits) {
   const TensorDesc &data = call.data().desc;
   RowsParams p{};
-  p.data = call.data().data;
-  p.index = call.index().data;
-  p.out = call.rows().data;
+  p.data = call.data().dense();
+  p.index = call.index().dense();
+  p.out = call.rows().dense();
   p.rows = data.dims[0];
   p.width = data.elements() / p.rows;
   p.batch = call.index().elements();
@@ -101,10 +101,10 @@ LaunchPlan gatherRows(GatherRowsArgs call, const DeviceLimits &limits) {
 template <typename T>
 LaunchPlan record(RecordArgs call, const DeviceLimits &limits) {
   RowsParams p{};
-  p.data = call.history().data;
-  p.value = call.value().data;
-  p.index = call.step().data;
-  p.out = call.history_out().data;
+  p.data = call.history().dense();
+  p.value = call.value().dense();
+  p.index = call.step().dense();
+  p.out = call.history_out().dense();
   p.rows = call.history().desc.dims[0];
   p.width = call.value().elements();
   bool isI32 = call.step().desc.dtype == DType::I32;
@@ -117,8 +117,8 @@ template <typename Int, typename Out>
 LaunchPlan shuffle(ShuffleArgs call, const DeviceLimits &limits) {
   ShuffleAttrs attrs = call.attrs();
   RowsParams p{};
-  p.index = call.step().data;
-  p.out = call.index().data;
+  p.index = call.step().dense();
+  p.out = call.index().dense();
   p.batch = call.index().elements();
   p.size = uint32_t(attrs.size);
   p.seed = uint64_t(attrs.seed);

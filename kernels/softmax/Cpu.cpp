@@ -28,8 +28,8 @@ template <typename T> void softmax(SoftmaxArgs call) {
   using C = Compute<T>;
   int64_t width = call.x().desc.width();
   forRows(call.x().desc, call->numThreads, [&](int64_t first) {
-    const T *x = call.x().as<T>() + first;
-    T *y = call.y().as<T>() + first;
+    const T *x = call.x().dense<T>() + first;
+    T *y = call.y().dense<T>() + first;
     C most = C(x[0]);
     for (int64_t j = 1; j < width; ++j)
       most = C(x[j]) > most ? C(x[j]) : most;
@@ -46,8 +46,9 @@ template <typename T> void softmaxBwd(SoftmaxBwdArgs call) {
   using C = Compute<T>;
   int64_t width = call.dy().desc.width();
   forRows(call.dy().desc, call->numThreads, [&](int64_t first) {
-    const T *dy = call.dy().as<T>() + first, *y = call.y().as<T>() + first;
-    T *dx = call.dx().as<T>() + first;
+    const T *dy = call.dy().dense<T>() + first,
+            *y = call.y().dense<T>() + first;
+    T *dx = call.dx().dense<T>() + first;
     double sum = 0;
     for (int64_t j = 0; j < width; ++j)
       sum += double(dy[j]) * double(y[j]);
@@ -60,13 +61,13 @@ template <typename T> void argmax(ArgmaxArgs call) {
   using C = Compute<T>;
   int64_t width = call.x().desc.width();
   forRows(call.x().desc, call->numThreads, [&](int64_t first) {
-    const T *x = call.x().as<T>() + first;
+    const T *x = call.x().dense<T>() + first;
     int32_t best = 0;
     for (int64_t j = 1; j < width; ++j)
       if (C(x[j]) > C(x[best]) ||
           (std::isnan(C(x[j])) && !std::isnan(C(x[best]))))
         best = int32_t(j);
-    call.index().as<int32_t>()[first / width] = best;
+    call.index().dense<int32_t>()[first / width] = best;
   });
 }
 

@@ -152,8 +152,8 @@ LaunchPlan planRows(Kernel kernel, const RowsParams &p, int64_t perBlock,
   return {plan(kernel, blocks, kBlock, p)};
 }
 
-/// Calls launch(width) with how many elements a thread takes at a time: 16 bytes of
-/// them where they fill the row, else one.
+/// Calls launch(width) with how many elements a thread takes at a time: 16
+/// bytes of them where they fill the row, else one.
 template <typename T, typename Launch>
 LaunchPlan withVectors(RowsParams &p, bool resultIsRows, Launch launch) {
   constexpr int kWidth = 16 / sizeof(T);
@@ -170,7 +170,7 @@ LaunchPlan withVectors(RowsParams &p, bool resultIsRows, Launch launch) {
 template <typename T>
 LaunchPlan softmax(SoftmaxArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.x().desc;
-  RowsParams p{call.x().data, nullptr, call.y().data, desc.rows(),
+  RowsParams p{call.x().dense(), nullptr, call.y().dense(), desc.rows(),
                desc.width()};
   return withVectors<T>(p, true, [&](auto width) {
     constexpr int V = decltype(width)::value;
@@ -183,8 +183,8 @@ LaunchPlan softmax(SoftmaxArgs call, const DeviceLimits &limits) {
 template <typename T>
 LaunchPlan softmaxBwd(SoftmaxBwdArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.dy().desc;
-  RowsParams p{call.dy().data, call.y().data, call.dx().data, desc.rows(),
-               desc.width()};
+  RowsParams p{call.dy().dense(), call.y().dense(), call.dx().dense(),
+               desc.rows(), desc.width()};
   return withVectors<T>(p, true, [&](auto width) {
     constexpr int V = decltype(width)::value;
     if (p.width > kLongRow)
@@ -196,7 +196,7 @@ LaunchPlan softmaxBwd(SoftmaxBwdArgs call, const DeviceLimits &limits) {
 template <typename T>
 LaunchPlan argmax(ArgmaxArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.x().desc;
-  RowsParams p{call.x().data, nullptr, call.index().data, desc.rows(),
+  RowsParams p{call.x().dense(), nullptr, call.index().dense(), desc.rows(),
                desc.width()};
   return withVectors<T>(p, false, [&](auto width) {
     return planRows(argmaxKernel<T, decltype(width)::value>, p, kBlock / 32,

@@ -12,6 +12,7 @@
 #include "kernels/Patterns.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
+#include "lib/Base/Runs.h"
 #include "lib/Runtime/IO/Initializers.h"
 
 #include <algorithm>
@@ -86,30 +87,34 @@ Interpreter::Memory &Interpreter::memoryOf(Place at) {
 
 std::vector<double> Interpreter::load(Place at) const {
   const PlanTensor &t = tensor(at);
-  const double *slot = memoryOf(at).data() + t.offset / kSlotBytes;
+  const size_t slots = sizeOf(t.desc.dtype) / kSlotBytes;
+  const double *memory = memoryOf(at).data() + t.offset / kSlotBytes;
   std::vector<double> values(size_t(t.desc.elements()));
-  for (double &value : values) {
-    value = *slot;
-    slot += sizeOf(t.desc.dtype) / kSlotBytes;
-  }
+  forEachRun(t.desc, [&](int64_t first, int64_t start, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      values[size_t(first + i)] = memory[size_t(start + i) * slots];
+  });
   return values;
 }
 
 void Interpreter::store(Place at, const std::vector<double> &values) {
   const PlanTensor &t = tensor(at);
-  size_t slots = sizeOf(t.desc.dtype) / kSlotBytes;
+  const size_t slots = sizeOf(t.desc.dtype) / kSlotBytes;
   bool isRounded = options.roundToDType && isFloat(t.desc.dtype);
-  double *slot = memoryOf(at).data() + t.offset / kSlotBytes;
-  for (double value : values) {
-    uint8_t bytes[8];
-    if (isRounded) {
-      storeElement(t.desc.dtype, bytes, value);
-      value = loadElement(t.desc.dtype, bytes);
+  double *memory = memoryOf(at).data() + t.offset / kSlotBytes;
+  forEachRun(t.desc, [&](int64_t first, int64_t start, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      double value = values[size_t(first + i)];
+      uint8_t bytes[8];
+      if (isRounded) {
+        storeElement(t.desc.dtype, bytes, value);
+        value = loadElement(t.desc.dtype, bytes);
+      }
+      double *slot = memory + size_t(start + i) * slots;
+      *slot = value;
+      std::fill(slot + 1, slot + slots, kNothing);
     }
-    *slot = value;
-    std::fill(slot + 1, slot + slots, kNothing);
-    slot += slots;
-  }
+  });
 }
 
 bool Interpreter::isWritten(Place at) const {

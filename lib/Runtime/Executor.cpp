@@ -11,6 +11,7 @@
 #include "aicf/Executor.h"
 #include "kernels/BodyRules.h"
 #include "lib/Base/BadAlloc.h"
+#include "lib/Base/Runs.h"
 #include "lib/Plan/Order.h"
 #include "lib/Runtime/CallArgs.h"
 #include "lib/Runtime/IO/Initializers.h"
@@ -253,7 +254,7 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
     CallRequest request{call.body, ins, outs, call.kid};
     if (call.workspace >= 0)
       request.workspace = {
-          memory->view(index, uint32_t(call.workspace)).data,
+          memory->view(index, uint32_t(call.workspace)).start(),
           TensorDesc(DType::I32, {int64_t(call.workspaceBytes / 4)})};
     StatusOr<ResolvedCall> resolved = resolve(*device, request);
     if (!resolved.ok())
@@ -345,8 +346,8 @@ Status Executor::Impl::initialize(uint32_t tid) {
   if (!memory->isWritten(0, tid))
     return {};
   std::vector<uint8_t> bytes = initialValue(t, options.seed);
-  return device->copyToDevice(*stream, memory->view(0, tid).data, bytes.data(),
-                              bytes.size());
+  return device->copyToDevice(*stream, memory->view(0, tid).start(),
+                              bytes.data(), bytes.size());
 }
 
 Status Executor::Impl::initialize() {
@@ -494,7 +495,7 @@ Status Executor::Impl::write(std::string_view name, const void *data,
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
   AICF_RETURN_IF_ERROR(refuseDerived(ref));
-  void *at = memory->view(ref.entry, ref.tid).data;
+  void *at = memory->view(ref.entry, ref.tid).start();
   AICF_RETURN_IF_ERROR(from == MemorySpace::Host
                            ? device->copyToDevice(*stream, at, data, bytes)
                            : device->copyOnDevice(*stream, at, data, bytes));
@@ -527,30 +528,24 @@ Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes,
   TensorView view = memory->view(ref.entry, ref.tid);
   if (view.desc.isDense())
     return to == MemorySpace::Host
-               ? device->copyToHost(*stream, data, view.data, bytes)
-               : device->copyOnDevice(*stream, data, view.data, bytes);
+               ? device->copyToHost(*stream, data, view.start(), bytes)
+               : device->copyOnDevice(*stream, data, view.start(), bytes);
   uint64_t element = sizeOf(view.desc.dtype);
-  uint64_t rowBytes = uint64_t(view.desc.width()) * element;
-  uint64_t pitch = uint64_t(view.desc.pitch()) * element;
-  auto copyRows = [&](const uint8_t *from, auto copy) -> Status {
-    for (uint64_t row = 0; row < uint64_t(view.desc.rows()); ++row)
-      AICF_RETURN_IF_ERROR(copy(static_cast<uint8_t *>(data) + row * rowBytes,
-                                from + row * pitch));
-    return {};
-  };
-  if (to == MemorySpace::Device)
-    return copyRows(static_cast<const uint8_t *>(view.data),
-                    [&](void *at, const void *from) {
-                      return device->copyOnDevice(*stream, at, from, rowBytes);
-                    });
+  if (to == MemorySpace::Device) {
+    uint64_t rowBytes = uint64_t(view.desc.width()) * element;
+    return device->copy2D(*stream, data, rowBytes, view.start(),
+                          uint64_t(view.desc.pitch()) * element, rowBytes,
+                          uint64_t(view.desc.rows()));
+  }
   return catchBadAlloc([&]() -> Status {
     std::vector<uint8_t> span(view.desc.spanBytes());
     AICF_RETURN_IF_ERROR(
-        device->copyToHost(*stream, span.data(), view.data, span.size()));
-    return copyRows(span.data(), [&](void *at, const void *from) {
-      std::memcpy(at, from, rowBytes);
-      return Status();
+        device->copyToHost(*stream, span.data(), view.start(), span.size()));
+    forEachRun(view.desc, [&](int64_t first, int64_t start, int64_t count) {
+      std::memcpy(static_cast<uint8_t *>(data) + uint64_t(first) * element,
+                  &span[uint64_t(start) * element], uint64_t(count) * element);
     });
+    return {};
   });
 }
 
@@ -636,7 +631,7 @@ Status Executor::Impl::poison(size_t index, const std::vector<uint32_t> &tids) {
   for (uint32_t tid : tids) {
     TensorView view = memory->view(index, tid);
     AICF_RETURN_IF_ERROR(
-        device->fill(*stream, view.data, 0xff, view.desc.spanBytes()));
+        device->fill(*stream, view.start(), 0xff, view.desc.spanBytes()));
   }
   return {};
 }

@@ -37,6 +37,11 @@ Status checkViews(const CallRequest &request) {
             StatusCode::ShapeMismatch, nameOperand(request, isResult, i),
             " has a rank above ", kMaxRank, ", a dimension outside 1 to ",
             INT32_MAX, ", or more than ", kMaxTensorBytes, " bytes");
+      if (views[i].desc.layout == Layout::Strided)
+        return makeError(StatusCode::NotImplemented,
+                         nameOperand(request, isResult, i), " is ",
+                         views[i].desc.toString(),
+                         ": no kernel takes strides, copy it first");
     }
   }
   return {};
@@ -46,7 +51,7 @@ Status checkPointers(const CallRequest &request, const KernelRow &row) {
   for (bool isResult : {false, true}) {
     Span<const TensorView> views = isResult ? request.outs : request.ins;
     for (size_t i = 0; i < views.size(); ++i) {
-      auto address = reinterpret_cast<uintptr_t>(views[i].data);
+      auto address = reinterpret_cast<uintptr_t>(views[i].start());
       uint64_t needed = row.neededAlignment(views[i].desc);
       if (address % needed != 0)
         return makeError(StatusCode::Misaligned,
@@ -62,13 +67,13 @@ std::vector<uintptr_t> addressesOf(const CallRequest &request) {
   std::vector<uintptr_t> addresses;
   for (Span<const TensorView> views : {request.ins, request.outs})
     for (const TensorView &view : views)
-      addresses.push_back(reinterpret_cast<uintptr_t>(view.data));
+      addresses.push_back(reinterpret_cast<uintptr_t>(view.start()));
   return addresses;
 }
 
 bool overlap(const TensorView &a, const TensorView &b) {
   auto begin = [](const TensorView &v) {
-    return reinterpret_cast<uintptr_t>(v.data);
+    return reinterpret_cast<uintptr_t>(v.start());
   };
   return begin(a) < begin(b) + b.desc.spanBytes() &&
          begin(b) < begin(a) + a.desc.spanBytes();
@@ -86,7 +91,7 @@ Status checkAliasing(const CallRequest &request, const BodyFacts &facts) {
     for (size_t i = 0; i < request.ins.size(); ++i) {
       if (!overlap(request.outs[r], request.ins[i]))
         continue;
-      bool inPlace = request.outs[r].data == request.ins[i].data &&
+      bool inPlace = request.outs[r].start() == request.ins[i].start() &&
                      request.outs[r].desc == request.ins[i].desc &&
                      facts.mayShareStorage(r, i);
       if (!inPlace)
@@ -102,10 +107,10 @@ Status checkAliasing(const CallRequest &request, const BodyFacts &facts) {
 /// Scratch memory is aligned like a plan's, and apart from everything else.
 Status checkWorkspace(const CallRequest &request) {
   const TensorView &w = request.workspace;
-  if (!w.data)
+  if (!w.start())
     return {};
   std::string op = primitiveNames(*request.body);
-  auto address = reinterpret_cast<uintptr_t>(w.data);
+  auto address = reinterpret_cast<uintptr_t>(w.start());
   if (!checkedBytes(w.desc) || address % kTensorAlignment != 0)
     return makeError(StatusCode::Misaligned, op, ": the workspace at ", address,
                      " has no valid shape, or is not a multiple of ",
@@ -177,10 +182,13 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
   std::vector<TensorView> values;
   for (const TensorDesc &desc : typed.types())
     values.push_back({nullptr, desc});
+  auto place = [&](TensorView &value, const TensorView &given) {
+    value = {given.start(), value.desc};
+  };
   for (size_t i = 0; i < request.ins.size(); ++i)
-    values[i].data = request.ins[i].data;
+    place(values[i], request.ins[i]);
   for (size_t r = 0; r < request.outs.size(); ++r)
-    values[request.body->results[r]].data = request.outs[r].data;
+    place(values[request.body->results[r]], request.outs[r]);
   ResolvedCall call(*row, request.body, std::move(values), request.workspace);
   AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;

@@ -7,6 +7,7 @@
 
 #include "aicf/TensorDesc.h"
 #include "lib/Base/HalfFloat.h"
+#include "lib/Base/Runs.h"
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,70 @@ TEST(TensorDesc, CheckedBytes) {
   EXPECT_TRUE(checkedBytes(tooDeep));
   tooDeep.rank = kMaxRank + 1;
   EXPECT_FALSE(checkedBytes(tooDeep));
+}
+
+TEST(TensorDesc, StridesOfADenseTensorMakeItDense) {
+  TensorDesc dense(DType::F32, {4, 1, 3});
+  EXPECT_EQ(TensorDesc::strided(DType::F32, {4, 1, 3}, {3, 77, 1}), dense);
+  TensorDesc columns = TensorDesc::strided(DType::F32, {4, 1, 3}, {8, 5, 1});
+  EXPECT_EQ(columns, TensorDesc::strided(DType::F32, {4, 1, 3}, {8, 6, 1}));
+  EXPECT_NE(columns, TensorDesc::strided(DType::F32, {4, 1, 3}, {9, 5, 1}));
+  EXPECT_NE(columns, dense);
+  EXPECT_EQ(columns.dense(), dense);
+  EXPECT_EQ(columns.toString(), "4x1x3xf32 strided [8, 0, 1]");
+  EXPECT_EQ(columns.spanBytes(), 4u * (3 * 8 + 2 + 1));
+}
+
+TEST(TensorDesc, CheckedBytesOfStrides) {
+  auto bytes = [](int64_t stride) {
+    return checkedBytes(TensorDesc::strided(DType::F32, {3, 4}, {stride, 1}));
+  };
+  EXPECT_EQ(bytes(10), 4u * (2 * 10 + 3 + 1));
+  EXPECT_EQ(bytes(0), 4u * 4); // a broadcast row
+  EXPECT_FALSE(bytes(-4));
+  EXPECT_TRUE(bytes(int64_t(1) << 42));
+  EXPECT_FALSE(bytes(int64_t(1) << 43)); // 64 TiB
+  EXPECT_FALSE(bytes(int64_t(1) << 60));
+  EXPECT_FALSE(bytes(INT64_MAX));
+}
+
+/// What forEachRun() says, against indices computed one by one.
+void expectRuns(const TensorDesc &desc, size_t numRuns) {
+  std::vector<int64_t> places;
+  size_t runs = 0;
+  forEachRun(desc, [&](int64_t first, int64_t start, int64_t count) {
+    EXPECT_EQ(first, int64_t(places.size()));
+    for (int64_t i = 0; i < count; ++i)
+      places.push_back(start + i);
+    ++runs;
+  });
+  EXPECT_EQ(runs, numRuns) << desc.toString();
+  ASSERT_EQ(int64_t(places.size()), desc.elements());
+  for (int64_t n = 0; n < desc.elements(); ++n) {
+    int64_t place = 0;
+    for (size_t i = desc.rank, rest = size_t(n); i-- > 0;) {
+      place += int64_t(rest % size_t(desc.dims[i])) * desc.stride(i);
+      rest /= size_t(desc.dims[i]);
+    }
+    EXPECT_EQ(places[size_t(n)], place) << desc.toString() << ", " << n;
+  }
+}
+
+TEST(Runs, AreAsLongAsTheLayoutAllows) {
+  expectRuns(TensorDesc(DType::F32, {}), 1);
+  expectRuns(TensorDesc(DType::F32, {3, 4, 5}), 1);
+  TensorDesc padded(DType::BF16, {5, 3});
+  padded.layout = Layout::Padded;
+  expectRuns(padded, 5);
+  auto strided = [](Span<const int64_t> shape, Span<const int64_t> strides) {
+    return TensorDesc::strided(DType::F32, shape, strides);
+  };
+  expectRuns(strided({4, 3}, {8, 1}), 4);        // columns
+  expectRuns(strided({3, 4}, {1, 3}), 12);       // transposed
+  expectRuns(strided({2, 3, 4}, {24, 4, 1}), 2); // rows of each matrix
+  expectRuns(strided({2, 3, 4}, {0, 4, 1}), 2);  // broadcast
+  expectRuns(strided({3, 1, 4}, {4, 9, 1}), 1);  // one index of any stride
+  expectRuns(strided({2, 2, 2, 2}, {16, 2, 8, 1}), 8);
 }
 
 } // namespace

@@ -144,6 +144,12 @@ TEST(Executor, EveryCallIsRefusedWhileAnotherRuns) {
                         uint64_t bytes) override {
       return inner->copyOnDevice(stream, to, from, bytes);
     }
+    Status copy2D(Stream &stream, void *to, uint64_t toPitch, const void *from,
+                  uint64_t fromPitch, uint64_t rowBytes,
+                  uint64_t numRows) override {
+      return inner->copy2D(stream, to, toPitch, from, fromPitch, rowBytes,
+                           numRows);
+    }
     Status fill(Stream &stream, void *memory, uint8_t byte,
                 uint64_t bytes) override {
       return inner->fill(stream, memory, byte, bytes);

@@ -143,6 +143,26 @@ TEST_P(CopyTest, FromOnePlaceOnTheDeviceToAnother) {
             device->kind() == DeviceKind::CUDA);
 }
 
+TEST_P(CopyTest, RowsFromOnePitchToAnother) {
+  auto stream = makeStream();
+  Buffer buffer(*device, 1024);
+  std::vector<uint8_t> values = pattern(5 * 24, 3), expected(1024, 0xaa);
+  ASSERT_TRUE(device->fill(*stream, buffer.at(), 0xaa, 1024).ok());
+  ASSERT_TRUE(
+      device->copyToDevice(*stream, buffer.at(), values.data(), values.size())
+          .ok());
+  ASSERT_TRUE(
+      device->copy2D(*stream, buffer.at(512), 17, buffer.at(), 24, 17, 5).ok());
+  ASSERT_TRUE(
+      device->copy2D(*stream, buffer.at(768), 40, buffer.at(1), 24, 3, 5).ok());
+  std::copy(values.begin(), values.end(), expected.begin());
+  for (size_t row = 0; row < 5; ++row) {
+    std::copy_n(&values[row * 24], 17, &expected[512 + row * 17]);
+    std::copy_n(&values[row * 24 + 1], 3, &expected[768 + row * 40]);
+  }
+  EXPECT_EQ(download(*device, *stream, buffer.at(), 1024), expected);
+}
+
 TEST_P(CopyTest, OrderIsThatOfTheCalls) {
   auto stream = makeStream();
   Buffer buffer(*device, 256);
@@ -298,8 +318,8 @@ TEST_P(CaptureTest, RecordsAndReplays) {
   EXPECT_FALSE(stream->isCapturing());
   EXPECT_EQ((*graph)->numCalls(), 2u);
   EXPECT_GE((*graph)->numNodes(), 2u);
-  EXPECT_EQ(ReluArgs((*graph)->call(1).launchArgs()).x().data,
-            relus.view(1).data);
+  EXPECT_EQ(ReluArgs((*graph)->call(1).launchArgs()).x().start(),
+            relus.view(1).start());
   if (runsKernels()) {
     EXPECT_EQ(relus.read(2), std::vector<float>(64)) << "recorded, not run";
   }
@@ -439,14 +459,15 @@ TEST_P(ErrorTest, WrongCallsAreRefusedBeforeTheyRun) {
     return op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, *stream, kid)
         .code();
   };
-  TensorView crooked = y, nothing = y, wide = y, overlapping = x;
-  crooked.data = static_cast<char *>(y.data) + 1;
-  nothing.data = nullptr;
-  wide.desc = TensorDesc(DType::F32, {65});
-  overlapping.data = static_cast<char *>(x.data) + 4;
+  TensorView crooked(y.dense<char>() + 1, y.desc), nothing(nullptr, y.desc),
+      wide(y.start(), TensorDesc(DType::F32, {65})),
+      overlapping(x.dense<char>() + 4, x.desc),
+      strided(x.start(), TensorDesc::strided(DType::F32, {32}, {2}));
   EXPECT_EQ(code(x, crooked), StatusCode::Misaligned);
   EXPECT_EQ(code(x, nothing), StatusCode::InvalidArgument);
   EXPECT_EQ(code(x, wide), StatusCode::ShapeMismatch);
+  EXPECT_EQ(code(strided, {y.start(), TensorDesc(DType::F32, {32})}),
+            StatusCode::NotImplemented);
   EXPECT_EQ(code(x, overlapping), StatusCode::InvalidArgument);
   EXPECT_EQ(code(x, y, "relu_f32_v99"), StatusCode::InvalidArgument);
   EXPECT_EQ(code(x, y), StatusCode::Ok);

@@ -61,9 +61,9 @@ void runCall(const ResolvedCall &call, int numThreads) {
 std::vector<ByteAccess> accessesOf(const ResolvedCall &call) {
   std::vector<ByteAccess> accesses;
   auto add = [&](const TensorView &view, bool writes) {
-    auto begin = reinterpret_cast<uintptr_t>(view.data);
+    auto begin = reinterpret_cast<uintptr_t>(view.start());
     uint64_t bytes = view.desc.spanBytes();
-    if (view.data && bytes)
+    if (view.start() && bytes)
       accesses.push_back({begin, begin + bytes, writes});
   };
   for (size_t i = 0; i < call.body->numOperands; ++i)
@@ -255,6 +255,14 @@ public:
   Status copyOnDevice(Stream &, void *to, const void *from,
                       uint64_t bytes) override {
     std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status copy2D(Stream &, void *to, uint64_t toPitch, const void *from,
+                uint64_t fromPitch, uint64_t rowBytes,
+                uint64_t numRows) override {
+    for (uint64_t row = 0; row < numRows; ++row)
+      std::memcpy(static_cast<char *>(to) + row * toPitch,
+                  static_cast<const char *>(from) + row * fromPitch, rowBytes);
     return {};
   }
   Status fill(Stream &, void *at, uint8_t value, uint64_t bytes) override {

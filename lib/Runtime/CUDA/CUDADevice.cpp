@@ -94,6 +94,13 @@ Status CUDADevice::copyOnDevice(Stream &stream, void *to, const void *from,
   return static_cast<CUDAStream &>(stream).copy(to, from, bytes);
 }
 
+Status CUDADevice::copy2D(Stream &stream, void *to, uint64_t toPitch,
+                          const void *from, uint64_t fromPitch,
+                          uint64_t rowBytes, uint64_t numRows) {
+  return static_cast<CUDAStream &>(stream).copy2D(to, toPitch, from, fromPitch,
+                                                  rowBytes, numRows);
+}
+
 Status CUDADevice::fill(Stream &stream, void *at, uint8_t value,
                         uint64_t bytes) {
   return static_cast<CUDAStream &>(stream).fill(at, value, bytes);

@@ -32,6 +32,9 @@ public:
                     uint64_t bytes) override;
   Status copyOnDevice(Stream &stream, void *to, const void *from,
                       uint64_t bytes) override;
+  Status copy2D(Stream &stream, void *to, uint64_t toPitch, const void *from,
+                uint64_t fromPitch, uint64_t rowBytes,
+                uint64_t numRows) override;
   Status fill(Stream &stream, void *at, uint8_t value, uint64_t bytes) override;
   StatusOr<std::shared_ptr<const DeviceCall>>
   prepareCall(const ResolvedCall &call) override;

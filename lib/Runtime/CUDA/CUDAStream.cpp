@@ -390,6 +390,16 @@ Status CUDAStream::copy(void *to, const void *from, uint64_t bytes) {
   return {};
 }
 
+Status CUDAStream::copy2D(void *to, uint64_t toPitch, const void *from,
+                          uint64_t fromPitch, uint64_t rowBytes,
+                          uint64_t numRows) {
+  AICF_RETURN_IF_ERROR(refuseWhileCapturing("copy through"));
+  AICF_RETURN_IF_ERROR(card.activate());
+  AICF_CUDA_TRY(api, cudaMemcpy2DAsync, to, toPitch, from, fromPitch, rowBytes,
+                numRows, cudaMemcpyDeviceToDevice, branches[0].get());
+  return {};
+}
+
 Status CUDAStream::fill(void *at, uint8_t value, uint64_t bytes) {
   AICF_RETURN_IF_ERROR(refuseWhileCapturing("fill through"));
   AICF_RETURN_IF_ERROR(card.activate());

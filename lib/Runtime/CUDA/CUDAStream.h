@@ -76,6 +76,8 @@ public:
   Status upload(void *to, const void *from, uint64_t bytes);
   Status download(void *to, const void *from, uint64_t bytes);
   Status copy(void *to, const void *from, uint64_t bytes);
+  Status copy2D(void *to, uint64_t toPitch, const void *from,
+                uint64_t fromPitch, uint64_t rowBytes, uint64_t numRows);
   Status fill(void *at, uint8_t value, uint64_t bytes);
 
 private:

@@ -50,7 +50,7 @@ cudaDataType_t cudaTypeOf(DType dtype) {
 }
 
 uint32_t alignmentOf(const TensorView &view) {
-  auto bits = reinterpret_cast<uintptr_t>(view.data) | 256;
+  auto bits = reinterpret_cast<uintptr_t>(view.start()) | 256;
   return uint32_t(bits & (~bits + 1));
 }
 
@@ -61,8 +61,8 @@ cublasLtEpilogue_t epilogueOf(const Product &product) {
   case Product::Epilogue::BiasRelu:
     return CUBLASLT_EPILOGUE_RELU_BIAS;
   case Product::Epilogue::BiasGelu:
-    return product.geluOperand.data ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
-                                    : CUBLASLT_EPILOGUE_GELU_BIAS;
+    return product.geluOperand.start() ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
+                                       : CUBLASLT_EPILOGUE_GELU_BIAS;
   case Product::Epilogue::GeluBwd:
     return CUBLASLT_EPILOGUE_DGELU;
   case Product::Epilogue::Reduce:
@@ -88,7 +88,8 @@ struct Problem : Product {
 Problem::Problem(const Product &product, const ResolvedCall &call)
     : Product(product), isTF32(call.row->math == Math::TF32), in(a.desc.dtype),
       out(c.desc.dtype), epilogue(epilogueOf(product)),
-      workspaceBytes(call.workspace.data ? call.workspace.desc.spanBytes() : 0),
+      workspaceBytes(call.workspace.start() ? call.workspace.desc.spanBytes()
+                                            : 0),
       alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
 
 std::string Problem::key() const {
@@ -162,7 +163,7 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
     cudaDataType_t type = cudaTypeOf(p.out);
     AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type));
   }
-  if (p.geluOperand.data) // our rows are its columns
+  if (p.geluOperand.start()) // our rows are its columns
     AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n));
   auto operand = [&](int64_t rows, int64_t columns, bool isTransposed,
                      int64_t pitch) {
@@ -328,8 +329,9 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
   AICF_ASSIGN_OR_RETURN(
       DeviceMemory extra,
       makeDeviceMemory(api, uint64_t(std::max(p.m, p.n)) * sizeOf(p.out)));
-  AICF_ASSIGN_OR_RETURN(DeviceMemory geluOperand,
-                        makeDeviceMemory(api, p.geluOperand.data ? bytesC : 1));
+  AICF_ASSIGN_OR_RETURN(
+      DeviceMemory geluOperand,
+      makeDeviceMemory(api, p.geluOperand.start() ? bytesC : 1));
   AICF_ASSIGN_OR_RETURN(DeviceMemory workspace,
                         makeDeviceMemory(api, p.workspaceBytes + 1));
   AICF_ASSIGN_OR_RETURN(StreamHandle stream, makeStream(api));
@@ -340,8 +342,8 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
   for (size_t i = 0; i < all.size(); ++i) {
     AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
     AICF_RETURN_IF_ERROR(
-        d.setPointers(api, p.extra.data ? extra.get() : nullptr,
-                      p.geluOperand.data ? geluOperand.get() : nullptr));
+        d.setPointers(api, p.extra.start() ? extra.get() : nullptr,
+                      p.geluOperand.start() ? geluOperand.get() : nullptr));
     MatmulCall call(
         api, handle, std::move(d),
         {a.get(), b.get(), c.get(), workspace.get(), p.workspaceBytes}, all[i],
@@ -413,19 +415,20 @@ CublasLt::prepare(const ResolvedCall &call, const PrepareContext &context) {
   for (auto [what, pointer] :
        {std::pair(p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? "result 1 (sums)"
                                                          : "operand 2 (bias)",
-                  p.extra.data),
-        std::pair("gelu's operand", p.geluOperand.data)})
+                  p.extra.start()),
+        std::pair("gelu's operand", p.geluOperand.start())})
     if (reinterpret_cast<uintptr_t>(pointer) % 16 != 0)
       return makeError(StatusCode::Misaligned, call.row->kid, ": ", what,
                        " has address ", pointer,
                        ", which is not a multiple of 16 bytes");
-  AICF_RETURN_IF_ERROR(d.setPointers(api, p.extra.data, p.geluOperand.data));
+  AICF_RETURN_IF_ERROR(
+      d.setPointers(api, p.extra.start(), p.geluOperand.start()));
   StatusOr<cublasLtMatmulAlgo_t> algorithm = choose(p, d, context);
   if (!algorithm.ok())
     return algorithm.status().withContext(std::string(call.row->kid));
   return std::shared_ptr<const CUDACall>(std::make_shared<MatmulCall>(
       api, handle, std::move(d),
-      Pointers{p.a.data, p.b.data, p.c.data, call.workspace.data,
+      Pointers{p.a.start(), p.b.start(), p.c.start(), call.workspace.start(),
                p.workspaceBytes},
       *algorithm, p.in == DType::F64));
 }

@@ -34,6 +34,8 @@ namespace aicf {
   X(cudaFreeHost, (void *))                                                    \
   X(cudaMemcpyAsync,                                                           \
     (void *, const void *, size_t, cudaMemcpyKind, cudaStream_t))              \
+  X(cudaMemcpy2DAsync, (void *, size_t, const void *, size_t, size_t, size_t,  \
+                        cudaMemcpyKind, cudaStream_t))                         \
   X(cudaMemsetAsync, (void *, int, size_t, cudaStream_t))                      \
   X(cudaStreamCreateWithFlags, (cudaStream_t *, unsigned))                     \
   X(cudaStreamDestroy, (cudaStream_t))                                         \

@@ -311,6 +311,8 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   EXPECT_EQ(device->fill(**a, *memory, 0, 4).code(), StatusCode::FailedState);
   EXPECT_EQ(device->copyOnDevice(**a, *memory, *memory, 4).code(),
             StatusCode::FailedState);
+  EXPECT_EQ(device->copy2D(**a, *memory, 1, *memory, 1, 1, 2).code(),
+            StatusCode::FailedState);
   EXPECT_EQ(device->copyToDevice(**a, *memory, &value, 4).code(),
             StatusCode::FailedState);
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};

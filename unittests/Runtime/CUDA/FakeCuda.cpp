@@ -173,6 +173,23 @@ cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
     std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
+/// Between two places on the device; no kernel waits for it, so it is no node.
+cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
+                   size_t width, size_t height, cudaMemcpyKind kind,
+                   cudaStream_t handle) {
+  AICF_LOCKED;
+  auto span = [&](size_t pitch) { return (height - 1) * pitch + width; };
+  if (!w.get<Stream>(handle) || kind != cudaMemcpyDeviceToDevice ||
+      toPitch < width || fromPitch < width || !w.holds(to, span(toPitch)) ||
+      !w.holds(from, span(fromPitch))) {
+    ++w.misuses;
+    return cudaErrorInvalidValue;
+  }
+  for (size_t row = 0; row < height; ++row)
+    std::memcpy(static_cast<char *>(to) + row * toPitch,
+                static_cast<const char *>(from) + row * fromPitch, width);
+  return cudaSuccess;
+}
 cudaError_t set(void *at, int value, size_t bytes, cudaStream_t handle) {
   AICF_LOCKED;
   auto *stream = w.get<Stream>(handle);
@@ -494,6 +511,7 @@ CudaApi makeFakeApi() {
   api.cudaMallocHost = allocate;
   api.cudaFreeHost = release;
   api.cudaMemcpyAsync = copy;
+  api.cudaMemcpy2DAsync = copy2D;
   api.cudaMemsetAsync = set;
   api.cudaStreamCreateWithFlags = createStream;
   api.cudaStreamDestroy = destroyStream;

@@ -1,0 +1,194 @@
+//===- RegionTest.cpp - overlap and cover, against sets of bytes ----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Schedule/Region.h"
+#include "lib/Base/Runs.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+using namespace aicf;
+
+namespace {
+
+/// A value, and its bytes one by one.
+struct Value {
+  Region region;
+  std::set<uint64_t> bytes;
+
+  Value(uint64_t byteOffset, const TensorDesc &desc)
+      : region(byteOffset, desc) {
+    TensorDesc whole = desc.layout == Layout::Padded ? desc.stored() : desc;
+    forEachRun(whole, [&](int64_t, int64_t start, int64_t count) {
+      for (int64_t b = 0; b < count * int64_t(sizeOf(desc.dtype)); ++b)
+        bytes.insert(byteOffset + uint64_t(start) * sizeOf(desc.dtype) +
+                     uint64_t(b));
+    });
+  }
+  bool overlaps(const Value &o) const {
+    for (uint64_t byte : bytes)
+      if (o.bytes.count(byte))
+        return true;
+    return false;
+  }
+};
+
+bool isCovered(const Value &value, const std::vector<Value> &parts) {
+  for (uint64_t byte : value.bytes) {
+    bool found = false;
+    for (const Value &part : parts)
+      found |= part.bytes.count(byte) > 0;
+    if (!found)
+      return false;
+  }
+  return true;
+}
+
+std::vector<Region> regionsOf(const std::vector<Value> &values) {
+  std::vector<Region> regions;
+  for (const Value &value : values)
+    regions.push_back(value.region);
+  return regions;
+}
+
+/// A range of indices of each dimension of a dense array of `shape`.
+Value randomBox(std::mt19937 &random, Span<const int64_t> shape, DType dtype) {
+  std::vector<int64_t> extents, strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i];
+  int64_t offset = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    int64_t begin = int64_t(random()) % shape[i];
+    // Whole dimensions are merged with their neighbours.
+    bool isWhole = random() % 3 == 0;
+    begin = isWhole ? 0 : begin;
+    extents.push_back(isWhole ? shape[i]
+                              : 1 + int64_t(random()) % (shape[i] - begin));
+    offset += begin * strides[i];
+  }
+  return {uint64_t(offset) * sizeOf(dtype),
+          TensorDesc::strided(dtype, extents, strides)};
+}
+
+TEST(Region, BoxesOfOneArrayAreExact) {
+  std::mt19937 random(7);
+  const std::vector<std::vector<int64_t>> shapes = {
+      {24}, {4, 6}, {3, 4, 5}, {2, 3, 2, 4}, {5, 1, 3}};
+  size_t numApart = 0, numCovered = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const auto &shape = shapes[random() % shapes.size()];
+    Value a = randomBox(random, shape, DType::F32),
+          b = randomBox(random, shape, DType::F32);
+    ASSERT_EQ(a.region.overlaps(b.region), a.overlaps(b)) << round;
+    ASSERT_EQ(a.region == b.region, a.bytes == b.bytes) << round;
+    bool isSpanShared =
+        a.region.begin() < b.region.end() && b.region.begin() < a.region.end();
+    numApart += isSpanShared && !a.overlaps(b);
+    std::vector<Value> parts;
+    for (size_t n = random() % 12; n > 0; --n)
+      parts.push_back(randomBox(random, shape, DType::F32));
+    ASSERT_EQ(Region::isCovered(a.region, regionsOf(parts)),
+              isCovered(a, parts))
+        << round;
+    numCovered += parts.size() > 1 && isCovered(a, parts);
+  }
+  EXPECT_GT(numApart, 100u);
+  EXPECT_GT(numCovered, 100u);
+}
+
+TEST(Region, NothingIsMissed) {
+  std::mt19937 random(8);
+  auto any = [&]() -> Value {
+    std::vector<int64_t> extents, strides;
+    for (size_t i = random() % 4; i > 0; --i) {
+      extents.push_back(1 + int64_t(random() % 4));
+      strides.push_back(int64_t(random() % 12));
+    }
+    DType dtype = random() % 2 ? DType::F32 : DType::F16;
+    return {2 * (random() % 40), TensorDesc::strided(dtype, extents, strides)};
+  };
+  size_t numOverlaps = 0;
+  for (int round = 0; round < 5000; ++round) {
+    Value a = any(), b = any();
+    if (a.overlaps(b)) {
+      ASSERT_TRUE(a.region.overlaps(b.region)) << round;
+      ++numOverlaps;
+    }
+    std::vector<Value> parts{any(), any(), any(), b};
+    if (Region::isCovered(a.region, regionsOf(parts))) {
+      ASSERT_TRUE(isCovered(a, parts)) << round;
+    }
+  }
+  EXPECT_GT(numOverlaps, 500u);
+}
+
+TEST(Region, OfAPaddedTensorHoldsItsPads) {
+  TensorDesc padded(DType::BF16, {5, 3});
+  padded.layout = Layout::Padded;
+  EXPECT_EQ(Region(256, padded), Region(256, TensorDesc(DType::BF16, {8, 8})));
+}
+
+TEST(RegionMap, NamesTheRegionsThatShareBytes) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Value> values;
+    std::vector<RegionMap::Entry> entries;
+    for (size_t n = 1 + random() % 12; n > 0; --n) {
+      values.push_back(randomBox(random, {4, 6}, DType::F16));
+      entries.push_back({uint32_t(random() % 2), values.back().region});
+    }
+    auto map = RegionMap::create(entries);
+    ASSERT_TRUE(map.ok());
+    for (size_t i = 0; i < values.size(); ++i)
+      for (size_t j = 0; j < values.size(); ++j) {
+        bool sameBuffer = entries[i].buffer == entries[j].buffer;
+        uint32_t a = map->regionOf(i), b = map->regionOf(j);
+        ASSERT_EQ(a == b, sameBuffer && values[i].bytes == values[j].bytes);
+        ASSERT_EQ(map->overlap(a, b),
+                  sameBuffer && values[i].overlaps(values[j]));
+        auto others = map->overlapping(a);
+        bool isListed =
+            std::find(others.begin(), others.end(), b) != others.end();
+        ASSERT_EQ(isListed, a != b && map->overlap(a, b));
+      }
+  }
+}
+
+TEST(RegionMap, CoverIsOfMarkedRegionsOfTheBuffer) {
+  auto row = [](uint64_t i, int64_t n) {
+    return Region(i * 16, TensorDesc(DType::F32, {n, 4}));
+  };
+  std::vector<RegionMap::Entry> entries = {
+      {0, row(0, 3)}, {0, row(0, 1)}, {0, row(1, 2)}, {1, row(0, 3)}};
+  auto map = RegionMap::create(entries);
+  ASSERT_TRUE(map.ok());
+  auto covers = [&](const std::vector<size_t> &marked) {
+    std::vector<bool> isMarked(map->numRegions());
+    for (size_t value : marked)
+      isMarked[map->regionOf(value)] = true;
+    return map->isCovered(map->regionOf(0), isMarked);
+  };
+  EXPECT_TRUE(covers({0}));
+  EXPECT_TRUE(covers({1, 2}));
+  EXPECT_FALSE(covers({1}));
+  EXPECT_FALSE(covers({2}));
+  EXPECT_FALSE(covers({1, 3}));
+  EXPECT_FALSE(covers({}));
+}
+
+TEST(RegionMap, TooManyOverlapsAreRefused) {
+  std::vector<RegionMap::Entry> entries;
+  for (int64_t n = 1; n <= 5000; ++n)
+    entries.push_back({3, Region(0, TensorDesc(DType::F32, {n}))});
+  Status status = RegionMap::create(entries).status();
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(status.message(), "buffer 3: too many of its values share bytes");
+}
+
+} // namespace

@@ -134,10 +134,16 @@ def inline(shape, dtype, seed):
         repr(float(v)) for v in numbers)
 
 
+def io_of(entry):
+    """Inputs and outputs: buffers come first whose values come first, too."""
+    return [{**v, **b} for b, v in zip(entry["buffers"], entry["values"])
+            if b["segment"] == "io"]
+
+
 def inputs_of(dump, entry, folder):
     """Flags that give every input and hyper of an entry a value."""
     flags = []
-    for seed, t in enumerate(entry["tensors"], 1):
+    for seed, t in enumerate(io_of(entry), 1):
         if t["role"] != "input":
             continue
         if t["dtype"] == "bf16":
@@ -151,9 +157,9 @@ def inputs_of(dump, entry, folder):
             np.save(part, values(t["shape"], t["dtype"], seed))
             part.rename(path)
         flags += ["--input", "%s=@%s" % (t["name"], path)]
-    for t in dump["persistent"]:
-        if t["role"] == "hyper":
-            flags += ["--set", "%s=0.01" % t["name"]]
+    for b in dump["buffers"]:
+        if b["role"] == "hyper":
+            flags += ["--set", "%s=0.01" % b["name"]]
     return flags
 
 
@@ -175,7 +181,7 @@ def bits(tools, plan, dump, folder, device):
                 flags += ["--steps", STEPS, "--save-checkpoint", work / "ck"]
             else:
                 flags += ["--resume", work / "ck"]
-            outputs = [t["name"] for t in entry["tensors"]
+            outputs = [t["name"] for t in io_of(entry)
                        if t["role"] == "output" and t["dtype"] != "bf16"]
             for i, name in enumerate(outputs):
                 flags += ["--output", "%s=@%s" % (name, work / ("%d.npy" % i))]

@@ -84,17 +84,17 @@ struct Session {
   Status read(std::istream &in) {
     std::string name, path;
     in >> name >> path;
-    AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor->find(name));
+    AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor->find(name));
     std::vector<uint8_t> bytes(tensor.desc.spanBytes());
     AICF_RETURN_IF_ERROR(executor->read(name, bytes.data(), bytes.size()));
     return writeFileAtomically(path, bytes);
   }
   Status fill() {
     const float rate = 0.001f;
-    for (const PlanTensor &t : plan->persistent)
+    for (const TensorInfo &t : plan->tensors())
       if (t.role == Role::Hyper)
         AICF_RETURN_IF_ERROR(executor->write(t.name, &rate, sizeof(rate)));
-    for (const PlanTensor &t : plan->entries.front().tensors) {
+    for (const TensorInfo &t : plan->tensors(plan->entries.front())) {
       std::vector<uint8_t> zeros(t.desc.spanBytes());
       if (t.role == Role::Input)
         AICF_RETURN_IF_ERROR(executor->write(entry() + "/" + t.name,

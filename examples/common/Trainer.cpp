@@ -58,7 +58,7 @@ Status writeAll(Executor &executor, const std::string &name,
 
 /// The leading dimension of a tensor of the plan.
 StatusOr<size_t> batchSize(const Executor &executor, const char *name) {
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+  AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(name));
   if (tensor.desc.rank != 2)
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
                      tensor.desc.toString(), ", expected [batch, width]");

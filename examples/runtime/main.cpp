@@ -18,7 +18,7 @@
 namespace {
 
 aicf::Status writeInput(aicf::Executor &executor, const std::string &name,
-                        const aicf::PlanTensor &tensor) {
+                        const aicf::TensorInfo &tensor) {
   std::vector<char> bytes(tensor.desc.spanBytes());
   float value = tensor.role == aicf::Role::Hyper ? 0.01f : 1.0f;
   if (tensor.desc.dtype == aicf::DType::F32)
@@ -36,12 +36,12 @@ aicf::Status runPlan(const char *path) {
   if (!executor.ok())
     return executor.status();
   const aicf::PlanEntry &entry = plan->entries.front();
-  for (const aicf::PlanTensor &tensor : plan->persistent)
+  for (const aicf::TensorInfo &tensor : plan->tensors())
     if (tensor.role == aicf::Role::Hyper)
       if (auto status = writeInput(**executor, tensor.name, tensor);
           !status.ok())
         return status;
-  for (const aicf::PlanTensor &tensor : entry.tensors)
+  for (const aicf::TensorInfo &tensor : plan->tensors(entry))
     if (tensor.role == aicf::Role::Input)
       if (auto status =
               writeInput(**executor, entry.name + "/" + tensor.name, tensor);
@@ -50,7 +50,7 @@ aicf::Status runPlan(const char *path) {
   for (int step = 0; step < 20; ++step)
     if (auto status = (*executor)->run(entry.name); !status.ok())
       return status;
-  for (const aicf::PlanTensor &tensor : entry.tensors)
+  for (const aicf::TensorInfo &tensor : plan->tensors(entry))
     if (tensor.role == aicf::Role::Output &&
         tensor.desc.dtype == aicf::DType::F32 && tensor.desc.elements() == 1) {
       float value = 0;

@@ -31,11 +31,11 @@ struct ExecutorOptions {
   /// optimizers write what they read, step_inc returns t, bias_corr uses
   /// max(t, 1). For comparing gradients with a framework's.
   bool isWarmup = false;
-  /// Every tensor its own allocation, instead of three segments.
+  /// Every buffer its own allocation, instead of three segments.
   bool separateAllocations = false;
   /// Eager only: dead temps are overwritten with NaN bytes between calls.
   bool poison = false;
-  /// Eager only: guard bytes around every tensor, checked after each call.
+  /// Eager only: guard bytes around every buffer, checked after each call.
   /// Implies separateAllocations.
   bool canary = false;
   /// Graphs kept by run(GraphKey); the least recently used one goes first.
@@ -76,20 +76,20 @@ struct TraceRecord {
   uint32_t stream = 0;
   std::string entry;
   /// Names of operands and results, as the plan has them; one without a name is
-  /// "v<label>", or "t<tid>" in a plan without debug table.
+  /// "v<label>", or "#<number of the value>" in a plan without debug table.
   std::vector<std::string> inNames, outNames;
   /// Shapes of the same, as "64x128xf32".
   std::vector<std::string> inTypes, outTypes;
 };
 
-/// Where a tensor lives.
+/// Where a buffer of the plan lies.
 struct SlotInfo {
-  std::string entry; ///< empty for persistent tensors
-  uint32_t tid = 0;
-  int32_t vid = -1;
+  std::string entry;   ///< empty for persistent buffers
+  uint32_t buffer = 0; ///< its number, as in Plan::buffer()
+  int32_t vid = -1;    ///< label of the first value that lives there
   std::string name;
   Segment segment = Segment::Temp;
-  uint64_t offset = 0; ///< in the segment; 0 for bound or separate tensors
+  uint64_t offset = 0; ///< in the segment; 0 if bound or allocated by itself
   uint64_t bytes = 0;
   const void *pointer = nullptr;
 };
@@ -152,7 +152,7 @@ public:
   /// otherwise read()'s error. For asking before a long run.
   Status check_read(std::string_view name, std::string_view entry);
   /// The description of a tensor by name.
-  StatusOr<PlanTensor> find(std::string_view name) const;
+  StatusOr<TensorInfo> find(std::string_view name) const;
 
   /// Runs an entry once, eagerly. Errors: InvalidArgument (no such entry),
   /// NotInitialized (an input, hyper or param was never written).

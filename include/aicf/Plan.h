@@ -21,13 +21,17 @@
 
 namespace aicf {
 
-inline constexpr uint16_t kPlanMajor = 3;
-inline constexpr uint16_t kPlanMinor = 2;
+/// What serialize() writes.
+inline constexpr uint16_t kPlanMajor = 4;
+inline constexpr uint16_t kPlanMinor = 0;
+/// The last version of the format before that, which is read from minor 0 on.
+inline constexpr uint16_t kOldPlanMajor = 3;
+inline constexpr uint16_t kOldPlanMinor = 2;
 inline constexpr size_t kPlanTrailerBytes = 16;
 inline constexpr char kPlanMagic[9] = "AICFPLAN";
 
 /// Why a plan was refused; the name stands in brackets at the start of the
-/// message ("[TensorOffset] entry 0 (train_step), tensor 3: ...").
+/// message ("[BufferOffset] entry 0 (train_step), buffer 3: ...").
 #define AICF_PLAN_ERRORS(X)                                                    \
   X(TooSmall)      /* shorter than a trailer */                                \
   X(BadMagic)      /* no trailer: not a plan, or cut off */                    \
@@ -38,34 +42,39 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(BadDevice)                                                                 \
   X(MissingField) /* a vector or string that must be there is not */           \
   X(NoEntries)                                                                 \
-  X(EntryName)    /* empty or twice */                                         \
-  X(EntryBatches) /* accumulates no number of batches, or has no entry to */   \
-  X(EntryOutputs) /* a form that is unknown, or not of its outputs */          \
-  X(TensorName)   /* missing where needed, or twice */                         \
-  X(TensorDType)                                                               \
-  X(TensorRole)      /* unknown, or not legal in this table */                 \
-  X(TensorShape)     /* rank, zero, or more than 64 TiB */                     \
-  X(TensorOffset)    /* not aligned */                                         \
-  X(TensorRange)     /* outside its segment */                                 \
-  X(TensorLayout)    /* unknown, or not legal for the tensor */                \
-  X(TensorInit)      /* unknown initialiser, or not legal for the tensor */    \
-  X(TensorDerived)   /* derived from no float param or state of its shape */   \
+  X(EntryName)     /* empty or twice */                                        \
+  X(EntryBatches)  /* accumulates no number of batches, or has no entry to */  \
+  X(EntryOutputs)  /* a form that is unknown, or not of its outputs */         \
+  X(BufferName)    /* missing where needed, or twice */                        \
+  X(BufferRole)    /* unknown, or not legal in this table */                   \
+  X(BufferOffset)  /* not aligned */                                           \
+  X(BufferRange)   /* outside its segment */                                   \
+  X(BufferInit)    /* unknown initialiser, or not legal for the buffer */      \
+  X(BufferDerived) /* derived from no float param or state of its shape */     \
+  X(ValueBuffer)   /* lies in no buffer, or in a workspace */                  \
+  X(ValueWhole)    /* not all of the buffer whose number it has */             \
+  X(ValueDType)                                                                \
+  X(ValueShape)      /* rank, zero, or more than 64 TiB */                     \
+  X(ValueLayout)     /* unknown, or not legal for the value */                 \
+  X(ValueRange)      /* outside its buffer, or in the middle of an element */  \
+  X(ValueOverlaps)   /* too many values of one buffer share bytes */           \
   X(SegmentBytes)    /* a segment above the limit */                           \
-  X(SegmentOverlap)  /* persistent or io tensors share bytes */                \
+  X(SegmentOverlap)  /* persistent or io buffers share bytes */                \
   X(BodyKind)        /* a primitive of unknown kind */                         \
   X(BodyForm)        /* not in normal form: see kernels/BodyRules.h */         \
   X(BodyPattern)     /* no kernel family takes these primitives in one call */ \
   X(CallBody)        /* no such body, or other counts than it has */           \
   X(CallKid)         /* unknown on the device, or for another call */          \
-  X(CallTensor)      /* a tid that is not there */                             \
+  X(CallValue)       /* the number of no value */                              \
   X(CallLabels)      /* label counts differ from operand counts */             \
   X(DebugCounts)     /* the debug table is of another plan */                  \
   X(CallRules)       /* the primitives' own constraints */                     \
   X(CallWorkspace)   /* not one, too small, or more than the kernel takes */   \
-  X(CallWrites)      /* writes an input or hyper, or one tensor twice */       \
-  X(CallInplace)     /* reads and writes a tensor where the op may not */      \
+  X(CallWrites)      /* writes an input or hyper, or the same bytes twice */   \
+  X(CallInplace)     /* reads and writes bytes where the op may not */         \
+  X(CallAlignment)   /* the kernel needs better aligned values */              \
   X(StreamOrder)     /* cycles, unjoined streams, events */                    \
-  X(UnorderedAccess) /* two streams race on a tensor */                        \
+  X(UnorderedAccess) /* two streams race on the same bytes */                  \
   X(ReadBeforeWrite) /* a temp or output read before, or never, written */     \
   X(LiveOverlap)     /* two live temps share bytes */
 
@@ -78,28 +87,53 @@ std::string_view nameOf(PlanError error);
 /// Every PlanError, for tests.
 Span<const PlanError> allPlanErrors();
 
-struct PlanTensor {
+/// A piece of memory.
+struct PlanBuffer {
   std::string name; ///< empty for most temps
-  TensorDesc desc;
   Role role = Role::Temp;
+  uint64_t bytes = 0;
   uint64_t offset = 0; ///< bytes from the start of segmentOf(role)
-  int32_t vid = -1;    ///< debug: label of the first value that lives here
   InitKind init = InitKind::None;
   double initValue = 0;
-  /// The persistent tensor that this state is a cast of, by tid, or -1. It is
-  /// recomputed whenever that one is written from outside, and never saved.
+  /// The number of the persistent buffer that this state is a cast of, or -1.
+  /// It is recomputed whenever that one is written from outside, and never
+  /// saved.
   int32_t derivedFrom = -1;
 
-  bool operator==(const PlanTensor &o) const;
+  bool operator==(const PlanBuffer &o) const;
+};
+
+/// A tensor in a buffer: what calls take and make.
+struct PlanValue {
+  uint32_t buffer = 0;     ///< its number: see Plan::buffer()
+  uint64_t byteOffset = 0; ///< of the first element, in the buffer
+  TensorDesc desc;
+  int32_t vid = -1; ///< debug: label of the first value that lives here
+
+  bool operator==(const PlanValue &o) const;
+};
+
+/// A named buffer as callers see it, who read and write it as a whole.
+struct TensorInfo {
+  std::string name;
+  Role role = Role::Input;
+  TensorDesc desc; ///< dense: callers see no pads
+  InitKind init = InitKind::None;
+  double initValue = 0;
+  std::string derivedFrom; ///< the name of what it is a cast of, or empty
+  int32_t vid = -1;
+
+  bool isDerived() const { return !derivedFrom.empty(); }
 };
 
 struct PlanCall {
   /// Never null. Equal calls share one; so they do in the file.
   std::shared_ptr<const Body> body;
   std::string kid;
-  std::vector<uint32_t> ins, outs; ///< tids of the body's operands, results
-  int32_t workspace = -1;          ///< tid, or -1
-  uint64_t workspaceBytes = 0;     ///< that the kernel gets, of that tensor
+  /// Numbers of values: the body's operands and results.
+  std::vector<uint32_t> ins, outs;
+  int32_t workspace = -1;      ///< number of a buffer, or -1
+  uint64_t workspaceBytes = 0; ///< that the kernel gets, of that buffer
   uint32_t stream = 0;
   std::vector<int64_t> waits, signals;
   /// Debug: labels of operands, and of the values that the body makes (see
@@ -115,9 +149,16 @@ struct PlanCall {
 struct PlanEntry {
   std::string name;
   uint64_t ioBytes = 0, tempBytes = 0;
-  uint64_t tempLowerBound = 0;     ///< debug
-  uint32_t values = 0, nodes = 0;  ///< debug: of the entry in the aicf dialect
-  std::vector<PlanTensor> tensors; ///< io and temp; tids go on from persistent
+  uint64_t tempLowerBound = 0; ///< debug
+  /// debug: of the entry in the aicf dialect
+  uint32_t numStepValues = 0, numStepNodes = 0;
+  /// Inputs and outputs first, then what lives in the temp segment. Numbers go
+  /// on from the plan's.
+  std::vector<PlanBuffer> buffers;
+  /// Those of inputs and outputs first, as many and in the same order; then any
+  /// of the plan's and the entry's buffers but workspaces. Numbers go on from
+  /// the plan's.
+  std::vector<PlanValue> values;
   std::vector<PlanCall> calls;
   /// How many batches make an update, 2 or more: all but the last of them go
   /// through the entry NAME.accumulate (aicf/EntryNames.h). 0: one batch does,
@@ -134,11 +175,14 @@ struct PlanParseOptions {
 
 class Plan {
 public:
-  /// Of the file that was read; serialize() writes kPlanMinor.
-  uint16_t minor = kPlanMinor;
+  /// Of the file that was read; serialize() writes kPlanMajor.kPlanMinor.
+  uint16_t major = kPlanMajor, minor = kPlanMinor;
   DeviceKind device = DeviceKind::CPU;
   uint64_t persistentBytes = 0;
-  std::vector<PlanTensor> persistent;
+  /// Params, states and hypers, which all entries share; and of each the value
+  /// that is all of it.
+  std::vector<PlanBuffer> buffers;
+  std::vector<PlanValue> values;
   std::vector<PlanEntry> entries;
 
   /// Reads and verifies a file. Errors: DeviceError (cannot be read),
@@ -151,11 +195,25 @@ public:
   /// table labels, locations and counts are lost; what runs is the same.
   std::vector<uint8_t> serialize(bool withDebug = true) const;
 
-  /// The tensor `tid` as seen from `entry`. `tid` must be valid.
-  const PlanTensor &tensor(const PlanEntry &entry, uint32_t tid) const {
-    return tid < persistent.size() ? persistent[tid]
-                                   : entry.tensors[tid - persistent.size()];
+  /// The buffer and the value with a number, as seen from `entry`. The number
+  /// must be valid. The value of a named buffer has the buffer's number.
+  const PlanBuffer &buffer(const PlanEntry &entry, uint32_t number) const {
+    return number < buffers.size() ? buffers[number]
+                                   : entry.buffers[number - buffers.size()];
   }
+  const PlanValue &value(const PlanEntry &entry, uint32_t number) const {
+    return number < values.size() ? values[number]
+                                  : entry.values[number - values.size()];
+  }
+  const PlanBuffer &bufferOf(const PlanEntry &entry, uint32_t value) const {
+    return buffer(entry, this->value(entry, value).buffer);
+  }
+  /// Params, states and hypers as callers see them.
+  std::vector<TensorInfo> tensors() const;
+  /// Inputs and outputs of an entry of the plan.
+  std::vector<TensorInfo> tensors(const PlanEntry &entry) const;
+  /// The named buffer with a number, as seen from `entry`.
+  TensorInfo tensor(const PlanEntry &entry, uint32_t number) const;
   /// The entry called `name`, or nullptr.
   const PlanEntry *findEntry(std::string_view name) const;
   /// How many batches make an update of an entry: what the plan says, and for a

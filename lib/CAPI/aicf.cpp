@@ -23,15 +23,14 @@ static_assert(AICF_MAX_RANK == kMaxRank);
 
 struct AICFPlan {
   explicit AICFPlan(std::shared_ptr<const Plan> made) : plan(std::move(made)) {
-    for (const PlanTensor &t : plan->persistent)
-      tensors.emplace_back(t.name, &t);
+    for (const TensorInfo &t : plan->tensors())
+      tensors.emplace_back(t.name, t);
     for (const PlanEntry &entry : plan->entries)
-      for (const PlanTensor &t : entry.tensors)
-        if (segmentOf(t.role) == Segment::IO)
-          tensors.emplace_back(entry.name + "/" + t.name, &t);
+      for (const TensorInfo &t : plan->tensors(entry))
+        tensors.emplace_back(entry.name + "/" + t.name, t);
   }
   std::shared_ptr<const Plan> plan;
-  std::vector<std::pair<std::string, const PlanTensor *>> tensors;
+  std::vector<std::pair<std::string, TensorInfo>> tensors;
 };
 struct AICFDevice {
   std::shared_ptr<Device> device;
@@ -90,7 +89,7 @@ StatusOr<std::shared_ptr<Device>> makeDevice(const char *name,
   return createCUDADevice(options);
 }
 
-void describe(const PlanTensor &tensor, AICFTensorInfo *info) {
+void describe(const TensorInfo &tensor, AICFTensorInfo *info) {
   *info = {};
   info->dtype = AICFDType(tensor.desc.dtype);
   info->role = AICFRole(tensor.role);
@@ -160,12 +159,10 @@ AICFStatus aicf_plan_tensor(const AICFPlan *plan, size_t index,
           return makeError(StatusCode::InvalidArgument, "tensor ", index,
                            " of a plan that has ", plan->tensors.size());
         const auto &[text, tensor] = plan->tensors[index];
-        PlanTensor shown = *tensor;
-        shown.desc = shown.desc.dense(); // callers see no pads
         if (name)
           *name = text.c_str();
         if (info)
-          describe(shown, info);
+          describe(tensor, info);
         return {};
       },
       plan);
@@ -199,7 +196,7 @@ AICFStatus aicf_executor_find(const AICFExecutor *executor, const char *name,
                               AICFTensorInfo *info) {
   return call(
       [&]() -> Status {
-        AICF_ASSIGN_OR_RETURN(PlanTensor tensor,
+        AICF_ASSIGN_OR_RETURN(TensorInfo tensor,
                               executor->executor->find(name));
         describe(tensor, info);
         return {};

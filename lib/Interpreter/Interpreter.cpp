@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace aicf {
@@ -31,84 +32,90 @@ Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
       random(options.orderSeed.value_or(0)) {
   const Plan &p = *this->plan;
   persistent.assign(p.persistentBytes / kSlotBytes, kNothing);
-  isPersistentWritten.resize(p.persistent.size());
-  for (uint32_t tid = 0; tid < p.persistent.size(); ++tid)
-    if (p.persistent[tid].derivedFrom >= 0)
-      derivedStates[uint32_t(p.persistent[tid].derivedFrom)].push_back(tid);
+  isPersistentWritten.resize(p.buffers.size());
+  for (uint32_t i = 0; i < p.buffers.size(); ++i)
+    if (p.buffers[i].derivedFrom >= 0)
+      derivedStates[uint32_t(p.buffers[i].derivedFrom)].push_back(i);
   for (const PlanEntry &entry : p.entries)
     entries.push_back({Memory(entry.ioBytes / kSlotBytes, kNothing),
                        Memory(entry.tempBytes / kSlotBytes, kNothing),
-                       std::vector<bool>(entry.tensors.size())});
-  for (uint32_t tid = 0; tid < p.persistent.size(); ++tid) {
-    const PlanTensor &t = p.persistent[tid];
-    if (t.init == InitKind::None || t.derivedFrom >= 0)
+                       std::vector<bool>(entry.buffers.size()),
+                       {},
+                       {}});
+  for (size_t e = 0; e < entries.size(); ++e)
+    findAccesses(e);
+  for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+    TensorInfo t = p.tensor({}, i);
+    if (t.init == InitKind::None || t.isDerived())
       continue;
     std::vector<uint8_t> bytes = initialValue(t, options.seed);
     std::vector<double> values;
     for (size_t at = 0; at < bytes.size(); at += sizeOf(t.desc.dtype))
       values.push_back(loadElement(t.desc.dtype, bytes.data() + at));
-    store({0, tid}, values);
-    setWritten({0, tid});
+    store({0, i}, values);
+    setWritten(0, i);
   }
 }
 
-StatusOr<Interpreter::Place> Interpreter::locate(std::string_view entry,
-                                                 std::string_view name) const {
-  for (uint32_t tid = 0; entry.empty() && tid < plan->persistent.size(); ++tid)
-    if (plan->persistent[tid].name == name)
-      return Place{0, tid};
+StatusOr<Interpreter::ValueRef>
+Interpreter::locate(std::string_view entry, std::string_view name) const {
+  for (uint32_t i = 0; entry.empty() && i < plan->buffers.size(); ++i)
+    if (plan->buffers[i].name == name)
+      return ValueRef{0, i};
   for (size_t e = 0; e < entries.size(); ++e) {
     const PlanEntry &candidate = plan->entries[e];
-    for (size_t i = 0; candidate.name == entry && i < candidate.tensors.size();
+    for (size_t i = 0; candidate.name == entry && i < candidate.buffers.size();
          ++i)
-      if (candidate.tensors[i].name == name &&
-          segmentOf(candidate.tensors[i].role) == Segment::IO)
-        return Place{e, uint32_t(plan->persistent.size() + i)};
+      if (candidate.buffers[i].name == name &&
+          segmentOf(candidate.buffers[i].role) == Segment::IO)
+        return ValueRef{e, uint32_t(plan->buffers.size() + i)};
   }
   return makeError(StatusCode::InvalidArgument, "no tensor named \"", name,
                    "\"", entry.empty() ? "" : " in entry ", entry);
 }
 
-const PlanTensor &Interpreter::tensor(Place at) const {
-  return plan->tensor(plan->entries[at.entry], at.tid);
-}
-
-Interpreter::Memory &Interpreter::memoryOf(Place at) {
-  switch (segmentOf(tensor(at).role)) {
+Interpreter::Memory &Interpreter::memoryOf(size_t entry, Segment segment) {
+  switch (segment) {
   case Segment::Persistent:
     return persistent;
   case Segment::IO:
-    return entries[at.entry].io;
+    return entries[entry].io;
   case Segment::Temp:
     break;
   }
-  return entries[at.entry].temp;
+  return entries[entry].temp;
 }
 
-std::vector<double> Interpreter::load(Place at) const {
-  const PlanTensor &t = tensor(at);
-  const size_t slots = sizeOf(t.desc.dtype) / kSlotBytes;
-  const double *memory = memoryOf(at).data() + t.offset / kSlotBytes;
-  std::vector<double> values(size_t(t.desc.elements()));
-  forEachRun(t.desc, [&](int64_t first, int64_t start, int64_t count) {
+double *Interpreter::slotOf(ValueRef at) {
+  const PlanBuffer &buffer = bufferOf(at);
+  return memoryOf(at.entry, segmentOf(buffer.role)).data() +
+         (buffer.offset + value(at).byteOffset) / kSlotBytes;
+}
+
+std::vector<double> Interpreter::load(ValueRef at) const {
+  const TensorDesc &desc = value(at).desc;
+  const size_t slots = sizeOf(desc.dtype) / kSlotBytes;
+  const double *memory = const_cast<Interpreter *>(this)->slotOf(at);
+  std::vector<double> values(size_t(desc.elements()));
+  forEachRun(desc, [&](int64_t first, int64_t start, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
       values[size_t(first + i)] = memory[size_t(start + i) * slots];
   });
   return values;
 }
 
-void Interpreter::store(Place at, const std::vector<double> &values) {
-  const PlanTensor &t = tensor(at);
-  const size_t slots = sizeOf(t.desc.dtype) / kSlotBytes;
-  bool isRounded = options.roundToDType && isFloat(t.desc.dtype);
-  double *memory = memoryOf(at).data() + t.offset / kSlotBytes;
-  forEachRun(t.desc, [&](int64_t first, int64_t start, int64_t count) {
+void Interpreter::store(ValueRef at, const std::vector<double> &values) {
+  const TensorDesc &desc = value(at).desc;
+  const size_t slots = sizeOf(desc.dtype) / kSlotBytes;
+  bool isRounded = options.roundToDType && isFloat(desc.dtype);
+  double *memory = slotOf(at);
+  forEachRun(desc, [&](int64_t first, int64_t start, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       double value = values[size_t(first + i)];
       uint8_t bytes[8];
       if (isRounded) {
-        storeElement(t.desc.dtype, bytes, value);
-        value = loadElement(t.desc.dtype, bytes);
+        storeElement(desc.dtype, bytes, value);
+        value = loadElement(desc.dtype, bytes);
       }
       double *slot = memory + size_t(start + i) * slots;
       *slot = value;
@@ -117,57 +124,58 @@ void Interpreter::store(Place at, const std::vector<double> &values) {
   });
 }
 
-bool Interpreter::isWritten(Place at) const {
-  return at.tid < isPersistentWritten.size()
-             ? isPersistentWritten[at.tid]
-             : entries[at.entry].isWritten[at.tid - isPersistentWritten.size()];
+bool Interpreter::isWritten(size_t entry, uint32_t buffer) const {
+  return buffer < isPersistentWritten.size()
+             ? isPersistentWritten[buffer]
+             : entries[entry].isWritten[buffer - isPersistentWritten.size()];
 }
 
-void Interpreter::setWritten(Place at) {
-  if (at.tid >= isPersistentWritten.size()) {
-    entries[at.entry].isWritten[at.tid - isPersistentWritten.size()] = true;
+void Interpreter::setWritten(size_t entry, uint32_t buffer) {
+  if (buffer >= isPersistentWritten.size()) {
+    entries[entry].isWritten[buffer - isPersistentWritten.size()] = true;
     return;
   }
-  isPersistentWritten[at.tid] = true;
-  refreshDerived(at.tid);
+  isPersistentWritten[buffer] = true;
+  refreshDerived(buffer);
 }
 
 void Interpreter::refreshDerived(uint32_t source) {
   auto of = derivedStates.find(source);
   if (of == derivedStates.end())
     return;
-  for (uint32_t tid : of->second) {
-    store({0, tid}, load({0, source}));
-    isPersistentWritten[tid] = true;
+  for (uint32_t state : of->second) {
+    store({0, state}, load({0, source}));
+    isPersistentWritten[state] = true;
   }
 }
 
-StatusOr<PlanTensor> Interpreter::find(std::string_view entry,
+StatusOr<TensorInfo> Interpreter::find(std::string_view entry,
                                        std::string_view name) const {
-  AICF_ASSIGN_OR_RETURN(Place at, locate(entry, name));
-  return tensor(at);
+  AICF_ASSIGN_OR_RETURN(ValueRef at, locate(entry, name));
+  return plan->tensor(plan->entries[at.entry], at.number);
 }
 
 Status Interpreter::write(std::string_view entry, std::string_view name,
                           Span<const double> values) {
-  AICF_ASSIGN_OR_RETURN(Place at, locate(entry, name));
-  const PlanTensor &t = tensor(at);
-  if (values.size() != size_t(t.desc.elements()))
+  AICF_ASSIGN_OR_RETURN(ValueRef at, locate(entry, name));
+  const TensorDesc &desc = value(at).desc;
+  if (values.size() != size_t(desc.elements()))
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
-                     t.desc.toString(), ", got ", values.size(), " values");
-  if (t.role == Role::Output || t.derivedFrom >= 0)
+                     desc.toString(), ", got ", values.size(), " values");
+  const PlanBuffer &buffer = bufferOf(at);
+  if (buffer.role == Role::Output || buffer.derivedFrom >= 0)
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
-                     t.derivedFrom >= 0 ? "derived" : "an output",
+                     buffer.derivedFrom >= 0 ? "derived" : "an output",
                      ": it cannot be written");
   store(at, std::vector<double>(values.begin(), values.end()));
-  setWritten(at);
+  setWritten(at.entry, at.number);
   return {};
 }
 
 StatusOr<std::vector<double>> Interpreter::read(std::string_view entry,
                                                 std::string_view name) const {
-  AICF_ASSIGN_OR_RETURN(Place at, locate(entry, name));
-  if (!isWritten(at))
+  AICF_ASSIGN_OR_RETURN(ValueRef at, locate(entry, name));
+  if (!isWritten(at.entry, at.number))
     return makeError(StatusCode::NotInitialized, "\"", name,
                      "\" has no value yet");
   return load(at);
@@ -205,22 +213,84 @@ std::vector<size_t> Interpreter::orderOf(const PlanEntry &entry) {
   return order;
 }
 
-/// Whatever a call reads before any call writes it has a value.
+/// The bytes of buffers that some calls have written, one by one.
+namespace {
+class WrittenBytes {
+public:
+  WrittenBytes(const Plan &plan, const PlanEntry &entry)
+      : plan(plan), entry(entry) {}
+  void add(uint32_t value) {
+    std::vector<bool> &bytes = of(value);
+    forEachByte(value, [&](size_t byte) { bytes[byte] = true; });
+  }
+  bool has(uint32_t value) {
+    std::vector<bool> &bytes = of(value);
+    bool all = true;
+    forEachByte(value, [&](size_t byte) { all = all && bytes[byte]; });
+    return all;
+  }
+  /// The buffers of which every byte is written.
+  std::vector<uint32_t> whole() const {
+    std::vector<uint32_t> numbers;
+    for (const auto &[buffer, bytes] : written)
+      if (std::find(bytes.begin(), bytes.end(), false) == bytes.end())
+        numbers.push_back(buffer);
+    return numbers;
+  }
+
+private:
+  std::vector<bool> &of(uint32_t value) {
+    uint32_t buffer = plan.value(entry, value).buffer;
+    std::vector<bool> &bytes = written[buffer];
+    bytes.resize(plan.buffer(entry, buffer).bytes);
+    return bytes;
+  }
+  /// Pads included: kernels write zeros there.
+  template <typename Function>
+  void forEachByte(uint32_t value, Function function) {
+    const PlanValue &v = plan.value(entry, value);
+    forEachRun(v.desc.layout == Layout::Padded ? v.desc.stored() : v.desc,
+               [&](int64_t, int64_t start, int64_t count) {
+                 const size_t element = sizeOf(v.desc.dtype);
+                 for (size_t b = 0; b < size_t(count) * element; ++b)
+                   function(v.byteOffset + size_t(start) * element + b);
+               });
+  }
+
+  const Plan &plan;
+  const PlanEntry &entry;
+  std::map<uint32_t, std::vector<bool>> written; ///< by buffer
+};
+} // namespace
+
+void Interpreter::findAccesses(size_t entry) {
+  const PlanEntry &e = plan->entries[entry];
+  WrittenBytes written(*plan, e);
+  std::set<uint32_t> read;
+  for (const PlanCall &call : e.calls) {
+    for (uint32_t in : call.ins) {
+      Role role = plan->bufferOf(e, in).role;
+      bool isOutside =
+          role == Role::Input || segmentOf(role) == Segment::Persistent;
+      if (isOutside && !written.has(in))
+        read.insert(plan->value(e, in).buffer);
+    }
+    for (uint32_t out : call.outs)
+      written.add(out);
+  }
+  entries[entry].read.assign(read.begin(), read.end());
+  entries[entry].written = written.whole();
+}
+
+/// Whatever a run reads before it writes all of it has a value.
 Status Interpreter::checkInputs(size_t entry) const {
   const PlanEntry &e = plan->entries[entry];
-  std::set<uint32_t> written;
-  for (const PlanCall &call : e.calls) {
-    for (uint32_t tid : call.ins) {
-      const PlanTensor &t = tensor({entry, tid});
-      bool isOutside =
-          t.role == Role::Input || segmentOf(t.role) == Segment::Persistent;
-      if (isOutside && !written.count(tid) && !isWritten({entry, tid}))
-        return makeError(StatusCode::NotInitialized, "entry ", e.name, ": ",
-                         nameOf(t.role), " \"", t.name, "\" was never written");
+  for (uint32_t buffer : entries[entry].read)
+    if (!isWritten(entry, buffer)) {
+      const PlanBuffer &b = plan->buffer(e, buffer);
+      return makeError(StatusCode::NotInitialized, "entry ", e.name, ": ",
+                       nameOf(b.role), " \"", b.name, "\" was never written");
     }
-    for (uint32_t tid : call.outs)
-      written.insert(tid);
-  }
   return {};
 }
 
@@ -261,13 +331,19 @@ static bool isReadInTime(const Body &body, uint32_t result,
 
 /// Results are overwritten before operands are read: what a kernel in place may
 /// read too late is lost.
-static std::vector<reference::BodySlot> lostReads(const PlanCall &call) {
+static std::vector<reference::BodySlot>
+lostReads(const Plan &plan, size_t entry, const PlanCall &call) {
   std::vector<reference::BodySlot> lost;
+  auto startOf = [&](uint32_t number) {
+    const PlanValue &v = plan.value(plan.entries[entry], number);
+    return std::pair(v.buffer, v.byteOffset);
+  };
   const Body &body = *call.body;
   for (size_t r = 0; r < call.outs.size(); ++r)
     for (size_t i = 0; i < call.ins.size(); ++i)
-      for (size_t step = 0;
-           call.ins[i] == call.outs[r] && step < body.steps.size(); ++step)
+      for (size_t step = 0; startOf(call.ins[i]) == startOf(call.outs[r]) &&
+                            step < body.steps.size();
+           ++step)
         for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot)
           if (body.steps[step].operands[slot] == int32_t(i) &&
               !isReadInTime(body, body.results[r], {step, slot}))
@@ -277,18 +353,20 @@ static std::vector<reference::BodySlot> lostReads(const PlanCall &call) {
 
 void Interpreter::runCall(size_t entry, const PlanCall &call) {
   std::vector<reference::Tensor> ins, outs;
-  for (uint32_t tid : call.ins)
-    ins.push_back({tensor({entry, tid}).desc, load({entry, tid})});
-  for (uint32_t tid : call.outs) {
-    const TensorDesc &desc = tensor({entry, tid}).desc;
+  for (uint32_t in : call.ins)
+    ins.push_back({value({entry, in}).desc, load({entry, in})});
+  for (uint32_t out : call.outs) {
+    const TensorDesc &desc = value({entry, out}).desc;
     outs.push_back(
         {desc, std::vector<double>(size_t(desc.elements()), kNothing)});
   }
-  reference::run(*call.body, ins, outs, lostReads(call));
+  reference::run(*call.body, ins, outs, lostReads(*plan, entry, call));
   if (call.workspace >= 0) { // scribbled on
-    Place at{entry, uint32_t(call.workspace)};
-    store(at,
-          std::vector<double>(size_t(tensor(at).desc.elements()), kNothing));
+    const PlanBuffer &buffer =
+        plan->buffer(plan->entries[entry], uint32_t(call.workspace));
+    double *slots = memoryOf(entry, Segment::Temp).data();
+    std::fill(slots + buffer.offset / kSlotBytes,
+              slots + (buffer.offset + buffer.bytes) / kSlotBytes, kNothing);
   }
   for (size_t i = 0; i < outs.size(); ++i)
     store({entry, call.outs[i]}, outs[i].values);
@@ -305,12 +383,11 @@ Status Interpreter::run(std::string_view entry) {
   std::fill(entries[index].temp.begin(), entries[index].temp.end(), kNothing);
   for (size_t i : orderOf(e))
     runCall(index, e.calls[i]);
-  for (const PlanCall &call : e.calls)
-    for (uint32_t tid : call.outs)
-      if (tid < isPersistentWritten.size())
-        isPersistentWritten[tid] = true;
-      else
-        setWritten({index, tid});
+  for (uint32_t buffer : entries[index].written)
+    if (buffer < isPersistentWritten.size())
+      isPersistentWritten[buffer] = true; // and its derived states by calls
+    else
+      setWritten(index, buffer);
   return {};
 }
 

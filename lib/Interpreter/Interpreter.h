@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 // The oracle for plans, those of devices that this machine does not have too:
 // each call is computed by kernels/reference, in the plan's order or in any
-// other that its streams and events allow. Tensors live at their offsets, so
-// that a plan whose live tensors share bytes gives wrong values here as it
+// other that its streams and events allow. Values live at their offsets, so
+// that a plan whose live values share bytes gives wrong ones here as it
 // would on a device. Nothing is shared with kernels or executor; slow on
 // purpose.
 //===----------------------------------------------------------------------===//
@@ -49,7 +49,7 @@ public:
   StatusOr<std::vector<double>> read(std::string_view entry,
                                      std::string_view name) const;
   /// The description of a tensor. Errors: InvalidArgument.
-  StatusOr<PlanTensor> find(std::string_view entry,
+  StatusOr<TensorInfo> find(std::string_view entry,
                             std::string_view name) const;
   /// Runs an entry once. Errors: InvalidArgument (no such entry),
   /// NotInitialized (an input, hyper, param or state was never written).
@@ -61,32 +61,42 @@ private:
   using Memory = std::vector<double>;
   struct EntryMemory {
     Memory io, temp;
-    std::vector<bool> isWritten; ///< of entry.tensors
+    std::vector<bool> isWritten; ///< of entry.buffers
+    /// Numbers of the named buffers that a run reads before it writes them, and
+    /// of those that it writes as a whole.
+    std::vector<uint32_t> read, written;
   };
-  struct Place {
-    size_t entry; ///< of any entry, for persistent tensors
-    uint32_t tid;
+  /// A value; that of a named buffer has the buffer's number.
+  struct ValueRef {
+    size_t entry; ///< any entry, for persistent values
+    uint32_t number;
   };
 
-  StatusOr<Place> locate(std::string_view entry, std::string_view name) const;
-  const PlanTensor &tensor(Place at) const;
-  Memory &memoryOf(Place at);
-  const Memory &memoryOf(Place at) const {
-    return const_cast<Interpreter *>(this)->memoryOf(at);
+  StatusOr<ValueRef> locate(std::string_view entry,
+                            std::string_view name) const;
+  const PlanValue &value(ValueRef at) const {
+    return plan->value(plan->entries[at.entry], at.number);
   }
-  std::vector<double> load(Place at) const;
-  void store(Place at, const std::vector<double> &values);
-  bool isWritten(Place at) const;
-  void setWritten(Place at);
-  /// Casts into the states that are derived from persistent tensor `source`.
+  const PlanBuffer &bufferOf(ValueRef at) const {
+    return plan->bufferOf(plan->entries[at.entry], at.number);
+  }
+  Memory &memoryOf(size_t entry, Segment segment);
+  /// Where a value's first element stands.
+  double *slotOf(ValueRef at);
+  std::vector<double> load(ValueRef at) const;
+  void store(ValueRef at, const std::vector<double> &values);
+  bool isWritten(size_t entry, uint32_t buffer) const;
+  void setWritten(size_t entry, uint32_t buffer);
+  /// Casts into the states that are derived from persistent buffer `source`.
   void refreshDerived(uint32_t source);
   std::vector<size_t> orderOf(const PlanEntry &entry);
+  void findAccesses(size_t entry);
   Status checkInputs(size_t entry) const;
   void runCall(size_t entry, const PlanCall &call);
 
   std::shared_ptr<const Plan> plan;
   InterpreterOptions options;
-  /// The states that are derived from a persistent tensor, by its tid.
+  /// The states that are derived from a persistent buffer, by its number.
   std::unordered_map<uint32_t, std::vector<uint32_t>> derivedStates;
   std::mt19937_64 random;
   Memory persistent;

@@ -30,36 +30,38 @@ public:
 private:
   Status matchPersistent() {
     std::unordered_map<std::string_view, uint32_t> byName;
-    for (uint32_t tid = 0; tid < next.persistent.size(); ++tid)
-      byName[next.persistent[tid].name] = tid;
-    found.persistent.assign(next.persistent.size(), -1);
-    for (uint32_t tid = 0; tid < plan.persistent.size(); ++tid) {
-      const PlanTensor &t = plan.persistent[tid];
-      auto it = byName.find(t.name);
-      bool isDerived = t.derivedFrom >= 0;
+    for (uint32_t i = 0; i < next.buffers.size(); ++i)
+      byName[next.buffers[i].name] = i;
+    found.persistent.assign(next.buffers.size(), -1);
+    for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+      const PlanBuffer &b = plan.buffers[i];
+      const TensorDesc &desc = plan.values[i].desc;
+      auto it = byName.find(b.name);
+      bool isDerived = b.derivedFrom >= 0;
       if (it == byName.end() && !isDerived)
         return makeError(StatusCode::InvalidArgument,
-                         "the plan to go on with has no \"", t.name, "\"");
+                         "the plan to go on with has no \"", b.name, "\"");
       if (it == byName.end())
         continue;
-      const PlanTensor &o = next.persistent[it->second];
-      bool isSame = t.role == o.role && t.desc == o.desc &&
-                    sourceOf(plan, t) == sourceOf(next, o);
+      const PlanBuffer &o = next.buffers[it->second];
+      const TensorDesc &otherDesc = next.values[it->second].desc;
+      bool isSame = b.role == o.role && desc == otherDesc &&
+                    sourceOf(plan, b) == sourceOf(next, o);
       if (isSame)
-        found.persistent[it->second] = tid;
+        found.persistent[it->second] = i;
       else if (!isDerived)
-        return makeError(StatusCode::InvalidArgument, "\"", t.name, "\" is a ",
-                         nameOf(t.role), " of ", t.desc.toString(),
+        return makeError(StatusCode::InvalidArgument, "\"", b.name, "\" is a ",
+                         nameOf(b.role), " of ", desc.toString(),
                          ", and in the plan to go on with a ", nameOf(o.role),
-                         " of ", o.desc.toString());
+                         " of ", otherDesc.toString());
     }
     return {};
   }
 
   /// The name of what a state is derived from, or "".
-  static std::string_view sourceOf(const Plan &plan, const PlanTensor &t) {
-    return t.derivedFrom < 0 ? std::string_view()
-                             : plan.persistent[size_t(t.derivedFrom)].name;
+  static std::string_view sourceOf(const Plan &plan, const PlanBuffer &b) {
+    return b.derivedFrom < 0 ? std::string_view()
+                             : plan.buffers[size_t(b.derivedFrom)].name;
   }
 
   Status matchEntries() {
@@ -81,43 +83,45 @@ private:
     return {};
   }
 
-  /// A tensor of an entry of `next`, by its tid in `plan`; -1 if that has none.
-  int64_t oldTid(int64_t tid) const {
-    auto numOld = int64_t(plan.persistent.size());
-    auto numNew = int64_t(next.persistent.size());
-    if (tid < 0)
-      return tid;
-    return tid < numNew ? found.persistent[size_t(tid)] : tid - numNew + numOld;
+  /// A buffer of an entry of `next`, by its number in `plan`; -1 if that has
+  /// none. Values of persistent buffers have the buffers' numbers, and each
+  /// plan as many: the same is true of values.
+  int64_t oldNumber(int64_t number) const {
+    auto numOld = int64_t(plan.buffers.size());
+    auto numNew = int64_t(next.buffers.size());
+    if (number < 0)
+      return number;
+    return number < numNew ? found.persistent[size_t(number)]
+                           : number - numNew + numOld;
   }
 
   bool isSame(const PlanEntry &a, const PlanEntry &b) const {
-    if (a.ioBytes != b.ioBytes || a.tempBytes != b.tempBytes ||
-        a.accumulate != b.accumulate || a.tensors.size() != b.tensors.size() ||
-        a.calls.size() != b.calls.size())
-      return false;
-    for (size_t i = 0; i < a.tensors.size(); ++i)
-      if (!isSame(a.tensors[i], b.tensors[i]))
-        return false;
-    for (size_t i = 0; i < a.calls.size(); ++i)
-      if (!isSame(a.calls[i], b.calls[i]))
-        return false;
-    return true;
+    return a.ioBytes == b.ioBytes && a.tempBytes == b.tempBytes &&
+           a.accumulate == b.accumulate && a.buffers == b.buffers &&
+           areSame(a.values, b.values) && areSame(a.calls, b.calls);
+  }
+  template <typename Record>
+  bool areSame(const std::vector<Record> &a,
+               const std::vector<Record> &b) const {
+    bool same = a.size() == b.size();
+    for (size_t i = 0; same && i < a.size(); ++i)
+      same = isSame(a[i], b[i]);
+    return same;
   }
 
   /// All but labels: they number the values of a whole module.
-  bool isSame(PlanTensor a, const PlanTensor &b) const {
-    a.vid = b.vid;
+  bool isSame(const PlanValue &a, PlanValue b) const {
+    if (int64_t(a.buffer) != oldNumber(b.buffer))
+      return false;
+    b.buffer = a.buffer;
+    b.vid = a.vid;
     return a == b;
   }
-
+  /// Numbers of values.
+  bool isSame(uint32_t a, uint32_t b) const {
+    return int64_t(a) == oldNumber(b);
+  }
   bool isSame(const PlanCall &a, const PlanCall &b) const {
-    auto areSame = [&](const std::vector<uint32_t> &old,
-                       const std::vector<uint32_t> &now) {
-      bool same = old.size() == now.size();
-      for (size_t i = 0; same && i < old.size(); ++i)
-        same = int64_t(old[i]) == oldTid(now[i]);
-      return same;
-    };
     PlanCall as = b;
     as.ins = a.ins;
     as.outs = a.outs;
@@ -126,7 +130,7 @@ private:
     as.vids = a.vids;
     as.isProtective = a.isProtective;
     return as == a && areSame(a.ins, b.ins) && areSame(a.outs, b.outs) &&
-           int64_t(a.workspace) == oldTid(b.workspace);
+           int64_t(a.workspace) == oldNumber(b.workspace);
   }
 
   const Plan &plan, &next;

@@ -17,20 +17,20 @@
 namespace aicf {
 
 struct PlanExtension {
-  /// By tid of the new plan: the tid of the same persistent tensor in the old
-  /// one, or -1. "The same" is name, role, type and layout; where it lies is
-  /// not.
+  /// By number in the new plan: the number of the same persistent buffer in the
+  /// old one, or -1. "The same" is name, role, type and layout; where it lies
+  /// is not.
   std::vector<int64_t> persistent;
   /// By entry of the new plan: the old plan's entry that runs the same calls on
-  /// the same tensors, or -1.
+  /// the same values, or -1.
   std::vector<int64_t> entries;
   /// By entry of the new plan: the old plan's entry of that name, or -1. Inputs
   /// and outputs of one that changed are still the caller's.
   std::vector<int64_t> named;
 };
 
-/// Errors: InvalidArgument if `next` lacks an entry or a tensor that `plan`
-/// has, or has a tensor of that name with another role or type. Derived states
+/// Errors: InvalidArgument if `next` lacks an entry or a buffer that `plan`
+/// has, or has a buffer of that name with another role or type. Derived states
 /// may go and change: they hold no values of their own.
 StatusOr<PlanExtension> matchExtension(const Plan &plan, const Plan &next);
 

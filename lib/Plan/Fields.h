@@ -16,17 +16,22 @@
 
 namespace aicf {
 
-#define AICF_TENSOR_FIELDS(X)                                                  \
+#define AICF_BUFFER_FIELDS(X)                                                  \
   X(name, name)                                                                \
   X(role, role)                                                                \
-  X(dtype, desc.dtype)                                                         \
-  X(shape, desc)                                                               \
+  X(bytes, bytes)                                                              \
   X(offset, offset)                                                            \
   X(init, init)                                                                \
   X(init_value, initValue)                                                     \
-  X(derived_from, derivedFrom)                                                 \
+  X(derived_from, derivedFrom)
+
+#define AICF_VALUE_FIELDS(X)                                                   \
+  X(buffer, buffer)                                                            \
+  X(byte_offset, byteOffset)                                                   \
+  X(dtype, desc.dtype)                                                         \
+  X(shape, desc)                                                               \
   X(layout, desc.layout)
-#define AICF_TENSOR_DEBUG_FIELDS(X) X(vid, vid)
+#define AICF_VALUE_DEBUG_FIELDS(X) X(vid, vid)
 
 #define AICF_STEP_FIELDS(X)                                                    \
   X(kind, kind)                                                                \
@@ -58,23 +63,26 @@ namespace aicf {
   AICF_CALL_LABEL_FIELDS(X)                                                    \
   X(location, location)
 
+/// Of a plan and of an entry.
+#define AICF_MEMORY_FIELDS(X)                                                  \
+  X(buffers, buffers)                                                          \
+  X(values, values)
+
 #define AICF_ENTRY_FIELDS(X)                                                   \
   X(name, name)                                                                \
   X(io_bytes, ioBytes)                                                         \
   X(temp_bytes, tempBytes)                                                     \
-  X(tensors, tensors)                                                          \
   X(calls, calls)                                                              \
   X(accumulate, accumulate)                                                    \
   X(output_form, outputForm)
 #define AICF_ENTRY_DEBUG_FIELDS(X)                                             \
-  X(values, values)                                                            \
-  X(nodes, nodes)                                                              \
+  X(step_values, numStepValues)                                                \
+  X(step_nodes, numStepNodes)                                                  \
   X(temp_lower_bound, tempLowerBound)
 
 #define AICF_PLAN_FIELDS(X)                                                    \
   X(device, device)                                                            \
   X(persistent_bytes, persistentBytes)                                         \
-  X(persistent, persistent)                                                    \
   X(entries, entries)
 
 } // namespace aicf

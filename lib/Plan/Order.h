@@ -9,6 +9,7 @@
 
 #include "aicf/Plan.h"
 #include "lib/Schedule/HappensBefore.h"
+#include "lib/Schedule/Region.h"
 
 #include <unordered_map>
 
@@ -16,12 +17,36 @@ namespace aicf {
 
 /// The order of an entry's calls. Cannot fail on a verified plan.
 StatusOr<HappensBefore> orderOf(const PlanEntry &entry);
-/// The calls that access each tensor of the entry's own, in order: io and temp.
+
+/// The bytes that the calls of an entry access.
+class EntryRegions {
+public:
+  /// Errors: RegionMap::create()'s; none on a verified plan.
+  static StatusOr<EntryRegions> create(const Plan &plan,
+                                       const PlanEntry &entry);
+  const RegionMap &map() const { return regions; }
+  /// Of a value that some call takes or makes, or of the entry's own.
+  uint32_t ofValue(uint32_t value) const {
+    return regions.regionOf(positions.at(value));
+  }
+  /// All of a buffer that some call has for its workspace.
+  uint32_t ofWorkspace(uint32_t buffer) const {
+    return regions.regionOf(workspaces.at(buffer));
+  }
+  bool isUsed(uint32_t value) const { return positions.count(value) > 0; }
+
+private:
+  RegionMap regions;
+  /// Not one for each persistent value: a plan may have many entries.
+  std::unordered_map<uint32_t, size_t> positions, workspaces;
+};
+
+/// The calls that access each buffer of the entry's own, in order.
 std::vector<AccessSet> accessesOf(const Plan &plan, const PlanEntry &entry,
                                   const HappensBefore &order);
 
-/// The tids of the states that are derived from a persistent tensor, by its
-/// tid. Those from which nothing is derived are left out.
+/// The numbers of the states that are derived from a persistent buffer, by its
+/// number. Those from which nothing is derived are left out.
 using DerivedStates = std::unordered_map<uint32_t, std::vector<uint32_t>>;
 DerivedStates derivedStatesOf(const Plan &plan);
 

@@ -105,32 +105,49 @@ std::string bodyToString(const Body &body) {
   return text;
 }
 
-std::string initToString(const PlanTensor &t) {
-  std::string text(nameOf(t.init));
-  if (t.derivedFrom >= 0)
-    return "cast of " + std::to_string(t.derivedFrom);
-  if (t.init == InitKind::None)
+std::string initToString(const PlanBuffer &b) {
+  std::string text(nameOf(b.init));
+  if (b.derivedFrom >= 0)
+    return "cast of " + std::to_string(b.derivedFrom);
+  if (b.init == InitKind::None)
     return "";
-  if (t.init == InitKind::Constant || t.init == InitKind::Normal)
-    text += "(" + formatNumber(t.initValue) + ")";
+  if (b.init == InitKind::Constant || b.init == InitKind::Normal)
+    text += "(" + formatNumber(b.initValue) + ")";
   return text;
 }
 
-void addTensorRows(Table &table, const std::vector<PlanTensor> &tensors,
-                   size_t firstTid) {
-  table.row({"tid", "name", "role", "type", "segment", "offset", "bytes", "vid",
-             "init"});
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const PlanTensor &t = tensors[i];
-    table.row({std::to_string(firstTid + i), t.name.empty() ? "-" : t.name,
-               std::string(nameOf(t.role)), t.desc.toString(),
-               std::string(nameOf(segmentOf(t.role))), std::to_string(t.offset),
-               std::to_string(t.desc.spanBytes()), std::to_string(t.vid),
-               initToString(t)});
+/// A line for each buffer, with the values that lie in it: "3: 4x8xf32 (v2)",
+/// or "3: 4x8xf32 at 64 (v2)" behind its first byte.
+std::string buffersToString(const std::vector<PlanBuffer> &buffers,
+                            const std::vector<PlanValue> &values,
+                            size_t firstBuffer, size_t firstValue) {
+  std::vector<std::string> valuesOf(buffers.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const PlanValue &v = values[i];
+    if (v.buffer < firstBuffer || v.buffer - firstBuffer >= buffers.size())
+      continue; // of another table: it has a line of its own
+    std::string &text = valuesOf[v.buffer - firstBuffer];
+    text += (text.empty() ? "" : ", ") + std::to_string(firstValue + i) + ": " +
+            v.desc.toString();
+    if (v.byteOffset)
+      text += " at " + std::to_string(v.byteOffset);
+    if (v.vid >= 0)
+      text += " (v" + std::to_string(v.vid) + ")";
   }
+  Table table;
+  table.row({"buffer", "name", "role", "segment", "offset", "bytes", "init",
+             "values"});
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const PlanBuffer &b = buffers[i];
+    table.row({std::to_string(firstBuffer + i), b.name.empty() ? "-" : b.name,
+               std::string(nameOf(b.role)),
+               std::string(nameOf(segmentOf(b.role))), std::to_string(b.offset),
+               std::to_string(b.bytes), initToString(b), valuesOf[i]});
+  }
+  return table.toString("    ");
 }
 
-/// One line a temp tensor: offset, bytes and '#' from its first to its last
+/// One line per temp buffer: offset, bytes and '#' from its first to its last
 /// call; at most 64 columns, each of which stands for one or more calls.
 std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
   StatusOr<HappensBefore> order = orderOf(entry);
@@ -138,26 +155,25 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
     return "";
   std::vector<AccessSet> accesses = accessesOf(plan, entry, *order);
   size_t perColumn = (entry.calls.size() + 63) / 64;
-  std::vector<uint32_t> temps; // positions in entry.tensors
-  for (uint32_t i = 0; i < entry.tensors.size(); ++i)
-    if (segmentOf(entry.tensors[i].role) == Segment::Temp)
+  std::vector<uint32_t> temps; // positions in entry.buffers
+  for (uint32_t i = 0; i < entry.buffers.size(); ++i)
+    if (segmentOf(entry.buffers[i].role) == Segment::Temp)
       temps.push_back(i);
   std::stable_sort(temps.begin(), temps.end(), [&](uint32_t a, uint32_t b) {
-    return entry.tensors[a].offset < entry.tensors[b].offset;
+    return entry.buffers[a].offset < entry.buffers[b].offset;
   });
   Table table;
-  table.row({"tid", "offset", "bytes",
+  table.row({"buffer", "offset", "bytes",
              "calls 0.." + std::to_string(entry.calls.size() - 1) + " (" +
-                 std::to_string(perColumn) + " a column)"});
+                 std::to_string(perColumn) + " per column)"});
   for (uint32_t i : temps) {
-    const PlanTensor &t = entry.tensors[i];
+    const PlanBuffer &b = entry.buffers[i];
     std::string bar((entry.calls.size() + perColumn - 1) / perColumn, '.');
     if (!accesses[i].empty())
       for (size_t c = accesses[i].firstCall(); c <= accesses[i].lastCall(); ++c)
         bar[c / perColumn] = '#';
-    table.row({std::to_string(plan.persistent.size() + i),
-               std::to_string(t.offset), std::to_string(t.desc.spanBytes()),
-               bar});
+    table.row({std::to_string(plan.buffers.size() + i),
+               std::to_string(b.offset), std::to_string(b.bytes), bar});
   }
   return table.toString("    ");
 }
@@ -176,9 +192,8 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
   if (entry.accumulate)
     os << ", the last of " << entry.accumulate << " batches of an update";
   os << "\n";
-  Table tensors;
-  addTensorRows(tensors, entry.tensors, plan.persistent.size());
-  os << tensors.toString("    ");
+  os << buffersToString(entry.buffers, entry.values, plan.buffers.size(),
+                        plan.values.size());
   Table calls;
   calls.row({"call", "kid", "ins", "outs", "body", "workspace", "stream",
              "location"});
@@ -234,10 +249,14 @@ Json toJson(const Body &body) {
           {"results", body.results}};
 }
 Json toJson(const std::shared_ptr<const Body> &body) { return toJson(*body); }
-Json toJson(const PlanTensor &from) {
-  Json json = {{"segment", nameOf(segmentOf(from.role))},
-               {"bytes", from.desc.spanBytes()}};
-  AICF_TENSOR_FIELDS(AICF_TO_JSON)
+Json toJson(const PlanBuffer &from) {
+  Json json = {{"segment", nameOf(segmentOf(from.role))}};
+  AICF_BUFFER_FIELDS(AICF_TO_JSON)
+  return json;
+}
+Json toJson(const PlanValue &from) {
+  Json json;
+  AICF_VALUE_FIELDS(AICF_TO_JSON)
   return json;
 }
 Json toJson(const PlanCall &from) {
@@ -246,10 +265,10 @@ Json toJson(const PlanCall &from) {
   return json;
 }
 /// With what stands in the debug table.
-Json toFullJson(const PlanTensor &from, size_t tid) {
+Json toFullJson(const PlanBuffer &from) { return toJson(from); }
+Json toFullJson(const PlanValue &from) {
   Json json = toJson(from);
-  json["tid"] = tid;
-  AICF_TENSOR_DEBUG_FIELDS(AICF_TO_JSON)
+  AICF_VALUE_DEBUG_FIELDS(AICF_TO_JSON)
   return json;
 }
 Json toFullJson(const PlanCall &from) {
@@ -257,20 +276,27 @@ Json toFullJson(const PlanCall &from) {
   AICF_CALL_DEBUG_FIELDS(AICF_TO_JSON)
   return json;
 }
-Json toFullJson(const PlanEntry &from, size_t firstTid) {
-  Json tensors = Json::array(), calls = Json::array();
-  for (size_t i = 0; i < from.tensors.size(); ++i)
-    tensors.push_back(toFullJson(from.tensors[i], firstTid + i));
-  for (const PlanCall &call : from.calls)
-    calls.push_back(toFullJson(call));
+/// Records with their numbers, which go on from `first`.
+template <typename Record>
+Json toNumberedJson(const std::vector<Record> &records, size_t first) {
+  Json list = Json::array();
+  for (const Record &record : records) {
+    Json json = {{"number", first + list.size()}};
+    json.update(toFullJson(record));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+Json toFullJson(const Plan &plan, const PlanEntry &from) {
   Json json = {{"name", from.name},
                {"io_bytes", from.ioBytes},
                {"temp_bytes", from.tempBytes},
                {"accumulate", from.accumulate},
                {"output_form", nameOf(from.outputForm)}};
   AICF_ENTRY_DEBUG_FIELDS(AICF_TO_JSON)
-  json["tensors"] = std::move(tensors);
-  json["calls"] = std::move(calls);
+  json["buffers"] = toNumberedJson(from.buffers, plan.buffers.size());
+  json["values"] = toNumberedJson(from.values, plan.values.size());
+  json["calls"] = toNumberedJson(from.calls, 0);
   return json;
 }
 #undef AICF_TO_JSON
@@ -279,27 +305,24 @@ Json toFullJson(const PlanEntry &from, size_t firstTid) {
 
 std::string dumpPlan(const Plan &plan, bool lifetimes) {
   std::ostringstream os;
-  os << "plan version " << kPlanMajor << "." << plan.minor << ", device "
+  os << "plan version " << plan.major << "." << plan.minor << ", device "
      << nameOf(plan.device) << ", persistent " << plan.persistentBytes
      << " bytes\n";
-  Table persistent;
-  addTensorRows(persistent, plan.persistent, 0);
-  os << persistent.toString("    ");
+  os << buffersToString(plan.buffers, plan.values, 0, 0);
   for (const PlanEntry &entry : plan.entries)
     os << dumpEntry(plan, entry, lifetimes);
   return os.str();
 }
 
 std::string dumpPlanAsJson(const Plan &plan) {
-  Json root = {{"version", {kPlanMajor, plan.minor}},
+  Json root = {{"version", {plan.major, plan.minor}},
                {"device", nameOf(plan.device)},
                {"persistent_bytes", plan.persistentBytes},
-               {"persistent", Json::array()},
+               {"buffers", toNumberedJson(plan.buffers, 0)},
+               {"values", toNumberedJson(plan.values, 0)},
                {"entries", Json::array()}};
-  for (size_t i = 0; i < plan.persistent.size(); ++i)
-    root["persistent"].push_back(toFullJson(plan.persistent[i], i));
   for (const PlanEntry &entry : plan.entries)
-    root["entries"].push_back(toFullJson(entry, plan.persistent.size()));
+    root["entries"].push_back(toFullJson(plan, entry));
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -355,7 +378,8 @@ std::string diffPlans(const Plan &a, const Plan &b) {
   // The first entry is the one that runs where nobody says which.
   diffRows("entries", {namesOf(a)}, {namesOf(b)}, out);
   diffRows("plan", describeSizes(a), describeSizes(b), out);
-  diffRows("persistent", describe(a.persistent), describe(b.persistent), out);
+  diffRows("buffer", describe(a.buffers), describe(b.buffers), out);
+  diffRows("value", describe(a.values), describe(b.values), out);
   for (const PlanEntry &entry : a.entries)
     if (!b.findEntry(entry.name))
       out += "- entry " + entry.name + "\n";
@@ -366,8 +390,10 @@ std::string diffPlans(const Plan &a, const Plan &b) {
       continue;
     }
     diffRows(entry.name, describeSizes(*old), describeSizes(entry), out);
-    diffRows(entry.name + " tensor", describe(old->tensors),
-             describe(entry.tensors), out);
+    diffRows(entry.name + " buffer", describe(old->buffers),
+             describe(entry.buffers), out);
+    diffRows(entry.name + " value", describe(old->values),
+             describe(entry.values), out);
     diffRows(entry.name + " call", describe(old->calls), describe(entry.calls),
              out);
   }

@@ -17,6 +17,7 @@
 #include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"
 #include "lib/Plan/Place.h"
+#include "lib/Schedule/AccessTracker.h"
 #include "lib/Schedule/Overlap.h"
 
 #include <algorithm>
@@ -40,59 +41,92 @@ bool isValidName(const std::string &name) {
   return name.size() <= 1024 && name != "__metadata__" && isPrintableUtf8(name);
 }
 
-Status checkInit(const PlanTensor &t, const Place &where) {
-  if (t.init == InitKind::None)
+/// `desc`: of the value that is all of the buffer.
+Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
+                 const Place &where) {
+  if (b.init == InitKind::None)
     return {};
-  if (t.role != Role::Param && t.role != Role::State)
-    return refuse(PlanError::TensorInit, where, ": a tensor of role ",
-                  nameOf(t.role), " has initialiser ", nameOf(t.init));
-  bool random = t.init == InitKind::UniformFanIn || t.init == InitKind::Normal;
-  if (random && !isFloat(t.desc.dtype))
-    return refuse(PlanError::TensorInit, where, ": initialiser ",
-                  nameOf(t.init), " needs a float type, the tensor is ",
-                  t.desc.toString());
-  if (t.init == InitKind::UniformFanIn && t.desc.rank < 2)
-    return refuse(PlanError::TensorInit, where,
-                  ": uniform_fan_in needs rank 2 or more, the tensor is ",
-                  t.desc.toString());
-  bool finite = isFloat(t.desc.dtype) ? isFiniteAs(t.desc.dtype, t.initValue)
-                                      : std::isfinite(t.initValue);
+  if (b.role != Role::Param && b.role != Role::State)
+    return refuse(PlanError::BufferInit, where, ": a buffer of role ",
+                  nameOf(b.role), " has initialiser ", nameOf(b.init));
+  bool random = b.init == InitKind::UniformFanIn || b.init == InitKind::Normal;
+  if (random && !isFloat(desc.dtype))
+    return refuse(PlanError::BufferInit, where, ": initialiser ",
+                  nameOf(b.init), " needs a float type, the value is ",
+                  desc.toString());
+  if (b.init == InitKind::UniformFanIn && desc.rank < 2)
+    return refuse(PlanError::BufferInit, where,
+                  ": uniform_fan_in needs rank 2 or more, the value is ",
+                  desc.toString());
+  bool finite = isFloat(desc.dtype) ? isFiniteAs(desc.dtype, b.initValue)
+                                    : std::isfinite(b.initValue);
   bool integral =
-      isFloat(t.desc.dtype) || (std::trunc(t.initValue) == t.initValue &&
-                                std::fabs(t.initValue) <= 2147483647.0);
-  if (!finite || (t.init == InitKind::Normal && t.initValue < 0) ||
-      (t.init == InitKind::Constant && !integral))
-    return refuse(PlanError::TensorInit, where, ": init_value is ", t.initValue,
-                  " for ", nameOf(t.init), " of ", t.desc.toString());
+      isFloat(desc.dtype) || (std::trunc(b.initValue) == b.initValue &&
+                              std::fabs(b.initValue) <= 2147483647.0);
+  if (!finite || (b.init == InitKind::Normal && b.initValue < 0) ||
+      (b.init == InitKind::Constant && !integral))
+    return refuse(PlanError::BufferInit, where, ": init_value is ", b.initValue,
+                  " for ", nameOf(b.init), " of ", desc.toString());
   return {};
 }
 
-Status checkTensor(const PlanTensor &t, const Place &where,
+Status checkBuffer(const PlanBuffer &b, const Place &where,
                    uint64_t segmentBytes) {
-  if (!isValidName(t.name))
-    return refuse(PlanError::TensorName, where, ": a name of ", t.name.size(),
+  if (!isValidName(b.name))
+    return refuse(PlanError::BufferName, where, ": a name of ", b.name.size(),
                   " bytes is not printable UTF-8 of up to 1024 bytes, or is "
                   "reserved");
-  bool mayBePadded = segmentOf(t.role) == Segment::Temp || t.derivedFrom >= 0;
-  if (!isLegalLayout(t.desc) || (!t.desc.isDense() && !mayBePadded))
-    return refuse(PlanError::TensorLayout, where, ": ", t.desc.toString(),
-                  " of role ", nameOf(t.role),
-                  "; only temps and derived states of 16 bits and rank 1 or 2 "
-                  "may be padded");
-  std::optional<uint64_t> bytes = checkedBytes(t.desc);
-  if (!bytes)
-    return refuse(PlanError::TensorShape, where, ": shape of ",
-                  t.desc.toString(), " has a dimension outside 1 to ",
-                  INT32_MAX, " or takes more than ", kMaxTensorBytes, " bytes");
-  if (t.offset % kTensorAlignment != 0)
-    return refuse(PlanError::TensorOffset, where, ": offset is ", t.offset,
+  if (b.offset % kTensorAlignment != 0)
+    return refuse(PlanError::BufferOffset, where, ": offset is ", b.offset,
                   ", expected a multiple of ", kTensorAlignment);
   uint64_t end = 0;
-  if (__builtin_add_overflow(t.offset, *bytes, &end) || end > segmentBytes)
-    return refuse(PlanError::TensorRange, where, ": offset ", t.offset, " + ",
-                  *bytes, " bytes ends beyond the ", nameOf(segmentOf(t.role)),
-                  " segment of ", segmentBytes);
-  return checkInit(t, where);
+  if (b.bytes == 0 || __builtin_add_overflow(b.offset, b.bytes, &end) ||
+      end > segmentBytes)
+    return refuse(PlanError::BufferRange, where, ": offset ", b.offset, " + ",
+                  b.bytes, " bytes ends beyond the ", nameOf(segmentOf(b.role)),
+                  " segment of ", segmentBytes, ", or is empty");
+  return {};
+}
+
+/// `b`: the buffer that the value lies in.
+Status checkValue(const PlanValue &v, const PlanBuffer &b, const Place &where) {
+  if (b.role == Role::Workspace)
+    return refuse(PlanError::ValueBuffer, where, ": buffer ", v.buffer,
+                  " is a workspace");
+  bool mayBePadded = segmentOf(b.role) == Segment::Temp || b.derivedFrom >= 0;
+  if (!isLegalLayout(v.desc) || v.desc.layout == Layout::Strided ||
+      (!v.desc.isDense() && !mayBePadded))
+    return refuse(PlanError::ValueLayout, where, ": ", v.desc.toString(),
+                  " of role ", nameOf(b.role),
+                  "; only temps and derived states of 16 bits and rank 1 or 2 "
+                  "may be padded");
+  std::optional<uint64_t> bytes = checkedBytes(v.desc);
+  if (!bytes)
+    return refuse(PlanError::ValueShape, where, ": shape of ",
+                  v.desc.toString(), " has a dimension outside 1 to ",
+                  INT32_MAX, " or takes more than ", kMaxTensorBytes, " bytes");
+  uint64_t end = 0;
+  if (v.byteOffset % sizeOf(v.desc.dtype) != 0 ||
+      __builtin_add_overflow(v.byteOffset, *bytes, &end) || end > b.bytes)
+    return refuse(PlanError::ValueRange, where, ": ", v.desc.toString(),
+                  " at byte ", v.byteOffset, " does not fit into buffer ",
+                  v.buffer, " of ", b.bytes, " bytes, or its elements are not ",
+                  "aligned");
+  return {};
+}
+
+/// Number `number` is a buffer and the value that is all of it.
+Status checkWhole(const PlanValue &v, const PlanBuffer &b, uint32_t number,
+                  const Place &where) {
+  if (v.buffer != number)
+    return refuse(PlanError::ValueWhole, where, ": lies in buffer ", v.buffer,
+                  ", expected the one of its number");
+  AICF_RETURN_IF_ERROR(checkValue(v, b, where));
+  if (v.byteOffset != 0 || v.desc.spanBytes() != b.bytes)
+    return refuse(PlanError::ValueWhole, where, ": ", v.desc.toString(),
+                  " at byte ", v.byteOffset, " is not all of buffer ", number,
+                  " of ", b.bytes, " bytes");
+  return checkInit(b, v.desc, where);
 }
 
 Status checkSegmentBytes(const Place &where, const char *name, uint64_t bytes) {
@@ -102,17 +136,17 @@ Status checkSegmentBytes(const Place &where, const char *name, uint64_t bytes) {
                 ", the limit is ", kMaxTensorBytes);
 }
 
-/// Tensors that never share bytes: all persistent ones, all io of an entry.
-Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
+/// Buffers that never share bytes: all persistent ones, all io of an entry.
+Status checkDisjoint(const std::vector<const PlanBuffer *> &buffers,
                      const Place &where) {
-  std::vector<const PlanTensor *> sorted = tensors;
+  std::vector<const PlanBuffer *> sorted = buffers;
   std::sort(sorted.begin(), sorted.end(),
-            [](const PlanTensor *a, const PlanTensor *b) {
+            [](const PlanBuffer *a, const PlanBuffer *b) {
               return a->offset < b->offset;
             });
   for (size_t i = 0; i + 1 < sorted.size(); ++i)
-    if (sorted[i]->offset + sorted[i]->desc.spanBytes() > sorted[i + 1]->offset)
-      return refuse(PlanError::SegmentOverlap, where, ": tensors ",
+    if (sorted[i]->offset + sorted[i]->bytes > sorted[i + 1]->offset)
+      return refuse(PlanError::SegmentOverlap, where, ": buffers ",
                     sorted[i]->name, " at offset ", sorted[i]->offset, " and ",
                     sorted[i + 1]->name, " at offset ", sorted[i + 1]->offset,
                     " share bytes");
@@ -120,26 +154,28 @@ Status checkDisjoint(const std::vector<const PlanTensor *> &tensors,
 }
 
 /// A derived state is the cast of a float param or state that is not derived.
+/// Every value is checked.
 Status checkDerived(const Plan &plan, size_t i, const Place &where) {
-  const PlanTensor &t = plan.persistent[i];
-  if (t.derivedFrom == -1)
+  const PlanBuffer &b = plan.buffers[i];
+  if (b.derivedFrom == -1)
     return {};
   auto refuseBecause = [&](const char *why) {
-    return refuse(PlanError::TensorDerived, where, ": derived_from is ",
-                  t.derivedFrom, ": ", why);
+    return refuse(PlanError::BufferDerived, where, ": derived_from is ",
+                  b.derivedFrom, ": ", why);
   };
   // Negative numbers are large ones.
-  if (size_t(t.derivedFrom) >= plan.persistent.size())
-    return refuseBecause("no such persistent tensor");
-  const PlanTensor &source = plan.persistent[size_t(t.derivedFrom)];
-  if (t.role != Role::State || source.role == Role::Hyper)
+  if (size_t(b.derivedFrom) >= plan.buffers.size())
+    return refuseBecause("no such persistent buffer");
+  const PlanBuffer &source = plan.buffers[size_t(b.derivedFrom)];
+  if (b.role != Role::State || source.role == Role::Hyper)
     return refuseBecause("a state is derived from a param or state");
   if (source.derivedFrom != -1)
-    return refuseBecause("that tensor is derived itself");
-  if (!source.desc.sameShape(t.desc) || !isFloat(t.desc.dtype) ||
-      !isFloat(source.desc.dtype) || t.desc.dtype == source.desc.dtype)
+    return refuseBecause("that buffer is derived itself");
+  TensorDesc from = plan.values[size_t(b.derivedFrom)].desc;
+  TensorDesc to = plan.values[i].desc;
+  if (!from.sameShape(to) || !isFloat(to.dtype) || !isFloat(from.dtype) ||
+      from.dtype == to.dtype)
     return refuseBecause("it must have the same shape and another float type");
-  TensorDesc from = source.desc, to = t.desc;
   auto cast = TypedBody::create(OpKind::Cast, {}, {&from, 1}, {&to, 1});
   AICF_RETURN_IF_ERROR(cast.status());
   if (!selectKernel(plan.device, *cast))
@@ -151,32 +187,37 @@ Status checkPersistent(const Plan &plan,
                        std::unordered_set<std::string> &names) {
   AICF_RETURN_IF_ERROR(
       checkSegmentBytes({}, "persistent_bytes", plan.persistentBytes));
+  if (plan.values.size() != plan.buffers.size())
+    return refuse(PlanError::ValueWhole, "the plan has ", plan.values.size(),
+                  " values for ", plan.buffers.size(), " buffers");
   const Place persistent{"persistent"};
-  std::vector<const PlanTensor *> all;
-  for (size_t i = 0; i < plan.persistent.size(); ++i) {
-    const PlanTensor &t = plan.persistent[i];
-    Place where{"tensor", i, &persistent};
-    if (segmentOf(t.role) != Segment::Persistent)
-      return refuse(PlanError::TensorRole, where, ": role is ", nameOf(t.role),
+  std::vector<const PlanBuffer *> all;
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const PlanBuffer &b = plan.buffers[i];
+    Place where{"buffer", i, &persistent};
+    if (segmentOf(b.role) != Segment::Persistent)
+      return refuse(PlanError::BufferRole, where, ": role is ", nameOf(b.role),
                     ", expected param, state or hyper");
-    if (t.name.empty() || !names.insert(t.name).second)
-      return refuse(PlanError::TensorName, where, ": the name \"", t.name,
+    if (b.name.empty() || !names.insert(b.name).second)
+      return refuse(PlanError::BufferName, where, ": the name \"", b.name,
                     "\" is empty or stands twice");
-    AICF_RETURN_IF_ERROR(checkTensor(t, where, plan.persistentBytes));
-    AICF_RETURN_IF_ERROR(checkDerived(plan, i, where));
-    all.push_back(&t);
+    AICF_RETURN_IF_ERROR(checkBuffer(b, where, plan.persistentBytes));
+    AICF_RETURN_IF_ERROR(
+        checkWhole(plan.values[i], b, uint32_t(i), {"value", i, &persistent}));
+    all.push_back(&b);
   }
+  for (size_t i = 0; i < plan.buffers.size(); ++i)
+    AICF_RETURN_IF_ERROR(checkDerived(plan, i, {"buffer", i, &persistent}));
   return checkDisjoint(all, persistent);
 }
 
-/// Checks one entry of a plan whose persistent tensors are checked.
 /// The bodies of a plan, each checked once.
 class BodyChecker {
 public:
   /// The facts of a body that is right.
   StatusOr<const BodyFacts *> check(const std::shared_ptr<const Body> &body,
                                     const Place &at) {
-    auto [it, isFresh] = known.try_emplace(body.get());
+    auto [it, isFresh] = facts.try_emplace(body.get());
     if (!isFresh)
       return &it->second;
     Status form = checkForm(*body);
@@ -193,10 +234,16 @@ public:
     return &it->second;
   }
 
+  /// Of one that check() has accepted.
+  const BodyFacts &known(const std::shared_ptr<const Body> &body) const {
+    return facts.at(body.get());
+  }
+
 private:
-  std::unordered_map<const Body *, BodyFacts> known;
+  std::unordered_map<const Body *, BodyFacts> facts;
 };
 
+/// Checks one entry of a plan whose persistent buffers are checked.
 class EntryChecker {
 public:
   EntryChecker(const Plan &plan, const PlanEntry &entry, Place where,
@@ -205,44 +252,43 @@ public:
       : plan(plan), entry(entry), where(where),
         persistentNames(persistentNames), derived(derived), bodies(bodies) {}
 
-  Status run() {
-    AICF_RETURN_IF_ERROR(checkTensors());
-    for (size_t i = 0; i < entry.calls.size(); ++i)
-      AICF_RETURN_IF_ERROR(checkOneCall(entry.calls[i], {"call", i, &where}));
-    StatusOr<HappensBefore> made = orderOf(entry);
-    if (!made.ok())
-      return refuse(PlanError::StreamOrder, where, ", ",
-                    made.status().message());
-    order = std::move(*made);
-    accesses = accessesOf(plan, entry, order);
-    AICF_RETURN_IF_ERROR(checkAccessOrder());
-    AICF_RETURN_IF_ERROR(checkDerivedStates());
-    return checkLifetimes();
-  }
+  Status run();
 
 private:
-  Status checkTensors();
+  Status checkBuffers();
+  Status checkValues() const;
+  Status checkNumbers(const PlanCall &call, const Place &at) const;
   Status checkOneCall(const PlanCall &call, const Place &at) const;
   Status checkTypes(const PlanCall &call, const BodyFacts &facts,
                     const Place &at) const;
+  Status checkAlignment(const PlanCall &call, const KernelRow &row,
+                        const Place &at) const;
   Status checkWorkspace(const PlanCall &call, const KernelRow &row,
                         const Place &at) const;
-  Status checkWrites(const PlanCall &call, const BodyFacts &facts,
-                     const Place &at) const;
+  Status checkWrites(const PlanCall &call, const Place &at) const;
   Status checkAccessOrder() const;
-  Status checkDerivedStates() const;
+  Status checkAllWritten(const AccessTracker &tracker) const;
   Status checkLifetimes() const;
 
-  const PlanTensor &tensor(uint32_t tid) const {
-    return plan.tensor(entry, tid);
+  const PlanValue &value(uint32_t number) const {
+    return plan.value(entry, number);
   }
-  uint32_t numTensors() const {
-    return static_cast<uint32_t>(plan.persistent.size() + entry.tensors.size());
+  Role roleOf(uint32_t value) const { return plan.bufferOf(entry, value).role; }
+  uint32_t numBuffers() const {
+    return static_cast<uint32_t>(plan.buffers.size() + entry.buffers.size());
   }
-  std::string describe(uint32_t tid) const {
-    const PlanTensor &t = tensor(tid);
-    return "tensor " + std::to_string(tid) +
-           (t.name.empty() ? "" : " (" + t.name + ")");
+  uint32_t numValues() const {
+    return static_cast<uint32_t>(plan.values.size() + entry.values.size());
+  }
+  std::string describeBuffer(uint32_t number) const {
+    const PlanBuffer &b = plan.buffer(entry, number);
+    return "buffer " + std::to_string(number) +
+           (b.name.empty() ? "" : " (" + b.name + ")");
+  }
+  std::string describe(uint32_t number) const {
+    const PlanBuffer &b = plan.bufferOf(entry, number);
+    return "value " + std::to_string(number) +
+           (b.name.empty() ? "" : " (" + b.name + ")");
   }
 
   const Plan &plan;
@@ -252,38 +298,86 @@ private:
   const DerivedStates &derived;
   BodyChecker &bodies;
   HappensBefore order;
-  std::vector<AccessSet> accesses;
+  EntryRegions regions;
 };
 
-Status EntryChecker::checkTensors() {
+Status EntryChecker::run() {
+  AICF_RETURN_IF_ERROR(checkBuffers());
+  AICF_RETURN_IF_ERROR(checkValues());
+  for (size_t i = 0; i < entry.calls.size(); ++i)
+    AICF_RETURN_IF_ERROR(checkNumbers(entry.calls[i], {"call", i, &where}));
+  StatusOr<EntryRegions> found = EntryRegions::create(plan, entry);
+  if (!found.ok())
+    return refuse(PlanError::ValueOverlaps, where, ", ",
+                  found.status().message());
+  regions = std::move(*found);
+  for (size_t i = 0; i < entry.calls.size(); ++i)
+    AICF_RETURN_IF_ERROR(checkOneCall(entry.calls[i], {"call", i, &where}));
+  StatusOr<HappensBefore> made = orderOf(entry);
+  if (!made.ok())
+    return refuse(PlanError::StreamOrder, where, ", ", made.status().message());
+  order = std::move(*made);
+  AICF_RETURN_IF_ERROR(checkAccessOrder());
+  return checkLifetimes();
+}
+
+Status EntryChecker::checkBuffers() {
   AICF_RETURN_IF_ERROR(checkSegmentBytes(where, "io_bytes", entry.ioBytes));
   AICF_RETURN_IF_ERROR(checkSegmentBytes(where, "temp_bytes", entry.tempBytes));
   std::unordered_set<std::string> names;
-  std::vector<const PlanTensor *> io;
-  for (size_t i = 0; i < entry.tensors.size(); ++i) {
-    const PlanTensor &t = entry.tensors[i];
-    Place at{"tensor", i, &where};
-    Segment segment = segmentOf(t.role);
+  std::vector<const PlanBuffer *> io;
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    const PlanBuffer &b = entry.buffers[i];
+    Place at{"buffer", i, &where};
+    Segment segment = segmentOf(b.role);
     if (segment == Segment::Persistent)
-      return refuse(PlanError::TensorRole, at, ": role ", nameOf(t.role),
+      return refuse(PlanError::BufferRole, at, ": role ", nameOf(b.role),
                     " belongs into the plan's persistent table");
-    bool named = !t.name.empty();
+    if (segment == Segment::IO && io.size() != i)
+      return refuse(PlanError::BufferRole, at, ": an ", nameOf(b.role),
+                    " stands behind a buffer of the temp segment");
+    bool named = !b.name.empty();
     if (segment == Segment::IO && !named)
-      return refuse(PlanError::TensorName, at, ": an ", nameOf(t.role),
+      return refuse(PlanError::BufferName, at, ": an ", nameOf(b.role),
                     " without a name");
     if (named &&
-        (persistentNames.count(t.name) || !names.insert(t.name).second))
-      return refuse(PlanError::TensorName, at, ": the name \"", t.name,
+        (persistentNames.count(b.name) || !names.insert(b.name).second))
+      return refuse(PlanError::BufferName, at, ": the name \"", b.name,
                     "\" stands twice");
-    AICF_RETURN_IF_ERROR(checkTensor(
-        t, at, segment == Segment::IO ? entry.ioBytes : entry.tempBytes));
-    if (t.derivedFrom != -1)
-      return refuse(PlanError::TensorDerived, at, ": derived_from is ",
-                    t.derivedFrom, ": only persistent tensors are derived");
+    AICF_RETURN_IF_ERROR(checkBuffer(
+        b, at, segment == Segment::IO ? entry.ioBytes : entry.tempBytes));
+    if (b.derivedFrom != -1)
+      return refuse(PlanError::BufferDerived, at, ": derived_from is ",
+                    b.derivedFrom, ": only persistent buffers are derived");
+    if (b.init != InitKind::None)
+      return refuse(PlanError::BufferInit, at, ": a buffer of role ",
+                    nameOf(b.role), " has initialiser ", nameOf(b.init));
     if (segment == Segment::IO)
-      io.push_back(&t);
+      io.push_back(&b);
   }
   return checkDisjoint(io, where);
+}
+
+Status EntryChecker::checkValues() const {
+  size_t numIO = 0;
+  while (numIO < entry.buffers.size() &&
+         segmentOf(entry.buffers[numIO].role) == Segment::IO)
+    ++numIO;
+  if (entry.values.size() < numIO)
+    return refuse(PlanError::ValueWhole, where, ": ", entry.values.size(),
+                  " values for ", numIO, " inputs and outputs");
+  for (size_t i = 0; i < entry.values.size(); ++i) {
+    const PlanValue &v = entry.values[i];
+    Place at{"value", i, &where};
+    if (v.buffer >= numBuffers())
+      return refuse(PlanError::ValueBuffer, at, ": lies in buffer ", v.buffer,
+                    ", there are ", numBuffers());
+    const PlanBuffer &b = plan.buffer(entry, v.buffer);
+    AICF_RETURN_IF_ERROR(
+        i < numIO ? checkWhole(v, b, uint32_t(plan.values.size() + i), at)
+                  : checkValue(v, b, at));
+  }
+  return {};
 }
 
 /// Rules and kernel.
@@ -292,10 +386,10 @@ Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
   std::vector<TensorDesc> ins, outs;
   ins.reserve(call.ins.size());
   outs.reserve(call.outs.size());
-  for (uint32_t tid : call.ins)
-    ins.push_back(tensor(tid).desc);
-  for (uint32_t tid : call.outs)
-    outs.push_back(tensor(tid).desc);
+  for (uint32_t in : call.ins)
+    ins.push_back(value(in).desc);
+  for (uint32_t out : call.outs)
+    outs.push_back(value(out).desc);
   StatusOr<TypedBody> typed = TypedBody::create(call.body, facts, ins, outs);
   if (!typed.ok())
     return refuse(PlanError::CallRules, at, ": ", typed.status().toString());
@@ -306,10 +400,26 @@ Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
         row ? "not a kernel for this call"
             : "unknown: another version of AICF may have made the plan",
         " (", primitiveNames(*call.body), " on ", nameOf(plan.device), ")");
+  AICF_RETURN_IF_ERROR(checkAlignment(call, *row, at));
   return checkWorkspace(call, *row, at);
 }
 
-/// Calls of one stream share a tensor, as large as the largest wants; each gets
+/// Buffers are aligned for every kernel; a value inside of one need not be.
+Status EntryChecker::checkAlignment(const PlanCall &call, const KernelRow &row,
+                                    const Place &at) const {
+  for (const std::vector<uint32_t> *values : {&call.ins, &call.outs})
+    for (uint32_t number : *values) {
+      const PlanValue &v = value(number);
+      uint64_t needed = row.neededAlignment(v.desc);
+      if (v.byteOffset % needed != 0)
+        return refuse(PlanError::CallAlignment, at, ": ", describe(number),
+                      " lies at byte ", v.byteOffset, " of its buffer; kernel ",
+                      call.kid, " needs a multiple of ", needed);
+    }
+  return {};
+}
+
+/// Calls of one stream share a buffer, as large as the largest wants; each gets
 /// its own part, at most what its kernel uses.
 Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
                                     const Place &at) const {
@@ -317,48 +427,68 @@ Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
     return {};
   if (call.workspace < 0)
     return refuse(PlanError::CallWorkspace, at, ": gets ", call.workspaceBytes,
-                  " bytes of workspace, but names no tensor");
-  if (static_cast<uint32_t>(call.workspace) >= numTensors())
-    return refuse(PlanError::CallTensor, at, ": workspace is ", call.workspace,
-                  ", there are ", numTensors(), " tensors");
-  const PlanTensor &workspace = tensor(static_cast<uint32_t>(call.workspace));
-  uint64_t most =
-      std::min(workspace.desc.spanBytes(), alignedBytes(row.workspaceCap));
+                  " bytes of workspace, but names no buffer");
+  const PlanBuffer &workspace =
+      plan.buffer(entry, static_cast<uint32_t>(call.workspace));
+  uint64_t most = std::min(workspace.bytes, alignedBytes(row.workspaceCap));
   if (workspace.role != Role::Workspace || call.workspaceBytes == 0 ||
       call.workspaceBytes > most || call.workspaceBytes % 4 != 0)
     return refuse(PlanError::CallWorkspace, at, ": gets ", call.workspaceBytes,
-                  " bytes of tensor ", call.workspace, ", which is of role ",
-                  nameOf(workspace.role), " with ", workspace.desc.spanBytes(),
+                  " bytes of buffer ", call.workspace, ", which is of role ",
+                  nameOf(workspace.role), " with ", workspace.bytes,
                   " bytes; kernel ", call.kid, " takes up to ",
                   row.workspaceCap);
   return {};
 }
 
-Status EntryChecker::checkWrites(const PlanCall &call, const BodyFacts &facts,
-                                 const Place &at) const {
-  std::unordered_map<uint32_t, size_t> writtenBy;
+/// Results go where a call may write, each to bytes of its own; to those of an
+/// operand only where the body allows it, and the whole operand.
+Status EntryChecker::checkWrites(const PlanCall &call, const Place &at) const {
+  std::unordered_map<uint32_t, size_t> writtenBy; // region: result
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
-    Role role = tensor(out).role;
-    bool writable =
-        role != Role::Input && role != Role::Hyper && role != Role::Workspace;
-    bool twice = !writtenBy.try_emplace(out, r).second;
-    if (!writable || twice)
+    Role role = roleOf(out);
+    if (role == Role::Input || role == Role::Hyper)
       return refuse(PlanError::CallWrites, at, ": result ", r, " writes ",
-                    describe(out), twice ? " a second time" : " of role ",
-                    twice ? std::string_view() : nameOf(role));
+                    describe(out), " of role ", nameOf(role));
+    uint32_t region = regions.ofValue(out);
+    bool isTwice = !writtenBy.try_emplace(region, r).second;
+    for (uint32_t other : regions.map().overlapping(region))
+      isTwice |= writtenBy.count(other) > 0;
+    if (isTwice)
+      return refuse(PlanError::CallWrites, at, ": result ", r, " writes ",
+                    describe(out), " a second time");
   }
+  const BodyFacts &facts = bodies.known(call.body);
   for (size_t i = 0; i < call.ins.size(); ++i) {
-    uint32_t in = call.ins[i];
-    if (tensor(in).role == Role::Workspace)
-      return refuse(PlanError::CallWorkspace, at, ": reads ", describe(in),
-                    " of role workspace");
-    auto it = writtenBy.find(in);
+    auto refuseResult = [&](size_t r) {
+      return refuse(PlanError::CallInplace, at, ": result ", r, " and operand ",
+                    i, " share bytes, ", describe(call.outs[r]), " and ",
+                    describe(call.ins[i]), ", but ", primitiveNames(*call.body),
+                    " may not work in place there");
+    };
+    uint32_t region = regions.ofValue(call.ins[i]);
+    auto it = writtenBy.find(region);
     if (it != writtenBy.end() && !facts.mayShareStorage(it->second, i))
-      return refuse(PlanError::CallInplace, at, ": result ", it->second,
-                    " and operand ", i, " are both ", describe(in), ", but ",
-                    primitiveNames(*call.body), " may not work in place there");
+      return refuseResult(it->second);
+    for (uint32_t other : regions.map().overlapping(region))
+      if (auto part = writtenBy.find(other); part != writtenBy.end())
+        return refuseResult(part->second);
   }
+  return {};
+}
+
+/// The call names what there is.
+Status EntryChecker::checkNumbers(const PlanCall &call, const Place &at) const {
+  for (auto [values, name] :
+       {std::pair(&call.ins, "ins"), std::pair(&call.outs, "outs")})
+    for (uint32_t value : *values)
+      if (value >= numValues())
+        return refuse(PlanError::CallValue, at, ": ", name, " names value ",
+                      value, ", there are ", numValues());
+  if (call.workspace >= 0 && uint32_t(call.workspace) >= numBuffers())
+    return refuse(PlanError::CallValue, at, ": workspace is ", call.workspace,
+                  ", there are ", numBuffers(), " buffers");
   return {};
 }
 
@@ -372,12 +502,6 @@ Status EntryChecker::checkOneCall(const PlanCall &call, const Place &at) const {
     return refuse(PlanError::CallBody, at, ": has ", call.ins.size(),
                   " operands and ", call.outs.size(), " results, its body ",
                   body.numOperands, " and ", body.results.size());
-  for (auto [tids, name] :
-       {std::pair(&call.ins, "ins"), std::pair(&call.outs, "outs")})
-    for (uint32_t tid : *tids)
-      if (tid >= numTensors())
-        return refuse(PlanError::CallTensor, at, ": ", name, " names tensor ",
-                      tid, ", there are ", numTensors());
   bool hasLabels = !call.inVids.empty() || !call.vids.empty();
   if (hasLabels && (call.inVids.size() != call.ins.size() ||
                     call.vids.size() != facts->numMade))
@@ -385,106 +509,88 @@ Status EntryChecker::checkOneCall(const PlanCall &call, const Place &at) const {
                   call.vids.size(), " labels for ", call.ins.size(),
                   " operands and ", facts->numMade, " values");
   AICF_RETURN_IF_ERROR(checkTypes(call, *facts, at));
-  return checkWrites(call, *facts, at);
+  return checkWrites(call, at);
 }
 
-/// Every write is ordered with every other access to its tensor, and temps and
+/// Every write is ordered with every other access to its bytes, and temps and
 /// outputs are written before they are read.
 Status EntryChecker::checkAccessOrder() const {
-  struct Seen {
-    int64_t lastWrite = -1;
-    std::vector<uint32_t> readsSince;
-  };
-  // Not one for each persistent tensor: a plan may have many entries.
-  std::vector<Seen> seenOwn(entry.tensors.size());
-  std::unordered_map<uint32_t, Seen> seenPersistent;
-  auto seen = [&](uint32_t tid) -> Seen & {
-    return tid < plan.persistent.size() ? seenPersistent[tid]
-                                        : seenOwn[tid - plan.persistent.size()];
-  };
-  auto race = [&](uint32_t tid, int64_t a, size_t b) {
-    return refuse(PlanError::UnorderedAccess, where, ", call ", b, ": ",
-                  describe(tid), " is accessed by call ", a,
+  AccessTracker tracker(regions.map(), order);
+  auto race = [&](const std::string &what, uint32_t a, size_t b) {
+    return refuse(PlanError::UnorderedAccess, where, ", call ", b, ": ", what,
+                  " is accessed by call ", a,
                   " too, and neither happens before the other");
   };
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
-    for (uint32_t tid : call.ins) {
-      Seen &s = seen(tid);
-      Role role = tensor(tid).role;
+    for (uint32_t in : call.ins) {
+      uint32_t region = regions.ofValue(in);
+      Role role = roleOf(in);
       bool produced = segmentOf(role) == Segment::Temp || role == Role::Output;
-      if (produced && s.lastWrite < 0)
+      if (produced && !tracker.isWritten(region))
         return refuse(PlanError::ReadBeforeWrite, where, ", call ", i,
-                      ": reads ", describe(tid),
+                      ": reads ", describe(in),
                       ", which no earlier call writes");
-      if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
-        return race(tid, s.lastWrite, i);
-      s.readsSince.push_back(i);
+      if (auto other = tracker.read(region, i))
+        return race(describe(in), *other, i);
     }
-    std::vector<uint32_t> written = call.outs;
+    for (uint32_t out : call.outs)
+      if (auto other = tracker.write(regions.ofValue(out), i))
+        return race(describe(out), *other, i);
+    auto workspace = static_cast<uint32_t>(call.workspace);
     if (call.workspace >= 0)
-      written.push_back(static_cast<uint32_t>(call.workspace));
-    for (uint32_t tid : written) {
-      Seen &s = seen(tid);
-      if (s.lastWrite >= 0 && !order.before(size_t(s.lastWrite), i))
-        return race(tid, s.lastWrite, i);
-      for (uint32_t reader : s.readsSince)
-        if (reader != i && !order.before(reader, i))
-          return race(tid, reader, i);
-      s.lastWrite = i;
-      s.readsSince.clear();
-    }
+      if (auto other = tracker.write(regions.ofWorkspace(workspace), i))
+        return race(describeBuffer(workspace), *other, i);
   }
-  for (uint32_t tid = plan.persistent.size(); tid < numTensors(); ++tid) {
-    Role role = tensor(tid).role;
-    bool produced =
-        role == Role::Temp || role == Role::Saved || role == Role::Output;
-    if (produced && seen(tid).lastWrite < 0)
-      return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(tid),
-                    " of role ", nameOf(role), " is never written");
-  }
-  return {};
+  return checkAllWritten(tracker);
 }
 
-/// An entry that writes a tensor writes what is derived from it too, in
-/// whatever order: its updates are one parallel assignment.
-Status EntryChecker::checkDerivedStates() const {
-  if (derived.empty())
-    return {};
-  std::unordered_set<uint32_t> written;
-  for (const PlanCall &call : entry.calls)
-    written.insert(call.outs.begin(), call.outs.end());
-  for (size_t i = 0; i < entry.calls.size(); ++i)
-    for (uint32_t source : entry.calls[i].outs) {
-      auto of = derived.find(source);
+/// Outputs and temps are written; and an entry that writes a buffer writes all
+/// of what is derived from it too, in whatever order: its updates are one
+/// parallel assignment. `tracker` has seen all calls.
+Status EntryChecker::checkAllWritten(const AccessTracker &tracker) const {
+  for (uint32_t v = uint32_t(plan.values.size()); v < numValues(); ++v) {
+    Role role = roleOf(v);
+    bool produced =
+        role == Role::Temp || role == Role::Saved || role == Role::Output;
+    if (produced && !tracker.isWritten(regions.ofValue(v)))
+      return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(v),
+                    " of role ", nameOf(role), " is never written");
+  }
+  for (size_t i = 0; i < entry.calls.size() && !derived.empty(); ++i)
+    for (uint32_t out : entry.calls[i].outs) {
+      auto of = derived.find(value(out).buffer);
       if (of == derived.end())
         continue;
-      for (uint32_t tid : of->second)
-        if (!written.count(tid))
-          return refuse(PlanError::TensorDerived, where, ": call ", i,
-                        " writes ", describe(source), ", but no call writes ",
-                        describe(tid), ", which is derived from it");
+      for (uint32_t state : of->second)
+        if (!regions.isUsed(state) ||
+            !tracker.isWritten(regions.ofValue(state)))
+          return refuse(PlanError::BufferDerived, where, ": call ", i,
+                        " writes ", describe(out), ", but no call writes ",
+                        describe(state), ", which is derived from it");
     }
   return {};
 }
 
 /// Temps that share bytes are not live at the same time.
 Status EntryChecker::checkLifetimes() const {
+  const std::vector<AccessSet> accesses = accessesOf(plan, entry, order);
   std::vector<PlacedRange> ranges;
-  std::vector<uint32_t> tids;
-  for (size_t i = 0; i < entry.tensors.size(); ++i) {
-    const PlanTensor &t = entry.tensors[i];
-    if (segmentOf(t.role) != Segment::Temp)
+  std::vector<uint32_t> numbers;
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    const PlanBuffer &b = entry.buffers[i];
+    if (segmentOf(b.role) != Segment::Temp || accesses[i].empty())
       continue;
-    ranges.push_back({t.offset, t.offset + t.desc.spanBytes(), &accesses[i]});
-    tids.push_back(uint32_t(plan.persistent.size() + i));
+    ranges.push_back({b.offset, b.offset + b.bytes, &accesses[i]});
+    numbers.push_back(uint32_t(plan.buffers.size() + i));
   }
   if (auto conflict = findConflict(ranges, order))
-    return refuse(
-        PlanError::LiveOverlap, where, ": ", describe(tids[conflict->first]),
-        " at offset ", ranges[conflict->first].begin, " and ",
-        describe(tids[conflict->second]), " at offset ",
-        ranges[conflict->second].begin, " share bytes while both are live");
+    return refuse(PlanError::LiveOverlap, where, ": ",
+                  describeBuffer(numbers[conflict->first]), " at offset ",
+                  ranges[conflict->first].begin, " and ",
+                  describeBuffer(numbers[conflict->second]), " at offset ",
+                  ranges[conflict->second].begin,
+                  " share bytes while both are live");
   return {};
 }
 
@@ -492,8 +598,8 @@ Status EntryChecker::checkLifetimes() const {
 /// added some that the function does not return, behind its own.
 Status checkOutputForm(const PlanEntry &entry, const Place &where) {
   bool hasOutput =
-      std::any_of(entry.tensors.begin(), entry.tensors.end(),
-                  [](const PlanTensor &t) { return t.role == Role::Output; });
+      std::any_of(entry.buffers.begin(), entry.buffers.end(),
+                  [](const PlanBuffer &b) { return b.role == Role::Output; });
   if (entry.outputForm == OutputForm::Unknown || hasOutput)
     return {};
   return refuse(PlanError::EntryOutputs, where, ": a ",
@@ -503,22 +609,22 @@ Status checkOutputForm(const PlanEntry &entry, const Place &where) {
 /// Users say "entry/name" for an input or output: nothing else may have that
 /// name, or be reached by it.
 Status checkQualifiedNames(const Plan &plan) {
-  auto isIO = [](const PlanTensor &t) {
-    return segmentOf(t.role) == Segment::IO;
+  auto isIO = [](const PlanBuffer &b) {
+    return segmentOf(b.role) == Segment::IO;
   };
   std::unordered_set<std::string> names, qualified;
-  for (const PlanTensor &t : plan.persistent)
-    names.insert(t.name);
+  for (const PlanBuffer &b : plan.buffers)
+    names.insert(b.name);
   for (const PlanEntry &entry : plan.entries)
-    for (const PlanTensor &t : entry.tensors)
-      if (isIO(t))
-        names.insert(t.name);
+    for (const PlanBuffer &b : entry.buffers)
+      if (isIO(b))
+        names.insert(b.name);
   for (const PlanEntry &entry : plan.entries)
-    for (const PlanTensor &t : entry.tensors) {
-      std::string full = entry.name + "/" + t.name;
-      if (isIO(t) && (names.count(full) || !qualified.insert(full).second))
-        return refuse(PlanError::TensorName, "entry ", entry.name, ": \"", full,
-                      "\" would name two tensors");
+    for (const PlanBuffer &b : entry.buffers) {
+      std::string full = entry.name + "/" + b.name;
+      if (isIO(b) && (names.count(full) || !qualified.insert(full).second))
+        return refuse(PlanError::BufferName, "entry ", entry.name, ": \"", full,
+                      "\" would name two buffers");
     }
   return {};
 }

@@ -11,7 +11,11 @@
 std::string aicf::version() { return AICF_VERSION; }
 
 std::string aicf::versionText() {
-  return version() + " (plan files of version " + std::to_string(kPlanMajor) +
-         ".0 to " + std::to_string(kPlanMajor) + "." +
-         std::to_string(kPlanMinor) + ")";
+  auto upTo = [](uint16_t major, uint16_t minor) {
+    return std::to_string(major) + ".0 to " + std::to_string(major) + "." +
+           std::to_string(minor);
+  };
+  return version() + " (plan files of version " +
+         upTo(kOldPlanMajor, kOldPlanMinor) + " and " +
+         upTo(kPlanMajor, kPlanMinor) + ")";
 }

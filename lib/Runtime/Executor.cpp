@@ -16,6 +16,7 @@
 #include "lib/Runtime/CallArgs.h"
 #include "lib/Runtime/IO/Initializers.h"
 #include "lib/Runtime/Memory.h"
+#include "lib/Schedule/AccessTracker.h"
 
 #include <algorithm>
 #include <atomic>
@@ -40,10 +41,12 @@ struct PreparedEntry {
   const PlanEntry *entry = nullptr;
   std::vector<ResolvedCall> calls;
   size_t firstPlanCall = 0; ///< warm-up's copies stand before
-  /// Temps that are dead after each plan call (poison mode), by call.
+  /// Numbers of the temp buffers that are dead after each plan call (poison
+  /// mode), by call.
   std::vector<std::vector<uint32_t>> diesAfter;
-  std::vector<uint32_t> readTids; ///< tensors that must be written before a run
-  std::vector<uint32_t> writtenTids; ///< persistent tensors that a run writes
+  /// Numbers of the named buffers that must have a value before a run, and of
+  /// the persistent ones that have one after it.
+  std::vector<uint32_t> readBuffers, writtenBuffers;
   bool hasRun = false;
 };
 
@@ -62,7 +65,7 @@ struct Executor::Impl {
   std::unique_ptr<Stream> stream;
   std::unique_ptr<Memory> memory;
   std::vector<PreparedEntry> entries;
-  std::vector<ResolvedCall> derivedCasts; ///< by persistent tid
+  std::vector<ResolvedCall> derivedCasts; ///< by persistent buffer
   DerivedStates derivedStates;
   std::vector<CachedGraph> graphs;
   bool isPrepared = false;
@@ -105,14 +108,14 @@ struct Executor::Impl {
   Status read(std::string_view name, void *data, uint64_t bytes,
               MemorySpace to);
   /// Ok if `ref` has a value, or with `after` will have one after that entry.
-  Status checkHasValue(TensorRef ref, std::string_view name,
+  Status checkHasValue(BufferRef ref, std::string_view name,
                        const PreparedEntry *after) const;
   Status run(std::string_view entry);
   Status replay(std::string_view entry, uint64_t n);
   Status prepareEntry(size_t index);
   Status describeEntry(size_t index, PreparedEntry &prepared);
   Status initialize();
-  Status initialize(uint32_t tid);
+  Status initialize(uint32_t number);
   Status extend(std::shared_ptr<const Plan> next);
   Status extendPrepared(const PlanExtension &found,
                         const std::vector<PreparedEntry> &before);
@@ -123,16 +126,16 @@ struct Executor::Impl {
   Status prepareEntries();
   Status resolveDerivedCasts();
   Status rebind(std::string_view name, void *pointer, uint64_t bytes);
-  Status refuseDerived(TensorRef ref) const;
-  /// Casts that recompute the states derived from a persistent tensor.
+  Status refuseDerived(BufferRef ref) const;
+  /// Casts that recompute the states derived from a persistent buffer.
   Status refreshDerived(uint32_t source);
   /// The tensor that `bytes` at `data` are copied to or from.
-  StatusOr<TensorRef> findForCopy(std::string_view name, const void *data,
+  StatusOr<BufferRef> findForCopy(std::string_view name, const void *data,
                                   uint64_t bytes) const;
   StatusOr<size_t> findEntry(std::string_view name) const;
   Status checkWritten(const PreparedEntry &prepared, size_t index) const;
   Status runEager(size_t index);
-  Status poison(size_t index, const std::vector<uint32_t> &tids);
+  Status poison(size_t index, const std::vector<uint32_t> &buffers);
   Status debugAfter(size_t index, const ResolvedCall &call);
   StatusOr<CachedGraph *> getGraph(const GraphKey &key, bool mayCapture);
   StatusOr<std::unique_ptr<Graph>> captureSteps(size_t index, uint32_t steps);
@@ -141,8 +144,8 @@ struct Executor::Impl {
   /// What a run has written can be read.
   void markRun(PreparedEntry &prepared) {
     prepared.hasRun = true;
-    for (uint32_t tid : prepared.writtenTids)
-      memory->setWritten(0, tid, true);
+    for (uint32_t buffer : prepared.writtenBuffers)
+      memory->setWritten({0, buffer}, true);
   }
   double nowMicros() const {
     return std::chrono::duration<double, std::micro>(
@@ -183,21 +186,20 @@ Executor::create(std::shared_ptr<const Plan> plan,
 }
 
 /// A derived state is the executor's to write.
-Status Executor::Impl::refuseDerived(TensorRef ref) const {
-  const PlanTensor &t = memory->tensor(ref);
-  if (t.derivedFrom < 0)
+Status Executor::Impl::refuseDerived(BufferRef ref) const {
+  const PlanBuffer &b = memory->buffer(ref);
+  if (b.derivedFrom < 0)
     return {};
-  return makeError(StatusCode::InvalidArgument, "\"", t.name,
-                   "\" is derived from \"",
-                   plan->persistent[size_t(t.derivedFrom)].name,
-                   "\": write or bind that one");
+  return makeError(
+      StatusCode::InvalidArgument, "\"", b.name, "\" is derived from \"",
+      plan->buffers[size_t(b.derivedFrom)].name, "\": write or bind that one");
 }
 
 /// After prepare(): new pointers mean new calls and no graphs. All or nothing.
 Status Executor::Impl::rebind(std::string_view name, void *pointer,
                               uint64_t bytes) {
   AICF_RETURN_IF_ERROR(stream->synchronize());
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, memory->find(name));
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, memory->find(name));
   Memory::Binding old = memory->binding(ref);
   AICF_RETURN_IF_ERROR(memory->bind(name, pointer, bytes));
   std::vector<PreparedEntry> before = std::move(entries);
@@ -211,15 +213,16 @@ Status Executor::Impl::rebind(std::string_view name, void *pointer,
   }
   for (size_t i = 0; i < entries.size(); ++i)
     entries[i].hasRun = before[i].hasRun;
-  if (plan->tensor(plan->entries[ref.entry], ref.tid).role == Role::Output)
+  if (memory->buffer(ref).role == Role::Output)
     entries[ref.entry].hasRun = false; // its value is not in the new memory
   graphs.clear();
-  return ref.tid < plan->persistent.size() ? refreshDerived(ref.tid) : Status();
+  return ref.number < plan->buffers.size() ? refreshDerived(ref.number)
+                                           : Status();
 }
 
 Status Executor::Impl::bind(std::string_view name, void *pointer,
                             uint64_t bytes) {
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, memory->find(name));
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, memory->find(name));
   AICF_RETURN_IF_ERROR(refuseDerived(ref));
   if (!isPrepared)
     return memory->bind(name, pointer, bytes);
@@ -247,14 +250,14 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     std::vector<TensorView> ins, outs;
-    for (uint32_t tid : call.ins)
-      ins.push_back(memory->view(index, tid));
-    for (uint32_t tid : call.outs)
-      outs.push_back(memory->view(index, tid));
+    for (uint32_t value : call.ins)
+      ins.push_back(memory->view(index, value));
+    for (uint32_t value : call.outs)
+      outs.push_back(memory->view(index, value));
     CallRequest request{call.body, ins, outs, call.kid};
     if (call.workspace >= 0)
       request.workspace = {
-          memory->view(index, uint32_t(call.workspace)).start(),
+          memory->start({index, uint32_t(call.workspace)}),
           TensorDesc(DType::I32, {int64_t(call.workspaceBytes / 4)})};
     StatusOr<ResolvedCall> resolved = resolve(*device, request);
     if (!resolved.ok())
@@ -270,20 +273,21 @@ Status Executor::Impl::resolvePlanCalls(size_t index, PreparedEntry &prepared) {
   return stream->reserve(numStreams, uint32_t(events.size()));
 }
 
-/// Warm-up: every updated tensor is copied away first and back last, so that
+/// Warm-up: every updated buffer is copied away first and back last, so that
 /// whatever the calls in between write, the old bits stay.
 Status Executor::Impl::addWarmupCopies(size_t index, PreparedEntry &prepared) {
-  std::vector<bool> isUpdated(plan->persistent.size());
+  std::vector<bool> isUpdated(plan->buffers.size());
   for (const PlanCall &call : plan->entries[index].calls)
-    for (uint32_t tid : call.outs)
-      if (tid < isUpdated.size())
-        isUpdated[tid] = true;
+    for (uint32_t value : call.outs)
+      if (uint32_t b = plan->value(plan->entries[index], value).buffer;
+          b < isUpdated.size())
+        isUpdated[b] = true;
   std::vector<ResolvedCall> save, restore;
-  for (uint32_t tid = 0; tid < isUpdated.size(); ++tid) {
-    if (!isUpdated[tid])
+  for (uint32_t i = 0; i < isUpdated.size(); ++i) {
+    if (!isUpdated[i])
       continue;
-    TensorView view = memory->view(index, tid);
-    AICF_ASSIGN_OR_RETURN(TensorView shadow, memory->shadow(tid));
+    TensorView view = memory->view(index, i);
+    AICF_ASSIGN_OR_RETURN(TensorView shadow, memory->shadow(i));
     AICF_ASSIGN_OR_RETURN(ResolvedCall out, resolveCopy(view, shadow));
     AICF_ASSIGN_OR_RETURN(ResolvedCall back, resolveCopy(shadow, view));
     save.push_back(std::move(out));
@@ -303,71 +307,81 @@ Status Executor::Impl::prepareEntry(size_t index) {
   return describeEntry(index, prepared);
 }
 
-/// What is said of an entry in tids.
+/// What is said of an entry in numbers of its buffers.
 Status Executor::Impl::describeEntry(size_t index, PreparedEntry &prepared) {
   const PlanEntry &entry = plan->entries[index];
   prepared.entry = &entry;
-  prepared.diesAfter.clear();
-  prepared.readTids.clear();
-  prepared.writtenTids.clear();
+  prepared.diesAfter.assign(entry.calls.size(), {});
+  prepared.readBuffers.clear();
+  prepared.writtenBuffers.clear();
   AICF_ASSIGN_OR_RETURN(HappensBefore order, orderOf(entry));
+  AICF_ASSIGN_OR_RETURN(EntryRegions regions,
+                        EntryRegions::create(*plan, entry));
   std::vector<AccessSet> accesses = accessesOf(*plan, entry, order);
-  prepared.diesAfter.resize(entry.calls.size());
   for (size_t i = 0; i < accesses.size(); ++i)
     if (!accesses[i].empty() &&
-        segmentOf(entry.tensors[i].role) == Segment::Temp)
+        segmentOf(entry.buffers[i].role) == Segment::Temp)
       prepared.diesAfter[accesses[i].lastCall()].push_back(
-          uint32_t(plan->persistent.size() + i));
-  std::unordered_set<uint32_t> seen; // not one bit for each persistent tensor
-  for (const PlanCall &call : entry.calls) {
-    for (uint32_t tid : call.ins) {
-      Role role = plan->tensor(entry, tid).role;
+          uint32_t(plan->buffers.size() + i));
+  AccessTracker tracker(regions.map(), order);
+  std::unordered_set<uint32_t> read, written; // not a bit for each buffer
+  for (uint32_t i = 0; i < entry.calls.size(); ++i) {
+    for (uint32_t value : entry.calls[i].ins) {
+      uint32_t buffer = plan->value(entry, value).buffer;
+      Role role = plan->buffer(entry, buffer).role;
       bool isOutside =
           role == Role::Input || segmentOf(role) == Segment::Persistent;
-      if (seen.insert(tid).second && isOutside)
-        prepared.readTids.push_back(tid);
+      if (isOutside && !tracker.isWritten(regions.ofValue(value)) &&
+          read.insert(buffer).second)
+        prepared.readBuffers.push_back(buffer);
     }
-    for (uint32_t tid : call.outs) {
-      if (tid < plan->persistent.size())
-        prepared.writtenTids.push_back(tid);
-      seen.insert(tid);
+    for (uint32_t value : entry.calls[i].outs) {
+      (void)tracker.write(regions.ofValue(value), i); // verified: no race
+      written.insert(plan->value(entry, value).buffer);
     }
   }
+  for (uint32_t buffer : written)
+    if (buffer < plan->buffers.size() && regions.isUsed(buffer) &&
+        tracker.isWritten(regions.ofValue(buffer)))
+      prepared.writtenBuffers.push_back(buffer);
+  std::sort(prepared.writtenBuffers.begin(), prepared.writtenBuffers.end());
   return {};
 }
 
-Status Executor::Impl::initialize(uint32_t tid) {
-  const PlanTensor &t = plan->persistent[tid];
-  bool isTrained = t.role == Role::Param || t.role == Role::State;
-  if (!isTrained || memory->isBound(tid) || t.derivedFrom >= 0)
+Status Executor::Impl::initialize(uint32_t number) {
+  const PlanBuffer &b = plan->buffers[number];
+  bool isTrained = b.role == Role::Param || b.role == Role::State;
+  if (!isTrained || memory->isBound(number) || b.derivedFrom >= 0)
     return {};
-  memory->setWritten(0, tid,
-                     options.useInitializers && t.init != InitKind::None);
-  if (!memory->isWritten(0, tid))
+  BufferRef ref{0, number};
+  memory->setWritten(ref, options.useInitializers && b.init != InitKind::None);
+  if (!memory->isWritten(ref))
     return {};
-  std::vector<uint8_t> bytes = initialValue(t, options.seed);
-  return device->copyToDevice(*stream, memory->view(0, tid).start(),
-                              bytes.data(), bytes.size());
+  std::vector<uint8_t> bytes =
+      initialValue(plan->tensor({}, number), options.seed);
+  return device->copyToDevice(*stream, memory->start(ref), bytes.data(),
+                              bytes.size());
 }
 
 Status Executor::Impl::initialize() {
-  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid)
-    AICF_RETURN_IF_ERROR(initialize(tid));
-  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid)
-    AICF_RETURN_IF_ERROR(refreshDerived(tid));
+  for (uint32_t i = 0; i < plan->buffers.size(); ++i)
+    AICF_RETURN_IF_ERROR(initialize(i));
+  for (uint32_t i = 0; i < plan->buffers.size(); ++i)
+    AICF_RETURN_IF_ERROR(refreshDerived(i));
   return {};
 }
 
-/// A state that is derived from another tensor is that tensor's cast; a step
-/// keeps both in step, and whatever else writes the source comes here.
+/// A state that is derived from another buffer is that one's cast; a step keeps
+/// both in step, and whatever else writes the source comes here.
 Status Executor::Impl::refreshDerived(uint32_t source) {
   auto of = derivedStates.find(source);
   if (of == derivedStates.end())
     return {};
-  for (uint32_t tid : of->second) {
-    memory->setWritten(0, tid, memory->isWritten(0, source));
-    if (memory->isWritten(0, source))
-      AICF_RETURN_IF_ERROR(aicf::launch(derivedCasts[tid], *stream));
+  bool isWritten = memory->isWritten({0, source});
+  for (uint32_t state : of->second) {
+    memory->setWritten({0, state}, isWritten);
+    if (isWritten)
+      AICF_RETURN_IF_ERROR(aicf::launch(derivedCasts[state], *stream));
   }
   return {};
 }
@@ -384,14 +398,14 @@ Status Executor::Impl::resolveDerivedCasts() {
   auto castBody =
       std::make_shared<Body>(makeBody(OpKind::Cast, {}, {true}, {true}));
   derivedCasts.clear();
-  derivedCasts.resize(plan->persistent.size());
-  for (uint32_t tid = 0; tid < derivedCasts.size(); ++tid) {
-    int32_t source = plan->persistent[tid].derivedFrom;
+  derivedCasts.resize(plan->buffers.size());
+  for (uint32_t i = 0; i < derivedCasts.size(); ++i) {
+    int32_t source = plan->buffers[i].derivedFrom;
     if (source < 0)
       continue;
     TensorView from = memory->view(0, uint32_t(source));
-    TensorView to = memory->view(0, tid);
-    AICF_ASSIGN_OR_RETURN(derivedCasts[tid],
+    TensorView to = memory->view(0, i);
+    AICF_ASSIGN_OR_RETURN(derivedCasts[i],
                           resolve(*device, {castBody, {&from, 1}, {&to, 1}}));
   }
   return {};
@@ -466,53 +480,53 @@ Executor::Impl::extendPrepared(const PlanExtension &found,
                                                : prepareEntry(i));
   derivedCasts.clear();
   AICF_RETURN_IF_ERROR(resolveDerivedCasts());
-  for (uint32_t tid = 0; tid < plan->persistent.size(); ++tid) {
-    int32_t source = plan->persistent[tid].derivedFrom;
-    if (found.persistent[tid] >= 0)
+  for (uint32_t i = 0; i < plan->buffers.size(); ++i) {
+    int32_t source = plan->buffers[i].derivedFrom;
+    if (found.persistent[i] >= 0)
       continue;
-    AICF_RETURN_IF_ERROR(initialize(tid));
-    AICF_RETURN_IF_ERROR(refreshDerived(source >= 0 ? uint32_t(source) : tid));
+    AICF_RETURN_IF_ERROR(initialize(i));
+    AICF_RETURN_IF_ERROR(refreshDerived(source >= 0 ? uint32_t(source) : i));
   }
   return stream->synchronize();
 }
 
-StatusOr<TensorRef> Executor::Impl::findForCopy(std::string_view name,
+StatusOr<BufferRef> Executor::Impl::findForCopy(std::string_view name,
                                                 const void *data,
                                                 uint64_t bytes) const {
   if (!data)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\": the data pointer is null");
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, memory->find(name));
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, memory->find(name));
   AICF_RETURN_IF_ERROR(memory->checkSize(ref, name, bytes));
   return ref;
 }
 
 Status Executor::Impl::write(std::string_view name, const void *data,
                              uint64_t bytes, MemorySpace from) {
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
-  const PlanTensor &t = memory->tensor(ref);
-  if (t.role == Role::Output)
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, findForCopy(name, data, bytes));
+  if (memory->buffer(ref).role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
   AICF_RETURN_IF_ERROR(refuseDerived(ref));
-  void *at = memory->view(ref.entry, ref.tid).start();
+  void *at = memory->start(ref);
   AICF_RETURN_IF_ERROR(from == MemorySpace::Host
                            ? device->copyToDevice(*stream, at, data, bytes)
                            : device->copyOnDevice(*stream, at, data, bytes));
-  memory->setWritten(ref.entry, ref.tid, true);
-  bool isPersistent = ref.tid < plan->persistent.size();
-  return isPersistent ? refreshDerived(ref.tid) : Status();
+  memory->setWritten(ref, true);
+  bool isPersistent = ref.number < plan->buffers.size();
+  return isPersistent ? refreshDerived(ref.number) : Status();
 }
 
-Status Executor::Impl::checkHasValue(TensorRef ref, std::string_view name,
+Status Executor::Impl::checkHasValue(BufferRef ref, std::string_view name,
                                      const PreparedEntry *after) const {
-  bool isOutput = memory->tensor(ref).role == Role::Output;
+  bool isOutput = memory->buffer(ref).role == Role::Output;
   bool has = isOutput
                  ? entries[ref.entry].hasRun || after == &entries[ref.entry]
-                 : memory->isWritten(ref.entry, ref.tid);
-  if (after && ref.tid < plan->persistent.size()) {
-    const std::vector<uint32_t> &written = after->writtenTids;
-    has |= std::find(written.begin(), written.end(), ref.tid) != written.end();
+                 : memory->isWritten(ref);
+  if (after && ref.number < plan->buffers.size()) {
+    const std::vector<uint32_t> &written = after->writtenBuffers;
+    has |=
+        std::find(written.begin(), written.end(), ref.number) != written.end();
   }
   if (has)
     return {};
@@ -523,9 +537,9 @@ Status Executor::Impl::checkHasValue(TensorRef ref, std::string_view name,
 
 Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes,
                             MemorySpace to) {
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, findForCopy(name, data, bytes));
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, findForCopy(name, data, bytes));
   AICF_RETURN_IF_ERROR(checkHasValue(ref, name, nullptr));
-  TensorView view = memory->view(ref.entry, ref.tid);
+  TensorView view = memory->view(ref.entry, ref.number);
   if (view.desc.isDense())
     return to == MemorySpace::Host
                ? device->copyToHost(*stream, data, view.start(), bytes)
@@ -549,11 +563,9 @@ Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes,
   });
 }
 
-StatusOr<PlanTensor> Executor::find(std::string_view name) const {
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
-  PlanTensor tensor = impl->memory->tensor(ref);
-  tensor.desc = tensor.desc.dense();
-  return tensor;
+StatusOr<TensorInfo> Executor::find(std::string_view name) const {
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, impl->memory->find(name));
+  return impl->plan->tensor(impl->plan->entries[ref.entry], ref.number);
 }
 
 StatusOr<size_t> Executor::Impl::findEntry(std::string_view name) const {
@@ -569,12 +581,12 @@ StatusOr<size_t> Executor::Impl::findEntry(std::string_view name) const {
 
 Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
                                     size_t index) const {
-  for (uint32_t tid : prepared.readTids)
-    if (!memory->isWritten(index, tid)) {
-      const PlanTensor &t = plan->tensor(*prepared.entry, tid);
+  for (uint32_t buffer : prepared.readBuffers)
+    if (!memory->isWritten({index, buffer})) {
+      const PlanBuffer &b = plan->buffer(*prepared.entry, buffer);
       return makeError(StatusCode::NotInitialized, "entry ",
-                       prepared.entry->name, ": ", nameOf(t.role), " \"",
-                       t.name, "\" was never written");
+                       prepared.entry->name, ": ", nameOf(b.role), " \"",
+                       b.name, "\" was never written");
     }
   return {};
 }
@@ -591,17 +603,18 @@ TraceRecord Executor::Impl::describe(size_t index,
     const PlanCall &planCall = planEntry.calls[size_t(call.tag)];
     entry.inVids = planCall.inVids;
     entry.outVids = planCall.vids;
-    auto nameOfTid = [&](uint32_t tid) {
-      const PlanTensor &t = plan->tensor(planEntry, tid);
-      if (!t.name.empty())
-        return t.name;
-      return t.vid >= 0 ? "v" + std::to_string(t.vid)
-                        : "t" + std::to_string(tid);
+    auto nameOfValue = [&](uint32_t number) {
+      const PlanValue &v = plan->value(planEntry, number);
+      if (const PlanBuffer &b = plan->buffer(planEntry, v.buffer);
+          !b.name.empty())
+        return b.name;
+      return v.vid >= 0 ? "v" + std::to_string(v.vid)
+                        : "#" + std::to_string(number);
     };
-    for (uint32_t tid : planCall.ins)
-      entry.inNames.push_back(nameOfTid(tid));
-    for (uint32_t tid : planCall.outs)
-      entry.outNames.push_back(nameOfTid(tid));
+    for (uint32_t value : planCall.ins)
+      entry.inNames.push_back(nameOfValue(value));
+    for (uint32_t value : planCall.outs)
+      entry.outNames.push_back(nameOfValue(value));
   }
   for (size_t i = 0; i < call.body->numOperands; ++i)
     entry.inTypes.push_back(call.operand(i).desc.toString());
@@ -626,12 +639,13 @@ void Executor::Impl::recordLaunch(size_t index, const Graph &graph,
   }
 }
 
-/// Overwrites tensors with bytes that are NaN in every float type.
-Status Executor::Impl::poison(size_t index, const std::vector<uint32_t> &tids) {
-  for (uint32_t tid : tids) {
-    TensorView view = memory->view(index, tid);
-    AICF_RETURN_IF_ERROR(
-        device->fill(*stream, view.start(), 0xff, view.desc.spanBytes()));
+/// Overwrites buffers with bytes that are NaN in every float type.
+Status Executor::Impl::poison(size_t index,
+                              const std::vector<uint32_t> &buffers) {
+  for (uint32_t number : buffers) {
+    BufferRef ref{index, number};
+    AICF_RETURN_IF_ERROR(device->fill(*stream, memory->start(ref), 0xff,
+                                      memory->buffer(ref).bytes));
   }
   return {};
 }
@@ -815,7 +829,7 @@ Status Executor::read(std::string_view name, void *data, uint64_t bytes,
 
 Status Executor::check_read(std::string_view name, std::string_view entry) {
   AICF_USE_PREPARED_EXECUTOR();
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, impl->memory->find(name));
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, impl->memory->find(name));
   AICF_ASSIGN_OR_RETURN(size_t index, impl->findEntry(entry));
   return impl->checkHasValue(ref, name, &impl->entries[index]);
 }

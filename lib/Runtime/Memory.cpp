@@ -1,4 +1,4 @@
-//===- Memory.cpp - tensors of a plan in device memory --------------------===//
+//===- Memory.cpp - buffers of a plan in device memory --------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,19 +20,19 @@ constexpr uint8_t kCanary = 0xa5;
 
 Memory::Memory(const Plan &plan, Device &device, const ExecutorOptions &options)
     : plan(plan), device(device), options(options) {
-  persistent.resize(plan.persistent.size());
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    byName[plan.persistent[tid].name].push_back({0, tid});
+  persistent.resize(plan.buffers.size());
+  for (uint32_t i = 0; i < persistent.size(); ++i)
+    byName[plan.buffers[i].name].push_back({0, i});
   for (size_t e = 0; e < plan.entries.size(); ++e) {
     const PlanEntry &entry = plan.entries[e];
-    local.emplace_back(entry.tensors.size());
-    for (uint32_t i = 0; i < entry.tensors.size(); ++i) {
-      const PlanTensor &t = entry.tensors[i];
-      if (segmentOf(t.role) != Segment::IO)
+    local.emplace_back(entry.buffers.size());
+    for (uint32_t i = 0; i < entry.buffers.size(); ++i) {
+      const PlanBuffer &b = entry.buffers[i];
+      if (segmentOf(b.role) != Segment::IO)
         continue;
-      TensorRef ref{e, static_cast<uint32_t>(persistent.size()) + i};
-      byName[t.name].push_back(ref);
-      byName[entry.name + "/" + t.name].push_back(ref); // the only one
+      BufferRef ref{e, static_cast<uint32_t>(persistent.size()) + i};
+      byName[b.name].push_back(ref);
+      byName[entry.name + "/" + b.name].push_back(ref); // the only one
     }
   }
 }
@@ -44,14 +44,14 @@ void Memory::share(const Memory &old, const PlanExtension &found) {
   tempBytes = old.tempBytes;
   temps = old.temps;
   tempsCapacity = old.tempsCapacity;
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid) {
-    int64_t from = found.persistent[tid];
+  for (uint32_t i = 0; i < persistent.size(); ++i) {
+    int64_t from = found.persistent[i];
     if (from < 0)
       continue;
-    persistent[tid] = old.persistent[size_t(from)];
+    persistent[i] = old.persistent[size_t(from)];
     if (auto shadow = old.shadows.find(uint32_t(from));
         shadow != old.shadows.end())
-      shadows[tid] = shadow->second;
+      shadows[i] = shadow->second;
   }
   for (size_t e = 0; e < local.size(); ++e)
     if (int64_t from = found.entries[e]; from >= 0)
@@ -61,17 +61,20 @@ void Memory::share(const Memory &old, const PlanExtension &found) {
 }
 
 void Memory::shareIO(const Memory &old, size_t from, size_t to) {
-  const std::vector<PlanTensor> &before = old.plan.entries[from].tensors;
-  const std::vector<PlanTensor> &now = plan.entries[to].tensors;
+  const std::vector<PlanBuffer> &before = old.plan.entries[from].buffers;
+  const std::vector<PlanBuffer> &now = plan.entries[to].buffers;
+  auto descOf = [](const Memory &memory, size_t entry, size_t i) {
+    return memory.plan.entries[entry].values[i].desc; // of an input or output
+  };
   for (size_t i = 0; i < now.size(); ++i)
     for (size_t j = 0; j < before.size(); ++j)
       if (segmentOf(now[i].role) == Segment::IO &&
           now[i].role == before[j].role && now[i].name == before[j].name &&
-          now[i].desc == before[j].desc)
+          descOf(*this, to, i) == descOf(old, from, j))
         local[to][i] = old.local[from][j];
 }
 
-StatusOr<TensorRef> Memory::find(std::string_view name) const {
+StatusOr<BufferRef> Memory::find(std::string_view name) const {
   auto it = byName.find(std::string(name));
   if (it == byName.end())
     return makeError(StatusCode::InvalidArgument,
@@ -84,9 +87,9 @@ StatusOr<TensorRef> Memory::find(std::string_view name) const {
   return it->second.front();
 }
 
-Status Memory::checkSize(TensorRef ref, std::string_view name,
+Status Memory::checkSize(BufferRef ref, std::string_view name,
                          uint64_t bytes) const {
-  TensorDesc desc = tensor(ref).desc.dense(); // callers see no pads
+  TensorDesc desc = view(ref.entry, ref.number).desc.dense(); // without pads
   if (bytes == desc.spanBytes())
     return {};
   return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
@@ -95,9 +98,9 @@ Status Memory::checkSize(TensorRef ref, std::string_view name,
 }
 
 Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
-  AICF_ASSIGN_OR_RETURN(TensorRef ref, find(name));
+  AICF_ASSIGN_OR_RETURN(BufferRef ref, find(name));
   AICF_RETURN_IF_ERROR(checkSize(ref, name, bytes));
-  size_t alignment = sizeOf(tensor(ref).desc.dtype);
+  size_t alignment = sizeOf(view(ref.entry, ref.number).desc.dtype);
   if (!memory)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is bound to a null pointer");
@@ -105,7 +108,7 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
     return makeError(StatusCode::Misaligned, "\"", name,
                      "\" is bound to an address that is not a multiple of ",
                      alignment, " bytes");
-  Slot &s = slot(ref.entry, ref.tid);
+  Slot &s = slot(ref);
   s.pointer = memory;
   s.isBound = s.isWritten = true;
   return {};
@@ -117,7 +120,7 @@ uint64_t Memory::tempBytesNeeded() const {
   for (size_t e = 0; e < local.size(); ++e) {
     bool isPlaced = true;
     for (size_t i = 0; i < local[e].size(); ++i)
-      if (segmentOf(plan.entries[e].tensors[i].role) != Segment::IO)
+      if (segmentOf(plan.entries[e].buffers[i].role) != Segment::IO)
         isPlaced &= local[e][i].pointer != nullptr;
     if (!isPlaced)
       needed = std::max(needed, plan.entries[e].tempBytes);
@@ -132,15 +135,15 @@ Status Memory::checkRoom() const {
     if (__builtin_add_overflow(sum, bytes, &sum))
       sum = UINT64_MAX;
   };
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    if (!persistent[tid].pointer)
-      add(needed, plan.persistent[tid].desc.spanBytes());
+  for (uint32_t i = 0; i < persistent.size(); ++i)
+    if (!persistent[i].pointer)
+      add(needed, plan.buffers[i].bytes);
   for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i) {
-      const PlanTensor &t = plan.entries[e].tensors[i];
-      bool isIO = segmentOf(t.role) == Segment::IO;
+      const PlanBuffer &b = plan.entries[e].buffers[i];
+      bool isIO = segmentOf(b.role) == Segment::IO;
       if (!local[e][i].pointer && (isIO || options.separateAllocations))
-        add(needed, t.desc.spanBytes());
+        add(needed, b.bytes);
     }
   uint64_t temp = options.separateAllocations ? 0 : tempBytesNeeded();
   add(needed, temp > tempsCapacity ? temp : 0);
@@ -164,10 +167,10 @@ Status Memory::allocate(Stream &stream) {
 }
 
 Status Memory::allocateSeparately(Stream &stream) {
-  auto place = [&](Slot &s, const PlanTensor &t, uint64_t &segment) -> Status {
+  auto place = [&](Slot &s, const PlanBuffer &b, uint64_t &segment) -> Status {
     if (s.pointer)
       return {};
-    uint64_t bytes = t.desc.spanBytes();
+    uint64_t bytes = b.bytes;
     uint64_t guard = options.canary ? kCanaryBytes : 0;
     AICF_ASSIGN_OR_RETURN(char *memory, allocateBytes(bytes + 2 * guard));
     AICF_RETURN_IF_ERROR(device.fill(stream, memory, kCanary, guard));
@@ -177,23 +180,23 @@ Status Memory::allocateSeparately(Stream &stream) {
     segment += bytes;
     return {};
   };
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
+  for (uint32_t i = 0; i < persistent.size(); ++i)
     AICF_RETURN_IF_ERROR(
-        place(persistent[tid], plan.persistent[tid], persistentBytes));
+        place(persistent[i], plan.buffers[i], persistentBytes));
   for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i) {
-      const PlanTensor &t = plan.entries[e].tensors[i];
+      const PlanBuffer &b = plan.entries[e].buffers[i];
       AICF_RETURN_IF_ERROR(
-          place(local[e][i], t,
-                segmentOf(t.role) == Segment::IO ? ioBytes : tempBytes));
+          place(local[e][i], b,
+                segmentOf(b.role) == Segment::IO ? ioBytes : tempBytes));
     }
   return {};
 }
 
-/// Persistent and io tensors never overlap: they are laid out in the plan's
+/// Persistent and io buffers never overlap: they are laid out in the plan's
 /// order without those that have a place, bound ones among them.
 Status Memory::allocateSegments() {
-  std::vector<std::pair<Slot *, const PlanTensor *>> fixed;
+  std::vector<std::pair<Slot *, const PlanBuffer *>> fixed;
   auto layOut = [&](uint64_t &bytes) -> Status {
     if (fixed.empty())
       return {};
@@ -204,7 +207,7 @@ Status Memory::allocateSegments() {
     uint64_t end = 0;
     for (auto &[s, t] : fixed) {
       s->offset = end;
-      end += alignedBytes(t->desc.spanBytes());
+      end += alignedBytes(t->bytes);
     }
     AICF_ASSIGN_OR_RETURN(char *base, allocateBytes(end));
     bytes += end;
@@ -213,18 +216,18 @@ Status Memory::allocateSegments() {
     fixed.clear();
     return {};
   };
-  auto add = [&](Slot &s, const PlanTensor &t) {
+  auto add = [&](Slot &s, const PlanBuffer &b) {
     if (!s.pointer)
-      fixed.push_back({&s, &t});
+      fixed.push_back({&s, &b});
   };
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    add(persistent[tid], plan.persistent[tid]);
+  for (uint32_t i = 0; i < persistent.size(); ++i)
+    add(persistent[i], plan.buffers[i]);
   AICF_RETURN_IF_ERROR(layOut(persistentBytes));
   AICF_RETURN_IF_ERROR(allocateTemps());
   for (size_t e = 0; e < local.size(); ++e) {
     for (size_t i = 0; i < local[e].size(); ++i)
-      if (segmentOf(plan.entries[e].tensors[i].role) == Segment::IO)
-        add(local[e][i], plan.entries[e].tensors[i]);
+      if (segmentOf(plan.entries[e].buffers[i].role) == Segment::IO)
+        add(local[e][i], plan.entries[e].buffers[i]);
     AICF_RETURN_IF_ERROR(layOut(ioBytes));
   }
   return {};
@@ -242,22 +245,21 @@ Status Memory::allocateTemps() {
   }
   for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i) {
-      const PlanTensor &t = plan.entries[e].tensors[i];
-      if (segmentOf(t.role) == Segment::IO || local[e][i].pointer)
+      const PlanBuffer &b = plan.entries[e].buffers[i];
+      if (segmentOf(b.role) == Segment::IO || local[e][i].pointer)
         continue;
-      local[e][i].offset = t.offset;
-      local[e][i].pointer = temps + t.offset;
+      local[e][i].offset = b.offset;
+      local[e][i].pointer = temps + b.offset;
     }
   return {};
 }
 
-StatusOr<TensorView> Memory::shadow(uint32_t tid) {
-  const TensorDesc &desc = plan.persistent[tid].desc;
-  char *&memory = shadows[tid];
+StatusOr<TensorView> Memory::shadow(uint32_t number) {
+  char *&memory = shadows[number];
   if (!memory) { // entries run one after the other: one serves them all
-    AICF_ASSIGN_OR_RETURN(memory, allocateBytes(desc.spanBytes()));
+    AICF_ASSIGN_OR_RETURN(memory, allocateBytes(plan.buffers[number].bytes));
   }
-  return TensorView{memory, desc};
+  return TensorView{memory, plan.values[number].desc};
 }
 
 Status Memory::checkCanaries(Stream &stream, const std::string &when) const {
@@ -273,38 +275,45 @@ Status Memory::checkCanaries(Stream &stream, const std::string &when) const {
     }
     return true;
   };
-  auto check = [&](const Slot &s, const PlanTensor &t, uint32_t tid) -> Status {
+  auto check = [&](const Slot &s, const PlanBuffer &b,
+                   uint32_t number) -> Status {
     if (s.isBound)
       return {};
-    AICF_ASSIGN_OR_RETURN(bool intact, isIntact(s, t.desc.spanBytes()));
+    AICF_ASSIGN_OR_RETURN(bool intact, isIntact(s, b.bytes));
     if (intact)
       return {};
     return makeError(
-        StatusCode::DeviceError, when, ": the guard bytes around tensor ", tid,
-        t.name.empty() ? "" : " (" + t.name + ")", " were overwritten");
+        StatusCode::DeviceError, when, ": the guard bytes around buffer ",
+        number, b.name.empty() ? "" : " (" + b.name + ")", " were overwritten");
   };
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    AICF_RETURN_IF_ERROR(check(persistent[tid], plan.persistent[tid], tid));
+  for (uint32_t i = 0; i < persistent.size(); ++i)
+    AICF_RETURN_IF_ERROR(check(persistent[i], plan.buffers[i], i));
   for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i)
-      AICF_RETURN_IF_ERROR(check(local[e][i], plan.entries[e].tensors[i],
+      AICF_RETURN_IF_ERROR(check(local[e][i], plan.entries[e].buffers[i],
                                  uint32_t(persistent.size() + i)));
   return {};
 }
 
 std::vector<SlotInfo> Memory::slots() const {
   std::vector<SlotInfo> all;
-  auto add = [&](const std::string &entry, uint32_t tid, const PlanTensor &t,
-                 const Slot &s) {
-    all.push_back({entry, tid, t.vid, t.name, segmentOf(t.role), s.offset,
-                   t.desc.spanBytes(), s.pointer});
+  auto add = [&](const std::string &entry, uint32_t number, int32_t vid,
+                 const PlanBuffer &b, const Slot &s) {
+    all.push_back({entry, number, vid, b.name, segmentOf(b.role), s.offset,
+                   b.bytes, s.pointer});
   };
-  for (uint32_t tid = 0; tid < persistent.size(); ++tid)
-    add("", tid, plan.persistent[tid], persistent[tid]);
-  for (size_t e = 0; e < local.size(); ++e)
+  for (uint32_t i = 0; i < persistent.size(); ++i)
+    add("", i, plan.values[i].vid, plan.buffers[i], persistent[i]);
+  for (size_t e = 0; e < local.size(); ++e) {
+    const PlanEntry &entry = plan.entries[e];
+    std::vector<int32_t> vids(local[e].size(), -1); // of the first value
+    for (size_t v = entry.values.size(); v-- > 0;)
+      if (uint32_t buffer = entry.values[v].buffer; buffer >= persistent.size())
+        vids[buffer - persistent.size()] = entry.values[v].vid;
     for (size_t i = 0; i < local[e].size(); ++i)
-      add(plan.entries[e].name, uint32_t(persistent.size() + i),
-          plan.entries[e].tensors[i], local[e][i]);
+      add(entry.name, uint32_t(persistent.size() + i), vids[i],
+          entry.buffers[i], local[e][i]);
+  }
   return all;
 }
 

@@ -1,10 +1,10 @@
-//===- Memory.h - tensors of a plan in device memory ------------*- C++ -*-===//
+//===- Memory.h - buffers of a plan in device memory ------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Owns the segments (or one allocation a tensor), knows names, pointers, what
+// Owns the segments (or one allocation per buffer), knows names, pointers, what
 // was written, and the canaries. Internal to the runtime.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_RUNTIME_MEMORY_H
@@ -17,10 +17,12 @@
 
 namespace aicf {
 
-/// A tensor by entry number and tid; persistent ones belong to entry 0.
-struct TensorRef {
+/// A buffer, or a value, by the entry's position and the number there;
+/// persistent ones belong to entry 0. A named buffer and the value that is all
+/// of it have the same number.
+struct BufferRef {
   size_t entry = 0;
-  uint32_t tid = 0;
+  uint32_t number = 0;
 };
 
 class Memory {
@@ -30,19 +32,19 @@ public:
   Memory &operator=(const Memory &) = delete;
 
   /// "name" or "entry/name". Errors: InvalidArgument (unknown, ambiguous).
-  StatusOr<TensorRef> find(std::string_view name) const;
+  StatusOr<BufferRef> find(std::string_view name) const;
   Status bind(std::string_view name, void *memory, uint64_t bytes);
-  /// Where a tensor was before bind(), to undo it.
+  /// Where a buffer was before bind(), to undo it.
   struct Binding {
     void *pointer;
     bool isBound, isWritten;
   };
-  Binding binding(TensorRef ref) const {
-    const Slot &s = slot(ref.entry, ref.tid);
+  Binding binding(BufferRef ref) const {
+    const Slot &s = slot(ref);
     return {s.pointer, s.isBound, s.isWritten};
   }
-  void restore(TensorRef ref, Binding old) {
-    Slot &s = slot(ref.entry, ref.tid);
+  void restore(BufferRef ref, Binding old) {
+    Slot &s = slot(ref);
     s.pointer = old.pointer;
     s.isBound = old.isBound;
     s.isWritten = old.isWritten;
@@ -53,30 +55,33 @@ public:
   /// Allocates everything that has no place yet. May be tried again after an
   /// error.
   Status allocate(Stream &stream);
-  /// Memory for a copy of a persistent tensor.
-  StatusOr<TensorView> shadow(uint32_t tid);
+  /// Memory for a copy of a persistent buffer.
+  StatusOr<TensorView> shadow(uint32_t number);
 
-  TensorView view(size_t entry, uint32_t tid) const {
-    const Slot &s = slot(entry, tid);
-    return {s.pointer, tensorAt(entry, tid).desc};
+  /// A value by its number.
+  TensorView view(size_t entry, uint32_t value) const {
+    const PlanValue &v = plan.value(plan.entries[entry], value);
+    auto *start = static_cast<char *>(slot({entry, v.buffer}).pointer);
+    return {start ? start + v.byteOffset : nullptr, v.desc};
   }
-  const PlanTensor &tensor(TensorRef ref) const {
-    return tensorAt(ref.entry, ref.tid);
+  /// Where a buffer begins.
+  void *start(BufferRef ref) const { return slot(ref).pointer; }
+  const PlanBuffer &buffer(BufferRef ref) const {
+    return plan.buffer(plan.entries[ref.entry], ref.number);
   }
-  Status checkSize(TensorRef ref, std::string_view name, uint64_t bytes) const;
-  bool isWritten(size_t entry, uint32_t tid) const {
-    return slot(entry, tid).isWritten;
+  Status checkSize(BufferRef ref, std::string_view name, uint64_t bytes) const;
+  /// Whether a named buffer has a value.
+  bool isWritten(BufferRef ref) const { return slot(ref).isWritten; }
+  void setWritten(BufferRef ref, bool written) {
+    slot(ref).isWritten = written;
   }
-  void setWritten(size_t entry, uint32_t tid, bool written) {
-    slot(entry, tid).isWritten = written;
-  }
-  bool isBound(uint32_t persistentTid) const {
-    return persistent[persistentTid].isBound;
+  bool isBound(uint32_t persistentNumber) const {
+    return persistent[persistentNumber].isBound;
   }
   /// Whether every output of an entry has a place.
   bool hasOutputs(size_t entry) const {
     for (size_t i = 0; i < local[entry].size(); ++i)
-      if (plan.entries[entry].tensors[i].role == Role::Output &&
+      if (plan.entries[entry].buffers[i].role == Role::Output &&
           !local[entry][i].pointer)
         return false;
     return true;
@@ -86,21 +91,20 @@ public:
   void addBytes(ExecutorStatistics &stats) const;
 
 private:
+  /// Where a buffer lies.
   struct Slot {
     void *pointer = nullptr;
     uint64_t offset = 0;
     bool isBound = false, isWritten = false;
   };
 
-  const Slot &slot(size_t entry, uint32_t tid) const {
-    return tid < persistent.size() ? persistent[tid]
-                                   : local[entry][tid - persistent.size()];
+  const Slot &slot(BufferRef ref) const {
+    return ref.number < persistent.size()
+               ? persistent[ref.number]
+               : local[ref.entry][ref.number - persistent.size()];
   }
-  Slot &slot(size_t entry, uint32_t tid) {
-    return const_cast<Slot &>(std::as_const(*this).slot(entry, tid));
-  }
-  const PlanTensor &tensorAt(size_t entry, uint32_t tid) const {
-    return plan.tensor(plan.entries[entry], tid);
+  Slot &slot(BufferRef ref) {
+    return const_cast<Slot &>(std::as_const(*this).slot(ref));
   }
   /// Inputs and outputs of an entry that runs other calls now.
   void shareIO(const Memory &old, size_t from, size_t to);
@@ -116,9 +120,9 @@ private:
   ExecutorOptions options;
   std::vector<Slot> persistent;
   std::vector<std::vector<Slot>> local; ///< by entry
-  std::unordered_map<std::string, std::vector<TensorRef>> byName;
+  std::unordered_map<std::string, std::vector<BufferRef>> byName;
   std::vector<std::shared_ptr<void>> allocations;
-  std::unordered_map<uint32_t, char *> shadows; ///< by persistent tid
+  std::unordered_map<uint32_t, char *> shadows; ///< by persistent buffer
   char *temps = nullptr; ///< for the next entry whose temps fit in
   uint64_t tempsCapacity = 0;
   uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;

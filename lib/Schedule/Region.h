@@ -27,6 +27,10 @@ public:
   /// A tensor at `byteOffset`, pads included. checkedBytes() accepts `desc`,
   /// and the region ends below 2^63.
   Region(uint64_t byteOffset, const TensorDesc &desc);
+  /// The first bytes of a buffer.
+  explicit Region(uint64_t bytes) : first(0), last(bytes) {
+    dims[rank++] = {bytes, 1};
+  }
 
   uint64_t begin() const { return first; }
   uint64_t end() const { return last; } ///< behind the last byte

@@ -26,19 +26,20 @@ public:
   OwningOpRef<ModuleOp> run();
 
 private:
-  void importGlobal(const PlanTensor &tensor);
+  void importGlobal(const PlanBuffer &buffer, const PlanValue &whole);
   void importEntry(const PlanEntry &entry);
-  void importCall(const PlanCall &call);
-  BufferType bufferOf(const PlanTensor &tensor);
+  void importCall(const PlanEntry &entry, const PlanCall &call);
+  ValueType typeOf(const PlanValue &value);
   Location locationOf(const PlanCall &call);
-  /// The buffer of a tid; a persistent one is looked up when it is first used.
-  Value buffer(uint32_t tid);
+  /// A buffer or value by its number; a persistent one is looked up when it is
+  /// first used.
+  Value getBuffer(uint32_t number);
+  Value getValue(const PlanEntry &entry, uint32_t number);
 
   const Plan &plan;
   OpBuilder builder;
   MLIRContext *context;
-  Block *entryBlock = nullptr;
-  llvm::DenseMap<uint32_t, Value> buffers;
+  llvm::DenseMap<uint32_t, Value> buffers, values; ///< of one entry
 };
 } // namespace
 
@@ -60,11 +61,11 @@ static Type elementOf(DType dtype, Builder &builder) {
   return builder.getI64Type();
 }
 
-BufferType PlanImporter::bufferOf(const PlanTensor &tensor) {
-  Span<const int64_t> shape = tensor.desc.shape();
+ValueType PlanImporter::typeOf(const PlanValue &value) {
+  Span<const int64_t> shape = value.desc.shape();
   auto dense = RankedTensorType::get(ArrayRef(shape.data(), shape.size()),
-                                     elementOf(tensor.desc.dtype, builder));
-  return BufferType::get(context, withLayout(dense, tensor.desc.layout));
+                                     elementOf(value.desc.dtype, builder));
+  return ValueType::get(context, withLayout(dense, value.desc.layout));
 }
 
 /// "file:line:column", as the encoder writes it.
@@ -78,42 +79,51 @@ Location PlanImporter::locationOf(const PlanCall &call) {
   return FileLineColLoc::get(context, file, lineNumber, columnNumber);
 }
 
-void PlanImporter::importGlobal(const PlanTensor &tensor) {
+void PlanImporter::importGlobal(const PlanBuffer &buffer,
+                                const PlanValue &whole) {
   auto global =
-      GlobalOp::create(builder, builder.getUnknownLoc(), tensor.name,
-                       RoleAttr::get(context, tensor.role),
-                       int64_t(tensor.offset), tensor.vid, bufferOf(tensor),
-                       tensor.init == aicf::InitKind::None
+      GlobalOp::create(builder, builder.getUnknownLoc(), buffer.name,
+                       RoleAttr::get(context, buffer.role),
+                       int64_t(buffer.offset), whole.vid, typeOf(whole),
+                       buffer.init == aicf::InitKind::None
                            ? InitKindAttr()
-                           : InitKindAttr::get(context, tensor.init),
-                       APFloat(tensor.initValue), FlatSymbolRefAttr());
-  if (tensor.derivedFrom >= 0)
-    global.setDerivedFrom(plan.persistent[size_t(tensor.derivedFrom)].name);
+                           : InitKindAttr::get(context, buffer.init),
+                       APFloat(buffer.initValue), FlatSymbolRefAttr());
+  if (buffer.derivedFrom >= 0)
+    global.setDerivedFrom(plan.buffers[size_t(buffer.derivedFrom)].name);
 }
 
-Value PlanImporter::buffer(uint32_t tid) {
-  Value &found = buffers[tid];
+Value PlanImporter::getBuffer(uint32_t number) {
+  Value &found = buffers[number];
+  if (!found)
+    found = GetOp::create(builder, builder.getUnknownLoc(),
+                          BufferType::get(context), plan.buffers[number].name);
+  return found;
+}
+
+Value PlanImporter::getValue(const PlanEntry &entry, uint32_t number) {
+  Value &found = values[number];
   if (!found) {
-    OpBuilder atStart = OpBuilder::atBlockBegin(entryBlock);
-    const PlanTensor &tensor = plan.persistent[tid];
-    found = GetOp::create(atStart, builder.getUnknownLoc(), bufferOf(tensor),
-                          tensor.name);
+    const PlanValue &value = plan.value(entry, number);
+    Value buffer = getBuffer(value.buffer);
+    found = ValueOp::create(builder, builder.getUnknownLoc(), typeOf(value),
+                            buffer, int64_t(value.byteOffset), value.vid);
   }
   return found;
 }
 
-void PlanImporter::importCall(const PlanCall &call) {
+void PlanImporter::importCall(const PlanEntry &entry, const PlanCall &call) {
   SmallVector<Value> args, dests;
-  for (uint32_t tid : call.ins)
-    args.push_back(buffer(tid));
-  for (uint32_t tid : call.outs)
-    dests.push_back(buffer(tid));
+  for (uint32_t in : call.ins)
+    args.push_back(getValue(entry, in));
+  for (uint32_t out : call.outs)
+    dests.push_back(getValue(entry, out));
   auto launch = LaunchAttr::get(context, builder.getStringAttr(call.kid),
                                 int64_t(call.workspaceBytes), call.stream,
                                 call.waits, call.signals);
   auto op = CallOp::create(
       builder, locationOf(call), args, dests,
-      call.workspace >= 0 ? buffer(uint32_t(call.workspace)) : Value(),
+      call.workspace >= 0 ? getBuffer(uint32_t(call.workspace)) : Value(),
       BodyAttr::get(context, *call.body), launch);
   auto widen = [](const std::vector<int32_t> &labels) {
     return SmallVector<int64_t>(labels.begin(), labels.end());
@@ -127,23 +137,26 @@ void PlanImporter::importEntry(const PlanEntry &entry) {
   OpBuilder::InsertionGuard guard(builder);
   auto op = EntryOp::create(
       builder, builder.getUnknownLoc(), entry.name, int64_t(entry.ioBytes),
-      int64_t(entry.tempBytes), int64_t(entry.tempLowerBound), entry.values,
-      entry.nodes,
+      int64_t(entry.tempBytes), int64_t(entry.tempLowerBound),
+      entry.numStepValues, entry.numStepNodes,
       entry.accumulate ? builder.getI64IntegerAttr(entry.accumulate)
                        : IntegerAttr(),
       entry.outputForm == OutputForm::Unknown
           ? StringAttr()
           : builder.getStringAttr(nameOf(entry.outputForm)));
-  entryBlock = builder.createBlock(&op.getBody());
+  builder.createBlock(&op.getBody());
   buffers.clear();
-  for (auto [i, tensor] : llvm::enumerate(entry.tensors))
-    buffers[uint32_t(plan.persistent.size() + i)] = AllocOp::create(
-        builder, builder.getUnknownLoc(), bufferOf(tensor),
-        RoleAttr::get(context, tensor.role),
-        tensor.name.empty() ? StringAttr() : builder.getStringAttr(tensor.name),
-        int64_t(tensor.offset), tensor.vid);
+  values.clear();
+  for (auto [i, buffer] : llvm::enumerate(entry.buffers))
+    buffers[uint32_t(plan.buffers.size() + i)] = AllocOp::create(
+        builder, builder.getUnknownLoc(), BufferType::get(context),
+        RoleAttr::get(context, buffer.role),
+        buffer.name.empty() ? StringAttr() : builder.getStringAttr(buffer.name),
+        int64_t(buffer.bytes), int64_t(buffer.offset));
+  for (size_t i = 0; i < entry.values.size(); ++i)
+    getValue(entry, uint32_t(plan.values.size() + i));
   for (const PlanCall &call : entry.calls)
-    importCall(call);
+    importCall(entry, call);
 }
 
 OwningOpRef<ModuleOp> PlanImporter::run() {
@@ -154,8 +167,8 @@ OwningOpRef<ModuleOp> PlanImporter::run() {
                            DeviceKindAttr::get(context, plan.device),
                            int64_t(plan.persistentBytes));
   builder.createBlock(&op.getBody());
-  for (const PlanTensor &tensor : plan.persistent)
-    importGlobal(tensor);
+  for (size_t i = 0; i < plan.buffers.size(); ++i)
+    importGlobal(plan.buffers[i], plan.values[i]);
   for (const PlanEntry &entry : plan.entries)
     importEntry(entry);
   return module;

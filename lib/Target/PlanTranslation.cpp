@@ -66,14 +66,18 @@ public:
   FailureOr<Plan> encode(PlanOp op);
 
 private:
-  LogicalResult encodeGlobal(GlobalOp op, PlanTensor &out);
-  LogicalResult encodeAlloc(AllocOp op, PlanTensor &out);
+  LogicalResult encodeGlobal(GlobalOp op, Plan &plan);
+  void encodeAlloc(AllocOp op, PlanBuffer &out);
+  LogicalResult encodeValue(ValueOp op, PlanEntry &out);
+  LogicalResult encodeWholes(EntryOp op, PlanEntry &out);
   LogicalResult encodeCall(CallOp op, PlanCall &out);
   LogicalResult encodeEntry(EntryOp op, PlanEntry &out);
   std::shared_ptr<const Body> share(BodyAttr body);
 
-  llvm::StringMap<uint32_t> globalTids;
-  llvm::DenseMap<Value, uint32_t> tids; ///< of one entry's buffers
+  llvm::StringMap<uint32_t> globals;
+  SmallVector<Type> globalTypes;
+  /// Of one entry.
+  llvm::DenseMap<Value, uint32_t> buffers, values;
   llvm::DenseMap<Attribute, std::shared_ptr<const Body>> bodies;
 };
 } // namespace
@@ -85,32 +89,67 @@ std::shared_ptr<const Body> PlanEncoder::share(BodyAttr body) {
   return shared;
 }
 
-LogicalResult PlanEncoder::encodeGlobal(GlobalOp op, PlanTensor &out) {
+LogicalResult PlanEncoder::encodeGlobal(GlobalOp op, Plan &plan) {
   std::vector<int32_t> vid;
   if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)))
     return failure();
-  out.name = op.getSymName().str();
-  out.desc = toTensorDesc(op.getType());
-  out.role = op.getRole().getValue();
-  out.offset = op.getOffset();
-  out.vid = vid.front();
+  PlanBuffer &buffer = plan.buffers.emplace_back();
+  PlanValue &value = plan.values.emplace_back();
+  value.buffer = uint32_t(plan.buffers.size() - 1);
+  value.desc = toTensorDesc(op.getType());
+  value.vid = vid.front();
+  buffer.name = op.getSymName().str();
+  buffer.bytes = value.desc.spanBytes();
+  buffer.role = op.getRole().getValue();
+  buffer.offset = op.getOffset();
   if (op.getInitAttr())
-    out.init = op.getInitAttr().getValue();
-  out.initValue = op.getInitValue().convertToDouble();
+    buffer.init = op.getInitAttr().getValue();
+  buffer.initValue = op.getInitValue().convertToDouble();
   if (auto source = op.getDerivedFromAttr())
-    out.derivedFrom = int32_t(globalTids.lookup(source.getValue()));
+    buffer.derivedFrom = int32_t(globals.lookup(source.getValue()));
   return success();
 }
 
-LogicalResult PlanEncoder::encodeAlloc(AllocOp op, PlanTensor &out) {
+void PlanEncoder::encodeAlloc(AllocOp op, PlanBuffer &out) {
+  out.name = op.getName().value_or("").str();
+  out.role = op.getRole().getValue();
+  out.bytes = op.getBytes();
+  out.offset = op.getOffset();
+}
+
+LogicalResult PlanEncoder::encodeValue(ValueOp op, PlanEntry &out) {
+  if (values.contains(op.getValue()))
+    return success(); // of an input or output
+  uint32_t buffer = buffers.lookup(op.getBuffer());
+  if (buffer < globals.size() && op.getByteOffset() == 0 &&
+      op.getValue().getType() == globalTypes[buffer]) {
+    values[op.getValue()] = buffer; // all of it
+    return success();
+  }
   std::vector<int32_t> vid;
   if (failed(convert(op, "vid", static_cast<int64_t>(op.getVid()), vid)))
     return failure();
-  out.name = op.getName().value_or("").str();
-  out.desc = toTensorDesc(op.getBuffer().getType());
-  out.role = op.getRole().getValue();
-  out.offset = op.getOffset();
-  out.vid = vid.front();
+  values[op.getValue()] = uint32_t(globals.size() + out.values.size());
+  out.values.push_back({buffer, uint64_t(op.getByteOffset()),
+                        toTensorDesc(op.getValue().getType()), vid.front()});
+  return success();
+}
+
+/// The value of an input or output that is all of it, which has its number: the
+/// first that names it.
+LogicalResult PlanEncoder::encodeWholes(EntryOp op, PlanEntry &out) {
+  llvm::DenseMap<Value, ValueOp> firstOf;
+  for (auto value : op.getBody().front().getOps<ValueOp>())
+    firstOf.try_emplace(value.getBuffer(), value);
+  for (auto alloc : op.getBody().front().getOps<AllocOp>()) {
+    if (segmentOf(alloc.getRole().getValue()) != Segment::IO)
+      continue;
+    ValueOp whole = firstOf.lookup(alloc.getBuffer());
+    if (!whole)
+      return alloc.emitOpError() << "is an input or output without a value";
+    if (failed(encodeValue(whole, out)))
+      return failure();
+  }
   return success();
 }
 
@@ -126,11 +165,11 @@ LogicalResult PlanEncoder::encodeCall(CallOp op, PlanCall &out) {
   out.body = share(op.getBody());
   out.kid = op.getKid().str();
   for (Value arg : op.getArgs())
-    out.ins.push_back(tids.lookup(arg));
+    out.ins.push_back(values.lookup(arg));
   for (Value dest : op.getDests())
-    out.outs.push_back(tids.lookup(dest));
+    out.outs.push_back(values.lookup(dest));
   if (op.getScratch())
-    out.workspace = int32_t(tids.lookup(op.getScratch()));
+    out.workspace = int32_t(buffers.lookup(op.getScratch()));
   out.workspaceBytes = op.getWorkspace();
   out.stream = stream.front();
   out.waits.assign(waits.begin(), waits.end());
@@ -145,28 +184,32 @@ LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   out.ioBytes = op.getIoBytes();
   out.tempBytes = op.getTempBytes();
   out.tempLowerBound = op.getTempLowerBound();
-  out.values = static_cast<uint32_t>(op.getValues());
-  out.nodes = static_cast<uint32_t>(op.getNodes());
+  out.numStepValues = static_cast<uint32_t>(op.getValues());
+  out.numStepNodes = static_cast<uint32_t>(op.getNodes());
   out.accumulate = static_cast<uint32_t>(op.getAccumulate().value_or(0));
   if (std::optional<StringRef> form = op.getOutputForm()) {
     auto parsed = parseEnum<OutputForm>(*form, kNumOutputForms);
     if (!parsed)
-      return op.emitError() << "\"" << *form << "\" is no form of outputs";
+      return op.emitError() << "\"" << *form << "\" is not a form of outputs";
     out.outputForm = *parsed;
   }
-  tids.clear();
-  for (Operation &inner : op.getBody().front()) {
-    if (auto get = dyn_cast<GetOp>(inner)) {
-      tids[get.getBuffer()] = globalTids.lookup(get.getName());
-    } else if (auto alloc = dyn_cast<AllocOp>(inner)) {
-      tids[alloc.getBuffer()] = globalTids.size() + out.tensors.size();
-      if (failed(encodeAlloc(alloc, out.tensors.emplace_back())))
-        return failure();
-    } else if (failed(
-                   encodeCall(cast<CallOp>(inner), out.calls.emplace_back()))) {
-      return failure();
-    }
+  buffers.clear();
+  values.clear();
+  Block &body = op.getBody().front();
+  for (auto alloc : body.getOps<AllocOp>()) {
+    buffers[alloc.getBuffer()] = globals.size() + out.buffers.size();
+    encodeAlloc(alloc, out.buffers.emplace_back());
   }
+  for (auto get : body.getOps<GetOp>())
+    buffers[get.getBuffer()] = globals.lookup(get.getName());
+  if (failed(encodeWholes(op, out)))
+    return failure();
+  for (auto value : body.getOps<ValueOp>())
+    if (failed(encodeValue(value, out)))
+      return failure();
+  for (auto call : body.getOps<CallOp>())
+    if (failed(encodeCall(call, out.calls.emplace_back())))
+      return failure();
   return success();
 }
 
@@ -175,10 +218,12 @@ FailureOr<Plan> PlanEncoder::encode(PlanOp op) {
   plan.device = op.getDevice();
   plan.persistentBytes = op.getPersistentBytes();
   Block &body = op.getBody().front();
+  for (auto global : body.getOps<GlobalOp>()) {
+    globals.try_emplace(global.getSymName(), globals.size());
+    globalTypes.push_back(global.getType());
+  }
   for (auto global : body.getOps<GlobalOp>())
-    globalTids.try_emplace(global.getSymName(), globalTids.size());
-  for (auto global : body.getOps<GlobalOp>())
-    if (failed(encodeGlobal(global, plan.persistent.emplace_back())))
+    if (failed(encodeGlobal(global, plan)))
       return failure();
   for (auto entry : body.getOps<EntryOp>())
     if (failed(encodeEntry(entry, plan.entries.emplace_back())))

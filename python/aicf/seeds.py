@@ -265,14 +265,14 @@ class PlannedExecutor:
         return self.executor.trace_get()
 
     def slots(self) -> list[dict[str, Any]]:
-        """Where every tensor lives: entry, tid, vid, name, segment, offset, bytes,
+        """Where every buffer lies: entry, buffer, vid, name, segment, offset, bytes,
         pointer."""
         return self.executor.slots()
 
     def dump_slots(self) -> str:
         """The same as a table, pointers included."""
         return "".join("%-12s %4d %s %-10s %8d +%-8d %#014x %s\n" % (
-            s["entry"] or "-", s["tid"],
+            s["entry"] or "-", s["buffer"],
             "v%03d" % s["vid"] if s["vid"] >= 0 else "v?  ", s["segment"],
             s["bytes"], s["offset"], s["pointer"], s["name"])
             for s in self.slots())

@@ -35,16 +35,15 @@ std::shared_ptr<Handle> createExecutor(const SharedPlan &plan,
 std::string quoted(const std::string &name) { return "\"" + name + "\""; }
 
 /// Whether an entry writes the tensor.
-bool isWritten(const Plan &plan, const PlanTensor &tensor) {
+bool isWritten(const Plan &plan, const TensorInfo &tensor) {
   if (tensor.role == Role::Output)
     return true;
   if (segmentOf(tensor.role) != Segment::Persistent)
     return false;
   for (const PlanEntry &entry : plan.entries)
     for (const PlanCall &call : entry.calls)
-      for (uint32_t tid : call.outs)
-        if (tid < plan.persistent.size() &&
-            plan.persistent[tid].name == tensor.name)
+      for (uint32_t value : call.outs)
+        if (plan.bufferOf(entry, value).name == tensor.name)
           return true;
   return false;
 }
@@ -61,13 +60,13 @@ void refuseOverlap(const Handle &handle, const std::string &name,
 }
 
 /// A copy: the plan may be exchanged by another thread.
-PlanTensor findTensor(Handle &handle, const std::string &name) {
+TensorInfo findTensor(Handle &handle, const std::string &name) {
   std::shared_lock<std::shared_mutex> lock(handle.planMutex);
   return check(handle.executor->find(name));
 }
 
 void bind(Handle &handle, const std::string &name, nb::handle array) {
-  PlanTensor tensor = findTensor(handle, name);
+  TensorInfo tensor = findTensor(handle, name);
   bool written = [&] {
     std::shared_lock<std::shared_mutex> lock(handle.planMutex);
     return isWritten(handle.executor->plan(), tensor);
@@ -94,7 +93,7 @@ void bind(Handle &handle, const std::string &name, nb::handle array) {
 }
 
 void write(Handle &handle, const std::string &name, nb::handle array) {
-  PlanTensor tensor = findTensor(handle, name);
+  TensorInfo tensor = findTensor(handle, name);
   Argument argument;
   importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
            Access::Read, quoted(name), argument);
@@ -107,7 +106,7 @@ void write(Handle &handle, const std::string &name, nb::handle array) {
 }
 
 Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
-  PlanTensor tensor = findTensor(*handle, name);
+  TensorInfo tensor = findTensor(*handle, name);
   auto data = std::make_shared<ArrayData>();
   data->desc = tensor.desc;
   data->device = handle->device;
@@ -119,14 +118,14 @@ Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
   return {std::move(data)};
 }
 
-nb::dict describeTensor(const PlanTensor &tensor) {
+nb::dict describeTensor(const TensorInfo &tensor) {
   nb::dict info;
   info["name"] = tensor.name;
   info["role"] = std::string(nameOf(tensor.role));
   info["dtype"] = std::string(nameOf(tensor.desc.dtype));
   info["shape"] = shapeTuple(tensor.desc);
   info["vid"] = tensor.vid;
-  info["derived"] = tensor.derivedFrom >= 0;
+  info["derived"] = tensor.isDerived();
   return info;
 }
 
@@ -136,7 +135,7 @@ nb::list describeSlots(Handle &handle) {
   for (const SlotInfo &slot : handle.executor->slots()) {
     nb::dict info;
     info["entry"] = slot.entry;
-    info["tid"] = slot.tid;
+    info["buffer"] = slot.buffer;
     info["vid"] = slot.vid;
     info["name"] = slot.name;
     info["segment"] = std::string(nameOf(slot.segment));
@@ -273,7 +272,7 @@ void definePlan(nb::module_ &m) {
           "persistent",
           [](Plan &p) {
             nb::list list;
-            for (const PlanTensor &tensor : p.persistent)
+            for (const TensorInfo &tensor : p.tensors())
               list.append(describeTensor(tensor));
             return list;
           },
@@ -286,9 +285,8 @@ void definePlan(nb::module_ &m) {
             if (!entry)
               fail(StatusCode::InvalidArgument, "no entry \"", name, "\"");
             nb::list list;
-            for (const PlanTensor &tensor : entry->tensors)
-              if (segmentOf(tensor.role) == Segment::IO)
-                list.append(describeTensor(tensor));
+            for (const TensorInfo &tensor : p.tensors(*entry))
+              list.append(describeTensor(tensor));
             return list;
           },
           nb::arg("entry"), "Inputs and outputs of an entry, likewise.",

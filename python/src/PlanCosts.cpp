@@ -35,10 +35,10 @@ double flopsOf(const BodyStep &step, const std::vector<TensorDesc> &values,
 
 double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
   std::vector<TensorDesc> ins, outs;
-  for (uint32_t tid : call.ins)
-    ins.push_back(plan.tensor(entry, tid).desc);
-  for (uint32_t tid : call.outs)
-    outs.push_back(plan.tensor(entry, tid).desc);
+  for (uint32_t value : call.ins)
+    ins.push_back(plan.value(entry, value).desc);
+  for (uint32_t value : call.outs)
+    outs.push_back(plan.value(entry, value).desc);
   std::vector<TensorDesc> values =
       check(describeValues(*call.body, ins, outs)); // verified when loaded
   double flops = 0;
@@ -50,9 +50,9 @@ double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
 uint64_t bytesOf(const Plan &plan, const PlanEntry &entry,
                  const PlanCall &call) {
   uint64_t bytes = 0;
-  for (const std::vector<uint32_t> *tids : {&call.ins, &call.outs})
-    for (uint32_t tid : *tids)
-      bytes += plan.tensor(entry, tid).desc.spanBytes();
+  for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
+    for (uint32_t value : *list)
+      bytes += plan.value(entry, value).desc.spanBytes();
   return bytes;
 }
 

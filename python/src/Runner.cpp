@@ -50,12 +50,12 @@ public:
     const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
     if (!found)
       fail(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
-    for (const PlanTensor &tensor : found->tensors) {
-      TensorDesc desc = tensor.desc.dense();
-      Slot slot{tensor.name, entry + "/" + tensor.name, desc};
+    for (const TensorInfo &tensor :
+         this->handle->executor->plan().tensors(*found)) {
+      Slot slot{tensor.name, entry + "/" + tensor.name, tensor.desc};
       if (tensor.role == Role::Input)
         inputs.push_back(std::move(slot));
-      else if (tensor.role == Role::Output)
+      else
         outputs.push_back(std::move(slot));
     }
     live.resize(outputs.size());

@@ -25,11 +25,13 @@ func.func @calls(%x: tensor<4x8xf32>, %W: tensor<2x8xf32>, %b: tensor<2xf32>,
 
 aicf_rt.plan cpu persistent(256) {
   aicf_rt.global @W param offset(0) vid(1) init(normal, 0.5)
-      : !aicf_rt.buffer<4xf32>
+      : !aicf_rt.value<4xf32>
   aicf_rt.entry @predict io(256) temp(0) bound(0) values(2) nodes(1) {
-    %W = aicf_rt.get @W : !aicf_rt.buffer<4xf32>
-    %y = aicf_rt.alloc output "y" offset(0) vid(2) : !aicf_rt.buffer<4xf32>
+    %W_buffer = aicf_rt.get @W
+    %W = aicf_rt.value %W_buffer[0] vid(1) : <4xf32>
+    %y_buffer = aicf_rt.alloc output "y" bytes(16) offset(0)
+    %y = aicf_rt.value %y_buffer[0] vid(2) : <4xf32>
     aicf_rt.call relu(%W) outs(%y) in_vids [1] vids [2] launch<kernel = "relu_f32_v0">
-        : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+        : (!aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
   }
 }

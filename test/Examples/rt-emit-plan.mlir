@@ -17,9 +17,11 @@ func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf
 //--- after.mlir
 aicf_rt.plan cpu persistent(-1) {
   aicf_rt.entry @predict io(-1) temp(-1) bound(-1) values(2) nodes(1) {
-    %x = aicf_rt.alloc input "x" offset(-1) vid(0) : <4xf32>
-    %y = aicf_rt.alloc output "y" offset(-1) vid(1) : <4xf32>
+    %x_buffer = aicf_rt.alloc input "x" bytes(16) offset(-1)
+    %x = aicf_rt.value %x_buffer[0] vid(0) : <4xf32>
+    %y_buffer = aicf_rt.alloc output "y" bytes(16) offset(-1)
+    %y = aicf_rt.value %y_buffer[0] vid(1) : <4xf32>
     aicf_rt.call relu(%x) outs(%y) in_vids [0] vids [1] launch<kernel = "relu_f32_v0">
-        : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+        : (!aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
   }
 }

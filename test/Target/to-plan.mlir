@@ -12,13 +12,13 @@
 // Tests that the two ways to a plan agree, and the tables of aicf-plan.
 // OK-COUNT-2: : ok
 //       DIFF: {{^}}- {{.*}}
-// CHECK: plan version 3.2, device cpu, persistent 512 bytes
-// CHECK: 0    w     param  3x4xf32  persistent  0       48     1    uniform_fan_in
+// CHECK: plan version 4.0, device cpu, persistent 512 bytes
+// CHECK: 0       w     param  persistent  0       48     uniform_fan_in  0: 3x4xf32 (v1)
 // CHECK: entry train: 4 calls, io 512 bytes, temp {{[0-9]+}} bytes (lower bound {{[0-9]+}}, gap 0.00 %)
 // CHECK: mse_grad_f32_v1  {{.*}} mse_grad(i0, i1, -) {scale=0.3333333333333333} {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
 // CHECK: sgd_step_f32_v0  {{.*}} sgd_step(i0, i1, i2, -, -, -) {momentum=0, weight_decay=0, nesterov=0}
 // CHECK: lifetimes in the temp segment
-// CHECK: calls 0..3 (1 a column)
+// CHECK: calls 0..3 (1 per column)
 // CHECK: ##
 func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"},

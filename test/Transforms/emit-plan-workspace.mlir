@@ -2,7 +2,7 @@
 
 // Tests that calls that make use of scratch memory share one buffer, as large
 // as the largest wants, each with its own bytes of it, and that others have none.
-// CHECK: %[[S:.*]] = aicf_rt.alloc workspace offset({{[0-9]+}}) vid(-1) : <8388608xi32>
+// CHECK: %[[S:.*]] = aicf_rt.alloc workspace bytes(33554432) offset({{[0-9]+}})
 // CHECK: aicf_rt.call gemm({{.*}}) {{.*}}workspace(%[[S]]) {{.*}}launch<kernel = "gemm_bf16_lt_v0", workspace = 33554432>
 // CHECK: aicf_rt.call relu(
 // CHECK-NOT: workspace

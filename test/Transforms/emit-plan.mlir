@@ -6,16 +6,17 @@
 // Tests that persistent tensors come once, and that an optimizer that works in
 // place reads and writes the same buffer.
 // CHECK-LABEL: aicf_rt.plan cpu persistent(512)
-// CHECK-NEXT:    aicf_rt.global @w param offset(0) vid(1) init(uniform_fan_in) : !aicf_rt.buffer<3x4xf32>
+// CHECK-NEXT:    aicf_rt.global @w param offset(0) vid(1) init(uniform_fan_in) : !aicf_rt.value<3x4xf32>
 // CHECK-NEXT:    aicf_rt.global @lr hyper offset(256)
 // CHECK-NEXT:    aicf_rt.entry @train io(1024)
-// CHECK-NEXT:      %[[X:.*]] = aicf_rt.alloc input "x" offset(0)
-// CHECK-NEXT:      %[[W:.*]] = aicf_rt.get @w
-// CHECK-NEXT:      aicf_rt.alloc input "t" offset(256)
-// CHECK-NEXT:      %[[LR:.*]] = aicf_rt.get @lr
-// CHECK-NEXT:      aicf_rt.alloc output "loss" offset(512)
-// CHECK:           aicf_rt.call gemm(%[[X]], %[[W]]) {transB = true} outs(%pred) in_vids [0, 1] vids [2] launch<kernel = "gemm_f32_blas_v0">
-// CHECK:           aicf_rt.call sgd_step(%[[W]], %{{.*}}, %[[LR]]) outs(%[[W]]) {{.*}}launch<kernel = "sgd_step_f32_v0">
+// CHECK-NEXT:      %x_buffer = aicf_rt.alloc input "x" bytes(32) offset(0)
+// CHECK-NEXT:      %x = aicf_rt.value %x_buffer[0] vid(0) : <2x4xf32>
+// CHECK-NEXT:      %w_buffer = aicf_rt.get @w
+// CHECK-NEXT:      %w = aicf_rt.value %w_buffer[0] vid(1) : <3x4xf32>
+// CHECK-NEXT:      aicf_rt.alloc input "t" bytes(24) offset(256)
+// CHECK:           aicf_rt.alloc output "loss" bytes(4) offset(512)
+// CHECK:           aicf_rt.call gemm(%x, %w) {transB = true} outs(%pred) in_vids [0, 1] vids [2] launch<kernel = "gemm_f32_blas_v0">
+// CHECK:           aicf_rt.call sgd_step(%w, %{{.*}}, %lr) outs(%w) {{.*}}launch<kernel = "sgd_step_f32_v0">
 func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"},
                  %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"},
@@ -32,10 +33,10 @@ func.func @train(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
 
 // Tests that a second entry shares the param, and that save has its role.
 // CHECK:         aicf_rt.entry @predict io(512) temp(256) bound(256)
-// CHECK-NEXT:      aicf_rt.alloc input "x" offset(0)
-// CHECK-NEXT:      aicf_rt.get @w
-// CHECK-NEXT:      aicf_rt.alloc output "y" offset(256)
-// CHECK-NEXT:      aicf_rt.alloc saved offset(0)
+// CHECK-NEXT:      aicf_rt.alloc input "x" bytes(32) offset(0)
+// CHECK:           aicf_rt.get @w
+// CHECK:           aicf_rt.alloc output "y" bytes(24) offset(256)
+// CHECK:           aicf_rt.alloc saved bytes(32) offset(0)
 func.func @predict(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"},
                    %w: tensor<3x4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = "uniform_fan_in"})
     -> (tensor<2x3xf32> {aicf.name = "y"}) {

@@ -6,11 +6,11 @@
 // CHECK-NEXT: aicf_rt.global @w param offset(0)
 // CHECK-NEXT: aicf_rt.global @lr hyper offset(512)
 // CHECK-NEXT: aicf_rt.entry @f io(512) temp(512) bound(512)
-// CHECK-NEXT: aicf_rt.alloc input "x" offset(0)
-// CHECK: aicf_rt.alloc output "y" offset(256)
-// CHECK-NEXT: aicf_rt.alloc temp offset([[A:[0-9]+]])
-// CHECK-NEXT: aicf_rt.alloc temp offset([[B:[0-9]+]])
-// CHECK-NEXT: aicf_rt.alloc temp offset([[A]])
+// CHECK-NEXT: aicf_rt.alloc input "x" bytes(256) offset(0)
+// CHECK: aicf_rt.alloc output "y" bytes(256) offset(256)
+// CHECK: aicf_rt.alloc temp bytes(256) offset([[A:[0-9]+]])
+// CHECK: aicf_rt.alloc temp bytes(256) offset([[B:[0-9]+]])
+// CHECK: aicf_rt.alloc temp bytes(256) offset([[A]])
 // REPORT: remark: [Analysis] PlanMemory | Category:aicf | Function=f | Reason="gap 0.00 %", max_live_bytes=512, temp_bytes=512
 func.func @f(%x: tensor<64xf32> {aicf.role = "input", aicf.name = "x"},
              %w: tensor<100xf32> {aicf.role = "param", aicf.name = "w"},
@@ -26,7 +26,7 @@ func.func @f(%x: tensor<64xf32> {aicf.role = "input", aicf.name = "x"},
 // Tests that a shared parameter is one buffer, whatever the entries' order.
 // CHECK: aicf_rt.entry @g io(0) temp(0) bound(0)
 // CHECK-NEXT: aicf_rt.get @lr
-// CHECK-NEXT: aicf_rt.get @w
+// CHECK: aicf_rt.get @w
 func.func @g(%lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"},
              %w: tensor<100xf32> {aicf.role = "param", aicf.name = "w"}) {
   return

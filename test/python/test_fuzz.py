@@ -27,7 +27,7 @@ def first(items, **wanted):
 
 
 def unalign(d):
-    d["entries"][0]["tensors"][0]["offset"] += 4
+    d["entries"][0]["buffers"][0]["offset"] += 4
 
 
 def leave_segment(d):
@@ -35,17 +35,17 @@ def leave_segment(d):
 
 
 def share(d):
-    temps = [t for t in d["entries"][0]["tensors"] if t["role"] == "temp"]
+    temps = [b for b in d["entries"][0]["buffers"] if b["role"] == "temp"]
     temps[1]["offset"] = temps[0]["offset"]
 
 
 def share_params(d):
-    d["persistent"][1]["offset"] = d["persistent"][0]["offset"]
+    d["buffers"][1]["offset"] = d["buffers"][0]["offset"]
 
 
 def write_input(d):
     e = d["entries"][0]
-    e["calls"][0]["outs"][0] = first(e["tensors"], role="input")["tid"]
+    e["calls"][0]["outs"][0] = first(e["buffers"], role="input")["number"]
 
 
 def swap(d):
@@ -70,9 +70,9 @@ def drop_signals(d):
 
 
 def make_stale(d):
-    copy_, source = [first(d["persistent"], name="fc0.weight"),
-                     first(d["persistent"], name="lr")]
-    source["derived_from"] = copy_["tid"]
+    copy_, source = [first(d["buffers"], name="fc0.weight"),
+                     first(d["buffers"], name="lr")]
+    source["derived_from"] = copy_["number"]
 
 
 @pytest.mark.parametrize("streams,change,message", [

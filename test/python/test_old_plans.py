@@ -38,9 +38,9 @@ PLANS = {
 def versions():
     """[(major, minor)] that the tools say they read."""
     text = run_tool("aicf-plan", "--version").stdout
-    low, high = re.search(r"version (\d+\.\d+) to (\d+\.\d+)", text).groups()
-    major, least = map(int, low.split("."))
-    return [(major, minor) for minor in range(least, int(high.split(".")[1]) + 1)]
+    return [(int(major), minor)
+            for major, high in re.findall(r"(\d+)\.0 to \1\.(\d+)", text)
+            for minor in range(int(high) + 1)]
 
 
 def dump(plan):
@@ -53,21 +53,22 @@ def results(plan, folder):
     entry = text["entries"][0]
     rng = np.random.default_rng(7)
     flags, names = [], []
-    for t in sorted(entry["tensors"], key=lambda t: t.get("name") or ""):
-        if t["role"] == "input":
+    for b, t in sorted(zip(entry["buffers"], entry["values"]),
+                       key=lambda pair: pair[0]["name"]):
+        if b["role"] == "input":
             value = rng.integers(0, 3, t["shape"]) if t["dtype"][0] == "i" else \
                 rng.standard_normal(t["shape"])
-            path = folder / (t["name"] + ".npy")
+            path = folder / (b["name"] + ".npy")
             np.save(path, value.astype({"i32": np.int32, "i64": np.int64}.get(
                 t["dtype"], np.float32)))
-            flags += ["--input", "%s=@%s" % (t["name"], path)]
-        elif t["role"] == "output":
-            names.append(t["name"])
-    for t in text["persistent"]:
-        if t["role"] == "hyper":
-            flags += ["--set", t["name"] + "=0.01"]
-        elif t["role"] == "param":
-            names.append(t["name"])
+            flags += ["--input", "%s=@%s" % (b["name"], path)]
+        elif b["role"] == "output":
+            names.append(b["name"])
+    for b in text["buffers"]:
+        if b["role"] == "hyper":
+            flags += ["--set", b["name"] + "=0.01"]
+        elif b["role"] == "param":
+            names.append(b["name"])
     for i, name in enumerate(names):
         flags += ["--output", "%s=@%s/%d.npy" % (name, folder, i)]
     done = run_tool("aicf-plan", "interpret", plan, "--steps", STEPS, "--seed", 1,

@@ -204,7 +204,7 @@ def test_a_name_means_one_tensor(bench, arg, other):
         "  return %%a : tensor<2xf32>\n}\n" % arg)
     done = run_tool("aicf-compile", bench.folder / "p.mlir", "-o",
                     bench.folder / "p.plan")
-    assert done.returncode == 2 and "[TensorName]" in done.stderr
+    assert done.returncode == 2 and "[BufferName]" in done.stderr
 
 
 @pytest.mark.parametrize("name", [r"\ED\A0\80", r"\E0\80\AF", r"\F0\80\80\AF",
@@ -213,7 +213,7 @@ def test_names_are_unicode(bench, name):
     (bench.folder / "p.mlir").write_text(COUNT.replace('"n"', '"%s"' % name))
     done = run_tool("aicf-compile", bench.folder / "p.mlir", "-o",
                     bench.folder / "p.plan")
-    assert done.returncode == 2 and "[TensorName]" in done.stderr
+    assert done.returncode == 2 and "[BufferName]" in done.stderr
 
 
 @pytest.mark.parametrize("flags", [

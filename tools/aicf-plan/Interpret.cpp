@@ -68,7 +68,7 @@ std::string ownerOf(const Interpreter &interpreter, const std::string &entry,
 Status write(Interpreter &interpreter, const std::string &entry,
              const NamedTensor &named) {
   std::string owner = ownerOf(interpreter, entry, named.name);
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, interpreter.find(owner, named.name));
+  AICF_ASSIGN_OR_RETURN(TensorInfo tensor, interpreter.find(owner, named.name));
   if (tensor.desc != named.tensor.desc)
     return makeError(StatusCode::InvalidArgument, "\"", named.name, "\" is ",
                      tensor.desc.toString(), " in the plan, got ",
@@ -99,7 +99,7 @@ Status setUp(Interpreter &interpreter, const Plan &plan,
 Status writeOutput(const Interpreter &interpreter, const std::string &entry,
                    const NamedFile &file) {
   std::string owner = ownerOf(interpreter, entry, file.name);
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, interpreter.find(owner, file.name));
+  AICF_ASSIGN_OR_RETURN(TensorInfo tensor, interpreter.find(owner, file.name));
   AICF_ASSIGN_OR_RETURN(std::vector<double> values,
                         interpreter.read(owner, file.name));
   AICF_ASSIGN_OR_RETURN(
@@ -137,7 +137,7 @@ Status interpret(const InterpretArguments &a) {
     AICF_RETURN_IF_ERROR(interpreter.run(entry));
   for (const NamedFile &file : outputs)
     AICF_RETURN_IF_ERROR(writeOutput(interpreter, entry, file));
-  for (const PlanTensor &t : plan->findEntry(entry)->tensors)
+  for (const TensorInfo &t : plan->tensors(*plan->findEntry(entry)))
     if (t.role == Role::Output && t.desc.rank == 0) {
       AICF_ASSIGN_OR_RETURN(std::vector<double> value,
                             interpreter.read(entry, t.name));

@@ -147,7 +147,7 @@ StatusOr<NamedTensor> parseSetArgument(const Plan &plan,
                                        const std::string &argument) {
   AICF_ASSIGN_OR_RETURN(auto parts, splitName(argument));
   const auto &[name, text] = parts;
-  for (const PlanTensor &t : plan.persistent) {
+  for (const TensorInfo &t : plan.tensors()) {
     if (t.name != name)
       continue;
     if (t.role != Role::Hyper)
@@ -168,14 +168,15 @@ StatusOr<NamedTensor> parseSetArgument(const Plan &plan,
 
 std::string qualify(const Executor &executor, const std::string &entry,
                     const std::string &name) {
-  for (const PlanTensor &t : executor.plan().findEntry(entry)->tensors)
-    if (t.name == name && segmentOf(t.role) == Segment::IO)
+  for (const TensorInfo &t :
+       executor.plan().tensors(*executor.plan().findEntry(entry)))
+    if (t.name == name)
       return entry + "/" + name;
   return name;
 }
 
 Status writeTensor(Executor &executor, const NamedTensor &named) {
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(named.name));
+  AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(named.name));
   if (tensor.desc != named.tensor.desc)
     return refuse("\"", named.name, "\" is ", tensor.desc.toString(),
                   " in the plan, got ", named.tensor.desc.toString());
@@ -184,7 +185,7 @@ Status writeTensor(Executor &executor, const NamedTensor &named) {
 }
 
 StatusOr<HostTensor> readTensor(Executor &executor, const std::string &name) {
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+  AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(name));
   HostTensor host{tensor.desc, std::vector<uint8_t>(tensor.desc.spanBytes())};
   AICF_RETURN_IF_ERROR(
       executor.read(name, host.bytes.data(), host.bytes.size()));
@@ -227,10 +228,10 @@ StatusOr<double> relativeError(const HostTensor &actual,
 std::vector<std::string> comparableNames(const Plan &plan,
                                          const std::string &entry) {
   std::vector<std::string> names;
-  for (const PlanTensor &t : plan.persistent)
+  for (const TensorInfo &t : plan.tensors())
     if (t.role != Role::Hyper)
       names.push_back(t.name);
-  for (const PlanTensor &t : plan.findEntry(entry)->tensors)
+  for (const TensorInfo &t : plan.tensors(*plan.findEntry(entry)))
     if (t.role == Role::Output)
       names.push_back(entry + "/" + t.name);
   return names;
@@ -239,7 +240,7 @@ std::vector<std::string> comparableNames(const Plan &plan,
 std::vector<std::string> scalarOutputs(const Plan &plan,
                                        const std::string &entry) {
   std::vector<std::string> names;
-  for (const PlanTensor &t : plan.findEntry(entry)->tensors)
+  for (const TensorInfo &t : plan.tensors(*plan.findEntry(entry)))
     if (t.role == Role::Output && t.desc.rank == 0)
       names.push_back(entry + "/" + t.name);
   return names;

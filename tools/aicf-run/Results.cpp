@@ -101,7 +101,7 @@ StatusOr<bool> compareExpected(Executor &executor, const std::string &entry,
 Status checkAccuracy(Executor &executor, const std::string &entry,
                      const NamedTensor &labels) {
   std::string name = qualify(executor, entry, labels.name);
-  AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+  AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(name));
   const TensorDesc &rows = tensor.desc, &given = labels.tensor.desc;
   if (rows.rank == 0 || !isFloat(rows.dtype))
     return refuse("--accuracy ", labels.name, " is ", rows.toString(),

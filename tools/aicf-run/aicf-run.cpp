@@ -113,13 +113,13 @@ Status checkArguments(Executor &executor, const Options &options,
   for (const std::string &argument : options.outputs) {
     AICF_ASSIGN_OR_RETURN(NamedFile file, parseFileArgument(argument));
     std::string name = qualify(executor, entry, file.name);
-    AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+    AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(name));
     AICF_RETURN_IF_ERROR(serializeNpy(tensor.desc, {}).status());
     AICF_RETURN_IF_ERROR(executor.check_read(name, entry));
   }
   for (const NamedTensor &e : expected) {
     std::string name = qualify(executor, entry, e.name);
-    AICF_ASSIGN_OR_RETURN(PlanTensor tensor, executor.find(name));
+    AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(name));
     if (!tensor.desc.sameShape(e.tensor.desc))
       return makeError(StatusCode::InvalidArgument, "--expected ", e.name,
                        " is ", e.tensor.desc.toString(), ", the plan has ",
@@ -335,9 +335,9 @@ void printStatistics(const Executor &executor, uint64_t steps) {
 }
 
 void dumpSlots(const Executor &executor) {
-  std::cout << "entry tid vid name segment offset bytes pointer\n";
+  std::cout << "entry buffer vid name segment offset bytes pointer\n";
   for (const SlotInfo &s : executor.slots())
-    std::cout << (s.entry.empty() ? "-" : s.entry) << " " << s.tid << " "
+    std::cout << (s.entry.empty() ? "-" : s.entry) << " " << s.buffer << " "
               << s.vid << " " << (s.name.empty() ? "-" : s.name) << " "
               << nameOf(s.segment) << " " << s.offset << " " << s.bytes << " "
               << s.pointer << "\n";

@@ -49,41 +49,77 @@ PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
                   std::move(kid), std::move(ins), std::move(outs));
 }
 
-PlanTensor makeTensor(std::string name, Role role, TensorDesc desc,
-                      uint64_t offset) {
-  PlanTensor t;
-  t.name = std::move(name);
-  t.role = role;
-  t.desc = desc;
-  t.offset = offset;
+SampleTensor makeTensor(std::string name, Role role, TensorDesc desc,
+                        uint64_t offset) {
+  SampleTensor t;
+  t.buffer.name = std::move(name);
+  t.buffer.role = role;
+  t.buffer.offset = offset;
+  retype(t.buffer, t.value, desc);
   return t;
+}
+
+void retype(PlanBuffer &buffer, PlanValue &value, TensorDesc desc) {
+  value.desc = desc;
+  buffer.bytes = desc.spanBytes();
+}
+
+static uint32_t add(SampleTensor tensor, std::vector<PlanBuffer> &buffers,
+                    std::vector<PlanValue> &values, size_t firstBuffer,
+                    size_t firstValue) {
+  auto number = uint32_t(firstBuffer + buffers.size());
+  bool hasValue = tensor.buffer.role != Role::Workspace;
+  tensor.value.buffer = number;
+  buffers.push_back(std::move(tensor.buffer));
+  if (!hasValue)
+    return number;
+  values.push_back(tensor.value);
+  return uint32_t(firstValue + values.size() - 1);
+}
+
+uint32_t addTensor(Plan &plan, SampleTensor tensor) {
+  return add(std::move(tensor), plan.buffers, plan.values, 0, 0);
+}
+uint32_t addTensor(const Plan &plan, PlanEntry &entry, SampleTensor tensor) {
+  return add(std::move(tensor), entry.buffers, entry.values,
+             plan.buffers.size(), plan.values.size());
+}
+void addTensors(Plan &plan, std::vector<SampleTensor> tensors) {
+  for (SampleTensor &tensor : tensors)
+    addTensor(plan, std::move(tensor));
+}
+void addTensors(const Plan &plan, PlanEntry &entry,
+                std::vector<SampleTensor> tensors) {
+  for (SampleTensor &tensor : tensors)
+    addTensor(plan, entry, std::move(tensor));
 }
 
 Plan makeTrainPlan() {
   Plan plan;
   plan.persistentBytes = 6 * 256;
-  plan.persistent = {
-      makeTensor("W", Role::Param, f32({3, 4}), 0),            // 0
-      makeTensor("b", Role::Param, f32({3}), 256),             // 1
-      makeTensor("mW", Role::State, f32({3, 4}), 512),         // 2
-      makeTensor("mb", Role::State, f32({3}), 768),            // 3
-      makeTensor("step", Role::State, {DType::I64, {}}, 1024), // 4
-      makeTensor("lr", Role::Hyper, f32({}), 1280)};           // 5
-  plan.persistent[0].init = InitKind::UniformFanIn;
+  addTensors(plan,
+             {makeTensor("W", Role::Param, f32({3, 4}), 0),            // 0
+              makeTensor("b", Role::Param, f32({3}), 256),             // 1
+              makeTensor("mW", Role::State, f32({3, 4}), 512),         // 2
+              makeTensor("mb", Role::State, f32({3}), 768),            // 3
+              makeTensor("step", Role::State, {DType::I64, {}}, 1024), // 4
+              makeTensor("lr", Role::Hyper, f32({}), 1280)});          // 5
+  plan.buffers[0].init = InitKind::UniformFanIn;
   for (size_t i = 1; i < 5; ++i)
-    plan.persistent[i].init = InitKind::Zeros;
+    plan.buffers[i].init = InitKind::Zeros;
   PlanEntry train;
   train.name = "train";
   train.ioBytes = 3 * 256;
   train.tempBytes = 3 * 256;
   train.tempLowerBound = 3 * 256;
-  train.tensors = {makeTensor("x", Role::Input, f32({2, 4}), 0),   // 6
-                   makeTensor("t", Role::Input, f32({2, 3}), 256), // 7
-                   makeTensor("loss", Role::Output, f32({}), 512), // 8
-                   makeTensor("", Role::Temp, f32({2, 3}), 0),     // 9: y
-                   makeTensor("", Role::Temp, f32({2, 3}), 256),   // 10: dy
-                   makeTensor("", Role::Temp, f32({3, 4}), 0),     // 11: dW
-                   makeTensor("", Role::Temp, f32({3}), 512)};     // 12: db
+  addTensors(plan, train,
+             {makeTensor("x", Role::Input, f32({2, 4}), 0),   // 6
+              makeTensor("t", Role::Input, f32({2, 3}), 256), // 7
+              makeTensor("loss", Role::Output, f32({}), 512), // 8
+              makeTensor("", Role::Temp, f32({2, 3}), 0),     // 9: y
+              makeTensor("", Role::Temp, f32({2, 3}), 256),   // 10: dy
+              makeTensor("", Role::Temp, f32({3, 4}), 0),     // 11: dW
+              makeTensor("", Role::Temp, f32({3}), 512)});    // 12: db
   SgdStepAttrs sgd{0.9, 0, 0};
   train.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 0}, {9},
                           encodeAttrs(GemmAttrs{0, 1})),
@@ -104,8 +140,9 @@ Plan makeTrainPlan() {
   PlanEntry predict;
   predict.name = "predict";
   predict.ioBytes = 2 * 256;
-  predict.tensors = {makeTensor("x", Role::Input, f32({2, 4}), 0),
-                     makeTensor("y", Role::Output, f32({2, 3}), 256)};
+  addTensors(plan, predict,
+             {makeTensor("x", Role::Input, f32({2, 4}), 0),
+              makeTensor("y", Role::Output, f32({2, 3}), 256)});
   predict.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 0}, {7},
                             encodeAttrs(GemmAttrs{0, 1})),
                    makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {7, 1}, {7},
@@ -116,23 +153,29 @@ Plan makeTrainPlan() {
 
 Plan makeLongerTrainPlan() {
   Plan plan = makeTrainPlan();
-  plan.persistent.insert(
-      plan.persistent.begin(),
-      makeTensor("extra", Role::Param, f32({4, 3}), 6 * 256));
-  plan.persistent[0].init = InitKind::Ones;
+  SampleTensor extra = makeTensor("extra", Role::Param, f32({4, 3}), 6 * 256);
+  for (PlanValue &value : plan.values)
+    ++value.buffer;
+  for (PlanEntry &entry : plan.entries)
+    for (PlanValue &value : entry.values)
+      ++value.buffer;
+  plan.buffers.insert(plan.buffers.begin(), extra.buffer);
+  plan.values.insert(plan.values.begin(), extra.value);
+  plan.buffers[0].init = InitKind::Ones;
   plan.persistentBytes += 256;
   for (PlanEntry &entry : plan.entries)
     for (PlanCall &call : entry.calls)
       for (auto *numbers : {&call.ins, &call.outs})
-        for (uint32_t &tid : *numbers)
-          ++tid;
+        for (uint32_t &value : *numbers)
+          ++value;
   PlanEntry wide;
   wide.name = "wide";
   wide.ioBytes = 2 * 256;
   wide.tempBytes = 5 * 256;
-  wide.tensors = {makeTensor("x", Role::Input, f32({4, 4}), 0),    // 7
-                  makeTensor("y", Role::Output, f32({4, 3}), 256), // 8
-                  makeTensor("", Role::Temp, f32({4, 3}), 1024)};  // 9
+  addTensors(plan, wide,
+             {makeTensor("x", Role::Input, f32({4, 4}), 0),    // 7
+              makeTensor("y", Role::Output, f32({4, 3}), 256), // 8
+              makeTensor("", Role::Temp, f32({4, 3}), 1024)}); // 9
   wide.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 1}, {9},
                          encodeAttrs(GemmAttrs{0, 1})),
                 makeCall(OpKind::BiasAdd, "bias_add_f32_v0", {9, 2}, {9},
@@ -148,10 +191,11 @@ Plan makeTwoStreamPlan() {
   entry.name = "fork";
   entry.ioBytes = 512;
   entry.tempBytes = 512;
-  entry.tensors = {makeTensor("x", Role::Input, f32({8}), 0),    // 0
-                   makeTensor("y", Role::Output, f32({8}), 256), // 1
-                   makeTensor("", Role::Temp, f32({8}), 0),      // 2
-                   makeTensor("", Role::Temp, f32({8}), 256)};   // 3
+  addTensors(plan, entry,
+             {makeTensor("x", Role::Input, f32({8}), 0),    // 0
+              makeTensor("y", Role::Output, f32({8}), 256), // 1
+              makeTensor("", Role::Temp, f32({8}), 0),      // 2
+              makeTensor("", Role::Temp, f32({8}), 256)});  // 3
   entry.calls = {makeCall(OpKind::Relu, "relu_f32_v0", {0}, {2}),
                  makeCall(OpKind::Copy, "copy_f32_v0", {0}, {3}),
                  makeCall(OpKind::Add, "add_f32_v0", {2, 3}, {1})};
@@ -165,13 +209,13 @@ Plan makeTwoStreamPlan() {
 Plan makeInitPlan() {
   Plan plan;
   auto add = [&](std::string name, DType dtype, InitKind init, double value) {
-    PlanTensor t =
+    SampleTensor t =
         makeTensor(std::move(name), Role::Param, TensorDesc(dtype, {16, 16}),
                    plan.persistentBytes);
-    t.init = init;
-    t.initValue = value;
+    t.buffer.init = init;
+    t.buffer.initValue = value;
     plan.persistentBytes += 2048;
-    plan.persistent.push_back(t);
+    addTensor(plan, t);
   };
   add("zeros", DType::F64, InitKind::Zeros, 0);
   add("ones", DType::F16, InitKind::Ones, 0);
@@ -182,7 +226,7 @@ Plan makeInitPlan() {
   PlanEntry entry;
   entry.name = "show";
   entry.ioBytes = 2048;
-  entry.tensors = {makeTensor("y", Role::Output, f32({16, 16}), 0)};
+  addTensors(plan, entry, {makeTensor("y", Role::Output, f32({16, 16}), 0)});
   entry.calls = {makeCall(OpKind::Copy, "copy_f32_v0", {3}, {6})};
   plan.entries = {entry};
   return plan;
@@ -197,12 +241,10 @@ static int overwrittenOperand(const Sample &call, const BodyFacts &facts,
   return -1;
 }
 
-/// Puts `tensor` at the end of a segment of `bytes` bytes.
-static void place(PlanTensor &tensor, uint64_t &bytes) {
-  tensor.offset = bytes;
-  bytes +=
-      (std::max<uint64_t>(tensor.desc.spanBytes(), 1) + kTensorAlignment - 1) /
-      kTensorAlignment * kTensorAlignment;
+/// Puts a buffer at the end of a segment of `bytes` bytes.
+static void place(PlanBuffer &buffer, uint64_t &bytes) {
+  buffer.offset = bytes;
+  bytes += alignedBytes(std::max<uint64_t>(buffer.bytes, 1));
 }
 
 Plan makeCallPlan(const Sample &sample, DeviceKind device) {
@@ -226,16 +268,16 @@ Plan makeCallPlan(const Sample &sample, DeviceKind device) {
     overwrites.push_back(operand);
     if (operand < 0)
       continue;
-    ins[size_t(operand)] = uint32_t(plan.persistent.size());
-    plan.persistent.push_back(makeTensor("state" + std::to_string(operand),
-                                         Role::State, call.outs[r], 0));
-    plan.persistent.back().init = InitKind::Ones;
-    place(plan.persistent.back(), plan.persistentBytes);
+    ins[size_t(operand)] =
+        addTensor(plan, makeTensor("state" + std::to_string(operand),
+                                   Role::State, call.outs[r], 0));
+    plan.buffers.back().init = InitKind::Ones;
+    place(plan.buffers.back(), plan.persistentBytes);
   }
   auto addIO = [&](const std::string &name, Role role, const TensorDesc &desc) {
-    entry.tensors.push_back(makeTensor(name, role, desc, 0));
-    place(entry.tensors.back(), entry.ioBytes);
-    return uint32_t(plan.persistent.size() + entry.tensors.size() - 1);
+    uint32_t number = addTensor(plan, entry, makeTensor(name, role, desc, 0));
+    place(entry.buffers.back(), entry.ioBytes);
+    return number;
   };
   for (size_t r = 0; r < call.outs.size(); ++r)
     outs.push_back(overwrites[r] >= 0 ? ins[size_t(overwrites[r])]
@@ -249,11 +291,11 @@ Plan makeCallPlan(const Sample &sample, DeviceKind device) {
   entry.calls = {
       makeCall(call.body, row ? std::string(row->kid) : "none", ins, outs)};
   if (uint64_t bytes = row ? row->workspaceBytes(*typed) : 0) {
-    entry.tensors.push_back(makeTensor(
-        "", Role::Workspace, TensorDesc(DType::I32, {int64_t(bytes / 4)}), 0));
-    place(entry.tensors.back(), entry.tempBytes);
-    entry.calls[0].workspace =
-        int32_t(plan.persistent.size() + entry.tensors.size() - 1);
+    entry.calls[0].workspace = int32_t(
+        addTensor(plan, entry,
+                  makeTensor("", Role::Workspace,
+                             TensorDesc(DType::I32, {int64_t(bytes / 4)}), 0)));
+    place(entry.buffers.back(), entry.tempBytes);
     entry.calls[0].workspaceBytes = bytes;
   }
   plan.entries = {entry};
@@ -280,10 +322,10 @@ std::vector<NamedPlan> samplePlans() {
 Plan withKernelsOf(Plan plan, DeviceKind device) {
   plan.device = device;
   for (PlanEntry &entry : plan.entries) {
-    auto descsOf = [&](const std::vector<uint32_t> &tids) {
+    auto descsOf = [&](const std::vector<uint32_t> &values) {
       std::vector<TensorDesc> descs;
-      for (uint32_t tid : tids)
-        descs.push_back(plan.tensor(entry, tid).desc);
+      for (uint32_t value : values)
+        descs.push_back(plan.value(entry, value).desc);
       return descs;
     };
     for (PlanCall &call : entry.calls)

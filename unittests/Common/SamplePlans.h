@@ -18,8 +18,8 @@ namespace aicf::test {
 /// counter. Entries: train and predict. Temps share bytes.
 Plan makeTrainPlan();
 /// makeTrainPlan() with more: a param "extra" before all others, which moves
-/// every tid, and an entry "wide", @predict for 4 rows, plus "extra", with more
-/// temps than
+/// every number, and an entry "wide", @predict for 4 rows, plus "extra", with
+/// more temps than
 /// @train has.
 Plan makeLongerTrainPlan();
 /// One entry on two streams: relu and copy side by side, joined by an add.
@@ -27,13 +27,29 @@ Plan makeTwoStreamPlan();
 /// Every initialiser and dtype in the persistent segment, one copy each.
 Plan makeInitPlan();
 
-/// A call whose labels are its tids.
+/// A call whose labels are the numbers of its values.
 PlanCall makeCall(std::shared_ptr<const Body> body, std::string kid,
                   std::vector<uint32_t> ins, std::vector<uint32_t> outs);
 PlanCall makeCall(OpKind kind, std::string kid, std::vector<uint32_t> ins,
                   std::vector<uint32_t> outs, std::vector<uint8_t> attrs = {});
-PlanTensor makeTensor(std::string name, Role role, TensorDesc desc,
-                      uint64_t offset);
+
+/// A buffer and the value that is all of it.
+struct SampleTensor {
+  PlanBuffer buffer;
+  PlanValue value;
+};
+SampleTensor makeTensor(std::string name, Role role, TensorDesc desc,
+                        uint64_t offset);
+/// Adds a tensor to the plan's persistent tables, or to an entry's; returns the
+/// number of its value, which is the buffer's too where no workspace stands
+/// before it. A workspace gets no value, and the buffer's number is returned.
+uint32_t addTensor(Plan &plan, SampleTensor tensor);
+uint32_t addTensor(const Plan &plan, PlanEntry &entry, SampleTensor tensor);
+void addTensors(Plan &plan, std::vector<SampleTensor> tensors);
+void addTensors(const Plan &plan, PlanEntry &entry,
+                std::vector<SampleTensor> tensors);
+/// Makes the buffer as large as its value, which gets another type.
+void retype(PlanBuffer &buffer, PlanValue &value, TensorDesc desc);
 
 /// A plan of one call: operands that a result may overwrite
 /// are states and are overwritten, the others inputs; results are outputs.

@@ -61,7 +61,49 @@ flatbuffers::Offset<fb::Call> emptyCall(FlatBufferBuilder &b, size_t kid = 1) {
                         numbers, -1, 0, 0, numbers, numbers);
 }
 
-/// A plan of `calls`, without tensors.
+/// Creates a plan of the current version with these fields; null ones are left
+/// out.
+struct PlanFields {
+  uint16_t major = kPlanMajor, minor = kPlanMinor;
+  uint8_t device = 0;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Buffer>>>
+      buffers;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Value>>>
+      values;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Body>>>
+      bodies;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Entry>>>
+      entries;
+  flatbuffers::Offset<fb::Debug> debug;
+
+  /// Without buffers, values and bodies.
+  static PlanFields empty(FlatBufferBuilder &b) {
+    PlanFields fields;
+    fields.buffers =
+        b.CreateVector(std::vector<flatbuffers::Offset<fb::Buffer>>());
+    fields.values =
+        b.CreateVector(std::vector<flatbuffers::Offset<fb::Value>>());
+    fields.bodies =
+        b.CreateVector(std::vector<flatbuffers::Offset<fb::Body>>());
+    return fields;
+  }
+  flatbuffers::Offset<fb::Plan> create(FlatBufferBuilder &b) const {
+    return fb::CreatePlan(b, major, minor, device, 0, 0, bodies, entries, debug,
+                          buffers, values);
+  }
+};
+
+/// An entry without buffers and values.
+flatbuffers::Offset<fb::Entry>
+entryOf(FlatBufferBuilder &b,
+        flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Call>>>
+            calls) {
+  PlanFields none = PlanFields::empty(b);
+  return fb::CreateEntry(b, b.CreateString("e"), 0, 0, 0, calls, 0, 0,
+                         none.buffers, none.values);
+}
+
+/// A plan of `calls`, without buffers.
 flatbuffers::Offset<fb::Plan>
 planOfCalls(FlatBufferBuilder &b,
             const std::vector<flatbuffers::Offset<fb::Call>> &calls,
@@ -69,17 +111,18 @@ planOfCalls(FlatBufferBuilder &b,
             std::vector<flatbuffers::Offset<fb::Body>> bodies = {}) {
   if (bodies.empty())
     bodies = {bodyOf(b, 1, 1)};
-  auto none = b.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>());
-  auto entry = fb::CreateEntry(b, b.CreateString("e"), 0, 0, none,
-                               b.CreateVector(calls));
-  std::vector<flatbuffers::Offset<fb::Entry>> entries = {entry};
-  return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
-                        b.CreateVector(bodies), b.CreateVector(entries), debug);
+  std::vector<flatbuffers::Offset<fb::Entry>> entries = {
+      entryOf(b, b.CreateVector(calls))};
+  PlanFields plan = PlanFields::empty(b);
+  plan.bodies = b.CreateVector(bodies);
+  plan.entries = b.CreateVector(entries);
+  plan.debug = debug;
+  return plan.create(b);
 }
 
-/// A debug table of one entry with as many tensors and calls.
+/// A debug table of one entry with as many values and calls.
 flatbuffers::Offset<fb::Debug>
-debugOf(FlatBufferBuilder &b, size_t tensors, size_t numCalls,
+debugOf(FlatBufferBuilder &b, size_t values, size_t numCalls,
         flatbuffers::Offset<flatbuffers::String> location = 0) {
   auto none = b.CreateVector(std::vector<int32_t>());
   if (location.IsNull())
@@ -88,7 +131,7 @@ debugOf(FlatBufferBuilder &b, size_t tensors, size_t numCalls,
       numCalls, fb::CreateCallDebug(b, none, none, location));
   std::vector<flatbuffers::Offset<fb::EntryDebug>> entries = {
       fb::CreateEntryDebug(b, 0, 0, 0,
-                           b.CreateVector(std::vector<int32_t>(tensors)),
+                           b.CreateVector(std::vector<int32_t>(values)),
                            b.CreateVector(calls))};
   return fb::CreateDebug(b, none, b.CreateVector(entries));
 }
@@ -116,6 +159,7 @@ public:
   void addDebug();
   void addBodies();
   void addTensors();
+  void addValues();
   void addSegments();
   void addCalls();
   void addOrder();
@@ -141,10 +185,16 @@ void CorpusBuilder::addOuterForm() {
   addBytes(PlanError::BadVersion, "minor", build([](FlatBufferBuilder &b) {
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor + 1);
            }));
+  addBytes(PlanError::BadVersion, "old-minor", build([](FlatBufferBuilder &b) {
+             return fb::CreatePlan(b, kOldPlanMajor, kOldPlanMinor + 1);
+           }));
+  addBytes(PlanError::BadVersion, "older", build([](FlatBufferBuilder &b) {
+             return fb::CreatePlan(b, kOldPlanMajor - 1, 0);
+           }));
   addBytes(PlanError::BadDevice, "number", build([](FlatBufferBuilder &b) {
-             return fb::CreatePlan(
-                 b, kPlanMajor, kPlanMinor, 200, 0, 0,
-                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Body>>()));
+             PlanFields plan = PlanFields::empty(b);
+             plan.device = 200;
+             return plan.create(b);
            }));
 }
 
@@ -184,35 +234,37 @@ void CorpusBuilder::addShared() {
 }
 
 void CorpusBuilder::addTables() {
-  using Tensors = std::vector<flatbuffers::Offset<fb::Tensor>>;
-  using Bodies = std::vector<flatbuffers::Offset<fb::Body>>;
   auto missing = [&](const char *what, auto make) {
     addBytes(PlanError::MissingField, what, build(make),
              (std::string("no ") + what).c_str());
   };
-  missing("bodies", [](FlatBufferBuilder &b) {
-    return fb::CreatePlan(b, kPlanMajor, kPlanMinor);
+  auto without = [&](const char *what, auto member) {
+    missing(what, [=](FlatBufferBuilder &b) {
+      PlanFields plan = PlanFields::empty(b);
+      plan.*member = 0;
+      return plan.create(b);
+    });
+  };
+  without("bodies", &PlanFields::bodies);
+  without("buffers", &PlanFields::buffers);
+  without("values", &PlanFields::values);
+  without("entries", &PlanFields::entries);
+  auto withEntry = [](FlatBufferBuilder &b, flatbuffers::Offset<fb::Entry> e) {
+    PlanFields plan = PlanFields::empty(b);
+    std::vector<flatbuffers::Offset<fb::Entry>> entries = {e};
+    plan.entries = b.CreateVector(entries);
+    return plan.create(b);
+  };
+  missing("calls",
+          [=](FlatBufferBuilder &b) { return withEntry(b, entryOf(b, 0)); });
+  missing("name", [=](FlatBufferBuilder &b) {
+    return withEntry(b, fb::CreateEntry(b));
   });
-  missing("persistent", [](FlatBufferBuilder &b) {
-    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, 0,
-                          b.CreateVector(Bodies()));
-  });
-  missing("entries", [](FlatBufferBuilder &b) {
-    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
-                          b.CreateVector(Tensors()), b.CreateVector(Bodies()));
-  });
-  missing("calls", [](FlatBufferBuilder &b) {
-    auto none = b.CreateVector(Tensors());
-    std::vector<flatbuffers::Offset<fb::Entry>> entries = {
-        fb::CreateEntry(b, b.CreateString("e"), 0, 0, none)};
-    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0, none,
-                          b.CreateVector(Bodies()), b.CreateVector(entries));
-  });
-  missing("name", [](FlatBufferBuilder &b) {
-    std::vector<flatbuffers::Offset<fb::Entry>> entries = {fb::CreateEntry(b)};
-    return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
-                          b.CreateVector(Tensors()), b.CreateVector(Bodies()),
-                          b.CreateVector(entries));
+  missing("persistent", [](FlatBufferBuilder &b) { // of version 3
+    PlanFields plan = PlanFields::empty(b);
+    plan.major = kOldPlanMajor;
+    plan.minor = kOldPlanMinor;
+    return plan.create(b);
   });
   const char *ofCalls[] = {"kid", "ins", "outs", "waits", "signals"};
   for (size_t i = 0; i < 5; ++i)
@@ -265,28 +317,28 @@ void CorpusBuilder::addTables() {
       [](Plan &p) { p.entries[0].outputForm = OutputForm(kNumOutputForms); });
   add(PlanError::EntryOutputs, "none", [](Plan &p) {
     p.entries[0].outputForm = OutputForm::Tuple;
-    auto &tensors = p.entries[0].tensors;
-    tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
-                                 [](const PlanTensor &t) {
-                                   return t.role == Role::Output;
+    auto &buffers = p.entries[0].buffers;
+    buffers.erase(std::remove_if(buffers.begin(), buffers.end(),
+                                 [](const PlanBuffer &b) {
+                                   return b.role == Role::Output;
                                  }),
-                  tensors.end());
+                  buffers.end());
   });
 }
 
-/// The debug table of a plan with one entry, without tensors and calls.
+/// The debug table of a plan with one entry, without values and calls.
 void CorpusBuilder::addDebug() {
   auto counts = [&](const char *what, auto make) {
     addBytes(PlanError::DebugCounts, what, build([=](FlatBufferBuilder &b) {
                return planOfCalls(b, {}, make(b));
              }));
   };
-  counts("tensors", [](FlatBufferBuilder &b) { return debugOf(b, 1, 0); });
+  counts("values", [](FlatBufferBuilder &b) { return debugOf(b, 1, 0); });
   counts("calls", [](FlatBufferBuilder &b) { return debugOf(b, 0, 1); });
   counts("persistent", [](FlatBufferBuilder &b) {
     return fb::CreateDebug(b, b.CreateVector(std::vector<int32_t>(1)));
   });
-  counts("no-tensors", [](FlatBufferBuilder &b) { return fb::CreateDebug(b); });
+  counts("no-values", [](FlatBufferBuilder &b) { return fb::CreateDebug(b); });
   counts("no-entries", [](FlatBufferBuilder &b) {
     return fb::CreateDebug(b, b.CreateVector(std::vector<int32_t>()));
   });
@@ -308,12 +360,13 @@ void CorpusBuilder::addDebug() {
 }
 
 void CorpusBuilder::addTensors() {
-  auto first = [](Plan &p) -> PlanTensor & { return p.persistent[0]; };
-  add(PlanError::TensorName, "empty", [=](Plan &p) { first(p).name = ""; });
-  add(PlanError::TensorName, "twice", [=](Plan &p) { first(p).name = "b"; });
-  add(PlanError::TensorName, "reserved",
+  auto first = [](Plan &p) -> PlanBuffer & { return p.buffers[0]; };
+  auto firstDesc = [](Plan &p) -> TensorDesc & { return p.values[0].desc; };
+  add(PlanError::BufferName, "empty", [=](Plan &p) { first(p).name = ""; });
+  add(PlanError::BufferName, "twice", [=](Plan &p) { first(p).name = "b"; });
+  add(PlanError::BufferName, "reserved",
       [=](Plan &p) { first(p).name = "__metadata__"; });
-  add(PlanError::TensorName, "not-utf8",
+  add(PlanError::BufferName, "not-utf8",
       [=](Plan &p) { first(p).name = "w\xff"; });
   const std::pair<const char *, const char *> malformed[] = {
       {"surrogate", "\xed\xa0\x80"},
@@ -328,165 +381,171 @@ void CorpusBuilder::addTensors() {
       {"newline", "a\nb"},
       {"five-bytes", "\xf8\x88\x80\x80\x80"}};
   for (auto [what, name] : malformed)
-    add(PlanError::TensorName, what,
+    add(PlanError::BufferName, what,
         [=, text = std::string(name)](Plan &p) { first(p).name = text; });
-  add(PlanError::TensorName, "too-long",
+  add(PlanError::BufferName, "too-long",
       [=](Plan &p) { first(p).name = std::string(1025, 'w'); });
-  add(PlanError::TensorName, "like-qualified",
+  add(PlanError::BufferName, "like-qualified",
       [=](Plan &p) { first(p).name = "train/x"; });
-  add(PlanError::TensorName, "io-like-qualified",
-      [](Plan &p) { p.entries[1].tensors[0].name = "train/x"; });
-  add(PlanError::TensorName, "qualified-twice", [](Plan &p) {
-    p.entries[0].tensors[0].name = "a/b"; // of entry "train", and of "train/a"
+  add(PlanError::BufferName, "io-like-qualified",
+      [](Plan &p) { p.entries[1].buffers[0].name = "train/x"; });
+  add(PlanError::BufferName, "qualified-twice", [](Plan &p) {
+    p.entries[0].buffers[0].name = "a/b"; // of entry "train", and of "train/a"
     p.entries[1].name = "train/a";
-    p.entries[1].tensors[0].name = "b2";
-    p.entries[1].tensors[1].name = "b";
+    p.entries[1].buffers[0].name = "b2";
+    p.entries[1].buffers[1].name = "b";
   });
-  add(PlanError::TensorName, "io-unnamed",
-      [](Plan &p) { p.entries[0].tensors[0].name = ""; });
-  add(PlanError::TensorName, "io-like-param",
-      [](Plan &p) { p.entries[0].tensors[0].name = "W"; });
-  add(PlanError::TensorDType, "number",
-      [=](Plan &p) { first(p).desc.dtype = static_cast<DType>(77); });
-  add(PlanError::TensorRole, "number",
+  add(PlanError::BufferName, "io-unnamed",
+      [](Plan &p) { p.entries[0].buffers[0].name = ""; });
+  add(PlanError::BufferName, "io-like-param",
+      [](Plan &p) { p.entries[0].buffers[0].name = "W"; });
+  add(PlanError::ValueDType, "number",
+      [=](Plan &p) { firstDesc(p).dtype = static_cast<DType>(77); });
+  add(PlanError::BufferRole, "number",
       [=](Plan &p) { first(p).role = static_cast<Role>(99); });
-  add(PlanError::TensorRole, "temp-as-persistent",
+  add(PlanError::BufferRole, "temp-as-persistent",
       [=](Plan &p) { first(p).role = Role::Temp; });
-  add(PlanError::TensorRole, "param-in-entry",
-      [](Plan &p) { p.entries[0].tensors[0].role = Role::Param; });
-  add(PlanError::TensorShape, "zero",
-      [=](Plan &p) { first(p).desc.dims[0] = 0; });
-  add(PlanError::TensorShape, "huge", [=](Plan &p) {
-    first(p).desc.dims[0] = first(p).desc.dims[1] = INT32_MAX;
+  add(PlanError::BufferRole, "param-in-entry",
+      [](Plan &p) { p.entries[0].buffers[0].role = Role::Param; });
+  add(PlanError::ValueShape, "zero",
+      [=](Plan &p) { firstDesc(p).dims[0] = 0; });
+  add(PlanError::ValueShape, "huge", [=](Plan &p) {
+    firstDesc(p).dims[0] = firstDesc(p).dims[1] = INT32_MAX;
   });
-  add(PlanError::TensorShape, "above-int",
-      [=](Plan &p) { first(p).desc.dims[0] = int64_t(INT32_MAX) + 1; });
-  addBytes(PlanError::TensorShape, "rank-9", build([](FlatBufferBuilder &b) {
-             std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
-                 fb::CreateTensor(b, b.CreateString("w"), 0, 1,
-                                  b.CreateVector(std::vector<uint32_t>(9, 1)))};
-             auto bodies =
-                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Body>>());
-             return fb::CreatePlan(b, kPlanMajor, kPlanMinor, 0, 0,
-                                   b.CreateVector(tensors), bodies);
+  add(PlanError::ValueShape, "above-int",
+      [=](Plan &p) { firstDesc(p).dims[0] = int64_t(INT32_MAX) + 1; });
+  addBytes(PlanError::ValueShape, "rank-9", build([](FlatBufferBuilder &b) {
+             std::vector<flatbuffers::Offset<fb::Value>> values = {
+                 fb::CreateValue(b, 0, 0, 0,
+                                 b.CreateVector(std::vector<uint32_t>(9, 1)))};
+             PlanFields plan = PlanFields::empty(b);
+             plan.values = b.CreateVector(values);
+             return plan.create(b);
            }));
-  add(PlanError::TensorOffset, "unaligned",
+  add(PlanError::BufferOffset, "unaligned",
       [=](Plan &p) { first(p).offset = 4; });
-  add(PlanError::TensorRange, "beyond",
+  add(PlanError::BufferRange, "beyond",
       [=](Plan &p) { first(p).offset = p.persistentBytes; });
-  add(PlanError::TensorRange, "overflow", [=](Plan &p) {
+  add(PlanError::BufferRange, "overflow", [=](Plan &p) {
     first(p).offset = std::numeric_limits<uint64_t>::max() - 255;
   });
-  add(PlanError::TensorLayout, "number",
-      [=](Plan &p) { first(p).desc.layout = static_cast<Layout>(2); });
-  add(PlanError::TensorLayout, "param", [=](Plan &p) {
-    first(p).desc.dtype = DType::BF16;
-    first(p).desc.layout = Layout::Padded;
+  add(PlanError::ValueLayout, "number",
+      [=](Plan &p) { firstDesc(p).layout = static_cast<Layout>(3); });
+  add(PlanError::ValueLayout, "strided",
+      [=](Plan &p) { firstDesc(p).layout = Layout::Strided; });
+  add(PlanError::ValueLayout, "param", [=](Plan &p) {
+    firstDesc(p).dtype = DType::BF16;
+    firstDesc(p).layout = Layout::Padded;
   });
-  add(PlanError::TensorLayout, "input", [](Plan &p) {
-    p.entries[0].tensors[0].desc.dtype = DType::F16;
-    p.entries[0].tensors[0].desc.layout = Layout::Padded;
+  add(PlanError::ValueLayout, "input", [](Plan &p) {
+    p.entries[0].values[0].desc.dtype = DType::F16;
+    p.entries[0].values[0].desc.layout = Layout::Padded;
   });
   auto pad = [](DType dtype, Span<const int64_t> shape) {
     return
         [=, dims = std::vector<int64_t>(shape.begin(), shape.end())](Plan &p) {
-          for (PlanTensor &t : p.entries[0].tensors)
-            if (t.role == Role::Temp) {
-              t.desc = TensorDesc(dtype, dims);
-              t.desc.layout = Layout::Padded;
+          for (PlanValue &v : p.entries[0].values)
+            if (p.buffer(p.entries[0], v.buffer).role == Role::Temp) {
+              v.desc = TensorDesc(dtype, dims);
+              v.desc.layout = Layout::Padded;
             }
         };
   };
-  add(PlanError::TensorLayout, "f32", pad(DType::F32, {3, 5}));
-  add(PlanError::TensorLayout, "rank-3", pad(DType::F16, {2, 3, 5}));
-  add(PlanError::TensorLayout, "scalar", pad(DType::F16, {}));
-  add(PlanError::TensorShape, "padded-above-int",
+  add(PlanError::ValueLayout, "f32", pad(DType::F32, {3, 5}));
+  add(PlanError::ValueLayout, "rank-3", pad(DType::F16, {2, 3, 5}));
+  add(PlanError::ValueLayout, "scalar", pad(DType::F16, {}));
+  add(PlanError::ValueShape, "padded-above-int",
       pad(DType::F16, {1, INT32_MAX}));
-  add(PlanError::TensorInit, "number",
+  add(PlanError::BufferInit, "number",
       [=](Plan &p) { first(p).init = static_cast<InitKind>(50); });
-  add(PlanError::TensorInit, "of-input",
-      [](Plan &p) { p.entries[0].tensors[0].init = InitKind::Ones; });
-  add(PlanError::TensorInit, "fan-in-of-vector",
-      [](Plan &p) { p.persistent[1].init = InitKind::UniformFanIn; });
-  add(PlanError::TensorInit, "normal-of-integer",
-      [](Plan &p) { p.persistent[4].init = InitKind::Normal; });
-  add(PlanError::TensorInit, "fan-in-of-integer",
-      [=](Plan &p) { first(p).desc.dtype = DType::I32; });
-  add(PlanError::TensorInit, "negative-deviation", [=](Plan &p) {
+  add(PlanError::BufferInit, "of-input",
+      [](Plan &p) { p.entries[0].buffers[0].init = InitKind::Ones; });
+  add(PlanError::BufferInit, "fan-in-of-vector",
+      [](Plan &p) { p.buffers[1].init = InitKind::UniformFanIn; });
+  add(PlanError::BufferInit, "normal-of-integer",
+      [](Plan &p) { p.buffers[4].init = InitKind::Normal; });
+  add(PlanError::BufferInit, "fan-in-of-integer",
+      [=](Plan &p) { firstDesc(p).dtype = DType::I32; });
+  add(PlanError::BufferInit, "negative-deviation", [=](Plan &p) {
     first(p).init = InitKind::Normal;
     first(p).initValue = -0.5;
   });
-  add(PlanError::TensorInit, "fraction-of-integer", [](Plan &p) {
-    p.persistent[4].init = InitKind::Constant;
-    p.persistent[4].initValue = 1.5;
+  add(PlanError::BufferInit, "fraction-of-integer", [](Plan &p) {
+    p.buffers[4].init = InitKind::Constant;
+    p.buffers[4].initValue = 1.5;
   });
-  add(PlanError::TensorInit, "too-large-integer", [](Plan &p) {
-    p.persistent[4].init = InitKind::Constant;
-    p.persistent[4].initValue = 1e12;
+  add(PlanError::BufferInit, "too-large-integer", [](Plan &p) {
+    p.buffers[4].init = InitKind::Constant;
+    p.buffers[4].initValue = 1e12;
   });
-  add(PlanError::TensorInit, "nan", [=](Plan &p) {
+  add(PlanError::BufferInit, "nan", [=](Plan &p) {
     first(p).init = InitKind::Constant;
     first(p).initValue = NAN;
   });
   // Tensor 2 is the moment of W (tensor 0); lr is a hyper.
   auto derive = [](Plan &p, int32_t from, DType dtype) {
-    p.persistent[2].derivedFrom = from;
-    p.persistent[2].desc.dtype = dtype;
+    p.buffers[2].derivedFrom = from;
+    TensorDesc desc = p.values[2].desc;
+    desc.dtype = dtype;
+    retype(p.buffers[2], p.values[2], desc);
   };
   add(
-      PlanError::TensorDerived, "nothing",
-      [=](Plan &p) { derive(p, 99, DType::F16); }, "no such persistent tensor");
+      PlanError::BufferDerived, "nothing",
+      [=](Plan &p) { derive(p, 99, DType::F16); }, "no such persistent buffer");
   add(
-      PlanError::TensorDerived, "negative",
-      [=](Plan &p) { derive(p, -2, DType::F16); }, "no such persistent tensor");
+      PlanError::BufferDerived, "negative",
+      [=](Plan &p) { derive(p, -2, DType::F16); }, "no such persistent buffer");
   const char *other = "the same shape and another float type";
   add(
-      PlanError::TensorDerived, "same-type",
+      PlanError::BufferDerived, "same-type",
       [=](Plan &p) { derive(p, 0, DType::F32); }, other);
   add(
-      PlanError::TensorDerived, "integer",
+      PlanError::BufferDerived, "integer",
       [=](Plan &p) { derive(p, 0, DType::I32); }, other);
   add(
-      PlanError::TensorDerived, "of-integer",
+      PlanError::BufferDerived, "of-integer",
       [=](Plan &p) {
         derive(p, 4, DType::F16);
-        p.persistent[2].desc = TensorDesc(DType::F16, {});
+        retype(p.buffers[2], p.values[2], TensorDesc(DType::F16, {}));
       },
       other);
   add(
-      PlanError::TensorDerived, "other-shape",
+      PlanError::BufferDerived, "other-shape",
       [=](Plan &p) { derive(p, 1, DType::F16); }, other);
   add(
-      PlanError::TensorDerived, "no-cast",
+      PlanError::BufferDerived, "no-cast",
       [=](Plan &p) {
         derive(p, 0, DType::F16);
-        p.persistent[0].desc.dtype = DType::F64;
-        p.persistentBytes = 1 << 16;
+        TensorDesc wide = p.values[0].desc;
+        wide.dtype = DType::F64;
+        retype(p.buffers[0], p.values[0], wide);
       },
       "no cast between the two types");
   add(
-      PlanError::TensorDerived, "itself",
+      PlanError::BufferDerived, "itself",
       [=](Plan &p) { derive(p, 2, DType::F16); }, "derived itself");
   add(
-      PlanError::TensorDerived, "hyper",
+      PlanError::BufferDerived, "hyper",
       [=](Plan &p) {
         derive(p, 5, DType::F16);
-        p.persistent[2].desc = TensorDesc(DType::F16, {});
+        retype(p.buffers[2], p.values[2], TensorDesc(DType::F16, {}));
       },
       "derived from a param or state");
   for (Layout layout : {Layout::Dense, Layout::Padded}) // both are legal
-    add(PlanError::TensorDerived,
+    add(PlanError::BufferDerived,
         layout == Layout::Dense ? "stale" : "stale-padded", [=](Plan &p) {
           // predict never writes; train writes W, and nothing its copy.
-          PlanTensor copy = p.persistent[0];
+          PlanBuffer copy = p.buffers[0];
+          TensorDesc desc = p.values[0].desc;
           copy.name = "W.f16";
           copy.role = Role::State;
-          copy.desc.dtype = DType::F16;
+          desc.dtype = DType::F16;
           copy.init = InitKind::None;
           copy.derivedFrom = 0;
-          copy.desc.layout = layout;
-          p.persistent[5] = copy; // in place of lr, which no check needs before
-          p.persistent[5].offset = 4096;
+          desc.layout = layout;
+          p.buffers[5] = copy; // in place of lr, which no check needs before
+          p.buffers[5].offset = 4096;
+          retype(p.buffers[5], p.values[5], desc);
           p.persistentBytes = 1 << 16;
           for (PlanEntry &entry : p.entries)
             entry.calls.erase(
@@ -500,14 +559,90 @@ void CorpusBuilder::addTensors() {
           p.entries[0].calls.push_back(write);
         });
   add(
-      PlanError::TensorDerived, "param",
+      PlanError::BufferDerived, "param",
       [](Plan &p) {
-        p.persistent[0].derivedFrom = 2;
-        p.persistent[0].desc.dtype = DType::F16;
+        TensorDesc half = p.values[0].desc;
+        half.dtype = DType::F16;
+        retype(p.buffers[0], p.values[0], half);
+        p.buffers[0].derivedFrom = 2;
       },
       "a state is derived");
-  add(PlanError::TensorDerived, "io",
-      [](Plan &p) { p.entries[0].tensors[0].derivedFrom = 0; });
+  add(PlanError::BufferDerived, "io",
+      [](Plan &p) { p.entries[0].buffers[0].derivedFrom = 0; });
+}
+
+/// Two values in the buffer of the temp y (number 9) of makeTrainPlan(), at
+/// these bytes; returns the first one's number.
+static uint32_t addParts(Plan &p, uint64_t first, uint64_t second,
+                         TensorDesc desc) {
+  PlanEntry &e = p.entries[0];
+  auto number = uint32_t(p.values.size() + e.values.size());
+  e.values.push_back({9, first, desc});
+  e.values.push_back({9, second, desc});
+  return number;
+}
+
+void CorpusBuilder::addValues() {
+  const TensorDesc row(DType::F32, {3});
+  add(PlanError::ValueBuffer, "number",
+      [](Plan &p) { p.entries[0].values[4].buffer = 99; });
+  add(
+      PlanError::ValueBuffer, "workspace",
+      [](Plan &p) { p.entries[0].buffers[3].role = Role::Workspace; },
+      "is a workspace");
+  add(PlanError::BufferRole, "io-behind-temps", [](Plan &p) {
+    addTensor(p, p.entries[0],
+              makeTensor("late", Role::Input, TensorDesc(DType::F32, {1}), 0));
+  });
+  add(PlanError::ValueWhole, "persistent-count",
+      [](Plan &p) { p.values.pop_back(); });
+  add(PlanError::ValueWhole, "of-another-buffer",
+      [](Plan &p) { p.values[0].buffer = 2; });
+  add(PlanError::ValueWhole, "io-count",
+      [](Plan &p) { p.entries[1].values.pop_back(); });
+  add(PlanError::ValueWhole, "part",
+      [](Plan &p) { p.entries[0].values[0].desc.dims[0] = 1; });
+  add(PlanError::ValueRange, "beyond",
+      [](Plan &p) { p.entries[0].values[4].byteOffset = 4; });
+  add(PlanError::ValueRange, "overflow",
+      [](Plan &p) { p.entries[0].values[4].byteOffset = UINT64_MAX - 3; });
+  add(PlanError::ValueRange, "half-an-element",
+      [=](Plan &p) { addParts(p, 2, 0, row); });
+  add(PlanError::ValueOverlaps, "many", [](Plan &p) {
+    p.entries[0].tempBytes = p.entries[0].buffers[3].bytes = 1 << 20;
+    for (int64_t n = 1; n < 5000; ++n)
+      p.entries[0].values.push_back({9, 0, TensorDesc(DType::F32, {n})});
+  });
+  add(
+      PlanError::ReadBeforeWrite, "half-written",
+      [=](Plan &p) { // the first row of y alone, which a later call reads
+        uint32_t part = addParts(p, 0, 12, row);
+        p.entries[0].calls[0] =
+            makeCall(OpKind::Relu, "relu_f32_v0", {1}, {part});
+      },
+      "reads value 9");
+  add(
+      PlanError::CallInplace, "part-of-an-operand",
+      [=](Plan &p) {
+        uint32_t part = addParts(p, 0, 12, row);
+        p.entries[0].calls.insert(p.entries[0].calls.begin() + 1,
+                                  makeCall(OpKind::ReduceSum,
+                                           "reduce_sum_f32_v0", {9}, {part},
+                                           encodeAttrs(ReduceSumAttrs{0})));
+      },
+      "share bytes");
+  add(PlanError::CallWrites, "overlapping-results", [](Plan &p) {
+    PlanEntry &e = p.entries[0];
+    e.buffers[3].bytes = 64;
+    uint32_t part = addParts(p, 0, 16, TensorDesc(DType::F32, {3, 4}));
+    e.calls[7].outs = {part, part + 1};
+  });
+  add(PlanError::CallAlignment, "vectors", [](Plan &p) {
+    p = withKernelsOf(makeTwoStreamPlan(), DeviceKind::CUDA);
+    PlanEntry &e = p.entries[0]; // relu_f32_vec4_v0 on a temp, 4 bytes in
+    e.buffers[2].bytes = 36;
+    e.values[2].byteOffset = 4;
+  });
 }
 
 void CorpusBuilder::addSegments() {
@@ -518,9 +653,9 @@ void CorpusBuilder::addSegments() {
   add(PlanError::SegmentBytes, "io",
       [](Plan &p) { p.entries[0].ioBytes = uint64_t(1) << 60; });
   add(PlanError::SegmentOverlap, "persistent",
-      [](Plan &p) { p.persistent[1].offset = 0; });
+      [](Plan &p) { p.buffers[1].offset = 0; });
   add(PlanError::SegmentOverlap, "io",
-      [](Plan &p) { p.entries[0].tensors[2].offset = 0; });
+      [](Plan &p) { p.entries[0].buffers[2].offset = 0; });
 }
 
 void CorpusBuilder::addCalls() {
@@ -535,11 +670,11 @@ void CorpusBuilder::addCalls() {
       [=](Plan &p) { call(p, 0).kid = "gemm_f64_blas_v0"; });
   add(PlanError::CallKid, "of-another-device",
       [](Plan &p) { p.device = DeviceKind::CUDA; });
-  add(PlanError::CallTensor, "operand",
+  add(PlanError::CallValue, "operand",
       [=](Plan &p) { call(p, 0).ins[0] = 99; });
-  add(PlanError::CallTensor, "result",
+  add(PlanError::CallValue, "result",
       [=](Plan &p) { call(p, 0).outs[0] = 99; });
-  add(PlanError::CallTensor, "workspace",
+  add(PlanError::CallValue, "workspace",
       [=](Plan &p) { call(p, 0).workspace = 99; });
   add(PlanError::CallLabels, "operands",
       [=](Plan &p) { call(p, 0).inVids.pop_back(); });
@@ -556,37 +691,29 @@ void CorpusBuilder::addCalls() {
   });
   add(PlanError::CallBody, "results",
       [=](Plan &p) { call(p, 0).outs.push_back(9); });
-  add(PlanError::CallWorkspace, "no-tensor",
+  add(PlanError::CallWorkspace, "no-buffer",
       [=](Plan &p) { call(p, 0).workspaceBytes = 4; });
   add(PlanError::CallWorkspace, "role", [=](Plan &p) {
     call(p, 0).workspace = 9;
     call(p, 0).workspaceBytes = 4;
   });
   add(PlanError::CallWorkspace, "cap", [=](Plan &p) {
-    p.entries[0].tensors.push_back(
-        makeTensor("", Role::Workspace, TensorDesc(DType::F32, {4}), 512));
-    call(p, 0).workspace = 13;
+    call(p, 0).workspace = int32_t(addTensor(
+        p, p.entries[0],
+        makeTensor("", Role::Workspace, TensorDesc(DType::F32, {4}), 512)));
     call(p, 0).workspaceBytes = 4;
   });
   add(PlanError::CallWrites, "input", [=](Plan &p) {
-    p.entries[0].tensors[3].role = Role::Input;
-    p.entries[0].tensors[3].name = "y";
-    p.entries[0].ioBytes = 1024;
-    p.entries[0].tensors[3].offset = 768;
+    call(p, 1).outs[0] = 7; // of the same type
   });
   add(
       PlanError::CallWrites, "hyper", [=](Plan &p) { call(p, 2).outs[0] = 5; },
       "of role hyper");
-  add(
-      PlanError::CallWrites, "workspace",
-      [](Plan &p) { p.entries[0].tensors[3].role = Role::Workspace; },
-      "of role workspace");
   // A reduction of CUDA's that takes a workspace, with an input in its place.
   TensorDesc rows(DType::F32, {300, 401}), sums(DType::F32, {401});
   Sample sum{{rows}, {sums}, std::vector<uint8_t>(8), OpKind::ReduceSum};
   Plan reduction = makeCallPlan(sum, DeviceKind::CUDA);
   PlanCall &reduce = reduction.entries[0].calls[0];
-  int32_t workspace = reduce.workspace;
   uint64_t pinned = reduce.workspaceBytes;
   for (auto [what, bytes] :
        {std::pair("none", uint64_t(0)), std::pair("too-much", pinned + 4),
@@ -597,23 +724,12 @@ void CorpusBuilder::addCalls() {
   reduce.workspaceBytes = pinned;
   reduce.workspace = int32_t(reduce.ins[0]);
   addBytes(PlanError::CallWorkspace, "input", reduction.serialize());
-  reduce.workspace = workspace;
-  reduction.entries[0].calls.push_back(
-      makeCall(OpKind::Copy, "copy_i32_v0", {uint32_t(workspace)}, {99}));
-  PlanTensor copy = makeTensor(
-      "read", Role::Output,
-      reduction.tensor(reduction.entries[0], uint32_t(workspace)).desc,
-      reduction.entries[0].ioBytes);
-  reduction.entries[0].ioBytes += copy.desc.spanBytes();
-  reduction.entries[0].calls[1].outs = {
-      uint32_t(reduction.entries[0].tensors.size())};
-  reduction.entries[0].tensors.push_back(copy);
-  addBytes(PlanError::CallWorkspace, "read", reduction.serialize());
   add(PlanError::CallWrites, "twice", [=](Plan &p) { call(p, 7).outs[1] = 0; });
   add(PlanError::CallInplace, "gemm", [](Plan &p) {
     // A square product into its own operand.
     PlanEntry &e = p.entries[1];
-    e.tensors[0].desc = e.tensors[1].desc = TensorDesc(DType::F32, {4, 4});
+    for (size_t i : {0, 1})
+      retype(e.buffers[i], e.values[i], TensorDesc(DType::F32, {4, 4}));
     e.calls = {makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {6, 6}, {7},
                         std::vector<uint8_t>(8)),
                makeCall(OpKind::Gemm, "gemm_f32_blas_v0", {7, 6}, {7},
@@ -764,8 +880,17 @@ void CorpusBuilder::addOrder() {
   addFork(PlanError::UnorderedAccess, "write-read", [](PlanEntry &e) {
     e.calls[1].ins = {2}; // reads what the other stream writes
   });
+  addFork(PlanError::UnorderedAccess, "write-part", [](PlanEntry &e) {
+    e.calls[1] = makeCall(OpKind::ReduceSum, "reduce_sum_f32_v0", {0}, {3},
+                          encodeAttrs(ReduceSumAttrs{0}));
+    e.values[3] = {2, 16, TensorDesc(DType::F32, {})}; // in the middle of y
+    e.buffers.pop_back();
+    e.calls[1].stream = 1;
+    e.calls[1].signals = {7};
+    e.calls[2].ins = {2, 2};
+  });
   addFork(PlanError::LiveOverlap, "two-streams", [](PlanEntry &e) {
-    e.tensors[3].offset = 0; // branches run side by side
+    e.buffers[3].offset = 0; // branches run side by side
   });
   addFork(PlanError::UnorderedAccess, "read-write", [](PlanEntry &e) {
     // The copy of tensor 2 runs beside the call that writes it anew.
@@ -782,8 +907,8 @@ void CorpusBuilder::addOrder() {
         PlanError::ReadBeforeWrite,
         role == Role::Temp ? "temp-never-written" : "saved-never-written",
         [=](Plan &p) {
-          p.entries[0].tensors.push_back(
-              makeTensor("", role, TensorDesc(DType::F32, {1}), 0));
+          addTensor(p, p.entries[0],
+                    makeTensor("", role, TensorDesc(DType::F32, {1}), 0));
         },
         "is never written");
   add(PlanError::ReadBeforeWrite, "swapped",
@@ -792,7 +917,7 @@ void CorpusBuilder::addOrder() {
     p.entries[0].calls.erase(p.entries[0].calls.begin() + 2);
   });
   add(PlanError::LiveOverlap, "dW-over-y", [](Plan &p) {
-    p.entries[0].tensors[4].offset = 0; // dy over y, which mse_grad reads
+    p.entries[0].buffers[4].offset = 0; // dy over y, which mse_grad reads
   });
 }
 
@@ -803,6 +928,7 @@ std::vector<CorpusCase> makeCorpus() {
   builder.addOuterForm();
   builder.addTables();
   builder.addTensors();
+  builder.addValues();
   builder.addSegments();
   builder.addCalls();
   builder.addBodies();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // HardeningTest mutants N [SEED]
-//                           the corpus, then N mutants of the samples, seeded by
-//                           SEED, SEED + 1, ... (default 0)
+//                           the corpus, then N mutants of the samples, seeded
+//                           by SEED, SEED + 1, ... (default 0)
 // HardeningTest sweep       every truncation and every one-byte change
 // HardeningTest seeds DIR   writes the samples and the corpus for a fuzzer
 // With the checksum off, whatever the loader accepts is run: the sanitizers

@@ -26,7 +26,7 @@ std::shared_ptr<const Plan> share(Plan plan) {
 }
 
 /// Small numbers; positive where a square root or a division may follow.
-std::vector<double> inputValues(const PlanTensor &t, uint32_t seed) {
+std::vector<double> inputValues(const TensorInfo &t, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<double> values(size_t(t.desc.elements()));
   for (double &v : values)
@@ -51,11 +51,11 @@ Values interpretSteps(std::shared_ptr<const Plan> plan, size_t steps,
   Interpreter interpreter(plan, options);
   const PlanEntry &entry = plan->entries[0];
   uint32_t seed = 1;
-  for (const PlanTensor &t : plan->persistent)
+  for (const TensorInfo &t : plan->tensors())
     if (t.role == Role::Hyper) {
       EXPECT_TRUE(interpreter.write("", t.name, {0.25}).ok());
     }
-  for (const PlanTensor &t : entry.tensors)
+  for (const TensorInfo &t : plan->tensors(entry))
     if (t.role == Role::Input) {
       EXPECT_TRUE(
           interpreter.write(entry.name, t.name, inputValues(t, seed++)).ok());
@@ -65,9 +65,9 @@ Values interpretSteps(std::shared_ptr<const Plan> plan, size_t steps,
     EXPECT_TRUE(status.ok()) << status.toString();
   }
   Values values;
-  for (const PlanTensor &t : plan->persistent)
+  for (const TensorInfo &t : plan->tensors())
     values.emplace_back(t.name, *interpreter.read("", t.name));
-  for (const PlanTensor &t : entry.tensors)
+  for (const TensorInfo &t : plan->tensors(entry))
     if (t.role == Role::Output)
       values.emplace_back(t.name, *interpreter.read(entry.name, t.name));
   return values;
@@ -78,16 +78,16 @@ Values executeSteps(std::shared_ptr<const Plan> plan, size_t steps) {
   EXPECT_TRUE(made.ok());
   Executor &executor = **made;
   const PlanEntry &entry = plan->entries[0];
-  auto write = [&](const std::string &name, const PlanTensor &t,
+  auto write = [&](const std::string &name, const TensorInfo &t,
                    const std::vector<double> &values) {
     std::vector<uint8_t> bytes = encode(t.desc, values);
     EXPECT_TRUE(executor.write(name, bytes.data(), bytes.size()).ok());
   };
   uint32_t seed = 1;
-  for (const PlanTensor &t : plan->persistent)
+  for (const TensorInfo &t : plan->tensors())
     if (t.role == Role::Hyper)
       write(t.name, t, {0.25});
-  for (const PlanTensor &t : entry.tensors)
+  for (const TensorInfo &t : plan->tensors(entry))
     if (t.role == Role::Input)
       write(entry.name + "/" + t.name, t, inputValues(t, seed++));
   for (size_t i = 0; i < steps; ++i) {
@@ -95,7 +95,7 @@ Values executeSteps(std::shared_ptr<const Plan> plan, size_t steps) {
     EXPECT_TRUE(status.ok()) << status.toString();
   }
   Values values;
-  auto read = [&](const std::string &name, const PlanTensor &t) {
+  auto read = [&](const std::string &name, const TensorInfo &t) {
     std::vector<uint8_t> bytes(t.desc.spanBytes());
     EXPECT_TRUE(executor.read(name, bytes.data(), bytes.size()).ok());
     values.emplace_back(t.name, std::vector<double>());
@@ -103,9 +103,9 @@ Values executeSteps(std::shared_ptr<const Plan> plan, size_t steps) {
       values.back().second.push_back(
           loadElement(t.desc.dtype, bytes.data() + at));
   };
-  for (const PlanTensor &t : plan->persistent)
+  for (const TensorInfo &t : plan->tensors())
     read(t.name, t);
-  for (const PlanTensor &t : entry.tensors)
+  for (const TensorInfo &t : plan->tensors(entry))
     if (t.role == Role::Output)
       read(entry.name + "/" + t.name, t);
   return values;
@@ -184,7 +184,7 @@ TEST(Interpreter, ShowsRacesAndOverlaps) {
   }
   EXPECT_TRUE(differs);
   Plan overlap = makeTrainPlan(); // dW over y, which mse_grad still reads
-  overlap.entries[0].tensors[4].offset = 0;
+  overlap.entries[0].buffers[4].offset = 0;
   EXPECT_NE(interpretSteps(share(overlap), 2, {}),
             interpretSteps(share(makeTrainPlan()), 2, {}));
 }
@@ -246,9 +246,9 @@ TEST(Interpreter, ExactResultsAreNotRounded) {
 
 TEST(Interpreter, DerivedStatesFollow) {
   Plan plan = makeInitPlan();
-  plan.persistent[5].role = Role::State; // bf16, a cast of "uniform"
-  plan.persistent[5].init = InitKind::None;
-  plan.persistent[5].derivedFrom = 3;
+  plan.buffers[5].role = Role::State; // bf16, a cast of "uniform"
+  plan.buffers[5].init = InitKind::None;
+  plan.buffers[5].derivedFrom = 3;
   ASSERT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).toString();
   Interpreter interpreter(share(plan));
   EXPECT_NE((*interpreter.read("", "bf16"))[0], 0);

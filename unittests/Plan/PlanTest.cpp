@@ -151,9 +151,9 @@ TEST(Plan, RefusesTheCorpus) {
 
 TEST(Plan, MessagesNameRecordAndValues) {
   Plan plan = makeTrainPlan();
-  plan.persistent[1].offset = 100;
+  plan.buffers[1].offset = 100;
   EXPECT_EQ(verifyPlan(plan).message(),
-            "[TensorOffset] persistent, tensor 1: offset is 100, expected a "
+            "[BufferOffset] persistent, buffer 1: offset is 100, expected a "
             "multiple of 256");
 }
 
@@ -200,9 +200,9 @@ TEST(Plan, WhatANewerVersionMadeIsCalledThat) {
                 std::to_string(kNumOpKinds - 1) +
                 ": a newer AICF made the plan");
   for (const std::string &text :
-       {message([](Plan &p) { p.persistent[0].role = Role(99); }),
-        message([](Plan &p) { p.persistent[0].desc.dtype = DType(99); }),
-        message([](Plan &p) { p.persistent[0].init = InitKind(99); }),
+       {message([](Plan &p) { p.buffers[0].role = Role(99); }),
+        message([](Plan &p) { p.values[0].desc.dtype = DType(99); }),
+        message([](Plan &p) { p.buffers[0].init = InitKind(99); }),
         message([](Plan &p) { p.device = DeviceKind(99); })})
     EXPECT_NE(text.find("a newer AICF made the plan"), std::string::npos)
         << text;
@@ -221,14 +221,14 @@ TEST(Plan, DebugTableMayBeLeftOut) {
     StatusOr<Plan> parsed = Plan::parse(bytes);
     ASSERT_TRUE(parsed.ok()) << name << ": " << parsed.status().toString();
     Plan expected = plan;
-    auto strip = [](std::vector<PlanTensor> &tensors) {
-      for (PlanTensor &tensor : tensors)
-        tensor.vid = -1;
+    auto strip = [](std::vector<PlanValue> &values) {
+      for (PlanValue &value : values)
+        value.vid = -1;
     };
-    strip(expected.persistent);
+    strip(expected.values);
     for (PlanEntry &entry : expected.entries) {
-      strip(entry.tensors);
-      entry.values = entry.nodes = 0;
+      strip(entry.values);
+      entry.numStepValues = entry.numStepNodes = 0;
       entry.tempLowerBound = 0;
       for (PlanCall &call : entry.calls) {
         call.inVids.clear();
@@ -271,9 +271,10 @@ TEST(Plan, DumpsTheVersionOfTheFile) {
   std::vector<uint8_t> bytes = makeTrainPlan().serialize();
   StatusOr<Plan> plan = Plan::parse(bytes);
   ASSERT_TRUE(plan.ok()) << plan.status().toString();
-  plan->minor = 0; // an older one
-  EXPECT_NE(dumpPlan(*plan, false).find("plan version 3.0"), std::string::npos);
-  EXPECT_NE(dumpPlanAsJson(*plan).find("\"version\": [\n    3,\n    0\n"),
+  plan->major = 3; // an older one
+  plan->minor = 1;
+  EXPECT_NE(dumpPlan(*plan, false).find("plan version 3.1"), std::string::npos);
+  EXPECT_NE(dumpPlanAsJson(*plan).find("\"version\": [\n    3,\n    1\n"),
             std::string::npos);
 }
 
@@ -311,7 +312,7 @@ TEST(Plan, DiffFindsEveryField) {
   };
   EXPECT_FALSE(differs([](Plan &) {}));
   EXPECT_TRUE(differs([](Plan &p) { p.persistentBytes += 256; }));
-  EXPECT_TRUE(differs([](Plan &p) { p.persistent[0].offset += 256; }));
+  EXPECT_TRUE(differs([](Plan &p) { p.buffers[0].offset += 256; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries[0].calls[0].kid = "x"; }));
   EXPECT_TRUE(differs([](Plan &p) {
     setBody(p.entries[0].calls[7], [](Body &b) { b.steps[0].attrs[0] ^= 1; });
@@ -334,7 +335,7 @@ TEST(Plan, DiffFindsEveryField) {
     call.isProtective = !call.isProtective;
     call.inVids[0] += 1;
     call.vids[0] += 1;
-    p.persistent[0].vid += 1;
+    p.values[0].vid += 1;
   }));
 }
 

@@ -14,15 +14,14 @@ namespace aicf::test {
 /// Plans of other devices: the interpreter walks the same tensors and calls.
 static StatusOr<size_t> interpretAccepted(std::shared_ptr<const Plan> plan) {
   Interpreter interpreter(plan);
-  auto fill = [&](std::string_view entry, const PlanTensor &t) {
+  auto fill = [&](std::string_view entry, const TensorInfo &t) {
     std::vector<double> values(size_t(t.desc.elements()));
-    return t.derivedFrom >= 0 ? Status()
-                              : interpreter.write(entry, t.name, values);
+    return t.isDerived() ? Status() : interpreter.write(entry, t.name, values);
   };
-  for (const PlanTensor &t : plan->persistent)
+  for (const TensorInfo &t : plan->tensors())
     AICF_RETURN_IF_ERROR(fill("", t));
   for (const PlanEntry &entry : plan->entries) {
-    for (const PlanTensor &t : entry.tensors)
+    for (const TensorInfo &t : plan->tensors(entry))
       if (t.role == Role::Input)
         AICF_RETURN_IF_ERROR(fill(entry.name, t));
     AICF_RETURN_IF_ERROR(interpreter.run(entry.name));
@@ -44,15 +43,15 @@ StatusOr<size_t> runAccepted(Plan plan) {
   auto executor = Executor::create(shared, createCPUDevice({1}), options);
   AICF_RETURN_IF_ERROR(executor.status());
   AICF_RETURN_IF_ERROR((*executor)->prepare());
-  auto fill = [&](const std::string &name, const PlanTensor &t) {
+  auto fill = [&](const std::string &name, const TensorInfo &t) {
     std::vector<uint8_t> data(t.desc.spanBytes(), 0);
     return (*executor)->write(name, data.data(), data.size());
   };
-  for (const PlanTensor &t : shared->persistent)
-    if (t.derivedFrom < 0)
+  for (const TensorInfo &t : shared->tensors())
+    if (!t.isDerived())
       AICF_RETURN_IF_ERROR(fill(t.name, t));
   for (const PlanEntry &entry : shared->entries)
-    for (const PlanTensor &t : entry.tensors)
+    for (const TensorInfo &t : shared->tensors(entry))
       if (t.role == Role::Input)
         AICF_RETURN_IF_ERROR(fill(entry.name + "/" + t.name, t));
   for (const PlanEntry &entry : shared->entries) {

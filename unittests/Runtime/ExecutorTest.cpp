@@ -384,15 +384,14 @@ TEST(Executor, BoundTensorsUseTheCallersMemory) {
 TEST(Executor, DerivedStatesAreNotTheCallersToSet) {
   Plan plan = makeTrainPlan();
   plan.entries.erase(plan.entries.begin()); // only @predict, which writes none
-  PlanTensor &copy = plan.persistent[2];
-  copy.desc = TensorDesc(DType::F16, {});
-  copy.desc.rank = plan.persistent[0].desc.rank;
-  std::copy_n(plan.persistent[0].desc.dims, copy.desc.rank, copy.desc.dims);
+  PlanBuffer &copy = plan.buffers[2];
+  retype(copy, plan.values[2],
+         TensorDesc(DType::F16, plan.values[0].desc.shape()));
   copy.derivedFrom = 0;
   auto executor = Executor::create(std::make_shared<const Plan>(plan),
                                    createCPUDevice({1}));
   ASSERT_TRUE(executor.ok()) << executor.status().toString();
-  std::vector<uint8_t> bytes(copy.desc.spanBytes());
+  std::vector<uint8_t> bytes(copy.bytes);
   for (Status status :
        {(*executor)->write(copy.name, bytes.data(), bytes.size()),
         (*executor)->bind(copy.name, bytes.data(), bytes.size())}) {
@@ -511,7 +510,8 @@ TEST(Executor, TwoExecutorsInTwoThreads) {
 TEST(Initializers, FollowTheirDistribution) {
   Plan plan = makeInitPlan();
   auto floats = [&](size_t i, uint64_t seed) {
-    std::vector<uint8_t> bytes = initialValue(plan.persistent[i], seed);
+    std::vector<uint8_t> bytes =
+        initialValue(plan.tensor({}, uint32_t(i)), seed);
     std::vector<float> values(bytes.size() / 4);
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
@@ -528,12 +528,12 @@ TEST(Initializers, FollowTheirDistribution) {
   EXPECT_NEAR(std::sqrt(square), 0.5, 0.1);
   EXPECT_EQ(floats(3, 1), uniform);
   EXPECT_NE(floats(3, 2), uniform);
-  std::vector<uint8_t> constant = initialValue(plan.persistent[2], 0);
+  std::vector<uint8_t> constant = initialValue(plan.tensor({}, 2), 0);
   int32_t first = 0;
   std::memcpy(&first, constant.data(), 4);
   EXPECT_EQ(first, -7);
-  EXPECT_EQ(initialValue(plan.persistent[1], 0)[1], 0x3c); // 1.0 as f16
-  EXPECT_EQ(initialValue(plan.persistent[5], 0)[1], 0x3f); // 1.5 as bf16
+  EXPECT_EQ(initialValue(plan.tensor({}, 1), 0)[1], 0x3c); // 1.0 as f16
+  EXPECT_EQ(initialValue(plan.tensor({}, 5), 0)[1], 0x3f); // 1.5 as bf16
 }
 
 /// A graph is of no thread and no number of threads.

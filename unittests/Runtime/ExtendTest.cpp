@@ -168,7 +168,7 @@ TEST(Extend, NewOutputsHaveNoValue) {
   writeInputs(e);
   ASSERT_TRUE(e.run("predict").ok());
   Plan longer = makeLongerTrainPlan();
-  longer.entries[2].tensors[1].name = "z";
+  longer.entries[2].buffers[1].name = "z";
   ASSERT_TRUE(e.extend(share(longer)).ok());
   float z[6];
   EXPECT_EQ(e.read("predict/z", z, sizeof(z)).code(),
@@ -186,19 +186,18 @@ TEST(Extend, DerivedStatesFollowTheirSource) {
   std::vector<float> W(12, 0.5f);
   ASSERT_TRUE(e.write("W", W.data(), 48).ok());
   Plan longer = plan;
-  PlanTensor copy = plan.persistent[0];
-  copy.name = "W.f16";
-  copy.role = Role::State;
-  copy.desc.dtype = DType::F16;
-  copy.init = InitKind::None;
-  copy.derivedFrom = 0;
-  copy.offset = longer.persistentBytes;
+  SampleTensor copy = makeTensor(
+      "W.f16", Role::State, TensorDesc(DType::F16, plan.values[0].desc.shape()),
+      longer.persistentBytes);
+  copy.buffer.derivedFrom = 0;
   longer.persistentBytes += 256;
-  longer.persistent.push_back(copy);
+  addTensor(longer, copy);
+  for (PlanValue &value : longer.entries[0].values)
+    ++value.buffer;
   for (PlanCall &call : longer.entries[0].calls)
     for (auto *numbers : {&call.ins, &call.outs})
-      for (uint32_t &tid : *numbers)
-        tid += tid >= plan.persistent.size();
+      for (uint32_t &value : *numbers)
+        value += value >= plan.values.size();
   ASSERT_TRUE(e.extend(share(longer)).ok());
   std::vector<uint16_t> halves(12);
   ASSERT_TRUE(e.read("W.f16", halves.data(), 24).ok());
@@ -206,7 +205,7 @@ TEST(Extend, DerivedStatesFollowTheirSource) {
   ASSERT_TRUE(e.extend(share(plan)).ok()) << "a derived state may go";
   EXPECT_EQ(readAll(e, "W"), W);
   Plan other = longer; // the same state, of another source
-  other.persistent.back().derivedFrom = 2;
+  other.buffers.back().derivedFrom = 2;
   StatusOr<PlanExtension> found = matchExtension(longer, other);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->persistent.back(), -1);
@@ -228,14 +227,14 @@ TEST(Extend, RefusesWhatLacksSomething) {
   plan.entries.erase(plan.entries.begin() + 1);
   refused(plan, "has no entry \"train\"");
   plan = makeLongerTrainPlan();
-  plan.persistent[1].name = "V";
+  plan.buffers[1].name = "V";
   refused(plan, "has no \"W\"");
   plan = makeLongerTrainPlan();
-  plan.persistent[1].desc.dims[0] = 2;
+  retype(plan.buffers[1], plan.values[1], TensorDesc(DType::F32, {2, 4}));
   refused(plan, "\"W\" is a param of 3x4xf32, and in the plan to go on with a "
                 "param of 2x4xf32");
   plan = makeLongerTrainPlan();
-  plan.persistent[1].role = Role::State;
+  plan.buffers[1].role = Role::State;
   refused(plan, "go on with a state of 3x4xf32");
   plan = makeLongerTrainPlan();
   plan.device = DeviceKind::CUDA;
@@ -260,13 +259,16 @@ TEST(Extend, MatchesEntriesByWhatTheyRun) {
     EXPECT_EQ(found->entries, (std::vector<int64_t>{-1, 1})) << what;
   };
   differs("a call less", [](PlanEntry &e) { e.calls.pop_back(); });
-  differs("a tensor more",
-          [](PlanEntry &e) { e.tensors.push_back(e.tensors[0]); });
+  differs("a buffer more",
+          [](PlanEntry &e) { e.buffers.push_back(e.buffers[0]); });
+  differs("a value more",
+          [](PlanEntry &e) { e.values.push_back(e.values[0]); });
+  differs("a value elsewhere", [](PlanEntry &e) { e.values[3].buffer = 10; });
   differs("io", [](PlanEntry &e) { e.ioBytes += 256; });
   differs("temp", [](PlanEntry &e) { e.tempBytes += 256; });
   differs("batches", [](PlanEntry &e) { e.accumulate = 2; });
-  differs("an offset", [](PlanEntry &e) { e.tensors[3].offset = 512; });
-  differs("a name", [](PlanEntry &e) { e.tensors[0].name = "z"; });
+  differs("an offset", [](PlanEntry &e) { e.buffers[3].offset = 512; });
+  differs("a name", [](PlanEntry &e) { e.buffers[0].name = "z"; });
   differs("a kernel", [](PlanEntry &e) { e.calls[0].kid = "other"; });
   differs("an operand", [](PlanEntry &e) { e.calls[1].ins[1] = 3; });
   differs("a result", [](PlanEntry &e) { e.calls[0].outs[0] = 10; });
@@ -278,7 +280,7 @@ TEST(Extend, MatchesEntriesByWhatTheyRun) {
     setBody(e.calls[0], [](Body &b) { b.steps[0].attrs[0] ^= 1; });
   });
   Plan labels = plan;
-  labels.entries[0].tensors[3].vid = 77;
+  labels.entries[0].values[3].vid = 77;
   labels.entries[0].calls[0].vids = {77};
   labels.entries[0].calls[0].location = "elsewhere";
   EXPECT_EQ(matchExtension(plan, labels)->entries,

@@ -338,7 +338,7 @@ TEST_F(CheckpointTest, LeftoversOfAKilledWriterAreInNobodysWay) {
 
 TEST_F(CheckpointTest, IsAskedForBeforeTheRun) {
   Plan plan = makeTrainPlan();
-  plan.persistent[0].init = InitKind::None; // W, which nobody writes
+  plan.buffers[0].init = InitKind::None; // W, which nobody writes
   auto executor = Executor::create(
       std::make_shared<const Plan>(std::move(plan)), createCPUDevice({1}));
   Status status = checkCheckpoint(**executor, folder.string(), "predict");
@@ -373,9 +373,9 @@ TEST_F(CheckpointTest, BadFilesAreNamed) {
 /// Derived states are recomputed, never saved.
 TEST_F(CheckpointTest, LeavesDerivedStatesOut) {
   Plan plan = makeInitPlan();
-  plan.persistent[5].role = Role::State;
-  plan.persistent[5].init = InitKind::None;
-  plan.persistent[5].derivedFrom = 3;
+  plan.buffers[5].role = Role::State;
+  plan.buffers[5].init = InitKind::None;
+  plan.buffers[5].derivedFrom = 3;
   auto made = Executor::create(std::make_shared<const Plan>(std::move(plan)),
                                createCPUDevice({1}));
   ASSERT_TRUE(saveCheckpoint(**made, folder.string()).ok());

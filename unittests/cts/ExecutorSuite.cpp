@@ -261,7 +261,7 @@ TEST_P(ExecutorTest, TooLargeAPlanIsAnError) {
   if (uint64_t available = device->freeBytes()) { // each fits, both do not
     plan = makeTrainPlan();
     auto rows = int64_t(available / 10 * 7 / 16);
-    plan.persistent[0].desc.dims[0] = rows;
+    retype(plan.buffers[0], plan.values[0], TensorDesc(DType::F32, {rows, 4}));
     plan.entries[0].tempBytes = available / 10 * 7;
     executor = makeUnverified(std::move(plan));
     EXPECT_NE(executor->prepare().message().find("the plan needs"),

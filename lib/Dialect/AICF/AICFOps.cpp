@@ -36,7 +36,7 @@ static Type elementOf(Value v) {
 bool aicf::step::isAbiTensor(Type t) {
   auto type = dyn_cast<RankedTensorType>(t);
   return type && type.hasStaticShape() && type.getRank() <= int64_t(kMaxRank) &&
-         rt::toDType(type.getElementType()) &&
+         rt::toDType(type.getElementType()) && rt::layoutOf(type) &&
          checkedBytes(rt::toTensorDesc(type));
 }
 

@@ -40,8 +40,8 @@ std::optional<DType> aicf::rt::toDType(Type element) {
 }
 
 static RankedTensorType tensorOf(Type type) {
-  if (auto buffer = dyn_cast<BufferType>(type))
-    return buffer.getTensor();
+  if (auto value = dyn_cast<ValueType>(type))
+    return value.getTensor();
   return cast<RankedTensorType>(type);
 }
 
@@ -50,13 +50,17 @@ TensorDesc aicf::rt::toTensorDesc(Type type) {
   ArrayRef<int64_t> shape = tensor.getShape();
   TensorDesc desc(*toDType(tensor.getElementType()),
                   {shape.data(), shape.size()});
-  desc.layout = layoutOf(tensor);
+  desc.layout = layoutOf(tensor).value_or(aicf::Layout::Strided);
   return desc;
 }
 
-aicf::Layout aicf::rt::layoutOf(RankedTensorType type) {
-  return isa_and_present<PaddedAttr>(type.getEncoding()) ? aicf::Layout::Padded
-                                                         : aicf::Layout::Dense;
+std::optional<aicf::Layout> aicf::rt::layoutOf(RankedTensorType type) {
+  Attribute encoding = type.getEncoding();
+  if (!encoding)
+    return aicf::Layout::Dense;
+  if (isa<PaddedAttr>(encoding))
+    return aicf::Layout::Padded;
+  return std::nullopt;
 }
 
 RankedTensorType aicf::rt::withLayout(RankedTensorType type,
@@ -85,6 +89,9 @@ PaddedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
 LogicalResult aicf::rt::checkAbiShape(Operation *op, Type type) {
   RankedTensorType tensor = tensorOf(type);
+  if (!layoutOf(tensor))
+    return op->emitOpError() << type << " has an encoding that is not "
+                             << PaddedAttr::get(op->getContext());
   if (tensor.getRank() > static_cast<int64_t>(kMaxRank))
     return op->emitOpError() << type << " has rank " << tensor.getRank()
                              << ", the limit is " << kMaxRank;
@@ -151,7 +158,7 @@ AICF_ENUM_ASSEMBLY(InitKind)
 // Buffers and enums
 //===----------------------------------------------------------------------===//
 
-Type BufferType::parse(AsmParser &parser) {
+Type ValueType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   SMLoc loc = parser.getCurrentLocation();
@@ -167,20 +174,21 @@ Type BufferType::parse(AsmParser &parser) {
   if (!tensor)
     return {};
   if (!toDType(element)) {
-    parser.emitError(loc) << "a buffer holds f16, bf16, f32, f64, i32 or i64, "
+    parser.emitError(loc) << "a value holds f16, bf16, f32, f64, i32 or i64, "
                              "not "
                           << element;
     return {};
   }
-  return BufferType::get(parser.getContext(), tensor);
+  return ValueType::get(parser.getContext(), tensor);
 }
 
-void BufferType::print(AsmPrinter &p) const {
+void ValueType::print(AsmPrinter &p) const {
   p << "<";
   for (int64_t d : getTensor().getShape())
     p << d << "x";
   p << getTensor().getElementType()
-    << (layoutOf(getTensor()) == aicf::Layout::Padded ? ", padded>" : ">");
+    << (isa_and_present<PaddedAttr>(getTensor().getEncoding()) ? ", padded>"
+                                                               : ">");
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,7 +197,7 @@ void BufferType::print(AsmPrinter &p) const {
 
 static LogicalResult checkEntry(EntryOp entry) {
   for (Operation &op : entry.getBody().front()) // nothing makes a tensor
-    if (!isa<GetOp, AllocOp, CallOp>(op))
+    if (!isa<GetOp, AllocOp, ValueOp, CallOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.entry";
   return success();
 }
@@ -221,29 +229,49 @@ LogicalResult AllocOp::verify() {
   aicf::Role role = getRole().getValue();
   if (segmentOf(role) == Segment::Persistent)
     return emitOpError() << "has role " << StringRef(nameOf(role))
-                         << ": persistent tensors are aicf_rt.global";
-  return checkAbiShape(*this, getType());
+                         << ": persistent buffers are aicf_rt.global";
+  if (getBytes() <= 0)
+    return emitOpError() << "has " << int64_t(getBytes())
+                         << " bytes, expected 1 or more";
+  return success();
+}
+
+LogicalResult ValueOp::verify() {
+  if (int64_t(getByteOffset()) < 0)
+    return emitOpError() << "lies at byte " << int64_t(getByteOffset())
+                         << ", expected 0 or more";
+  return checkAbiShape(*this, getValue().getType());
+}
+
+/// What a buffer is called; empty for most temps.
+static StringRef nameOfBuffer(Operation *maker) {
+  if (auto get = dyn_cast_or_null<GetOp>(maker))
+    return get.getName();
+  auto alloc = dyn_cast_or_null<AllocOp>(maker);
+  if (!alloc)
+    return {};
+  return alloc.getName().value_or(
+      StringRef(nameOf(alloc.getRole().getValue())));
 }
 
 void GetOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setName(getBuffer(), getName());
+  setName(getBuffer(), (nameOfBuffer(*this) + "_buffer").str());
 }
 
 void AllocOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  aicf::Role role = getRole().getValue();
-  setName(getBuffer(), getName().value_or(StringRef(nameOf(role))));
+  setName(getBuffer(), (nameOfBuffer(*this) + "_buffer").str());
+}
+
+void ValueOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getValue(), nameOfBuffer(getBuffer().getDefiningOp()));
 }
 
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto global = symbols.lookupNearestSymbolFrom<GlobalOp>(
-      (*this)->getParentOp()->getParentOp(), getNameAttr());
-  if (!global)
-    return emitOpError() << "names " << getNameAttr()
-                         << ", which is no aicf_rt.global of the plan";
-  if (global.getType() != getBuffer().getType())
-    return emitOpError() << "is " << getBuffer().getType() << ", but "
-                         << getNameAttr() << " is " << global.getType();
-  return success();
+  if (symbols.lookupNearestSymbolFrom<GlobalOp>(
+          (*this)->getParentOp()->getParentOp(), getNameAttr()))
+    return success();
+  return emitOpError() << "names " << getNameAttr()
+                       << ", which is not an aicf_rt.global of the plan";
 }
 
 void AICFRTDialect::initialize() {

@@ -129,7 +129,7 @@ Value CallOp::getStepOperand(size_t step, size_t slot) {
 }
 
 Value CallOp::getYielded(uint32_t number) {
-  if (isOnBuffers())
+  if (isInPlan())
     return {};
   const std::vector<uint32_t> &results = getCode().results;
   auto it = llvm::find(results, number);
@@ -246,14 +246,14 @@ static LogicalResult checkDecisions(CallOp op) {
 
 /// Tensors in and out, or buffers.
 static LogicalResult checkLevel(CallOp op) {
-  bool isOnBuffers = op.isOnBuffers();
+  bool isInPlan = op.isInPlan();
   for (Type type : op.getArgs().getTypes())
-    if (isa<BufferType>(type) != isOnBuffers)
+    if (isa<ValueType>(type) != isInPlan)
       return op.emitOpError() << "takes " << type << ", but writes "
-                              << (isOnBuffers ? "buffers" : "tensors");
-  if (isOnBuffers && op->getNumResults() > 0)
-    return op.emitOpError() << "writes buffers and has results";
-  if (op.getScratch() && !isOnBuffers)
+                              << (isInPlan ? "values" : "tensors");
+  if (isInPlan && op->getNumResults() > 0)
+    return op.emitOpError() << "writes values and has results";
+  if (op.getScratch() && !isInPlan)
     return op.emitOpError() << "takes tensors and a workspace";
   return success();
 }
@@ -262,7 +262,7 @@ LogicalResult CallOp::verify() {
   if (failed(checkLevel(*this)))
     return failure();
   for (TypeRange types :
-       {TypeRange(getOperandTypes()), TypeRange(getResultTypes())})
+       {TypeRange(getArgs().getTypes()), getResultTypesOfBody()})
     for (Type type : types)
       if (failed(checkAbiShape(*this, type)))
         return failure();

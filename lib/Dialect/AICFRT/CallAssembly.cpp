@@ -214,8 +214,6 @@ void CallOp::print(OpAsmPrinter &p) {
       (*this)->getDiscardableAttrDictionary().getValue());
   p << " : ";
   p.printFunctionalType(getArgs().getTypes(), getResultTypesOfBody());
-  if (getScratch())
-    p << ", " << getScratch().getType();
 }
 
 //===----------------------------------------------------------------------===//
@@ -498,7 +496,7 @@ static ParseResult makeOne(OpAsmParser &parser, const ParsedStep &parsed,
   for (int32_t value : step.operands) {
     Type type = value == kAbsentValue ? Type() : ins[value];
     auto tensor = dyn_cast_or_null<RankedTensorType>(type);
-    bool isKnown = isa_and_nonnull<BufferType>(type) ||
+    bool isKnown = isa_and_nonnull<ValueType>(type) ||
                    (tensor && toDType(tensor.getElementType()));
     descs.push_back(isKnown ? toTensorDesc(type) : TensorDesc::absent());
   }
@@ -577,10 +575,8 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &state) {
   else if (parser.resolveOperands(dests, type.getResults(), loc,
                                   state.operands))
     return failure();
-  Type scratchType;
-  if (!scratch.empty() &&
-      (parser.parseComma() || parser.parseType(scratchType) ||
-       parser.resolveOperands(scratch, scratchType, state.operands)))
+  if (parser.resolveOperands(scratch, BufferType::get(parser.getContext()),
+                             state.operands))
     return failure();
   properties.operandSegmentSizes = {int32_t(operands.all.size()),
                                     int32_t(dests.size()),

@@ -16,6 +16,12 @@ static_assert(FLATBUFFERS_VERSION_MAJOR == 2 &&
 namespace aicf {
 namespace fb {
 
+struct Buffer;
+struct BufferBuilder;
+
+struct Value;
+struct ValueBuilder;
+
 struct Tensor;
 struct TensorBuilder;
 
@@ -42,6 +48,228 @@ struct DebugBuilder;
 
 struct Plan;
 struct PlanBuilder;
+
+struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef BufferBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_NAME = 4,
+    VT_ROLE = 6,
+    VT_BYTES = 8,
+    VT_OFFSET = 10,
+    VT_INIT = 12,
+    VT_INIT_VALUE = 14,
+    VT_DERIVED_FROM = 16
+  };
+  const flatbuffers::String *name() const {
+    return GetPointer<const flatbuffers::String *>(VT_NAME);
+  }
+  uint8_t role() const {
+    return GetField<uint8_t>(VT_ROLE, 0);
+  }
+  uint64_t bytes() const {
+    return GetField<uint64_t>(VT_BYTES, 0);
+  }
+  uint64_t offset() const {
+    return GetField<uint64_t>(VT_OFFSET, 0);
+  }
+  uint8_t init() const {
+    return GetField<uint8_t>(VT_INIT, 0);
+  }
+  double init_value() const {
+    return GetField<double>(VT_INIT_VALUE, 0.0);
+  }
+  int32_t derived_from() const {
+    return GetField<int32_t>(VT_DERIVED_FROM, -1);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_NAME) &&
+           verifier.VerifyString(name()) &&
+           VerifyField<uint8_t>(verifier, VT_ROLE, 1) &&
+           VerifyField<uint64_t>(verifier, VT_BYTES, 8) &&
+           VerifyField<uint64_t>(verifier, VT_OFFSET, 8) &&
+           VerifyField<uint8_t>(verifier, VT_INIT, 1) &&
+           VerifyField<double>(verifier, VT_INIT_VALUE, 8) &&
+           VerifyField<int32_t>(verifier, VT_DERIVED_FROM, 4) &&
+           verifier.EndTable();
+  }
+};
+
+struct BufferBuilder {
+  typedef Buffer Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_name(flatbuffers::Offset<flatbuffers::String> name) {
+    fbb_.AddOffset(Buffer::VT_NAME, name);
+  }
+  void add_role(uint8_t role) {
+    fbb_.AddElement<uint8_t>(Buffer::VT_ROLE, role, 0);
+  }
+  void add_bytes(uint64_t bytes) {
+    fbb_.AddElement<uint64_t>(Buffer::VT_BYTES, bytes, 0);
+  }
+  void add_offset(uint64_t offset) {
+    fbb_.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0);
+  }
+  void add_init(uint8_t init) {
+    fbb_.AddElement<uint8_t>(Buffer::VT_INIT, init, 0);
+  }
+  void add_init_value(double init_value) {
+    fbb_.AddElement<double>(Buffer::VT_INIT_VALUE, init_value, 0.0);
+  }
+  void add_derived_from(int32_t derived_from) {
+    fbb_.AddElement<int32_t>(Buffer::VT_DERIVED_FROM, derived_from, -1);
+  }
+  explicit BufferBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Buffer> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Buffer>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Buffer> CreateBuffer(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0,
+    uint8_t role = 0,
+    uint64_t bytes = 0,
+    uint64_t offset = 0,
+    uint8_t init = 0,
+    double init_value = 0.0,
+    int32_t derived_from = -1) {
+  BufferBuilder builder_(_fbb);
+  builder_.add_init_value(init_value);
+  builder_.add_offset(offset);
+  builder_.add_bytes(bytes);
+  builder_.add_derived_from(derived_from);
+  builder_.add_name(name);
+  builder_.add_init(init);
+  builder_.add_role(role);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<Buffer> CreateBufferDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr,
+    uint8_t role = 0,
+    uint64_t bytes = 0,
+    uint64_t offset = 0,
+    uint8_t init = 0,
+    double init_value = 0.0,
+    int32_t derived_from = -1) {
+  auto name__ = name ? _fbb.CreateString(name) : 0;
+  return aicf::fb::CreateBuffer(
+      _fbb,
+      name__,
+      role,
+      bytes,
+      offset,
+      init,
+      init_value,
+      derived_from);
+}
+
+struct Value FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef ValueBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_BUFFER = 4,
+    VT_BYTE_OFFSET = 6,
+    VT_DTYPE = 8,
+    VT_SHAPE = 10,
+    VT_LAYOUT = 12
+  };
+  uint32_t buffer() const {
+    return GetField<uint32_t>(VT_BUFFER, 0);
+  }
+  uint64_t byte_offset() const {
+    return GetField<uint64_t>(VT_BYTE_OFFSET, 0);
+  }
+  uint8_t dtype() const {
+    return GetField<uint8_t>(VT_DTYPE, 0);
+  }
+  const flatbuffers::Vector<uint32_t> *shape() const {
+    return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_SHAPE);
+  }
+  uint8_t layout() const {
+    return GetField<uint8_t>(VT_LAYOUT, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_BUFFER, 4) &&
+           VerifyField<uint64_t>(verifier, VT_BYTE_OFFSET, 8) &&
+           VerifyField<uint8_t>(verifier, VT_DTYPE, 1) &&
+           VerifyOffset(verifier, VT_SHAPE) &&
+           verifier.VerifyVector(shape()) &&
+           VerifyField<uint8_t>(verifier, VT_LAYOUT, 1) &&
+           verifier.EndTable();
+  }
+};
+
+struct ValueBuilder {
+  typedef Value Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_buffer(uint32_t buffer) {
+    fbb_.AddElement<uint32_t>(Value::VT_BUFFER, buffer, 0);
+  }
+  void add_byte_offset(uint64_t byte_offset) {
+    fbb_.AddElement<uint64_t>(Value::VT_BYTE_OFFSET, byte_offset, 0);
+  }
+  void add_dtype(uint8_t dtype) {
+    fbb_.AddElement<uint8_t>(Value::VT_DTYPE, dtype, 0);
+  }
+  void add_shape(flatbuffers::Offset<flatbuffers::Vector<uint32_t>> shape) {
+    fbb_.AddOffset(Value::VT_SHAPE, shape);
+  }
+  void add_layout(uint8_t layout) {
+    fbb_.AddElement<uint8_t>(Value::VT_LAYOUT, layout, 0);
+  }
+  explicit ValueBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Value> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Value>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Value> CreateValue(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t buffer = 0,
+    uint64_t byte_offset = 0,
+    uint8_t dtype = 0,
+    flatbuffers::Offset<flatbuffers::Vector<uint32_t>> shape = 0,
+    uint8_t layout = 0) {
+  ValueBuilder builder_(_fbb);
+  builder_.add_byte_offset(byte_offset);
+  builder_.add_shape(shape);
+  builder_.add_buffer(buffer);
+  builder_.add_layout(layout);
+  builder_.add_dtype(dtype);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<Value> CreateValueDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t buffer = 0,
+    uint64_t byte_offset = 0,
+    uint8_t dtype = 0,
+    const std::vector<uint32_t> *shape = nullptr,
+    uint8_t layout = 0) {
+  auto shape__ = shape ? _fbb.CreateVector<uint32_t>(*shape) : 0;
+  return aicf::fb::CreateValue(
+      _fbb,
+      buffer,
+      byte_offset,
+      dtype,
+      shape__,
+      layout);
+}
 
 struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef TensorBuilder Builder;
@@ -511,7 +739,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_TENSORS = 10,
     VT_CALLS = 12,
     VT_ACCUMULATE = 14,
-    VT_OUTPUT_FORM = 16
+    VT_OUTPUT_FORM = 16,
+    VT_BUFFERS = 18,
+    VT_VALUES = 20
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -534,6 +764,12 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t output_form() const {
     return GetField<uint8_t>(VT_OUTPUT_FORM, 0);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>> *buffers() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>> *>(VT_BUFFERS);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>> *values() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>> *>(VT_VALUES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -548,6 +784,12 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVectorOfTables(calls()) &&
            VerifyField<uint32_t>(verifier, VT_ACCUMULATE, 4) &&
            VerifyField<uint8_t>(verifier, VT_OUTPUT_FORM, 1) &&
+           VerifyOffset(verifier, VT_BUFFERS) &&
+           verifier.VerifyVector(buffers()) &&
+           verifier.VerifyVectorOfTables(buffers()) &&
+           VerifyOffset(verifier, VT_VALUES) &&
+           verifier.VerifyVector(values()) &&
+           verifier.VerifyVectorOfTables(values()) &&
            verifier.EndTable();
   }
 };
@@ -577,6 +819,12 @@ struct EntryBuilder {
   void add_output_form(uint8_t output_form) {
     fbb_.AddElement<uint8_t>(Entry::VT_OUTPUT_FORM, output_form, 0);
   }
+  void add_buffers(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>>> buffers) {
+    fbb_.AddOffset(Entry::VT_BUFFERS, buffers);
+  }
+  void add_values(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values) {
+    fbb_.AddOffset(Entry::VT_VALUES, values);
+  }
   explicit EntryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -596,10 +844,14 @@ inline flatbuffers::Offset<Entry> CreateEntry(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Tensor>>> tensors = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Call>>> calls = 0,
     uint32_t accumulate = 0,
-    uint8_t output_form = 0) {
+    uint8_t output_form = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>>> buffers = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values = 0) {
   EntryBuilder builder_(_fbb);
   builder_.add_temp_bytes(temp_bytes);
   builder_.add_io_bytes(io_bytes);
+  builder_.add_values(values);
+  builder_.add_buffers(buffers);
   builder_.add_accumulate(accumulate);
   builder_.add_calls(calls);
   builder_.add_tensors(tensors);
@@ -616,10 +868,14 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
     const std::vector<flatbuffers::Offset<aicf::fb::Tensor>> *tensors = nullptr,
     const std::vector<flatbuffers::Offset<aicf::fb::Call>> *calls = nullptr,
     uint32_t accumulate = 0,
-    uint8_t output_form = 0) {
+    uint8_t output_form = 0,
+    const std::vector<flatbuffers::Offset<aicf::fb::Buffer>> *buffers = nullptr,
+    const std::vector<flatbuffers::Offset<aicf::fb::Value>> *values = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto tensors__ = tensors ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Tensor>>(*tensors) : 0;
   auto calls__ = calls ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Call>>(*calls) : 0;
+  auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Buffer>>(*buffers) : 0;
+  auto values__ = values ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Value>>(*values) : 0;
   return aicf::fb::CreateEntry(
       _fbb,
       name__,
@@ -628,7 +884,9 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
       tensors__,
       calls__,
       accumulate,
-      output_form);
+      output_form,
+      buffers__,
+      values__);
 }
 
 struct CallDebug FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -725,17 +983,17 @@ inline flatbuffers::Offset<CallDebug> CreateCallDebugDirect(
 struct EntryDebug FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef EntryDebugBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_VALUES = 4,
-    VT_NODES = 6,
+    VT_STEP_VALUES = 4,
+    VT_STEP_NODES = 6,
     VT_TEMP_LOWER_BOUND = 8,
     VT_VIDS = 10,
     VT_CALLS = 12
   };
-  uint32_t values() const {
-    return GetField<uint32_t>(VT_VALUES, 0);
+  uint32_t step_values() const {
+    return GetField<uint32_t>(VT_STEP_VALUES, 0);
   }
-  uint32_t nodes() const {
-    return GetField<uint32_t>(VT_NODES, 0);
+  uint32_t step_nodes() const {
+    return GetField<uint32_t>(VT_STEP_NODES, 0);
   }
   uint64_t temp_lower_bound() const {
     return GetField<uint64_t>(VT_TEMP_LOWER_BOUND, 0);
@@ -748,8 +1006,8 @@ struct EntryDebug FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
-           VerifyField<uint32_t>(verifier, VT_VALUES, 4) &&
-           VerifyField<uint32_t>(verifier, VT_NODES, 4) &&
+           VerifyField<uint32_t>(verifier, VT_STEP_VALUES, 4) &&
+           VerifyField<uint32_t>(verifier, VT_STEP_NODES, 4) &&
            VerifyField<uint64_t>(verifier, VT_TEMP_LOWER_BOUND, 8) &&
            VerifyOffset(verifier, VT_VIDS) &&
            verifier.VerifyVector(vids()) &&
@@ -764,11 +1022,11 @@ struct EntryDebugBuilder {
   typedef EntryDebug Table;
   flatbuffers::FlatBufferBuilder &fbb_;
   flatbuffers::uoffset_t start_;
-  void add_values(uint32_t values) {
-    fbb_.AddElement<uint32_t>(EntryDebug::VT_VALUES, values, 0);
+  void add_step_values(uint32_t step_values) {
+    fbb_.AddElement<uint32_t>(EntryDebug::VT_STEP_VALUES, step_values, 0);
   }
-  void add_nodes(uint32_t nodes) {
-    fbb_.AddElement<uint32_t>(EntryDebug::VT_NODES, nodes, 0);
+  void add_step_nodes(uint32_t step_nodes) {
+    fbb_.AddElement<uint32_t>(EntryDebug::VT_STEP_NODES, step_nodes, 0);
   }
   void add_temp_lower_bound(uint64_t temp_lower_bound) {
     fbb_.AddElement<uint64_t>(EntryDebug::VT_TEMP_LOWER_BOUND, temp_lower_bound, 0);
@@ -792,8 +1050,8 @@ struct EntryDebugBuilder {
 
 inline flatbuffers::Offset<EntryDebug> CreateEntryDebug(
     flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t values = 0,
-    uint32_t nodes = 0,
+    uint32_t step_values = 0,
+    uint32_t step_nodes = 0,
     uint64_t temp_lower_bound = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> vids = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::CallDebug>>> calls = 0) {
@@ -801,15 +1059,15 @@ inline flatbuffers::Offset<EntryDebug> CreateEntryDebug(
   builder_.add_temp_lower_bound(temp_lower_bound);
   builder_.add_calls(calls);
   builder_.add_vids(vids);
-  builder_.add_nodes(nodes);
-  builder_.add_values(values);
+  builder_.add_step_nodes(step_nodes);
+  builder_.add_step_values(step_values);
   return builder_.Finish();
 }
 
 inline flatbuffers::Offset<EntryDebug> CreateEntryDebugDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t values = 0,
-    uint32_t nodes = 0,
+    uint32_t step_values = 0,
+    uint32_t step_nodes = 0,
     uint64_t temp_lower_bound = 0,
     const std::vector<int32_t> *vids = nullptr,
     const std::vector<flatbuffers::Offset<aicf::fb::CallDebug>> *calls = nullptr) {
@@ -817,8 +1075,8 @@ inline flatbuffers::Offset<EntryDebug> CreateEntryDebugDirect(
   auto calls__ = calls ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::CallDebug>>(*calls) : 0;
   return aicf::fb::CreateEntryDebug(
       _fbb,
-      values,
-      nodes,
+      step_values,
+      step_nodes,
       temp_lower_bound,
       vids__,
       calls__);
@@ -900,7 +1158,9 @@ struct Plan FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_PERSISTENT = 12,
     VT_BODIES = 14,
     VT_ENTRIES = 16,
-    VT_DEBUG = 18
+    VT_DEBUG = 18,
+    VT_BUFFERS = 20,
+    VT_VALUES = 22
   };
   uint16_t major() const {
     return GetField<uint16_t>(VT_MAJOR, 0);
@@ -926,6 +1186,12 @@ struct Plan FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const aicf::fb::Debug *debug() const {
     return GetPointer<const aicf::fb::Debug *>(VT_DEBUG);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>> *buffers() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>> *>(VT_BUFFERS);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>> *values() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>> *>(VT_VALUES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint16_t>(verifier, VT_MAJOR, 2) &&
@@ -943,6 +1209,12 @@ struct Plan FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVectorOfTables(entries()) &&
            VerifyOffset(verifier, VT_DEBUG) &&
            verifier.VerifyTable(debug()) &&
+           VerifyOffset(verifier, VT_BUFFERS) &&
+           verifier.VerifyVector(buffers()) &&
+           verifier.VerifyVectorOfTables(buffers()) &&
+           VerifyOffset(verifier, VT_VALUES) &&
+           verifier.VerifyVector(values()) &&
+           verifier.VerifyVectorOfTables(values()) &&
            verifier.EndTable();
   }
 };
@@ -975,6 +1247,12 @@ struct PlanBuilder {
   void add_debug(flatbuffers::Offset<aicf::fb::Debug> debug) {
     fbb_.AddOffset(Plan::VT_DEBUG, debug);
   }
+  void add_buffers(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>>> buffers) {
+    fbb_.AddOffset(Plan::VT_BUFFERS, buffers);
+  }
+  void add_values(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values) {
+    fbb_.AddOffset(Plan::VT_VALUES, values);
+  }
   explicit PlanBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -995,9 +1273,13 @@ inline flatbuffers::Offset<Plan> CreatePlan(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Tensor>>> persistent = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Body>>> bodies = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Entry>>> entries = 0,
-    flatbuffers::Offset<aicf::fb::Debug> debug = 0) {
+    flatbuffers::Offset<aicf::fb::Debug> debug = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>>> buffers = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values = 0) {
   PlanBuilder builder_(_fbb);
   builder_.add_persistent_bytes(persistent_bytes);
+  builder_.add_values(values);
+  builder_.add_buffers(buffers);
   builder_.add_debug(debug);
   builder_.add_entries(entries);
   builder_.add_bodies(bodies);
@@ -1017,10 +1299,14 @@ inline flatbuffers::Offset<Plan> CreatePlanDirect(
     const std::vector<flatbuffers::Offset<aicf::fb::Tensor>> *persistent = nullptr,
     const std::vector<flatbuffers::Offset<aicf::fb::Body>> *bodies = nullptr,
     const std::vector<flatbuffers::Offset<aicf::fb::Entry>> *entries = nullptr,
-    flatbuffers::Offset<aicf::fb::Debug> debug = 0) {
+    flatbuffers::Offset<aicf::fb::Debug> debug = 0,
+    const std::vector<flatbuffers::Offset<aicf::fb::Buffer>> *buffers = nullptr,
+    const std::vector<flatbuffers::Offset<aicf::fb::Value>> *values = nullptr) {
   auto persistent__ = persistent ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Tensor>>(*persistent) : 0;
   auto bodies__ = bodies ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Body>>(*bodies) : 0;
   auto entries__ = entries ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Entry>>(*entries) : 0;
+  auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Buffer>>(*buffers) : 0;
+  auto values__ = values ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Value>>(*values) : 0;
   return aicf::fb::CreatePlan(
       _fbb,
       major,
@@ -1030,7 +1316,9 @@ inline flatbuffers::Offset<Plan> CreatePlanDirect(
       persistent__,
       bodies__,
       entries__,
-      debug);
+      debug,
+      buffers__,
+      values__);
 }
 
 inline const aicf::fb::Plan *GetPlan(const void *buf) {

@@ -41,7 +41,7 @@ double toUnit(uint32_t word) { return (double(word) + 0.5) * 0x1p-32; }
 
 } // namespace
 
-std::vector<uint8_t> initialValue(const PlanTensor &tensor, uint64_t seed) {
+std::vector<uint8_t> initialValue(const TensorInfo &tensor, uint64_t seed) {
   std::vector<uint8_t> bytes(tensor.desc.spanBytes());
   const size_t size = sizeOf(tensor.desc.dtype);
   const size_t n = bytes.size() / size;

@@ -15,7 +15,7 @@ namespace aicf {
 /// depend on (seed, name, index) only: Philox4x32-10 (Salmon et al. 2011,
 /// "Parallel random numbers: as easy as 1, 2, 3"), keyed by the XXH3-64 of the
 /// name with the seed; normals by Box-Muller.
-std::vector<uint8_t> initialValue(const PlanTensor &tensor, uint64_t seed);
+std::vector<uint8_t> initialValue(const TensorInfo &tensor, uint64_t seed);
 
 } // namespace aicf
 

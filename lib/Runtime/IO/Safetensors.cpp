@@ -238,8 +238,8 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors,
 namespace {
 
 /// What a checkpoint holds: a derived state is recomputed from its source.
-bool isTrained(const PlanTensor &t) {
-  return (t.role == Role::Param || t.role == Role::State) && t.derivedFrom < 0;
+bool isTrained(const TensorInfo &t) {
+  return (t.role == Role::Param || t.role == Role::State) && !t.isDerived();
 }
 
 std::string checkpointPath(const std::string &directory) {
@@ -248,11 +248,11 @@ std::string checkpointPath(const std::string &directory) {
 
 using Tensors = std::map<std::string, HostTensor>;
 
-std::map<std::string, const PlanTensor *> trainedOf(const Plan &plan) {
-  std::map<std::string, const PlanTensor *> known;
-  for (const PlanTensor &t : plan.persistent)
+std::map<std::string, TensorInfo> trainedOf(const Plan &plan) {
+  std::map<std::string, TensorInfo> known;
+  for (TensorInfo &t : plan.tensors())
     if (isTrained(t))
-      known[t.name] = &t;
+      known[t.name] = std::move(t);
   return known;
 }
 
@@ -263,9 +263,9 @@ Status checkAgainstPlan(const Plan &plan, const Tensors &tensors) {
     auto it = known.find(name);
     if (it == known.end())
       return refuse("\"", name, "\" is not a param or state of the plan");
-    if (it->second->desc != tensor.desc)
+    if (it->second.desc != tensor.desc)
       return refuse("\"", name, "\" is ", tensor.desc.toString(),
-                    " in the file but ", it->second->desc.toString(),
+                    " in the file but ", it->second.desc.toString(),
                     " in the plan");
   }
   return {};
@@ -351,7 +351,7 @@ Status castAll(const Plan &plan, Tensors &tensors) {
     auto it = known.find(name);
     if (it == known.end())
       continue;
-    TensorDesc wanted = it->second->desc, sameType = tensor.desc;
+    TensorDesc wanted = it->second.desc, sameType = tensor.desc;
     sameType.dtype = wanted.dtype;
     if (tensor.desc == wanted || sameType != wanted ||
         !isFloat(tensor.desc.dtype) || !isFloat(wanted.dtype))
@@ -412,7 +412,7 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
                        std::string_view entry) {
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
   AICF_RETURN_IF_ERROR(checkWritable(checkpointPath(directory)));
-  for (const PlanTensor &t : executor.plan().persistent) {
+  for (const TensorInfo &t : executor.plan().tensors()) {
     Status known = isTrained(t) ? executor.check_read(t.name, entry) : Status();
     if (!known.ok())
       return known.withContext("checkpoint '" + directory + "'");
@@ -423,9 +423,9 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
 /// The tensors that `isSaved` names.
 static Status saveTensors(Executor &executor, const std::string &path,
                           const FileMetadata &metadata,
-                          bool (*isSaved)(const PlanTensor &)) {
+                          bool (*isSaved)(const TensorInfo &)) {
   std::map<std::string, HostTensor> tensors;
-  for (const PlanTensor &t : executor.plan().persistent) {
+  for (const TensorInfo &t : executor.plan().tensors()) {
     if (!isSaved(t))
       continue;
     HostTensor tensor{t.desc, std::vector<uint8_t>(t.desc.spanBytes())};
@@ -449,7 +449,7 @@ Status saveCheckpoint(Executor &executor, const std::string &directory,
 
 Status saveWeights(Executor &executor, const std::string &path) {
   return catchBadAlloc([&] {
-    return saveTensors(executor, path, {}, [](const PlanTensor &t) {
+    return saveTensors(executor, path, {}, [](const TensorInfo &t) {
       return t.role == Role::Param;
     });
   });
@@ -464,7 +464,7 @@ Status loadCheckpoint(Executor &executor, const std::string &directory,
   Status fits = checkAgainstPlan(executor.plan(), tensors);
   if (!fits.ok())
     return fits.withContext("'" + path + "'");
-  for (const PlanTensor &t : executor.plan().persistent)
+  for (const TensorInfo &t : executor.plan().tensors())
     if (isTrained(t) && !tensors.count(t.name))
       return refuse("'", path, "' lacks ", nameOf(t.role), " \"", t.name, "\"");
   return writeAll(executor, tensors);

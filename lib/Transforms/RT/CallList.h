@@ -32,8 +32,8 @@ public:
   uint32_t indexOf(CallOp call) const { return indices.at(call); }
 
   /// Calls `access` with the index of the call that makes `value`, and of each
-  /// call that reads it, once for each operand. In a plan: of each that takes
-  /// it.
+  /// call that reads it, once for each operand. In a plan: of each call that
+  /// takes a value of the buffer `value`, or has it for its workspace.
   void forEachAccess(Value value, function_ref<void(uint32_t)> access) const;
   AccessSet accessesOf(Value value) const;
 

@@ -19,6 +19,8 @@ CallOp aicf::rt::makerOf(Value value) { return value.getDefiningOp<CallOp>(); }
 bool aicf::rt::anyRead(
     Value value, function_ref<bool(CallOp reader, unsigned operand)> holds) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    if (auto value = dyn_cast<ValueOp>(use.getOwner()))
+      return anyRead(value.getValue(), holds);
     auto reader = dyn_cast<CallOp>(use.getOwner());
     return reader && holds(reader, use.getOperandNumber());
   });

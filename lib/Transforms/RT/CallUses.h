@@ -19,7 +19,8 @@ using namespace mlir;
 /// The call that makes `value`, or null for an argument of the entry.
 CallOp makerOf(Value value);
 
-/// Returns true as soon as `holds` is true of an operand that takes `value`.
+/// Returns true as soon as `holds` is true of an operand that takes `value`; in
+/// a plan, of one that takes the buffer or a value that lies in it.
 bool anyRead(Value value,
              function_ref<bool(CallOp reader, unsigned operand)> holds);
 

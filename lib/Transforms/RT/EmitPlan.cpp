@@ -41,16 +41,15 @@ public:
 private:
   LogicalResult emitEntry(func::FuncOp func);
   void emitGlobals(func::FuncOp func);
-  /// A buffer for each storage.
-  SmallVector<Value> emitBuffers(const step::EntrySignature &signature,
-                                 const StoragePlan &analysis);
+  /// A buffer for each storage, and the value that is all of it.
+  SmallVector<Value> emitValues(const step::EntrySignature &signature,
+                                const StoragePlan &storages);
   /// One for each stream that needs any: its calls share it, which is as large
   /// as the largest of them wants.
   std::map<uint64_t, Value> emitWorkspaces(const CallList &list);
-  Value emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
-                   RankedTensorType type);
-  void emitCall(CallOp call, const StoragePlan &analysis,
-                ArrayRef<Value> buffers, Value workspace);
+  Value emitBuffer(Location loc, Role role, StringRef name, uint64_t bytes);
+  void emitCall(CallOp call, const StoragePlan &storages,
+                ArrayRef<Value> values, Value workspace);
 
   OpBuilder builder;
   ArrayRef<func::FuncOp> entries;
@@ -75,7 +74,7 @@ void Emitter::emitGlobals(func::FuncOp func) {
     auto global = GlobalOp::create(builder, func.getArgument(i).getLoc(),
                                    arg.name, RoleAttr::get(context, arg.role),
                                    /*offset=*/-1, labelOf(func.getArgument(i)),
-                                   BufferType::get(context, type),
+                                   ValueType::get(context, type),
                                    init.kind == aicf::InitKind::None
                                        ? InitKindAttr()
                                        : InitKindAttr::get(context, init.kind),
@@ -85,20 +84,20 @@ void Emitter::emitGlobals(func::FuncOp func) {
   }
 }
 
-Value Emitter::emitBuffer(Location loc, Role role, StringRef name, int64_t vid,
-                          RankedTensorType type) {
+Value Emitter::emitBuffer(Location loc, Role role, StringRef name,
+                          uint64_t bytes) {
   MLIRContext *context = builder.getContext();
-  return AllocOp::create(builder, loc, BufferType::get(context, type),
-                         RoleAttr::get(context, role),
-                         name.empty() ? StringAttr()
-                                      : builder.getStringAttr(name),
-                         /*offset=*/-1, vid);
+  return AllocOp::create(
+      builder, loc, BufferType::get(context), RoleAttr::get(context, role),
+      name.empty() ? StringAttr() : builder.getStringAttr(name), int64_t(bytes),
+      /*offset=*/-1);
 }
 
-SmallVector<Value> Emitter::emitBuffers(const step::EntrySignature &signature,
-                                        const StoragePlan &analysis) {
-  SmallVector<Value> buffers;
-  for (const Storage &storage : analysis.getStorages()) {
+SmallVector<Value> Emitter::emitValues(const step::EntrySignature &signature,
+                                       const StoragePlan &storages) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Value> values;
+  for (const Storage &storage : storages.getStorages()) {
     Value first = storage.values.empty() ? Value() : storage.values.front();
     StringRef name;
     Role role = Role::Temp;
@@ -112,15 +111,17 @@ SmallVector<Value> Emitter::emitBuffers(const step::EntrySignature &signature,
     } else if (makerOf(first).isOnly(OpKind::CopySaved)) {
       role = Role::Saved;
     }
-    if (segmentOf(role) == Segment::Persistent)
-      buffers.push_back(GetOp::create(
-          builder, first.getLoc(),
-          BufferType::get(builder.getContext(), storage.type), name));
-    else
-      buffers.push_back(
-          emitBuffer(first.getLoc(), role, name, labelOf(first), storage.type));
+    Location loc = first.getLoc();
+    Value buffer =
+        segmentOf(role) == Segment::Persistent
+            ? GetOp::create(builder, loc, BufferType::get(context), name)
+                  .getBuffer()
+            : emitBuffer(loc, role, name, bytesOf(storage.type));
+    values.push_back(
+        ValueOp::create(builder, loc, ValueType::get(context, storage.type),
+                        buffer, /*byte_offset=*/0, labelOf(first)));
   }
-  return buffers;
+  return values;
 }
 
 std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
@@ -130,22 +131,21 @@ std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
       bytes[call.getStream()] = std::max(bytes[call.getStream()], wanted);
   std::map<uint64_t, Value> workspaces;
   for (auto [stream, size] : bytes)
-    workspaces[stream] = emitBuffer(
-        builder.getUnknownLoc(), Role::Workspace, "", -1,
-        RankedTensorType::get(int64_t(size / 4), builder.getI32Type()));
+    workspaces[stream] =
+        emitBuffer(builder.getUnknownLoc(), Role::Workspace, "", size);
   return workspaces;
 }
 
-void Emitter::emitCall(CallOp call, const StoragePlan &analysis,
-                       ArrayRef<Value> buffers, Value workspace) {
+void Emitter::emitCall(CallOp call, const StoragePlan &storages,
+                       ArrayRef<Value> values, Value workspace) {
   SmallVector<Value> args, dests;
   SmallVector<int64_t> inVids;
   for (Value operand : call.getArgs()) {
-    args.push_back(buffers[analysis.getStorageOf(operand)]);
+    args.push_back(values[storages.getStorageOf(operand)]);
     inVids.push_back(labelOf(operand));
   }
   for (Value result : call.getResults())
-    dests.push_back(buffers[analysis.getStorageOf(result)]);
+    dests.push_back(values[storages.getStorageOf(result)]);
   auto emitted = CallOp::create(builder, call.getLoc(), args, dests, workspace,
                                 call.getBody(), call.getLaunchAttr());
   emitted.setInVids(inVids);
@@ -173,13 +173,13 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
                       func->getAttrOfType<IntegerAttr>(step::kAccumulateAttr),
                       func->getAttrOfType<StringAttr>(step::kOutputFormAttr));
   builder.createBlock(&entry.getBody());
-  StoragePlan analysis(func, signature, *list);
-  if (failed(analysis.verify()))
+  StoragePlan storages(func, signature, *list);
+  if (failed(storages.verify()))
     return failure();
-  SmallVector<Value> buffers = emitBuffers(signature, analysis);
+  SmallVector<Value> values = emitValues(signature, storages);
   std::map<uint64_t, Value> workspaces = emitWorkspaces(*list);
   for (CallOp call : list->getCalls())
-    emitCall(call, analysis, buffers,
+    emitCall(call, storages, values,
              call.getWorkspace() ? workspaces.at(call.getStream()) : Value());
   return success();
 }

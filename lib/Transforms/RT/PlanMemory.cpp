@@ -25,9 +25,9 @@ namespace {
 /// Hands out aligned offsets one after the other.
 struct Residents {
   uint64_t bytes = 0;
-  int64_t add(Type buffer) {
+  int64_t add(uint64_t bufferBytes) {
     uint64_t at = bytes;
-    bytes += alignedBytes(bytesOf(buffer));
+    bytes += alignedBytes(bufferBytes);
     return static_cast<int64_t>(at);
   }
 };
@@ -42,13 +42,13 @@ static FailureOr<MemoryPlan> placeBuffers(EntryOp entry) {
   SmallVector<AllocOp> temps;
   std::vector<PlannedBuffer> buffers;
   for (auto alloc : entry.getBody().front().getOps<AllocOp>()) {
-    Type type = alloc.getBuffer().getType();
+    uint64_t bytes = alloc.getBytes();
     if (segmentOf(alloc.getRole().getValue()) == Segment::IO) {
-      alloc.setOffset(io.add(type));
+      alloc.setOffset(io.add(bytes));
       continue;
     }
     temps.push_back(alloc);
-    buffers.push_back({bytesOf(type), calls->accessesOf(alloc.getBuffer())});
+    buffers.push_back({bytes, calls->accessesOf(alloc.getBuffer())});
   }
   MemoryPlan plan = planMemory(buffers, calls->getOrder());
   for (auto [alloc, offset] : llvm::zip_equal(temps, plan.offsets))
@@ -67,7 +67,7 @@ struct PlanMemory : aicf::impl::PlanMemoryBase<PlanMemory> {
       Residents persistent;
       Block &body = plan.getBody().front();
       for (auto global : body.getOps<GlobalOp>())
-        global.setOffset(persistent.add(global.getType()));
+        global.setOffset(persistent.add(bytesOf(global.getType())));
       plan.setPersistentBytes(persistent.bytes);
       for (auto entry : body.getOps<EntryOp>()) {
         FailureOr<MemoryPlan> placed = placeBuffers(entry);

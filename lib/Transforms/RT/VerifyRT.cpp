@@ -61,9 +61,8 @@ static LogicalResult checkPlan(ModuleOp module) {
 }
 
 /// A buffer that lies in its segment.
-static LogicalResult checkPlace(Operation *op, int64_t offset, Type type,
+static LogicalResult checkPlace(Operation *op, int64_t offset, uint64_t bytes,
                                 StringRef segment, int64_t segmentBytes) {
-  uint64_t bytes = bytesOf(type);
   if (offset >= 0 && segmentBytes >= 0 && offset % kTensorAlignment == 0 &&
       offset + bytes <= static_cast<uint64_t>(segmentBytes))
     return success();
@@ -81,7 +80,7 @@ static LogicalResult checkPlaces(EntryOp entry) {
   SmallVector<AllocOp> temps;
   for (auto alloc : entry.getBody().front().getOps<AllocOp>()) {
     bool isTemp = segmentOf(alloc.getRole().getValue()) == Segment::Temp;
-    if (failed(checkPlace(alloc, alloc.getOffset(), alloc.getBuffer().getType(),
+    if (failed(checkPlace(alloc, alloc.getOffset(), alloc.getBytes(),
                           isTemp ? "a temp" : "an io",
                           isTemp ? entry.getTempBytes() : entry.getIoBytes())))
       return failure();
@@ -91,10 +90,9 @@ static LogicalResult checkPlaces(EntryOp entry) {
   for (AllocOp alloc : temps)
     accesses.push_back(calls->accessesOf(alloc.getBuffer()));
   for (auto [alloc, accesses] : llvm::zip_equal(temps, accesses))
-    ranges.push_back(
-        {uint64_t(alloc.getOffset()),
-         uint64_t(alloc.getOffset()) + bytesOf(alloc.getBuffer().getType()),
-         &accesses});
+    ranges.push_back({uint64_t(alloc.getOffset()),
+                      uint64_t(alloc.getOffset()) + uint64_t(alloc.getBytes()),
+                      &accesses});
   if (auto conflict = findConflict(ranges, calls->getOrder())) {
     InFlightDiagnostic diag = temps[conflict->first].emitOpError()
                               << "at offset " << ranges[conflict->first].begin
@@ -112,8 +110,9 @@ static LogicalResult checkPlaces(EntryOp entry) {
 static LogicalResult checkMemory(ModuleOp module) {
   for (auto plan : module.getOps<PlanOp>()) {
     for (auto global : plan.getBody().front().getOps<GlobalOp>())
-      if (failed(checkPlace(global, global.getOffset(), global.getType(),
-                            "a persistent", plan.getPersistentBytes())))
+      if (failed(checkPlace(global, global.getOffset(),
+                            bytesOf(global.getType()), "a persistent",
+                            plan.getPersistentBytes())))
         return failure();
     for (auto entry : plan.getBody().front().getOps<EntryOp>())
       if (failed(checkPlaces(entry)))

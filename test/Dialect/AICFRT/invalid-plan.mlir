@@ -26,29 +26,29 @@ aicf_rt.plan tpu persistent(0) {
 
 aicf_rt.plan cpu persistent(0) {
   // expected-error @+1 {{'weight' is none of input, param, state, hyper}}
-  aicf_rt.global @w weight offset(0) vid(1) : !aicf_rt.buffer<4xf32>
+  aicf_rt.global @w weight offset(0) vid(1) : !aicf_rt.value<4xf32>
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
   // expected-error @+1 {{'xavier' is none of none, zeros}}
-  aicf_rt.global @w param offset(0) vid(1) init(xavier) : !aicf_rt.buffer<4xf32>
+  aicf_rt.global @w param offset(0) vid(1) init(xavier) : !aicf_rt.value<4xf32>
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
   // expected-error @+1 {{has role temp, expected param, state or hyper}}
-  aicf_rt.global @w temp offset(0) vid(1) : !aicf_rt.buffer<4xf32>
+  aicf_rt.global @w temp offset(0) vid(1) : !aicf_rt.value<4xf32>
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{has role state: persistent tensors are aicf_rt.global}}
-    %w = aicf_rt.alloc state offset(0) vid(1) : <4xf32>
+    // expected-error @+1 {{has role state: persistent buffers are aicf_rt.global}}
+    %w_buffer = aicf_rt.alloc state bytes(16) offset(0)
   }
 }
 
@@ -67,48 +67,66 @@ aicf_rt.plan cpu persistent(0) {
 
 aicf_rt.plan cpu persistent(0) {
   // expected-error @+1 {{is derived from @p, which is not in the plan}}
-  aicf_rt.global @w state offset(0) vid(1) derived_from(@p) : !aicf_rt.buffer<4xf32>
+  aicf_rt.global @w state offset(0) vid(1) derived_from(@p) : !aicf_rt.value<4xf32>
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{names @w, which is no aicf_rt.global of the plan}}
-    %w = aicf_rt.get @w : <4xf32>
+    // expected-error @+1 {{names @w, which is not an aicf_rt.global of the plan}}
+    %w_buffer = aicf_rt.get @w
   }
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
-  aicf_rt.global @w param offset(0) vid(1) : !aicf_rt.buffer<4xf32>
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
-    // expected-error @+1 {{is '!aicf_rt.buffer<5xf32>', but @w is '!aicf_rt.buffer<4xf32>'}}
-    %w = aicf_rt.get @w : <5xf32>
+    // expected-error @+1 {{has 0 bytes, expected 1 or more}}
+    %w_buffer = aicf_rt.alloc temp bytes(0) offset(0)
   }
 }
 
 // -----
 
-// expected-error @+1 {{a buffer holds f16, bf16, f32, f64, i32 or i64, not 'i8'}}
-func.func private @f(!aicf_rt.buffer<4xi8>)
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    %w_buffer = aicf_rt.alloc temp bytes(16) offset(0)
+    // expected-error @+1 {{lies at byte -4, expected 0 or more}}
+    %w = aicf_rt.value %w_buffer[-4] vid(1) : <2xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{a value holds f16, bf16, f32, f64, i32 or i64, not 'i8'}}
+func.func private @f(!aicf_rt.value<4xi8>)
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    %w_buffer = aicf_rt.alloc temp bytes(4) offset(0)
     // expected-error @+1 {{has rank 9, the limit is 8}}
-    %w = aicf_rt.alloc temp offset(0) vid(1) : <1x1x1x1x1x1x1x1x1xf32>
+    %w = aicf_rt.value %w_buffer[0] vid(1) : <1x1x1x1x1x1x1x1x1xf32>
   }
+}
+
+// -----
+
+func.func @unknown(%x: tensor<4xf32, "wide">) {
+  // expected-error @+1 {{has an encoding that is not #aicf_rt.padded}}
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32, "wide">) -> tensor<4xf32, "wide">
+  return
 }
 
 // -----
 
 // expected-error @+1 {{a tensor of rank 1 of 'f32' cannot be padded}}
-func.func private @f(!aicf_rt.buffer<4xf32, padded>)
+func.func private @f(!aicf_rt.value<4xf32, padded>)
 
 // -----
 
 // expected-error @+1 {{expected 'padded'}}
-func.func private @f(!aicf_rt.buffer<4xf16, wide>)
+func.func private @f(!aicf_rt.value<4xf16, wide>)

@@ -82,34 +82,34 @@ func.func @inplace_type(%x: tensor<4xbf16>, %t: tensor<4xf32>) {
 
 // -----
 
-// Tests that a call is on tensors or on buffers.
-func.func @levels(%x: tensor<4xf32>, %b: !aicf_rt.buffer<4xf32>) {
-  // expected-error @+1 {{takes 'tensor<4xf32>', but writes buffers}}
-  aicf_rt.call relu(%x) outs(%b) : (tensor<4xf32>) -> !aicf_rt.buffer<4xf32>
+// Tests that a call is on tensors or on values of buffers.
+func.func @levels(%x: tensor<4xf32>, %b: !aicf_rt.value<4xf32>) {
+  // expected-error @+1 {{takes 'tensor<4xf32>', but writes values}}
+  aicf_rt.call relu(%x) outs(%b) : (tensor<4xf32>) -> !aicf_rt.value<4xf32>
   return
 }
 
 // -----
 
-func.func @levels(%b: !aicf_rt.buffer<4xf32>) {
-  // expected-error @+1 {{takes '!aicf_rt.buffer<4xf32>', but writes tensors}}
-  %0 = aicf_rt.call relu(%b) : (!aicf_rt.buffer<4xf32>) -> tensor<4xf32>
+func.func @levels(%b: !aicf_rt.value<4xf32>) {
+  // expected-error @+1 {{takes '!aicf_rt.value<4xf32>', but writes tensors}}
+  %0 = aicf_rt.call relu(%b) : (!aicf_rt.value<4xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @levels(%b: !aicf_rt.buffer<4xf32>) {
-  // expected-error @+1 {{writes buffers and has results}}
-  %0 = "aicf_rt.call"(%b, %b) <{body = #aicf_rt.body<1 { t0 = relu(i0) yield t0 }>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (!aicf_rt.buffer<4xf32>, !aicf_rt.buffer<4xf32>) -> tensor<4xf32>
+func.func @levels(%b: !aicf_rt.value<4xf32>) {
+  // expected-error @+1 {{writes values and has results}}
+  %0 = "aicf_rt.call"(%b, %b) <{body = #aicf_rt.body<1 { t0 = relu(i0) yield t0 }>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (!aicf_rt.value<4xf32>, !aicf_rt.value<4xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @levels(%x: tensor<4xf32>, %w: !aicf_rt.buffer<4xi32>) {
+func.func @levels(%x: tensor<4xf32>, %w: !aicf_rt.buffer) {
   // expected-error @+1 {{takes tensors and a workspace}}
-  %0 = aicf_rt.call relu(%x) workspace(%w) : (tensor<4xf32>) -> tensor<4xf32>, !aicf_rt.buffer<4xi32>
+  %0 = aicf_rt.call relu(%x) workspace(%w) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

@@ -87,21 +87,27 @@ func.func @padded(%x: tensor<1000x777xf32>, %p: tensor<1000x777xbf16, #aicf_rt.p
 // Tests the plan.
 // CHECK-LABEL: aicf_rt.plan cpu persistent(512)
 aicf_rt.plan cpu persistent(512) {
-  // CHECK-NEXT: aicf_rt.global @w param offset(0) vid(1) init(normal, 5.000000e-01) : !aicf_rt.buffer<4xf32>
-  aicf_rt.global @w param offset(0) vid(1) init(normal, 0.5) : !aicf_rt.buffer<4xf32>
-  // CHECK-NEXT: aicf_rt.global @"w half" state offset(256) vid(-1) derived_from(@w) : !aicf_rt.buffer<4xbf16>
-  aicf_rt.global @"w half" state offset(256) vid(-1) derived_from(@w) : !aicf_rt.buffer<4xbf16>
+  // CHECK-NEXT: aicf_rt.global @w param offset(0) vid(1) init(normal, 5.000000e-01) : !aicf_rt.value<4xf32>
+  aicf_rt.global @w param offset(0) vid(1) init(normal, 0.5) : !aicf_rt.value<4xf32>
+  // CHECK-NEXT: aicf_rt.global @"w half" state offset(256) vid(-1) derived_from(@w) : !aicf_rt.value<4xbf16>
+  aicf_rt.global @"w half" state offset(256) vid(-1) derived_from(@w) : !aicf_rt.value<4xbf16>
   // CHECK-NEXT: aicf_rt.entry @f io(512) temp(256) bound(256) values(2) nodes(1)
   aicf_rt.entry @f io(512) temp(256) bound(256) values(2) nodes(1) {
-    // CHECK-NEXT: %w = aicf_rt.get @w : <4xf32>
-    %0 = aicf_rt.get @w : <4xf32>
-    // CHECK-NEXT: %y = aicf_rt.alloc output "y" offset(0) vid(2) : <4xf32>
-    %1 = aicf_rt.alloc output "y" offset(0) vid(2) : <4xf32>
-    // CHECK-NEXT: %workspace = aicf_rt.alloc workspace offset(0) vid(-1) : <64xi32>
-    %2 = aicf_rt.alloc workspace offset(0) vid(-1) : <64xi32>
-    // CHECK-NEXT: aicf_rt.alloc temp offset(0) vid(-1) : <3x5xf16, padded>
-    %3 = aicf_rt.alloc temp offset(0) vid(-1) : <3x5xf16, padded>
-    // CHECK-NEXT: aicf_rt.call relu(%w) outs(%y) workspace(%workspace) in_vids [1] vids [2] launch<kernel = "relu_f32_v0", workspace = 128> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>, !aicf_rt.buffer<64xi32>
-    aicf_rt.call relu(%0) outs(%1) workspace(%2) in_vids [1] vids [2] launch<kernel = "relu_f32_v0", workspace = 128> : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>, !aicf_rt.buffer<64xi32>
+    // CHECK-NEXT: %w_buffer = aicf_rt.get @w
+    // CHECK-NEXT: %w = aicf_rt.value %w_buffer[0] vid(-1) : <4xf32>
+    %b0 = aicf_rt.get @w
+    %0 = aicf_rt.value %b0[0] vid(-1) : <4xf32>
+    // CHECK-NEXT: %y_buffer = aicf_rt.alloc output "y" bytes(16) offset(0)
+    // CHECK-NEXT: %y = aicf_rt.value %y_buffer[0] vid(2) : <4xf32>
+    %b1 = aicf_rt.alloc output "y" bytes(16) offset(0)
+    %1 = aicf_rt.value %b1[0] vid(2) : <4xf32>
+    // CHECK-NEXT: %workspace_buffer = aicf_rt.alloc workspace bytes(256) offset(0)
+    %b2 = aicf_rt.alloc workspace bytes(256) offset(0)
+    // CHECK-NEXT: %temp_buffer = aicf_rt.alloc temp bytes(132) offset(0)
+    // CHECK-NEXT: %temp = aicf_rt.value %temp_buffer[4] vid(-1) : <3x5xf16, padded>
+    %b3 = aicf_rt.alloc temp bytes(132) offset(0)
+    %3 = aicf_rt.value %b3[4] vid(-1) : <3x5xf16, padded>
+    // CHECK-NEXT: aicf_rt.call relu(%w) outs(%y) workspace(%workspace_buffer) in_vids [1] vids [2] launch<kernel = "relu_f32_v0", workspace = 128> : (!aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
+    aicf_rt.call relu(%0) outs(%1) workspace(%b2) in_vids [1] vids [2] launch<kernel = "relu_f32_v0", workspace = 128> : (!aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
   }
 }

@@ -78,7 +78,7 @@ def features_of(dump):
     if len(dump["entries"]) > 1:
         found.add("several entries")
     for entry in dump["entries"]:
-        if any(t["layout"] == "padded" for t in entry["tensors"]):
+        if any(v["layout"] == "padded" for v in entry["values"]):
             found.add("padded tensors")
         if any(is_shared(call["body"]) for call in entry["calls"]):
             found.add("shared operands in one call")
@@ -102,13 +102,51 @@ def happens_before(calls):
     return before
 
 
-def check_places(tensors, segment_bytes, where):
-    for t in tensors:
-        end = t["offset"] + t["bytes"]
-        if t["offset"] % ALIGNMENT:
-            yield "%s: tensor %d at offset %d" % (where, t["tid"], t["offset"])
-        if SEGMENTS[t["role"]] != t["segment"] or end > segment_bytes[t["segment"]]:
-            yield "%s: tensor %d outside its segment" % (where, t["tid"])
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+
+
+def span_of(value):
+    """(buffer, first byte, end): values are dense, or dense with their pads."""
+    padded = value["layout"] == "padded"
+    assert padded or value["layout"] == "dense"
+    n = BYTES[value["dtype"]]
+    for d in value["shape"]:
+        n *= -(-d // 8) * 8 if padded else d
+    return value["buffer"], value["byte_offset"], value["byte_offset"] + n
+
+
+def meet(a, b):
+    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
+
+
+def covers(spans, span):
+    """Whether every byte of `span` lies in one of `spans`."""
+    at = span[1]
+    for _, begin, end in sorted(s for s in spans if meet(s, span)):
+        if begin > at:
+            return False
+        at = max(at, end)
+    return at >= span[2]
+
+
+def check_places(buffers, segment_bytes, where):
+    for b in buffers:
+        end = b["offset"] + b["bytes"]
+        if b["offset"] % ALIGNMENT:
+            yield "%s: buffer %d at offset %d" % (where, b["number"], b["offset"])
+        if SEGMENTS[b["role"]] != b["segment"] or end > segment_bytes[b["segment"]]:
+            yield "%s: buffer %d outside its segment" % (where, b["number"])
+
+
+def check_values(values, buffers, where):
+    for v in values:
+        buffer, _, end = span_of(v)
+        if end > buffers[buffer]["bytes"] or buffers[buffer]["role"] == "workspace":
+            yield "%s: value %d is not in its buffer" % (where, v["number"])
+        named = buffers[buffer]["segment"] != "temp"
+        if named and v["number"] == buffer and \
+                (v["byte_offset"], end) != (0, buffers[buffer]["bytes"]):
+            yield "%s: value %d is not all of its buffer" % (where, v["number"])
 
 
 def overlap(a, b):
@@ -116,85 +154,117 @@ def overlap(a, b):
         and b["offset"] < a["offset"] + a["bytes"]
 
 
-def check_entry(entry, persistent):
-    where = entry["name"]
-    tensors = {t["tid"]: t for t in persistent + entry["tensors"]}
-    calls = entry["calls"]
-    before = happens_before(calls)
-    yield from check_places(entry["tensors"],
-                            {"io": entry["io_bytes"], "temp": entry["temp_bytes"]},
-                            where)
+def check_joined(calls, before, where):
+    """Waits are signalled, and everything ends before the last call of stream 0."""
     for i, call in enumerate(calls):
         for e in call["waits"]:
             if not any(e in c["signals"] for c in calls[:i]):
                 yield "%s: call %d waits for %d" % (where, i, e)
-    if calls:
-        at_end = max(i for i, c in enumerate(calls)
-                     if c["stream"] == 0) if any(
-                         c["stream"] == 0 for c in calls) else -1
-        if at_end < 0 or before[at_end] | {at_end} != set(range(at_end + 1)) or \
-                at_end != len(calls) - 1 and any(
-                    c["stream"] for c in calls[at_end + 1:]):
-            yield "%s: not everything ends before the last call of stream 0" % where
-    accesses, writes = {}, {}
+    if not calls:
+        return
+    main = [i for i, c in enumerate(calls) if c["stream"] == 0]
+    at_end = main[-1] if main else -1
+    if at_end < 0 or before[at_end] | {at_end} != set(range(at_end + 1)) or \
+            any(c["stream"] for c in calls[at_end + 1:]):
+        yield "%s: not everything ends before the last call of stream 0" % where
+
+
+def check_call(i, call, spans, buffers, where):
+    """What one call does to bytes that it has twice."""
+    outs = [spans[o] for o in call["outs"]]
+    for r, out in enumerate(outs):
+        role = buffers[out[0]]["role"]
+        if role in ("input", "hyper", "workspace"):
+            yield "%s: call %d writes %s %d" % (where, i, role, out[0])
+        if any(meet(out, other) for other in outs[:r]):
+            yield "%s: call %d writes buffer %d twice" % (where, i, out[0])
+        for o, operand in enumerate(call["ins"]):
+            if meet(out, spans[operand]) and (
+                    out != spans[operand] or
+                    not may_overwrite(call["body"], r, o)):
+                yield "%s: call %d (%s) overwrites operand %d with result %d" % (
+                    where, i, ", ".join(s["kind"] for s in call["body"]["steps"]),
+                    o, r)
+
+
+def check_entry(entry, dump):
+    where = entry["name"]
+    buffers = {b["number"]: b for b in dump["buffers"] + entry["buffers"]}
+    values = dump["values"] + entry["values"]
+    spans = {v["number"]: span_of(v) for v in values}
+    calls = entry["calls"]
+    before = happens_before(calls)
+    yield from check_places(entry["buffers"],
+                            {"io": entry["io_bytes"], "temp": entry["temp_bytes"]},
+                            where)
+    yield from check_values(values, buffers, where)
+    yield from check_joined(calls, before, where)
+    accesses = [] # (call, span, whether it writes)
     for i, call in enumerate(calls):
-        ins, outs = list(call["ins"]), list(call["outs"])
+        for number in call["ins"]:
+            span = spans[number]
+            made = buffers[span[0]]["segment"] == "temp" or \
+                buffers[span[0]]["role"] == "output"
+            written = [s for c, s, writes in accesses if writes and c in before[i]]
+            if made and not covers(written, span):
+                yield "%s: call %d reads value %d before it is written" % (
+                    where, i, number)
+        yield from check_call(i, call, spans, buffers, where)
+        accesses += [(i, spans[n], False) for n in call["ins"]]
+        accesses += [(i, spans[n], True) for n in call["outs"]]
         if call["workspace"] >= 0:
-            outs.append(call["workspace"])
-        for tid in ins:
-            if tensors[tid]["segment"] == "temp" or tensors[tid]["role"] == "output":
-                if not any(w in before[i] for w in writes.get(tid, ())):
-                    yield "%s: call %d reads tensor %d before it is written" % (
-                        where, i, tid)
-        for r, tid in enumerate(call["outs"]):
-            if tensors[tid]["role"] in ("input", "hyper", "workspace"):
-                yield "%s: call %d writes %s %d" % (where, i,
-                                                   tensors[tid]["role"], tid)
-            for o, other in enumerate(call["ins"]):
-                if other == tid and not may_overwrite(call["body"], r, o):
-                    yield "%s: call %d (%s) overwrites operand %d with result %d" % (
-                        where, i, ", ".join(s["kind"] for s in call["body"]["steps"]),
-                        o, r)
-        for tid in ins + outs:
-            accesses.setdefault(tid, set()).add(i)
-        for tid in outs:
-            writes.setdefault(tid, []).append(i)
-    for tid, written in writes.items():
-        for w in written:
-            for a in accesses[tid]:
-                if a != w and a not in before[w] and w not in before[a]:
-                    yield "%s: calls %d and %d race on tensor %d" % (where, w, a, tid)
-    yield from check_sharing(entry, tensors, accesses, before)
-    yield from check_derived(entry, persistent, writes)
+            whole = (call["workspace"], 0, buffers[call["workspace"]]["bytes"])
+            accesses.append((i, whole, True))
+    yield from check_races(accesses, before, where)
+    yield from check_sharing(entry, accesses, before)
+    yield from check_derived(entry, dump, accesses)
 
 
-def check_sharing(entry, tensors, accesses, before):
-    """Tensors that share bytes are never alive at the same time."""
-    used = [t for t in entry["tensors"] if t["tid"] in accesses]
+def check_races(accesses, before, where):
+    of_buffer = {}
+    for access in accesses:
+        of_buffer.setdefault(access[1][0], []).append(access)
+    for buffer, own in of_buffer.items():
+        for a, span, writes in own:
+            for b, other, _ in own if writes else ():
+                if a != b and meet(span, other) and a not in before[b] \
+                        and b not in before[a]:
+                    yield "%s: calls %d and %d race on buffer %d" % (
+                        where, a, b, buffer)
+
+
+def check_sharing(entry, accesses, before):
+    """Buffers that share bytes are never alive at the same time."""
+    calls_of = {}
+    for call, span, _ in accesses:
+        calls_of.setdefault(span[0], set()).add(call)
+    used = [b for b in entry["buffers"] if b["number"] in calls_of]
     for i, a in enumerate(used):
         for b in used[i + 1:]:
             if not overlap(a, b):
                 continue
             if a["segment"] != "temp":
-                yield "%s: tensors %d and %d share io bytes" % (
-                    entry["name"], a["tid"], b["tid"])
+                yield "%s: buffers %d and %d share io bytes" % (
+                    entry["name"], a["number"], b["number"])
                 continue
-            x, y = accesses[a["tid"]], accesses[b["tid"]]
+            x, y = calls_of[a["number"]], calls_of[b["number"]]
             if not all(p in before[q] for p in x for q in y) and \
                     not all(q in before[p] for p in x for q in y):
-                yield "%s: tensors %d and %d share bytes while both live" % (
-                    entry["name"], a["tid"], b["tid"])
+                yield "%s: buffers %d and %d share bytes while both live" % (
+                    entry["name"], a["number"], b["number"])
 
 
-def check_derived(entry, persistent, writes):
-    for t in persistent:
-        source = t["derived_from"]
-        if source >= 0 and source in writes and t["tid"] not in writes:
-            yield "%s: derived state %s is stale" % (entry["name"], t["name"])
+def check_derived(entry, dump, accesses):
+    written = [span for _, span, writes in accesses if writes]
+    for b in dump["buffers"]:
+        source, whole = b["derived_from"], (b["number"], 0, b["bytes"])
+        if source >= 0 and any(s[0] == source for s in written) and \
+                not covers(written, whole):
+            yield "%s: derived state %s is stale" % (entry["name"], b["name"])
 
 
 def check_plan(dump):
-    persistent = dump["persistent"]
+    persistent = dump["buffers"]
     yield from check_places(persistent, {"persistent": dump["persistent_bytes"]},
                             "persistent")
     for i, a in enumerate(persistent):
@@ -202,4 +272,4 @@ def check_plan(dump):
             if overlap(a, b):
                 yield "persistent: %s and %s share bytes" % (a["name"], b["name"])
     for entry in dump["entries"]:
-        yield from check_entry(entry, persistent)
+        yield from check_entry(entry, dump)

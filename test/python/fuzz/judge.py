@@ -289,8 +289,8 @@ def judge_split(program, j, model, base):
                           ("train.update", ["--resume", folder / "ck"])):
         dump = json.loads(j.tool("aicf-plan", "dump", "--json", plan).stdout)
         entries = {e["name"]: e for e in dump["entries"]}
-        inputs = {t["name"] for t in entries[entry]["tensors"]
-                  if t["role"] == "input"}
+        inputs = {b["name"] for b in entries[entry]["buffers"]
+                  if b["role"] == "input"}
         given = [x for k, v in zip(flags[::2], flags[1::2]) for x in (k, v)
                  if k == "--set" or v.split("=")[0] in inputs]
         done = j.tool("aicf-run", plan, "--entry", entry, *source, *given,

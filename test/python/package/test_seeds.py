@@ -205,9 +205,9 @@ def test_replay_stress():
 def test_slots_and_pointers():
     ex = aicf.PlannedExecutor(build_seed())
     ex.run(inputs=seed_inputs())
-    before = {(s["entry"], s["tid"]): s["pointer"] for s in ex.slots()}
+    before = {(s["entry"], s["buffer"]): s["pointer"] for s in ex.slots()}
     ex.run(inputs=seed_inputs(), graph_key="step")
-    assert before == {(s["entry"], s["tid"]): s["pointer"] for s in ex.slots()}
+    assert before == {(s["entry"], s["buffer"]): s["pointer"] for s in ex.slots()}
     assert "W0" in ex.dump_slots() and "v000" in ex.dump_slots()
     assert all("0x" in line for line in ex.dump_slots().splitlines())
     assert "gemm" in ex.dump()

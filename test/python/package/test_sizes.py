@@ -75,11 +75,11 @@ def test_what_is_there_stays(batch):
     step.write(labels=batch[1])
     held = step()
     value = float(held)
-    addresses = {(s["entry"], s["tid"]): s["pointer"]
+    addresses = {(s["entry"], s["buffer"]): s["pointer"]
                  for s in step.program.executor.slots() if s["entry"]}
     before = statistics(step)
     aicf.compile(model, {"x": aicf.spec((7, 64))}, program=step)
-    now = {(s["entry"], s["tid"]): s["pointer"]
+    now = {(s["entry"], s["buffer"]): s["pointer"]
            for s in step.program.executor.slots() if s["entry"] == "train_step"}
     assert now == {key: addresses[key] for key in now}
     assert statistics(step)["persistent_bytes"] == before["persistent_bytes"]

@@ -17,6 +17,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace aicf {
@@ -32,17 +33,18 @@ struct ExecutionOrder : mlir::SideEffects::Resource::Base<ExecutionOrder> {
   llvm::StringRef getName() final { return "aicf_rt.execution_order"; }
 };
 
-/// The ABI description of a static ranked tensor type, or of what a buffer
-/// holds.
+/// The ABI description of a static ranked tensor type, or of a value's. Where
+/// layoutOf() knows nothing, it is strided: nothing takes it for dense.
 TensorDesc toTensorDesc(mlir::Type type);
-/// What the encoding says, and a type with another.
-Layout layoutOf(mlir::RankedTensorType type);
+/// What the encoding says; nothing if it is none of ours.
+std::optional<Layout> layoutOf(mlir::RankedTensorType type);
+/// A type with another layout, dense or padded.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, Layout layout);
 /// The ABI element type; std::nullopt for one the ABI does not have.
 std::optional<DType> toDType(mlir::Type elementType);
-/// Bytes of what a buffer holds.
-inline uint64_t bytesOf(mlir::Type buffer) {
-  return toTensorDesc(buffer).spanBytes();
+/// Bytes of a tensor or value, pads included.
+inline uint64_t bytesOf(mlir::Type type) {
+  return toTensorDesc(type).spanBytes();
 }
 } // namespace aicf::rt
 

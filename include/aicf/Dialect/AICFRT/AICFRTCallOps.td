@@ -81,10 +81,19 @@ def AICFRT_PaddedAttr : AttrDef<AICFRT_Dialect, "Padded",
 
 def AICFRT_Buffer : TypeDef<AICFRT_Dialect, "Buffer"> {
   let mnemonic = "buffer";
-  let summary = "memory that holds a tensor";
+  let summary = "a piece of memory";
   let description = [{
-    A tensor and its layout: row-major, dense or `padded`. What it is for and
-    where it lies, the op says that defines it.
+    What it is for, how large it is and where it lies, the op says that defines
+    it.
+  }];
+}
+
+def AICFRT_Value : TypeDef<AICFRT_Dialect, "Value"> {
+  let mnemonic = "value";
+  let summary = "a tensor in a buffer";
+  let description = [{
+    A tensor and its layout: row-major, dense or `padded`. In which buffer it lies
+    and where, the op says that defines it.
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tensor);
   let hasCustomAssemblyFormat = 1;
@@ -124,14 +133,14 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     } vids [3, 3] : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
 
-    In a plan a call has no results: it takes buffers, writes `outs`, and works
-    in place where one buffer stands among both. `in_vids` are labels of its
-    operands then, and `workspace` is scratch memory, of which it gets as many
-    bytes as `launch` says.
+    In a plan a call has no results: it takes values of buffers, writes `outs`,
+    and works in place where one value stands among both. `in_vids` are labels of
+    its operands then, and `workspace` is a buffer of scratch memory, of which it
+    gets as many bytes as `launch` says.
   }];
   let arguments = (ins
-      Variadic<AnyTypeOf<[AICFRT_Tensor, AICFRT_Buffer]>>:$args,
-      Variadic<AICFRT_Buffer>:$dests, Optional<AICFRT_Buffer>:$scratch,
+      Variadic<AnyTypeOf<[AICFRT_Tensor, AICFRT_Value]>>:$args,
+      Variadic<AICFRT_Value>:$dests, Optional<AICFRT_Buffer>:$scratch,
       AICFRT_BodyAttr:$body,
       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$vids,
       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_vids,
@@ -150,7 +159,7 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     OpBuilder<(ins "::aicf::OpKind":$kind, "::mlir::TypeRange":$types,
                    "::llvm::ArrayRef<::mlir::Value>":$slots,
                    "::llvm::ArrayRef<int64_t>":$vids)>,
-    /// On buffers; `scratch` may be null.
+    /// In a plan; `scratch` may be null.
     OpBuilder<(ins "::mlir::ValueRange":$args, "::mlir::ValueRange":$dests,
                    "::mlir::Value":$scratch, "::aicf::rt::BodyAttr":$body,
                    "::aicf::rt::LaunchAttr":$launch)>];
@@ -165,13 +174,13 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     /// call's operands.
     ::mlir::Value getStepOperand(size_t step, size_t slot);
     /// The result that is value number `number` of the body; null where it stays
-    /// inside or the call is on buffers.
+    /// inside or the call stands in a plan.
     ::mlir::Value getYielded(uint32_t number);
     /// True in a plan.
-    bool isOnBuffers() { return !getDests().empty(); }
+    bool isInPlan() { return !getDests().empty(); }
     /// Types of the body's results.
     ::mlir::TypeRange getResultTypesOfBody() {
-      return isOnBuffers() ? ::mlir::TypeRange(getDests())
+      return isInPlan() ? ::mlir::TypeRange(getDests())
                            : ::mlir::TypeRange(getOuts());
     }
     /// Descs of the body's operands and results.

@@ -29,19 +29,21 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock, SymbolTable,
                                        NoRegionArguments, IsolatedFromAbove]> {
   let summary = "the binding plan of a module";
   let description = [{
-    Holds the persistent tensors, which all entries share, then the entries.
+    Holds the persistent buffers, which all entries share, then the entries.
     `persistent` is the size of their segment in bytes; it and the other sizes
     and offsets are -1 until memory is planned.
 
     ```mlir
     aicf_rt.plan cpu persistent(256) {
       aicf_rt.global @W param offset(0) vid(1) init(normal, 0.5)
-          : !aicf_rt.buffer<4xf32>
+          : !aicf_rt.value<4xf32>
       aicf_rt.entry @predict io(256) temp(0) bound(0) values(2) nodes(1) {
-        %W = aicf_rt.get @W : !aicf_rt.buffer<4xf32>
-        %y = aicf_rt.alloc output "y" offset(0) vid(2) : !aicf_rt.buffer<4xf32>
+        %W_buffer = aicf_rt.get @W
+        %W = aicf_rt.value %W_buffer[0] vid(1) : <4xf32>
+        %y_buffer = aicf_rt.alloc output "y" bytes(16) offset(0)
+        %y = aicf_rt.value %y_buffer[0] vid(2) : <4xf32>
         aicf_rt.call relu(%W) outs(%y) in_vids [1] vids [2] launch<kernel = "relu_f32_v0">
-            : (!aicf_rt.buffer<4xf32>) -> !aicf_rt.buffer<4xf32>
+            : (!aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
       }
     }
     ```
@@ -59,17 +61,18 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock, SymbolTable,
 }
 
 def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
-  let summary = "a persistent tensor";
+  let summary = "a persistent buffer";
   let description = [{
-    A param, state or hyper of that name; `offset` counts bytes from the start
-    of the persistent segment. `init` says how it gets its first value, with the
-    number that constant and normal take; `derived_from` names the tensor that a
-    state is the cast of. `vid` is its label.
+    A param, state or hyper of that name. Its type is that of the value that is
+    all of it, as callers read and write it; `vid` is that value's label. `offset`
+    counts bytes from the start of the persistent segment. `init` says how it gets
+    its first value, with the number that constant and normal take; `derived_from`
+    names the buffer that a state is the cast of.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AICFRT_RoleAttr:$role,
       DefaultValuedAttr<I64Attr, "-1">:$offset,
       DefaultValuedAttr<I64Attr, "-1">:$vid,
-      TypeAttrOf<AICFRT_Buffer>:$type,
+      TypeAttrOf<AICFRT_Value>:$type,
       OptionalAttr<AICFRT_InitKindAttr>:$init,
       DefaultValuedAttr<F64Attr, "0.0">:$init_value,
       OptionalAttr<FlatSymbolRefAttr>:$derived_from);
@@ -83,7 +86,7 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
 
 def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
     NoRegionArguments, IsolatedFromAbove, HasParent<"PlanOp">]> {
-  let summary = "one entry of a plan: its tensors, then its calls";
+  let summary = "one entry of a plan: its buffers and values, then its calls";
   let description = [{
     `io` and `temp` are segment sizes in bytes; `bound` is the max-live lower
     bound of the temp segment; `values` and `nodes` count the entry as it stood
@@ -111,28 +114,45 @@ def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
 def AICFRT_GetOp : AICFRT_Op<"get", [HasParent<"EntryOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
-  let summary = "a persistent tensor as an entry sees it";
+  let summary = "a persistent buffer as an entry sees it";
   let arguments = (ins FlatSymbolRefAttr:$name);
   let results = (outs AICFRT_Buffer:$buffer);
-  let assemblyFormat = "$name attr-dict `:` type($buffer)";
+  let assemblyFormat = "$name attr-dict";
 }
 
 def AICFRT_AllocOp : AICFRT_Op<"alloc", [HasParent<"EntryOp">,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
-  let summary = "a tensor of an entry";
+  let summary = "a buffer of an entry";
   let description = [{
-    An input, output, temp, saved or workspace; `offset` counts bytes from the
-    start of the io or temp segment, which follows from the role. Temps need no
-    name. Several values may live in one tensor, one after the other: a call
-    that reads and writes it works in place. `vid` is the label of the first.
+    An input, output, temp, saved or workspace of `bytes` bytes; `offset` counts
+    bytes from the start of the io or temp segment, which follows from the role.
+    Temps need no name.
   }];
   let arguments = (ins AICFRT_RoleAttr:$role, OptionalAttr<StrAttr>:$name,
-      DefaultValuedAttr<I64Attr, "-1">:$offset,
-      DefaultValuedAttr<I64Attr, "-1">:$vid);
+      I64Attr:$bytes, DefaultValuedAttr<I64Attr, "-1">:$offset);
   let results = (outs AICFRT_Buffer:$buffer);
   let assemblyFormat = [{
-    custom<EnumName>($role) ($name^)? `offset` `(` $offset `)` `vid` `(` $vid `)` attr-dict
-    `:` type($buffer)
+    custom<EnumName>($role) ($name^)? `bytes` `(` $bytes `)` `offset` `(` $offset `)`
+    attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def AICFRT_ValueOp : AICFRT_Op<"value", [HasParent<"EntryOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a tensor in a buffer";
+  let description = [{
+    Names a range of a buffer and launches nothing: the tensor's first element
+    lies `byte_offset` bytes behind the start of the buffer. Several values may
+    lie in one place, one after the other: a call that reads and writes it works
+    in place. `vid` is the label of the first. The first value of an input or
+    output is all of it.
+  }];
+  let arguments = (ins AICFRT_Buffer:$buffer, I64Attr:$byte_offset,
+                       DefaultValuedAttr<I64Attr, "-1">:$vid);
+  let results = (outs AICFRT_Value:$value);
+  let assemblyFormat = [{
+    $buffer `[` $byte_offset `]` `vid` `(` $vid `)` attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
 }

@@ -30,7 +30,7 @@ def VerifyEntries : Pass<"aicf-verify-entries", "ModuleOp"> {
   }];
 }
 
-def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "ModuleOp"> {
+def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "::mlir::func::FuncOp"> {
   let summary = "refuse optimizers that a captured graph would freeze";
   let description = [{
     Changes nothing. Refuses (1) a `bias_corr` or optimizer whose step does not
@@ -229,7 +229,7 @@ def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
   }];
 }
 
-def NumberValues : Pass<"aicf-number-values", "ModuleOp"> {
+def NumberValues : Pass<"aicf-number-values", "::mlir::func::FuncOp"> {
   let summary = "label the values of entries in trace order";
   let description = [{
     Numbers values as a trace meets them: for each op its operands, then its
@@ -276,7 +276,7 @@ def ReturnGradients : Pass<"aicf-return-gradients", "ModuleOp"> {
                            "::mlir::func::FuncDialect"];
 }
 
-def KeepValues : Pass<"aicf-keep-values", "ModuleOp"> {
+def KeepValues : Pass<"aicf-keep-values", "::mlir::func::FuncOp"> {
   let summary = "turn gradients or all values into outputs";
   let description = [{
     For checking. `mode=grad` adds an output `grad:NAME` for the gradient operand
@@ -319,7 +319,7 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
 }
 
-def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "ModuleOp"> {
+def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "::mlir::func::FuncOp"> {
   let summary = "read what was saved where it lies";
   let description = [{
     Replaces the result of every `copy_saved` by its operand. Always right: the
@@ -364,7 +364,7 @@ def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
   ];
 }
 
-def FuseCalls : Pass<"aicf-rt-fuse-calls", "ModuleOp"> {
+def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
   let summary = "neighbours in one call";
   let description = [{
     Merges the bodies of calls that match a pattern of a kernel family
@@ -398,7 +398,7 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "ModuleOp"> {
   ];
 }
 
-def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
+def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "::mlir::func::FuncOp"> {
   let summary = "all parameter updates in one call";
   let description = [{
     Where the target has a kernel: calls that match a repeated pattern of a
@@ -432,7 +432,7 @@ def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "ModuleOp"> {
   ];
 }
 
-def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
+def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "::mlir::func::FuncOp"> {
   let summary = "make the parallel assignment of updates explicit with copies";
   let description = [{
     Always right, never fast: afterwards every updated argument is written by
@@ -462,7 +462,7 @@ def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "ModuleOp"> {
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
 }
 
-def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
+def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "::mlir::func::FuncOp"> {
   let summary = "drop protective copies and share storage where it is safe";
   let description = [{
     Only faster, never needed: leaving it out gives the same bits. Drops a
@@ -494,7 +494,7 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "ModuleOp"> {
   ];
 }
 
-def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
+def SelectKernels : Pass<"aicf-rt-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "pin a kernel id (KID) to every call";
   let description = [{
     Writes `launch`: the kernel of the first automatic row of the kernel table
@@ -518,7 +518,7 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "ModuleOp"> {
   ];
 }
 
-def AssignStreams : Pass<"aicf-rt-assign-streams", "ModuleOp"> {
+def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
   let summary = "assign every call to a stream";
   let description = [{
     With `streams=1` every call runs on stream 0: program order is the only
@@ -588,7 +588,7 @@ def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
 }
 
-def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
+def PlanMemory : Pass<"aicf-rt-plan-memory", "::aicf::rt::PlanOp"> {
   let summary = "give every buffer a byte offset in its segment";
   let description = [{
     Lays out the persistent segment of a plan, the io segment of each entry
@@ -631,18 +631,15 @@ def PlanMemory : Pass<"aicf-rt-plan-memory", "ModuleOp"> {
   }];
 }
 
-def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
-  let summary = "check what holds after a phase of --lower-to-backend";
+def VerifyRT : Pass<"aicf-rt-verify", "::mlir::func::FuncOp"> {
+  let summary = "check what holds of entries after a phase of --lower-to-backend";
   let description = [{
     Changes nothing. `phase` is one of
     - `lowered`: entries hold calls only;
     - `updates`: also, every update and output has its own storage;
     - `inplace`: also, values that share a storage do not overlap in time;
     - `kernels`: also, every call has a KID whose row takes it;
-    - `streams`: also, streams are joined and waits have signals;
-    - `plan`: no entry is left; the plan's own verifier has done the rest;
-    - `memory`: also, every buffer lies in its segment, and no two that are live
-      at the same time overlap.
+    - `streams`: also, streams are joined and waits have signals.
 
     ```mlir
     // refused after `inplace`: relu overwrites what add still reads
@@ -653,6 +650,25 @@ def VerifyRT : Pass<"aicf-rt-verify", "ModuleOp"> {
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"lowered\"", "see above">
+  ];
+}
+
+def VerifyPlan : Pass<"aicf-rt-verify-plan", "ModuleOp"> {
+  let summary = "check what holds of a plan beyond its own verifier";
+  let description = [{
+    Changes nothing. No entry is left in the module. With `memory`, every buffer
+    lies in its segment, and no two buffers that are live at the same time share
+    bytes.
+
+    ```mlir
+    // refused: the buffer would end behind its segment
+    aicf_rt.plan cpu persistent(16) {
+      aicf_rt.global @W param offset(256) vid(1) : !aicf_rt.value<4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"memory", "memory", "bool", "true", "memory is planned">
   ];
 }
 

@@ -23,7 +23,7 @@ static bool hasAicfAttr(ArrayAttr dictionaries) {
   return false;
 }
 
-static bool isEntry(func::FuncOp func) {
+bool aicf::step::isEntry(func::FuncOp func) {
   if (!func.isPublic() || func.isDeclaration())
     return false; // MLIR itself refuses public declarations
   for (NamedAttribute attr : func->getDiscardableAttrs())
@@ -151,7 +151,8 @@ Initializer EntrySignature::Argument::init() const {
 
 // Every pass makes one: attributes are found by their interned names, and
 // arguments by theirs.
-EntrySignature::EntrySignature(func::FuncOp func) : context(func.getContext()) {
+EntrySignature::EntrySignature(Operation *op) : context(op->getContext()) {
+  auto func = cast<func::FuncOp>(op);
   StringAttr nameKey = StringAttr::get(context, kNameAttr),
              roleKey = StringAttr::get(context, kRoleAttr),
              initKey = StringAttr::get(context, kInitAttr),

@@ -21,8 +21,10 @@ using namespace mlir;
 /// Emits an error unless the entry has one block that ends in func.return.
 LogicalResult checkOneBlock(func::FuncOp func);
 
-/// The entries of a module, in order: public functions with a body and any
-/// `aicf.*` attribute on themselves, their arguments or their results.
+/// An entry is a public function with a body and any `aicf.*` attribute on
+/// itself, its arguments or its results.
+bool isEntry(func::FuncOp func);
+/// The entries of a module, in order.
 SmallVector<func::FuncOp> getEntries(ModuleOp module);
 
 /// The ops of the update half of a step, and whatever reads their results.
@@ -74,7 +76,8 @@ struct EntrySignature {
   SmallVector<Argument> arguments;
   SmallVector<Result> results;
 
-  explicit EntrySignature(func::FuncOp func);
+  /// Of an entry; as an analysis, too.
+  explicit EntrySignature(Operation *func);
   /// The position of the argument called `name`, or -1.
   int64_t findArgument(StringRef name) const;
 

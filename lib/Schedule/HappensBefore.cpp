@@ -70,17 +70,22 @@ StatusOr<HappensBefore> HappensBefore::create(Span<const CallOrder> calls) {
 }
 
 void AccessSet::add(PerStream access) {
-  if (accesses.empty())
+  if (!hasOne) {
+    one = access;
+    hasOne = true;
     first = access.first;
+    last = access.last;
+    return;
+  }
   first = std::min(first, access.first);
   last = std::max(last, access.last);
-  for (PerStream &a : accesses)
-    if (a.stream == access.stream) {
+  for (size_t i = 0; i < size(); ++i)
+    if (PerStream &a = at(i); a.stream == access.stream) {
       a.first = std::min(a.first, access.first);
       a.last = std::max(a.last, access.last);
       return;
     }
-  accesses.push_back(access);
+  more.push_back(access);
 }
 
 void AccessSet::add(const HappensBefore &order, uint32_t call) {
@@ -88,24 +93,26 @@ void AccessSet::add(const HappensBefore &order, uint32_t call) {
 }
 
 void AccessSet::merge(const AccessSet &other) {
-  for (const PerStream &a : other.accesses)
-    add(a);
+  for (size_t i = 0; i < other.size(); ++i)
+    add(other.at(i));
 }
 
 bool AccessSet::allBeforeCall(const HappensBefore &order, uint32_t call) const {
-  for (const PerStream &a : accesses)
-    if (a.last != call && !order.before(a.last, call))
+  for (size_t i = 0; i < size(); ++i)
+    if (at(i).last != call && !order.before(at(i).last, call))
       return false;
   return true;
 }
 
 bool AccessSet::allBefore(const HappensBefore &order, const AccessSet &other,
                           bool sameCallIsOrdered) const {
-  for (const PerStream &a : accesses)
-    for (const PerStream &b : other.accesses)
+  for (size_t i = 0; i < size(); ++i)
+    for (size_t j = 0; j < other.size(); ++j) {
+      const PerStream &a = at(i), &b = other.at(j);
       if (!order.before(a.last, b.first) &&
           !(sameCallIsOrdered && a.last == b.first))
         return false;
+    }
   return true;
 }
 

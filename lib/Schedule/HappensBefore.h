@@ -62,7 +62,7 @@ public:
   void add(const HappensBefore &order, uint32_t call);
   /// Adds every access of `other`.
   void merge(const AccessSet &other);
-  bool empty() const { return accesses.empty(); }
+  bool empty() const { return !hasOne; }
   uint32_t firstCall() const { return first; } ///< in list order
   uint32_t lastCall() const { return last; }   ///< in list order
 
@@ -78,7 +78,15 @@ private:
     uint32_t stream, first, last;
   };
   void add(PerStream access);
-  std::vector<PerStream> accesses;
+  /// One for each stream. Most sets have one, which is kept apart: there are as
+  /// many sets as values.
+  size_t size() const { return hasOne ? 1 + more.size() : 0; }
+  const PerStream &at(size_t i) const { return i == 0 ? one : more[i - 1]; }
+  PerStream &at(size_t i) { return i == 0 ? one : more[i - 1]; }
+
+  PerStream one = {};
+  bool hasOne = false;
+  std::vector<PerStream> more;
   uint32_t first = 0, last = 0;
 };
 

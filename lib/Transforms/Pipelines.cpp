@@ -30,7 +30,13 @@ using namespace aicf::step;
 static void addVerify(OpPassManager &pm, StringRef phase) {
   VerifyRTOptions options;
   options.phase = phase.str();
-  pm.addPass(createVerifyRT(options));
+  pm.addNestedPass<func::FuncOp>(createVerifyRT(options));
+}
+
+static void addVerifyPlan(OpPassManager &pm, bool memory) {
+  VerifyPlanOptions options;
+  options.memory = memory;
+  pm.addPass(createVerifyPlan(options));
 }
 
 static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
@@ -38,7 +44,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   // way, which would change what the user's remarks and labels speak of.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createVerifyEntries());
-  pm.addPass(createCheckCaptureSafety());
+  pm.addNestedPass<func::FuncOp>(createCheckCaptureSafety());
 }
 
 /// The whole step, still in `aicf`.
@@ -56,11 +62,11 @@ static void buildStepPhase(OpPassManager &pm,
   if (options.splitStep)
     pm.addPass(createSplitStep());
   pm.addPass(createVerifyEntries()); // of what these made
-  pm.addPass(createNumberValues());
+  pm.addNestedPass<func::FuncOp>(createNumberValues());
   if (options.keep != Keep::None) {
     KeepValuesOptions keep;
     keep.mode = options.keep;
-    pm.addPass(createKeepValues(keep));
+    pm.addNestedPass<func::FuncOp>(createKeepValues(keep));
   }
 }
 
@@ -74,24 +80,24 @@ static void buildLowerPhase(OpPassManager &pm,
 static void buildFusePhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
   if (options.optLevel > OptLevel::O1) {
-    pm.addPass(createEliminateSaves());
+    pm.addNestedPass<func::FuncOp>(createEliminateSaves());
     PadTensorsOptions pads;
     pads.target = options.target;
     pm.addPass(createPadTensors(pads));
     FuseCallsOptions calls;
     calls.target = options.target;
-    pm.addPass(createFuseCalls(calls));
+    pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));
     FuseOptimizersOptions optimizers;
     optimizers.target = options.target;
     optimizers.maxGroups = options.maxGroups;
-    pm.addPass(createFuseOptimizers(optimizers));
+    pm.addNestedPass<func::FuncOp>(createFuseOptimizers(optimizers));
   }
   addVerify(pm, "lowered");
 }
 
 static void buildUpdatesPhase(OpPassManager &pm,
                               const LowerToBackendOptions &) {
-  pm.addPass(createMaterializeUpdates());
+  pm.addNestedPass<func::FuncOp>(createMaterializeUpdates());
   addVerify(pm, "updates");
 }
 
@@ -101,7 +107,7 @@ static void buildInplacePhase(OpPassManager &pm,
     AnnotateInplaceOptions inplace;
     inplace.requireInplace = options.requireInplace;
     inplace.numStreams = options.numStreams;
-    pm.addPass(createAnnotateInplace(inplace));
+    pm.addNestedPass<func::FuncOp>(createAnnotateInplace(inplace));
   }
   addVerify(pm, "inplace");
 }
@@ -111,7 +117,7 @@ static void buildKernelsPhase(OpPassManager &pm,
   SelectKernelsOptions select;
   select.target = options.target;
   select.profile = options.profile;
-  pm.addPass(createSelectKernels(select));
+  pm.addNestedPass<func::FuncOp>(createSelectKernels(select));
   addVerify(pm, "kernels");
 }
 
@@ -119,19 +125,19 @@ static void buildStreamsPhase(OpPassManager &pm,
                               const LowerToBackendOptions &options) {
   AssignStreamsOptions streams;
   streams.numStreams = options.numStreams;
-  pm.addPass(createAssignStreams(streams));
+  pm.addNestedPass<func::FuncOp>(createAssignStreams(streams));
   addVerify(pm, "streams");
 }
 
 static void buildMemoryPhase(OpPassManager &pm,
                              const LowerToBackendOptions &options) {
-  pm.addPass(createPlanMemory());
-  addVerify(pm, "memory");
+  pm.addNestedPass<rt::PlanOp>(createPlanMemory());
+  addVerifyPlan(pm, /*memory=*/true);
 }
 
 static void buildPlanPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   pm.addPass(createEmitPlan());
-  addVerify(pm, "plan");
+  addVerifyPlan(pm, /*memory=*/false);
 }
 
 void aicf::buildLowerToBackendPipeline(OpPassManager &pm,

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-rt-select-kernels --aicf-rt-emit-plan --aicf-rt-plan-memory --aicf-rt-verify=phase=memory | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-select-kernels --aicf-rt-emit-plan --aicf-rt-plan-memory --aicf-rt-verify-plan | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-select-kernels --aicf-rt-emit-plan --aicf-rt-plan-memory --remarks-filter-analyse=aicf -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 
 // Tests the three segments; temps that are dead share bytes, live ones do not.

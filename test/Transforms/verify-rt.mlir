@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --aicf-rt-verify=phase=streams --split-input-file --verify-diagnostics
 // RUN: not aicf-opt %s --aicf-rt-verify=phase=later --split-input-file 2>&1 | FileCheck %s
-// CHECK: phase is "later", expected lowered, updates, inplace, kernels, streams, plan, memory
+// CHECK: phase is "later", expected lowered, updates, inplace, kernels, streams
 
 // Tests `lowered`: an aicf op is left.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {

@@ -80,8 +80,7 @@ void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange types,
   auto &properties = state.getOrAddProperties<Properties>();
   properties.operandSegmentSizes = {int32_t(state.operands.size()), 0, 0};
   properties.body = BodyAttr::get(builder.getContext(), body);
-  if (!vids.empty())
-    properties.vids = builder.getDenseI64ArrayAttr(vids);
+  properties.vids.assign(vids.begin(), vids.end());
 }
 
 void CallOp::build(OpBuilder &builder, OperationState &state, OpKind kind,

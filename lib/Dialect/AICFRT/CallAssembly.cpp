@@ -473,16 +473,12 @@ Attribute LaunchAttr::parse(AsmParser &parser, Type) {
 
 /// `name [1, 2]` if `name` comes next.
 static ParseResult parseOptionalList(OpAsmParser &parser, StringRef name,
-                                     DenseI64ArrayAttr &attr) {
-  SmallVector<int64_t> numbers;
+                                     SmallVectorImpl<int64_t> &numbers) {
   if (failed(parser.parseOptionalKeyword(name)))
     return success();
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
-        return parser.parseInteger(numbers.emplace_back());
-      }))
-    return failure();
-  attr = parser.getBuilder().getDenseI64ArrayAttr(numbers);
-  return success();
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+    return parser.parseInteger(numbers.emplace_back());
+  });
 }
 
 /// A body of one primitive from how it is written and the call's types.

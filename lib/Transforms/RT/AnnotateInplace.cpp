@@ -12,6 +12,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
@@ -29,10 +30,10 @@ using namespace aicf::rt;
 namespace {
 class Annotator {
 public:
-  Annotator(func::FuncOp func, CallList &list, bool requireInplace,
-            bool isConcurrent)
-      : func(func), list(list), signature(func), requireInplace(requireInplace),
-        isConcurrent(isConcurrent) {}
+  Annotator(func::FuncOp func, const step::EntrySignature &signature,
+            CallList &list, bool requireInplace, bool isConcurrent)
+      : func(func), list(list), signature(signature),
+        requireInplace(requireInplace), isConcurrent(isConcurrent) {}
 
   LogicalResult run();
 
@@ -54,7 +55,7 @@ private:
 
   func::FuncOp func;
   CallList &list;
-  step::EntrySignature signature;
+  const step::EntrySignature &signature;
   bool requireInplace;
   bool isConcurrent; ///< several streams are to come
   int64_t numCopiesLeft = 0, numInplace = 0;
@@ -200,7 +201,7 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
 
 void Annotator::annotateTemps() {
   // Without the copies that were erased; with them it was well-formed.
-  list = *CallList::create(func);
+  list = CallList(func);
   StoragePlan storages(func, signature, list);
   llvm::DenseSet<Value> returned;
   returned.insert_range(func.front().getTerminator()->getOperands());
@@ -250,12 +251,18 @@ namespace {
 struct AnnotateInplace : aicf::impl::AnnotateInplaceBase<AnnotateInplace> {
   using AnnotateInplaceBase::AnnotateInplaceBase;
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      FailureOr<CallList> list = CallList::create(func);
-      if (failed(list) ||
-          failed(Annotator(func, *list, requireInplace, numStreams > 1).run()))
-        return signalPassFailure();
-    }
+    func::FuncOp func = getOperation();
+    if (!isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, EntrySignature>();
+    CallList list(func); // changes while copies are dropped
+    if (!list.isValid() ||
+        failed(Annotator(func, getAnalysis<EntrySignature>(), list,
+                         requireInplace, numStreams > 1)
+                   .run()))
+      return signalPassFailure();
   }
 };
 } // namespace

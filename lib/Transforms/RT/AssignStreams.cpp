@@ -12,6 +12,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 
@@ -140,20 +141,26 @@ struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
            << limit;
   }
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      // From one stream: the serial order is what every schedule must keep.
-      for (auto op : func.getOps<CallOp>())
-        op.setSchedule(0, {}, {});
-      if (numStreams == 1)
-        continue;
-      FailureOr<CallList> list = CallList::create(func);
-      if (failed(list))
-        return signalPassFailure();
-      EntrySignature signature(func);
-      StoragePlan storages(func, signature, *list);
-      Scheduler(*list, chooseStreams(*list, numStreams), numStreams)
-          .run(findDependences(*list, storages));
+    func::FuncOp func = getOperation();
+    if (!isEntry(func))
+      return markAllAnalysesPreserved();
+    // From one stream: the serial order is what every schedule must keep.
+    bool isSerial = true;
+    for (auto op : func.getOps<CallOp>()) {
+      isSerial &= op.getStream() == 0 && op.getWaits().empty() &&
+                  op.getSignals().empty();
+      op.setSchedule(0, {}, {});
     }
+    if (numStreams == 1)
+      return isSerial ? markAllAnalysesPreserved()
+                      : markAnalysesPreserved<EntryForm, EntrySignature>();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, EntrySignature>();
+    CallList list(func);
+    StoragePlan storages(func, getAnalysis<EntrySignature>(), list);
+    Scheduler(list, chooseStreams(list, numStreams), numStreams)
+        .run(findDependences(list, storages));
   }
 };
 } // namespace

@@ -7,7 +7,6 @@
 
 #include "lib/Transforms/RT/CallList.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -20,29 +19,19 @@ static CallOrder orderOf(CallOp call) {
           {signals.data(), signals.size()}};
 }
 
-FailureOr<CallList> CallList::create(Operation *entry, Block &block) {
-  CallList list;
+CallList::CallList(Operation *entry) {
   std::vector<CallOrder> orders;
-  for (auto call : block.getOps<CallOp>()) {
-    list.indices[call] = list.calls.size();
-    list.calls.push_back(call);
+  for (auto call : entry->getRegion(0).front().getOps<CallOp>()) {
+    indices[call] = calls.size();
+    calls.push_back(call);
     orders.push_back(orderOf(call));
   }
-  auto order = HappensBefore::create(orders);
-  if (!order.ok())
-    return entry->emitError() << order.status().message();
-  list.order = std::move(*order);
-  return list;
-}
-
-FailureOr<CallList> CallList::create(func::FuncOp func) {
-  if (failed(checkEntryForm(func)))
-    return failure();
-  return create(func, func.front());
-}
-
-FailureOr<CallList> CallList::create(EntryOp entry) {
-  return create(entry, entry.getBody().front());
+  auto made = HappensBefore::create(orders);
+  isOrdered = made.ok();
+  if (isOrdered)
+    order = std::move(*made);
+  else
+    entry->emitError() << made.status().message();
 }
 
 void CallList::forEachAccess(Value value,
@@ -55,8 +44,12 @@ void CallList::forEachAccess(Value value,
   });
 }
 
+void CallList::addAccesses(Value value, AccessSet &accesses) const {
+  forEachAccess(value, [&](uint32_t call) { accesses.add(order, call); });
+}
+
 AccessSet CallList::accessesOf(Value value) const {
   AccessSet accesses;
-  forEachAccess(value, [&](uint32_t call) { accesses.add(order, call); });
+  addAccesses(value, accesses);
   return accesses;
 }

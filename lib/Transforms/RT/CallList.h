@@ -22,10 +22,11 @@ using namespace mlir;
 /// The calls of an entry in program order, with their happens-before.
 class CallList {
 public:
-  /// Emits a diagnostic at the entry when its streams are malformed, and for a
-  /// function when checkEntryForm() does.
-  static FailureOr<CallList> create(func::FuncOp func);
-  static FailureOr<CallList> create(EntryOp entry);
+  /// Of a function, whose form is legal (EntryForm), or of an aicf_rt.entry.
+  /// Emits a diagnostic at the entry when its streams are malformed; then
+  /// isValid() is false, and nothing else may be asked. As an analysis, too.
+  explicit CallList(Operation *entry);
+  bool isValid() const { return isOrdered; }
 
   ArrayRef<CallOp> getCalls() const { return calls; }
   const HappensBefore &getOrder() const { return order; }
@@ -35,17 +36,17 @@ public:
   /// call that reads it, once for each operand. In a plan: of each call that
   /// takes a value of the buffer `value`, or has it for its workspace.
   void forEachAccess(Value value, function_ref<void(uint32_t)> access) const;
+  void addAccesses(Value value, AccessSet &accesses) const;
   AccessSet accessesOf(Value value) const;
 
   /// Forgets a call that is about to be erased. Its index stays free.
   void drop(CallOp call) { indices.erase(call); }
 
 private:
-  static FailureOr<CallList> create(Operation *entry, Block &block);
-
   SmallVector<CallOp> calls;
   llvm::DenseMap<Operation *, uint32_t> indices;
   HappensBefore order;
+  bool isOrdered = false;
 };
 
 } // namespace aicf::rt

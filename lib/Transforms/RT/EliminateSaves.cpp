@@ -25,19 +25,21 @@ using namespace aicf::rt;
 namespace {
 struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      if (failed(checkEntryForm(func)))
-        return signalPassFailure();
-      int64_t numSaves = 0;
-      for (auto save : llvm::make_early_inc_range(func.getOps<CallOp>())) {
-        if (!save.isOnly(OpKind::CopySaved))
-          continue;
-        save.getResult(0).replaceAllUsesWith(save.getOperand(0));
-        save.erase();
-        ++numSaves;
-      }
-      remarkCounts(func, "EliminateSaves", {{"eliminated", numSaves}});
+    func::FuncOp func = getOperation();
+    if (!isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, EntrySignature>();
+    int64_t numSaves = 0;
+    for (auto save : llvm::make_early_inc_range(func.getOps<CallOp>())) {
+      if (!save.isOnly(OpKind::CopySaved))
+        continue;
+      save.getResult(0).replaceAllUsesWith(save.getOperand(0));
+      save.erase();
+      ++numSaves;
     }
+    remarkCounts(func, "EliminateSaves", {{"eliminated", numSaves}});
   }
 };
 } // namespace

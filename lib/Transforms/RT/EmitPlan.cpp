@@ -32,8 +32,9 @@ namespace {
 /// Builds the plan of one module.
 class Emitter {
 public:
-  Emitter(ModuleOp module, ArrayRef<func::FuncOp> entries)
-      : builder(module.getBodyRegion()), entries(entries) {
+  Emitter(ModuleOp module, ArrayRef<func::FuncOp> entries,
+          AnalysisManager analyses)
+      : builder(module.getBodyRegion()), entries(entries), analyses(analyses) {
     builder.setInsertionPointToEnd(module.getBody());
   }
   LogicalResult run();
@@ -53,6 +54,7 @@ private:
 
   OpBuilder builder;
   ArrayRef<func::FuncOp> entries;
+  AnalysisManager analyses;
   llvm::StringSet<> globals;
 };
 } // namespace
@@ -64,7 +66,8 @@ static int64_t getInt(func::FuncOp func, StringRef name) {
 
 void Emitter::emitGlobals(func::FuncOp func) {
   MLIRContext *context = func.getContext();
-  step::EntrySignature signature(func);
+  const auto &signature =
+      analyses.nest(func).getAnalysis<step::EntrySignature>();
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (segmentOf(arg.role) != Segment::Persistent ||
         !globals.insert(arg.name).second)
@@ -156,11 +159,14 @@ void Emitter::emitCall(CallOp call, const StoragePlan &storages,
 }
 
 LogicalResult Emitter::emitEntry(func::FuncOp func) {
-  FailureOr<CallList> list = CallList::create(func);
-  step::EntrySignature signature(func);
-  if (failed(list) || failed(checkMaterialized(func, signature)))
+  AnalysisManager of = analyses.nest(func);
+  if (!of.getAnalysis<EntryForm>().isLegal)
     return failure();
-  for (CallOp call : list->getCalls())
+  const CallList &list = of.getAnalysis<CallList>();
+  const auto &signature = of.getAnalysis<step::EntrySignature>();
+  if (!list.isValid() || failed(checkMaterialized(func, signature)))
+    return failure();
+  for (CallOp call : list.getCalls())
     if (call.getKid().empty())
       return call->emitOpError()
              << "has no kernel: run the phases before --aicf-rt-emit-plan";
@@ -173,12 +179,12 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
                       func->getAttrOfType<IntegerAttr>(step::kAccumulateAttr),
                       func->getAttrOfType<StringAttr>(step::kOutputFormAttr));
   builder.createBlock(&entry.getBody());
-  StoragePlan storages(func, signature, *list);
+  const StoragePlan &storages = of.getAnalysis<StoragePlan>();
   if (failed(storages.verify()))
     return failure();
   SmallVector<Value> values = emitValues(signature, storages);
-  std::map<uint64_t, Value> workspaces = emitWorkspaces(*list);
-  for (CallOp call : list->getCalls())
+  std::map<uint64_t, Value> workspaces = emitWorkspaces(list);
+  for (CallOp call : list.getCalls())
     emitCall(call, storages, values,
              call.getWorkspace() ? workspaces.at(call.getStream()) : Value());
   return success();
@@ -213,7 +219,8 @@ namespace {
 struct EmitPlan : aicf::impl::EmitPlanBase<EmitPlan> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> entries = getEntries(getOperation());
-    if (!entries.empty() && failed(Emitter(getOperation(), entries).run()))
+    if (!entries.empty() &&
+        failed(Emitter(getOperation(), entries, getAnalysisManager()).run()))
       signalPassFailure();
   }
 };

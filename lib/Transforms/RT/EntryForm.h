@@ -19,6 +19,14 @@ using namespace mlir;
 /// type, with role param or state. Emits a diagnostic otherwise.
 LogicalResult checkEntryForm(func::FuncOp func);
 
+/// The same as an analysis. Passes that put calls in the place of calls
+/// preserve it.
+struct EntryForm {
+  explicit EntryForm(Operation *func)
+      : isLegal(succeeded(checkEntryForm(cast<func::FuncOp>(func)))) {}
+  bool isLegal;
+};
+
 /// After --aicf-rt-materialize-updates: no two results share a value, and no
 /// argument is returned as another or as an output. Emits a diagnostic
 /// otherwise.

@@ -270,15 +270,17 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
   }
 
   void runOnOperation() override {
-    for (func::FuncOp func : step::getEntries(getOperation())) {
-      if (failed(checkEntryForm(func)))
-        return signalPassFailure();
-      KernelChooser chooser(func, target);
-      int64_t numFused = 0;
-      for (const PatternInfo *pattern : longestFirst())
-        numFused += apply(func, *pattern, chooser);
-      remarkCounts(func, "FuseCalls", {{"fused", numFused}});
-    }
+    func::FuncOp func = getOperation();
+    if (!step::isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+    KernelChooser chooser(func, target);
+    int64_t numFused = 0;
+    for (const PatternInfo *pattern : longestFirst())
+      numFused += apply(func, *pattern, chooser);
+    remarkCounts(func, "FuseCalls", {{"fused", numFused}});
   }
 };
 } // namespace

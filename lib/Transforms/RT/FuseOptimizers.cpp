@@ -267,16 +267,18 @@ struct FuseOptimizers : aicf::impl::FuseOptimizersBase<FuseOptimizers> {
            << limit;
   }
   void runOnOperation() override {
-    for (func::FuncOp func : step::getEntries(getOperation())) {
-      if (failed(checkEntryForm(func)))
-        return signalPassFailure();
-      KernelChooser chooser(func, target);
-      int64_t numFused = 0;
-      for (const PatternInfo &pattern : allPatterns())
-        if (pattern.maxGroups > 0)
-          numFused += Batcher(func, pattern, chooser, size_t(maxGroups)).run();
-      remarkCounts(func, "FuseOptimizers", {{"updates_fused", numFused}});
-    }
+    func::FuncOp func = getOperation();
+    if (!step::isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+    KernelChooser chooser(func, target);
+    int64_t numFused = 0;
+    for (const PatternInfo &pattern : allPatterns())
+      if (pattern.maxGroups > 0)
+        numFused += Batcher(func, pattern, chooser, size_t(maxGroups)).run();
+    remarkCounts(func, "FuseOptimizers", {{"updates_fused", numFused}});
   }
 };
 } // namespace

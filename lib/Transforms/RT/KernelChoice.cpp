@@ -20,15 +20,15 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-FailureOr<KernelProfile> KernelProfile::load(Operation *op, StringRef path) {
+FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path) {
   // A device such as /dev/zero would never end.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
-    return op->emitError() << "cannot read profile '" << path
-                           << "': it is not a regular file";
+    return emitError(loc) << "cannot read profile '" << path
+                          << "': it is not a regular file";
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
-    return op->emitError() << "cannot read profile '" << path
-                           << "': " << file.getError().message();
+    return emitError(loc) << "cannot read profile '" << path
+                          << "': " << file.getError().message();
   auto json = llvm::json::parse((*file)->getBuffer());
   const llvm::json::Object *top = json ? json->getAsObject() : nullptr;
   const llvm::json::Object *kernels = top ? top->getObject("kernels") : nullptr;
@@ -41,9 +41,9 @@ FailureOr<KernelProfile> KernelProfile::load(Operation *op, StringRef path) {
         if (std::optional<double> number = micros.getAsNumber())
           profile.micros[kid.str()][problem.str()] = *number;
   if (!kernels || profile.micros.empty())
-    return op->emitError() << "'" << path
-                           << "' is not a profile: expected an object with "
-                              "\"kernels\", as aicf-run --profile writes it";
+    return emitError(loc) << "'" << path
+                          << "' is not a profile: expected an object with "
+                             "\"kernels\", as aicf-run --profile writes it";
   return profile;
 }
 

@@ -19,8 +19,9 @@ using namespace mlir;
 /// Microseconds by KID and problem, as `aicf-run --profile` writes them.
 class KernelProfile {
 public:
-  /// Emits an error at `op` for a file that cannot be read or is not a profile.
-  static FailureOr<KernelProfile> load(Operation *op, StringRef path);
+  /// Emits an error at `loc` for a file that cannot be read or is not a
+  /// profile.
+  static FailureOr<KernelProfile> load(Location loc, StringRef path);
   /// What `kid` took for a problem, or nothing.
   std::optional<double> find(StringRef kid, StringRef problem) const;
 

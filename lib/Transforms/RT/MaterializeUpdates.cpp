@@ -37,9 +37,9 @@ namespace {
 /// Puts copies in front of the return of an entry.
 class Materializer {
 public:
-  explicit Materializer(func::FuncOp func)
-      : func(func), signature(func), terminator(func.front().getTerminator()),
-        builder(terminator) {}
+  Materializer(func::FuncOp func, const EntrySignature &signature)
+      : func(func), signature(signature),
+        terminator(func.front().getTerminator()), builder(terminator) {}
   void run();
 
 private:
@@ -53,7 +53,7 @@ private:
   void returnCopy(OpOperand &returned, StringRef why = {});
 
   func::FuncOp func;
-  EntrySignature signature;
+  const EntrySignature &signature;
   Operation *terminator;
   OpBuilder builder;
   int64_t numUpdates = 0, numOthers = 0;
@@ -119,11 +119,13 @@ namespace {
 struct MaterializeUpdates
     : aicf::impl::MaterializeUpdatesBase<MaterializeUpdates> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      if (failed(checkEntryForm(func)))
-        return signalPassFailure();
-      Materializer(func).run();
-    }
+    func::FuncOp func = getOperation();
+    if (!isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, EntrySignature>();
+    Materializer(func, getAnalysis<EntrySignature>()).run();
   }
 };
 } // namespace

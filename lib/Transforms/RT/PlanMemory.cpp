@@ -35,8 +35,8 @@ struct Residents {
 
 /// Inputs and outputs one behind the other, temps packed by their lifetimes.
 static FailureOr<MemoryPlan> placeBuffers(EntryOp entry) {
-  FailureOr<CallList> calls = CallList::create(entry);
-  if (failed(calls))
+  CallList calls(entry);
+  if (!calls.isValid())
     return failure();
   Residents io;
   SmallVector<AllocOp> temps;
@@ -48,9 +48,9 @@ static FailureOr<MemoryPlan> placeBuffers(EntryOp entry) {
       continue;
     }
     temps.push_back(alloc);
-    buffers.push_back({bytes, calls->accessesOf(alloc.getBuffer())});
+    buffers.push_back({bytes, calls.accessesOf(alloc.getBuffer())});
   }
-  MemoryPlan plan = planMemory(buffers, calls->getOrder());
+  MemoryPlan plan = planMemory(buffers, calls.getOrder());
   for (auto [alloc, offset] : llvm::zip_equal(temps, plan.offsets))
     alloc.setOffset(static_cast<int64_t>(offset));
   entry.setIoBytes(io.bytes);
@@ -63,22 +63,21 @@ namespace {
 struct PlanMemory : aicf::impl::PlanMemoryBase<PlanMemory> {
   using PlanMemoryBase::PlanMemoryBase;
   void runOnOperation() override {
-    for (auto plan : getOperation().getOps<PlanOp>()) {
-      Residents persistent;
-      Block &body = plan.getBody().front();
-      for (auto global : body.getOps<GlobalOp>())
-        global.setOffset(persistent.add(bytesOf(global.getType())));
-      plan.setPersistentBytes(persistent.bytes);
-      for (auto entry : body.getOps<EntryOp>()) {
-        FailureOr<MemoryPlan> placed = placeBuffers(entry);
-        if (failed(placed))
-          return signalPassFailure();
-        remark::analysis(entry.getLoc(),
-                         remarkOf("PlanMemory", entry.getSymName()))
-            << remark::metric("temp_bytes", placed->bytes)
-            << remark::metric("max_live_bytes", placed->lowerBound)
-            << remark::reason("gap {0:F2} %", placed->gap() * 100);
-      }
+    PlanOp plan = getOperation();
+    Residents persistent;
+    Block &body = plan.getBody().front();
+    for (auto global : body.getOps<GlobalOp>())
+      global.setOffset(persistent.add(bytesOf(global.getType())));
+    plan.setPersistentBytes(persistent.bytes);
+    for (auto entry : body.getOps<EntryOp>()) {
+      FailureOr<MemoryPlan> placed = placeBuffers(entry);
+      if (failed(placed))
+        return signalPassFailure();
+      remark::analysis(entry.getLoc(),
+                       remarkOf("PlanMemory", entry.getSymName()))
+          << remark::metric("temp_bytes", placed->bytes)
+          << remark::metric("max_live_bytes", placed->lowerBound)
+          << remark::reason("gap {0:F2} %", placed->gap() * 100);
     }
   }
 };

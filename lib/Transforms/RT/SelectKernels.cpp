@@ -61,22 +61,31 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
     return diag << op->getOperandTypes() << " -> " << op->getResultTypes();
   }
 
-  void runOnOperation() override {
-    StringRef name = nameOf(target);
-    FailureOr<KernelProfile> measured = KernelProfile();
-    if (!profile.empty())
-      measured = KernelProfile::load(getOperation(), profile);
-    if (failed(measured))
-      return signalPassFailure();
-    for (func::FuncOp func : getEntries(getOperation())) {
-      func->setDiscardableAttr(kTargetAttr,
-                               StringAttr::get(&getContext(), name));
-      KernelChooser chooser(func, target,
-                            profile.empty() ? nullptr : &*measured);
-      for (auto op : func.getOps<CallOp>())
-        if (failed(select(op, chooser)))
-          return signalPassFailure();
-    }
+  LogicalResult initialize(MLIRContext *context) override {
+    if (profile.empty())
+      return success();
+    FailureOr<KernelProfile> loaded =
+        KernelProfile::load(UnknownLoc::get(context), profile);
+    if (succeeded(loaded))
+      measured = std::make_shared<KernelProfile>(std::move(*loaded));
+    return loaded;
   }
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    // Neither values nor their order change.
+    markAllAnalysesPreserved();
+    if (!isEntry(func))
+      return;
+    func->setDiscardableAttr(
+        kTargetAttr, StringAttr::get(&getContext(), StringRef(nameOf(target))));
+    KernelChooser chooser(func, target, measured.get());
+    for (auto op : func.getOps<CallOp>())
+      if (failed(select(op, chooser)))
+        return signalPassFailure();
+  }
+
+  /// Null without a profile; copies of the pass for other threads share it.
+  std::shared_ptr<const KernelProfile> measured;
 };
 } // namespace

@@ -28,7 +28,7 @@ StoragePlan::StoragePlan(func::FuncOp func,
   auto place = [&](Value value, size_t storage) {
     storageOf[value] = storage;
     storages[storage].values.push_back(value);
-    storages[storage].accesses.merge(list.accessesOf(value));
+    list.addAccesses(value, storages[storage].accesses);
   };
   for (BlockArgument arg : func.getArguments())
     place(arg, makeStorage(Storage::Kind::Argument, arg.getArgNumber(), arg));

@@ -15,6 +15,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/RT/CallList.h"
 
+#include "mlir/Pass/AnalysisManager.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace aicf::rt {
@@ -33,9 +34,19 @@ struct Storage {
 /// Which storage each value of an entry lives in.
 class StoragePlan {
 public:
-  /// All must outlive it.
+  /// All must outlive it. `list` is valid.
   StoragePlan(func::FuncOp func, const step::EntrySignature &signature,
               const CallList &list);
+  /// As an analysis of an entry whose calls are a valid list.
+  StoragePlan(Operation *func, AnalysisManager &manager)
+      : StoragePlan(cast<func::FuncOp>(func),
+                    manager.getAnalysis<step::EntrySignature>(),
+                    manager.getAnalysis<CallList>()) {}
+  bool isInvalidated(const AnalysisManager::PreservedAnalyses &preserved) {
+    return !preserved.isPreserved<StoragePlan>() ||
+           !preserved.isPreserved<step::EntrySignature>() ||
+           !preserved.isPreserved<CallList>();
+  }
 
   ArrayRef<Storage> getStorages() const { return storages; }
   size_t getStorageOf(Value value) const { return storageOf.at(value); }

@@ -109,19 +109,20 @@ namespace {
 struct CheckCaptureSafety
     : aicf::impl::CheckCaptureSafetyBase<CheckCaptureSafety> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      Checker checker(func);
-      for (auto op : func.getOps<StepOpInterface>()) {
-        OpOperand *step = op.getCounterOperand();
-        bool isUpdate = isUpdateHalf(op.getPhase());
-        if (step && failed(isUpdate ? checker.checkStep(op, step->get())
-                                    : checker.checkOldStep(op, step->get())))
-          return signalPassFailure();
-        if (failed(checker.checkMoments(op)))
-          return signalPassFailure();
-      }
-    }
     markAllAnalysesPreserved();
+    func::FuncOp func = getOperation();
+    if (!isEntry(func))
+      return;
+    Checker checker(func);
+    for (auto op : func.getOps<StepOpInterface>()) {
+      OpOperand *step = op.getCounterOperand();
+      bool isUpdate = isUpdateHalf(op.getPhase());
+      if (step && failed(isUpdate ? checker.checkStep(op, step->get())
+                                  : checker.checkOldStep(op, step->get())))
+        return signalPassFailure();
+      if (failed(checker.checkMoments(op)))
+        return signalPassFailure();
+    }
   }
 };
 } // namespace

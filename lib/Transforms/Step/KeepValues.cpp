@@ -89,17 +89,16 @@ namespace {
 struct KeepValues : aicf::impl::KeepValuesBase<KeepValues> {
   using KeepValuesBase::KeepValuesBase;
   void runOnOperation() override {
-    if (mode == Keep::None)
+    func::FuncOp func = getOperation();
+    if (mode == Keep::None || !isEntry(func))
       return;
-    for (func::FuncOp func : getEntries(getOperation())) {
-      if (failed(checkOneBlock(func)))
-        return signalPassFailure();
-      EntrySignature signature(func);
-      FailureOr<SmallVector<KeptValue>> kept =
-          mode == Keep::Grad ? findGradients(func, signature) : findAll(func);
-      if (failed(kept) || failed(addOutputs(func, signature, *kept)))
-        return signalPassFailure();
-    }
+    if (failed(checkOneBlock(func)))
+      return signalPassFailure();
+    EntrySignature signature(func);
+    FailureOr<SmallVector<KeptValue>> kept =
+        mode == Keep::Grad ? findGradients(func, signature) : findAll(func);
+    if (failed(kept) || failed(addOutputs(func, signature, *kept)))
+      return signalPassFailure();
   }
 };
 } // namespace

@@ -52,8 +52,8 @@ void aicf::numberValues(func::FuncOp func) {
 namespace {
 struct NumberValues : aicf::impl::NumberValuesBase<NumberValues> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation()))
-      numberValues(func);
+    if (isEntry(getOperation()))
+      numberValues(getOperation());
   }
 };
 } // namespace

@@ -14,7 +14,8 @@
 #include "lib/Dialect/Record.h"
 #include "lib/Transforms/Passes.h"
 
-#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_LOWERTORT
@@ -41,11 +42,10 @@ ArrayRef<int64_t> vidOf(Operation *op, unsigned i) {
 
 /// An op with a record becomes a call of that primitive: same operands, same
 /// fields; results that the record calls absent are left out.
-struct LowerRecord : OpInterfaceConversionPattern<RecordOpInterface> {
-  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
-  LogicalResult
-  matchAndRewrite(RecordOpInterface op, ArrayRef<Value> operands,
-                  ConversionPatternRewriter &rewriter) const override {
+struct LowerRecord : OpInterfaceRewritePattern<RecordOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(RecordOpInterface op,
+                                PatternRewriter &rewriter) const override {
     OpKind kind = op.getPrimitive();
     const OpInfo &info = infoOf(kind);
     SmallVector<Value> slots = op.getOperandSlots();
@@ -66,7 +66,8 @@ struct LowerRecord : OpInterfaceConversionPattern<RecordOpInterface> {
     ArrayRef<int64_t> vids = vidsOf(op);
     auto call = aicf::rt::CallOp::create(
         rewriter, op->getLoc(),
-        TypeRange(op->getResultTypes()).take_front(numResults), operands,
+        TypeRange(op->getResultTypes()).take_front(numResults),
+        op->getOperands(),
         makeBody(kind, {attrs.begin(), attrs.end()}, hasOperand, hasResult),
         vids.empty() ? vids : vids.take_front(numResults));
     SmallVector<Value> results(call->getResults());
@@ -100,18 +101,17 @@ static Value makeCall(OpBuilder &builder, Location loc, OpKind kind,
       .getResult(0);
 }
 
-struct LowerLinear : OpConversionPattern<LinearOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(LinearOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+struct LowerLinear : OpRewritePattern<LinearOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LinearOp op,
+                                PatternRewriter &rewriter) const override {
     Type type = op.getY().getType();
     Value y = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
                        GemmAttrs{/*transA=*/0, /*transB=*/1}, type,
-                       {adaptor.getX(), adaptor.getWeight()}, vidsOf(op));
-    if (adaptor.getBias())
+                       {op.getX(), op.getWeight()}, vidsOf(op));
+    if (op.getBias())
       y = makeCall(rewriter, op.getLoc(), OpKind::BiasAdd,
-                   BiasAddAttrs{/*axis=*/-1}, type, {y, adaptor.getBias()},
+                   BiasAddAttrs{/*axis=*/-1}, type, {y, op.getBias()},
                    vidsOf(op));
     rewriter.replaceOp(op, y);
     return success();
@@ -119,21 +119,20 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
 };
 
 /// dx = dy·W, dW = dyᵀ·x, db = Σ dy: only those that are used.
-struct LowerLinearBwd : OpConversionPattern<LinearBwdOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(LinearBwdOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Value dy = adaptor.getDy();
+struct LowerLinearBwd : OpRewritePattern<LinearBwdOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LinearBwdOp op,
+                                PatternRewriter &rewriter) const override {
+    Value dy = op.getDy();
     SmallVector<Value, 3> results(3);
     if (!op.getDx().use_empty())
       results[0] = makeCall(rewriter, op.getLoc(), OpKind::Gemm, GemmAttrs{},
-                            op.getDx().getType(), {dy, adaptor.getWeight()},
+                            op.getDx().getType(), {dy, op.getWeight()},
                             vidOf(op, 0));
     if (!op.getDweight().use_empty())
       results[1] = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
                             GemmAttrs{/*transA=*/1, /*transB=*/0},
-                            op.getDweight().getType(), {dy, adaptor.getX()},
+                            op.getDweight().getType(), {dy, op.getX()},
                             vidOf(op, 1));
     if (!op.getDbias().use_empty()) {
       int64_t rows = cast<ShapedType>(dy.getType()).getRank() - 1;
@@ -147,21 +146,18 @@ struct LowerLinearBwd : OpConversionPattern<LinearBwdOp> {
 };
 
 /// No call: what reads it reads its operand.
-struct LowerStopGradient : OpConversionPattern<StopGradientOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(StopGradientOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getX());
+struct LowerStopGradient : OpRewritePattern<StopGradientOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StopGradientOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getX());
     return success();
   }
 };
 
 } // namespace
 
-/// Folds every op once, in order. The conversion must not: where each op folds
-/// to the one before, its value mapping becomes a chain that every lookup
-/// walks.
+/// Folds every op once, in order.
 static void foldOps(func::FuncOp func) {
   for (Operation &op :
        llvm::make_early_inc_range(func.front().without_terminator())) {
@@ -225,17 +221,14 @@ LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
   patterns.add<LowerLinear, LowerLinearBwd, LowerRecord, LowerStopGradient>(
       context);
   FrozenRewritePatternSet frozen(std::move(patterns));
-  ConversionTarget target(*context);
-  target.addIllegalDialect<AICFDialect>();
-  target.addLegalDialect<aicf::rt::AICFRTDialect>();
-  ConversionConfig config;
-  config.foldingMode = DialectConversionFoldingMode::Never;
   for (func::FuncOp func : getEntries(module)) {
     foldOps(func);
     eraseDeadOps(func);
-    if (failed(checkMarks(func)) || failed(checkAbsentResults(func)) ||
-        failed(applyPartialConversion(func, target, frozen, config)))
+    if (failed(checkMarks(func)) || failed(checkAbsentResults(func)))
       return failure();
+    // Each op is rewritten by itself, so one walk does; a conversion, which can
+    // be taken back, takes twice as long.
+    walkAndApplyPatterns(func, frozen);
   }
   return success();
 }

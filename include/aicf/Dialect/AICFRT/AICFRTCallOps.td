@@ -9,6 +9,7 @@
 
 include "aicf/Dialect/AICFRT/AICFRTBase.td"
 include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/Properties.td"
 include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -99,6 +100,24 @@ def AICFRT_Value : TypeDef<AICFRT_Dialect, "Value"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+/// A list that may be empty. It is not an attribute, because to unique the
+/// numbers of every call takes a tenth of the time of a compilation; and it keeps
+/// nothing inside of the op, because then walking over calls takes as much more.
+def AICFRT_Numbers
+    : Property<"::llvm::SmallVector<int64_t, 0>", "array of 64-bit integers",
+               "::llvm::ArrayRef<int64_t>"> {
+  let convertFromStorage = "::llvm::ArrayRef<int64_t>{$_storage}";
+  let assignToStorage = "$_storage.assign($_value.begin(), $_value.end())";
+  let hashProperty = "llvm::hash_combine_range($_storage)";
+  let readFromMlirBytecode = [{
+    if (::mlir::failed($_reader.readSignedVarInts($_storage)))
+      return ::mlir::failure();
+  }];
+  let writeToMlirBytecode = "$_writer.writeSignedVarInts($_storage)";
+  let defaultValue = "::llvm::ArrayRef<int64_t>{}";
+  let storageTypeValueOverride = "::llvm::SmallVector<int64_t, 0>{}";
+}
+
 def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
     MemoryEffects<[MemWrite<ExecutionOrder>]>]> {
@@ -142,9 +161,7 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
       Variadic<AnyTypeOf<[AICFRT_Tensor, AICFRT_Value]>>:$args,
       Variadic<AICFRT_Value>:$dests, Optional<AICFRT_Buffer>:$scratch,
       AICFRT_BodyAttr:$body,
-      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$vids,
-      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_vids,
-      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$inplace,
+      AICFRT_Numbers:$vids, AICFRT_Numbers:$in_vids, AICFRT_Numbers:$inplace,
       OptionalAttr<AICFRT_LaunchAttr>:$launch, UnitAttr:$protective);
   let results = (outs Variadic<AICFRT_Tensor>:$outs);
   let hasCustomAssemblyFormat = 1;

@@ -70,8 +70,8 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
     names the buffer that a state is the cast of.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AICFRT_RoleAttr:$role,
-      DefaultValuedAttr<I64Attr, "-1">:$offset,
-      DefaultValuedAttr<I64Attr, "-1">:$vid,
+      DefaultValuedProp<I64Prop, "-1">:$offset,
+      DefaultValuedProp<I64Prop, "-1">:$vid,
       TypeAttrOf<AICFRT_Value>:$type,
       OptionalAttr<AICFRT_InitKindAttr>:$init,
       DefaultValuedAttr<F64Attr, "0.0">:$init_value,
@@ -129,7 +129,7 @@ def AICFRT_AllocOp : AICFRT_Op<"alloc", [HasParent<"EntryOp">,
     Temps need no name.
   }];
   let arguments = (ins AICFRT_RoleAttr:$role, OptionalAttr<StrAttr>:$name,
-      I64Attr:$bytes, DefaultValuedAttr<I64Attr, "-1">:$offset);
+      I64Prop:$bytes, DefaultValuedProp<I64Prop, "-1">:$offset);
   let results = (outs AICFRT_Buffer:$buffer);
   let assemblyFormat = [{
     custom<EnumName>($role) ($name^)? `bytes` `(` $bytes `)` `offset` `(` $offset `)`
@@ -148,8 +148,8 @@ def AICFRT_ValueOp : AICFRT_Op<"value", [HasParent<"EntryOp">,
     in place. `vid` is the label of the first. The first value of an input or
     output is all of it.
   }];
-  let arguments = (ins AICFRT_Buffer:$buffer, I64Attr:$byte_offset,
-                       DefaultValuedAttr<I64Attr, "-1">:$vid);
+  let arguments = (ins AICFRT_Buffer:$buffer, I64Prop:$byte_offset,
+                       DefaultValuedProp<I64Prop, "-1">:$vid);
   let results = (outs AICFRT_Value:$value);
   let assemblyFormat = [{
     $buffer `[` $byte_offset `]` `vid` `(` $vid `)` attr-dict `:` type($value)

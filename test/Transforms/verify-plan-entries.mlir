@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-rt-verify=phase=plan --split-input-file --verify-diagnostics
+// RUN: aicf-opt %s --aicf-rt-verify-plan=memory=false --split-input-file --verify-diagnostics
 
 // Tests that no entry is left.
 // expected-error @+1 {{entry @f is left after plan emission}}

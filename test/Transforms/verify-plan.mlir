@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-rt-verify=phase=memory --split-input-file --verify-diagnostics
+// RUN: aicf-opt %s --aicf-rt-verify-plan --split-input-file --verify-diagnostics
 
 // Tests that two live temps must not share bytes.
 aicf_rt.plan cpu persistent(0) {

@@ -57,10 +57,6 @@ class Maybe<string name, AICFRT_Primitive primitive>
 ///             reads what the body makes: it has no memory
 ///   keeps     results that are read inside are results of the call as well;
 ///   mayKeep   they may be; others are not: they exist inside only
-///   has, hasNot  optional operands that are there, or absent, in every element
-/// With `maxGroups` the elements stand that often at most, all with the same
-/// fields and optional elements, and
-///   shared    operands are the same for all.
 ///   ties      "c = bwd.saved": results that may take an operand's storage. They
 ///             are the family's to say: what holds for each primitive need not
 ///             hold for the kernel that does all of them. A tie holds in a body
@@ -74,11 +70,21 @@ class BodyPattern<string patternName, list<Element> all> {
   list<string> bindings = [];
   list<string> keeps = [];
   list<string> mayKeep = [];
+  list<string> ties = [];
+}
+
+/// The same for many tensors in one call: the elements stand once or more, at
+/// most `groups` times, each time with the same fields and the same optional
+/// elements, and
+///   has, hasNot  optional operands that are there, or absent, in every group
+///   shared       operands that are the same value in all groups
+/// No group reads what another one makes or updates.
+class BatchPattern<string patternName, list<Element> all, int groups>
+    : BodyPattern<patternName, all> {
+  int maxGroups = groups;
   list<string> has = [];
   list<string> hasNot = [];
-  int maxGroups = 0; ///< 0: the elements stand once
   list<string> shared = [];
-  list<string> ties = [];
 }
 
 /// `$T` and `$U` in `kernel` are the variant's types, `$V` its width, `$Kind` the

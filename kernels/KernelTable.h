@@ -101,6 +101,11 @@ struct KernelRow {
   bool fusesForFree;
   bool takesPads;
 
+  /// True if one launch of it takes no longer than launches apart.
+  bool isWorthFusing() const {
+    return provider == KernelProvider::Own || fusesForFree;
+  }
+
   /// The call as the kernel is given it: padded tensors as dense ones of their
   /// stored shapes, unless it knows pads. Nothing where it cannot be given so.
   std::optional<TypedBody> launched(const TypedBody &call) const;

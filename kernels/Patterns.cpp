@@ -32,7 +32,7 @@ public:
   bool holds() const {
     for (size_t group = 0; group < form.numGroups; ++group)
       if (!bindingsHold(group) || !readsInsideAreBound(group) ||
-          !presencesHold(group) || !isLikeFirst(group))
+          !isLikeFirst(group) || (pattern.batch && !presencesHold(group)))
         return false;
     return yieldsHold();
   }
@@ -96,7 +96,7 @@ private:
     return false;
   }
   bool presencesHold(size_t group) const {
-    for (const PresenceInfo &p : pattern.presences)
+    for (const PresenceInfo &p : pattern.batch->presences)
       if ((operand(p.operand, group) != kAbsentValue) != p.isThere)
         return false;
     return true;
@@ -108,9 +108,10 @@ private:
     for (size_t s = 0; s < form.stride; ++s)
       if (body.steps[group * form.stride + s].attrs != body.steps[s].attrs)
         return false;
-    for (PlaceInfo place : pattern.shared)
-      if (operand(place, group) != operand(place, 0))
-        return false;
+    if (pattern.batch)
+      for (PlaceInfo place : pattern.batch->shared)
+        if (operand(place, group) != operand(place, 0))
+          return false;
     return true;
   }
   /// What is read inside is yielded if the pattern keeps it; all else is.
@@ -122,14 +123,14 @@ private:
           isRead[size_t(value)] = true;
     for (uint32_t value : body.results)
       isYielded[value] = true;
-    for (const KeepInfo &keep : pattern.keeps)
-      for (size_t group = 0; isThere(keep.result) && group < form.numGroups;
-           ++group) {
-        auto value = size_t(result(keep.result, group));
-        if (keep.always && !isYielded[value])
+    for (size_t group = 0; group < form.numGroups; ++group) {
+      for (PlaceInfo kept : pattern.keeps)
+        if (!isYielded[size_t(result(kept, group))])
           return false;
-        isRead[value] = false; // it may be both
-      }
+      for (Span<const PlaceInfo> both : {pattern.keeps, pattern.mayKeep})
+        for (PlaceInfo kept : both)
+          isRead[size_t(result(kept, group))] = false;
+    }
     for (size_t value = 0; value < isRead.size(); ++value)
       if (isRead[value] && isYielded[value])
         return false;
@@ -166,6 +167,10 @@ const PatternInfo *patternOf(PatternId id) {
 std::string_view nameOfPattern(PatternId id) {
   const PatternInfo *pattern = patternOf(id);
   return pattern ? pattern->name : nameOf(OpKind(id));
+}
+
+bool matches(const PatternInfo &pattern, const Body &body) {
+  return matchPattern(pattern, body).has_value();
 }
 
 /// A primitive's ties are those of its record.

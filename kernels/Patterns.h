@@ -36,12 +36,6 @@ struct BindingInfo {
   PlaceInfo operand, to;
   bool isResult;
 };
-/// A result that is read inside and is (`always`), or may be, a result of the
-/// call.
-struct KeepInfo {
-  PlaceInfo result;
-  bool always;
-};
 /// An optional operand that is there, or is not.
 struct PresenceInfo {
   PlaceInfo operand;
@@ -53,15 +47,21 @@ struct PatternTieInfo {
   PlaceInfo result, operand;
 };
 
+/// What a pattern says whose elements stand many times.
+struct BatchInfo {
+  size_t maxGroups;
+  Span<const PresenceInfo> presences;
+  Span<const PlaceInfo> shared; ///< operands that all groups share
+};
+
 struct PatternInfo {
   std::string_view name;
   Span<const ElementInfo> elements;
   Span<const BindingInfo> bindings;
-  Span<const KeepInfo> keeps;
-  Span<const PresenceInfo> presences;
-  Span<const PlaceInfo> shared; ///< operands that all groups share
+  /// Results that are read inside and are, or may be, results of the call.
+  Span<const PlaceInfo> keeps, mayKeep;
   Span<const PatternTieInfo> ties;
-  size_t maxGroups; ///< 0: the elements stand once
+  const BatchInfo *batch; ///< null: the elements stand once
 };
 
 inline constexpr size_t kMaxElements = 8;
@@ -89,7 +89,7 @@ std::optional<PatternForm> formOf(const PatternInfo &pattern, size_t numSteps,
     form.stepOf[e] = int8_t(isThere ? int(form.stride++) : -1);
   }
   form.numGroups = numSteps / form.stride;
-  size_t most = pattern.maxGroups ? pattern.maxGroups : 1;
+  size_t most = pattern.batch ? pattern.batch->maxGroups : 1;
   if (numSteps % form.stride != 0 || form.numGroups > most)
     return std::nullopt;
   for (size_t i = form.stride; i < numSteps; ++i)
@@ -106,6 +106,9 @@ Span<const PatternInfo> allPatterns();
 const PatternInfo *patternOf(PatternId id);
 /// "gemm" or "gemm_bias".
 std::string_view nameOfPattern(PatternId id);
+/// Returns true if `body`, in normal form, is one of those that `pattern`
+/// describes; one group of a batch alone is.
+bool matches(const PatternInfo &pattern, const Body &body);
 
 /// What follows from a body in normal form alone.
 struct BodyFacts {

@@ -398,17 +398,16 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
   ];
 }
 
-def FuseOptimizers : Pass<"aicf-rt-fuse-optimizers", "::mlir::func::FuncOp"> {
-  let summary = "all parameter updates in one call";
+def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
+  let summary = "the same call for many tensors as one call";
   let description = [{
-    Where the target has a kernel: calls that match a repeated pattern of a
-    kernel family (adam_step, sgd_step with and without momentum) with the same
-    fields, scalars and types become one at the place of the last, each with the
-    16-bit cast of its new param. An update whose results something reads before
-    that place keeps its group unfused. An update that reads what another one
-    overwrites goes into another call. At most `max-groups` params a call:
-    fewer let an update start before the last gradient is there. Refuses an
-    unknown target and a limit outside 1 to 256.
+    Where the target has a kernel: calls that match a batch pattern of a kernel
+    family (the optimizers' updates) with the same fields, scalars and types
+    become one call at the place of the last, each with the 16-bit cast of its
+    new param. A call begins another batch if something reads a result of the
+    batch before it, or if it uses what the batch updates. One call has at most
+    `max-groups` params: fewer let an update start before the last gradient is
+    there. Refuses an unknown target and a limit outside 1 to 256.
 
     ```mlir
     %p2 = aicf_rt.call sgd_step(%p, %g, %lr)

@@ -183,10 +183,10 @@ def SgdStepHalf2 : KernelFamily<"optimizer", "CUDA"> {
 /// The same update of many parameters in one call, each perhaps with a copy of
 /// the new parameter in 16 bits.
 class UpdatePattern<string name, AICFRT_Primitive step, list<string> scalars>
-    : BodyPattern<name, [Element<"step", step>, Maybe<"copy", AICFRT_CastOp>]> {
+    : BatchPattern<name, [Element<"step", step>, Maybe<"copy", AICFRT_CastOp>],
+                   256> { // kMaxUpdateGroups
   let bindings = ["copy.x = step.p_out"];
   let keeps = ["step.p_out"];
-  let maxGroups = 256; // kMaxUpdateGroups
   let shared = scalars;
 }
 def AdamUpdate : UpdatePattern<"adam_update", AICFRT_AdamStepOp,

@@ -87,10 +87,10 @@ static void buildFusePhase(OpPassManager &pm,
     FuseCallsOptions calls;
     calls.target = options.target;
     pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));
-    FuseOptimizersOptions optimizers;
-    optimizers.target = options.target;
-    optimizers.maxGroups = options.maxGroups;
-    pm.addNestedPass<func::FuncOp>(createFuseOptimizers(optimizers));
+    BatchCallsOptions batches;
+    batches.target = options.target;
+    batches.maxGroups = options.maxGroups;
+    pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
   }
   addVerify(pm, "lowered");
 }

@@ -9,6 +9,7 @@
 // RUN: not %tblgen -I %t -gen-patterns %t/either.td 2>&1 | FileCheck %s --check-prefix=EITHER
 // RUN: not %tblgen -I %t -gen-patterns %t/any.td 2>&1 | FileCheck %s --check-prefix=ANY
 // RUN: not %tblgen -I %t -gen-patterns %t/open.td 2>&1 | FileCheck %s --check-prefix=OPEN
+// RUN: not %tblgen -I %t -gen-patterns %t/kept.td 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
 
 //--- base.td
@@ -72,9 +73,17 @@ def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", All>]>;
 //--- open.td
 include "base.td"
 // OPEN: 'wrong': groups could differ in whether 'a.z' is there
-def Wrong : BodyPattern<"wrong", [Element<"a", Third>, Element<"b", Right>]> {
+def Wrong : BatchPattern<"wrong", [Element<"a", Third>, Element<"b", Right>],
+                         4> {
   let bindings = ["b.x = a.y"];
-  let maxGroups = 4;
+}
+
+//--- kept.td
+include "base.td"
+// KEPT: 'wrong': 'b.y' is a result of an element that may be absent
+def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Maybe<"b", Other>]> {
+  let bindings = ["b.x = a.y"];
+  let mayKeep = ["b.y"];
 }
 
 //--- size.td

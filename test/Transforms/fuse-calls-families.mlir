@@ -81,3 +81,21 @@ func.func @residual(%x: tensor<4x9xf32> {aicf.role = "input", aicf.name = "x"},
   %y, %m, %q = aicf_rt.call layer_norm(%s, %g, %g) : (tensor<4x9xf32>, tensor<9xf32>, tensor<9xf32>) -> (tensor<4x9xf32>, tensor<4xf32>, tensor<4xf32>)
   return %s, %y : tensor<4x9xf32>, tensor<4x9xf32>
 }
+
+// -----
+
+// Tests two gradients of one prediction: the first has another target.
+// CHECK-LABEL: func.func @second_gradient
+// CHECK-NEXT: %[[D:.*]] = aicf_rt.call mse_grad(%arg0, %arg0)
+// CHECK-NEXT: aicf_rt.call {
+// CHECK-NEXT: t0 = mse_loss(%arg0, %arg1)
+// CHECK-NEXT: t1 = mse_grad(%arg0, %arg1)
+func.func @second_gradient(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
+                           %t: tensor<8xf32> {aicf.role = "input", aicf.name = "t"})
+    -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"},
+        tensor<8xf32> {aicf.name = "e"}) {
+  %d = aicf_rt.call mse_grad(%p, %p) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %l = aicf_rt.call mse_loss(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  %e = aicf_rt.call mse_grad(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %l, %d, %e : tensor<f32>, tensor<8xf32>, tensor<8xf32>
+}

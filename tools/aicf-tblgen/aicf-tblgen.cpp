@@ -409,7 +409,7 @@ struct Pattern {
   const Record *record;
   StringRef name;
   std::vector<Element> elements;
-  int64_t maxGroups;
+  int64_t maxGroups; ///< of a BatchPattern, or 0
 
   std::string cppName() const {
     return convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
@@ -432,8 +432,10 @@ struct Pattern {
     }
     PrintFatalError(record, "'" + this->name + "' has no '" + text + "'");
   }
+  /// Empty for a field of BatchPattern where this is none.
   std::vector<StringRef> list(StringRef field) const {
-    return record->getValueAsListOfStrings(field);
+    return record->getValue(field) ? record->getValueAsListOfStrings(field)
+                                   : std::vector<StringRef>();
   }
   bool takes(StringRef text, bool asResult) const {
     return place(text).isResult == asResult;
@@ -444,8 +446,9 @@ std::vector<Pattern> allBodyPatterns(const RecordKeeper &records,
                                      const std::vector<Primitive> &kinds) {
   std::vector<Pattern> all;
   for (const Record *r : records.getAllDerivedDefinitions("BodyPattern")) {
-    Pattern p{
-        r, r->getValueAsString("name"), {}, r->getValueAsInt("maxGroups")};
+    Pattern p{r, r->getValueAsString("name"), {}, 0};
+    if (r->getValue("maxGroups"))
+      p.maxGroups = r->getValueAsInt("maxGroups");
     for (const Record *e : r->getValueAsListOfDefs("elements")) {
       const Record *kind = e->getValueAsDef("kind");
       auto it = llvm::find_if(
@@ -787,6 +790,15 @@ void checkGroups(const Pattern &p) {
     }
 }
 
+/// One of the tables of a pattern, and what follows it in a list.
+void emitSpan(const Pattern &p, StringRef suffix, size_t size,
+              raw_ostream &os) {
+  if (size == 0)
+    os << "{}, ";
+  else
+    os << "{k" << p.cppName() << suffix << ", " << size << "}, ";
+}
+
 void emitPatternTables(const Pattern &p, raw_ostream &os) {
   if (p.maxGroups > 0)
     checkGroups(p);
@@ -808,7 +820,8 @@ void emitPatternTables(const Pattern &p, raw_ostream &os) {
       os << "constexpr " << type << " " << name << suffix << "[] = {"
          << join(rows, ", ") << "};\n";
   };
-  std::vector<std::string> elements, bindings, keeps, presences, shared, ties;
+  std::vector<std::string> elements, bindings, keeps, mayKeep, ties, presences,
+      shared;
   llvm::SmallPtrSet<const Record *, 8> seen;
   for (const Element &e : p.elements) {
     require(seen.insert(e.kind->record).second,
@@ -830,10 +843,15 @@ void emitPatternTables(const Pattern &p, raw_ostream &os) {
     bindings.push_back("{" + at(operand, false) + ", " + at(to, isResult) +
                        ", " + (isResult ? "true" : "false") + "}");
   }
+  auto kept = [&](StringRef text) {
+    require(!p.elements[p.place(text).element].isOptional,
+            "'" + text + "' is a result of an element that may be absent");
+    return at(text, true);
+  };
   for (StringRef text : p.list("keeps"))
-    keeps.push_back("{" + at(text, true) + ", true}");
+    keeps.push_back(kept(text));
   for (StringRef text : p.list("mayKeep"))
-    keeps.push_back("{" + at(text, true) + ", false}");
+    mayKeep.push_back(kept(text));
   for (StringRef text : p.list("has"))
     presences.push_back("{" + at(text, false) + ", true}");
   for (StringRef text : p.list("hasNot"))
@@ -846,32 +864,30 @@ void emitPatternTables(const Pattern &p, raw_ostream &os) {
   }
   table("ElementInfo", "Elements", elements);
   table("BindingInfo", "Bindings", bindings);
-  table("KeepInfo", "Keeps", keeps);
+  table("PlaceInfo", "Keeps", keeps);
+  table("PlaceInfo", "MayKeep", mayKeep);
+  table("PatternTieInfo", "Ties", ties);
   table("PresenceInfo", "Presences", presences);
   table("PlaceInfo", "Shared", shared);
-  table("PatternTieInfo", "Ties", ties);
+  if (p.maxGroups == 0)
+    return;
+  os << "constexpr BatchInfo " << name << "Batch = {" << p.maxGroups << ", ";
+  emitSpan(p, "Presences", presences.size(), os);
+  emitSpan(p, "Shared", shared.size(), os);
+  os << "};\n";
 }
 
 void emitPatternInfo(const Pattern &p, raw_ostream &os) {
-  auto span = [&](StringRef field, StringRef suffix) {
-    size_t size = p.list(field).size();
-    if (field == "keeps")
-      size += p.list("mayKeep").size();
-    if (field == "has")
-      size += p.list("hasNot").size();
-    if (size == 0)
-      os << "{}, ";
-    else
-      os << "{k" << p.cppName() << suffix << ", " << size << "}, ";
-  };
-  os << "    {\"" << p.name << "\", {k" << p.cppName() << "Elements, "
-     << p.elements.size() << "}, ";
-  span("bindings", "Bindings");
-  span("keeps", "Keeps");
-  span("has", "Presences");
-  span("shared", "Shared");
-  span("ties", "Ties");
-  os << p.maxGroups << "},\n";
+  os << "    {\"" << p.name << "\", ";
+  emitSpan(p, "Elements", p.elements.size(), os);
+  emitSpan(p, "Bindings", p.list("bindings").size(), os);
+  emitSpan(p, "Keeps", p.list("keeps").size(), os);
+  emitSpan(p, "MayKeep", p.list("mayKeep").size(), os);
+  emitSpan(p, "Ties", p.list("ties").size(), os);
+  if (p.maxGroups)
+    os << "&k" << p.cppName() << "Batch},\n";
+  else
+    os << "nullptr},\n";
 }
 
 bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
@@ -1036,7 +1052,7 @@ bool emitPages(const RecordKeeper &records, raw_ostream &os) {
   for (const Primitive &p : all)
     emitPrimitivePage(p, os);
   os << "\n## Bodies of several\n\nPatterns that a kernel family takes in one "
-        "call; `--aicf-rt-fuse-calls` and\n`--aicf-rt-fuse-optimizers` form "
+        "call; `--aicf-rt-fuse-calls` and\n`--aicf-rt-batch-calls` form "
         "them, the loader refuses any other.\n";
   for (const Pattern &p : allBodyPatterns(records, all))
     emitPatternPage(p, os);

@@ -4,8 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Which calls go together, the families' patterns
-// say (BodyPattern in kernels/KernelFamily.td): no primitive is named here.
+// For each pattern of a kernel family, the longest first, and for each call
+// that may be its first element: merges the calls that may be the other
+// elements, asks the matcher whether the merged body is a pattern and the
+// kernel table whether it pays, and puts the call where its operands are made
+// and its results not yet read. Which calls go together, the patterns say
+// (BodyPattern in kernels/KernelFamily.td): no primitive is named here.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/Patterns.h"
@@ -15,7 +19,7 @@
 #include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
-#include "lib/Transforms/RT/PatternReaders.h"
+#include "lib/Transforms/RT/PatternCandidates.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {
@@ -41,33 +45,30 @@ struct Obstacle {
   std::string describe(const KernelChooser &chooser) const;
 };
 
-/// One pattern around one call.
+/// Fuses choices of calls for one pattern.
 class Fusion {
 public:
-  Fusion(const PatternInfo &pattern, const KernelChooser &chooser,
-         PatternReaders &readers)
-      : pattern(pattern), chooser(chooser), readers(readers) {}
+  Fusion(const KernelChooser &chooser, PatternCandidates &candidates)
+      : chooser(chooser), candidates(candidates) {}
 
-  /// The one call for those around `anchor`, which is of the first element's
-  /// kind. Or null; why, where there is something to fuse, goes to `obstacle`.
+  /// The one call for `anchor` and those around it. Or null; why, where there
+  /// is something to fuse, goes to `obstacle`.
   CallOp run(CallOp anchor, Obstacle &obstacle);
 
 private:
-  bool find(size_t element);
-  bool staysInside(Value value) const;
-  bool isPart(CallOp call) const { return llvm::is_contained(parts, call); }
-  /// What stands at a place of the calls found so far, or null.
-  Value at(PlaceInfo place, bool isResult) const;
-  bool isOverRead(Obstacle &obstacle) const;
-  Operation *placeOf() const;
-  bool mayStandAt(Operation *place, const MergedCall &merged) const;
-  bool pays(const MergedCall &merged, Obstacle &obstacle) const;
+  CallOp fuse(ArrayRef<CallOp> parts, Obstacle &obstacle);
+  /// What a part reads, and the pattern does not want as a result.
+  bool isForParts(ArrayRef<CallOp> parts, Value value) const;
+  /// Such a value that nobody else reads.
+  bool staysInside(ArrayRef<CallOp> parts, Value value) const {
+    return isForParts(parts, value) && !readerOutside(value, parts);
+  }
+  Operation *placeOf(ArrayRef<CallOp> parts) const;
+  Obstacle whyNoPattern(ArrayRef<CallOp> parts) const;
+  Obstacle whyNotWorthIt(const MergedCall &merged) const;
 
-  const PatternInfo &pattern;
   const KernelChooser &chooser;
-  PatternReaders &readers;
-  SmallVector<CallOp> elements; ///< null where an optional one is absent
-  SmallVector<CallOp> parts;
+  PatternCandidates &candidates;
 };
 } // namespace
 
@@ -89,133 +90,84 @@ std::string Obstacle::describe(const KernelChooser &chooser) const {
   return {};
 }
 
-Value Fusion::at(PlaceInfo place, bool isResult) const {
-  CallOp call = elements[place.element];
-  if (!call)
-    return {};
-  return isResult
-             ? call.getYielded(call.getCode().firstResultOf(0) + place.slot)
-             : call.getStepOperand(0, place.slot);
-}
-
-/// The first call in the block that the bindings of an element allow.
-bool Fusion::find(size_t element) {
-  OpKind kind = pattern.elements[element].kind;
-  auto fits = [&](CallOp call) {
-    if (!isUnfused(call, kind))
-      return false;
-    for (const BindingInfo &b : pattern.bindings)
-      if (b.operand.element == element) {
-        if (call.getStepOperand(0, b.operand.slot) != at(b.to, b.isResult))
-          return false;
-      }
-    return true;
-  };
-  CallOp found;
-  if (const BindingInfo *b = PatternReaders::bindingOf(pattern, element))
-    if (Value bound = at(b->to, b->isResult))
-      found = readers.first(bound, element, fits);
-  bool isOptional = pattern.elements[element].isOptional;
-  elements.push_back(found);
-  if (!found)
-    return isOptional;
-  parts.push_back(found);
-  Obstacle obstacle;
-  if (isOptional && isOverRead(obstacle)) { // what it reads, others need too
-    parts.pop_back();
-    elements.back() = {};
-  }
-  return true;
-}
-
-/// Read by another element, and not kept.
-bool Fusion::staysInside(Value value) const {
-  for (const KeepInfo &keep : pattern.keeps)
-    if (at(keep.result, true) == value &&
-        (keep.always || readerOutside(value, parts)))
-      return false;
-  for (const BindingInfo &b : pattern.bindings)
-    if (b.isResult && elements[b.operand.element] && at(b.to, true) == value)
-      return true;
-  return false;
-}
-
-/// True when a call that is not fused reads what would exist inside only.
-bool Fusion::isOverRead(Obstacle &obstacle) const {
-  for (CallOp part : parts)
-    for (Value result : part.getResults())
-      if (staysInside(result))
-        if (Operation *reader = readerOutside(result, parts)) {
-          obstacle = {Obstacle::ReadOutside, part, reader};
-          return true;
-        }
-  return false;
+bool Fusion::isForParts(ArrayRef<CallOp> parts, Value value) const {
+  return !candidates.isKept(value) &&
+         anyRead(value, [&](CallOp reader, unsigned) {
+           return llvm::is_contained(parts, reader);
+         });
 }
 
 /// Where the last reader of an inner value stands; without one, the first call.
-Operation *Fusion::placeOf() const {
+Operation *Fusion::placeOf(ArrayRef<CallOp> parts) const {
   Operation *last = nullptr, *first = parts.front();
   for (CallOp part : parts) {
     if (part->isBeforeInBlock(first))
       first = part;
-    bool readsInner = llvm::any_of(
-        part.getArgs(), [&](Value operand) { return staysInside(operand); });
+    bool readsInner = llvm::any_of(part.getArgs(), [&](Value operand) {
+      return llvm::is_contained(parts, makerOf(operand)) &&
+             staysInside(parts, operand);
+    });
     if (readsInner && (!last || last->isBeforeInBlock(part)))
       last = part;
   }
   return last ? last : first;
 }
 
-bool Fusion::mayStandAt(Operation *place, const MergedCall &merged) const {
-  for (Value operand : merged.operands)
-    if (CallOp maker = makerOf(operand))
-      if (!maker->isBeforeInBlock(place))
-        return false;
-  for (Value result : merged.results)
-    if (anyRead(result, [&](CallOp reader, unsigned) {
-          return !isPart(reader) && reader->isBeforeInBlock(place);
-        }))
-      return false;
-  return true;
+/// A result that somebody else reads too is what keeps them apart if they would
+/// match without that reader.
+Obstacle Fusion::whyNoPattern(ArrayRef<CallOp> parts) const {
+  for (CallOp part : parts)
+    for (Value result : part.getResults())
+      if (Operation *reader = readerOutside(result, parts);
+          reader && isForParts(parts, result)) {
+        MergedCall alone = mergeCalls(
+            parts, [&](Value value) { return isForParts(parts, value); });
+        if (alone.body.getFacts().pattern)
+          return {Obstacle::ReadOutside, part, reader};
+        return {};
+      }
+  return {};
 }
 
-/// There is a kernel, and it is our own or one whose family says that it does
-/// with all of it at no cost.
-bool Fusion::pays(const MergedCall &merged, Obstacle &obstacle) const {
-  StatusOr<TypedBody> typed =
-      typedBodyOf(merged.body, ValueRange(merged.operands).getTypes(),
-                  ValueRange(merged.results).getTypes());
-  const KernelRow *row = typed.ok() ? chooser.choose(*typed) : nullptr;
-  if (!row) {
-    obstacle = {Obstacle::NoKernel};
-    if (typed.ok())
-      obstacle.typed = *std::move(typed);
+/// None where there is a kernel, and it is our own or one whose family says
+/// that it does with all of it at no cost.
+Obstacle Fusion::whyNotWorthIt(const MergedCall &merged) const {
+  StatusOr<TypedBody> typed = typedBodyOf(merged);
+  if (!typed.ok())
+    return {Obstacle::NoKernel};
+  const KernelRow *row = chooser.choose(*typed);
+  if (!row)
+    return {Obstacle::NoKernel, {}, nullptr, nullptr, *std::move(typed)};
+  if (!row->isWorthFusing())
+    return {Obstacle::SlowKernel, {}, nullptr, row};
+  return {};
+}
+
+CallOp Fusion::fuse(ArrayRef<CallOp> parts, Obstacle &obstacle) {
+  MergedCall merged =
+      mergeCalls(parts, [&](Value value) { return staysInside(parts, value); });
+  bool isPattern = merged.body.getFacts().pattern.has_value();
+  Operation *place = placeOf(parts);
+  Obstacle found = isPattern ? whyNotWorthIt(merged) : whyNoPattern(parts);
+  if (isPattern && found.kind == Obstacle::None &&
+      !mayStandAt(merged, parts, place))
+    found = {Obstacle::Order};
+  if (found.kind != Obstacle::None)
+    obstacle = std::move(found);
+  else if (isPattern) {
+    SmallVector<Value> before(merged.results);
+    CallOp fused = replaceParts(merged, parts, place);
+    candidates.replace(parts, before, fused.getResults());
+    return fused;
   }
-  if (row && row->provider != KernelProvider::Own && !row->fusesForFree)
-    obstacle = {Obstacle::SlowKernel, {}, nullptr, row};
-  return obstacle.kind == Obstacle::None;
+  return {};
 }
 
 CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
-  elements = {anchor};
-  parts = {anchor};
-  for (size_t element = 1; element < pattern.elements.size(); ++element)
-    if (!find(element))
-      return {};
-  if (isOverRead(obstacle))
-    return {};
-  MergedCall merged =
-      mergeCalls(parts, [&](Value value) { return staysInside(value); });
-  if (!pays(merged, obstacle))
-    return {};
-  Operation *place = placeOf();
-  if (!mayStandAt(place, merged)) {
-    obstacle = {Obstacle::Order};
-    return {};
-  }
-  SmallVector<Value> before(merged.results);
-  CallOp fused = replaceParts(merged, parts, place);
-  readers.replace(parts, before, fused.getResults());
+  CallOp fused;
+  candidates.anyChoice(anchor, [&](ArrayRef<CallOp> parts) {
+    return parts.size() > 1 && (fused = fuse(parts, obstacle));
+  });
   return fused;
 }
 
@@ -223,7 +175,7 @@ CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
 static std::vector<const PatternInfo *> longestFirst() {
   std::vector<const PatternInfo *> patterns;
   for (const PatternInfo &pattern : allPatterns())
-    if (pattern.maxGroups == 0)
+    if (!pattern.batch)
       patterns.push_back(&pattern);
   auto size = [](const PatternInfo *pattern) {
     return llvm::count_if(pattern->elements, [](const ElementInfo &element) {
@@ -243,26 +195,21 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
   /// Returns how often it was applied.
   int64_t apply(func::FuncOp func, const PatternInfo &pattern,
                 const KernelChooser &chooser) {
-    OpKind first = pattern.elements[0].kind;
-    SmallVector<Operation *> anchors;
-    for (auto call : func.getOps<CallOp>())
-      if (isUnfused(call, first))
-        anchors.push_back(call);
-    PatternReaders readers(func, pattern);
+    PatternCandidates candidates(func, pattern);
     int64_t numFused = 0;
-    for (Operation *anchor : anchors) {
+    for (Operation *anchor : candidates.getAnchors()) {
       Obstacle obstacle;
       remark::RemarkOpts about = remarkOf("FuseCalls", func.getSymName());
       Location loc = anchor->getLoc();
-      if (CallOp fused = Fusion(pattern, chooser, readers)
-                             .run(cast<CallOp>(anchor), obstacle)) {
+      if (CallOp fused =
+              Fusion(chooser, candidates).run(cast<CallOp>(anchor), obstacle)) {
         ++numFused;
         if (auto remark = remark::passed(fused.getLoc(), about))
           remark << fused.getPrimitiveNames() + " in one call";
       } else if (obstacle.kind != Obstacle::None) {
         if (auto remark = remark::missed(loc, about))
-          remark << std::string(nameOf(first)) + " is not fused to " +
-                        std::string(pattern.name) + ": " +
+          remark << std::string(nameOf(pattern.elements[0].kind)) +
+                        " is not fused to " + std::string(pattern.name) + ": " +
                         obstacle.describe(chooser);
       }
     }

@@ -91,6 +91,11 @@ StatusOr<TypedBody> aicf::rt::typedBodyOf(CallOp op) {
                      op.getResultTypesOfBody());
 }
 
+StatusOr<TypedBody> aicf::rt::typedBodyOf(const MergedCall &call) {
+  return typedBodyOf(call.body, ValueRange(call.operands).getTypes(),
+                     ValueRange(call.results).getTypes());
+}
+
 KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
                              const KernelProfile *profile)
     : device(device), profile(profile) {

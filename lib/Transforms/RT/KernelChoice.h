@@ -9,6 +9,7 @@
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "kernels/KernelTable.h"
+#include "lib/Transforms/RT/MergeCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -32,6 +33,7 @@ private:
 /// A call's body with the types of its values; the rules accept it, or an error
 /// says why not.
 StatusOr<TypedBody> typedBodyOf(CallOp op);
+StatusOr<TypedBody> typedBodyOf(const MergedCall &call);
 StatusOr<TypedBody> typedBodyOf(BodyAttr body, TypeRange ins, TypeRange outs);
 
 /// Asks the kernel table on behalf of the calls of one entry.

@@ -15,16 +15,17 @@ using namespace aicf::rt;
 MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
                                 llvm::function_ref<bool(Value)> staysInside) {
   MergedCall merged;
-  llvm::SmallDenseSet<Operation *> isPart;
-  for (CallOp part : parts)
-    isPart.insert(part);
+  llvm::SmallDenseSet<Operation *> isBefore;
   // Operands by first use, then results in order: the normal form.
   llvm::DenseMap<Value, int32_t> numberOf;
-  for (CallOp part : parts)
+  for (CallOp part : parts) {
+    assert(part.getCode().steps.size() == 1 && "a part of several primitives");
     for (Value operand : part.getArgs())
-      if (!isPart.contains(makerOf(operand)) &&
+      if (!isBefore.contains(makerOf(operand)) &&
           numberOf.try_emplace(operand, merged.operands.size()).second)
         merged.operands.push_back(operand);
+    isBefore.insert(part);
+  }
   Body body;
   body.numOperands = uint32_t(merged.operands.size());
   uint32_t next = body.numOperands;
@@ -34,7 +35,7 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
       if (operand != kAbsentValue)
         operand = numberOf.lookup(part.getArgs()[unsigned(operand)]);
     for (uint32_t i = 0; i < step.numResults(); ++i, ++next) {
-      Value result = part.getYielded(part.getCode().firstResultOf(0) + i);
+      Value result = part.getFirstStepResult(i);
       if (!result)
         continue; // absent
       numberOf[result] = int32_t(next);
@@ -52,6 +53,23 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   CallOp first = parts.front();
   merged.body = BodyAttr::get(first->getContext(), body);
   return merged;
+}
+
+bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
+                          Operation *at) {
+  llvm::SmallDenseSet<Operation *> isPart;
+  for (CallOp part : parts)
+    isPart.insert(part);
+  for (Value operand : merged.operands)
+    if (CallOp maker = makerOf(operand))
+      if (isPart.contains(maker) || !maker->isBeforeInBlock(at))
+        return false;
+  for (Value result : merged.results)
+    if (anyRead(result, [&](CallOp reader, unsigned) {
+          return !isPart.contains(reader) && reader->isBeforeInBlock(at);
+        }))
+      return false;
+  return true;
 }
 
 CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,

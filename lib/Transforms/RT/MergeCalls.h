@@ -26,13 +26,19 @@ struct MergedCall {
   SmallVector<Location> locations;
 };
 
-/// The calls `parts`, in this order, each of one primitive. What satisfies
-/// `staysInside` is no result of the new call; other calls do not read it.
+/// Merges the calls `parts`, in this order, each of one primitive. What
+/// satisfies `staysInside` is not a result of the new call. A part that reads a
+/// result of a later part has it for an operand: then the call has no place.
 MergedCall mergeCalls(ArrayRef<CallOp> parts,
                       llvm::function_ref<bool(Value)> staysInside);
 
-/// Creates it in front of `at`, and erases the parts. Legal if its operands are
-/// made before `at`, and nobody reads its results before.
+/// Returns true if the call may replace its parts at the place of `at`: calls
+/// that are not parts make its operands before, and nobody reads its results
+/// before.
+bool mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
+                Operation *at);
+
+/// Creates the call in front of `at`, where it may stand, and erases the parts.
 CallOp replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
                     Operation *at);
 

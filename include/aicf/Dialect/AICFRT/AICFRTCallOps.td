@@ -193,6 +193,10 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     /// The result that is value number `number` of the body; null where it stays
     /// inside or the call stands in a plan.
     ::mlir::Value getYielded(uint32_t number);
+    /// The result at a slot of the first step; null as for getYielded().
+    ::mlir::Value getFirstStepResult(size_t slot) {
+      return getYielded(getCode().numOperands + uint32_t(slot));
+    }
     /// True in a plan.
     bool isInPlan() { return !getDests().empty(); }
     /// Types of the body's results.

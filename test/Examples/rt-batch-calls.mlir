@@ -1,5 +1,5 @@
 // RUN: split-file %s %t
-// RUN: aicf-opt %t/before.mlir --aicf-rt-fuse-optimizers=target=cuda -o %t/got.mlir
+// RUN: aicf-opt %t/before.mlir --aicf-rt-batch-calls=target=cuda -o %t/got.mlir
 // RUN: aicf-opt %t/after.mlir -o %t/expected.mlir
 // RUN: diff %t/got.mlir %t/expected.mlir
 

@@ -1,9 +1,9 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-optimizers=target=cuda --split-input-file --verify-diagnostics | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-optimizers=target=cuda --split-input-file --verify-diagnostics | aicf-opt --split-input-file -o /dev/null
-// RUN: aicf-opt %s --aicf-rt-fuse-optimizers --split-input-file | FileCheck %s --check-prefix=CPU
-// RUN: aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=1" --split-input-file | FileCheck %s --check-prefix=ONE
-// RUN: not aicf-opt %s "--aicf-rt-fuse-optimizers=target=cuda max-groups=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
-// RUN: not aicf-opt %s --aicf-rt-fuse-optimizers=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file --verify-diagnostics | aicf-opt --split-input-file -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-batch-calls --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: aicf-opt %s "--aicf-rt-batch-calls=target=cuda max-groups=1" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: not aicf-opt %s "--aicf-rt-batch-calls=target=cuda max-groups=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not aicf-opt %s --aicf-rt-batch-calls=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
 // ZERO: max-groups is 0, expected 1 to 256
 // TARGET: --target option: Cannot find option named 'tpu'!
 // CPU-NOT: aicf_rt.call {
@@ -56,6 +56,33 @@ func.func @copy(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
   %0:2 = aicf_rt.call sgd_step(%p, %g, %lr, m = %m) {momentum = 0.9} : (tensor<4xf32>, tensor<4xbf16>, !s, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   %1 = aicf_rt.call cast(%0#0) : (tensor<4xf32>) -> tensor<4xbf16>
   return %0#0, %0#1, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>
+}
+
+// -----
+
+!s = tensor<f32>
+// Tests that a call which may not join begins another batch: something reads a
+// result of the batch before it.
+// CHECK-LABEL: func.func @split
+// CHECK-NEXT: %[[A:.*]], %[[B:.*]] = aicf_rt.call {
+// CHECK: %[[R:.*]] = aicf_rt.call relu(%[[A]])
+// CHECK-NEXT: %[[C:.*]], %[[D:.*]] = aicf_rt.call {
+// CHECK-NEXT: sgd_step(%{{.*}}, %[[R]],
+// CHECK: return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @split(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                 %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
+                 %r: tensor<4xf32> {aicf.role = "param", aicf.name = "r"},
+                 %s: tensor<4xf32> {aicf.role = "param", aicf.name = "s"},
+                 %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+                 %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "p"}, tensor<4xf32> {aicf.updates = "q"},
+        tensor<4xf32> {aicf.updates = "r"}, tensor<4xf32> {aicf.updates = "s"}) {
+  %0 = aicf_rt.call sgd_step(%p, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %1 = aicf_rt.call sgd_step(%q, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %2 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = aicf_rt.call sgd_step(%r, %2, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %4 = aicf_rt.call sgd_step(%s, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  return %0, %1, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // -----

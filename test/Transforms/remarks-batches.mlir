@@ -1,10 +1,10 @@
-// RUN: aicf-opt %s --aicf-rt-eliminate-saves --aicf-rt-fuse-optimizers=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
-// RUN: aicf-opt %s --aicf-rt-eliminate-saves --aicf-rt-fuse-optimizers=target=cuda --remarks-filter-analyse=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-eliminate-saves --aicf-rt-batch-calls=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-eliminate-saves --aicf-rt-batch-calls=target=cuda --remarks-filter-analyse=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s
 
 // Tests an update with a learning rate of its own, which stays alone, and a
 // save that does not.
 // CHECK: EliminateSaves | Category:aicf | Function=rates | eliminated=1
-// CHECK: FuseOptimizers | Category:aicf | Function=rates | updates_fused=2
+// CHECK: BatchCalls | Category:aicf | Function=rates | calls_batched=2
 func.func @rates(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                  %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                  %r: tensor<4xf32> {aicf.role = "param", aicf.name = "r"},
@@ -13,7 +13,7 @@ func.func @rates(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                  %b: tensor<f32> {aicf.role = "hyper", aicf.name = "b"}) {
   %s = aicf_rt.call copy_saved(%g) : (tensor<4xf32>) -> tensor<4xf32>
   %0 = aicf_rt.call sgd_step(%p, %s, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  // expected-remark @+1 {{'sgd_step' is not updated with the others: it has other fields, scalars or types}}
+  // expected-remark @+1 {{'sgd_step' is not in one call with others: it has other fields, scalars or types}}
   %1 = aicf_rt.call sgd_step(%q, %g, %b) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %2 = aicf_rt.call sgd_step(%r, %g, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return
@@ -22,14 +22,14 @@ func.func @rates(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 // -----
 
 // Tests an update that is read before the last one.
-// CHECK: FuseOptimizers | Category:aicf | Function=early_reader | updates_fused=0
+// CHECK: BatchCalls | Category:aicf | Function=early_reader | calls_batched=0
 func.func @early_reader(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                         %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                         %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
                         %a: tensor<f32> {aicf.role = "hyper", aicf.name = "a"}) {
-  // expected-remark @+1 {{'sgd_step' is not updated with the others: a result is read before the last update}}
   %0 = aicf_rt.call sgd_step(%p, %g, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %1 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-remark @+1 {{'sgd_step' is not in one call with others: a result of theirs is read before it}}
   %2 = aicf_rt.call sgd_step(%q, %1, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return
 }
@@ -37,12 +37,12 @@ func.func @early_reader(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"}
 // -----
 
 // Tests updates that no kernel takes together: of 16-bit params.
-// CHECK: FuseOptimizers | Category:aicf | Function=none | updates_fused=0
+// CHECK: BatchCalls | Category:aicf | Function=none | calls_batched=0
 func.func @none(%p: tensor<4xbf16> {aicf.role = "param", aicf.name = "p"},
                 %q: tensor<4xbf16> {aicf.role = "param", aicf.name = "q"},
                 %g: tensor<4xbf16> {aicf.role = "input", aicf.name = "g"},
                 %a: tensor<bf16> {aicf.role = "hyper", aicf.name = "a"}) {
-  // expected-remark @+1 {{'sgd_step' is not updated with the others: the target has no kernel for them in one call}}
+  // expected-remark @+1 {{'sgd_step' is not in one call with others: the target has no kernel for them}}
   %0 = aicf_rt.call sgd_step(%p, %g, %a) : (tensor<4xbf16>, tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
   %1 = aicf_rt.call sgd_step(%q, %g, %a) : (tensor<4xbf16>, tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
   return

@@ -63,10 +63,11 @@ bool Composer::isRead(size_t e, size_t result) const {
 }
 
 bool Composer::isKept(size_t e, size_t result) const {
-  for (const KeepInfo &keep : pattern.keeps)
-    if (keep.result.element == e && keep.result.slot == result)
-      return keep.always || keepsAll;
-  return false;
+  PlaceInfo place{uint8_t(e), uint8_t(result)};
+  auto isAmong = [&](Span<const PlaceInfo> kept) {
+    return std::find(kept.begin(), kept.end(), place) != kept.end();
+  };
+  return isAmong(pattern.keeps) || (keepsAll && isAmong(pattern.mayKeep));
 }
 
 /// Results are numbered from kFirstResult until the number of operands is
@@ -104,9 +105,10 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
                               : source.sample.ins[b.to.slot]))
         return false;
     }
-    for (PlaceInfo place : pattern.shared)
-      if (place.element == e && place.slot == slot && group > 0)
-        value = parts[0][e].operands[slot];
+    if (group > 0)
+      for (PlaceInfo place : pattern.batch->shared)
+        if (place.element == e && place.slot == slot)
+          value = parts[0][e].operands[slot];
     if (!value && desc.isAbsent)
       value = kAbsentValue;
     if (!value) {
@@ -136,7 +138,7 @@ bool Composer::addGroup(size_t group, int64_t m, int64_t n) {
 std::optional<Sample> Composer::compose(int64_t m, int64_t n) {
   if (!addGroup(0, m, n))
     return std::nullopt;
-  if (pattern.maxGroups > 0 && (!addGroup(1, n, m) || !addGroup(2, m + 1, n)))
+  if (pattern.batch && (!addGroup(1, n, m) || !addGroup(2, m + 1, n)))
     return std::nullopt;
   body.numOperands = uint32_t(all.ins.size());
   for (BodyStep &step : body.steps)
@@ -208,10 +210,7 @@ void addChoices(const PatternInfo &pattern, Choice choice,
     return;
   }
   for (bool keepsAll : {false, true}) {
-    bool hasChoice =
-        std::any_of(pattern.keeps.begin(), pattern.keeps.end(),
-                    [](const KeepInfo &keep) { return !keep.always; });
-    if (keepsAll && !hasChoice)
+    if (keepsAll && pattern.mayKeep.empty())
       continue;
     KindRow row{nameOfChoice(pattern, choice, keepsAll), choice[0]->kind, {}};
     for (const KindRow *each : choice) {

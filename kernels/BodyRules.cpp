@@ -90,11 +90,11 @@ public:
 private:
   /// An optional result is absent where nobody uses it.
   Status checkUnused() const {
+    uint32_t next = body.numOperands;
     for (size_t i = 0; i < body.steps.size(); ++i) {
       const BodyStep &step = body.steps[i];
-      uint32_t first = body.firstResultOf(i);
       for (uint32_t r = 0; r < step.numResults(); ++r)
-        if (!isUsed[first + r] &&
+        if (!isUsed[next++] &&
             infoOf(step.kind).results[r].presence != Presence::Optional)
           return refuse(body, i, "result ", r,
                         " is neither read nor a result of the call");
@@ -107,34 +107,24 @@ private:
   uint32_t made, firstUses = 0;
 };
 
-/// The type of an inner value.
-StatusOr<TensorDesc> infer(const Body &body, size_t index, size_t slot,
-                           Span<const TensorDesc> ins) {
-  const BodyStep &step = body.steps[index];
+/// The type of an inner value: `values` are those before the step's results.
+StatusOr<TensorDesc> infer(const Body &body, StepPosition at, size_t slot,
+                           Span<const TensorDesc> values) {
+  const BodyStep &step = body.steps[at.step];
   CallSlots slots = *CallSlots::of(infoOf(step.kind), step.operands.size());
   const ResultInfo &result = infoOf(step.kind).results[slot];
-  const TensorDesc &of = ins[slots.slotOf(result.of)];
-  switch (result.rule) {
-  case TypeRule::Like:
-    return of;
-  case TypeRule::ScalarOf:
-    return TensorDesc(of.dtype, {});
-  case TypeRule::WideScalarOf:
-    return TensorDesc(rules::wide(of.dtype), {});
-  case TypeRule::RowsOf:
-    return rules::rowsOf(of);
-  case TypeRule::Flag:
-    return TensorDesc(DType::I32, {});
-  case TypeRule::Checked:
-    break;
-  }
-  rules::Call call(slots, ins, {}, step.attrs);
+  int32_t of = step.operands[slots.slotOf(result.of)];
+  if (auto type =
+          typeByRule(result.rule, of == kAbsentValue ? TensorDesc::absent()
+                                                     : values[size_t(of)]))
+    return *type;
+  rules::Call call(body, values);
 #define AICF_ASK(OP, VIEW, RESULT)                                             \
   if (step.kind == OpKind::VIEW && result.name == #RESULT)                     \
-    return rules::infer_##OP##_##RESULT(call);
+    return rules::infer_##OP##_##RESULT({call, at});
   AICF_INFERRED_RESULTS(AICF_ASK)
 #undef AICF_ASK
-  return refuse(body, index, "its result ", result.name,
+  return refuse(body, at.step, "its result ", result.name,
                 " must be a result of the call: nothing else gives its type");
 }
 
@@ -195,37 +185,31 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
   values.assign(ins.begin(), ins.end());
   size_t nextOut = 0;
   std::vector<bool> isRead; // made where somebody asks
-  std::vector<TensorDesc> operands, results;
   for (size_t i = 0; i < body.steps.size(); ++i) {
     const BodyStep &step = body.steps[i];
-    operands.clear();
-    operands.reserve(step.operands.size());
-    results.clear();
-    for (int32_t value : step.operands)
-      operands.push_back(value == kAbsentValue ? TensorDesc::absent()
-                                               : values[size_t(value)]);
+    StepPosition at{i, uint32_t(values.size())};
     for (size_t slot = 0; slot < step.numResults(); ++slot) {
       size_t number = values.size();
       if (nextOut < body.results.size() && body.results[nextOut] == number) {
-        results.push_back(outs[nextOut++]);
-      } else {
-        if (isRead.empty())
-          isRead = readValuesOf(body);
-        if (!isRead[number]) {
-          results.push_back(TensorDesc::absent());
-        } else {
-          AICF_ASSIGN_OR_RETURN(TensorDesc inner,
-                                infer(body, i, slot, operands));
-          if (!checkedBytes(inner))
-            return makeError(StatusCode::ShapeMismatch, nameOf(step.kind),
-                             ": result ", slot, " would be ", inner.toString(),
-                             ", which no tensor may be");
-          results.push_back(inner);
-        }
+        values.push_back(outs[nextOut++]);
+        continue;
       }
-      values.push_back(results.back());
+      if (isRead.empty())
+        isRead = readValuesOf(body);
+      if (!isRead[number]) {
+        values.push_back(TensorDesc::absent());
+        continue;
+      }
+      AICF_ASSIGN_OR_RETURN(
+          TensorDesc inner,
+          infer(body, at, slot, {values.data(), size_t(at.firstResult)}));
+      if (!checkedBytes(inner))
+        return makeError(StatusCode::ShapeMismatch, nameOf(step.kind),
+                         ": result ", slot, " would be ", inner.toString(),
+                         ", which no tensor may be");
+      values.push_back(inner);
     }
-    Status fits = checkRecord(step.kind, operands, results, step.attrs);
+    Status fits = rules::checkStep(rules::Call(body, values), step, at);
     if (!fits.ok())
       return fits.withContext(std::string(nameOf(step.kind)));
   }
@@ -253,14 +237,10 @@ std::string describeOperand(const Body &body, size_t operand) {
 }
 
 std::string describeResult(const Body &body, size_t result) {
-  uint32_t number = body.results[result];
-  size_t step = 0;
-  while (body.firstResultOf(step + 1) <= number)
-    ++step;
+  auto [step, slot] = body.makerOf(body.results[result]);
   const OpInfo &info = infoOf(body.steps[step].kind);
   return "result " + std::to_string(result) + " (" +
-         std::string(info.results[number - body.firstResultOf(step)].name) +
-         ")";
+         std::string(info.results[slot].name) + ")";
 }
 
 } // namespace aicf

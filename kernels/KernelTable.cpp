@@ -139,7 +139,7 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
   if (width > 1 && (x.rank == 0 || x.dims[x.rank - 1] % width != 0))
     return Mismatch::Width;
   if (condition.holds &&
-      !condition.holds(rules::Call(call.body(), call.types())))
+      !condition.holds(rules::Call(call.body(), call.values())))
     return Mismatch::Condition;
   return Mismatch::None;
 }
@@ -151,12 +151,12 @@ uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {
     std::optional<TypedBody> stored = call.stored();
     return stored ? workspaceBytes(*stored) : 0;
   }
-  uint64_t bytes = workspace(rules::Call(call.body(), call.types()));
+  uint64_t bytes = workspace(rules::Call(call.body(), call.values()));
   return alignedBytes(std::min(bytes, workspaceCap));
 }
 
 bool TypedBody::isDense() const {
-  return std::all_of(values.begin(), values.end(),
+  return std::all_of(values().begin(), values().end(),
                      [](const TensorDesc &desc) { return desc.isDense(); });
 }
 
@@ -164,7 +164,7 @@ bool TypedBody::keepsZeros(const BodyStep &step) const {
   const OpInfo &info = infoOf(step.kind);
   if (info.keepsZeros != KeepsZeros::InColumns)
     return info.keepsZeros == KeepsZeros::Everywhere;
-  TensorDesc into = values[size_t(step.operands[0])];
+  TensorDesc into = values()[size_t(step.operands[0])];
   into.layout = Layout::Padded;
   if (into.stored().rows() != into.rows())
     return false;
@@ -177,25 +177,23 @@ bool TypedBody::keepsZeros(const BodyStep &step) const {
 }
 
 std::optional<TypedBody> TypedBody::stored() const {
-  for (const BodyStep &step : shared->steps)
+  for (const BodyStep &step : body().steps)
     if (!keepsZeros(step))
       return std::nullopt;
   std::vector<TensorDesc> ins, outs;
-  for (size_t i = 0; i < shared->numOperands + shared->results.size(); ++i) {
-    bool isResult = i >= shared->numOperands;
+  for (size_t i = 0; i < body().numOperands + body().results.size(); ++i) {
+    bool isResult = i >= body().numOperands;
     const TensorDesc &desc =
-        isResult ? result(i - shared->numOperands) : operand(i);
+        isResult ? result(i - body().numOperands) : operand(i);
     if (desc.layout == Layout::Strided ||
         (desc.isDense() && desc.hasPadsIfPadded()))
       return std::nullopt;
     (isResult ? outs : ins).push_back(desc.stored());
   }
-  StatusOr<std::vector<TensorDesc>> types = describeValues(*shared, ins, outs);
+  StatusOr<std::vector<TensorDesc>> types = describeValues(body(), ins, outs);
   if (!types.ok())
     return std::nullopt;
-  TypedBody call = *this;
-  call.values = std::move(*types);
-  return call;
+  return TypedBody({sharedBody(), std::move(*types)}, id);
 }
 
 StatusOr<TypedBody> TypedBody::create(std::shared_ptr<const Body> body,
@@ -205,11 +203,9 @@ StatusOr<TypedBody> TypedBody::create(std::shared_ptr<const Body> body,
   if (!facts.pattern)
     return makeError(StatusCode::InvalidArgument, "no kernel family takes ",
                      primitiveNames(*body), " in one call");
-  TypedBody typed;
-  AICF_ASSIGN_OR_RETURN(typed.values, describeValues(*body, ins, outs));
-  typed.id = *facts.pattern;
-  typed.shared = std::move(body);
-  return typed;
+  AICF_ASSIGN_OR_RETURN(std::vector<TensorDesc> types,
+                        describeValues(*body, ins, outs));
+  return TypedBody({std::move(body), std::move(types)}, *facts.pattern);
 }
 
 StatusOr<TypedBody> TypedBody::create(std::shared_ptr<const Body> body,

@@ -30,7 +30,7 @@ enum class Math : uint8_t { Exact, TF32 };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
 
 /// A body with the types of its values: what the table is asked about.
-class TypedBody {
+class TypedBody : public BodyValues<TensorDesc> {
 public:
   /// A call of `body` with these operands and results. Errors: InvalidArgument
   /// (the body is of no pattern, counts), those of the primitives' rules.
@@ -47,15 +47,7 @@ public:
                                     Span<const TensorDesc> ins,
                                     Span<const TensorDesc> outs);
 
-  const Body &body() const { return *shared; }
   PatternId pattern() const { return id; }
-  /// Of every value, by number.
-  const std::vector<TensorDesc> &types() const { return values; }
-  const TensorDesc &operand(size_t i) const { return values[i]; }
-  const TensorDesc &result(size_t i) const {
-    return values[shared->results[i]];
-  }
-
   bool isDense() const;
   /// Every tensor in its stored shape, pads as elements: the same call, where
   /// all that would have pads are padded and every primitive keeps zeros. Else
@@ -63,12 +55,11 @@ public:
   std::optional<TypedBody> stored() const;
 
 private:
-  TypedBody() = default;
+  TypedBody(BodyValues<TensorDesc> types, PatternId id)
+      : BodyValues(std::move(types)), id(id) {}
   /// With every tensor padded: the pads of its results are zeros.
   bool keepsZeros(const BodyStep &step) const;
-  std::shared_ptr<const Body> shared;
-  PatternId id = 0;
-  std::vector<TensorDesc> values;
+  PatternId id;
 };
 
 /// Which calls a kernel can run, beyond types and width.

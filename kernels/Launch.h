@@ -17,37 +17,16 @@ namespace aicf {
 /// A call as kernels and their planners see it; checked by resolve(), not by
 /// kernels. Operands by name: a view, such as GemmArgs or GemmBiasArgs, made
 /// from it. Values that exist inside only have a type and no memory.
-class LaunchArgs {
+class LaunchArgs : public BodyCall<const TensorView> {
 public:
   /// `values` in the order of the body's numbers. Both must outlive this.
   LaunchArgs(const Body &body, Span<const TensorView> values,
              TensorView workspace = {})
-      : workspace(workspace), body(&body), values(values) {}
+      : BodyCall(body, values), workspace(workspace) {}
 
   TensorView workspace;
   /// Threads a CPU kernel may use; results do not depend on it.
   int numThreads = 1;
-
-private:
-  template <typename> friend class CallView;
-  template <typename> friend class PatternView;
-  const TensorView &in(size_t step, size_t slot) const {
-    static const TensorView absent;
-    int32_t value = body->steps[step].operands[slot];
-    return value == kAbsentValue ? absent : values[size_t(value)];
-  }
-  const TensorView &out(size_t step, size_t slot) const {
-    return values[body->firstResultOf(step) + slot];
-  }
-  size_t numIns(size_t step) const { return body->steps[step].operands.size(); }
-  Span<const uint8_t> attrs(size_t step) const {
-    return body->steps[step].attrs;
-  }
-  size_t numSteps() const { return body->steps.size(); }
-  OpKind kindAt(size_t step) const { return body->steps[step].kind; }
-
-  const Body *body;
-  Span<const TensorView> values;
 };
 
 #define AICF_ARGS(KIND) using KIND##Args = KIND##View<LaunchArgs>;

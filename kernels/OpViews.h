@@ -24,9 +24,9 @@ template <typename Call> struct GemmView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Gemm;
   GemmAttrs attrs() const { return this->template decode<GemmAttrs>(); }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &c() const { return this->outAt(0); }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
 };
 
 /// bias_add
@@ -34,9 +34,9 @@ template <typename Call> struct BiasAddView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::BiasAdd;
   BiasAddAttrs attrs() const { return this->template decode<BiasAddAttrs>(); }
-  auto &y() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &out() const { return this->outAt(0); }
+  decltype(auto) y() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) out() const { return this->outAt(0); }
 };
 
 /// relu
@@ -44,8 +44,8 @@ template <typename Call> struct ReluView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Relu;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -56,9 +56,9 @@ template <typename Call> struct ReluBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::ReluBwd;
   NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &saved() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) saved() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&dy(), &saved()}; }
   auto &output() const { return dx(); }
@@ -69,9 +69,9 @@ template <typename Call> struct AddView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Add;
   NoAttrs attrs() const { return {}; }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &c() const { return this->outAt(0); }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&a(), &b()}; }
   auto &output() const { return c(); }
@@ -82,8 +82,8 @@ template <typename Call> struct CopyView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Copy;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// copy_saved
@@ -91,8 +91,8 @@ template <typename Call> struct CopySavedView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::CopySaved;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// cast
@@ -100,8 +100,8 @@ template <typename Call> struct CastView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Cast;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// mse_loss
@@ -109,9 +109,9 @@ template <typename Call> struct MseLossView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::MseLoss;
   NoAttrs attrs() const { return {}; }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto &loss() const { return this->outAt(0); }
+  decltype(auto) pred() const { return this->inAt(0); }
+  decltype(auto) target() const { return this->inAt(1); }
+  decltype(auto) loss() const { return this->outAt(0); }
 };
 
 /// mse_grad
@@ -119,10 +119,10 @@ template <typename Call> struct MseGradView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::MseGrad;
   MseGradAttrs attrs() const { return this->template decode<MseGradAttrs>(); }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto *loss_scale() const { return this->optionalInAt(2); }
-  auto &dpred() const { return this->outAt(0); }
+  decltype(auto) pred() const { return this->inAt(0); }
+  decltype(auto) target() const { return this->inAt(1); }
+  auto loss_scale() const { return this->optionalInAt(2); }
+  decltype(auto) dpred() const { return this->outAt(0); }
 };
 
 /// reduce_sum
@@ -130,8 +130,8 @@ template <typename Call> struct ReduceSumView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::ReduceSum;
   ReduceSumAttrs attrs() const { return this->template decode<ReduceSumAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// layer_norm
@@ -139,12 +139,12 @@ template <typename Call> struct LayerNormView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::LayerNorm;
   LayerNormAttrs attrs() const { return this->template decode<LayerNormAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &gamma() const { return this->inAt(1); }
-  auto &beta() const { return this->inAt(2); }
-  auto &y() const { return this->outAt(0); }
-  auto &mean() const { return this->outAt(1); }
-  auto &rstd() const { return this->outAt(2); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) gamma() const { return this->inAt(1); }
+  decltype(auto) beta() const { return this->inAt(2); }
+  decltype(auto) y() const { return this->outAt(0); }
+  decltype(auto) mean() const { return this->outAt(1); }
+  decltype(auto) rstd() const { return this->outAt(2); }
 };
 
 /// layer_norm_bwd
@@ -152,14 +152,14 @@ template <typename Call> struct LayerNormBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::LayerNormBwd;
   NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &x() const { return this->inAt(1); }
-  auto &gamma() const { return this->inAt(2); }
-  auto &mean() const { return this->inAt(3); }
-  auto &rstd() const { return this->inAt(4); }
-  auto &dx() const { return this->outAt(0); }
-  auto &dgamma() const { return this->outAt(1); }
-  auto &dbeta() const { return this->outAt(2); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) gamma() const { return this->inAt(2); }
+  decltype(auto) mean() const { return this->inAt(3); }
+  decltype(auto) rstd() const { return this->inAt(4); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  decltype(auto) dgamma() const { return this->outAt(1); }
+  decltype(auto) dbeta() const { return this->outAt(2); }
 };
 
 /// all_finite
@@ -168,8 +168,8 @@ template <typename Call> struct AllFiniteView : CallView<Call> {
   static constexpr OpKind kKind = OpKind::AllFinite;
   NoAttrs attrs() const { return {}; }
   size_t numGrad() const { return this->numIns() - 0; }
-  auto &grad(size_t i) const { return this->inAt(i); }
-  auto &ok() const { return this->outAt(0); }
+  decltype(auto) grad(size_t i) const { return this->inAt(i); }
+  decltype(auto) ok() const { return this->outAt(0); }
 };
 
 /// loss_scale_update
@@ -177,11 +177,11 @@ template <typename Call> struct LossScaleUpdateView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::LossScaleUpdate;
   LossScaleUpdateAttrs attrs() const { return this->template decode<LossScaleUpdateAttrs>(); }
-  auto &scale() const { return this->inAt(0); }
-  auto &streak() const { return this->inAt(1); }
-  auto &ok() const { return this->inAt(2); }
-  auto &scale_out() const { return this->outAt(0); }
-  auto &streak_out() const { return this->outAt(1); }
+  decltype(auto) scale() const { return this->inAt(0); }
+  decltype(auto) streak() const { return this->inAt(1); }
+  decltype(auto) ok() const { return this->inAt(2); }
+  decltype(auto) scale_out() const { return this->outAt(0); }
+  decltype(auto) streak_out() const { return this->outAt(1); }
 };
 
 /// step_inc
@@ -189,9 +189,9 @@ template <typename Call> struct StepIncView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::StepInc;
   NoAttrs attrs() const { return {}; }
-  auto &step() const { return this->inAt(0); }
-  auto *ok() const { return this->optionalInAt(1); }
-  auto &step_out() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  auto ok() const { return this->optionalInAt(1); }
+  decltype(auto) step_out() const { return this->outAt(0); }
 };
 
 /// bias_corr
@@ -199,8 +199,8 @@ template <typename Call> struct BiasCorrView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::BiasCorr;
   BiasCorrAttrs attrs() const { return this->template decode<BiasCorrAttrs>(); }
-  auto &step() const { return this->inAt(0); }
-  auto &bc() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) bc() const { return this->outAt(0); }
 };
 
 /// adam_step
@@ -208,17 +208,17 @@ template <typename Call> struct AdamStepView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::AdamStep;
   AdamStepAttrs attrs() const { return this->template decode<AdamStepAttrs>(); }
-  auto &p() const { return this->inAt(0); }
-  auto &g() const { return this->inAt(1); }
-  auto &m() const { return this->inAt(2); }
-  auto &v() const { return this->inAt(3); }
-  auto &bc() const { return this->inAt(4); }
-  auto &lr() const { return this->inAt(5); }
-  auto *inv_scale() const { return this->optionalInAt(6); }
-  auto *ok() const { return this->optionalInAt(7); }
-  auto &p_out() const { return this->outAt(0); }
-  auto &m_out() const { return this->outAt(1); }
-  auto &v_out() const { return this->outAt(2); }
+  decltype(auto) p() const { return this->inAt(0); }
+  decltype(auto) g() const { return this->inAt(1); }
+  decltype(auto) m() const { return this->inAt(2); }
+  decltype(auto) v() const { return this->inAt(3); }
+  decltype(auto) bc() const { return this->inAt(4); }
+  decltype(auto) lr() const { return this->inAt(5); }
+  auto inv_scale() const { return this->optionalInAt(6); }
+  auto ok() const { return this->optionalInAt(7); }
+  decltype(auto) p_out() const { return this->outAt(0); }
+  decltype(auto) m_out() const { return this->outAt(1); }
+  decltype(auto) v_out() const { return this->outAt(2); }
 };
 
 /// sgd_step
@@ -226,14 +226,14 @@ template <typename Call> struct SgdStepView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::SgdStep;
   SgdStepAttrs attrs() const { return this->template decode<SgdStepAttrs>(); }
-  auto &p() const { return this->inAt(0); }
-  auto &g() const { return this->inAt(1); }
-  auto &lr() const { return this->inAt(2); }
-  auto *m() const { return this->optionalInAt(3); }
-  auto *inv_scale() const { return this->optionalInAt(4); }
-  auto *ok() const { return this->optionalInAt(5); }
-  auto &p_out() const { return this->outAt(0); }
-  auto *m_out() const { return this->optionalOutAt(1); }
+  decltype(auto) p() const { return this->inAt(0); }
+  decltype(auto) g() const { return this->inAt(1); }
+  decltype(auto) lr() const { return this->inAt(2); }
+  auto m() const { return this->optionalInAt(3); }
+  auto inv_scale() const { return this->optionalInAt(4); }
+  auto ok() const { return this->optionalInAt(5); }
+  decltype(auto) p_out() const { return this->outAt(0); }
+  auto m_out() const { return this->optionalOutAt(1); }
 };
 
 /// reciprocal
@@ -241,8 +241,8 @@ template <typename Call> struct ReciprocalView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Reciprocal;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -253,9 +253,9 @@ template <typename Call> struct GatherRowsView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::GatherRows;
   NoAttrs attrs() const { return {}; }
-  auto &data() const { return this->inAt(0); }
-  auto &index() const { return this->inAt(1); }
-  auto &rows() const { return this->outAt(0); }
+  decltype(auto) data() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->inAt(1); }
+  decltype(auto) rows() const { return this->outAt(0); }
 };
 
 /// shuffle
@@ -263,8 +263,8 @@ template <typename Call> struct ShuffleView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Shuffle;
   ShuffleAttrs attrs() const { return this->template decode<ShuffleAttrs>(); }
-  auto &step() const { return this->inAt(0); }
-  auto &index() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->outAt(0); }
 };
 
 /// record
@@ -272,10 +272,10 @@ template <typename Call> struct RecordView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Record;
   NoAttrs attrs() const { return {}; }
-  auto &history() const { return this->inAt(0); }
-  auto &value() const { return this->inAt(1); }
-  auto &step() const { return this->inAt(2); }
-  auto &history_out() const { return this->outAt(0); }
+  decltype(auto) history() const { return this->inAt(0); }
+  decltype(auto) value() const { return this->inAt(1); }
+  decltype(auto) step() const { return this->inAt(2); }
+  decltype(auto) history_out() const { return this->outAt(0); }
 };
 
 /// gelu
@@ -283,8 +283,8 @@ template <typename Call> struct GeluView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Gelu;
   GeluAttrs attrs() const { return this->template decode<GeluAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -295,9 +295,9 @@ template <typename Call> struct GeluBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::GeluBwd;
   GeluBwdAttrs attrs() const { return this->template decode<GeluBwdAttrs>(); }
-  auto &dy() const { return this->inAt(0); }
-  auto &x() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&dy(), &x()}; }
   auto &output() const { return dx(); }
@@ -308,9 +308,9 @@ template <typename Call> struct SoftmaxCrossEntropyView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::SoftmaxCrossEntropy;
   SoftmaxCrossEntropyAttrs attrs() const { return this->template decode<SoftmaxCrossEntropyAttrs>(); }
-  auto &logits() const { return this->inAt(0); }
-  auto &labels() const { return this->inAt(1); }
-  auto &loss() const { return this->outAt(0); }
+  decltype(auto) logits() const { return this->inAt(0); }
+  decltype(auto) labels() const { return this->inAt(1); }
+  decltype(auto) loss() const { return this->outAt(0); }
 };
 
 /// softmax_cross_entropy_grad
@@ -318,10 +318,10 @@ template <typename Call> struct SoftmaxCrossEntropyGradView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::SoftmaxCrossEntropyGrad;
   SoftmaxCrossEntropyGradAttrs attrs() const { return this->template decode<SoftmaxCrossEntropyGradAttrs>(); }
-  auto &logits() const { return this->inAt(0); }
-  auto &labels() const { return this->inAt(1); }
-  auto *loss_scale() const { return this->optionalInAt(2); }
-  auto &dlogits() const { return this->outAt(0); }
+  decltype(auto) logits() const { return this->inAt(0); }
+  decltype(auto) labels() const { return this->inAt(1); }
+  auto loss_scale() const { return this->optionalInAt(2); }
+  decltype(auto) dlogits() const { return this->outAt(0); }
 };
 
 /// mul
@@ -329,9 +329,9 @@ template <typename Call> struct MulView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Mul;
   NoAttrs attrs() const { return {}; }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &c() const { return this->outAt(0); }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&a(), &b()}; }
   auto &output() const { return c(); }
@@ -342,9 +342,9 @@ template <typename Call> struct SubView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Sub;
   NoAttrs attrs() const { return {}; }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &c() const { return this->outAt(0); }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&a(), &b()}; }
   auto &output() const { return c(); }
@@ -355,8 +355,8 @@ template <typename Call> struct ScaleView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Scale;
   ScaleAttrs attrs() const { return this->template decode<ScaleAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -367,8 +367,8 @@ template <typename Call> struct FillLikeView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::FillLike;
   FillLikeAttrs attrs() const { return this->template decode<FillLikeAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -379,8 +379,8 @@ template <typename Call> struct TanhView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Tanh;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -391,9 +391,9 @@ template <typename Call> struct TanhBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::TanhBwd;
   NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &y() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&dy(), &y()}; }
   auto &output() const { return dx(); }
@@ -404,8 +404,8 @@ template <typename Call> struct SigmoidView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Sigmoid;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -416,9 +416,9 @@ template <typename Call> struct SigmoidBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::SigmoidBwd;
   NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &y() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&dy(), &y()}; }
   auto &output() const { return dx(); }
@@ -429,8 +429,8 @@ template <typename Call> struct SiluView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Silu;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 1;
   auto inputs() const { return std::array{&x()}; }
   auto &output() const { return y(); }
@@ -441,9 +441,9 @@ template <typename Call> struct SiluBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::SiluBwd;
   NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &x() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
   static constexpr size_t kNumInputs = 2;
   auto inputs() const { return std::array{&dy(), &x()}; }
   auto &output() const { return dx(); }
@@ -454,8 +454,8 @@ template <typename Call> struct LearningRateView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::LearningRate;
   LearningRateAttrs attrs() const { return this->template decode<LearningRateAttrs>(); }
-  auto &step() const { return this->inAt(0); }
-  auto &lr() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) lr() const { return this->outAt(0); }
 };
 
 /// lion_step
@@ -463,14 +463,14 @@ template <typename Call> struct LionStepView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::LionStep;
   LionStepAttrs attrs() const { return this->template decode<LionStepAttrs>(); }
-  auto &p() const { return this->inAt(0); }
-  auto &g() const { return this->inAt(1); }
-  auto &m() const { return this->inAt(2); }
-  auto &lr() const { return this->inAt(3); }
-  auto *inv_scale() const { return this->optionalInAt(4); }
-  auto *ok() const { return this->optionalInAt(5); }
-  auto &p_out() const { return this->outAt(0); }
-  auto &m_out() const { return this->outAt(1); }
+  decltype(auto) p() const { return this->inAt(0); }
+  decltype(auto) g() const { return this->inAt(1); }
+  decltype(auto) m() const { return this->inAt(2); }
+  decltype(auto) lr() const { return this->inAt(3); }
+  auto inv_scale() const { return this->optionalInAt(4); }
+  auto ok() const { return this->optionalInAt(5); }
+  decltype(auto) p_out() const { return this->outAt(0); }
+  decltype(auto) m_out() const { return this->outAt(1); }
 };
 
 /// global_norm
@@ -479,8 +479,8 @@ template <typename Call> struct GlobalNormView : CallView<Call> {
   static constexpr OpKind kKind = OpKind::GlobalNorm;
   NoAttrs attrs() const { return {}; }
   size_t numGrad() const { return this->numIns() - 0; }
-  auto &grad(size_t i) const { return this->inAt(i); }
-  auto &norm() const { return this->outAt(0); }
+  decltype(auto) grad(size_t i) const { return this->inAt(i); }
+  decltype(auto) norm() const { return this->outAt(0); }
 };
 
 /// clip_factor
@@ -488,9 +488,9 @@ template <typename Call> struct ClipFactorView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::ClipFactor;
   ClipFactorAttrs attrs() const { return this->template decode<ClipFactorAttrs>(); }
-  auto &norm() const { return this->inAt(0); }
-  auto *inv_scale() const { return this->optionalInAt(1); }
-  auto &factor() const { return this->outAt(0); }
+  decltype(auto) norm() const { return this->inAt(0); }
+  auto inv_scale() const { return this->optionalInAt(1); }
+  decltype(auto) factor() const { return this->outAt(0); }
 };
 
 /// bce_with_logits
@@ -498,9 +498,9 @@ template <typename Call> struct BceWithLogitsView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::BceWithLogits;
   NoAttrs attrs() const { return {}; }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto &loss() const { return this->outAt(0); }
+  decltype(auto) pred() const { return this->inAt(0); }
+  decltype(auto) target() const { return this->inAt(1); }
+  decltype(auto) loss() const { return this->outAt(0); }
 };
 
 /// bce_with_logits_grad
@@ -508,10 +508,10 @@ template <typename Call> struct BceWithLogitsGradView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::BceWithLogitsGrad;
   BceWithLogitsGradAttrs attrs() const { return this->template decode<BceWithLogitsGradAttrs>(); }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto *loss_scale() const { return this->optionalInAt(2); }
-  auto &dpred() const { return this->outAt(0); }
+  decltype(auto) pred() const { return this->inAt(0); }
+  decltype(auto) target() const { return this->inAt(1); }
+  auto loss_scale() const { return this->optionalInAt(2); }
+  decltype(auto) dpred() const { return this->outAt(0); }
 };
 
 /// l1_loss
@@ -519,9 +519,9 @@ template <typename Call> struct L1LossView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::L1Loss;
   NoAttrs attrs() const { return {}; }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto &loss() const { return this->outAt(0); }
+  decltype(auto) pred() const { return this->inAt(0); }
+  decltype(auto) target() const { return this->inAt(1); }
+  decltype(auto) loss() const { return this->outAt(0); }
 };
 
 /// l1_grad
@@ -529,10 +529,10 @@ template <typename Call> struct L1GradView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::L1Grad;
   L1GradAttrs attrs() const { return this->template decode<L1GradAttrs>(); }
-  auto &pred() const { return this->inAt(0); }
-  auto &target() const { return this->inAt(1); }
-  auto *loss_scale() const { return this->optionalInAt(2); }
-  auto &dpred() const { return this->outAt(0); }
+  decltype(auto) pred() const { return this->inAt(0); }
+  decltype(auto) target() const { return this->inAt(1); }
+  auto loss_scale() const { return this->optionalInAt(2); }
+  decltype(auto) dpred() const { return this->outAt(0); }
 };
 
 /// mean
@@ -540,8 +540,8 @@ template <typename Call> struct MeanView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Mean;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// expand
@@ -549,8 +549,8 @@ template <typename Call> struct ExpandView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Expand;
   ExpandAttrs attrs() const { return this->template decode<ExpandAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// softmax
@@ -558,8 +558,8 @@ template <typename Call> struct SoftmaxView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Softmax;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// softmax_bwd
@@ -567,9 +567,9 @@ template <typename Call> struct SoftmaxBwdView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::SoftmaxBwd;
   NoAttrs attrs() const { return {}; }
-  auto &dy() const { return this->inAt(0); }
-  auto &y() const { return this->inAt(1); }
-  auto &dx() const { return this->outAt(0); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
 };
 
 /// dropout
@@ -577,9 +577,9 @@ template <typename Call> struct DropoutView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Dropout;
   DropoutAttrs attrs() const { return this->template decode<DropoutAttrs>(); }
-  auto &x() const { return this->inAt(0); }
-  auto &step() const { return this->inAt(1); }
-  auto &y() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) step() const { return this->inAt(1); }
+  decltype(auto) y() const { return this->outAt(0); }
 };
 
 /// argmax
@@ -587,8 +587,8 @@ template <typename Call> struct ArgmaxView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::Argmax;
   NoAttrs attrs() const { return {}; }
-  auto &x() const { return this->inAt(0); }
-  auto &index() const { return this->outAt(0); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->outAt(0); }
 };
 
 /// count_equal
@@ -596,9 +596,9 @@ template <typename Call> struct CountEqualView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::CountEqual;
   NoAttrs attrs() const { return {}; }
-  auto &a() const { return this->inAt(0); }
-  auto &b() const { return this->inAt(1); }
-  auto &count() const { return this->outAt(0); }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) count() const { return this->outAt(0); }
 };
 
 /// step_decay
@@ -606,8 +606,8 @@ template <typename Call> struct StepDecayView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::StepDecay;
   StepDecayAttrs attrs() const { return this->template decode<StepDecayAttrs>(); }
-  auto &step() const { return this->inAt(0); }
-  auto &lr() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) lr() const { return this->outAt(0); }
 };
 
 /// polynomial_decay
@@ -615,8 +615,8 @@ template <typename Call> struct PolynomialDecayView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::PolynomialDecay;
   PolynomialDecayAttrs attrs() const { return this->template decode<PolynomialDecayAttrs>(); }
-  auto &step() const { return this->inAt(0); }
-  auto &lr() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) lr() const { return this->outAt(0); }
 };
 
 /// rate_table
@@ -624,9 +624,9 @@ template <typename Call> struct RateTableView : CallView<Call> {
   using CallView<Call>::CallView;
   static constexpr OpKind kKind = OpKind::RateTable;
   NoAttrs attrs() const { return {}; }
-  auto &step() const { return this->inAt(0); }
-  auto &table() const { return this->inAt(1); }
-  auto &lr() const { return this->outAt(0); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) table() const { return this->inAt(1); }
+  decltype(auto) lr() const { return this->outAt(0); }
 };
 
 /// Pattern adam_update

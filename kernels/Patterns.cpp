@@ -20,14 +20,7 @@ namespace {
 class Match {
 public:
   Match(const PatternInfo &pattern, const Body &body, PatternForm form)
-      : pattern(pattern), body(body), form(form) {
-    uint32_t next = body.numOperands;
-    for (const BodyStep &step : body.steps) {
-      firstResults.push_back(next);
-      next += step.numResults();
-    }
-    numValues = next;
-  }
+      : pattern(pattern), body(body), form(form) {}
 
   bool holds() const {
     for (size_t group = 0; group < form.numGroups; ++group)
@@ -38,10 +31,10 @@ public:
   }
   /// The value number at a place; kAbsentValue where nothing stands.
   int32_t operand(PlaceInfo place, size_t group) const {
-    return body.steps[stepAt(place, group)].operands[place.slot];
+    return body.steps[form.stepAt(place.element, group)].operands[place.slot];
   }
   int32_t result(PlaceInfo place, size_t group) const {
-    return int32_t(firstResults[stepAt(place, group)]) + place.slot;
+    return int32_t(form.firstResultOf(body, place.element, group)) + place.slot;
   }
   bool isThere(PlaceInfo place) const {
     return form.stepOf[place.element] >= 0;
@@ -61,9 +54,6 @@ public:
   }
 
 private:
-  size_t stepAt(PlaceInfo place, size_t group) const {
-    return group * form.stride + size_t(form.stepOf[place.element]);
-  }
   /// Those of elements that are there; `b.to` always is.
   bool bindingsHold(size_t group) const {
     for (const BindingInfo &b : pattern.bindings) {
@@ -116,7 +106,7 @@ private:
   }
   /// What is read inside is yielded if the pattern keeps it; all else is.
   bool yieldsHold() const {
-    std::vector<bool> isRead(numValues), isYielded(numValues);
+    std::vector<bool> isRead(body.numValues()), isYielded(isRead.size());
     for (const BodyStep &step : body.steps)
       for (int32_t value : step.operands)
         if (value != kAbsentValue)
@@ -140,14 +130,11 @@ private:
   const PatternInfo &pattern;
   const Body &body;
   PatternForm form;
-  std::vector<uint32_t> firstResults; ///< value numbers, by step
-  uint32_t numValues;
 };
 
 std::optional<Match> matchPattern(const PatternInfo &pattern,
                                   const Body &body) {
-  auto form = formOf(pattern, body.steps.size(),
-                     [&](size_t i) { return body.steps[i].kind; });
+  auto form = formOf(pattern, body);
   if (!form)
     return std::nullopt;
   Match match(pattern, body, *form);
@@ -155,6 +142,33 @@ std::optional<Match> matchPattern(const PatternInfo &pattern,
 }
 
 } // namespace
+
+std::optional<PatternForm> formOf(const PatternInfo &pattern,
+                                  const Body &body) {
+  PatternForm form;
+  size_t numSteps = body.steps.size();
+  if (pattern.elements.size() > kMaxElements) // aicf-tblgen refuses it
+    return std::nullopt;
+  for (size_t e = 0; e < pattern.elements.size(); ++e) {
+    const ElementInfo &element = pattern.elements[e];
+    bool isThere =
+        form.stride < numSteps && body.steps[form.stride].kind == element.kind;
+    if (!isThere && !element.isOptional)
+      return std::nullopt;
+    form.madeBefore[e] = uint8_t(form.numMade);
+    form.stepOf[e] = int8_t(isThere ? int(form.stride) : -1);
+    if (isThere)
+      form.numMade += body.steps[form.stride++].numResults();
+  }
+  form.numGroups = numSteps / form.stride;
+  size_t most = pattern.batch ? pattern.batch->maxGroups : 1;
+  if (numSteps % form.stride != 0 || form.numGroups > most)
+    return std::nullopt;
+  for (size_t i = form.stride; i < numSteps; ++i)
+    if (body.steps[i].kind != body.steps[i % form.stride].kind)
+      return std::nullopt;
+  return form;
+}
 
 Span<const PatternInfo> allPatterns() {
   return {kPatterns, sizeof(kPatterns) / sizeof(kPatterns[0])};

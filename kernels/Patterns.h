@@ -69,34 +69,25 @@ inline constexpr size_t kMaxElements = 8;
 /// How the elements of a pattern lie in a body.
 struct PatternForm {
   size_t numGroups = 0;
-  /// Steps of one group, and the step of each element in it; -1: it is absent.
-  size_t stride = 0;
+  /// Steps of one group, and values that they make.
+  size_t stride = 0, numMade = 0;
+  /// The step of each element in its group, -1 where it is absent, and how many
+  /// values those before it make.
   int8_t stepOf[kMaxElements] = {};
+  uint8_t madeBefore[kMaxElements] = {};
+
+  /// Of an element that is there.
+  size_t stepAt(size_t element, size_t group) const {
+    return group * stride + size_t(stepOf[element]);
+  }
+  uint32_t firstResultOf(const Body &body, size_t element, size_t group) const {
+    return body.numOperands + uint32_t(group * numMade) + madeBefore[element];
+  }
 };
 
 /// Where the elements of `pattern` are, by kinds alone: optional ones are there
-/// if their kind comes next. `kindAt(i)` is the kind of step i of `numSteps`.
-template <typename KindAt>
-std::optional<PatternForm> formOf(const PatternInfo &pattern, size_t numSteps,
-                                  KindAt kindAt) {
-  PatternForm form;
-  for (size_t e = 0; e < pattern.elements.size() && e < kMaxElements; ++e) {
-    const ElementInfo &element = pattern.elements[e];
-    bool isThere =
-        form.stride < numSteps && kindAt(form.stride) == element.kind;
-    if (!isThere && !element.isOptional)
-      return std::nullopt;
-    form.stepOf[e] = int8_t(isThere ? int(form.stride++) : -1);
-  }
-  form.numGroups = numSteps / form.stride;
-  size_t most = pattern.batch ? pattern.batch->maxGroups : 1;
-  if (numSteps % form.stride != 0 || form.numGroups > most)
-    return std::nullopt;
-  for (size_t i = form.stride; i < numSteps; ++i)
-    if (kindAt(i) != kindAt(i % form.stride))
-      return std::nullopt;
-  return form;
-}
+/// if their kind comes next.
+std::optional<PatternForm> formOf(const PatternInfo &pattern, const Body &body);
 
 /// A body's pattern: the number of a kind for one primitive, else
 /// kNumOpKinds + the position in allPatterns().

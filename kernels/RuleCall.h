@@ -20,7 +20,7 @@
 
 namespace aicf::rules {
 
-/// One operand or result slot of a call.
+/// One operand or result slot of a primitive.
 struct Operand {
   const TensorDesc *desc; ///< null: absent
   size_t slot;
@@ -37,48 +37,46 @@ struct Operand {
 };
 inline bool isAbsent(const Operand &operand) { return !operand.desc; }
 
-/// What a primitive of a call has at its slots.
-struct Step {
-  CallSlots slots;
-  std::vector<Operand> ins, outs;
-  Span<const uint8_t> attrs;
-};
-
-/// A call under check, or one that a family is asked about. Counts, presence,
-/// element types and fields are right before the first constraint is asked.
-class Call {
+/// A call under check, or one that a family is asked about: a body and the
+/// types of its values. Counts, presence, element types and fields are right
+/// before the first constraint is asked.
+class Call : public BodyCall<const TensorDesc> {
 public:
-  /// One primitive. The lists must outlive the call.
-  Call(CallSlots slots, Span<const TensorDesc> operands,
-       Span<const TensorDesc> results, Span<const uint8_t> attrs);
-  /// A body with the types of all its values: see describeValues(). Both must
-  /// outlive the call.
-  Call(const Body &body, Span<const TensorDesc> values);
+  /// `types` by the body's numbers (see describeValues()); those that are not
+  /// known yet may be missing at the end. Both must outlive the call.
+  using BodyCall::BodyCall;
 
   /// What holds for every record: which operands are there, of which elements.
-  Status checkOperands() const;
+  Status checkOperands(StepPosition at) const;
+  /// True if an operand or a result is of `dtype`.
+  bool computesIn(DType dtype, StepPosition at) const;
   /// The results' types follow from the operands' as the record says.
-  Status checkResults() const;
+  Status checkResults(StepPosition at) const;
 
 private:
   template <typename> friend class aicf::CallView;
-  template <typename> friend class aicf::PatternView;
-  Status checkResult(const Operand &result, const ResultInfo &info) const;
-  const Operand &in(size_t step, size_t slot) const {
-    return steps[step].ins[slot];
+  Status checkResult(StepPosition at, const Operand &result,
+                     const ResultInfo &info) const;
+  /// The desc of a value, null where it is absent.
+  const TensorDesc *descOf(int64_t value) const;
+  CallSlots slotsOf(StepPosition at) const;
+  Operand in(StepPosition at, size_t slot) const;
+  Operand out(StepPosition at, size_t slot) const;
+  static std::optional<Operand> ifPresent(Operand operand) {
+    return isAbsent(operand) ? std::nullopt : std::optional(operand);
   }
-  const Operand &out(size_t step, size_t slot) const {
-    return steps[step].outs[slot];
+  std::optional<Operand> optionalIn(StepPosition at, size_t slot) const {
+    return ifPresent(in(at, slot));
   }
-  size_t numIns(size_t step) const { return steps[step].ins.size(); }
-  Span<const uint8_t> attrs(size_t step) const { return steps[step].attrs; }
-  size_t numSteps() const { return steps.size(); }
-  OpKind kindAt(size_t step) const {
-    return OpKind(steps[step].slots.info - kOpInfos);
+  std::optional<Operand> optionalOut(StepPosition at, size_t slot) const {
+    return ifPresent(out(at, slot));
   }
-
-  std::vector<Step> steps;
 };
+
+/// Checks the primitive at `at` of a call whose values up to its results are
+/// known: presence, element types, fields, the numbered constraints, the types
+/// of the results.
+Status checkStep(const Call &call, const BodyStep &step, StepPosition at);
 
 inline bool isHalf(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16;
@@ -103,9 +101,10 @@ Status hasType(const Operand &operand, const TensorDesc &like);
 Status hasTypeOrIsNarrower(const Operand &operand, const Operand &like);
 Status isNumber(const char *field, double value, bool isLegal,
                 const char *expected);
-/// Ok for an operand that is absent.
+/// Returns ok for an operand that is absent.
 template <typename Rule, typename... Args>
-Status ifThere(const Operand *operand, Rule rule, const Args &...args) {
+Status ifThere(const std::optional<Operand> &operand, Rule rule,
+               const Args &...args) {
   return operand ? rule(*operand, args...) : Status();
 }
 

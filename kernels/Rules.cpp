@@ -18,36 +18,26 @@
 namespace aicf {
 namespace rules {
 
-Call::Call(CallSlots slots, Span<const TensorDesc> operands,
-           Span<const TensorDesc> results, Span<const uint8_t> attrs) {
-  Step step{slots, {}, {}, attrs};
-  step.ins.reserve(operands.size());
-  for (size_t i = 0; i < operands.size(); ++i)
-    step.ins.push_back({operands[i].isAbsent ? nullptr : &operands[i], i, false,
-                        slots.info->operands[slots.operandAt(i)].name});
-  step.outs.reserve(results.size());
-  for (size_t i = 0; i < results.size(); ++i)
-    step.outs.push_back({results[i].isAbsent ? nullptr : &results[i], i, true,
-                         slots.info->results[i].name});
-  steps.push_back(std::move(step));
+const TensorDesc *Call::descOf(int64_t value) const {
+  bool isKnown = value >= 0 && value < int64_t(values.size());
+  return isKnown && !values[size_t(value)].isAbsent ? &values[size_t(value)]
+                                                    : nullptr;
 }
 
-Call::Call(const Body &body, Span<const TensorDesc> values) {
-  steps.reserve(body.steps.size());
-  uint32_t next = body.numOperands;
-  for (const BodyStep &from : body.steps) {
-    const OpInfo &info = infoOf(from.kind);
-    Step step{*CallSlots::of(info, from.operands.size()), {}, {}, from.attrs};
-    for (size_t i = 0; i < from.operands.size(); ++i)
-      step.ins.push_back(
-          {from.operands[i] == kAbsentValue ? nullptr
-                                            : &values[size_t(from.operands[i])],
-           i, false, info.operands[step.slots.operandAt(i)].name});
-    for (size_t i = 0; i < info.numResults; ++i, ++next)
-      step.outs.push_back({values[next].isAbsent ? nullptr : &values[next], i,
-                           true, info.results[i].name});
-    steps.push_back(std::move(step));
-  }
+CallSlots Call::slotsOf(StepPosition at) const {
+  const BodyStep &step = stepAt(at);
+  return *CallSlots::of(infoOf(step.kind), step.operands.size());
+}
+
+Operand Call::in(StepPosition at, size_t slot) const {
+  CallSlots slots = slotsOf(at);
+  return {descOf(stepAt(at).operands[slot]), slot, false,
+          slots.info->operands[slots.operandAt(slot)].name};
+}
+
+Operand Call::out(StepPosition at, size_t slot) const {
+  return {descOf(int64_t(at.firstResult + slot)), slot, true,
+          infoOf(stepAt(at).kind).results[slot].name};
 }
 
 namespace {
@@ -77,21 +67,22 @@ Status isThere(const Operand &operand) {
 
 } // namespace
 
-Status Call::checkOperands() const {
-  const auto &[slots, ins, outs, attrs] = steps.front();
-  for (const Operand &operand : ins) {
-    const OperandInfo &info =
-        slots.info->operands[slots.operandAt(operand.slot)];
+Status Call::checkOperands(StepPosition at) const {
+  CallSlots slots = slotsOf(at);
+  for (size_t i = 0; i < stepAt(at).operands.size(); ++i) {
+    Operand operand = in(at, i);
+    const OperandInfo &info = slots.info->operands[slots.operandAt(i)];
     if (info.presence != Presence::Optional)
       AICF_RETURN_IF_ERROR(isThere(operand));
     if (!isAbsent(operand))
       AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
     if (info.like >= 0) // both are plain, and `like` stands before it
       AICF_RETURN_IF_ERROR(
-          hasType(operand, *ins[slots.slotOf(size_t(info.like))]));
+          hasType(operand, *in(at, slots.slotOf(size_t(info.like)))));
   }
-  for (const Operand &result : outs) {
-    const ResultInfo &info = slots.info->results[result.slot];
+  for (size_t i = 0; i < slots.info->numResults; ++i) {
+    Operand result = out(at, i);
+    const ResultInfo &info = slots.info->results[i];
     if (info.presence != Presence::Optional)
       AICF_RETURN_IF_ERROR(isThere(result));
     if (!isAbsent(result))
@@ -100,31 +91,38 @@ Status Call::checkOperands() const {
   return {};
 }
 
-Status Call::checkResult(const Operand &result, const ResultInfo &info) const {
+bool Call::computesIn(DType dtype, StepPosition at) const {
+  const BodyStep &step = stepAt(at);
+  for (size_t i = 0; i < step.operands.size() + step.numResults(); ++i) {
+    Operand operand = i < step.operands.size()
+                          ? in(at, i)
+                          : out(at, i - step.operands.size());
+    if (!isAbsent(operand) && operand->dtype == dtype)
+      return true;
+  }
+  return false;
+}
+
+Status Call::checkResult(StepPosition at, const Operand &result,
+                         const ResultInfo &info) const {
   if (info.rule == TypeRule::Checked) // by the numbered constraints
     return {};
   if (info.rule == TypeRule::Flag)
-    return hasType(result, TensorDesc(DType::I32, {}));
-  const Step &step = steps.front();
-  const Operand &of = step.ins[step.slots.slotOf(info.of)];
+    return hasType(result, *typeByRule(info.rule, {}));
+  Operand of = in(at, slotsOf(at).slotOf(info.of));
   if (isAbsent(of) != isAbsent(result))
     return makeError(StatusCode::InvalidArgument, result.text(), " is ",
                      isAbsent(result) ? "absent" : "there", ", but ", of.text(),
                      " is ", isAbsent(of) ? "absent" : "there");
   if (isAbsent(of))
     return {};
-  if (info.rule == TypeRule::ScalarOf)
-    return hasType(result, TensorDesc(of->dtype, {}));
-  if (info.rule == TypeRule::WideScalarOf)
-    return hasType(result, TensorDesc(wide(of->dtype), {}));
-  return hasType(result, info.rule == TypeRule::RowsOf ? rowsOf(*of) : *of);
+  return hasType(result, *typeByRule(info.rule, *of));
 }
 
-Status Call::checkResults() const {
-  const Step &step = steps.front();
-  for (const Operand &result : step.outs)
-    AICF_RETURN_IF_ERROR(
-        checkResult(result, step.slots.info->results[result.slot]));
+Status Call::checkResults(StepPosition at) const {
+  const OpInfo &info = infoOf(stepAt(at).kind);
+  for (size_t i = 0; i < info.numResults; ++i)
+    AICF_RETURN_IF_ERROR(checkResult(at, out(at, i), info.results[i]));
   return {};
 }
 
@@ -196,6 +194,24 @@ TensorDesc rowsOf(const TensorDesc &x) {
 
 } // namespace rules
 
+std::optional<TensorDesc> typeByRule(TypeRule rule, const TensorDesc &of) {
+  switch (rule) {
+  case TypeRule::Like:
+    return of;
+  case TypeRule::ScalarOf:
+    return TensorDesc(of.dtype, {});
+  case TypeRule::WideScalarOf:
+    return TensorDesc(rules::wide(of.dtype), {});
+  case TypeRule::RowsOf:
+    return rules::rowsOf(of);
+  case TypeRule::Flag:
+    return TensorDesc(DType::I32, {});
+  case TypeRule::Checked:
+    break;
+  }
+  return std::nullopt;
+}
+
 Status checkRange(const char *name, double value, Range range) {
   auto isIt = [&](bool isLegal, const char *expected) {
     return rules::isNumber(name, value, isLegal, expected);
@@ -240,10 +256,10 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
 }
 
 /// The first numbered constraint that does not hold.
-Status checkConstraints(OpKind kind, const Call &call) {
+Status checkConstraints(OpKind kind, const Call &call, StepPosition at) {
 #define AICF_ASK(OP, VIEW, N)                                                  \
   if (kind == OpKind::VIEW)                                                    \
-    if (Status status = OP##_c##N(call); !status.ok())                         \
+    if (Status status = OP##_c##N({call, at}); !status.ok())                   \
       return status.withContext("C" #N);
   AICF_CONSTRAINTS(AICF_ASK)
 #undef AICF_ASK
@@ -263,25 +279,43 @@ Status checkCounts(const OpInfo &info, std::optional<CallSlots> slots,
 }
 
 } // namespace
+
+Status checkStep(const Call &call, const BodyStep &step, StepPosition at) {
+  AICF_RETURN_IF_ERROR(call.checkOperands(at));
+  const OpInfo &info = infoOf(step.kind);
+  bool isDouble = call.computesIn(DType::F64, at);
+  for (size_t i = 0; i < info.numFields; ++i)
+    AICF_RETURN_IF_ERROR(checkField(info.fields[i], step.attrs, isDouble));
+  AICF_RETURN_IF_ERROR(checkConstraints(step.kind, call, at));
+  return call.checkResults(at);
+}
+
 } // namespace rules
+
+/// A body of one primitive, and the types of what is there.
+static std::pair<Body, std::vector<TensorDesc>>
+makeTypedBody(OpKind kind, Span<const TensorDesc> ins,
+              Span<const TensorDesc> outs, Span<const uint8_t> attrs) {
+  std::vector<bool> hasOperand;
+  std::vector<TensorDesc> types;
+  for (const TensorDesc &desc : ins) {
+    hasOperand.push_back(!desc.isAbsent);
+    if (!desc.isAbsent)
+      types.push_back(desc);
+  }
+  types.insert(types.end(), outs.begin(), outs.end());
+  return {makeBody(kind, {attrs.begin(), attrs.end()}, hasOperand, {}),
+          std::move(types)};
+}
 
 Status checkRecord(OpKind kind, Span<const TensorDesc> ins,
                    Span<const TensorDesc> outs, Span<const uint8_t> attrs) {
   const OpInfo &info = infoOf(kind);
-  std::optional<CallSlots> slots = CallSlots::of(info, ins.size());
-  AICF_RETURN_IF_ERROR(
-      rules::checkCounts(info, slots, ins.size(), outs.size()));
-  rules::Call call(*slots, ins, outs, attrs);
-  AICF_RETURN_IF_ERROR(call.checkOperands());
-  auto isF64 = [](const TensorDesc &desc) {
-    return !desc.isAbsent && desc.dtype == DType::F64;
-  };
-  bool isDouble = std::any_of(ins.begin(), ins.end(), isF64) ||
-                  std::any_of(outs.begin(), outs.end(), isF64);
-  for (size_t i = 0; i < info.numFields; ++i)
-    AICF_RETURN_IF_ERROR(rules::checkField(info.fields[i], attrs, isDouble));
-  AICF_RETURN_IF_ERROR(rules::checkConstraints(kind, call));
-  return call.checkResults();
+  AICF_RETURN_IF_ERROR(rules::checkCounts(info, CallSlots::of(info, ins.size()),
+                                          ins.size(), outs.size()));
+  auto [body, types] = makeTypedBody(kind, ins, outs, attrs);
+  rules::Call call(body, types);
+  return rules::checkStep(call, body.steps.front(), {0, body.numOperands});
 }
 
 Status checkCall(OpKind kind, Span<const TensorDesc> ins,
@@ -305,10 +339,10 @@ std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
   if (f.hasDefault)
     return f.format == 'd' ? FieldValue(f.defaultValue)
                            : FieldValue(int64_t(f.defaultValue));
-  std::optional<CallSlots> slots = CallSlots::of(info, ins.size());
-  if (!slots)
+  if (!CallSlots::of(info, ins.size()))
     return std::nullopt;
-  rules::Call call(*slots, ins, {}, {});
+  auto [body, types] = makeTypedBody(kind, ins, {}, {});
+  rules::Call call(body, types);
 #define AICF_ASK(OP, VIEW, FIELD)                                              \
   if (kind == OpKind::VIEW && f.name == #FIELD)                                \
     return rules::default_##OP##_##FIELD(call);

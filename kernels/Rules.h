@@ -31,6 +31,10 @@ Status checkCall(OpKind kind, Span<const TensorDesc> ins,
 Status checkRecord(OpKind kind, Span<const TensorDesc> ins,
                    Span<const TensorDesc> outs, Span<const uint8_t> attrs);
 
+/// The type that a record's rule gives a result by that of an operand; nothing
+/// where constraints say it.
+std::optional<TensorDesc> typeByRule(TypeRule rule, const TensorDesc &of);
+
 /// The default of field number `field` of `kind`, which dumps leave out, for a
 /// call with these operands; nothing when the field has none.
 std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,

@@ -14,6 +14,8 @@
 
 #include "aicf/Ops.h"
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace aicf {
@@ -57,10 +59,37 @@ struct Body {
     return number;
   }
   uint32_t numValues() const { return firstResultOf(steps.size()); }
+  /// The step that makes value `number`, and at which of its results.
+  std::pair<size_t, size_t> makerOf(uint32_t number) const {
+    size_t step = 0, slot = number - numOperands;
+    while (slot >= steps[step].numResults())
+      slot -= steps[step++].numResults();
+    return {step, slot};
+  }
   /// True for a call of one primitive, of `kind`.
   bool isOnly(OpKind kind) const {
     return steps.size() == 1 && steps.front().kind == kind;
   }
+};
+
+/// A body with one T for each of its values, by number: their types, or their
+/// memory. Owns both.
+template <typename T> class BodyValues {
+public:
+  BodyValues() = default;
+  BodyValues(std::shared_ptr<const Body> body, std::vector<T> values)
+      : shared(std::move(body)), all(std::move(values)) {}
+
+  const Body &body() const { return *shared; }
+  const std::shared_ptr<const Body> &sharedBody() const { return shared; }
+  const std::vector<T> &values() const { return all; }
+  /// Of the call.
+  const T &operand(size_t i) const { return all[i]; }
+  const T &result(size_t i) const { return all[shared->results[i]]; }
+
+private:
+  std::shared_ptr<const Body> shared;
+  std::vector<T> all;
 };
 
 /// A body of one primitive. `hasOperand` and `hasResult` say for each slot of

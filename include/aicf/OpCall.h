@@ -42,17 +42,15 @@ struct CallRequest {
 };
 
 /// A checked call with its kernel; owns its lists, not the tensors' memory.
-class ResolvedCall {
+class ResolvedCall : public BodyValues<TensorView> {
 public:
   ResolvedCall() = default;
-  /// `values` by the body's numbers; those inside have no memory.
-  ResolvedCall(const KernelRow &row, std::shared_ptr<const Body> body,
-               std::vector<TensorView> values, TensorView workspace)
-      : row(&row), body(std::move(body)), workspace(workspace),
-        values(std::move(values)) {}
+  /// Values inside the body have no memory.
+  ResolvedCall(const KernelRow &row, BodyValues<TensorView> values,
+               TensorView workspace)
+      : BodyValues(std::move(values)), row(&row), workspace(workspace) {}
 
   const KernelRow *row = nullptr;
-  std::shared_ptr<const Body> body;
   std::shared_ptr<const DeviceCall> deviceCall;
   TensorView workspace;
   /// Whose call this is, for traces; -1 for none.
@@ -63,12 +61,6 @@ public:
 
   /// What the kernel is called with; refers to this call.
   LaunchArgs launchArgs() const;
-
-  const TensorView &operand(size_t i) const { return values[i]; }
-  const TensorView &result(size_t i) const { return values[body->results[i]]; }
-
-private:
-  std::vector<TensorView> values;
 };
 
 /// Validates a call and finds its kernel. Errors: BadAttrSize, ShapeMismatch,

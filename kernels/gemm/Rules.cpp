@@ -44,10 +44,10 @@ Status gemm_c4(const GemmView<Call> &c) {
 
 /// Libraries count rows in 32 bits.
 Status gemm_c5(const GemmView<Call> &c) {
-  for (const Operand *operand : {&c.a(), &c.b()})
-    if ((*operand)->rows() > INT32_MAX)
-      return makeError(StatusCode::ShapeMismatch, operand->text(), " is ",
-                       (*operand)->toString(), " of ", (*operand)->rows(),
+  for (const Operand &operand : {c.a(), c.b()})
+    if (operand->rows() > INT32_MAX)
+      return makeError(StatusCode::ShapeMismatch, operand.text(), " is ",
+                       operand->toString(), " of ", operand->rows(),
                        " rows, expected fewer than 2147483648");
   return {};
 }

@@ -21,8 +21,9 @@ Status biasCorrection(const Operand &bc, DType dtype) {
 }
 
 /// C1 of a single optimizer on one group.
-Status group(const Operand &p, const Operand &g, const Operand *m,
-             const Operand *v) {
+Status group(const Operand &p, const Operand &g,
+             const std::optional<Operand> &m,
+             const std::optional<Operand> &v = {}) {
   AICF_RETURN_IF_ERROR(hasTypeOrIsNarrower(g, p));
   AICF_RETURN_IF_ERROR(ifThere(m, hasType, *p));
   return ifThere(v, hasType, *p);
@@ -31,7 +32,7 @@ Status group(const Operand &p, const Operand &g, const Operand *m,
 } // namespace
 
 Status adam_step_c1(const AdamStepView<Call> &c) {
-  return group(c.p(), c.g(), &c.m(), &c.v());
+  return group(c.p(), c.g(), c.m(), c.v());
 }
 Status adam_step_c2(const AdamStepView<Call> &c) {
   AICF_RETURN_IF_ERROR(biasCorrection(c.bc(), c.p()->dtype));
@@ -42,7 +43,7 @@ Status adam_step_c3(const AdamStepView<Call> &c) {
 }
 
 Status sgd_step_c1(const SgdStepView<Call> &c) {
-  return group(c.p(), c.g(), c.m(), nullptr);
+  return group(c.p(), c.g(), c.m());
 }
 Status sgd_step_c2(const SgdStepView<Call> &c) {
   return scalars(c, c.p()->dtype);
@@ -59,7 +60,7 @@ Status sgd_step_c4(const SgdStepView<Call> &c) {
 }
 
 Status lion_step_c1(const LionStepView<Call> &c) {
-  return group(c.p(), c.g(), &c.m(), nullptr);
+  return group(c.p(), c.g(), c.m());
 }
 Status lion_step_c2(const LionStepView<Call> &c) {
   return scalars(c, c.p()->dtype);

@@ -12,20 +12,39 @@
 
 namespace aicf::reference {
 
-void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
-         Span<const uint8_t> attrs) {
-  Call call(ins, outs, attrs);
+static void compute(const Call &call, OpKind kind, StepPosition at) {
   switch (kind) {
 #define AICF_RUN(KIND)                                                         \
   case OpKind::KIND:                                                           \
-    return compute(KIND##View<Call>(call));
+    return compute(KIND##View<Call>(call, at));
     AICF_KINDS(AICF_RUN)
 #undef AICF_RUN
   }
 }
 
-void run(const Body &body, const std::vector<Tensor> &ins,
-         std::vector<Tensor> &outs, Span<const BodySlot> lost) {
+void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
+         Span<const uint8_t> attrs) {
+  std::vector<bool> hasOperand;
+  std::vector<Tensor> values;
+  for (const Tensor &in : ins) {
+    hasOperand.push_back(!isAbsent(in));
+    if (!isAbsent(in))
+      values.push_back(in);
+  }
+  size_t numIns = values.size();
+  for (Tensor &out : outs)
+    values.push_back(std::move(out));
+  Body body = makeBody(kind, {attrs.begin(), attrs.end()}, hasOperand, {});
+  compute(Call(body, values), kind, {0, body.numOperands});
+  for (size_t i = 0; i < outs.size(); ++i)
+    outs[i] = std::move(values[numIns + i]);
+}
+
+/// Every value of a body: the operands, and room for what it makes. Nothing for
+/// a body that the rules refuse.
+static std::vector<Tensor> makeValues(const Body &body,
+                                      const std::vector<Tensor> &ins,
+                                      const std::vector<Tensor> &outs) {
   std::vector<TensorDesc> in, out;
   for (const Tensor &tensor : ins)
     in.push_back(tensor.desc);
@@ -33,7 +52,7 @@ void run(const Body &body, const std::vector<Tensor> &ins,
     out.push_back(tensor.desc);
   StatusOr<std::vector<TensorDesc>> types = describeValues(body, in, out);
   if (!types.ok())
-    return; // the caller says that it is
+    return {};
   std::vector<Tensor> values(ins);
   for (size_t i = values.size(); i < types->size(); ++i) {
     const TensorDesc &desc = (*types)[i];
@@ -41,22 +60,27 @@ void run(const Body &body, const std::vector<Tensor> &ins,
         {desc, std::vector<double>(desc.isAbsent ? 0 : size_t(desc.elements()),
                                    std::nan(""))});
   }
-  size_t next = body.numOperands;
-  for (size_t index = 0; index < body.steps.size(); ++index) {
-    const BodyStep &step = body.steps[index];
-    std::vector<Tensor> operands, results;
-    for (int32_t value : step.operands)
-      operands.push_back(value == kAbsentValue
-                             ? Tensor{TensorDesc::absent(), {}}
-                             : values[size_t(value)]);
-    for (BodySlot read : lost)
-      if (read.step == index)
-        fill(operands[read.slot], [](size_t) { return std::nan(""); });
-    for (uint32_t r = 0; r < step.numResults(); ++r)
-      results.push_back(std::move(values[next + r]));
-    run(step.kind, operands, results, step.attrs);
-    for (Tensor &result : results)
-      values[next++] = std::move(result);
+  return values;
+}
+
+void run(const Body &body, const std::vector<Tensor> &ins,
+         std::vector<Tensor> &outs, Span<const BodySlot> lost) {
+  std::vector<Tensor> values = makeValues(body, ins, outs);
+  if (values.empty())
+    return; // the caller says that it is
+  // A slot that is lost reads a value of its own, behind the body's.
+  Body reading = body;
+  for (BodySlot read : lost) {
+    int32_t &operand = reading.steps[read.step].operands[read.slot];
+    Tensor nothing = values[size_t(operand)];
+    fill(nothing, [](size_t) { return std::nan(""); });
+    operand = int32_t(values.size());
+    values.push_back(std::move(nothing));
+  }
+  StepPosition at{0, body.numOperands};
+  for (const BodyStep &step : reading.steps) {
+    compute(Call(reading, values), step.kind, at);
+    at = {at.step + 1, at.firstResult + step.numResults()};
   }
   for (size_t i = 0; i < outs.size(); ++i)
     outs[i] = values[body.results[i]];

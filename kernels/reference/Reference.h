@@ -34,24 +34,7 @@ struct Tensor {
 inline bool isAbsent(const Tensor &tensor) { return tensor.desc.isAbsent; }
 
 /// A call with its values; operands by name: see OpViews.h.
-class Call {
-public:
-  Call(const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
-       Span<const uint8_t> attrs)
-      : ins(ins.data(), ins.size()), outs(outs.data(), outs.size()),
-        blob(attrs) {}
-
-private:
-  template <typename> friend class aicf::CallView;
-  const Tensor &in(size_t, size_t slot) const { return ins[slot]; }
-  Tensor &out(size_t, size_t slot) const { return outs[slot]; }
-  size_t numIns(size_t) const { return ins.size(); }
-  Span<const uint8_t> attrs(size_t) const { return blob; }
-
-  Span<const Tensor> ins;
-  Span<Tensor> outs;
-  Span<const uint8_t> blob;
-};
+using Call = BodyCall<Tensor>;
 
 /// Computes the results of one legal call; `outs` come with their descs and as
 /// many values as they have elements. Absent operands and results have an

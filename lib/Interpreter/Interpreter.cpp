@@ -298,18 +298,13 @@ Status Interpreter::checkInputs(size_t entry) const {
 /// with value `result` of the body: the record, or the pattern, ties the two.
 static bool isReadInTime(const Body &body, uint32_t result,
                          reference::BodySlot read) {
-  size_t maker = 0;
-  while (result >= body.firstResultOf(maker) + body.steps[maker].numResults())
-    ++maker;
-  size_t of = result - body.firstResultOf(maker);
+  auto [maker, of] = body.makerOf(result);
   const BodyStep &step = body.steps[read.step];
   if (body.steps.size() == 1)
     return CallSlots::of(infoOf(step.kind), step.operands.size())
         ->mayShareStorage(of, read.slot);
   const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
-  auto form = pattern ? formOf(*pattern, body.steps.size(),
-                               [&](size_t i) { return body.steps[i].kind; })
-                      : std::nullopt;
+  auto form = pattern ? formOf(*pattern, body) : std::nullopt;
   if (!form || maker / form->stride != read.step / form->stride)
     return false;
   auto isAt = [&](PlaceInfo place, size_t at, size_t slot) {

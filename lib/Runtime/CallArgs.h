@@ -17,7 +17,7 @@
 namespace aicf {
 
 inline LaunchArgs ResolvedCall::launchArgs() const {
-  return {*body, values, workspace};
+  return {body(), values(), workspace};
 }
 
 } // namespace aicf

@@ -594,7 +594,7 @@ Status Executor::Impl::checkWritten(const PreparedEntry &prepared,
 TraceRecord Executor::Impl::describe(size_t index,
                                      const ResolvedCall &call) const {
   TraceRecord entry;
-  entry.op = primitiveNames(*call.body);
+  entry.op = primitiveNames(call.body());
   entry.kid = std::string(call.row->kid);
   entry.stream = call.stream;
   const PlanEntry &planEntry = plan->entries[index];
@@ -616,9 +616,9 @@ TraceRecord Executor::Impl::describe(size_t index,
     for (uint32_t value : planCall.outs)
       entry.outNames.push_back(nameOfValue(value));
   }
-  for (size_t i = 0; i < call.body->numOperands; ++i)
+  for (size_t i = 0; i < call.body().numOperands; ++i)
     entry.inTypes.push_back(call.operand(i).desc.toString());
-  for (size_t i = 0; i < call.body->results.size(); ++i)
+  for (size_t i = 0; i < call.body().results.size(); ++i)
     entry.outTypes.push_back(call.result(i).desc.toString());
   return entry;
 }

@@ -180,7 +180,7 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
 
   typed = *row->launched(typed); // which the row accepts
   std::vector<TensorView> values;
-  for (const TensorDesc &desc : typed.types())
+  for (const TensorDesc &desc : typed.values())
     values.push_back({nullptr, desc});
   auto place = [&](TensorView &value, const TensorView &given) {
     value = {given.start(), value.desc};
@@ -189,7 +189,7 @@ StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
     place(values[i], request.ins[i]);
   for (size_t r = 0; r < request.outs.size(); ++r)
     place(values[request.body->results[r]], request.outs[r]);
-  ResolvedCall call(*row, request.body, std::move(values), request.workspace);
+  ResolvedCall call(*row, {request.body, std::move(values)}, request.workspace);
   AICF_ASSIGN_OR_RETURN(call.deviceCall, device.prepareCall(call));
   return call;
 }

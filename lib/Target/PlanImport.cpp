@@ -43,29 +43,8 @@ private:
 };
 } // namespace
 
-static Type elementOf(DType dtype, Builder &builder) {
-  switch (dtype) {
-  case DType::F32:
-    return builder.getF32Type();
-  case DType::F16:
-    return builder.getF16Type();
-  case DType::BF16:
-    return builder.getBF16Type();
-  case DType::F64:
-    return builder.getF64Type();
-  case DType::I32:
-    return builder.getI32Type();
-  case DType::I64:
-    break;
-  }
-  return builder.getI64Type();
-}
-
 ValueType PlanImporter::typeOf(const PlanValue &value) {
-  Span<const int64_t> shape = value.desc.shape();
-  auto dense = RankedTensorType::get(ArrayRef(shape.data(), shape.size()),
-                                     elementOf(value.desc.dtype, builder));
-  return ValueType::get(context, withLayout(dense, value.desc.layout));
+  return ValueType::get(context, toTensorType(context, value.desc));
 }
 
 /// "file:line:column", as the encoder writes it.

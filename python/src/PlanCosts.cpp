@@ -42,8 +42,11 @@ double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
   std::vector<TensorDesc> values =
       check(describeValues(*call.body, ins, outs)); // verified when loaded
   double flops = 0;
-  for (size_t i = 0; i < call.body->steps.size(); ++i)
-    flops += flopsOf(call.body->steps[i], values, call.body->firstResultOf(i));
+  uint32_t firstResult = call.body->numOperands;
+  for (const BodyStep &step : call.body->steps) {
+    flops += flopsOf(step, values, firstResult);
+    firstResult += step.numResults();
+  }
   return flops;
 }
 

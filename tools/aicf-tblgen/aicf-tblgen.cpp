@@ -351,7 +351,8 @@ void emitAccessors(const Primitive &p, ArrayRef<Operand> all, StringRef side,
   for (auto [i, o] : llvm::enumerate(all)) {
     std::string at = std::to_string(i);
     if (o.isVariadic()) {
-      os << "  auto &" << o.name << "(size_t i) const { return this->inAt(i); "
+      os << "  decltype(auto) " << o.name
+         << "(size_t i) const { return this->inAt(i); "
          << "}\n";
       continue;
     }
@@ -359,11 +360,11 @@ void emitAccessors(const Primitive &p, ArrayRef<Operand> all, StringRef side,
       at = "num" + convertToCamelFromSnakeCase(p.operands[0].name, true) +
            "() - 1 + " + at;
     if (o.isOptional())
-      os << "  auto *" << o.name << "() const { return this->optional" << side
+      os << "  auto " << o.name << "() const { return this->optional" << side
          << "At(" << at << "); }\n";
     else
-      os << "  auto &" << o.name << "() const { return this->" << get << "("
-         << at << "); }\n";
+      os << "  decltype(auto) " << o.name << "() const { return this->" << get
+         << "(" << at << "); }\n";
   }
 }
 

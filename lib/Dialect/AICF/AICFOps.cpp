@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
+#include "kernels/Rules.h"
 #include "lib/Dialect/Record.h"
 
 #include "mlir/IR/Builders.h"
@@ -44,21 +45,14 @@ bool aicf::step::isAbiTensor(Type t) {
 /// that it follows is not a tensor.
 static Type inferType(const ResultInfo &info, ArrayRef<Value> slots,
                       MLIRContext *context) {
-  if (info.rule == TypeRule::Flag)
-    return RankedTensorType::get({}, IntegerType::get(context, 32));
   // Where an optional operand is absent, its result is there and unused.
   Value of = slots[info.of] ? slots[info.of] : slots.front();
-  auto type = dyn_cast<RankedTensorType>(of.getType());
-  if (!type || info.rule == TypeRule::Like)
+  if (info.rule != TypeRule::Flag && !isAbiTensor(of.getType()))
     return of.getType();
-  ArrayRef<int64_t> shape = type.getShape();
-  Type element = type.getElementType();
-  if (info.rule == TypeRule::WideScalarOf &&
-      (element.isF16() || element.isBF16()))
-    element = Float32Type::get(context);
-  if (info.rule != TypeRule::RowsOf || shape.empty())
-    return RankedTensorType::get({}, element);
-  return type.clone(shape.drop_back());
+  TensorDesc desc = info.rule == TypeRule::Flag
+                        ? TensorDesc()
+                        : rt::toTensorDesc(of.getType());
+  return rt::toTensorType(context, typeByRule(info.rule, desc).value_or(desc));
 }
 
 /// Descs of the results; where an optional operand is absent, so is its result.

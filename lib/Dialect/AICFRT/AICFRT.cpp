@@ -54,6 +54,33 @@ TensorDesc aicf::rt::toTensorDesc(Type type) {
   return desc;
 }
 
+static Type elementOf(DType dtype, Builder builder) {
+  switch (dtype) {
+  case DType::F32:
+    return builder.getF32Type();
+  case DType::F16:
+    return builder.getF16Type();
+  case DType::BF16:
+    return builder.getBF16Type();
+  case DType::F64:
+    return builder.getF64Type();
+  case DType::I32:
+    return builder.getI32Type();
+  case DType::I64:
+    break;
+  }
+  return builder.getI64Type();
+}
+
+RankedTensorType aicf::rt::toTensorType(MLIRContext *context,
+                                        const TensorDesc &desc) {
+  Span<const int64_t> shape = desc.shape();
+  return withLayout(
+      RankedTensorType::get({shape.data(), shape.size()},
+                            elementOf(desc.dtype, Builder(context))),
+      desc.layout);
+}
+
 std::optional<aicf::Layout> aicf::rt::layoutOf(RankedTensorType type) {
   Attribute encoding = type.getEncoding();
   if (!encoding)

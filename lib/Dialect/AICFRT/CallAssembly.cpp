@@ -98,11 +98,13 @@ void printSteps(AsmPrinter &p, const Body &body, PrintOperand printOperand,
     else
       p << names[value];
   };
-  for (auto [i, step] : llvm::enumerate(body.steps)) {
+  uint32_t next = body.numOperands;
+  for (const BodyStep &step : body.steps) {
     newline();
-    uint32_t first = body.firstResultOf(i);
+    uint32_t first = next;
+    next += step.numResults();
     StringRef separator = "";
-    for (uint32_t r = first; r < first + step.numResults(); ++r) {
+    for (uint32_t r = first; r < next; ++r) {
       if (names[r].empty())
         continue;
       p << separator << names[r];

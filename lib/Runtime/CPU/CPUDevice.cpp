@@ -66,9 +66,9 @@ std::vector<ByteAccess> accessesOf(const ResolvedCall &call) {
     if (view.start() && bytes)
       accesses.push_back({begin, begin + bytes, writes});
   };
-  for (size_t i = 0; i < call.body->numOperands; ++i)
+  for (size_t i = 0; i < call.body().numOperands; ++i)
     add(call.operand(i), false);
-  for (size_t r = 0; r < call.body->results.size(); ++r)
+  for (size_t r = 0; r < call.body().results.size(); ++r)
     add(call.result(r), true);
   add(call.workspace, true);
   return accesses;

@@ -76,7 +76,7 @@ private:
 
 /// M, N and K of a gemm, as a kernel would run over them.
 static bool isAligned(const TypedBody &typed) {
-  rules::Call call(typed.body(), typed.types());
+  rules::Call call(typed.body(), typed.values());
   GemmView<rules::Call> c(call);
   ProductExtents extents(*c.a(), c.attrs().transA != 0, *c.b(),
                          c.attrs().transB != 0, *c.c(), /*bias=*/nullptr);

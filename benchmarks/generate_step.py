@@ -28,7 +28,8 @@ class Writer:
         return "tensor<%s>" % "x".join([*map(str, shape), dtype or self.dtype])
 
     def arg(self, ssa, type_, role, name, init=None):
-        extra = ', aicf.init = "%s"' % init if init else ""
+        init = '"%s"' % init if isinstance(init, str) else init
+        extra = ", aicf.init = %s" % init if init else ""
         self.args.append(
             '%%%s: %s {aicf.role = "%s", aicf.name = "%s"%s}'
             % (ssa, type_, role, name, extra))
@@ -67,11 +68,12 @@ def forward(w, batch, widths, save):
     raise ValueError("at least one layer")
 
 
-def backward(w, batch, widths, inputs, pred):
+def backward(w, batch, widths, inputs, pred, loss_scale):
     out = w.tensor(batch, widths[-1])
     w.op("%%loss = aicf.mse_loss %%%s, %%t : %s, %s" % (pred, out, out))
-    w.op("%%dy%d = aicf.mse_grad %%%s, %%t : %s, %s"
-         % (len(inputs) - 1, pred, out, out))
+    scale = (", %scale", ", " + w.tensor()) if loss_scale else ("", "")
+    w.op("%%dy%d = aicf.mse_grad %%%s, %%t%s : %s, %s%s"
+         % (len(inputs) - 1, pred, scale[0], out, out, scale[1]))
     for i in reversed(range(len(inputs))):
         k, n = widths[i], widths[i + 1]
         w.op("%%dx%d, %%dW%d, %%db%d = aicf.linear_bwd %%dy%d, %%%s, %%W%d : "
@@ -83,11 +85,29 @@ def backward(w, batch, widths, inputs, pred):
                  % (i - 1, i, i - 1, h, h))
 
 
-def optimizer(w, widths, kind, attrs):
+def dynamic_loss_scale(w, widths):
+    """Whether all gradients are finite, 1/scale, and the next scale."""
+    grads = [("d%s%d" % (p, i), t) for i, (k, n) in enumerate(zip(widths, widths[1:]))
+             for p, t in (("W", w.tensor(n, k)), ("b", w.tensor(n)))]
     scalar = w.tensor()
+    w.arg("scale", scalar, "state", "loss_scale", LOSS_SCALE)
+    w.arg("streak", "tensor<i32>", "state", "loss_scale.streak")
+    w.op("%%ok = aicf.all_finite %s : %s" % (
+        ", ".join("%" + name for name, _ in grads),
+        ", ".join(type_ for _, type_ in grads)))
+    w.op("%%inv = aicf.reciprocal %%scale : %s" % scalar)
+    w.op("%%nscale, %%nstreak = aicf.loss_scale_update %%scale, %%streak, %%ok "
+         "{growth_factor = 2.0, backoff_factor = 0.5, growth_interval = 2000 : i64} : "
+         "%s, tensor<i32>, tensor<i32>" % scalar)
+
+
+def optimizer(w, widths, kind, attrs, loss_scale):
+    scalar = w.tensor()
+    g = (" inv_scale %inv ok %ok", " inv_scale " + scalar + " ok tensor<i32>",
+         ", %ok", ", tensor<i32>") if loss_scale else ("", "", "", "")
     if kind == "adam":
         w.arg("step", "tensor<i64>", "state", "step")
-        w.op("%t1 = aicf.step_inc %step : tensor<i64>")
+        w.op("%%t1 = aicf.step_inc %%step%s : tensor<i64>%s" % g[2:])
         # The bias correction needs the betas of the optimizer.
         extra = re.findall(r"beta[12] = [^,}]+", attrs)
         extra += ["dtype = %s" % w.dtype] if w.dtype != "f32" else []
@@ -103,21 +123,22 @@ def optimizer(w, widths, kind, attrs):
                     w.arg("%s%s%d" % (s, p, i), type_, "state",
                           "%s.%s" % (full, state))
                 w.op("%%n{p}{i}, %%nm{p}{i}, %%nv{p}{i} = aicf.adam_step "
-                     "%{p}{i}, %d{p}{i}, %m{p}{i}, %v{p}{i}, %bc, %lr{a} : "
-                     "{t}, {t}, {t}, {t}, {bc}, {s}".replace("%%", "%").format(
-                         p=p, i=i, t=type_, bc=w.tensor(2), s=scalar, a=attrs))
+                     "%{p}{i}, %d{p}{i}, %m{p}{i}, %v{p}{i}, %bc, %lr{g}{a} : "
+                     "{t}, {t}, {t}, {t}, {bc}, {s}{h}".replace("%%", "%").format(
+                         p=p, i=i, t=type_, bc=w.tensor(2), s=scalar, a=attrs,
+                         g=g[0], h=g[1]))
                 w.ret("nm%s%d" % (p, i), type_, "updates", full + ".exp_avg")
                 w.ret("nv%s%d" % (p, i), type_, "updates", full + ".exp_avg_sq")
             elif kind == "momentum":
                 w.arg("m%s%d" % (p, i), type_, "state", full + ".momentum")
                 w.op("%n{p}{i}, %nm{p}{i} = aicf.sgd_step %{p}{i}, %d{p}{i}, %lr "
-                     "momentum %m{p}{i}{a} : {t}, {t}, {s} momentum {t}".format(
-                         p=p, i=i, t=type_, s=scalar, a=attrs))
+                     "momentum %m{p}{i}{g}{a} : {t}, {t}, {s} momentum {t}{h}".format(
+                         p=p, i=i, t=type_, s=scalar, a=attrs, g=g[0], h=g[1]))
                 w.ret("nm%s%d" % (p, i), type_, "updates", full + ".momentum")
             else:
                 w.op("%n{p}{i}, %u{p}{i} = aicf.sgd_step %{p}{i}, %d{p}{i}, "
-                     "%lr{a} : {t}, {t}, {s}".format(
-                         p=p, i=i, t=type_, s=scalar, a=attrs))
+                     "%lr{g}{a} : {t}, {t}, {s}{h}".format(
+                         p=p, i=i, t=type_, s=scalar, a=attrs, g=g[0], h=g[1]))
             w.ret("n%s%d" % (p, i), type_, "updates", full)
 
 
@@ -142,7 +163,7 @@ def resident_batch(w, batch, widths, rows):
 
 
 def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
-               history=0, resident=0):
+               history=0, resident=0, loss_scale=False):
     w = Writer(dtype, math)
     if resident:
         resident_batch(w, batch, widths, resident)
@@ -156,13 +177,21 @@ def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
         w.results[-1] = w.results[-1].replace(
             "}", ", aicf.history = %d}" % history)
     inputs, pred = forward(w, batch, widths, save=True)
-    backward(w, batch, widths, inputs, pred)
-    optimizer(w, widths, kind, attrs)
+    backward(w, batch, widths, inputs, pred, loss_scale)
+    if loss_scale:
+        dynamic_loss_scale(w, widths)
+    optimizer(w, widths, kind, attrs, loss_scale)
+    if loss_scale:
+        w.ret("nscale", w.tensor(), "updates", "loss_scale")
+        w.ret("nstreak", "tensor<i32>", "updates", "loss_scale.streak")
     if resident:
         w.op("%nbatch = aicf.step_inc %batch : tensor<i64>")
         w.ret("nbatch", "tensor<i64>", "updates", "batch")
     w.write(out, "train_step")
 
+
+# The first loss scale, as --aicf-mixed-precision begins.
+LOSS_SCALE = 65536.0
 
 # The optimizers of hand-written steps, as attributes.
 OPTIMIZERS = {"adam": "adamw", "sgd": "sgd", "momentum": "sgd"}
@@ -222,15 +251,20 @@ def main():
     parser.add_argument("--forward", action="store_true",
                         help="the forward function alone; the compiler derives the "
                              "rest")
+    parser.add_argument("--loss-scale", action="store_true",
+                        help="without --forward: scale the loss by hand, as f16 needs")
     parser.add_argument("--predict-batch", type=int,
                         help="also write @predict for this batch size")
     args = parser.parse_args()
     widths = ([int(n) for n in args.widths.split(",")] if args.widths
               else [args.width] * ((args.layers or 1) + 1))
     attrs = " " + args.attrs if args.attrs else ""
-    write = train_forward if args.forward else train_step
-    write(sys.stdout, args.batch, widths, args.optimizer, args.dtype,
-          attrs, args.math, args.history, args.resident)
+    common = (sys.stdout, args.batch, widths, args.optimizer, args.dtype, attrs,
+              args.math, args.history, args.resident)
+    if args.forward:
+        train_forward(*common)
+    else:
+        train_step(*common, args.loss_scale)
     if args.predict_batch:
         predict(sys.stdout, args.predict_batch, widths, args.dtype, args.math)
 

@@ -43,7 +43,6 @@ constexpr bool isUpdateHalf(Phase phase) {
   return phase == Phase::Update || phase == Phase::Counter;
 }
 enum class Precision : uint8_t { Narrow, Keep, Wide };
-enum class Scaling : uint8_t { None, Linear, Sum, Product, Seed };
 
 /// The fields of a record that has none.
 struct NoAttrs {};
@@ -101,7 +100,6 @@ struct OpInfo {
   size_t numConstraints;
   Phase phase;
   Precision precision;
-  Scaling scaling;
   KeepsZeros keepsZeros;
 };
 

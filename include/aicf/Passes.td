@@ -149,11 +149,12 @@ def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
     prediction in 16 bits and the target in f32; optimizers take 16-bit gradients
     and f32 params and moments; outputs keep their type.
 
-    With f16 an entry that trains gets a dynamic loss scale: states `loss_scale`
-    and `loss_scale.streak`, `all_finite` over the gradients, and its ok on every
-    optimizer and step_inc (counters of batches aside), so that a bad step skips
-    update and step count together. Refuses f16 with a gradient that does not come
-    from a loss's gradient, and a step that has a loss scale or ok of its own.
+    With f16 a step with `aicf.minimize` gets a dynamic loss scale: a state
+    `loss_scale`, from which --aicf-autodiff and --aicf-append-optimizer build the
+    rest, so that a bad step skips update and step count together. Refuses f16 with
+    `aicf.minimize` and no `aicf.optimizer`, and an optimizer without `inv_scale`
+    in a step whose backward pass is written by hand: that has its loss scale
+    written by hand, too.
 
     ```mlir
     %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>

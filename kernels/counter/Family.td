@@ -21,7 +21,6 @@ def AICFRT_AllFiniteOp : AICFRT_Primitive<"all_finite", 13> {
   let resultList = [Flag<"ok">];
   let phase = GuardPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["all operands have the same element type."];
 }
 
@@ -35,7 +34,6 @@ def AICFRT_GlobalNormOp : AICFRT_Primitive<"global_norm", 47> {
   let resultList = [WideScalarOf<"norm", "grad">];
   let phase = UpdatePhase;
   let precision = Wide;
-  let scaling = Linear;
   let constraints = ["all operands have the same element type."];
 }
 
@@ -52,7 +50,6 @@ def AICFRT_ClipFactorOp : AICFRT_Primitive<"clip_factor", 48, "CLIP"> {
   let fields = [F64Field<"max_norm", NonNegative>];
   let phase = UpdatePhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["norm is 0-d.", "inv_scale has norm's type."];
 }
 
@@ -74,7 +71,6 @@ def AICFRT_LossScaleUpdateOp : AICFRT_Primitive<"loss_scale_update", 14,
                 I64Field<"growth_interval", Positive31, "2000">];
   let phase = UpdatePhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["scale, streak and ok are 0-d."];
 }
 
@@ -88,7 +84,6 @@ def AICFRT_StepIncOp : AICFRT_Primitive<"step_inc", 15> {
   let ties = [Tie<"step_out", "step">];
   let phase = CounterPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["step and ok are 0-d."];
 }
 
@@ -103,7 +98,6 @@ def AICFRT_BiasCorrOp : AICFRT_Primitive<"bias_corr", 16, "BCOR"> {
                 F64Field<"beta2", BelowOne, "0.999">];
   let phase = CounterPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["step is 0-d.", "bc has shape [2]."];
 }
 
@@ -122,7 +116,6 @@ def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
                 I64Field<"steps", NonNegative>, BoolField<"cosine">];
   let phase = CounterPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["step and lr are 0-d; lr is f32 or f64.",
                      "steps is 0 or above warmup."];
 }
@@ -139,7 +132,6 @@ def AICFRT_StepDecayOp : AICFRT_Primitive<"step_decay", 60, "LRSD"> {
                 I64Field<"every", Positive31>];
   let phase = CounterPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["step and lr are 0-d; lr is f32 or f64."];
 }
 
@@ -155,7 +147,6 @@ def AICFRT_PolynomialDecayOp : AICFRT_Primitive<"polynomial_decay", 61, "LRPD"> 
                 I64Field<"steps", Positive31>, F64Field<"power", NonNegative>];
   let phase = CounterPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["step and lr are 0-d; lr is f32 or f64."];
 }
 
@@ -168,7 +159,6 @@ def AICFRT_RateTableOp : AICFRT_Primitive<"rate_table", 62> {
   let resultList = [ScalarOf<"lr", "table">];
   let phase = CounterPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["step is 0-d, table has rank 1; table is f32 or f64."];
 }
 

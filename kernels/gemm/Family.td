@@ -31,7 +31,6 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
   let fields = [BoolField<"transA">, BoolField<"transB">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Product;
   let constraints = [
     "a has rank 2 or more; b has rank 2, or more where a is transposed and b is "
     "not.",

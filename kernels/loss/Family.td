@@ -31,7 +31,6 @@ class AICFRT_MeanLossValue<string mnemonic, int number>
   let text = "\n    The loss has target's element type.\n";
   let resultList = [ScalarOf<"loss", "target">];
   let phase = ForwardPhase;
-  let scaling = NotScaled;
 }
 class AICFRT_MeanLossGrad<string mnemonic, int number, string schema>
     : AICFRT_MeanLoss<mnemonic, number, schema, 1> {
@@ -39,7 +38,6 @@ class AICFRT_MeanLossGrad<string mnemonic, int number, string schema>
   let ties = [Tie<"dpred", "pred">, Tie<"dpred", "target">];
   let fields = [F64Field<"scale", FiniteNumber, "computed">];
   let phase = BackwardPhase;
-  let scaling = Seed;
 }
 
 def AICFRT_MseLossOp : AICFRT_MeanLossValue<"mse_loss", 8> {
@@ -85,7 +83,6 @@ def AICFRT_MeanOp : AICFRT_Primitive<"mean", 53> {
   let resultList = [WideScalarOf<"y", "x">];
   let phase = ForwardPhase;
   let precision = Keep<"x">;
-  let scaling = Linear;
   let constraints = []<string>;
 }
 
@@ -98,7 +95,6 @@ def AICFRT_CountEqualOp : AICFRT_Primitive<"count_equal", 59> {
   let resultList = [Count<"count">];
   let phase = ForwardPhase;
   let precision = Wide;
-  let scaling = NotScaled;
   let constraints = ["a has fewer than 2^31 elements."];
 }
 
@@ -122,7 +118,6 @@ def AICFRT_SoftmaxCrossEntropyOp
   let operandList = [In<"logits">, In<"labels", I32Element>];
   let resultList = [WideScalarOf<"loss", "logits">];
   let phase = ForwardPhase;
-  let scaling = NotScaled;
   let constraints = ["logits has rank 1 or more.",
                      "labels has logits' shape without the last dimension."];
 }
@@ -139,7 +134,6 @@ def AICFRT_SoftmaxCrossEntropyGradOp
   let resultList = [Like<"dlogits", "logits">];
   let ties = [Tie<"dlogits", "logits">];
   let phase = BackwardPhase;
-  let scaling = Seed;
   let constraints = ["logits has rank 1 or more.",
                      "labels has logits' shape without the last dimension.",
                      "loss_scale is 0-d, of logits' element type or f32 where "

@@ -27,7 +27,6 @@ def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
   let fields = [I64Field<"axis", AnyNumber, "0">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
                      "y has x's shape with dimension `axis` dropped or 1, or "
@@ -45,7 +44,6 @@ def AICFRT_ExpandOp : AICFRT_Primitive<"expand", 54, "EXPD"> {
   let fields = [I64Field<"axis", AnyNumber, "0">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = ["`axis` is a dimension of y.",
                      "x and y have the same element type.",
                      "x has y's shape with dimension `axis` dropped or 1, or "
@@ -65,7 +63,6 @@ def AICFRT_LayerNormOp : AICFRT_Primitive<"layer_norm", 11, "LNRM"> {
   let fields = [F64Field<"eps", NonNegative, "1e-5">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
   let constraints = ["x has rank 1 or more.",
                      "gamma and beta are [last dimension of x].",
                      "x, gamma and beta have the same element type."];
@@ -82,7 +79,6 @@ def AICFRT_LayerNormBwdOp : AICFRT_Primitive<"layer_norm_bwd", 12> {
                     Like<"dbeta", "gamma">];
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = ["dy and x have the same type, of rank 1 or more.",
                      "gamma is [last dimension of x].",
                      "mean and rstd have x's shape without the last dimension.",

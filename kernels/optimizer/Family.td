@@ -20,7 +20,6 @@ class AICFRT_Optimizer<string mnemonic, int number, string schema>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let phase = UpdatePhase;
   let precision = Wide;
-  let scaling = NotScaled;
 }
 
 def AICFRT_AdamStepOp : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {

@@ -35,7 +35,6 @@ def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
   let summary = "y = max(x, 0); NaN stays NaN";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear; // max(s·x, 0) = s·max(x, 0) for s > 0
 }
 
 def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
@@ -47,7 +46,6 @@ def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
   }];
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
 }
 
 def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
@@ -56,7 +54,6 @@ def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
   let summary = "c = a + b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Sum;
 }
 
 def AICFRT_ReciprocalOp : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
@@ -64,7 +61,6 @@ def AICFRT_ReciprocalOp : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
   let summary = "y = 1/x";
   let phase = ForwardPhase;
   let precision = Wide;
-  let scaling = NotScaled;
 }
 
 // GELU: Hendrycks & Gimpel 2016, "Gaussian Error Linear Units". The distribution
@@ -93,7 +89,6 @@ def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
   let fields = [BoolField<"approximate">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
 }
 
 def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
@@ -111,7 +106,6 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
   let fields = [BoolField<"approximate">];
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
 }
 
 def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
@@ -120,7 +114,6 @@ def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
   let summary = "c = a · b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Product;
 }
 
 def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
@@ -129,7 +122,6 @@ def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
   let summary = "c = a - b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Sum;
 }
 
 def AICFRT_ScaleOp : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
@@ -139,7 +131,6 @@ def AICFRT_ScaleOp : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
   let fields = [F64Field<"factor", FiniteNumber>];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
 }
 
 def AICFRT_FillLikeOp : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
@@ -149,7 +140,6 @@ def AICFRT_FillLikeOp : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
   let fields = [F64Field<"value", FiniteNumber>];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
 }
 
 def AICFRT_TanhOp : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
@@ -157,7 +147,6 @@ def AICFRT_TanhOp : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
   let summary = "y = tanh(x)";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
 }
 
 def AICFRT_TanhBwdOp : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
@@ -166,7 +155,6 @@ def AICFRT_TanhBwdOp : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
   let summary = "dx = dy · (1 - y²), y = tanh(x)";
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
 }
 
 defvar Sigmoid = (divf 1, (addf 1, (expf (subf 0, $x))));
@@ -174,7 +162,6 @@ def AICFRT_SigmoidOp : AICFRT_Pointwise<"sigmoid", 41, "", ["x"], "y", Sigmoid> 
   let summary = "y = 1/(1 + exp(-x))";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
 }
 
 def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
@@ -183,7 +170,6 @@ def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
   let summary = "dx = dy · y · (1 - y), y = sigmoid(x)";
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
 }
 
 def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
@@ -193,7 +179,6 @@ def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
   let text = "\n    NaN for -∞, as -∞·0 is.\n";
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
 }
 
 def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
@@ -203,7 +188,6 @@ def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
   let text = "\n    NaN where x is infinite.\n";
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
 }
 
 def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
@@ -216,7 +200,6 @@ def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
   let fields = [I64Field<"axis", AnyNumber, "-1">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Sum;
   let constraints = ["b has rank 1 and y's element type.",
                      "`axis` is -1 or a dimension of y.",
                      "b's size is y's dimension `axis`."];
@@ -229,7 +212,6 @@ class AICFRT_CopyLike<string mnemonic, int number>
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = []<string>;
 }
 
@@ -255,7 +237,6 @@ def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
   let resultList = [Checked<"y", FloatElement>];
   let phase = ForwardPhase;
   let precision = Wide;
-  let scaling = Linear;
   let constraints = ["y has x's shape."];
 }
 

@@ -29,7 +29,6 @@ def AICFRT_DropoutOp : AICFRT_Primitive<"dropout", 57, "DROP"> {
   let fields = [F64Field<"p", BelowOne>, I64Field<"seed", AnyNumber>];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = ["step is 0-d."];
 }
 

@@ -18,7 +18,6 @@ class AICFRT_RowMover<string mnemonic, int number, string schema>
     : AICFRT_Primitive<mnemonic, number, schema> {
   let phase = DataPhase;
   let precision = Wide;
-  let scaling = NotScaled;
 }
 
 def AICFRT_GatherRowsOp : AICFRT_RowMover<"gather_rows", 28, ""> {

@@ -25,7 +25,6 @@ def AICFRT_SoftmaxOp : AICFRT_Primitive<"softmax", 55> {
   let ties = [Tie<"y", "x">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = NotScaled;
   let constraints = ["x has rank 1 or more."];
 }
 
@@ -36,7 +35,6 @@ def AICFRT_SoftmaxBwdOp : AICFRT_Primitive<"softmax_bwd", 56> {
   let ties = [Tie<"dx", "dy">, Tie<"dx", "y">];
   let phase = BackwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = ["dy has rank 1 or more."];
 }
 
@@ -50,7 +48,6 @@ def AICFRT_ArgmaxOp : AICFRT_Primitive<"argmax", 58> {
   let resultList = [Checked<"index", I32Element>];
   let phase = ForwardPhase;
   let precision = Keep<"x">;
-  let scaling = NotScaled;
   let constraints = ["x has rank 1 or more.",
                      "index has x's shape without the last dimension."];
 }

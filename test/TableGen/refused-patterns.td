@@ -21,7 +21,6 @@ class Record<string name, int number> : AICFRT_Primitive<name, number> {
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = []<string>;
 }
 def Right : Record<"right", 0>;

@@ -11,7 +11,6 @@
 // RUN: not %tblgen -I %t -gen-abi-header %t/group.td 2>&1 | FileCheck %s --check-prefix=GROUP
 // RUN: not %tblgen -I %t -gen-abi-header %t/same.td 2>&1 | FileCheck %s --check-prefix=SAME
 // RUN: not %tblgen -I %t -gen-abi-header %t/last.td 2>&1 | FileCheck %s --check-prefix=LAST
-// RUN: not %tblgen -I %t -gen-abi-header %t/seed.td 2>&1 | FileCheck %s --check-prefix=SEED
 // RUN: not %tblgen -I %t -gen-abi-header %t/kept.td 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/kinds.td 2>&1 | FileCheck %s --check-prefix=KINDS
 // RUN: not %tblgen -I %t -gen-kernel-rows %t/cap.td 2>&1 | FileCheck %s --check-prefix=CAP
@@ -28,7 +27,6 @@ class Record<string name, int number> : AICFRT_Primitive<name, number> {
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
   let precision = Narrow;
-  let scaling = Linear;
   let constraints = []<string>;
 }
 // RIGHT: Right = 0
@@ -81,11 +79,6 @@ def Wrong : Record<"wrong", 1> {
   let operandList = [In<"x">, Opt<"o">];
   let resultList = [OptLike<"z", "o">, Like<"y", "x">];
 }
-
-//--- seed.td
-include "base.td"
-// SEED: 'wrong': scaling is Seed, so it has an optional operand loss_scale
-def Wrong : Record<"wrong", 1> { let scaling = Seed; }
 
 //--- kept.td
 include "base.td"

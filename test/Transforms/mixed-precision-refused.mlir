@@ -6,83 +6,33 @@
 // MINUS: initial-scale is -1, expected a number in [2^-24, 2^126]
 // HUGE: initial-scale is 1e+39, expected a number in [2^-24, 2^126]
 
-// Tests a gradient that no loss makes.
-func.func @no_loss(%g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
-                   %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
-                   %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+// Tests gradients of f16 that nothing keeps from vanishing.
+func.func @unscaled(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+                    %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                    %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4xf32> {aicf.updates = "w"}) {
-  // expected-error @+1 {{has a gradient that does not come from a loss's gradient before the first optimizer: f16 needs a loss scale on it}}
-  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+  // expected-error @+1 {{trains on gradients of f16 without a loss scale: give it inv_scale and ok, and the loss's gradient loss_scale, or derive the step with 'aicf.minimize'}}
+  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   return %n : tensor<4xf32>
 }
 
 // -----
 
-// Tests a step that scales its loss itself.
-func.func @own_scale(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
+// Tests a second optimizer, which is forgotten.
+func.func @forgotten(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
                      %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                     %v: tensor<4xf32> {aicf.role = "param", aicf.name = "v"},
+                     %s: tensor<f32> {aicf.role = "state", aicf.name = "s"},
                      %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4xf32> {aicf.updates = "w"}) {
-  // expected-error @+1 {{has a loss_scale operand or an operand of another type than f32: the loss scale of --aicf-mixed-precision needs the one free and the others f32}}
-  %d = aicf.mse_grad %w, %t, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
-  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
-  return %n : tensor<4xf32>
-}
-
-// -----
-
-// Tests a sum of a scaled gradient and something else.
-func.func @sum(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
-               %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
-               %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4xf32> {aicf.updates = "w"}) {
-  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
-  // expected-error @+1 {{adds a gradient that the loss scale of --aicf-mixed-precision multiplies, and a value that it does not}}
-  %g = aicf.add %d, %w : tensor<4xf32>, tensor<4xf32>
-  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
-  return %n : tensor<4xf32>
-}
-
-// -----
-
-// Tests a gradient that is an output.
-// expected-error @+1 {{result 0 is a gradient, which the loss scale of --aicf-mixed-precision would multiply; keep=grad keeps it, scaled}}
-func.func @output(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
-                  %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
-                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4xf32> {aicf.name = "d"}, tensor<4xf32> {aicf.updates = "w"}) {
-  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
-  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
-  return %d, %n : tensor<4xf32>, tensor<4xf32>
-}
-
-// -----
-
-// Tests an optimizer that is gated already.
-func.func @own_ok(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
-                  %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
-                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4xf32> {aicf.updates = "w"}) {
-  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
+    -> (tensor<4xf32> {aicf.updates = "w"}, tensor<4xf32> {aicf.updates = "v"}) {
+  %d = aicf.mse_grad %w, %t, %s : tensor<4xf32>, tensor<4xf32>, tensor<f32>
   %ok = aicf.all_finite %d : tensor<4xf32>
-  // expected-error @+1 {{has an operand ok, but the loss scale of --aicf-mixed-precision needs its place}}
-  %n, %m = aicf.sgd_step %w, %d, %lr ok %ok : tensor<4xf32>, tensor<4xf32>, tensor<f32> ok tensor<i32>
-  return %n : tensor<4xf32>
-}
-
-// -----
-
-// Tests a parameter that the scale of f32 does not fit.
-func.func @wide(%t: tensor<4x2xf32> {aicf.role = "input", aicf.name = "t"},
-                %y: tensor<4x2xf32> {aicf.role = "input", aicf.name = "y"},
-                %w: tensor<4x2xf64> {aicf.role = "param", aicf.name = "w"},
-                %lr: tensor<f64> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4x2xf64> {aicf.updates = "w"}) {
-  %d = aicf.mse_grad %y, %t : tensor<4x2xf32>, tensor<4x2xf32>
-  %g = aicf.cast %d to f64 : tensor<4x2xf32>
-  // expected-error @+1 {{updates 'tensor<4x2xf64>' with a gradient 'tensor<4x2xf64>': the loss scale of --aicf-mixed-precision needs a parameter of f32 and a gradient of f32 or f16}}
-  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4x2xf64>, tensor<4x2xf64>, tensor<f64>
-  return %n : tensor<4x2xf64>
+  %i = aicf.reciprocal %s : tensor<f32>
+  %n, %m = aicf.sgd_step %w, %d, %lr inv_scale %i ok %ok : tensor<4xf32>, tensor<4xf32>, tensor<f32> inv_scale tensor<f32> ok tensor<i32>
+  // expected-error @+1 {{'aicf.sgd_step' op trains on gradients of f16 without a loss scale}}
+  %o, %p = aicf.sgd_step %v, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n, %o : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -94,32 +44,4 @@ func.func @gradients(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
   %l = aicf.mse_loss %w, %t : tensor<4xf32>, tensor<4xf32>
   return %l : tensor<f32>
-}
-
-// -----
-
-// Tests a product that would carry the scale twice.
-func.func @square(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
-                  %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
-                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4xf32> {aicf.updates = "w"}) {
-  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
-  // expected-error @+1 {{multiplies two gradients, and so the loss scale of --aicf-mixed-precision with itself}}
-  %g = aicf.mul %d, %d : tensor<4xf32>, tensor<4xf32>
-  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
-  return %n : tensor<4xf32>
-}
-
-// -----
-
-// Tests a function of scaled gradients in the update half: nobody unscales it.
-func.func @clipped(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
-                   %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
-                   %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<4xf32> {aicf.updates = "w"}, tensor<f32> {aicf.name = "norm"}) {
-  %d = aicf.mse_grad %w, %t : tensor<4xf32>, tensor<4xf32>
-  // expected-error @+1 {{'aicf.global_norm' op reads a gradient that the loss scale of --aicf-mixed-precision multiplies, in the update half, where only optimizers take it out again}}
-  %norm = aicf.global_norm %d : tensor<4xf32>
-  %n, %m = aicf.sgd_step %w, %d, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
-  return %n, %norm : tensor<4xf32>, tensor<f32>
 }

@@ -29,7 +29,7 @@ def test_ten_steps_of_adam(bench, dtype, tolerance, executor):
     """Against NumPy in f64; the masters and moments are f32, the working copies
     are not in the checkpoint."""
     params, x, target = make_data(1, np.float32)
-    bench.generate(*step_args("adam", "f32"))
+    bench.generate(*step_args("adam", "f32"), "--loss-scale")
     plan = bench.compile("step", "--mixed-precision=" + dtype)
     got, _ = train(bench, plan, params, x, target, 10, "--executor", executor)
     assert not [name for name in got if name.endswith("." + dtype)]
@@ -48,7 +48,7 @@ def test_ten_steps_of_adam(bench, dtype, tolerance, executor):
 @pytest.mark.parametrize("executor", ["eager", "graph"])
 def test_a_bad_step_skips_update_and_count_together(bench, executor):
     params, x, target = make_data(2, np.float32)
-    bench.generate(*step_args("adam", "f32"))
+    bench.generate(*step_args("adam", "f32"), "--loss-scale")
     plan = bench.compile("step", "--mixed-precision=f16")
     scale = {"loss_scale": np.float32(2.0 ** 40)}  # overflows every gradient
     got, _ = train(bench, plan, params, x, target, 1, "--executor", executor,
@@ -90,7 +90,7 @@ def test_working_copies_follow_their_masters(bench):
 @pytest.mark.parametrize("dtype", ["bf16", "f16"])
 def test_every_way_to_a_plan_gives_the_same_bits(bench, flags, dtype):
     params, x, target = make_data(4, np.float32)
-    bench.generate(*step_args("adam", "f32"))
+    bench.generate(*step_args("adam", "f32"), "--loss-scale")
     mixed = "--mixed-precision=" + dtype
     expected, _ = train(bench, bench.compile("step", mixed), params, x, target, 5)
     plan = bench.compile("step", mixed, *flags, plan="other")

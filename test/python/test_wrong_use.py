@@ -333,13 +333,20 @@ def test_the_loss_scale_has_a_floor(bench):
 func.func @f(%x: tensor<4x3xf32> {aicf.role = "input", aicf.name = "x"},
              %t: tensor<4x2xf32> {aicf.role = "input", aicf.name = "t"},
              %w: tensor<2x3xf32> {aicf.role = "param", aicf.name = "w", aicf.init = 0.5},
+             %s: tensor<f32> {aicf.role = "state", aicf.name = "loss_scale",
+                              aicf.init = 65536.0},
+             %k: tensor<i32> {aicf.role = "state", aicf.name = "streak"},
              %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<2x3xf32> {aicf.updates = "w"}) {
+    -> (tensor<2x3xf32> {aicf.updates = "w"}, tensor<f32> {aicf.updates = "loss_scale"},
+        tensor<i32> {aicf.updates = "streak"}) {
   %y = aicf.linear %x, %w : tensor<4x3xf32>, tensor<2x3xf32>
-  %d = aicf.mse_grad %y, %t : tensor<4x2xf32>, tensor<4x2xf32>
+  %d = aicf.mse_grad %y, %t, %s : tensor<4x2xf32>, tensor<4x2xf32>, tensor<f32>
   %dx, %dw, %db = aicf.linear_bwd %d, %x, %w : tensor<4x2xf32>, tensor<4x3xf32>, tensor<2x3xf32>
-  %n, %m = aicf.sgd_step %w, %dw, %lr : tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>
-  return %n : tensor<2x3xf32>
+  %ok = aicf.all_finite %dw : tensor<2x3xf32>
+  %i = aicf.reciprocal %s : tensor<f32>
+  %ns, %nk = aicf.loss_scale_update %s, %k, %ok : tensor<f32>, tensor<i32>, tensor<i32>
+  %n, %m = aicf.sgd_step %w, %dw, %lr inv_scale %i ok %ok : tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32> inv_scale tensor<f32> ok tensor<i32>
+  return %n, %ns, %nk : tensor<2x3xf32>, tensor<f32>, tensor<i32>
 }
 """, "--mixed-precision=f16")
     ck, args = bench.folder / "ck", ["--input", "t=4x2xf32=9", "--set", "lr=0.1",

@@ -52,7 +52,7 @@ struct Operand {
 /// One AICFRT_Primitive record.
 struct Primitive {
   const Record *record;
-  StringRef name, fourcc, phase, precision, scaling, keepsZeros;
+  StringRef name, fourcc, phase, precision, keepsZeros;
   int64_t kind;
   size_t numConstraints;
   std::vector<Field> fields;
@@ -122,13 +122,6 @@ void checkConsistency(const Primitive &p) {
   for (const Operand &r : p.results)
     require(!r.isOptional() || &r == &p.results.back(),
             r.name + " may be absent, so it must be the last result");
-  auto isOptional = [&](StringRef name) {
-    return llvm::any_of(p.operands, [&](const Operand &o) {
-      return o.name == name && o.isOptional();
-    });
-  };
-  require(p.scaling != "Seed" || isOptional("loss_scale"),
-          "scaling is Seed, so it has an optional operand loss_scale");
   StringRef kept =
       p.record->getValueAsDef("precision")->getValueAsString("kept");
   if (!kept.empty())
@@ -144,7 +137,6 @@ Primitive parse(const Record *record) {
   p.keepsZeros = record->getValueAsString("keepsZeros");
   p.phase = factOf(record, "phase");
   p.precision = factOf(record, "precision");
-  p.scaling = factOf(record, "scaling");
   p.scalar = record->getValueAsDag("scalar");
   p.numConstraints = record->getValueAsListOfStrings("constraints").size();
   for (const Record *f : record->getValueAsListOfDefs("fields"))
@@ -294,7 +286,7 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
   table("Ties", p.ties.size());
   os << ",\n     " << (p.hasVariadic() ? "true" : "false") << ", "
      << p.numConstraints << ",\n     Phase::" << p.phase
-     << ", Precision::" << p.precision << ", Scaling::" << p.scaling << ", "
+     << ", Precision::" << p.precision << ", "
      << "KeepsZeros::" << p.keepsZeros << "},\n";
 }
 

@@ -13,7 +13,7 @@
 include "aicf/Dialect/AICF/AICFAttrs.td"
 include "kernels/Families.td"
 
-def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow, Linear> {
+def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
   let summary = "y = x·Wᵀ + b";
   let description = [{
     x is [..., K], W is [N, K] (PyTorch's layout), b is [N], y is [..., N], with
@@ -41,8 +41,7 @@ def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow, Linear> {
   }];
 }
 
-def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
-                                      Linear> {
+def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow> {
   let summary = "gradients of linear";
   let description = [{
     dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows.
@@ -55,7 +54,7 @@ def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
 }
 
 def AICF_StopGradientOp
-    : AICF_Composite<"stop_gradient", ForwardPhase, Narrow, NotScaled> {
+    : AICF_Composite<"stop_gradient", ForwardPhase, Narrow> {
   let summary = "y = x, of which the loss is not differentiated";
   let description = [{
     `--aicf-autodiff` carries nothing back through it, and removes it; elsewhere

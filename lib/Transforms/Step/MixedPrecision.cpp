@@ -4,16 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. The body is rebuilt in two sweeps: first forward
-// and backward, then, behind all_finite where there is a loss scale, the
-// optimizers and whatever depends on them.
+// Clones the body op by op, forward and backward first, then the optimizers and
+// whatever depends on them. A value has a 16-bit form, a wide one, or both;
+// each operand takes the form that its op's precision asks for. The loss scale
+// of f16 is an attribute here: --aicf-autodiff and --aicf-append-optimizer
+// build it.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/Rules.h"
 #include "kernels/counter/LossScale.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
-#include "lib/Transforms/Step/LossScaling.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
@@ -73,9 +74,8 @@ private:
                        llvm::function_ref<Value(OpOperand &)> form);
   void addDerivedStates();
   LogicalResult scaleLoss();
-  void addLossScale(ArrayRef<Operation *> tail);
   LogicalResult rewrite(Operation *op);
-  LogicalResult rewriteTail(Operation *op);
+  void rewriteTail(Operation *op);
   void finish(ArrayRef<Operation *> oldOps);
 
   func::FuncOp func;
@@ -87,8 +87,6 @@ private:
   OpBuilder builder;
   IRMapping wide, thin;         ///< values of the old body to their two forms
   llvm::DenseSet<Value> copies; ///< params that have a derived state
-  BlockArgument lossScale;
-  Value ok, invScale;
 };
 } // namespace
 
@@ -141,19 +139,21 @@ Operation *Narrower::cloneWith(Operation *op,
   return clone;
 }
 
-/// Clones `op` on operands in the form that its precision asks for. The
-/// results' types follow from the operands'.
+/// Clones `op` on operands in the form that its precision asks for; a guard
+/// judges gradients in the form that they were computed in. The results' types
+/// follow from the operands'.
 LogicalResult Narrower::rewrite(Operation *op) {
   auto step = dyn_cast<StepOpInterface>(op);
   OpOperand *kept = step ? step.getKeptOperand() : nullptr;
+  bool judgesNarrow = step && step.getPhase() == Phase::Guard &&
+                      llvm::all_of(op->getOperands(), [&](Value operand) {
+                        return thin.contains(operand);
+                      });
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    bool isNarrow = isCompute(op) || (&use == kept && thin.contains(use.get()));
+    bool isNarrow = isCompute(op) || judgesNarrow ||
+                    (&use == kept && thin.contains(use.get()));
     return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
   });
-  if (lossScale && step && step.getScaling() == Scaling::Seed)
-    cast<StepOpInterface>(clone)
-        .getOptionalOperand("loss_scale")
-        .assign(lossScale);
   if (auto inferred = dyn_cast<InferTypeOpInterface>(clone)) {
     SmallVector<Type> types;
     if (failed(inferred.inferReturnTypes(
@@ -185,32 +185,26 @@ LogicalResult Narrower::scaleLoss() {
   return success();
 }
 
-/// ok = all_finite(gradients); 1/scale; the next scale.
-void Narrower::addLossScale(ArrayRef<Operation *> tail) {
-  SmallVector<Value> grads;
+/// The scale of a step whose backward pass is written by hand is written by
+/// hand, too: only who wrote it knows which values carry it.
+static LogicalResult checkUnscaled(ArrayRef<Operation *> tail) {
   for (Operation *op : tail)
     if (Training training = trainingOf(op))
-      grads.push_back(narrowOf(training.grad->get()));
-  Location loc = func.getLoc();
-  ok = AllFiniteOp::create(builder, loc, grads);
-  invScale = ReciprocalOp::create(builder, loc, Value(lossScale));
-  BlockArgument streak = entry.addState(
-      RankedTensorType::get({}, builder.getI32Type()), "loss_scale.streak");
-  auto next =
-      LossScaleUpdateOp::create(builder, loc, Value(lossScale), Value(streak),
-                                ok, APFloat(2.0), APFloat(0.5), 2000);
-  entry.addUpdate(next.getScaleOut(), "loss_scale");
-  entry.addUpdate(next.getStreakOut(), "loss_scale.streak");
+      if (cast<StepOpInterface>(op).getOptionalOperand("inv_scale").empty())
+        return op->emitOpError()
+               << "trains on gradients of f16 without a loss scale: give it "
+                  "inv_scale and ok, and the loss's gradient loss_scale, or "
+                  "derive the step with 'aicf.minimize'";
+  return success();
 }
 
-LogicalResult Narrower::rewriteTail(Operation *op) {
+void Narrower::rewriteTail(Operation *op) {
   Training training = trainingOf(op);
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
     return &use == training.grad && isF32(use.get()) ? narrowOf(use.get())
                                                      : wideOf(use.get());
   });
   wide.map(op->getResults(), clone->getResults());
-  return lossScale ? skipWithStep(op, clone, ok, invScale) : success();
 }
 
 /// Returns the new forms, and for each updated param its rounded copy.
@@ -237,27 +231,15 @@ LogicalResult Narrower::run() {
     all.push_back(&op);
     (update.contains(&op) ? tail : head).push_back(&op);
   }
-  bool trains =
-      llvm::any_of(tail, [](Operation *op) { return bool(trainingOf(op)); });
   addDerivedStates();
-  if (narrow.isF16() && hasLoss(func)) {
-    if (failed(scaleLoss()))
-      return failure();
-  } else if (narrow.isF16() && trains) {
-    if (failed(checkLossScaling(func, head, tail)))
-      return failure();
-    lossScale =
-        entry.addState(RankedTensorType::get({}, builder.getF32Type()),
-                       "loss_scale", builder.getF32FloatAttr(initialScale));
-  }
+  if (narrow.isF16() &&
+      failed(hasLoss(func) ? scaleLoss() : checkUnscaled(tail)))
+    return failure();
   for (Operation *op : head)
     if (failed(rewrite(op)))
       return failure();
-  if (lossScale)
-    addLossScale(tail);
   for (Operation *op : tail)
-    if (failed(rewriteTail(op)))
-      return failure();
+    rewriteTail(op);
   finish(all);
   return success();
 }

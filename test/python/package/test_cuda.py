@@ -293,13 +293,15 @@ def test_fit_and_predict(plans, tmp_path):
     assert losses == pytest.approx(expected, rel=1e-3)
 
     class Stop(aicf.Callback):
+        def __init__(self, at=None):
+            self.at = at
+
         def on_batch_end(self, run):
-            if (run.epoch, run.position) == (2, 3):
+            if (run.epoch, run.position) == self.at:
                 raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
-        run("cuda", checkpoint=tmp_path, save_every=1, callbacks=[Stop()])
-    again, resumed = run("cuda", checkpoint=tmp_path, resume=True,
-                         callbacks=[aicf.Callback()])
+        run("cuda", checkpoint=tmp_path, save_every=1, callbacks=[Stop((2, 3))])
+    again, _ = run("cuda", checkpoint=tmp_path, resume=True, callbacks=[Stop()])
     for name, value in gpu.state_dict(optimizer=True).items():
         np.testing.assert_array_equal(again.state_dict(optimizer=True)[name], value)
     assert gpu["train_step"].predict(x[:37]).shape == (37, 10)

@@ -148,7 +148,6 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
     aicf::Precision getPrecision() {
       return aicf::infoOf(getKind()).precision;
     }
-    aicf::Scaling getScaling() { return aicf::infoOf(getKind()).scaling; }
     ::mlir::MutableOperandRange getOptionalOperand(::llvm::StringRef name);
     ::mlir::OpOperand *getKeptOperand();
     ::mlir::OpOperand *getCounterOperand();
@@ -182,8 +181,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
 
 /// An op that lowers to several primitives; its constraints C1..Cn are in
 /// check(), which inference and verifier share.
-class AICF_Composite<string mnemonic, Phase phase, Precision precision,
-                     Scaling scaling>
+class AICF_Composite<string mnemonic, Phase phase, Precision precision>
     : AICF_Op<mnemonic, [InferTypeOpAdaptorBase<[{
         static ::llvm::LogicalResult
         check(Adaptor adaptor,
@@ -194,9 +192,6 @@ class AICF_Composite<string mnemonic, Phase phase, Precision precision,
     aicf::Phase getPhase() { return aicf::Phase::}] # phase.cpp # [{; }
     aicf::Precision getPrecision() {
       return aicf::Precision::}] # precision.cpp # [{;
-    }
-    aicf::Scaling getScaling() {
-      return aicf::Scaling::}] # scaling.cpp # [{;
     }
   }];
   let extraClassDefinition = buildGradients;

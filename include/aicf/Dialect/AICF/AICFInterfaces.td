@@ -12,9 +12,9 @@ include "mlir/IR/OpBase.td"
 def StepOpInterface : OpInterface<"StepOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    What passes over a training step ask of an op instead of listing ops. Phase,
-    precision and scaling have no default: an op without them does not build.
-    They are explained at their classes in AICFRTBase.td.
+    What passes over a training step ask of an op instead of listing ops. Phase
+    and precision have no default: an op without them does not build. They are
+    explained at their classes in AICFRTBase.td.
   }];
   let methods = [
     InterfaceMethod<
@@ -26,10 +26,6 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
       "What mixed precision does to it. An op that is called Wide for want of a "
       "better answer silently stays in f32.",
       "aicf::Precision", "getPrecision">,
-    InterfaceMethod<
-      "How a loss scale on its operands shows in its results. A wrong answer "
-      "trains on gradients that are off by the scale.",
-      "aicf::Scaling", "getScaling">,
     InterfaceMethod<
       "The place of the optional operand `name`: empty if it is absent, to be "
       "assigned to. Asked only of ops that have it: another one aborts.",

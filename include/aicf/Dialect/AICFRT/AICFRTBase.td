@@ -209,20 +209,6 @@ def Narrow : Precision<"Narrow">;
 class Keep<string operand> : Precision<"Keep", operand>;
 def Wide : Precision<"Wide">;
 
-/// How a loss scale on its operands shows in its results.
-///   NotScaled   the results do not carry it
-///   Linear      if any operand carries it, so do the results
-///   Sum         as Linear, and all operands carry it or none
-///   Product     as Linear, but two operands that carry it are an error
-///   Seed        its operand `loss_scale` multiplies the results: here the
-///               backward pass begins
-class Scaling<string enumerator> : Fact<enumerator>;
-def NotScaled : Scaling<"None">;
-def Linear : Scaling<"Linear">;
-def Sum : Scaling<"Sum">;
-def Product : Scaling<"Product">;
-def Seed : Scaling<"Seed">;
-
 //===----------------------------------------------------------------------===//
 // The record
 //===----------------------------------------------------------------------===//
@@ -272,7 +258,6 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = ""> {
   list<Tie> ties = [];
   Phase phase = ?;
   Precision precision = ?;
-  Scaling scaling = ?;
   /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
   list<string> constraints = ?;
   string variadicName = ""; ///< of the aicf op's variadic operand

@@ -86,7 +86,8 @@ struct Bench {
     auto graph = check(graph_end(*stream));
     std::vector<double> times;
     for (int i = 0; i < kLaunches + 2; ++i) {
-      double micros = check(stream->launchTimed(*graph)).micros / kCallsPerGraph;
+      double micros =
+          check(stream->launchTimed(*graph)).micros / kCallsPerGraph;
       if (i >= 2)
         times.push_back(micros);
     }
@@ -135,8 +136,8 @@ void timeProblem(Bench &bench, const char *what, const Shape &s,
     ins.push_back(bench.make(d));
   for (const TensorDesc &d : problem.outs)
     outs.push_back(bench.make(d));
-  for (const KernelRow &row : kernelsOf(typed->pattern())) {
-    if (row.device != DeviceKind::CUDA || !row.accepts(*typed))
+  for (const KernelRow &row : kernelsFor(DeviceKind::CUDA, typed->pattern())) {
+    if (!row.accepts(*typed))
       continue;
     TensorView workspace;
     if (uint64_t bytes = row.workspaceBytes(*typed))

@@ -107,6 +107,21 @@ private:
   uint32_t made, firstUses = 0;
 };
 
+/// A result whose type a function of its family gives.
+struct InferredResult {
+  OpKind kind;
+  std::string_view result;
+  TensorDesc (*infer)(const rules::Call &, StepPosition);
+};
+constexpr InferredResult kInferredResults[] = {
+#define AICF_ENTRY(OP, VIEW, RESULT)                                           \
+  {OpKind::VIEW, #RESULT, [](const rules::Call &call, StepPosition at) {       \
+     return rules::infer_##OP##_##RESULT({call, at});                          \
+   }},
+    AICF_INFERRED_RESULTS(AICF_ENTRY)
+#undef AICF_ENTRY
+};
+
 /// The type of an inner value: `values` are those before the step's results.
 StatusOr<TensorDesc> infer(const Body &body, StepPosition at, size_t slot,
                            Span<const TensorDesc> values) {
@@ -119,11 +134,9 @@ StatusOr<TensorDesc> infer(const Body &body, StepPosition at, size_t slot,
                                                      : values[size_t(of)]))
     return *type;
   rules::Call call(body, values);
-#define AICF_ASK(OP, VIEW, RESULT)                                             \
-  if (step.kind == OpKind::VIEW && result.name == #RESULT)                     \
-    return rules::infer_##OP##_##RESULT({call, at});
-  AICF_INFERRED_RESULTS(AICF_ASK)
-#undef AICF_ASK
+  for (const InferredResult &inferred : kInferredResults)
+    if (inferred.kind == step.kind && inferred.result == result.name)
+      return inferred.infer(call, at);
   return refuse(body, at.step, "its result ", result.name,
                 " must be a result of the call: nothing else gives its type");
 }

@@ -40,6 +40,37 @@ def Vectors : Types<[On<"f32", 4>, On<"f32">, On<"f64">,
                      On<"f16", 8>, On<"f16", 2>, On<"f16">,
                      On<"bf16", 8>, On<"bf16", 2>, On<"bf16">]>;
 
+/// Where kernels run. Their enumerators are those of the C++ enums that a row of
+/// the table holds.
+class Device<string enumerator> : Fact<enumerator>;
+def CPU : Device<"CPU">;
+def CUDA : Device<"CUDA">;
+
+/// Who runs a kernel: we, or a library.
+class Provider<string enumerator> : Fact<enumerator>;
+def Own : Provider<"Own">;
+def Blas : Provider<"Blas">;
+def CublasLt : Provider<"CublasLt">;
+
+/// How products round their operands.
+class MathMode<string enumerator> : Fact<enumerator>;
+def ExactMath : MathMode<"Exact">;
+def TF32Math : MathMode<"TF32">;
+
+/// Auto: the first row that takes a call gets it. AutoTF32: where aicf.math
+/// allows it. Pinned: only by name.
+class Selection<string enumerator> : Fact<enumerator>;
+def Auto : Selection<"Auto">;
+def AutoTF32 : Selection<"AutoTF32">;
+def Pinned : Selection<"Pinned">;
+
+/// Which types stand in a KID: the second where it differs from the first, both
+/// even where they are the same, or the first alone.
+class KidTypes<string enumerator> : Fact<enumerator>;
+def KidTypesDifferent : KidTypes<"Different">;
+def KidTypesBoth : KidTypes<"Both">;
+def KidTypesFirst : KidTypes<"First">;
+
 /// One place of a pattern: a primitive, and the name that kernels and conditions
 /// know it by.
 class Element<string elementName, AICFRT_Primitive primitive, bit optional = 0> {
@@ -89,24 +120,21 @@ class BatchPattern<string patternName, list<Element> all, int groups>
 
 /// `$T` and `$U` in `kernel` are the variant's types, `$V` its width, `$Kind` the
 /// C++ name of the kind or pattern and `$Args` its typed arguments.
-class KernelFamily<string codeUnit, string on> {
+class KernelFamily<string codeUnit, Device on> {
   string unit = codeUnit;           ///< the file that includes the definitions
-  string device = on;               ///< CPU or CUDA
+  Device device = on;
   list<AICFRT_Primitive> kinds = []; ///< bodies of one of these
   bit everyPointwise = 0;           ///< or of one with a scalar definition
   list<BodyPattern> patterns = [];  ///< and bodies that match one of these
   list<Variant> variants = ?;
   string kernel = "";               ///< empty: a library's, without code of ours
-  /// Who runs it: Own, Blas or CublasLt. Every kernel gives the same bits for
-  /// the same call; a library's change with its version and the processor too.
-  string provider = "Own";
-  /// How products round their operands: Exact, or TF32.
-  string math = "Exact";
+  /// Every kernel gives the same bits for the same call; a library's change with
+  /// its version and the processor too.
+  Provider provider = Own;
+  MathMode math = ExactMath;
   /// In the KID behind the types: "tile", "lt"; behind it stands "vec4".
   string variantName = "";
-  /// Both types stand in the KID even where they are the same, or only the
-  /// first even where they differ.
-  string kidTypes = "Different";    ///< or Both, First
+  KidTypes kidTypes = KidTypesDifferent;
   int version = 0;                  ///< rises when bits can change
   /// C++ expressions of `c`, a <Kind>View<rules::Call>, or a view of the pattern
   /// with a function for each element, with the family's functions in Family.h:
@@ -115,10 +143,11 @@ class KernelFamily<string codeUnit, string on> {
   string condition = "";
   string workspace = "";
   string workspaceCap = "";         ///< bytes; with `workspace`, or neither
+  /// An expression as `condition`, true of calls that run at the kernel's full
+  /// speed. Pads that make it true are worth their bytes. Empty: it always does.
+  string fullSpeed = "";
   int alignment = 0;                ///< bytes of addresses; 0: an element's
-  /// Auto: the first row that takes a call; AutoTF32: where aicf.math allows it;
-  /// Pinned: only by name.
-  string selection = "Auto";
+  Selection selection = Auto;
   /// A library's kernel that does with more than one primitive at no measurable
   /// cost: it is worth fusing. Kernels of our own always are.
   bit fusesForFree = 0;

@@ -15,6 +15,7 @@
 #include "kernels/optimizer/Family.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace aicf {
@@ -36,66 +37,88 @@ namespace {
 
 using namespace families; // the caps
 
-constexpr KernelRow kRows[] = {
-#define AICF_ROW(KID, PATTERN, DEVICE, PROVIDER, MATH, IN, OUT, WIDTH,         \
-                 ALIGNMENT, CONDITION, WORKSPACE, CAP, SELECTION, FREE, PADS)  \
-  {#KID,                                                                       \
-   PatternId(patterns::PATTERN),                                               \
-   DeviceKind::DEVICE,                                                         \
-   KernelProvider::PROVIDER,                                                   \
-   Math::MATH,                                                                 \
-   DType::IN,                                                                  \
-   DType::OUT,                                                                 \
-   WIDTH,                                                                      \
-   ALIGNMENT,                                                                  \
-   CONDITION,                                                                  \
-   WORKSPACE,                                                                  \
-   CAP,                                                                        \
-   Selection::SELECTION,                                                       \
-   FREE,                                                                       \
-   PADS},
+#define AICF_ROWS_OF_CPU
+#define AICF_ROW(KID, PATTERN, ...)                                            \
+  {.kid = #KID,                                                                \
+   .pattern = PatternId(patterns::PATTERN),                                    \
+   .device = DeviceKind::CPU,                                                  \
+   __VA_ARGS__},
+constexpr KernelRow kCPURows[] = {
 #include "kernels/Rows.def"
 };
 
-} // namespace
+#define AICF_ROWS_OF_CUDA
+#define AICF_ROW(KID, PATTERN, ...)                                            \
+  {.kid = #KID,                                                                \
+   .pattern = PatternId(patterns::PATTERN),                                    \
+   .device = DeviceKind::CUDA,                                                 \
+   __VA_ARGS__},
+constexpr KernelRow kCUDARows[] = {
+#include "kernels/Rows.def"
+};
 
-Span<const KernelRow> kernelTable() {
-  return {kRows, sizeof(kRows) / sizeof(kRows[0])};
+/// The rows of one device, by pattern and by KID.
+class DeviceTable {
+public:
+  template <size_t N>
+  explicit DeviceTable(const KernelRow (&rows)[N])
+      : rows(rows, N), first(kNumOpKinds + allPatterns().size() + 1) {
+    for (const KernelRow &row : rows) {
+      byKid.emplace(row.kid, &row);
+      ++first[size_t(row.pattern) + 1];
+    }
+    for (size_t i = 1; i < first.size(); ++i)
+      first[i] += first[i - 1];
+  }
+  Span<const KernelRow> all() const { return rows; }
+  Span<const KernelRow> of(PatternId pattern) const {
+    return {rows.data() + first[pattern], first[pattern + 1u] - first[pattern]};
+  }
+  const KernelRow *find(std::string_view kid) const {
+    auto it = byKid.find(kid);
+    return it == byKid.end() ? nullptr : it->second;
+  }
+
+private:
+  Span<const KernelRow> rows;
+  std::vector<size_t> first; ///< row of each pattern
+  std::unordered_map<std::string_view, const KernelRow *> byKid;
+};
+
+/// Null for a device without kernels.
+const DeviceTable *tableOf(DeviceKind device) {
+  // In the order of DeviceKind: a device without a table does not build.
+  static const std::array<DeviceTable, kNumDeviceKinds> tables = {
+      DeviceTable(kCPURows), DeviceTable(kCUDARows)};
+  auto index = static_cast<size_t>(device);
+  return index < tables.size() ? &tables[index] : nullptr;
 }
 
-Span<const KernelRow> kernelsOf(PatternId pattern) {
-  static const auto first = [] {
-    std::vector<size_t> at(kNumOpKinds + allPatterns().size() + 1);
-    for (const KernelRow &row : kRows)
-      ++at[size_t(row.pattern) + 1];
-    for (size_t i = 1; i < at.size(); ++i)
-      at[i] += at[i - 1];
-    return at;
-  }();
-  return {kRows + first[pattern], first[pattern + 1u] - first[pattern]};
+} // namespace
+
+Span<const KernelRow> kernelsOn(DeviceKind device) {
+  const DeviceTable *table = tableOf(device);
+  return table ? table->all() : Span<const KernelRow>();
+}
+
+Span<const KernelRow> kernelsFor(DeviceKind device, PatternId pattern) {
+  const DeviceTable *table = tableOf(device);
+  return table ? table->of(pattern) : Span<const KernelRow>();
 }
 
 const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
-  static const auto byName = [] {
-    std::unordered_map<std::string_view, const KernelRow *>
-        map[kNumDeviceKinds];
-    for (const KernelRow &row : kRows)
-      map[static_cast<uint8_t>(row.device)].emplace(row.kid, &row);
-    return std::pair(std::move(map[0]), std::move(map[1]));
-  }();
-  const auto &map = device == DeviceKind::CPU ? byName.first : byName.second;
-  auto it = map.find(kid);
-  return it == map.end() ? nullptr : it->second;
+  const DeviceTable *table = tableOf(device);
+  return table ? table->find(kid) : nullptr;
 }
 
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options) {
   const KernelRow *misaligned = nullptr;
   size_t numOperands = call.body().numOperands;
-  for (const KernelRow &row : kernelsOf(call.pattern())) {
+  for (const KernelRow &row : kernelsFor(device, call.pattern())) {
     bool isChosen = row.selection == Selection::Auto ||
                     (row.selection == Selection::AutoTF32 && options.allowTF32);
-    if (row.device != device || !isChosen || !row.accepts(call))
+    if (!isChosen || !row.accepts(call))
       continue;
     bool isAligned = true;
     for (size_t i = 0; i < options.addresses.size(); ++i) {
@@ -142,6 +165,11 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
       !condition.holds(rules::Call(call.body(), call.values())))
     return Mismatch::Condition;
   return Mismatch::None;
+}
+
+bool KernelRow::runsAtFullSpeed(const TypedBody &call) const {
+  return !fullSpeed.holds ||
+         fullSpeed.holds(rules::Call(call.body(), call.values()));
 }
 
 uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {

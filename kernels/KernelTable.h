@@ -80,18 +80,21 @@ struct KernelRow {
   std::string_view kid;
   PatternId pattern;
   DeviceKind device;
-  KernelProvider provider;
-  Math math;
-  DType in0, out0;    ///< of operand 0 and result 0
-  uint32_t width;     ///< elements an access moves, of every operand
-  uint32_t alignment; ///< bytes
-  RowCondition condition;
-  uint64_t (*workspace)(const rules::Call &); ///< or null: it takes none
-  uint64_t workspaceCap;                      ///< bytes
-  Selection selection;
-  bool fusesForFree;
-  bool takesPads;
+  KernelProvider provider = KernelProvider::Own;
+  Math math = Math::Exact;
+  DType in0, out0;        ///< of operand 0 and result 0
+  uint32_t width = 1;     ///< elements an access moves, of every operand
+  uint32_t alignment = 1; ///< bytes
+  RowCondition condition = nullptr;
+  uint64_t (*workspace)(const rules::Call &) = nullptr; ///< or it takes none
+  uint64_t workspaceCap = 0;                            ///< bytes
+  RowCondition fullSpeed = nullptr;
+  Selection selection = Selection::Auto;
+  bool fusesForFree = false;
+  bool takesPads = false;
 
+  /// True unless pads could make the kernel faster with such a call.
+  bool runsAtFullSpeed(const TypedBody &call) const;
   /// True if one launch of it takes no longer than launches apart.
   bool isWorthFusing() const {
     return provider == KernelProvider::Own || fusesForFree;
@@ -118,10 +121,12 @@ private:
   }
 };
 
-Span<const KernelRow> kernelTable();
-/// Those for bodies of one pattern, which stand together.
-Span<const KernelRow> kernelsOf(PatternId pattern);
-/// The row of `kid` on `device`, or nullptr.
+/// The rows of a device, those of one pattern together; none for a device that
+/// nobody has kernels for.
+Span<const KernelRow> kernelsOn(DeviceKind device);
+/// Those for bodies of one pattern, in the order in which they are asked.
+Span<const KernelRow> kernelsFor(DeviceKind device, PatternId pattern);
+/// The row of `kid`, or nullptr.
 const KernelRow *findKernel(DeviceKind device, std::string_view kid);
 struct SelectOptions {
   bool allowTF32 = false;

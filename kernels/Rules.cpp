@@ -255,14 +255,29 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
   return isNumber(name.c_str(), v, isHeld, "a number that f32 holds");
 }
 
+/// One numbered constraint of a record.
+struct NumberedRule {
+  OpKind kind;
+  const char *name; ///< "C1"
+  Status (*check)(const Call &, StepPosition);
+};
+constexpr NumberedRule kNumberedRules[] = {
+#define AICF_ENTRY(OP, VIEW, N)                                                \
+  {OpKind::VIEW, "C" #N,                                                       \
+   [](const Call &call, StepPosition at) { return OP##_c##N({call, at}); }},
+    AICF_CONSTRAINTS(AICF_ENTRY)
+#undef AICF_ENTRY
+};
+
 /// The first numbered constraint that does not hold.
 Status checkConstraints(OpKind kind, const Call &call, StepPosition at) {
-#define AICF_ASK(OP, VIEW, N)                                                  \
-  if (kind == OpKind::VIEW)                                                    \
-    if (Status status = OP##_c##N({call, at}); !status.ok())                   \
-      return status.withContext("C" #N);
-  AICF_CONSTRAINTS(AICF_ASK)
-#undef AICF_ASK
+  // They stand by kind, in order.
+  const auto *rule = std::lower_bound(
+      std::begin(kNumberedRules), std::end(kNumberedRules), kind,
+      [](const NumberedRule &r, OpKind kind) { return r.kind < kind; });
+  for (; rule != std::end(kNumberedRules) && rule->kind == kind; ++rule)
+    if (Status status = rule->check(call, at); !status.ok())
+      return status.withContext(rule->name);
   return {};
 }
 
@@ -277,6 +292,20 @@ Status checkCounts(const OpInfo &info, std::optional<CallSlots> slots,
                      " results, expected ", info.numResults);
   return {};
 }
+
+/// One default that a rule computes.
+struct ComputedDefault {
+  OpKind kind;
+  std::string_view field;
+  double (*compute)(const Call &);
+};
+constexpr ComputedDefault kComputedDefaults[] = {
+#define AICF_ENTRY(OP, VIEW, FIELD)                                            \
+  {OpKind::VIEW, #FIELD,                                                       \
+   [](const Call &call) { return default_##OP##_##FIELD(call); }},
+    AICF_COMPUTED_DEFAULTS(AICF_ENTRY)
+#undef AICF_ENTRY
+};
 
 } // namespace
 
@@ -343,11 +372,9 @@ std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
     return std::nullopt;
   auto [body, types] = makeTypedBody(kind, ins, {}, {});
   rules::Call call(body, types);
-#define AICF_ASK(OP, VIEW, FIELD)                                              \
-  if (kind == OpKind::VIEW && f.name == #FIELD)                                \
-    return rules::default_##OP##_##FIELD(call);
-  AICF_COMPUTED_DEFAULTS(AICF_ASK)
-#undef AICF_ASK
+  for (const auto &computed : rules::kComputedDefaults)
+    if (computed.kind == kind && computed.field == f.name)
+      return computed.compute(call);
   return std::nullopt;
 }
 

@@ -147,7 +147,10 @@ constexpr std::string_view nameOf(OutputForm form) {
 }
 
 enum class DeviceKind : uint8_t { CPU = 0, CUDA };
-inline constexpr uint8_t kNumDeviceKinds = 2;
+inline constexpr DeviceKind kDeviceKinds[] = {DeviceKind::CPU,
+                                              DeviceKind::CUDA};
+inline constexpr uint8_t kNumDeviceKinds =
+    sizeof(kDeviceKinds) / sizeof(kDeviceKinds[0]);
 constexpr std::string_view nameOf(DeviceKind device) {
   constexpr std::string_view names[kNumDeviceKinds] = {"cpu", "cuda"};
   return names[static_cast<uint8_t>(device)];

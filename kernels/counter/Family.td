@@ -208,86 +208,86 @@ def AICF_RateTableOp : AICF_OpOf<AICFRT_RateTableOp> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def StepIncCpu : KernelFamily<"counter", "CPU"> {
+def StepIncCpu : KernelFamily<"counter", CPU> {
   let kinds = [AICFRT_StepIncOp];
   let variants = [On<"i32">, On<"i64">];
   let kernel = "stepInc<$T>";
 }
-def StepIncCuda : KernelFamily<"counter", "CUDA"> {
+def StepIncCuda : KernelFamily<"counter", CUDA> {
   let kinds = [AICFRT_StepIncOp];
   let variants = [On<"i32">, On<"i64">];
   let kernel = "stepInc<$T>";
 }
-def BiasCorrCpu : KernelFamily<"counter", "CPU"> {
+def BiasCorrCpu : KernelFamily<"counter", CPU> {
   let kinds = [AICFRT_BiasCorrOp];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
-def BiasCorrCuda : KernelFamily<"counter", "CUDA"> {
+def BiasCorrCuda : KernelFamily<"counter", CUDA> {
   let kinds = [AICFRT_BiasCorrOp];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
-class OfStep<AICFRT_Primitive record, string device, string name>
+class OfStep<AICFRT_Primitive record, Device device, string name>
     : KernelFamily<"counter", device> {
   let kinds = [record];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
                   From<"i64", "f64">];
   let kernel = name # "<$T, $U>";
 }
-foreach device = ["CPU", "CUDA"] in {
+foreach device = [CPU, CUDA] in {
   def LearningRate#device : OfStep<AICFRT_LearningRateOp, device, "learningRate">;
   def StepDecay#device : OfStep<AICFRT_StepDecayOp, device, "stepDecay">;
   def PolynomialDecay#device
       : OfStep<AICFRT_PolynomialDecayOp, device, "polynomialDecay">;
   def RateTable#device : OfStep<AICFRT_RateTableOp, device, "rateTable">;
 }
-def LossScaleCpu : KernelFamily<"counter", "CPU"> {
+def LossScaleCpu : KernelFamily<"counter", CPU> {
   let kinds = [AICFRT_LossScaleUpdateOp];
   let variants = SingleAndDouble.each;
   let version = 1;
   let kernel = "lossScaleUpdate<$T>";
 }
-def LossScaleCuda : KernelFamily<"counter", "CUDA"> {
+def LossScaleCuda : KernelFamily<"counter", CUDA> {
   let kinds = [AICFRT_LossScaleUpdateOp];
   let variants = SingleAndDouble.each;
   let version = 1;
   let kernel = "lossScaleUpdate<$T>";
 }
 
-class AllFinite<string device> : KernelFamily<"counter", device> {
+class AllFinite<Device device> : KernelFamily<"counter", device> {
   let kinds = [AICFRT_AllFiniteOp];
   let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,
                   From<"bf16", "i32">];
-  let kidTypes = "First";
+  let kidTypes = KidTypesFirst;
   let kernel = "allFinite<$T>";
 }
-def AllFiniteCpu : AllFinite<"CPU">;
+def AllFiniteCpu : AllFinite<CPU>;
 /// The workspace holds a verdict a block.
-def AllFiniteCuda : AllFinite<"CUDA"> {
+def AllFiniteCuda : AllFinite<CUDA> {
   let workspace = "verdictsWorkspace(c)";
   let workspaceCap = "kVerdictsBytes";
 }
 
-class GlobalNorm<string device> : KernelFamily<"counter", device> {
+class GlobalNorm<Device device> : KernelFamily<"counter", device> {
   let kinds = [AICFRT_GlobalNormOp];
   let variants = SingleAndDouble.each # HalfToSingle.each;
   let kernel = "globalNorm<$T, $U>";
 }
-def GlobalNormCpu : GlobalNorm<"CPU">;
+def GlobalNormCpu : GlobalNorm<CPU>;
 /// The workspace holds a partial sum a block.
-def GlobalNormCuda : GlobalNorm<"CUDA"> {
+def GlobalNormCuda : GlobalNorm<CUDA> {
   let workspace = "partialSquaresWorkspace(c)";
   let workspaceCap = "kPartialSquaresBytes";
 }
-class ClipFactor<string device> : KernelFamily<"counter", device> {
+class ClipFactor<Device device> : KernelFamily<"counter", device> {
   let kinds = [AICFRT_ClipFactorOp];
   let variants = SingleAndDouble.each;
   let kernel = "clipFactor<$T>";
 }
-def ClipFactorCpu : ClipFactor<"CPU">;
-def ClipFactorCuda : ClipFactor<"CUDA">;
+def ClipFactorCpu : ClipFactor<CPU>;
+def ClipFactorCuda : ClipFactor<CUDA>;
 
 #endif // AICF_KERNELS_COUNTER_FAMILY_TD

@@ -13,13 +13,9 @@
 #include "kernels/cpu/Kernels.h"
 #include "lib/Base/HalfFloat.h"
 
-// Rows of other devices are left out.
-#define AICF_IF_CPU(...) __VA_ARGS__
-#define AICF_IF_CUDA(...)
-
 namespace aicf::cpu {
-#define AICF_ROW(KID, KIND, DEVICE, ...)                                       \
-  AICF_IF_##DEVICE(void KID(const LaunchArgs &args);)
+#define AICF_ROWS_OF_CPU
+#define AICF_ROW(KID, ...) void KID(const LaunchArgs &args);
 #include "kernels/Rows.def"
 
 // Element types as families name them.

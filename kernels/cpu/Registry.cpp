@@ -13,7 +13,8 @@ namespace aicf::cpu {
 
 CpuKernel findFunction(std::string_view kid) {
   static const std::unordered_map<std::string_view, CpuKernel> functions = {
-#define AICF_ROW(KID, KIND, DEVICE, ...) AICF_IF_##DEVICE({#KID, &KID}, )
+#define AICF_ROWS_OF_CPU
+#define AICF_ROW(KID, ...) {#KID, &KID},
 #include "kernels/Rows.def"
   };
   auto it = functions.find(kid);

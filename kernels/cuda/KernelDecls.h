@@ -13,18 +13,10 @@
 
 #include "kernels/cuda/Kernels.h"
 
-// Rows of other devices, and rows that a library runs, are left out.
-#define AICF_OWN_CUDA_Own(...) __VA_ARGS__
-#define AICF_OWN_CUDA_CublasLt(...)
-#define AICF_OWN_CPU_Own(...)
-#define AICF_OWN_CPU_Blas(...)
-#define AICF_IF_OWN(DEVICE, PROVIDER, ...)                                     \
-  AICF_OWN_##DEVICE##_##PROVIDER(__VA_ARGS__)
-
 namespace aicf::cuda {
-#define AICF_ROW(KID, KIND, DEVICE, PROVIDER, ...)                             \
-  AICF_IF_OWN(DEVICE, PROVIDER,                                                \
-              LaunchPlan KID(const LaunchArgs &, const DeviceLimits &);)
+#define AICF_ROWS_OF_CUDA
+#define AICF_ROW_Own(KID, ...)                                                 \
+  LaunchPlan KID(const LaunchArgs &, const DeviceLimits &);
 #include "kernels/Rows.def"
 } // namespace aicf::cuda
 

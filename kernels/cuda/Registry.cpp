@@ -13,8 +13,8 @@ namespace aicf::cuda {
 
 Planner findPlanner(std::string_view kid) {
   static const std::unordered_map<std::string_view, Planner> planners = {
-#define AICF_ROW(KID, KIND, DEVICE, PROVIDER, ...)                             \
-  AICF_IF_OWN(DEVICE, PROVIDER, {#KID, &KID}, )
+#define AICF_ROWS_OF_CUDA
+#define AICF_ROW_Own(KID, ...) {#KID, &KID},
 #include "kernels/Rows.def"
   };
   auto it = planners.find(kid);

@@ -22,10 +22,18 @@ inline bool isSmallProduct(const GemmView<rules::Call> &c) {
   return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
 }
 
-/// cuBLASLt's heuristic weighs split-K only when offered what NVIDIA
-/// recommends, even where less would do. Calls of one stream share the memory.
 template <typename Pattern> bool isSmallProduct(const Pattern &c) {
   return isSmallProduct(c.gemm());
+}
+
+/// cuBLASLt's kernels for tensor cores read 16 bytes at once: M, N and K of a
+/// product of 16-bit matrices are multiples of 8 elements.
+inline bool suitsTensorCores(const GemmView<rules::Call> &c) {
+  ProductExtents extents(*c.a(), c.attrs().transA != 0, *c.b(),
+                         c.attrs().transB != 0, *c.c(), /*bias=*/nullptr);
+  return !rules::isHalf(c.a()->dtype) ||
+         (extents.m % kPadElements == 0 && extents.n % kPadElements == 0 &&
+          extents.k % kPadElements == 0);
 }
 
 /// The product writes every pad of its result.
@@ -69,6 +77,8 @@ inline bool sumsOverK(const GemmReduceView<rules::Call> &c) {
          c.sum().y()->elements() == sums;
 }
 
+/// cuBLASLt's heuristic weighs split-K only when offered what NVIDIA
+/// recommends, even where less would do. Calls of one stream share the memory.
 template <typename View> uint64_t libraryWorkspace(const View &) {
   return h200::kLibraryWorkspaceBytes;
 }

@@ -17,7 +17,7 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "c[M,N] = op(a) · op(b)";
   let text = [{
     Matrix product of one float type; `op` transposes where `transA` or `transB` is
@@ -94,14 +94,14 @@ def AICF_MatmulOp : AICF_OpOf<AICFRT_GemmOp, "matmul"> {
 // references, not fast
 //===----------------------------------------------------------------------===//
 
-def GemmBlas : KernelFamily<"gemm", "CPU"> {
+def GemmBlas : KernelFamily<"gemm", CPU> {
   let kinds = [AICFRT_GemmOp];
   let variants = SingleAndDouble.each;
-  let provider = "Blas";
+  let provider = Blas;
   let variantName = "blas";
   let kernel = "gemm<$T>";
 }
-def GemmHalf : KernelFamily<"gemm", "CPU"> {
+def GemmHalf : KernelFamily<"gemm", CPU> {
   let kinds = [AICFRT_GemmOp];
   let variants = [On<"f16">, On<"bf16">] # HalfToSingle.each;
   let kernel = "gemmHalf<$T, $U>";
@@ -141,7 +141,7 @@ def GemmReduce : BodyPattern<"gemm_reduce", [
   let bindings = ["sum.x = gemm.a"];
 }
 
-class Tiles<list<Variant> types> : KernelFamily<"gemm", "CUDA"> {
+class Tiles<list<Variant> types> : KernelFamily<"gemm", CUDA> {
   let variants = types;
   let variantName = "tile";
   let kernel = "gemm<$T, $U, $Args>";
@@ -171,24 +171,25 @@ foreach small = [0, 1] in {
   def : TileFusion<GemmReduce, "sumsOverK(c)", types, small>;
 }
 
-class Library<list<Variant> types> : KernelFamily<"gemm", "CUDA"> {
+class Library<list<Variant> types> : KernelFamily<"gemm", CUDA> {
   let variants = types;
-  let provider = "CublasLt";
+  let provider = CublasLt;
   let variantName = "lt";
   let workspace = "libraryWorkspace(c)";
   let workspaceCap = "h200::kLibraryWorkspaceBytes";
   let preference = 3;
 }
 class LibraryTF32 : Library<[On<"f32">]> {
-  let math = "TF32";
+  let math = TF32Math;
   let alignment = 16;
-  let selection = "AutoTF32";
+  let selection = AutoTF32;
   let preference = 2;
 }
 def GemmTF32 : LibraryTF32 { let kinds = [AICFRT_GemmOp]; }
 def GemmLt : Library<HalfAndSingle # HalfToSingle.each> {
   let kinds = [AICFRT_GemmOp];
   let condition = "coversPads(c)";
+  let fullSpeed = "suitsTensorCores(c)";
   let takesPads = 1;
 }
 def GemmBiasTF32 : LibraryTF32 {
@@ -215,12 +216,12 @@ def GemmGeluBwdLt : GeluLt<GemmGeluBwd, "hasLibraryGelu(c)">;
 def GemmReduceTF32 : LibraryTF32 {
   let patterns = [GemmReduce];
   let condition = "sumsOverK(c)";
-  let selection = "Pinned";
+  let selection = Pinned;
 }
 def GemmReduceLt : Library<HalfAndSingle> {
   let patterns = [GemmReduce];
   let condition = "sumsOverK(c)";
-  let selection = "Pinned";
+  let selection = Pinned;
 }
 
 #endif // AICF_KERNELS_GEMM_FAMILY_TD

@@ -11,20 +11,16 @@
 
 namespace aicf {
 
-// Rows of the table whose provider is cuBLASLt are products; others are left
-// out.
-#define AICF_BY_CublasLt(...) __VA_ARGS__
-#define AICF_BY_Own(...)
-#define AICF_BY_Blas(...)
-
 template <typename Args> static Product readProduct(const LaunchArgs &args) {
   return Product(Args(args));
 }
 
 ProductReader findProductReader(std::string_view kid) {
   static const std::unordered_map<std::string_view, ProductReader> readers = {
-#define AICF_ROW(KID, PATTERN, DEVICE, PROVIDER, ...)                          \
-  AICF_BY_##PROVIDER({#KID, &readProduct<PATTERN##Args>}, )
+// All that cuBLASLt runs are products.
+#define AICF_ROWS_OF_CUDA
+#define AICF_ROW_CublasLt(KID, PATTERN, ...)                                   \
+  {#KID, &readProduct<PATTERN##Args>},
 #include "kernels/Rows.def"
   };
   auto it = readers.find(kid);

@@ -239,25 +239,25 @@ def AICF_SoftmaxCrossEntropyGradOp
 /// `loss` is a functor of the kernels: Mse, BceWithLogits, L1.
 multiclass MeanLoss<AICFRT_Primitive value, AICFRT_Primitive grad,
                     string functor, string fused, int v> {
-  def Cpu : KernelFamily<"loss", "CPU"> {
+  def Cpu : KernelFamily<"loss", CPU> {
     let kinds = [value];
     let variants = EveryFloat.each # HalfToSingle.each;
     let kernel = "meanLoss<" # functor # ", $Args, $T, $U>";
   }
-  def GradCpu : KernelFamily<"loss", "CPU"> {
+  def GradCpu : KernelFamily<"loss", CPU> {
     let kinds = [grad];
     let variants = EveryFloat.each;
     let version = v;
     let kernel = "lossGrad<" # functor # ", $Args, $T>";
   }
-  def GradCuda : KernelFamily<"loss", "CUDA"> {
+  def GradCuda : KernelFamily<"loss", CUDA> {
     let kinds = [grad];
     let variants = Vectors.each;
     let version = v;
     let kernel = "lossGrad<" # functor # ", $Args, $T, $V>";
   }
   /// The workspace holds a partial sum a block.
-  def Cuda : KernelFamily<"loss", "CUDA"> {
+  def Cuda : KernelFamily<"loss", CUDA> {
     let kinds = [value];
     let variants = EveryFloat.each # HalfToSingle.each;
     let workspace = "lossWorkspace(c.pred(), c.target())";
@@ -269,7 +269,7 @@ multiclass MeanLoss<AICFRT_Primitive value, AICFRT_Primitive grad,
     let ties = ["grad.dpred = loss.pred", "grad.dpred = loss.target"];
   }
   /// Result 0 is the loss, of target's type.
-  def BothCuda : KernelFamily<"loss", "CUDA"> {
+  def BothCuda : KernelFamily<"loss", CUDA> {
     let patterns = [!cast<BodyPattern>(NAME # "Both")];
     let variants = EveryFloat.each # HalfToSingle.each;
     let version = v;
@@ -284,48 +284,48 @@ defm Bce : MeanLoss<AICFRT_BceWithLogitsOp, AICFRT_BceWithLogitsGradOp,
                     "BceWithLogits", "bce_with_logits_loss_grad", 0>;
 defm L1 : MeanLoss<AICFRT_L1LossOp, AICFRT_L1GradOp, "L1", "l1_loss_grad", 0>;
 
-class Mean<string device, string planner> : KernelFamily<"loss", device> {
+class Mean<Device device, string planner> : KernelFamily<"loss", device> {
   let kinds = [AICFRT_MeanOp];
   let variants = SingleAndDouble.each # HalfToSingle.each;
   let kernel = planner;
 }
-def MeanCpu : Mean<"CPU", "mean<$T, $U>">;
-def MeanCuda : Mean<"CUDA", "mean<$T>"> {
+def MeanCpu : Mean<CPU, "mean<$T, $U>">;
+def MeanCuda : Mean<CUDA, "mean<$T>"> {
   let workspace = "lossWorkspace(c.x())";
   let workspaceCap = "kLossWorkspaceBytes";
 }
 
-class CountEqual<string device> : KernelFamily<"loss", device> {
+class CountEqual<Device device> : KernelFamily<"loss", device> {
   let kinds = [AICFRT_CountEqualOp];
   let variants = [From<"i32", "i32">, From<"i64", "i32">];
-  let kidTypes = "First";
+  let kidTypes = KidTypesFirst;
   let kernel = "countEqual<$T>";
 }
-def CountEqualCpu : CountEqual<"CPU">;
-def CountEqualCuda : CountEqual<"CUDA">;
+def CountEqualCpu : CountEqual<CPU>;
+def CountEqualCuda : CountEqual<CUDA>;
 
-class CrossEntropy<string device, string planner>
+class CrossEntropy<Device device, string planner>
     : KernelFamily<"loss", device> {
   let kinds = [AICFRT_SoftmaxCrossEntropyOp];
   let variants = [On<"f32">, On<"f64">] # HalfToSingle.each;
   let kernel = planner;
 }
-def CrossEntropyCpu : CrossEntropy<"CPU", "crossEntropy<$T, $U>">;
+def CrossEntropyCpu : CrossEntropy<CPU, "crossEntropy<$T, $U>">;
 /// A sum of losses and a count of rows, both f64, for 4 blocks a multiprocessor: as
 /// many blocks as have room reduce. A small batch is one block's work.
 defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
-def CrossEntropyCuda : CrossEntropy<"CUDA", "crossEntropy<$T, $U>"> {
+def CrossEntropyCuda : CrossEntropy<CUDA, "crossEntropy<$T, $U>"> {
   let version = 1;
   let workspace = !strconcat("c.logits()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
   let workspaceCap = CrossEntropyPartials;
 }
-def CrossEntropyGradCpu : KernelFamily<"loss", "CPU"> {
+def CrossEntropyGradCpu : KernelFamily<"loss", CPU> {
   let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
   let variants = EveryFloat.each;
   let kernel = "crossEntropyGrad<$T>";
 }
-def CrossEntropyGradCuda : KernelFamily<"loss", "CUDA"> {
+def CrossEntropyGradCuda : KernelFamily<"loss", CUDA> {
   let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
   let variants = EveryFloat.each;
   let workspace = !strconcat("c.labels()->elements() <= kSingleBlockElements "

@@ -16,7 +16,7 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x summed over dimension `axis`";
   let text = [{
     Whether the dimension is kept (as 1) or dropped, or all up to it are summed,
@@ -148,29 +148,29 @@ def AICF_LayerNormBwdOp : AICF_OpOf<AICFRT_LayerNormBwdOp>;
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def ReduceSumCpu : KernelFamily<"norm", "CPU"> {
+def ReduceSumCpu : KernelFamily<"norm", CPU> {
   let kinds = [AICFRT_ReduceSumOp];
   let variants = EveryFloat.each;
   let kernel = "reduceSum<$T>";
 }
-def ExpandCpu : KernelFamily<"norm", "CPU"> {
+def ExpandCpu : KernelFamily<"norm", CPU> {
   let kinds = [AICFRT_ExpandOp];
   let variants = EveryFloat.each;
   let kernel = "expand<$T>";
 }
-def LayerNormCpu : KernelFamily<"norm", "CPU"> {
+def LayerNormCpu : KernelFamily<"norm", CPU> {
   let kinds = [AICFRT_LayerNormOp];
   let variants = EveryFloat.each;
   let kernel = "layerNorm<$T>";
 }
-def LayerNormBwdCpu : KernelFamily<"norm", "CPU"> {
+def LayerNormBwdCpu : KernelFamily<"norm", CPU> {
   let kinds = [AICFRT_LayerNormBwdOp];
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";
 }
 
 /// The workspace holds partial sums of chunks of rows.
-class Sums : KernelFamily<"sums", "CUDA"> {
+class Sums : KernelFamily<"sums", CUDA> {
   let variants = EveryFloat.each;
   let workspace = "columnSumsWorkspace(c)";
   let workspaceCap = "kPartialSumsCap";
@@ -179,7 +179,7 @@ def ReduceSumCuda : Sums {
   let kinds = [AICFRT_ReduceSumOp];
   let kernel = "reduceSum<$T>";
 }
-def ExpandCuda : KernelFamily<"sums", "CUDA"> {
+def ExpandCuda : KernelFamily<"sums", CUDA> {
   let kinds = [AICFRT_ExpandOp];
   let variants = EveryFloat.each;
   let kernel = "expand<$T>";
@@ -204,17 +204,17 @@ def AddLayerNorm : BodyPattern<"add_layer_norm", [
   let ties = ["add.c = add.a", "add.c = add.b", "norm.y = add.a",
               "norm.y = add.b"];
 }
-def AddLayerNormCuda : KernelFamily<"layer_norm", "CUDA"> {
+def AddLayerNormCuda : KernelFamily<"layer_norm", CUDA> {
   let patterns = [AddLayerNorm];
   let variants = EveryFloat.each;
   let kernel = "addLayerNorm<$T>";
 }
-def LayerNormCuda : KernelFamily<"layer_norm", "CUDA"> {
+def LayerNormCuda : KernelFamily<"layer_norm", CUDA> {
   let kinds = [AICFRT_LayerNormOp];
   let variants = EveryFloat.each;
   let kernel = "layerNorm<$T>";
 }
-def LayerNormBwdCuda : KernelFamily<"layer_norm", "CUDA"> {
+def LayerNormBwdCuda : KernelFamily<"layer_norm", CUDA> {
   let kinds = [AICFRT_LayerNormBwdOp];
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";

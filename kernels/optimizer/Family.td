@@ -131,36 +131,36 @@ def AICF_LionStepOp : AICF_OpOf<AICFRT_LionStepOp> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def AdamStepCpu : KernelFamily<"optimizer", "CPU"> {
+def AdamStepCpu : KernelFamily<"optimizer", CPU> {
   let kinds = [AICFRT_AdamStepOp];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
 }
-def SgdStepCpu : KernelFamily<"optimizer", "CPU"> {
+def SgdStepCpu : KernelFamily<"optimizer", CPU> {
   let kinds = [AICFRT_SgdStepOp];
   let variants = EveryFloat.each;
   let kernel = "sgdStep<$T>";
 }
 
-def LionStepCpu : KernelFamily<"optimizer", "CPU"> {
+def LionStepCpu : KernelFamily<"optimizer", CPU> {
   let kinds = [AICFRT_LionStepOp];
   let variants = SingleAndDouble.each;
   let kernel = "lionStep<$T>";
 }
 
-def AdamStepCuda : KernelFamily<"optimizer", "CUDA"> {
+def AdamStepCuda : KernelFamily<"optimizer", CUDA> {
   let kinds = [AICFRT_AdamStepOp];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
   let takesPads = 1;
 }
-def LionStepCuda : KernelFamily<"optimizer", "CUDA"> {
+def LionStepCuda : KernelFamily<"optimizer", CUDA> {
   let kinds = [AICFRT_LionStepOp];
   let variants = SingleAndDouble.each;
   let kernel = "lionStep<$T>";
   let takesPads = 1;
 }
-def SgdStepCuda : KernelFamily<"optimizer", "CUDA"> {
+def SgdStepCuda : KernelFamily<"optimizer", CUDA> {
   let condition = "isDenseParam(c)";
   let kinds = [AICFRT_SgdStepOp];
   let variants = [On<"f32", 4>, On<"f32">, On<"f64">, On<"f16">, On<"bf16", 2>,
@@ -169,7 +169,7 @@ def SgdStepCuda : KernelFamily<"optimizer", "CUDA"> {
   let takesPads = 1;
 }
 /// A name of the seeds.
-def SgdStepHalf2 : KernelFamily<"optimizer", "CUDA"> {
+def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
   let condition = "isDenseParam(c)";
   let kinds = [AICFRT_SgdStepOp];
   let variants = [On<"f16", 2>];
@@ -211,7 +211,7 @@ def MomentumUpdate : UpdatePattern<"momentum_update", AICFRT_SgdStepOp,
 /// Parameters of one type, gradients of one; copies, if any, are 16-bit and of
 /// one type, the gradients' if that is 16-bit.
 class Updates<BodyPattern pattern, string planner>
-    : KernelFamily<"optimizer", "CUDA"> {
+    : KernelFamily<"optimizer", CUDA> {
   let patterns = [pattern];
   let variants = SingleAndDouble.each;
   let condition = "groupsFit(c)";

@@ -31,7 +31,7 @@ class AICFRT_Pointwise<string mnemonic, int number, string schema,
 
 def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
     (pick (lessf $x, 0), 0, $x)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = max(x, 0); NaN stays NaN";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -39,7 +39,7 @@ def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
 
 def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
     "dx", (pick (greaterf $saved, 0), $dy, 0)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = saved > 0 ? dy : 0";
   let text = [{
     `saved` is relu's input or its output: both have the same sign.
@@ -50,7 +50,7 @@ def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
 
 def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
     (addf $a, $b)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a + b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -80,7 +80,7 @@ defvar TanhFlank = (mulf TanhCdf, (subf 1, TanhCdf));
 
 def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
     (mulf $x, (pick $approximate, TanhCdf, NormalCdf))> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x · Φ(x), Φ the normal distribution function";
   let text = [{
     Φ(x) = (1 + erf(x/√2))/2, or with `approximate` (PyTorch's "tanh")
@@ -98,7 +98,7 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
               (pick (greaterf TanhFlank, 0),
                     (mulf (mulf $x, TanhFlank), TanhSlope), 0)),
         (addf NormalCdf, (mulf $x, NormalPdf))))> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · d gelu(x)/dx";
   let text = [{
     x is gelu's operand. Without `approximate` NaN where it is infinite.
@@ -110,7 +110,7 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
 
 def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
     (mulf $a, $b)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a · b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -118,7 +118,7 @@ def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
 
 def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
     (subf $a, $b)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a - b, element by element, no broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -126,7 +126,7 @@ def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
 
 def AICFRT_ScaleOp : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
     (mulf $factor, $x)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = factor · x";
   let fields = [F64Field<"factor", FiniteNumber>];
   let phase = ForwardPhase;
@@ -143,7 +143,7 @@ def AICFRT_FillLikeOp : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
 }
 
 def AICFRT_TanhOp : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = tanh(x)";
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -151,7 +151,7 @@ def AICFRT_TanhOp : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
 
 def AICFRT_TanhBwdOp : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
     (mulf $dy, (subf 1, (mulf $y, $y)))> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · (1 - y²), y = tanh(x)";
   let phase = BackwardPhase;
   let precision = Narrow;
@@ -166,7 +166,7 @@ def AICFRT_SigmoidOp : AICFRT_Pointwise<"sigmoid", 41, "", ["x"], "y", Sigmoid> 
 
 def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
     "dx", (mulf $dy, (mulf $y, (subf 1, $y)))> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · y · (1 - y), y = sigmoid(x)";
   let phase = BackwardPhase;
   let precision = Narrow;
@@ -174,7 +174,7 @@ def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
 
 def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
     (mulf $x, Sigmoid)> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x · sigmoid(x) (Elfwing et al. 2017; swish)";
   let text = "\n    NaN for -∞, as -∞·0 is.\n";
   let phase = ForwardPhase;
@@ -183,7 +183,7 @@ def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
 
 def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
     (mulf $dy, (addf Sigmoid, (mulf $x, (mulf Sigmoid, (subf 1, Sigmoid)))))> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · d silu(x)/dx, x silu's operand";
   let text = "\n    NaN where x is infinite.\n";
   let phase = BackwardPhase;
@@ -191,7 +191,7 @@ def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
 }
 
 def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
-  let keepsZeros = "InColumns";
+  let keepsZeros = ZerosKeptInColumns;
   let summary = "out = y + b, b broadcast along every dimension but `axis`";
   let text = "\n    `axis` -1 is the last dimension.\n";
   let operandList = [In<"y">, In<"b">];
@@ -207,7 +207,7 @@ def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
 
 class AICFRT_CopyLike<string mnemonic, int number>
     : AICFRT_Primitive<mnemonic, number> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let operandList = [In<"x", AnyElement>];
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
@@ -231,7 +231,7 @@ def AICFRT_CopySavedOp : AICFRT_CopyLike<"copy_saved", 6> {
 }
 
 def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
-  let keepsZeros = "Everywhere";
+  let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x converted to y's element type, rounded to nearest even";
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];
@@ -354,47 +354,47 @@ def AICF_CastOp : AICF_OpOf<AICFRT_CastOp> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def PointwiseCpu : KernelFamily<"pointwise", "CPU"> {
+def PointwiseCpu : KernelFamily<"pointwise", CPU> {
   let everyPointwise = 1;
   let variants = EveryFloat.each;
   let kernel = "pointwise<functor::$Kind, $T>";
 }
-def PointwiseCuda : KernelFamily<"pointwise", "CUDA"> {
+def PointwiseCuda : KernelFamily<"pointwise", CUDA> {
   let everyPointwise = 1;
   let variants = Vectors.each;
   let kernel = "pointwise<functor::$Kind, $T, $V>";
 }
 
-def BiasAddCpu : KernelFamily<"pointwise", "CPU"> {
+def BiasAddCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [AICFRT_BiasAddOp];
   let variants = EveryFloat.each;
   let kernel = "biasAdd<$T>";
 }
-def BiasAddCuda : KernelFamily<"pointwise", "CUDA"> {
+def BiasAddCuda : KernelFamily<"pointwise", CUDA> {
   let kinds = [AICFRT_BiasAddOp];
   let variants = Vectors.each;
   let kernel = "biasAdd<$T, $V>";
 }
 
-def CopyCpu : KernelFamily<"pointwise", "CPU"> {
+def CopyCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [AICFRT_CopyOp, AICFRT_CopySavedOp];
   let variants = EveryType.each;
   let kernel = "copy<$Args>";
 }
-def CopyCuda : KernelFamily<"pointwise", "CUDA"> {
+def CopyCuda : KernelFamily<"pointwise", CUDA> {
   let kinds = [AICFRT_CopyOp, AICFRT_CopySavedOp];
   let variants = EveryType.each;
   let kernel = "copy<$Args>";
 }
 
-def CastCpu : KernelFamily<"pointwise", "CPU"> {
+def CastCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [AICFRT_CastOp];
   let variants = [From<"f32", "f64">, From<"f64", "f32">, From<"f32", "f16">,
                   From<"f16", "f32">, From<"f32", "bf16">, From<"bf16", "f32">];
   let kernel = "cast<$T, $U>";
   let takesPads = 1;
 }
-def CastCuda : KernelFamily<"pointwise", "CUDA"> {
+def CastCuda : KernelFamily<"pointwise", CUDA> {
   let kinds = [AICFRT_CastOp];
   let variants = [From<"f32", "f16", 4>, From<"f32", "f16">,
                   From<"f32", "bf16", 4>, From<"f32", "bf16">,

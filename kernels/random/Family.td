@@ -49,12 +49,12 @@ def AICF_DropoutOp : AICF_OpOf<AICFRT_DropoutOp> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-class Dropout<string device> : KernelFamily<"random", device> {
+class Dropout<Device device> : KernelFamily<"random", device> {
   let kinds = [AICFRT_DropoutOp];
   let variants = EveryFloat.each;
   let kernel = "dropout<$T>";
 }
-def DropoutCpu : Dropout<"CPU">;
-def DropoutCuda : Dropout<"CUDA">;
+def DropoutCpu : Dropout<CPU>;
+def DropoutCuda : Dropout<CUDA>;
 
 #endif // AICF_KERNELS_RANDOM_FAMILY_TD

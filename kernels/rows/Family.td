@@ -90,36 +90,36 @@ def AICF_RecordOp : AICF_OpOf<AICFRT_RecordOp>;
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def GatherRowsCpu : KernelFamily<"rows", "CPU"> {
+def GatherRowsCpu : KernelFamily<"rows", CPU> {
   let kinds = [AICFRT_GatherRowsOp];
   let variants = EveryType.each;
   let kernel = "gatherRows";
 }
-def GatherRowsCuda : KernelFamily<"rows", "CUDA"> {
+def GatherRowsCuda : KernelFamily<"rows", CUDA> {
   let kinds = [AICFRT_GatherRowsOp];
   let variants = EveryType.each;
   let kernel = "gatherRows<$T>";
 }
-def RecordCpu : KernelFamily<"rows", "CPU"> {
+def RecordCpu : KernelFamily<"rows", CPU> {
   let kinds = [AICFRT_RecordOp];
   let variants = EveryType.each;
   let kernel = "record";
 }
-def RecordCuda : KernelFamily<"rows", "CUDA"> {
+def RecordCuda : KernelFamily<"rows", CUDA> {
   let kinds = [AICFRT_RecordOp];
   let variants = EveryType.each;
   let kernel = "record<$T>";
 }
-def ShuffleCpu : KernelFamily<"rows", "CPU"> {
+def ShuffleCpu : KernelFamily<"rows", CPU> {
   let kinds = [AICFRT_ShuffleOp];
   let variants = EveryIndex.each;
-  let kidTypes = "Both";
+  let kidTypes = KidTypesBoth;
   let kernel = "shuffle";
 }
-def ShuffleCuda : KernelFamily<"rows", "CUDA"> {
+def ShuffleCuda : KernelFamily<"rows", CUDA> {
   let kinds = [AICFRT_ShuffleOp];
   let variants = EveryIndex.each;
-  let kidTypes = "Both";
+  let kidTypes = KidTypesBoth;
   let kernel = "shuffle<$T, $U>";
 }
 

@@ -77,28 +77,28 @@ def AICF_ArgmaxOp : AICF_OpOf<AICFRT_ArgmaxOp> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-class Softmax<string device> : KernelFamily<"softmax", device> {
+class Softmax<Device device> : KernelFamily<"softmax", device> {
   let kinds = [AICFRT_SoftmaxOp];
   let variants = EveryFloat.each;
   let kernel = "softmax<$T>";
 }
-def SoftmaxCpu : Softmax<"CPU">;
-def SoftmaxCuda : Softmax<"CUDA">;
-class SoftmaxBwd<string device> : KernelFamily<"softmax", device> {
+def SoftmaxCpu : Softmax<CPU>;
+def SoftmaxCuda : Softmax<CUDA>;
+class SoftmaxBwd<Device device> : KernelFamily<"softmax", device> {
   let kinds = [AICFRT_SoftmaxBwdOp];
   let variants = EveryFloat.each;
   let kernel = "softmaxBwd<$T>";
 }
-def SoftmaxBwdCpu : SoftmaxBwd<"CPU">;
-def SoftmaxBwdCuda : SoftmaxBwd<"CUDA">;
-class Argmax<string device> : KernelFamily<"softmax", device> {
+def SoftmaxBwdCpu : SoftmaxBwd<CPU>;
+def SoftmaxBwdCuda : SoftmaxBwd<CUDA>;
+class Argmax<Device device> : KernelFamily<"softmax", device> {
   let kinds = [AICFRT_ArgmaxOp];
   let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,
                   From<"bf16", "i32">];
-  let kidTypes = "First";
+  let kidTypes = KidTypesFirst;
   let kernel = "argmax<$T>";
 }
-def ArgmaxCpu : Argmax<"CPU">;
-def ArgmaxCuda : Argmax<"CUDA">;
+def ArgmaxCpu : Argmax<CPU>;
+def ArgmaxCuda : Argmax<CUDA>;
 
 #endif // AICF_KERNELS_SOFTMAX_FAMILY_TD

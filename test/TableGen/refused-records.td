@@ -32,7 +32,7 @@ class Record<string name, int number> : AICFRT_Primitive<name, number> {
 // RIGHT: Right = 0
 def Right : Record<"right", 0>;
 
-class Kernels<string on> : KernelFamily<"unit", on> {
+class Kernels<Device on> : KernelFamily<"unit", on> {
   let kinds = [Right];
   let variants = [On<"f32">];
 }
@@ -88,24 +88,24 @@ def Wrong : Record<"wrong", 1> { let precision = Keep<"z">; }
 //--- kinds.td
 include "base.td"
 // KINDS: 'Wrong' has either kinds, patterns or everyPointwise
-def Wrong : Kernels<"CPU"> { let everyPointwise = 1; }
+def Wrong : Kernels<CPU> { let everyPointwise = 1; }
 
 //--- cap.td
 include "base.td"
 // CAP: 'Wrong' has a workspace without cap, or a cap without workspace
-def Wrong : Kernels<"CPU"> { let workspace = "4"; }
+def Wrong : Kernels<CPU> { let workspace = "4"; }
 
 //--- twice.td
 include "base.td"
 // TWICE: there are two kernels 'right_f32_v0'
-def First : Kernels<"CPU">;
-def Other : Kernels<"CUDA">; // on another device it is another kernel
-def Wrong : Kernels<"CPU">;
+def First : Kernels<CPU>;
+def Other : Kernels<CUDA>; // on another device it is another kernel
+def Wrong : Kernels<CPU>;
 
 //--- dtype.td
 include "base.td"
 // DTYPE: 'f12' is not an element type
-def Wrong : Kernels<"CPU"> { let variants = [On<"f12">]; }
+def Wrong : Kernels<CPU> { let variants = [On<"f12">]; }
 
 //--- arity.td
 include "base.td"

@@ -134,7 +134,7 @@ Primitive parse(const Record *record) {
   p.name = record->getValueAsString("kindName");
   p.fourcc = record->getValueAsString("fourCC");
   p.kind = record->getValueAsInt("kind");
-  p.keepsZeros = record->getValueAsString("keepsZeros");
+  p.keepsZeros = factOf(record, "keepsZeros");
   p.phase = factOf(record, "phase");
   p.precision = factOf(record, "precision");
   p.scalar = record->getValueAsDag("scalar");
@@ -670,11 +670,13 @@ struct Kernel {
   StringRef text(StringRef field) const {
     return family->getValueAsString(field);
   }
+  /// Of a field that is an enumerator.
+  StringRef fact(StringRef field) const { return factOf(family, field); }
   std::string kid() const {
     std::string in(this->in), types = in;
-    if (text("math") == "TF32")
+    if (fact("math") == "TF32")
       types = "tf32";
-    StringRef rule = text("kidTypes");
+    StringRef rule = fact("kidTypes");
     if (rule == "Both" || (rule == "Different" && in != out))
       types += ("_" + out).str();
     std::string name = (pattern + "_" + types).str();
@@ -742,8 +744,7 @@ std::vector<Kernel> allKernels(const RecordKeeper &records,
                          v->getValueAsString("output"),
                          v->getValueAsInt("width")});
       std::string kid = kernels.back().kid();
-      if (!names.insert((family->getValueAsString("device") + kid).str())
-               .second)
+      if (!names.insert((kernels.back().fact("device") + kid).str()).second)
         PrintFatalError(family, "there are two kernels '" + kid + "'");
     }
   };
@@ -916,39 +917,65 @@ bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
 // Rows.def
 //===----------------------------------------------------------------------===//
 
+/// ".field = value" for what differs from a row's defaults.
+void emitRow(const Kernel &k, raw_ostream &os) {
+  auto [in, bytes] = dtypeOf(k.family, k.in);
+  int64_t alignment = k.family->getValueAsInt("alignment");
+  os << "AICF_ROW_" << k.fact("provider") << "(" << k.kid() << ", " << k.cppName
+     << ", .provider = KernelProvider::" << k.fact("provider");
+  if (k.fact("math") != "Exact")
+    os << ", .math = Math::" << k.fact("math");
+  os << ", .in0 = DType::" << in
+     << ", .out0 = DType::" << dtypeOf(k.family, k.out).first;
+  if (k.width != 1)
+    os << ", .width = " << k.width;
+  os << ", .alignment = " << (alignment ? alignment : bytes);
+  if (!k.text("condition").empty())
+    os << ", .condition = AICF_CONDITION(" << k.cppName << ", "
+       << k.text("condition") << ")";
+  if (!k.text("workspace").empty())
+    os << ", .workspace = AICF_WORKSPACE(" << k.cppName << ", "
+       << k.text("workspace")
+       << "), .workspaceCap = " << k.text("workspaceCap");
+  if (!k.text("fullSpeed").empty())
+    os << ", .fullSpeed = AICF_CONDITION(" << k.cppName << ", "
+       << k.text("fullSpeed") << ")";
+  if (k.fact("selection") != "Auto")
+    os << ", .selection = Selection::" << k.fact("selection");
+  for (StringRef flag : {"fusesForFree", "takesPads"})
+    if (k.family->getValueAsBit(flag))
+      os << ", ." << flag << " = true";
+  os << ")\n";
+}
+
 bool emitRows(const RecordKeeper &records, raw_ostream &os) {
-  std::vector<Primitive> kinds = allPrimitives(records);
-  emitFileTop("Rows.def", "every kernel of every device", "", os);
-  os << "// AICF_ROW(KID, kind or pattern, device, provider, math, dtype of "
-        "operand 0, of "
-        "result 0,\n//          width, alignment in bytes, condition, "
-        "workspace, "
-        "its cap in bytes,\n//          selection, fuses for free, takes "
-        "pads)\n// The "
-        "columns are explained in "
-        "KernelFamily.td.\n//===-------------------------------------------"
-        "---------------------------===//\n// clang-format off\n\n";
-  for (const Kernel &k : allKernels(records, kinds)) {
-    auto [in, bytes] = dtypeOf(k.family, k.in);
-    auto function = [&](StringRef kind, StringRef field) {
-      StringRef name = k.text(field);
-      return name.empty() ? std::string("nullptr")
-                          : (kind + "(" + k.cppName + ", " + name + ")").str();
-    };
-    int64_t alignment = k.family->getValueAsInt("alignment");
-    StringRef cap = k.text("workspaceCap");
-    os << "AICF_ROW(" << k.kid() << ", " << k.cppName << ", "
-       << k.text("device") << ", " << k.text("provider") << ", "
-       << k.text("math") << ", " << in << ", " << dtypeOf(k.family, k.out).first
-       << ", " << k.width << ", " << (alignment ? alignment : bytes) << ", "
-       << function("AICF_CONDITION", "condition") << ", "
-       << function("AICF_WORKSPACE", "workspace") << ", "
-       << (cap.empty() ? StringRef("0") : cap) << ", " << k.text("selection")
-       << ", " << (k.family->getValueAsBit("fusesForFree") ? "true" : "false")
-       << ", " << (k.family->getValueAsBit("takesPads") ? "true" : "false")
-       << ")\n";
+  std::vector<Kernel> kernels = allKernels(records, allPrimitives(records));
+  emitFileTop("Rows.def", "the kernels of each device", "", os);
+  os << "// Define AICF_ROWS_OF_<device>, and AICF_ROW(KID, kind or pattern, "
+        "fields of KernelRow) for all\n// rows or AICF_ROW_<provider> for "
+        "those "
+        "of one; the others are left out. What the fields\n// mean stands at "
+        "KernelFamily.\n//===-------------------------------------------"
+        "---------------------------===//\n// clang-format off\n\n#ifndef "
+        "AICF_ROW\n#define AICF_ROW(...)\n#endif\n";
+  std::vector<const Record *> providers =
+      records.getAllDerivedDefinitions("Provider");
+  for (const Record *provider : providers) {
+    std::string macro = ("AICF_ROW_" + provider->getValueAsString("cpp")).str();
+    os << "#ifndef " << macro << "\n#define " << macro
+       << "(...) AICF_ROW(__VA_ARGS__)\n#endif\n";
+  }
+  for (const Record *device : records.getAllDerivedDefinitions("Device")) {
+    StringRef name = device->getValueAsString("cpp");
+    os << "\n#ifdef AICF_ROWS_OF_" << name << "\n";
+    for (const Kernel &k : kernels)
+      if (k.fact("device") == name)
+        emitRow(k, os);
+    os << "#undef AICF_ROWS_OF_" << name << "\n#endif\n";
   }
   os << "\n#undef AICF_ROW\n";
+  for (const Record *provider : providers)
+    os << "#undef AICF_ROW_" << provider->getValueAsString("cpp") << "\n";
   return false;
 }
 
@@ -962,7 +989,7 @@ bool emitDefinitions(const RecordKeeper &records, raw_ostream &os) {
   std::map<std::string, std::vector<Kernel>> sections;
   for (const Kernel &k : allKernels(records, kinds))
     if (!k.text("kernel").empty())
-      sections[(k.text("unit") + "_" + k.text("device")).str()].push_back(k);
+      sections[(k.text("unit") + "_" + k.fact("device")).str()].push_back(k);
   for (const auto &[section, kernels] : sections) {
     os << "\n#ifdef AICF_KERNELS_OF_" << section << "\n";
     for (const Kernel &k : kernels)

@@ -175,10 +175,11 @@ bool isTaken(const KindRow &row, const PatternInfo &pattern) {
   StatusOr<TypedBody> typed = typedBodyOf(sample);
   if (!typed.ok() || patternOf(typed->pattern()) != &pattern)
     return false;
-  Span<const KernelRow> rows = kernelsOf(typed->pattern());
-  return std::any_of(rows.begin(), rows.end(), [&](const KernelRow &kernel) {
-    return kernel.accepts(*typed);
-  });
+  for (DeviceKind device : kDeviceKinds)
+    for (const KernelRow &kernel : kernelsFor(device, typed->pattern()))
+      if (kernel.accepts(*typed))
+        return true;
+  return false;
 }
 
 /// For every type and size, or for those that some kernel takes.

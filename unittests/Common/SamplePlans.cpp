@@ -307,7 +307,7 @@ std::vector<NamedPlan> samplePlans() {
                                   {"two-streams", makeTwoStreamPlan()},
                                   {"inits", makeInitPlan()}};
   for (const KindRow &row : allCallRows())
-    for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+    for (DeviceKind device : kDeviceKinds) {
       Sample sample = makeSample(row, 3, 4, row.usualType());
       StatusOr<TypedBody> typed = typedBodyOf(sample);
       if (!typed.ok() || !selectKernel(device, *typed))

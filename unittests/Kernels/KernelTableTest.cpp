@@ -24,24 +24,38 @@ namespace {
 
 TEST(KernelTable, KidsAreUniqueAndWellFormed) {
   std::set<std::pair<DeviceKind, std::string>> kids;
-  for (const KernelRow &row : kernelTable()) {
-    std::string kid(row.kid);
-    EXPECT_TRUE(kids.insert({row.device, kid}).second) << kid;
-    EXPECT_EQ(kid.rfind(std::string(nameOfPattern(row.pattern)) + "_", 0), 0u)
-        << kid;
-    EXPECT_NE(kid.find(nameOf(row.in0)), std::string::npos) << kid;
-    EXPECT_NE(kid.rfind("_v"), std::string::npos) << kid;
-    EXPECT_EQ(findKernel(row.device, row.kid), &row);
-  }
+  for (DeviceKind device : kDeviceKinds)
+    for (const KernelRow &row : kernelsOn(device)) {
+      std::string kid(row.kid);
+      EXPECT_EQ(row.device, device) << kid;
+      EXPECT_TRUE(kids.insert({device, kid}).second) << kid;
+      EXPECT_EQ(kid.rfind(std::string(nameOfPattern(row.pattern)) + "_", 0), 0u)
+          << kid;
+      EXPECT_NE(kid.find(nameOf(row.in0)), std::string::npos) << kid;
+      EXPECT_NE(kid.rfind("_v"), std::string::npos) << kid;
+      EXPECT_EQ(findKernel(device, row.kid), &row);
+    }
   EXPECT_EQ(findKernel(DeviceKind::CPU, "nothing"), nullptr);
+}
+
+/// A device that nobody has kernels for has none of another's.
+TEST(KernelTable, AnUnknownDeviceHasNoKernels) {
+  DeviceKind unknown{kNumDeviceKinds};
+  EXPECT_EQ(findKernel(unknown, "relu_f32_v0"), nullptr);
+  EXPECT_TRUE(kernelsOn(unknown).empty());
+  EXPECT_TRUE(kernelsFor(unknown, patterns::Relu).empty());
+  TensorDesc x(DType::F32, {4});
+  EXPECT_EQ(selectKernel(unknown, *TypedBody::create(OpKind::Relu, {}, {&x, 1},
+                                                     {&x, 1})),
+            nullptr);
 }
 
 TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
   for (uint16_t k = 0; k < kNumOpKinds; ++k)
-    for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+    for (DeviceKind device : kDeviceKinds) {
       int rows = 0;
-      for (const KernelRow &row : kernelsOf(k))
-        rows += row.device == device && row.selection == Selection::Auto;
+      for (const KernelRow &row : kernelsFor(device, k))
+        rows += row.selection == Selection::Auto;
       if (isKnown(OpKind(k)))
         EXPECT_GE(rows, 2) << nameOf(OpKind(k));
       else
@@ -51,13 +65,15 @@ TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
 
 /// What stands together in the table is what is asked for.
 TEST(KernelTable, RowsOfAPatternStandTogether) {
-  size_t numRows = 0;
-  for (size_t id = 0; id < kNumOpKinds + allPatterns().size(); ++id)
-    for (const KernelRow &row : kernelsOf(PatternId(id))) {
-      EXPECT_EQ(row.pattern, id) << row.kid;
-      ++numRows;
-    }
-  EXPECT_EQ(numRows, kernelTable().size());
+  for (DeviceKind device : kDeviceKinds) {
+    size_t numRows = 0;
+    for (size_t id = 0; id < kNumOpKinds + allPatterns().size(); ++id)
+      for (const KernelRow &row : kernelsFor(device, PatternId(id))) {
+        EXPECT_EQ(row.pattern, id) << row.kid;
+        ++numRows;
+      }
+    EXPECT_EQ(numRows, kernelsOn(device).size());
+  }
 }
 
 TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
@@ -112,17 +128,19 @@ TEST(KernelTable, WorkspaceIsCapped) {
           typedBodyOf(makeSample(row, 40000, 30000, dtype));
       if (!typed.ok())
         continue;
-      for (const KernelRow &kernel : kernelsOf(typed->pattern())) {
-        uint64_t bytes =
-            kernel.accepts(*typed) ? kernel.workspaceBytes(*typed) : 0;
-        EXPECT_LE(bytes, alignedBytes(kernel.workspaceCap)) << kernel.kid;
-        if (bytes)
-          wanted.insert(kernel.kid);
-      }
+      for (DeviceKind device : kDeviceKinds)
+        for (const KernelRow &kernel : kernelsFor(device, typed->pattern())) {
+          uint64_t bytes =
+              kernel.accepts(*typed) ? kernel.workspaceBytes(*typed) : 0;
+          EXPECT_LE(bytes, alignedBytes(kernel.workspaceCap)) << kernel.kid;
+          if (bytes)
+            wanted.insert(kernel.kid);
+        }
     }
-  for (const KernelRow &kernel : kernelTable())
-    EXPECT_TRUE(kernel.workspaceCap == 0 || wanted.count(kernel.kid))
-        << kernel.kid << " has a cap, but no sample makes it want workspace";
+  for (DeviceKind device : kDeviceKinds)
+    for (const KernelRow &kernel : kernelsOn(device))
+      EXPECT_TRUE(kernel.workspaceCap == 0 || wanted.count(kernel.kid))
+          << kernel.kid << " has a cap, but no sample makes it want workspace";
 }
 
 TEST(Shuffle, IsAPermutationEachEpoch) {

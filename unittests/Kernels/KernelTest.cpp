@@ -240,13 +240,14 @@ Status call(OpKind kind, Case &c, int numThreads,
 }
 
 /// Kernels of the device that take the case.
-std::vector<const KernelRow *> kernelsFor(OpKind kind, Case &c) {
+std::vector<const KernelRow *> kernelsTaking(OpKind kind, Case &c) {
   std::vector<const KernelRow *> rows;
   StatusOr<TypedBody> typed = typedBodyOf(c.sample(kind));
   if (!typed.ok())
     return rows;
-  for (const KernelRow &row : kernelsOf(typed->pattern()))
-    if (row.device == makeDevice()->kind() && row.accepts(*typed))
+  for (const KernelRow &row :
+       kernelsFor(makeDevice()->kind(), typed->pattern()))
+    if (row.accepts(*typed))
       rows.push_back(&row);
   return rows;
 }
@@ -305,7 +306,7 @@ TEST_P(KernelTest, AgreesWithReferenceForEveryShape) {
       const Case fresh =
           makeCase(row, makeSample(row, m, n, dtype), uint32_t(m * 1000 + n));
       Case c = fresh;
-      for (const KernelRow *kernel : kernelsFor(row.kind, c)) {
+      for (const KernelRow *kernel : kernelsTaking(row.kind, c)) {
         ++kernels;
         c = fresh;
         Status status = call(row.kind, c, 1, kernel->kid);
@@ -341,7 +342,7 @@ TEST_P(KernelTest, WorksInPlace) {
   const Sample sample = makeSample(row, 65, 130, dtype);
   const Case fresh = makeCase(row, sample, 5);
   Case apart = withBody(row.kind, fresh);
-  if (kernelsFor(row.kind, apart).empty())
+  if (kernelsTaking(row.kind, apart).empty())
     GTEST_SKIP() << "no kernel on this device";
   ASSERT_TRUE(call(row.kind, apart, 2).ok());
   // A case without absent operands: ties are of what is there.
@@ -390,7 +391,7 @@ TEST_P(KernelTest, MayReadOneValueTwice) {
     for (const SharedSample &shared : withSharedOperands(sample)) {
       const Case fresh = makeCase(row, shared.sample, 5, true);
       Case apart = fresh;
-      std::vector<const KernelRow *> kernels = kernelsFor(row.kind, apart);
+      std::vector<const KernelRow *> kernels = kernelsTaking(row.kind, apart);
       if (kernels.empty())
         continue;
       ++ran;
@@ -515,7 +516,7 @@ TEST_P(KernelTest, HasTheBitsOfItsPrimitives) {
                      [&](uint32_t value) { return isElementwise[value]; }))
       GTEST_SKIP() << "products and sums only";
     Case any = fresh;
-    std::vector<const KernelRow *> all = kernelsFor(row.kind, any);
+    std::vector<const KernelRow *> all = kernelsTaking(row.kind, any);
     std::vector<Operand> values;
     if (!all.empty())
       values = runApart(fresh);
@@ -598,7 +599,7 @@ TEST_P(KernelTest, TakesPaddedTensors) {
         StatusOr<TypedBody> typed = typedBodyOf(fresh.sample(row.kind));
         asked +=
             typed.ok() && !fresh.body && !typed->isDense() && typed->stored();
-        for (const KernelRow *kernel : kernelsFor(row.kind, fresh)) {
+        for (const KernelRow *kernel : kernelsTaking(row.kind, fresh)) {
           Case c = fresh;
           Status status = call(row.kind, c, 2, kernel->kid);
           if (status.code() == StatusCode::NotImplemented &&
@@ -623,16 +624,16 @@ TEST_P(KernelTest, KeepsToItsWorkspace) {
   PatternId pattern =
       typedBodyOf(makeSample(row, 3, 4, row.usualType()))->pattern();
   auto takesOne = [&](const KernelRow &kernel) {
-    return kernel.device == makeDevice()->kind() && kernel.pattern == pattern &&
-           kernel.workspaceCap != 0 && kernel.provider == KernelProvider::Own;
+    return kernel.pattern == pattern && kernel.workspaceCap != 0 &&
+           kernel.provider == KernelProvider::Own;
   };
-  Span<const KernelRow> all = kernelTable();
+  Span<const KernelRow> all = kernelsOn(makeDevice()->kind());
   if (std::none_of(all.begin(), all.end(), takesOne))
     GTEST_SKIP() << "no kernel of ours with a workspace on this device";
   for (auto [m, n] : {std::pair<int64_t, int64_t>{300, 401}, {40000, 3}}) {
     const Case fresh = makeCase(row, makeSample(row, m, n, DType::F32), 3);
     Case c = fresh;
-    for (const KernelRow *kernel : kernelsFor(row.kind, c))
+    for (const KernelRow *kernel : kernelsTaking(row.kind, c))
       for (int64_t bytes : {0, 4, 256}) {
         if (!takesOne(*kernel))
           continue;
@@ -667,7 +668,7 @@ TEST_P(KernelTest, RefusesWrongCalls) {
   if (makeSample(row, 3, 5, dtype).body)
     GTEST_SKIP() << "op_call is of one primitive";
   Case c = makeCase(row, makeSample(row, 3, 5, dtype), 1);
-  if (kernelsFor(row.kind, c).empty())
+  if (kernelsTaking(row.kind, c).empty())
     GTEST_SKIP() << "no kernel on this device";
   auto device = makeDevice();
   OnDevice memory(*device, c);
@@ -745,9 +746,8 @@ TEST(Kernels, TableCoversEveryPattern) {
 }
 
 TEST(Kernels, CastsRoundToNearest) {
-  for (const KernelRow &row : kernelTable()) {
-    if (row.pattern != patterns::Cast || row.device != makeDevice()->kind())
-      continue;
+  for (const KernelRow &row :
+       kernelsFor(makeDevice()->kind(), patterns::Cast)) {
     std::mt19937 random(3);
     Case c;
     c.ins.push_back(makeOperand(TensorDesc(row.in0, {129, 8}), random, false));
@@ -867,7 +867,7 @@ TEST(Kernels, MseGradDoesNotOverflowEarly) {
     fresh.body = body;
     if (fresh.ins.size() > 2) // a loss scale
       store(fresh.ins[2], 0, 1);
-    for (const KernelRow *kernel : kernelsFor(row.kind, fresh)) {
+    for (const KernelRow *kernel : kernelsTaking(row.kind, fresh)) {
       Case c = fresh;
       Status status = call(row.kind, c, 1, kernel->kid);
       ASSERT_TRUE(status.ok()) << status.toString();

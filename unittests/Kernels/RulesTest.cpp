@@ -725,7 +725,7 @@ TEST_P(OpRules, LoaderRefuses) {
   const RuleCase &c = kCases[GetParam()];
   const KindRow &row = sampleCallRow(c.row);
   size_t devices = 0;
-  for (DeviceKind device : {DeviceKind::CPU, DeviceKind::CUDA}) {
+  for (DeviceKind device : kDeviceKinds) {
     Sample sample = goodSample(row);
     StatusOr<TypedBody> typed = typedBodyOf(sample);
     ASSERT_TRUE(typed.ok()) << typed.status().toString();

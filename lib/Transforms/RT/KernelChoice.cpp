@@ -107,9 +107,8 @@ const KernelRow *KernelChooser::choose(const TypedBody &call) const {
   const KernelRow *best = nullptr;
   double least = 0;
   std::string problem = profile ? problemOf(call) : std::string();
-  for (const KernelRow &row : kernelsOf(call.pattern())) {
-    if (!profile || !isAutomatic(row) || row.device != device ||
-        !row.accepts(call))
+  for (const KernelRow &row : kernelsFor(device, call.pattern())) {
+    if (!profile || !isAutomatic(row) || !row.accepts(call))
       continue;
     auto micros = profile->find(row.kid, problem);
     if (micros && (!best || *micros < least)) {
@@ -155,11 +154,9 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
 std::string KernelChooser::passedOver(const TypedBody &typed,
                                       const KernelRow *end) const {
   std::string text;
-  for (const KernelRow &row : kernelsOf(typed.pattern())) {
+  for (const KernelRow &row : kernelsFor(device, typed.pattern())) {
     if (&row == end)
       break;
-    if (row.device != device)
-      continue;
     std::string why = whyPassedOver(row, typed, isAutomatic(row));
     if (!why.empty())
       text += "; " + std::string(row.kid) + ": " + why;

@@ -1,16 +1,14 @@
-//===- PadTensors.cpp - pads for matrices that a library multiplies -------===//
+//===- PadTensors.cpp - pads for tensors whose kernels gain by them -------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Everything that may be padded is, at first; what
-// a call has no kernel for is taken back, until nothing changes; then what no
-// product gains by.
+// Everything that may be padded is, at first; what a call has no kernel for is
+// taken back, until nothing changes; then what no call gains by. Which calls
+// gain, the kernels' families say (fullSpeed in kernels/KernelFamily.td).
 //===----------------------------------------------------------------------===//
 
-#include "kernels/RuleCall.h"
-#include "kernels/gemm/Extents.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -39,14 +37,14 @@ public:
 private:
   void addCandidates(func::FuncOp func);
   void takeBackWhatHasNoKernel();
-  void takeBackWhatNoProductGainsBy();
+  void takeBackWhatNoCallGainsBy();
   void apply(func::FuncOp func);
   /// With the tensors that are padded so far.
   bool hasKernel(CallOp call) const;
-  /// A library's product of 16-bit matrices, whose extents are multiples with
-  /// the tensors that are padded so far, and were not without.
+  /// Its kernel runs at full speed with the tensors that are padded so far, and
+  /// did not without.
   bool gains(CallOp call) const;
-  bool anyProductGains() const;
+  bool anyCallGains() const;
   StatusOr<TypedBody> typeWithPads(CallOp call) const {
     return typedBodyOf(call.getBody(), typesOf(call.getArgs()),
                        typesOf(call.getResults()));
@@ -73,16 +71,6 @@ private:
   SmallVector<bool> padded; ///< by group
 };
 } // namespace
-
-/// M, N and K of a gemm, as a kernel would run over them.
-static bool isAligned(const TypedBody &typed) {
-  rules::Call call(typed.body(), typed.values());
-  GemmView<rules::Call> c(call);
-  ProductExtents extents(*c.a(), c.attrs().transA != 0, *c.b(),
-                         c.attrs().transB != 0, *c.c(), /*bias=*/nullptr);
-  return extents.m % kPadElements == 0 && extents.n % kPadElements == 0 &&
-         extents.k % kPadElements == 0;
-}
 
 static bool mayBePadded(Type type) {
   TensorDesc desc = toTensorDesc(type);
@@ -158,7 +146,7 @@ bool Padder::takeBack(ValueRange values) {
   return changed;
 }
 
-/// Results first: a product takes padded operands without them.
+/// Results first: a call may take padded operands without them.
 void Padder::takeBackWhatHasNoKernel() {
   for (bool changed = true; changed;) {
     changed = false;
@@ -173,19 +161,16 @@ void Padder::takeBackWhatHasNoKernel() {
 }
 
 bool Padder::gains(CallOp call) const {
-  if (!call.isOnly(OpKind::Gemm))
-    return false;
   StatusOr<TypedBody> dense = typedBodyOf(call), typed = typeWithPads(call);
   if (!dense.ok() || !typed.ok())
     return false;
   const KernelRow *row =
       chooserOf.at(call->getParentOp())->choose(call, *dense);
-  return row && row->provider == KernelProvider::CublasLt &&
-         rules::isHalf(row->in0) && !isAligned(*dense) && isAligned(*typed);
+  return row && !row->runsAtFullSpeed(*dense) && row->runsAtFullSpeed(*typed);
 }
 
-/// Groups that calls connect with a product stay.
-void Padder::takeBackWhatNoProductGainsBy() {
+/// Groups that calls connect with one that gains stay.
+void Padder::takeBackWhatNoCallGainsBy() {
   llvm::IntEqClasses classes(padded.size() + 1);
   size_t wanted = padded.size();
   for (func::FuncOp func : entries)
@@ -228,7 +213,7 @@ void Padder::apply(func::FuncOp func) {
   remarkCounts(func, "PadTensors", {{"padded", numPadded}});
 }
 
-bool Padder::anyProductGains() const {
+bool Padder::anyCallGains() const {
   return llvm::any_of(entries, [&](func::FuncOp func) {
     return llvm::any_of(func.getOps<CallOp>(),
                         [&](CallOp call) { return gains(call); });
@@ -236,11 +221,11 @@ bool Padder::anyProductGains() const {
 }
 
 void Padder::run() {
-  // Fewer pads make no product gain.
-  if (!anyProductGains())
+  // Fewer pads make no call gain.
+  if (!anyCallGains())
     return;
   takeBackWhatHasNoKernel();
-  takeBackWhatNoProductGainsBy();
+  takeBackWhatNoCallGainsBy();
   for (func::FuncOp func : entries)
     apply(func);
 }

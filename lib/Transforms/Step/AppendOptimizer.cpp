@@ -162,8 +162,9 @@ LogicalResult Appender::addLossScale() {
     return failure();
   ok = AllFiniteOp::create(b, loc, allGradients());
   inverseScale = ReciprocalOp::create(b, loc, scale);
-  auto next = LossScaleUpdateOp::create(b, loc, scale, Value(*streak), ok,
-                                        APFloat(2.0), APFloat(0.5), 2000);
+  auto next = LossScaleUpdateOp::create( // the factors are the record's
+      b, loc, scale, Value(*streak), ok, FloatAttr(), FloatAttr(),
+      IntegerAttr());
   entry.addUpdate(next.getScaleOut(), name.getValue());
   entry.addUpdate(next.getStreakOut(), name.getValue() + ".streak");
   return success();

@@ -209,6 +209,13 @@ def Narrow : Precision<"Narrow">;
 class Keep<string operand> : Precision<"Keep", operand>;
 def Wide : Precision<"Wide">;
 
+/// Whether zeros in all operands are zeros in all results: nowhere, in padded
+/// columns, or in padded rows and columns.
+class KeepsZeros<string enumerator> : Fact<enumerator>;
+def ZerosKeptNo : KeepsZeros<"No">;
+def ZerosKeptInColumns : KeepsZeros<"InColumns">;
+def ZerosKeptEverywhere : KeepsZeros<"Everywhere">;
+
 //===----------------------------------------------------------------------===//
 // The record
 //===----------------------------------------------------------------------===//
@@ -265,7 +272,7 @@ class AICFRT_Primitive<string mnemonic, int number, string schema = ""> {
   /// values: pads of the results come from zeros alone and are zeros. No;
   /// Everywhere; or, where the field `axis` is the last dimension, those behind
   /// the columns: a bias is added to rows that are pads, too.
-  string keepsZeros = "No"; // or InColumns, Everywhere
+  KeepsZeros keepsZeros = ZerosKeptNo;
   /// Pointwise primitives: the result as a function of operands and fields.
   dag scalar = (none);
 

@@ -4,15 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-include "kernels/counter/Family.td"
-include "kernels/gemm/Family.td"
-include "kernels/loss/Family.td"
-include "kernels/norm/Family.td"
-include "kernels/optimizer/Family.td"
-include "kernels/pointwise/Family.td"
-include "kernels/random/Family.td"
-include "kernels/rows/Family.td"
-include "kernels/softmax/Family.td"
+// Made by CMake from the calls of aicf_family().
+include "kernels/FamilyRecords.td"
 
 /// Until calls had bodies, fused calls had kinds of their own: gemm_bias,
 /// gemm_relu_bwd, gemm_reduce, relu_bwd_reduce, mse_loss_grad, adam_update,

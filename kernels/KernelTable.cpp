@@ -6,13 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/KernelTable.h"
+#include "kernels/FamilyHeaders.h" // made by CMake
 #include "kernels/H200.h"
 #include "kernels/RuleCall.h"
-#include "kernels/counter/Family.h"
-#include "kernels/gemm/Family.h"
-#include "kernels/loss/Family.h"
-#include "kernels/norm/Family.h"
-#include "kernels/optimizer/Family.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-//===- Product.cpp - which calls a library runs as a product --------------===//
+//===- CudaProduct.cpp - which calls a library runs as a product ----------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,0 +1,64 @@
+# Kernel families: one line for each, in kernels/CMakeLists.txt.
+
+set(AICF_FAMILY_RULES "")
+set(AICF_FAMILY_REFERENCES "")
+set(AICF_FAMILY_CPU "")
+set(AICF_FAMILY_CUDA "")
+set(AICF_FAMILY_CUDA_EXACT "")
+set(AICF_FAMILY_CUDA_LINTED "")
+set(AICF_FAMILY_RECORDS "")
+set(AICF_FAMILY_HEADERS "")
+
+# aicf_family(name [FMA a.cu ...] [CONTRACTED b.cu ...])
+#
+# Adds the folder `name` with its record, Family.td. The name of a file says what
+# it is: Rules.cpp, Reference.cpp, *.cu and Cuda*.cpp for CUDA, every other *.cpp
+# for the CPU; Family.h is what conditions of the record may call.
+#
+# CUDA code is compiled without contraction, as that of the CPU is, and its PTX is
+# checked for it. FMA names files whose sums of products call fma(): they are not
+# checked. CONTRACTED names products, which may be contracted.
+macro(aicf_family name)
+  cmake_parse_arguments(FAMILY "" "" "FMA;CONTRACTED" ${ARGN})
+  foreach(file IN LISTS FAMILY_FMA FAMILY_CONTRACTED)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
+      message(FATAL_ERROR "aicf_family(${name}): there is no ${file}")
+    endif()
+  endforeach()
+  list(APPEND AICF_FAMILY_RECORDS "include \"kernels/${name}/Family.td\"")
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/Family.h)
+    list(APPEND AICF_FAMILY_HEADERS "#include \"kernels/${name}/Family.h\"")
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/${name}
+       ${name}/*.cpp ${name}/*.cu)
+  foreach(file IN LISTS files)
+    if(file STREQUAL "Rules.cpp")
+      list(APPEND AICF_FAMILY_RULES ${name}/${file})
+    elseif(file STREQUAL "Reference.cpp")
+      list(APPEND AICF_FAMILY_REFERENCES ${name}/${file})
+    elseif(file MATCHES "^Cuda.*[.]cpp$")
+      list(APPEND AICF_FAMILY_CUDA ${name}/${file})
+    elseif(file MATCHES "[.]cu$")
+      list(APPEND AICF_FAMILY_CUDA ${name}/${file})
+      if(NOT file IN_LIST FAMILY_CONTRACTED)
+        list(APPEND AICF_FAMILY_CUDA_EXACT ${name}/${file})
+        if(NOT file IN_LIST FAMILY_FMA)
+          list(APPEND AICF_FAMILY_CUDA_LINTED ${name}/${file})
+        endif()
+      endif()
+    else()
+      list(APPEND AICF_FAMILY_CPU ${name}/${file})
+    endif()
+  endforeach()
+endmacro()
+
+# Writes what names every family: the records, for tablegen, and the headers, for
+# the kernel table.
+function(aicf_families_done)
+  list(JOIN AICF_FAMILY_RECORDS "\n" records)
+  list(JOIN AICF_FAMILY_HEADERS "\n" headers)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyRecords.td
+       CONTENT "${records}\n" @ONLY)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyHeaders.h
+       CONTENT "${headers}\n" @ONLY)
+endfunction()

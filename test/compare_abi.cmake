@@ -3,7 +3,8 @@ foreach(pair "Ops.h|include/aicf/Ops.h"
     "OpViews.h|kernels/OpViews.h"
     "Functors.h|kernels/pointwise/Functors.h"
     "Rows.def|kernels/Rows.def" "Definitions.inc|kernels/Definitions.inc"
-    "op_attrs.py|python/aicf/op_attrs.py" "ops.py|python/aicf/ops.py")
+    "op_attrs.py|python/aicf/op_attrs.py"
+    "records.py|test/python/fuzz/records.py" "ops.py|python/aicf/ops.py")
   string(REPLACE "|" ";" pair ${pair})
   list(GET pair 0 generated)
   list(GET pair 1 committed)

@@ -81,9 +81,20 @@ Sample halfLogits(Sample s) {
   return s;
 }
 
-/// Made when first asked for: other tables are made of it before main().
-Span<const KindRow> rows() {
-  static const KindRow kRows[] = {
+/// Operands and result of one shape and type, as most pointwise functions have:
+/// the record says all that a sample needs.
+KindRow uniformRow(OpKind kind) {
+  auto make = [kind](int64_t m, int64_t n) {
+    Sample sample;
+    sample.ins.assign(infoOf(kind).numOperands, f({m, n}));
+    sample.outs = {f({m, n})};
+    return sample;
+  };
+  return {std::string(nameOf(kind)), kind, make};
+}
+
+std::vector<KindRow> makeRows() {
+  std::vector<KindRow> all = {
       {"gemm NN", OpKind::Gemm,
        [](auto m, auto n) { return gemm(m, n, 0, 0); }},
       {"gemm NT", OpKind::Gemm,
@@ -114,8 +125,6 @@ Span<const KindRow> rows() {
                        {f({2, m, n})},
                        encodeAttrs(BiasAddAttrs{-1})};
        }},
-      {"relu", OpKind::Relu,
-       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
       {"relu rows", OpKind::Relu,
        [](auto m, auto n) {
          return Sample{{f({2, m, n})}, {f({2, m, n})}, {}};
@@ -123,14 +132,6 @@ Span<const KindRow> rows() {
       {"relu_bwd rows", OpKind::ReluBwd,
        [](auto m, auto n) {
          return Sample{{f({2, m, n}), f({2, m, n})}, {f({2, m, n})}, {}};
-       }},
-      {"relu_bwd", OpKind::ReluBwd,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-       }},
-      {"add", OpKind::Add,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
        }},
       {"gelu erf", OpKind::Gelu,
        [](auto m, auto n) {
@@ -466,16 +467,6 @@ Span<const KindRow> rows() {
          return s;
        },
        1e-5, true},
-      {"reciprocal", OpKind::Reciprocal,
-       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-      {"mul", OpKind::Mul,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-       }},
-      {"sub", OpKind::Sub,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-       }},
       {"scale", OpKind::Scale,
        [](auto m, auto n) {
          return Sample{{f({m, n})}, {f({m, n})}, encodeAttrs(ScaleAttrs{-1.5})};
@@ -484,24 +475,6 @@ Span<const KindRow> rows() {
        [](auto m, auto n) {
          return Sample{
              {f({m, n})}, {f({m, n})}, encodeAttrs(FillLikeAttrs{0.25})};
-       }},
-      {"tanh", OpKind::Tanh,
-       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-      {"tanh_bwd", OpKind::TanhBwd,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-       }},
-      {"sigmoid", OpKind::Sigmoid,
-       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-      {"sigmoid_bwd", OpKind::SigmoidBwd,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
-       }},
-      {"silu", OpKind::Silu,
-       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
-      {"silu_bwd", OpKind::SiluBwd,
-       [](auto m, auto n) {
-         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
        }},
       {"learning_rate linear", OpKind::LearningRate,
        [](auto, auto) {
@@ -593,10 +566,37 @@ Span<const KindRow> rows() {
        [](auto m, auto n) { return Sample{{half({m, n})}, {f({m, n})}, {}}; },
        1e-5, true},
   };
-  return {kRows, sizeof(kRows) / sizeof(kRows[0])};
+  for (uint16_t k = 0; k < kNumOpKinds; ++k)
+    if (isUniform(OpKind(k)) &&
+        std::none_of(all.begin(), all.end(), [&](const KindRow &row) {
+          return row.name == nameOf(OpKind(k));
+        }))
+      all.push_back(uniformRow(OpKind(k)));
+  return all;
+}
+
+/// Made when first asked for: other tables are made of it before main().
+const std::vector<KindRow> &rows() {
+  static const std::vector<KindRow> all = makeRows();
+  return all;
 }
 
 } // namespace
+
+bool isUniform(OpKind kind) {
+  const OpInfo &info = infoOf(kind);
+  if (!isKnown(kind) || info.numConstraints + info.numFields != 0 ||
+      info.numResults != 1 || info.results[0].rule != TypeRule::Like ||
+      info.results[0].of != 0)
+    return false;
+  for (size_t i = 0; i < info.numOperands; ++i) {
+    const OperandInfo &operand = info.operands[i];
+    if (operand.presence != Presence::Plain ||
+        (i == 0 ? operand.elements != Elements::Float : operand.like != 0))
+      return false;
+  }
+  return true;
+}
 
 Span<const KindRow> sampleCallRows() { return rows(); }
 

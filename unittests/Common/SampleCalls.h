@@ -62,6 +62,9 @@ struct KindRow {
   }
 };
 
+/// True for a primitive without fields whose operands and result are all of one
+/// shape and float type. It needs no row by hand.
+bool isUniform(OpKind kind);
 /// At least one row of every kind.
 Span<const KindRow> sampleCallRows();
 /// Those, and rows of every pattern of several primitives: see

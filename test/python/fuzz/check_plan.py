@@ -3,39 +3,44 @@
 """Judges a plan from `aicf-plan dump --json` alone, by brute force: order by
 transitive closure, overlap by comparing all pairs. Yields one line a fault."""
 
+from .records import PATTERNS, RECORDS
+
 ALIGNMENT = 256
 SEGMENTS = {"input": "io", "output": "io", "param": "persistent",
             "state": "persistent", "hyper": "persistent", "temp": "temp",
             "saved": "temp", "workspace": "temp"}
-# A result may be written over these operands: element i needs only element i.
-IN_PLACE = {
-    "bias_add": {(0, 0)}, "relu": {(0, 0)}, "relu_bwd": {(0, 0), (0, 1)},
-    "add": {(0, 0), (0, 1)}, "mse_grad": {(0, 0), (0, 1)},
-    "layer_norm": {(0, 0)}, "loss_scale_update": {(0, 0), (1, 1)},
-    "step_inc": {(0, 0)}, "adam_step": {(0, 0), (1, 2), (2, 3)},
-    "sgd_step": {(0, 0), (1, 3)}, "reciprocal": {(0, 0)}, "record": {(0, 0)},
-    "gelu": {(0, 0)}, "gelu_bwd": {(0, 0), (0, 1)},
-    "mul": {(0, 0), (0, 1)}, "sub": {(0, 0), (0, 1)}, "scale": {(0, 0)},
-    "fill_like": {(0, 0)}, "tanh": {(0, 0)}, "tanh_bwd": {(0, 0), (0, 1)},
-    "sigmoid": {(0, 0)}, "sigmoid_bwd": {(0, 0), (0, 1)}, "silu": {(0, 0)},
-    "silu_bwd": {(0, 0), (0, 1)},
-    "softmax_cross_entropy_grad": {(0, 0)},
-    "bce_with_logits_grad": {(0, 0), (0, 1)}, "l1_grad": {(0, 0), (0, 1)},
-    "softmax": {(0, 0)}, "softmax_bwd": {(0, 0), (0, 1)}, "dropout": {(0, 0)},
-    "lion_step": {(0, 0), (1, 2)}, "clip_factor": {(0, 0)},
-}
-# Of calls of several primitives, by (step, result): the (step, slot) that may read
-# what it overwrites.
-IN_PLACE_TOGETHER = {
-    ("gemm", "relu_bwd"): {(1, 0): {(1, 1)}},
-    ("relu_bwd", "reduce_sum"): {(0, 0): {(0, 0), (0, 1)}},
-    ("mse_loss", "mse_grad"): {(1, 0): {(0, 0), (0, 1), (1, 0), (1, 1)}},
-    ("bce_with_logits", "bce_with_logits_grad"):
-        {(1, 0): {(0, 0), (0, 1), (1, 0), (1, 1)}},
-    ("l1_loss", "l1_grad"): {(1, 0): {(0, 0), (0, 1), (1, 0), (1, 1)}},
-    ("add", "layer_norm"): {(0, 0): {(0, 0), (0, 1)}, (1, 0): {(0, 0), (0, 1)}},
-}
-RESULTS = {"adam_step": 3, "sgd_step": 2, "lion_step": 2, "layer_norm": 3}
+
+
+def nodes_of(pattern, kinds):
+    """For each primitive of a body its (group, element) in a pattern, or None."""
+    at, where = 0, []
+    while at < len(kinds):
+        group = where[-1][0] + 1 if where else 0
+        if group and not pattern.is_batch:
+            return None
+        for element, (kind, may_be_absent) in enumerate(pattern.elements):
+            if at < len(kinds) and kinds[at] == kind:
+                where.append((group, element))
+                at += 1
+            elif not may_be_absent:
+                return None
+    return where
+
+
+def tied_slots(kinds, maker, result):
+    """The (primitive, slot) of a body that may read what this result overwrites:
+    element i of the result needs only element i of them."""
+    if len(kinds) == 1:
+        return {(0, slot) for r, slot in RECORDS[kinds[0]].ties if r == result}
+    for pattern in PATTERNS.values():
+        where = nodes_of(pattern, kinds)
+        if where:
+            group, element = where[maker]
+            tied = {slot for made, slot in pattern.ties if made == (element, result)}
+            tied |= {slot for slot, other in pattern.same.items() if other in tied}
+            return {(where.index((group, e)), slot) for e, slot in tied
+                    if (group, e) in where}
+    raise AssertionError("no pattern has the primitives %s" % (kinds,))
 
 
 def may_overwrite(body, result, operand):
@@ -44,17 +49,12 @@ def may_overwrite(body, result, operand):
     steps = body["steps"]
     kinds = tuple(step["kind"] for step in steps)
     value, first, maker = body["results"][result], body["num_operands"], 0
-    while len(steps) > 1 and value >= first + RESULTS.get(kinds[maker], 1):
-        first += RESULTS.get(kinds[maker], 1)
+    while value >= first + len(RECORDS[kinds[maker]].results):
+        first += len(RECORDS[kinds[maker]].results)
         maker += 1
     readers = {(s, slot) for s, step in enumerate(steps)
                for slot, number in enumerate(step["operands"]) if number == operand}
-    if kinds in IN_PLACE_TOGETHER:
-        tied = IN_PLACE_TOGETHER[kinds].get((maker, value - first), set())
-    else: # one primitive, or updates of many: each in its own operands
-        tied = {(maker, slot) for r, slot in IN_PLACE.get(kinds[maker], ())
-                if r == value - first}
-    return readers <= tied
+    return readers <= tied_slots(kinds, maker, value - first)
 
 
 def is_shared(body):
@@ -63,7 +63,8 @@ def is_shared(body):
     kinds = [step["kind"] for step in body["steps"]]
     if len(kinds) < 2:
         return False
-    pairs = all(k in RESULTS for k in kinds) or kinds[1].endswith("_grad")
+    pairs = kinds[1].endswith("_grad") or all(
+        RECORDS[k].phase == "Update" for k in kinds)
     places = {}
     for s, step in enumerate(body["steps"]):
         for slot, number in enumerate(step["operands"]):

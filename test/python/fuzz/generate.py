@@ -8,16 +8,19 @@ import random
 import numpy as np
 
 from .program import Argument, Entry, Op, Program, Result, Value
+from .records import RECORDS
 
 SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
 WIDE = [521, 530]  # products that a library computes, over padded tensors
 LONG = [513, 521, 530]  # sums of so many: the same, at little cost
 INTEGERS = ("i32", "i64")
-# Of one type all, as their result is.
-ONE_OPERAND = ["relu", "gelu", "tanh", "sigmoid", "silu", "scale", "fill_like", "save",
-               "copy", "stop_gradient"]
-TWO_OPERANDS = ["add", "sub", "mul", "relu_bwd", "gelu_bwd", "tanh_bwd", "sigmoid_bwd",
-                "silu_bwd"]
+# Of one type all, as their result is. A pole is no place for random operands.
+WITH_POLES = {"reciprocal"}
+POINTWISE = [name for name, record in RECORDS.items()
+             if record.is_pointwise and name not in WITH_POLES]
+LIKE_THEIR_OPERAND = ["save", "copy", "stop_gradient", *POINTWISE]
+# A value of a field, where it must have one, or may have another than its default.
+FIELD_VALUES = {"Finite": [-0.5, 0.25, 2.0], "ZeroOrOne": [True]}
 
 
 class Builder:
@@ -82,6 +85,13 @@ class Builder:
     def same(self, kind, *operands, **attrs):
         return self.op(kind, operands, [(operands[0].shape, operands[0].dtype)],
                        **attrs)
+
+    def fields(self, kind):
+        """Of a primitive: what has no default, and sometimes what has one."""
+        found = RECORDS[kind].fields.items() if kind in RECORDS else ()
+        return {name: self.rng.choice(FIELD_VALUES[field_range])
+                for name, (field_range, is_needed) in found
+                if is_needed or (field_range in FIELD_VALUES and self.chance(0.3))}
 
     def cast(self, x, dtype):
         return self.op("cast", [x], [(x.shape, dtype)], to=dtype)
@@ -253,7 +263,7 @@ def metric(b):
 
 def anything(b):
     """One op on values that are there; what it computes need not make sense."""
-    kind = b.rng.choice([*ONE_OPERAND, *TWO_OPERANDS, "cross_entropy", "mse_loss",
+    kind = b.rng.choice([*LIKE_THEIR_OPERAND, "cross_entropy", "mse_loss",
                          "mse_grad", "bce_with_logits", "bce_with_logits_grad",
                          "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
                          "reduce_sum", "expand", "linear", "linear_bwd", "matmul",
@@ -264,13 +274,12 @@ def anything(b):
     twin = b.pick(lambda v: v.type == x.type)
     if kind == "metric":
         metric(b)
-    elif kind in ONE_OPERAND:
-        b.same(kind, x, **{"scale": {"factor": -0.5}, "fill_like": {"value": 0.25}}
-               .get(kind, {}))
+    elif kind in LIKE_THEIR_OPERAND:
+        record = RECORDS.get(kind)
+        twins = [twin] * (len(record.operands) - 1) if record else []
+        b.same(kind, x, *twins, **b.fields(kind))
     elif kind == "cross_entropy" and x.shape:
         b.cross_entropy(x, None)
-    elif kind in TWO_OPERANDS:
-        b.same(kind, x, twin)
     elif kind in ("softmax", "softmax_bwd") and x.shape:
         b.same(kind, *([x] if kind == "softmax" else [x, twin]))
     elif kind == "matmul" and len(x.shape) > 1:

@@ -96,12 +96,6 @@ class Twin:
             return F.linear(o[0], o[1], o[2])
         if kind == "gelu":
             return F.gelu(o[0], approximate="tanh" if at.get("approximate") else "none")
-        if kind in ("relu", "tanh", "sigmoid", "reciprocal"):
-            return getattr(torch, kind)(o[0])
-        if kind == "silu":
-            return F.silu(o[0])
-        if kind in ("add", "sub", "mul"):
-            return getattr(torch, kind)(o[0], o[1])
         if kind == "scale":
             return at["factor"] * o[0]
         if kind == "fill_like":
@@ -143,7 +137,8 @@ class Twin:
         if kind == "softmax_cross_entropy":
             return F.cross_entropy(o[0].reshape(-1, o[0].shape[-1]), o[1].reshape(-1),
                                    label_smoothing=at.get("label_smoothing", 0.0))
-        raise NotImplementedError(kind)
+        # Other pointwise functions have torch's name.
+        return getattr(torch if hasattr(torch, kind) else F, kind)(*o)
 
     def train(self, updates):
         o, params = self.o, list(self.trained.values())

@@ -1,0 +1,324 @@
+//===- Records.cpp - the records of kernels/, as back ends see them -------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Records.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace aicf::tblgen;
+
+/// The enumerator of a fact that every record must state.
+StringRef aicf::tblgen::factOf(const Record *record, StringRef fact) {
+  if (record->isValueUnset(fact))
+    PrintFatalError(record, "'" + record->getName() + "' does not say its " +
+                                fact + ": passes ask for it");
+  return record->getValueAsDef(fact)->getValueAsString("cpp");
+}
+
+size_t aicf::tblgen::positionOf(const Record *record, ArrayRef<Operand> all,
+                                StringRef name) {
+  for (auto [i, o] : llvm::enumerate(all))
+    if (o.name == name)
+      return i;
+  PrintFatalError(record, "no operand or result is called '" + name + "'");
+}
+
+static std::vector<Operand> parseOperands(const Record *record, StringRef list,
+                                          bool isResult) {
+  std::vector<Operand> all;
+  for (const Record *o : record->getValueAsListOfDefs(list))
+    all.push_back({o->getValueAsString("name"), o->getValueAsString("presence"),
+                   o->getValueAsDef("elements")->getValueAsString("cpp"),
+                   isResult ? o->getValueAsString("rule") : "",
+                   o->getValueAsString(isResult ? "of" : "like"),
+                   isResult && o->getValueAsBit("isInferred")});
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i].isVariadic())
+      PrintFatalError(record, "'" + all[i].name +
+                                  "' is variadic, so it must stand first");
+  return all;
+}
+
+/// What the rules, views and passes rely on.
+static void checkConsistency(const Primitive &p) {
+  auto require = [&](bool holds, const Twine &what) {
+    if (!holds)
+      PrintFatalError(p.record, "'" + p.name + "': " + what);
+  };
+  for (auto [i, o] : llvm::enumerate(p.operands)) {
+    if (o.of.empty())
+      continue;
+    size_t like = positionOf(p.record, p.operands, o.of);
+    require(o.presence == "Plain" && p.operands[like].presence == "Plain" &&
+                like < i,
+            o.name + " is the same as " + o.of +
+                ", which must stand before it, both plain");
+  }
+  for (const Operand &r : p.results)
+    require(!r.isOptional() || &r == &p.results.back(),
+            r.name + " may be absent, so it must be the last result");
+  StringRef kept =
+      p.record->getValueAsDef("precision")->getValueAsString("kept");
+  if (!kept.empty())
+    (void)positionOf(p.record, p.operands, kept);
+}
+
+static Primitive parse(const Record *record) {
+  Primitive p;
+  p.record = record;
+  p.name = record->getValueAsString("kindName");
+  p.fourcc = record->getValueAsString("fourCC");
+  p.kind = record->getValueAsInt("kind");
+  p.keepsZeros = factOf(record, "keepsZeros");
+  p.phase = factOf(record, "phase");
+  p.precision = factOf(record, "precision");
+  p.scalar = record->getValueAsDag("scalar");
+  p.numConstraints = record->getValueAsListOfStrings("constraints").size();
+  for (const Record *f : record->getValueAsListOfDefs("fields"))
+    p.fields.push_back({f->getValueAsString("name"),
+                        f->getValueAsString("type"),
+                        f->getValueAsString("format"),
+                        f->getValueAsDef("range")->getValueAsString("cpp"),
+                        f->getValueAsString("defaultValue")});
+  p.operands = parseOperands(record, "operandList", false);
+  p.results = parseOperands(record, "resultList", true);
+  for (const Record *t : record->getValueAsListOfDefs("ties"))
+    p.ties.push_back(
+        {positionOf(record, p.results, t->getValueAsString("result")),
+         positionOf(record, p.operands, t->getValueAsString("operand"))});
+  if (p.fourcc.size() != 4 && !p.fourcc.empty())
+    PrintFatalError(record, "fourCC must have 4 characters or none");
+  checkConsistency(p);
+  return p;
+}
+
+/// All primitives by kind; kinds must be 0..n-1, each once.
+std::vector<Primitive>
+aicf::tblgen::allPrimitives(const RecordKeeper &records) {
+  std::vector<Primitive> all;
+  for (const Record *r : records.getAllDerivedDefinitions("AICFRT_Primitive"))
+    all.push_back(parse(r));
+  llvm::sort(all, [](const Primitive &a, const Primitive &b) {
+    return a.kind < b.kind;
+  });
+  llvm::SmallSet<int64_t, 16> reserved;
+  for (const Record *r :
+       records.getAllDerivedDefinitions("AICFRT_ReservedKind"))
+    reserved.insert(r->getValueAsInt("kind"));
+  int64_t next = 0;
+  for (const Primitive &p : all) {
+    while (reserved.contains(next))
+      ++next;
+    if (p.kind != next++)
+      PrintFatalError(p.record, "op kinds must be 0..n-1, each used once; '" +
+                                    p.name + "' has " + Twine(p.kind) +
+                                    " where " + Twine(next - 1) +
+                                    " is expected");
+  }
+  return all;
+}
+
+int aicf::tblgen::attrBytes(const Primitive &p) {
+  int bytes = 0;
+  for (const Field &f : p.fields)
+    bytes += f.bytes();
+  return bytes;
+}
+
+void aicf::tblgen::emitFileTop(StringRef path, StringRef purpose,
+                               StringRef guard, raw_ostream &os) {
+  std::string left = ("//===- " + path + " - " + purpose + " ").str();
+  StringRef right = "*- C++ -*-===//";
+  left.resize(std::max<size_t>(left.size(), 80 - right.size()), '-');
+  os << left << right << R"cpp(
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Generated by aicf-tblgen from kernels/<family>/Family.td; committed, so
+// that a machine without LLVM needs no tblgen. Do not edit: change the
+// record and run `cmake --build build --target update-abi`.
+//===----------------------------------------------------------------------===//
+)cpp";
+  if (!guard.empty())
+    os << "#ifndef " << guard << "\n#define " << guard << "\n\n";
+}
+
+Place Pattern::place(StringRef text) const {
+  text = text.trim();
+  auto [element, name] = text.split('.');
+  for (auto [i, e] : llvm::enumerate(elements)) {
+    if (e.name != element)
+      continue;
+    auto find = [&](ArrayRef<Operand> all) {
+      return llvm::find_if(all, [&](auto &o) { return o.name == name; }) -
+             all.begin();
+    };
+    if (size_t at = find(e.kind->operands); at < e.kind->operands.size())
+      return {i, at, false};
+    if (size_t at = find(e.kind->results); at < e.kind->results.size())
+      return {i, at, true};
+  }
+  PrintFatalError(record, "'" + this->name + "' has no '" + text + "'");
+}
+
+Place Pattern::place(StringRef text, bool isResult) const {
+  Place found = place(text);
+  if (found.isResult != isResult)
+    PrintFatalError(record, "'" + name + "': '" + text.trim() + "' is " +
+                                (isResult ? "no result" : "no operand"));
+  return found;
+}
+
+/// Groups have the same optional operands: shared ones, and what the pattern
+/// says of the others.
+static void checkGroups(const Pattern &p) {
+  llvm::StringSet<> known;
+  for (StringRef field : {"shared", "has", "hasNot"})
+    for (StringRef text : p.list(field))
+      known.insert(text);
+  for (const Element &e : p.elements)
+    for (const Operand &operand : e.kind->operands) {
+      std::string place = (e.name + "." + operand.name).str();
+      if (operand.isOptional() && !known.contains(place))
+        PrintFatalError(p.record, "'" + p.name +
+                                      "': groups could differ in whether '" +
+                                      place + "' is there");
+    }
+}
+
+/// Reads what a pattern says of its elements, which the matcher must be able to
+/// tell apart.
+static void readPattern(Pattern &p) {
+  auto require = [&](bool holds, const Twine &what) {
+    if (!holds)
+      PrintFatalError(p.record, "'" + p.name + "': " + what);
+  };
+  llvm::SmallPtrSet<const Record *, 8> seen;
+  for (const Element &e : p.elements) {
+    require(seen.insert(e.kind->record).second,
+            "two elements are '" + e.kind->name +
+                "', so a call could be either");
+    require(!e.kind->hasVariadic(),
+            "'" + e.name + "' takes any number of operands");
+  }
+  for (StringRef text : p.list("bindings")) {
+    auto [operand, to] = text.split('=');
+    p.bindings.push_back({p.place(operand), p.place(to)});
+    require(p.bindings.back().to.element < p.bindings.back().operand.element,
+            "'" + text + "' refers to no element before");
+    require(!p.elements[p.bindings.back().to.element].isOptional,
+            "'" + text + "' refers to an element that may be absent");
+    (void)p.place(operand, /*isResult=*/false);
+  }
+  for (StringRef field : {"keeps", "mayKeep"})
+    for (StringRef text : p.list(field))
+      require(!p.elements[p.place(text, /*isResult=*/true).element].isOptional,
+              "'" + text + "' is a result of an element that may be absent");
+  for (StringRef text : p.list("ties")) {
+    auto [result, operand] = text.split('=');
+    p.ties.push_back({p.place(result, /*isResult=*/true),
+                      p.place(operand, /*isResult=*/false)});
+  }
+  if (p.maxGroups > 0)
+    checkGroups(p);
+}
+
+std::vector<Pattern>
+aicf::tblgen::allBodyPatterns(const RecordKeeper &records,
+                              const std::vector<Primitive> &kinds) {
+  std::vector<Pattern> all;
+  for (const Record *r : records.getAllDerivedDefinitions("BodyPattern")) {
+    Pattern p{r, r->getValueAsString("name"), {}, 0, {}, {}};
+    if (r->getValue("maxGroups"))
+      p.maxGroups = r->getValueAsInt("maxGroups");
+    for (const Record *e : r->getValueAsListOfDefs("elements")) {
+      const Record *kind = e->getValueAsDef("kind");
+      auto it = llvm::find_if(
+          kinds, [&](const Primitive &k) { return k.record == kind; });
+      p.elements.push_back(
+          {e->getValueAsString("name"), &*it, e->getValueAsBit("isOptional")});
+    }
+    if (p.elements.size() < 2 || p.elements.size() > 8 ||
+        p.elements[0].isOptional)
+      PrintFatalError(r, "'" + p.name +
+                             "' must have 2 to 8 elements, the first of which "
+                             "is there");
+    readPattern(p);
+    all.push_back(std::move(p));
+  }
+  return all;
+}
+
+/// Element type in Types.h, and bytes of an element.
+std::pair<std::string, int64_t> aicf::tblgen::dtypeOf(const Record *family,
+                                                      StringRef name) {
+  int64_t bits = 0;
+  StringRef digits = name.ltrim("bfi");
+  if (digits.getAsInteger(10, bits) || bits % 16 != 0)
+    PrintFatalError(family, "'" + name + "' is not an element type");
+  return {name.upper(), bits / 8};
+}
+
+static void checkFamily(const Record *family) {
+  if (family->getValueAsBit("everyPointwise") +
+          !family->getValueAsListOfDefs("kinds").empty() +
+          !family->getValueAsListOfDefs("patterns").empty() !=
+      1)
+    PrintFatalError(family, "'" + family->getName() +
+                                "' has either kinds, patterns or "
+                                "everyPointwise");
+  if (family->getValueAsString("workspace").empty() !=
+      family->getValueAsString("workspaceCap").empty())
+    PrintFatalError(family, "'" + family->getName() +
+                                "' has a workspace without cap, or a cap "
+                                "without workspace");
+}
+
+/// Row by row: kinds, then patterns, in each the families by preference.
+std::vector<Kernel>
+aicf::tblgen::allKernels(const RecordKeeper &records,
+                         const std::vector<Primitive> &kinds) {
+  std::vector<const Record *> families =
+      records.getAllDerivedDefinitions("KernelFamily");
+  llvm::stable_sort(families, [](const Record *a, const Record *b) {
+    return a->getValueAsInt("preference") < b->getValueAsInt("preference");
+  });
+  for (const Record *family : families)
+    checkFamily(family);
+  std::vector<Kernel> kernels;
+  llvm::StringSet<> names;
+  auto add = [&](const Record *family, StringRef pattern,
+                 const std::string &cppName) {
+    for (const Record *v : family->getValueAsListOfDefs("variants")) {
+      kernels.push_back({family, pattern, cppName, v->getValueAsString("input"),
+                         v->getValueAsString("output"),
+                         v->getValueAsInt("width")});
+      std::string kid = kernels.back().kid();
+      if (!names.insert((kernels.back().fact("device") + kid).str()).second)
+        PrintFatalError(family, "there are two kernels '" + kid + "'");
+    }
+  };
+  for (const Primitive &kind : kinds)
+    for (const Record *family : families)
+      if (family->getValueAsBit("everyPointwise")
+              ? kind.isPointwise()
+              : llvm::is_contained(family->getValueAsListOfDefs("kinds"),
+                                   kind.record))
+        add(family, kind.name, kind.cppName());
+  for (const Pattern &pattern : allBodyPatterns(records, kinds))
+    for (const Record *family : families)
+      if (llvm::is_contained(family->getValueAsListOfDefs("patterns"),
+                             pattern.record))
+        add(family, pattern.name, pattern.cppName());
+  return kernels;
+}

@@ -21,6 +21,7 @@ StatusOr<EntryRegions> EntryRegions::create(const Plan &plan,
                                             const PlanEntry &entry) {
   EntryRegions made;
   std::vector<RegionMap::Entry> entries;
+  entries.reserve(entry.values.size() + entry.calls.size());
   auto add = [&](uint32_t number) {
     if (!made.positions.try_emplace(number, entries.size()).second)
       return;

@@ -198,6 +198,7 @@ StatusOr<RegionMap> RegionMap::create(Span<const Entry> values) {
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
   map.regionOfValue.resize(values.size());
+  map.regions.reserve(values.size());
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   constexpr size_t kMaxOpen = 4096;
   std::vector<uint32_t> open; // regions that may reach into the next one

@@ -207,7 +207,9 @@ LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   for (auto value : body.getOps<ValueOp>())
     if (failed(encodeValue(value, out)))
       return failure();
-  for (auto call : body.getOps<CallOp>())
+  auto calls = body.getOps<CallOp>();
+  out.calls.reserve(size_t(std::distance(calls.begin(), calls.end())));
+  for (auto call : calls)
     if (failed(encodeCall(call, out.calls.emplace_back())))
       return failure();
   return success();

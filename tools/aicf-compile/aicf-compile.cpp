@@ -179,7 +179,9 @@ int aicfCompileMain(int argc, char **argv) {
   aicf::registerAllDialects(registry);
   // The process ends with it: taking a long step apart would be some
   // 15 % of the time that compiling it takes.
-  static mlir::MLIRContext &context = *new mlir::MLIRContext(registry);
+  // A step is one function or two: threads would only lock.
+  static mlir::MLIRContext &context = *new mlir::MLIRContext(
+      registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());

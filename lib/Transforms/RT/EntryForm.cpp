@@ -38,6 +38,7 @@ LogicalResult
 aicf::rt::checkMaterialized(func::FuncOp func,
                             const step::EntrySignature &signature) {
   llvm::DenseMap<Value, unsigned> returnedBy;
+  returnedBy.reserve(func.getNumResults());
   for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
     unsigned number = returned.getOperandNumber();
     const auto &result = signature.results[number];

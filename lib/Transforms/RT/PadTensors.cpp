@@ -238,6 +238,11 @@ struct PadTensors : aicf::impl::PadTensorsBase<PadTensors> {
     for (func::FuncOp func : entries)
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
+    Span<const KernelRow> kernels = kernelsOn(target);
+    if (std::none_of(kernels.begin(), kernels.end(), [](const KernelRow &row) {
+          return row.fullSpeed.holds;
+        })) // so no call gains
+      return markAllAnalysesPreserved();
     Padder(entries, target).run();
   }
 };

@@ -25,6 +25,11 @@ StoragePlan::StoragePlan(func::FuncOp func,
                          const step::EntrySignature &signature,
                          const CallList &list)
     : func(func), signature(signature), list(list) {
+  size_t numValues = func.getNumArguments() + func.getNumResults();
+  for (CallOp call : list.getCalls())
+    numValues += call->getNumResults();
+  storages.reserve(numValues);
+  storageOf.reserve(numValues);
   auto place = [&](Value value, size_t storage) {
     storageOf[value] = storage;
     storages[storage].values.push_back(value);

@@ -22,6 +22,7 @@ using namespace aicf::step;
 void aicf::numberValues(func::FuncOp func) {
   Builder builder(func.getContext());
   llvm::DenseMap<Value, int64_t> vids;
+  vids.reserve(func.getNumArguments() + func.front().getOperations().size());
   auto label = [&](Value value) {
     return vids.try_emplace(value, vids.size()).first->second;
   };

@@ -124,7 +124,7 @@ private:
 /// The rows of a device, those of one pattern together; none for a device that
 /// nobody has kernels for.
 Span<const KernelRow> kernelsOn(DeviceKind device);
-/// Those for bodies of one pattern, in the order in which they are asked.
+/// The rows for bodies of one pattern, in the order in which they are asked.
 Span<const KernelRow> kernelsFor(DeviceKind device, PatternId pattern);
 /// The row of `kid`, or nullptr.
 const KernelRow *findKernel(DeviceKind device, std::string_view kid);
@@ -135,8 +135,8 @@ struct SelectOptions {
   Span<const uintptr_t> addresses;
 };
 /// The first automatic row that accepts the call and suits its addresses; where
-/// none suits them, the last that accepts it, so that the call can be refused
-/// by name; or nullptr.
+/// none suits them, the last that accepts it, so that an error can name it; or
+/// nullptr.
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options = {});
 

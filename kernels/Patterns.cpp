@@ -54,7 +54,8 @@ public:
   }
 
 private:
-  /// Those of elements that are there; `b.to` always is.
+  /// Checks bindings of elements that are there; the target of a binding is
+  /// never optional.
   bool bindingsHold(size_t group) const {
     for (const BindingInfo &b : pattern.bindings) {
       if (!isThere(b.operand))
@@ -78,7 +79,8 @@ private:
     }
     return true;
   }
-  /// Of a place as placeOf() says it: what is bound to an operand is that one.
+  /// Takes a place as placeOf() gives it: what is bound to an operand is that
+  /// one.
   bool isBoundToResult(PlaceInfo place) const {
     for (const BindingInfo &b : pattern.bindings)
       if (b.operand == place)

@@ -76,7 +76,7 @@ struct PatternForm {
   int8_t stepOf[kMaxElements] = {};
   uint8_t madeBefore[kMaxElements] = {};
 
-  /// Of an element that is there.
+  /// The step of an element that is there, and the number of its first result.
   size_t stepAt(size_t element, size_t group) const {
     return group * stride + size_t(stepOf[element]);
   }
@@ -103,9 +103,9 @@ bool matches(const PatternInfo &pattern, const Body &body);
 
 /// What follows from a body in normal form alone.
 struct BodyFacts {
-  /// Nothing where no family takes it.
+  /// The pattern that takes the body, or nullopt.
   std::optional<PatternId> pattern;
-  /// Of its values, those that somebody reads or that are results.
+  /// How many of the values that it makes somebody reads, or are results.
   size_t numMade = 0;
   /// For each result of the call the operands whose storage it may take: those
   /// of a record's or a pattern's ties that no other slot of the body reads.

@@ -13,18 +13,28 @@ import pathlib
 import re
 import sys
 
-Rule = collections.namedtuple("Rule", "folder suffixes besides pattern message")
+Rule = collections.namedtuple("Rule", "folders suffixes besides pattern message")
 
+CODE = (".cpp", ".h", ".cu", ".cuh")
+SOURCES = ("include", "kernels", "lib", "tools", "python")
 RULES = [
-    Rule("lib/Transforms/RT", (".cpp", ".h"), ("CallUses.cpp",),
+    Rule(("lib/Transforms/RT",), CODE, ("CallUses.cpp",),
          r"\b(getUsers|getUses|getDefiningOp)\b",
          "passes ask lib/Transforms/RT/CallUses.h who makes and reads a value"),
+    Rule((*SOURCES, "unittests", "test", "docs"),
+         (*CODE, ".py", ".td", ".md", ".mlir"), ("test_lints.py",),
+         r"(?<![Tt]here )\b(is|are) no (?!longer\b)\w",
+         'write "is not a", not "is no"'),
+    Rule(SOURCES, CODE, (), r"^\s*/// (Of|Those|As|Whose|Nothing|Likewise)\b",
+         "a doc comment starts with a verb or names the thing"),
+    Rule(("lib",), CODE, (), r"See the pass's description",
+         "the head of a pass says its algorithm"),
 ]
 
 
 def lint(root):
     for rule in RULES:
-        for path in sorted((root / rule.folder).rglob("*")):
+        for path in sorted(p for f in rule.folders for p in (root / f).rglob("*")):
             if path.suffix not in rule.suffixes or path.name in rule.besides:
                 continue
             for number, line in enumerate(path.read_text().splitlines(), 1):

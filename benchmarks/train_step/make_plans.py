@@ -34,7 +34,8 @@ ACCURACY = (1024, [256, 512, 16])
 def source(batch, widths, precision, **extra):
     out = io.StringIO()
     math = "tf32" if precision == "tf32" else None
-    generate_step.train_step(out, batch, widths, "adam", math=math, **extra)
+    generate_step.train_step(out, batch, widths, "adam", math=math,
+                             loss_scale=precision == "f16", **extra)
     return out.getvalue()
 
 

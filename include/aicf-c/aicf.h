@@ -84,7 +84,7 @@ AICF_API const char *aicf_version(void);
 /** What went wrong in this thread's last call that did; "" before. Valid until
     the thread's next call. */
 AICF_API const char *aicf_last_error(void);
-/** "InvalidPlan"; "?" for what is no status. Never freed. */
+/** "InvalidPlan"; "?" for what is not a status. Never freed. */
 AICF_API const char *aicf_status_name(AICFStatus status);
 
 /** Reads and verifies a plan file. AICF_DEVICE_ERROR (cannot be read),

@@ -83,7 +83,7 @@ public:
   const Body &body() const { return *shared; }
   const std::shared_ptr<const Body> &sharedBody() const { return shared; }
   const std::vector<T> &values() const { return all; }
-  /// Of the call.
+  /// The value at an operand or a result of the call.
   const T &operand(size_t i) const { return all[i]; }
   const T &result(size_t i) const { return all[shared->results[i]]; }
 

@@ -54,7 +54,7 @@ struct GraphKey {
   }
 };
 
-/// Whose memory a caller's pointer is of.
+/// Where the memory behind a caller's pointer lives.
 enum class MemorySpace : uint8_t { Host, Device };
 
 /// One call that really ran.

@@ -53,7 +53,7 @@ public:
   const KernelRow *row = nullptr;
   std::shared_ptr<const DeviceCall> deviceCall;
   TensorView workspace;
-  /// Whose call this is, for traces; -1 for none.
+  /// The position of the plan's call, for traces; -1 for none.
   int32_t tag = -1;
   /// Where it runs: see Stream::reserve. Events are numbered from 0.
   uint32_t stream = 0;

@@ -107,13 +107,14 @@ struct OpInfo {
 /// which there are 32,764 bytes.
 inline constexpr size_t kMaxUpdateGroups = 256;
 
-/// Where the record's operands stand in a call of one primitive. A slot of an
-/// absent operand is there, and empty; a variadic one takes several, the first.
+/// Where the record's operands stand in a call of one primitive. Each operand
+/// has one slot, which is empty if it is absent. A variadic operand comes first
+/// and has one slot per value.
 struct CallSlots {
   const OpInfo *info;
   size_t numVariadic; ///< slots of the variadic operand; 0 without one
 
-  /// Nothing where no call of the kind has so many operand slots.
+  /// The slots, or nullopt if no call of the kind has so many operands.
   static constexpr std::optional<CallSlots> of(const OpInfo &info,
                                                size_t operandSlots) {
     size_t plain = info.numOperands - info.hasVariadic;

@@ -63,7 +63,7 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
     cotangent of the loss is 1, or the argument that `aicf.loss_scale` on the
     entry names.
 
-    Refuses two losses, one that is no 0-d float, an integer parameter, a
+    Refuses two losses, one that is not a 0-d float, an integer parameter, a
     parameter that the loss does not reach (at the op that cuts it off, if there
     is one), an op without a derivative between a parameter and the loss, and a
     parameter with an update of its own beside `aicf.optimizer`.
@@ -118,7 +118,7 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     batches, dropout) are made by both. What `keep=grad` keeps is the sum.
 
     Refuses an optimizer without gradients, names that are taken by something
-    else, a loss scale that is no state, and two optimizers with a moment of the
+    else, a loss scale that is not a state, and two optimizers with a moment of the
     same parameter.
 
     ```mlir

@@ -155,16 +155,16 @@ struct PlanEntry {
   /// Inputs and outputs first, then what lives in the temp segment. Numbers go
   /// on from the plan's.
   std::vector<PlanBuffer> buffers;
-  /// Those of inputs and outputs first, as many and in the same order; then any
-  /// of the plan's and the entry's buffers but workspaces. Numbers go on from
-  /// the plan's.
+  /// First the values of inputs and outputs, as many and in the same order;
+  /// then any of the plan's and the entry's buffers but workspaces. Numbers go
+  /// on from the plan's.
   std::vector<PlanValue> values;
   std::vector<PlanCall> calls;
   /// How many batches make an update, 2 or more: all but the last of them go
   /// through the entry NAME.accumulate (aicf/EntryNames.h). 0: one batch does,
   /// or the plan is older than 3.1, which did not say.
   uint32_t accumulate = 0;
-  /// Of what the entry returns; Unknown before version 3.2.
+  /// How the entry returns its outputs; Unknown before version 3.2.
   OutputForm outputForm = OutputForm::Unknown;
 };
 
@@ -175,7 +175,8 @@ struct PlanParseOptions {
 
 class Plan {
 public:
-  /// Of the file that was read; serialize() writes kPlanMajor.kPlanMinor.
+  /// The version of the file that was read; serialize() writes
+  /// kPlanMajor.kPlanMinor.
   uint16_t major = kPlanMajor, minor = kPlanMinor;
   DeviceKind device = DeviceKind::CPU;
   uint64_t persistentBytes = 0;

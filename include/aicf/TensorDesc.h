@@ -26,7 +26,8 @@ struct TensorDesc {
   /// In lists of a call: nothing stands here.
   bool isAbsent = false;
   int64_t dims[kMaxRank] = {};
-  /// Of the layout Strided alone; see stride().
+  /// Elements from one index to the next, of the layout Strided alone; see
+  /// stride().
   int64_t strides[kMaxRank] = {};
 
   TensorDesc() = default;
@@ -80,11 +81,11 @@ struct TensorDesc {
       n *= whole.dims[inner];
     return n;
   }
-  /// Of a dense or padded tensor: elements from the start of a row to that of
-  /// the next.
+  /// Elements from the start of a row to that of the next, of a dense or padded
+  /// tensor.
   int64_t pitch() const { return stored().width(); }
-  /// Of a dense or padded tensor: the dense one that takes the same memory,
-  /// pads as elements.
+  /// The dense tensor that takes the same memory as this dense or padded one,
+  /// with pads as elements.
   TensorDesc stored() const {
     TensorDesc desc = dense();
     for (size_t i = 0; i < rank && layout == Layout::Padded; ++i)
@@ -157,7 +158,7 @@ class TensorView {
 public:
   TensorDesc desc;
 
-  /// Nothing stands here.
+  /// A view of nothing, for an operand that is absent.
   TensorView() = default;
   TensorView(void *start, const TensorDesc &desc) : desc(desc), first(start) {}
 

@@ -57,7 +57,7 @@ enum class Role : uint8_t {
   Workspace
 };
 inline constexpr uint8_t kNumRoles = 8;
-/// Those of an entry's arguments come first.
+/// The roles of an entry's arguments, which come first.
 inline constexpr uint8_t kNumArgumentRoles = 4;
 constexpr std::string_view nameOf(Role role) {
   constexpr std::string_view names[kNumRoles] = {"input", "param",    "state",

@@ -18,17 +18,17 @@
 
 namespace aicf::cpu {
 
-/// What a region was like for its caller.
+/// The times of one parallel region, as its caller measured them.
 struct RegionTimes {
   using Duration = std::chrono::steady_clock::duration;
-  /// Of a block that the caller did, on average; where blocks had blocks, of
-  /// those.
+  /// The average time of the blocks that the caller ran. Of nested regions, the
+  /// innermost blocks count.
   Duration block{};
-  /// By the blocks that others did, were they like the caller's.
+  /// The time that helpers saved: the number of their blocks times `block`.
   Duration saved{};
-  /// For the last helper with nothing else to do, where that was long.
+  /// How long the caller waited for the last helper; zero for a short wait.
   Duration waited{};
-  /// Of that the helper had a processor, as the system counts it.
+  /// CPU time that this helper got during the wait, from the operating system.
   Duration worked{};
 };
 
@@ -40,8 +40,9 @@ public:
   /// other work on the machine. (Blocks of one region need not be alike, so a
   /// wait alone says nothing.)
   static constexpr std::chrono::microseconds kLimit{200};
-  /// After that regions run alone for so many times what was lost, each time
-  /// twice as many, until helpers have earned so many times what was lost.
+  /// After a loss, regions run without helpers for kFirstPause times the time
+  /// that was lost. Each further loss doubles the factor, up to kLongestPause.
+  /// It starts again when helpers have saved kEarned times what was lost.
   static constexpr int kFirstPause = 16, kLongestPause = 1024, kEarned = 8;
   /// More is counted as this: the process was stopped (Ctrl-Z, a machine that
   /// slept), which says nothing about other work.

@@ -34,7 +34,7 @@ struct ProductExtents {
     n = hasN ? nOfB : c.width();
     k = kOfA == kOfB ? kOfA : sizeOf(a, !transA);
   }
-  /// Nothing of the result is left unwritten.
+  /// Returns true if the product writes all of the stored result.
   bool cover(const TensorDesc &c) const {
     return m >= c.stored().rows() && n >= c.stored().width();
   }

@@ -26,8 +26,9 @@ struct Tile {
 /// AICF_CPU_GEMM does not say to leave it out. The first call loads it.
 bool hasOneDNN();
 
-/// False, and nothing of use in c, where there is no oneDNN, where another
-/// library is faster, or where it cannot: the caller multiplies then.
+/// Multiplies, or returns false: without oneDNN, where another library is
+/// faster, or where it cannot. Then c holds nothing of use, and the caller
+/// multiplies.
 bool multiplyWithOneDNN(const Tile &tile, const float *a, const float *b,
                         float *c);
 

@@ -52,7 +52,7 @@ Status gemm_c5(const GemmView<Call> &c) {
   return {};
 }
 
-/// Nothing is checked yet: ranks, flags.
+/// Infers the type while ranks and flags are not yet checked.
 TensorDesc infer_gemm_c(const GemmView<Call> &c) {
   int64_t n = sizeOf(c.b(), !c.attrs().transB);
   if (c.attrs().transA)

@@ -15,7 +15,7 @@ namespace aicf::families {
 /// A partial sum (f64) a block.
 inline constexpr uint64_t kLossWorkspaceBytes = uint64_t(1) << 20;
 
-/// Of a mean over the elements of all these operands.
+/// The workspace of a mean over the elements of all these operands, in bytes.
 template <typename... Operands>
 uint64_t lossWorkspace(const Operands &...operands) {
   int64_t elements = (0 + ... + operands->elements());

@@ -36,8 +36,8 @@ def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
 def AICFRT_ExpandOp : AICFRT_Primitive<"expand", 54, "EXPD"> {
   let summary = "y = x repeated along dimension `axis`";
   let text = [{
-    What reduce_sum turns back: whether x has dimension `axis` (as 1), does not
-    have it, or lacks all up to it, shows in x's shape.
+    The inverse of reduce_sum's shapes: x has dimension `axis` with size 1, or does
+    not have it, or lacks all dimensions up to it. Its shape says which.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];

@@ -76,7 +76,7 @@ struct EntrySignature {
   SmallVector<Argument> arguments;
   SmallVector<Result> results;
 
-  /// Of an entry; as an analysis, too.
+  /// Reads the attributes of an entry; as an analysis, too.
   explicit EntrySignature(Operation *func);
   /// The position of the argument called `name`, or -1.
   int64_t findArgument(StringRef name) const;

@@ -53,8 +53,8 @@ namespace aicf {
   X(stream, stream)                                                            \
   X(waits, waits)                                                              \
   X(signals, signals)
-/// Of a call's debug record; the location is text for people, no part of what a
-/// plan is.
+/// The fields of a call's debug record. The location is text for people, and
+/// not part of what a plan is.
 #define AICF_CALL_LABEL_FIELDS(X)                                              \
   X(in_vids, inVids)                                                           \
   X(vids, vids)                                                                \
@@ -63,7 +63,7 @@ namespace aicf {
   AICF_CALL_LABEL_FIELDS(X)                                                    \
   X(location, location)
 
-/// Of a plan and of an entry.
+/// The fields that a plan and an entry both have.
 #define AICF_MEMORY_FIELDS(X)                                                  \
   X(buffers, buffers)                                                          \
   X(values, values)

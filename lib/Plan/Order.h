@@ -25,7 +25,8 @@ public:
   static StatusOr<EntryRegions> create(const Plan &plan,
                                        const PlanEntry &entry);
   const RegionMap &map() const { return regions; }
-  /// Of a value that some call takes or makes, or of the entry's own.
+  /// Returns the region of a value that some call takes or makes, or of one of
+  /// the entry's own.
   uint32_t ofValue(uint32_t value) const {
     return regions.regionOf(positions.at(value));
   }

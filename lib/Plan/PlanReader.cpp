@@ -236,14 +236,15 @@ private:
           record(*in->Get(i), place(where, out[i], i), out[i]));
     return {};
   }
-  /// Of the plan's own vectors, the record alone says enough.
+  /// Returns where a record stands. Records of the plan itself need no parent.
   template <typename Record>
   static Place place(const Place &where, const Record &record, uint32_t i) {
     return {nounOf(record), i, where.index == Place::kNone ? nullptr : &where};
   }
 
-  /// The vector is there, and the copies so far fit: a file cannot hold more
-  /// than its size, and so much of what is shared as its parts may refer to.
+  /// Checks that the vector is there, and that what was copied so far is not
+  /// more than the file can hold: many records may refer to one that they
+  /// share.
   template <typename Vector>
   Status take(const Vector *in, const Place &where, const char *name,
               uint64_t bytesEach, uint64_t &left) {

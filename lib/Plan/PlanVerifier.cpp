@@ -234,7 +234,7 @@ public:
     return &it->second;
   }
 
-  /// Of one that check() has accepted.
+  /// Returns the facts of a body that check() has accepted.
   const BodyFacts &known(const std::shared_ptr<const Body> &body) const {
     return facts.at(body.get());
   }

@@ -27,7 +27,7 @@ std::string programFolder() {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-/// Of the program or library that this code is linked into.
+/// Returns the folder of the program or library that this code is linked into.
 std::string ownFolder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void *>(&programFolder), &info) == 0 ||

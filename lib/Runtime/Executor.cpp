@@ -161,7 +161,7 @@ Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 
 Executor::~Executor() {
   if (impl->stream)                    // before memory and graphs go
-    (void)impl->stream->synchronize(); // nobody is left to hear of an error
+    (void)impl->stream->synchronize(); // a destructor returns no error
 }
 
 StatusOr<std::unique_ptr<Executor>>

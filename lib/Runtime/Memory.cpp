@@ -114,7 +114,7 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
   return {};
 }
 
-/// Of the entries whose temps have no place yet.
+/// Returns the bytes that entries need whose temps have no place yet.
 uint64_t Memory::tempBytesNeeded() const {
   uint64_t needed = 0;
   for (size_t e = 0; e < local.size(); ++e) {
@@ -128,7 +128,7 @@ uint64_t Memory::tempBytesNeeded() const {
   return needed;
 }
 
-/// Before anything is touched: what is allocated one by one may each fit.
+/// Checks that all segments together fit, before the first is allocated.
 Status Memory::checkRoom() const {
   uint64_t needed = 0, available = device.freeBytes();
   auto add = [](uint64_t &sum, uint64_t bytes) {

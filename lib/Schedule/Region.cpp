@@ -86,8 +86,8 @@ public:
         return false;
     return true;
   }
-  /// Nothing for a region that is no box here: a run that begins in the middle
-  /// of a row and ends in another.
+  /// Returns the box of a region, or nullopt for one that is not a box here: a
+  /// run that begins in the middle of a row and ends in another.
   std::optional<Box> boxOf(const Region &region) const {
     Box box;
     uint64_t rest = region.first;

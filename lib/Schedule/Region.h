@@ -62,8 +62,8 @@ public:
     uint32_t buffer;
     Region region;
   };
-  /// Of values in this order. Errors: InvalidArgument (more than kMaxOverlaps
-  /// pairs of different regions share bytes).
+  /// Builds the map of values in this order. Errors: InvalidArgument (more than
+  /// kMaxOverlaps pairs of different regions share bytes).
   static StatusOr<RegionMap> create(Span<const Entry> values);
   static constexpr size_t kMaxOverlaps = size_t(1) << 20;
 

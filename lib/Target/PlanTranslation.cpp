@@ -76,7 +76,7 @@ private:
 
   llvm::StringMap<uint32_t> globals;
   SmallVector<Type> globalTypes;
-  /// Of one entry.
+  /// The numbers of the current entry's buffers and values.
   llvm::DenseMap<Value, uint32_t> buffers, values;
   llvm::DenseMap<Attribute, std::shared_ptr<const Body>> bodies;
 };

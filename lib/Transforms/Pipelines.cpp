@@ -13,7 +13,7 @@
 //   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
 //   - copies before in-place: the first is always right, the second only drops;
-//   - kernels before streams, because a stream assignment may look at kernels;
+//   - kernels before streams, because a workspace needs an order, too;
 //   - memory last: lifetimes depend on everything before.
 //===----------------------------------------------------------------------===//
 

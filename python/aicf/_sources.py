@@ -195,7 +195,7 @@ class Iterables:
             json.dumps(state)
         except (TypeError, ValueError):
             self.has_state = False
-            self.exact = ("the state_dict() of a %s is no JSON"
+            self.exact = ("the state_dict() of a %s is not JSON"
                           % type(self.data).__name__)
             return None
         return state

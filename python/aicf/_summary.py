@@ -133,7 +133,7 @@ def _parameters(model: Module | None) -> tuple[dict[str, int], int, int]:
 
 
 def _owner(model: Any, name: str) -> str:
-    """The innermost module above a parameter; lists of them are no modules."""
+    """The innermost module above a parameter; lists of them are not modules."""
     paths = [path for path, _ in model.named_modules()
              if not path or name.startswith(path + ".")]
     return str(max(paths, key=len))

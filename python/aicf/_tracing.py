@@ -48,7 +48,7 @@ def dtype_name(dtype: DType) -> str:
         name = name.rpartition(".")[2]
     name = _ALIASES.get(name, name)
     if name not in DTYPES:
-        raise TypeError("%r is no element type of AICF: expected one of %s"
+        raise TypeError("%r is not an element type of AICF: expected one of %s"
                         % (dtype, ", ".join(DTYPES)))
     return name
 
@@ -60,7 +60,7 @@ def check_shape(shape: Any) -> tuple[int, ...]:
     try:
         dims = tuple(_index(dim) for dim in shape)
     except TypeError:
-        raise TypeError("%r is no shape: expected a sequence of ints"
+        raise TypeError("%r is not a shape: expected a sequence of ints"
                         % (shape,)) from None
     if len(dims) > MAX_RANK:
         raise ValueError("a shape of %d dimensions, expected at most %d"

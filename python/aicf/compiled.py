@@ -191,7 +191,7 @@ class Traced:
         if hasattr(function, "forward") and not isinstance(function, Module):
             no_module(function)
         if not callable(function):
-            raise TypeError("a %s is no function" % type(function).__name__)
+            raise TypeError("a %s is not a function" % type(function).__name__)
         name = entry_name(function) if name is None else name
         takes_model = _takes_model(function, model, inputs)
         call = (lambda **given: function(model, **given)) if takes_model else function

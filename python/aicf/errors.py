@@ -39,7 +39,7 @@ class ShapeMismatchError(AICFError, ValueError):
 
 
 class DTypeMismatchError(AICFError, TypeError):
-    """An array has another element type, or is no array."""
+    """An array has another element type, or is not an array."""
 
 
 class BadSchemaError(AICFError, ValueError):

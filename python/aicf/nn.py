@@ -95,7 +95,7 @@ class Parameter(_Persistent):
             deviation), a number, or an array of the shape.
         requires_grad: False: it keeps its value.
         weight_decay, lr_scale: instead of the optimizer's; times its learning rate.
-        name: for one that is no attribute of a module.
+        name: for one that is not an attribute of a module.
     """
 
     role = "param"

@@ -370,8 +370,8 @@ def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
 def expand(x: Tensor, *, axis: int = 0, shape: Sequence[int]) -> Tensor:
     r"""y = x repeated along dimension `axis`
 
-    What reduce_sum turns back: whether x has dimension `axis` (as 1), does not
-    have it, or lacks all up to it, shows in x's shape.
+    The inverse of reduce_sum's shapes: x has dimension `axis` with size 1, or does
+    not have it, or lacks all dimensions up to it. Its shape says which.
 
     - C1: `axis` is a dimension of y.
     - C2: x and y have the same element type.

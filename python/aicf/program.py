@@ -266,7 +266,7 @@ class Program:
             state = load_file(os.fspath(path))
         except SafetensorError as error:
             raise InvalidFileError(
-                "%r is no safetensors file (%s); PyTorch writes one by "
+                "%r is not a safetensors file (%s); PyTorch writes one by "
                 "safetensors.torch.save_file(model.state_dict(), path)"
                 % (os.fspath(path), error)) from None
         self.load_state_dict(state, strict)
@@ -337,7 +337,7 @@ class Program:
         except InvalidArgumentError:
             role = ""
         if role not in ("param", "state", "hyper"):
-            raise InvalidArgumentError("\"%s\" is no param, state or hyper" % name)
+            raise InvalidArgumentError("\"%s\" is not a param, state or hyper" % name)
         self.executor.bind(name, array)
         self._bound[name] = array
 

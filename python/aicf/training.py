@@ -85,7 +85,7 @@ class Totals:
         return all(math.isfinite(total) for total, _ in self.sums.values())
 
     def _is_count(self, name: str, value: Any) -> bool:
-        """A count of rows, or whatever is to be summed, is no mean over rows."""
+        """A count of rows, or whatever is to be summed, is not a mean over rows."""
         return self.kinds.get(name) == "sum" or str(value.dtype).startswith("i")
 
     def last_loss(self) -> float:
@@ -617,7 +617,7 @@ def _read_state(path: str) -> dict[str, Any]:
         with safe_open(file, framework="numpy") as opened:
             metadata = opened.metadata() or {}
     except (SafetensorError, OSError) as error:
-        raise InvalidFileError("%r is no checkpoint: %s" % (file, error)) from None
+        raise InvalidFileError("%r is not a checkpoint: %s" % (file, error)) from None
     if STATE not in metadata:
         raise InvalidFileError(
             "%r is a checkpoint, but not one of aicf.fit: it does not say where the run "

@@ -149,7 +149,7 @@ nb::tuple shapeTuple(const TensorDesc &desc) {
   return nb::borrow<nb::tuple>(shape);
 }
 
-/// As NumPy and PyTorch call it.
+/// The name that NumPy and PyTorch have for a type.
 static const char *numpyNameOf(DType dtype) {
   constexpr const char *names[kNumDTypes] = {"float32", "float16", "bfloat16",
                                              "float64", "int32",   "int64"};
@@ -791,7 +791,7 @@ void defineArrays(nb::module_ &m) {
             if (a.data->desc.rank != 0 || isFloat(a.data->desc.dtype))
               throw nb::type_error(
                   ("an array of " + a.data->desc.toString() +
-                   " is no index: only a 0-d one of integers is")
+                   " is not an index: only a 0-d one of integers is")
                       .c_str());
             return item(a);
           },

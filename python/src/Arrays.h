@@ -119,10 +119,12 @@ struct ArrayData {
   std::shared_ptr<std::atomic<bool>> isShared; ///< see MemoryPool; on a GPU
   std::shared_ptr<ExecutorHandle> source; ///< whose output it is; null then
   std::string output;
-  /// Whose stream the copy into `memory` is on, until somebody waited.
+  /// The executor on whose stream the copy into `memory` is, until somebody
+  /// waits.
   std::weak_ptr<ExecutorHandle> writer;
 
-  /// Of `memory`, `source`, `writer`; taken behind an executor's, not before.
+  /// Guards `memory`, `source` and `writer`; taken behind an executor's mutex,
+  /// not before.
   std::mutex mutex;
 
   /// Takes the values out of the executor, which is this thread's.

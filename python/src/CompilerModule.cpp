@@ -102,7 +102,7 @@ Stage toStage(const std::string &name) {
   if (name == "plan")
     return Stage::Plan;
   throw nb::value_error(("\"" + name +
-                         "\" is no stage: expected traced, aicf, "
+                         "\" is not a stage: expected traced, aicf, "
                          "aicf_rt or plan")
                             .c_str());
 }

@@ -30,7 +30,7 @@ void registerErrors() {
           std::rethrow_exception(pointer);
         } catch (const StatusException &error) {
           raise(error.status());
-        } catch (const std::bad_cast &) { // a str that is no UTF-8, say
+        } catch (const std::bad_cast &) { // a str that is not UTF-8, say
           PyErr_SetString(
               PyExc_TypeError,
               "an argument that cannot be converted: strings must be UTF-8");

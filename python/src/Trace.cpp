@@ -116,7 +116,7 @@ struct TracedModule::Impl {
       return line;
     return NameLoc::get(StringAttr::get(context, where.layer), line);
   }
-  /// Null, with a diagnostic, for a name that is no element type.
+  /// Null, with a diagnostic, for a name that is not an element type.
   Type parseDType(const std::string &name, Location location) {
     Type type = elementTypeOf(context, name);
     if (!type)

@@ -114,7 +114,7 @@ public:
                                       const std::string &math, Stage stage,
                                       bool remarks,
                                       Diagnostics &diagnostics) const;
-  /// Of a module lowered to Stage::Plan: the plan file's bytes.
+  /// The bytes of the plan file, of a module lowered to Stage::Plan.
   std::optional<std::vector<uint8_t>> plan(Diagnostics &diagnostics) const;
   /// The calls of each entry, in the seeds' form. `stage` as the module is.
   std::string dumpCalls(Diagnostics &diagnostics) const;

@@ -58,7 +58,7 @@ func.func @turned_result(%x: tensor<4x3xf32>, %e: tensor<3x4xf32>) -> tensor<3x4
 
 // CHECK-LABEL: func.func @largest
 func.func @largest(%x: tensor<4x3xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-remark @+1 {{stays in linalg: a reduction that is no sum}}
+  // expected-remark @+1 {{stays in linalg: a reduction that is not a sum}}
   %y = linalg.reduce ins(%x : tensor<4x3xf32>) outs(%e : tensor<4xf32>) dimensions = [1]
     (%a: f32, %o: f32) {
       %m = arith.maximumf %a, %o : f32

@@ -38,7 +38,7 @@ def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
 
 //--- side.td
 include "base.td"
-// SIDE: 'wrong': 'a.x' is no result
+// SIDE: 'wrong': 'a.x' is not a result
 def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
   let keeps = ["a.x"];
 }

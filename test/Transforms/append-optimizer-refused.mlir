@@ -18,7 +18,7 @@ func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
 
 // -----
 
-// expected-error @+1 {{result 0 is the gradient of "V", which is no parameter}}
+// expected-error @+1 {{result 0 is the gradient of "V", which is not a parameter}}
 func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
     -> (tensor<f32> {aicf.name = "g", aicf.grad = "V"}) attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
   return %W : tensor<f32>
@@ -26,7 +26,7 @@ func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
 
 // -----
 
-// expected-error @+1 {{result 0 is the gradient of "x", which is no parameter}}
+// expected-error @+1 {{result 0 is the gradient of "x", which is not a parameter}}
 func.func @f(%x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<f32> {aicf.name = "g", aicf.grad = "x"}) attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
   return %x : tensor<f32>

@@ -2,7 +2,7 @@
 // RUN: aicf-opt %s --split-input-file --lower-to-backend -o /dev/null
 // RUN: aicf-compile %examples/residual/model.mlir --require-inplace -o %t.plan
 
-// Tests the derivatives of what is no activation: sums, means, dropout, softmax.
+// Tests the derivatives of what is not an activation: sums, means, dropout, softmax.
 
 // The mask is drawn again, and nothing keeps it; the count goes on behind both.
 // CHECK-LABEL: @dropped

@@ -32,7 +32,7 @@ func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests that functions that are no entries are left alone.
+// Tests that functions that are not entries are left alone.
 // CHECK-LABEL: func.func private @other
 // CHECK-NEXT: aicf_rt.call copy_saved(
 func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -45,7 +45,7 @@ func.func @erf(%x: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "x"},
 
 // -----
 
-// Tests f32, and rows that are no multiple of 16 bytes.
+// Tests f32, and rows that are not a multiple of 16 bytes.
 // CHECK-LABEL: func.func @types
 // CHECK-COUNT-2: aicf_rt.call gelu_bwd(
 func.func @types(%d: tensor<32x64xf32> {aicf.role = "input", aicf.name = "d"},

@@ -10,7 +10,7 @@
 func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
                %w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"},
                %b: tensor<512xf32> {aicf.role = "input", aicf.name = "b"}) {
-  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: operand 0's last dimension is no multiple of 4}}
+  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: operand 0's last dimension is not a multiple of 4}}
   %0 = aicf_rt.call relu(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
   // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call; gemm_f32_tile_v0: not (isSmallProduct(c)); gemm_tf32_lt_v0: aicf.math is not "tf32"}}
   %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>

@@ -52,7 +52,7 @@ func.func @predict(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests that functions that are no entries are left alone.
+// Tests that functions that are not entries are left alone.
 // CHECK-LABEL: func.func private @other
 func.func private @other(%p: tensor<4xf32>, %lr: tensor<f32>) -> tensor<4xf32> {
   %n, %m = aicf.sgd_step %p, %p, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>

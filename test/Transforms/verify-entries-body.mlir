@@ -10,7 +10,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // -----
 
-// Tests that a declaration is no entry: MLIR wants it private.
+// Tests that a declaration is not an entry: MLIR wants it private.
 // expected-error @+1 {{symbol declaration cannot have public visibility}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 

@@ -195,3 +195,16 @@ def test_def_use_outside_of_its_place_is_found(tmp_path):
         (folder / name).write_text("x = value.getDefiningOp<CallOp>();\n")
     found = list(lint_source.lint(tmp_path))
     assert len(found) == 1 and "Pass.cpp:1: passes ask" in found[0]
+
+
+@pytest.mark.parametrize("line,message", [
+    ("// A sum is no mean.", "is not a"), ("/// Of a call.", "a doc comment"),
+    ("// See the pass's description.", "the head of a pass")])
+def test_words_are_found(tmp_path, line, message):
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    fine = ["// There is no sum.", "// It is no longer one.", "/// The sum."]
+    (folder / "A.cpp").write_text("\n".join([*fine, line]))
+    found = list(lint_source.lint(tmp_path))
+    assert len(found) == 1 and found[0].startswith("lib/A.cpp:4: ")
+    assert message in found[0]

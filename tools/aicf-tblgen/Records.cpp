@@ -175,7 +175,7 @@ Place Pattern::place(StringRef text, bool isResult) const {
   Place found = place(text);
   if (found.isResult != isResult)
     PrintFatalError(record, "'" + name + "': '" + text.trim() + "' is " +
-                                (isResult ? "no result" : "no operand"));
+                                (isResult ? "not a result" : "not an operand"));
   return found;
 }
 

@@ -27,7 +27,7 @@ StringRef factOf(const Record *record, StringRef fact);
 struct Field {
   StringRef name, type, format, range, defaultValue;
   bool isComputed() const { return defaultValue == "computed"; }
-  /// Of its place in the blob.
+  /// The size of its place in the blob.
   int bytes() const { return format == "d" || format == "q" ? 8 : 4; }
 };
 
@@ -106,7 +106,7 @@ struct Pattern {
     return record->getValue(field) ? record->getValueAsListOfStrings(field)
                                    : std::vector<StringRef>();
   }
-  /// As place(); fatal for an operand where a result is meant, or a result.
+  /// Does the same; fatal for an operand where a result is meant, or a result.
   Place place(StringRef text, bool isResult) const;
   std::vector<Place> places(StringRef field, bool isResult) const {
     std::vector<Place> all;
@@ -131,7 +131,7 @@ struct Kernel {
   StringRef text(StringRef field) const {
     return family->getValueAsString(field);
   }
-  /// Of a field that is an enumerator.
+  /// The value of a field that is an enumerator.
   StringRef fact(StringRef field) const { return factOf(family, field); }
   std::string kid() const {
     std::string in(this->in), types = in;

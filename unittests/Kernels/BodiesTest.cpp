@@ -62,7 +62,7 @@ TEST(Bodies, OfAPatternGiveWhatItKeeps) {
   }
 }
 
-/// One update with a momentum and one without are no call of either family.
+/// One update with a momentum and one without are not a call of either family.
 TEST(Bodies, OfAPatternHaveTheOperandsItNames) {
   auto body = bodyOf(patterns::SgdUpdate, OpKind::SgdStep);
   ASSERT_TRUE(body && body->steps.size() > 1);

@@ -62,7 +62,7 @@ TEST(Safetensors, HoldsTextsBesideTheTensors) {
             StatusCode::InvalidArgument);
   auto strange = safetensors(R"({"__metadata__":{"k":[1],"s":"t"}})", 0);
   ASSERT_TRUE(parseSafetensors(strange, &read).ok());
-  EXPECT_EQ(read, (FileMetadata{{"s", "t"}})) << "what is no text is left out";
+  EXPECT_EQ(read, (FileMetadata{{"s", "t"}})) << "what is not text is left out";
 }
 
 TEST(Safetensors, RefusesMalformedFiles) {

@@ -141,7 +141,7 @@ struct CrossEntropy {
     Type wide = t.builder.getI64Type();
     return label.to(wide) == label.to(wide).integer(ignored);
   }
-  /// `value`; of an ignored row 0, of one whose label is no class NaN.
+  /// `value`; of an ignored row 0, of one whose label is not a class NaN.
   Scalar ofRow(Scalar label, Scalar value) const {
     Scalar isClass = (label > -1) & (label < classes());
     Scalar nan = value.constant(std::numeric_limits<double>::quiet_NaN());

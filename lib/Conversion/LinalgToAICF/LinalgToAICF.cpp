@@ -97,7 +97,7 @@ private:
     BlockArgument out = op.getMatchingBlockArgument(&init);
     if (!sum || !out.hasOneUse() ||
         (sum.getLhs() != out && sum.getRhs() != out))
-      return fail("a reduction that is no sum");
+      return fail("a reduction that is not a sum");
     Value term = sum.getLhs() == out ? sum.getRhs() : sum.getLhs();
     Value total = product(term, init);
     if (!total && reason.empty())
@@ -147,8 +147,8 @@ private:
     return CastOp::create(rewriter, loc, tensor, TypeAttr::get(element));
   }
 
-  /// Of two operands over one reduction loop; null where it is none, with a
-  /// reason where its form is not ours.
+  /// Returns the product of two operands over one reduction loop; null where it
+  /// is not one, with a reason where its form is not ours.
   Value product(Value term, OpOperand &init) {
     auto times = term.getDefiningOp<arith::MulFOp>();
     if (!times || op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
@@ -220,7 +220,7 @@ private:
 
 } // namespace
 
-/// linalg.softmax is no structured op.
+/// linalg.softmax is not a structured op.
 static void convertSoftmax(IRRewriter &rewriter, linalg::SoftmaxOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
   if (!isFloatTensor(type) ||

@@ -172,7 +172,7 @@ static SmallVector<TensorDesc> slotDescs(CallOp op) {
   return descs;
 }
 
-/// As the records call them.
+/// Names results as the records do.
 void CallOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   const Body &body = getCode();
   uint32_t first = body.numOperands;

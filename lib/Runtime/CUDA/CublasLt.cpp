@@ -113,7 +113,8 @@ struct Descriptors {
   MatrixLayout a, b, c; ///< ours
 
   static StatusOr<Descriptors> create(const CudaApi &api, const Problem &p);
-  /// Of a bias or sums and of gelu's operand; null where there is none.
+  /// Sets the addresses of a bias or of sums, and of gelu's operand; null where
+  /// the call has none.
   Status setPointers(const CudaApi &api, const void *extra,
                      const void *geluOperand) const {
     if (extra)

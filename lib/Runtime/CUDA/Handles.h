@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Destructors never fail: an error of a destroying call has nobody to hear it.
+// Destructors never fail: nothing can be done about an error of a destroying
+// call.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_RUNTIME_CUDA_HANDLES_H
 #define AICF_LIB_RUNTIME_CUDA_HANDLES_H

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Three steps: (1) write updates straight into
+// Three steps: (1) write updates straight into
 // their arguments, (2) drop copies that protected an argument nobody overwrites
 // too early, (3) let results take over operands' storage.
 //===----------------------------------------------------------------------===//

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Two steps: choose a stream for every call, then
+// Two steps: choose a stream for every call, then
 // add the signals and waits that keep every dependence of the serial order:
 // operands, and overwritten storage.
 //===----------------------------------------------------------------------===//

@@ -22,9 +22,10 @@ using namespace mlir;
 /// The calls of an entry in program order, with their happens-before.
 class CallList {
 public:
-  /// Of a function, whose form is legal (EntryForm), or of an aicf_rt.entry.
-  /// Emits a diagnostic at the entry when its streams are malformed; then
-  /// isValid() is false, and nothing else may be asked. As an analysis, too.
+  /// Lists the calls of a function whose form is legal (EntryForm), or of an
+  /// aicf_rt.entry; as an analysis, too. Emits a diagnostic at the entry when
+  /// its streams are malformed; then isValid() is false, and nothing else may
+  /// be asked.
   explicit CallList(Operation *entry);
   bool isValid() const { return isOrdered; }
 

@@ -4,7 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Every stage is read into the same list of lines.
+// Takes the plan if there is one, else lowers a copy of the module to calls.
+// Then walks each entry's calls primitive by primitive, with the labels of
+// values that
+// --aicf-number-values gave, and leaves protective copies out.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/BodyRules.h"

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Replaces every use of a copy_saved's result by its operand, and erases the
+// copy. Nothing else needs to be known: the passes behind decide about storage.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

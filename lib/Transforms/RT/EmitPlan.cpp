@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Copies what the passes before decided; where
+// Copies what the passes before decided; where
 // buffers lie, --aicf-rt-plan-memory decides.
 //===----------------------------------------------------------------------===//
 

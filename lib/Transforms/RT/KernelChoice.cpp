@@ -138,7 +138,8 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
   case Mismatch::Layout:
     return "some tensors are padded";
   case Mismatch::Width:
-    return ("operand 0's last dimension is no multiple of " + Twine(row.width))
+    return ("operand 0's last dimension is not a multiple of " +
+            Twine(row.width))
         .str();
   case Mismatch::Condition:
     return "not (" + std::string(row.condition.text) + ")";

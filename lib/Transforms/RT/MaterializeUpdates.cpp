@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Goes through the entry's results in order. What an update or output returns
+// becomes a value of its own: copies of arguments are made at the beginning,
+// before any update, and copies into updated arguments at the end.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Sums sizes of persistent and io buffers in order. Temps go to the planner
+// with the calls that access them: two whose accesses are ordered may share
+// bytes (lib/Schedule/MemoryPlanner.h).
 //===----------------------------------------------------------------------===//
 
 #include "lib/Schedule/MemoryPlanner.h"

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Asks the kernel table about each call with the types of its values, and
+// writes the answer with the bytes of workspace that the kernel wants. A
+// profile of measured times goes before the table's order.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

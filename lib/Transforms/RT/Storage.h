@@ -37,7 +37,7 @@ public:
   /// All must outlive it. `list` is valid.
   StoragePlan(func::FuncOp func, const step::EntrySignature &signature,
               const CallList &list);
-  /// As an analysis of an entry whose calls are a valid list.
+  /// Builds the analysis of an entry whose calls are a valid list.
   StoragePlan(Operation *func, AnalysisManager &manager)
       : StoragePlan(cast<func::FuncOp>(func),
                     manager.getAnalysis<step::EntrySignature>(),

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Each phase's check includes those before it.
+// Each phase checks what it promises and what the phases before promised: the
+// form of calls, storages of updates, storages in time, kernels, streams.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/KernelTable.h"

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Which ops a step consists of, `aicf.optimizer`
+// Which ops a step consists of, `aicf.optimizer`
 // says; here they get their operands, states and results.
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +56,7 @@ private:
                                                   : addState(type, name);
   }
   const Shared &sharedFor(Type element);
-  /// As one op takes all gradients; casts are made once.
+  /// All gradients in one type, as one op takes them. Casts are made once.
   ArrayRef<Value> allGradients();
   Value mean(Value like) {
     return meanFactor(b, loc, inverseScale, optimizer.getAccumulate(), like);

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. One sweep forward marks what depends on a trained
+// One sweep forward marks what depends on a trained
 // parameter, one backward over the ops builds gradients: each op is asked once,
 // when the cotangents of its results are complete.
 //===----------------------------------------------------------------------===//
@@ -63,7 +63,7 @@ private:
   /// Null: one. Values without an entry have the cotangent zero.
   llvm::DenseMap<Value, Value> cotangents;
   llvm::DenseMap<Value, Value> saves; ///< of values, or computed again
-  /// Of an op that broke the contract of the interface.
+  /// True after an op broke the contract of the interface.
   bool hasWrongType = false;
 };
 } // namespace

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Follows the step operand of each counter op back to its step_inc, and that
+// one's state to its update; follows moments to the results that update them.
+// Whatever else a step reads lies on the device.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// For each output with a history: adds a state of K rows and one counter per
+// entry, records the value at the counter's row, and increments the counter.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"

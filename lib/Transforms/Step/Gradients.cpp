@@ -30,7 +30,7 @@ FailureOr<SmallVector<Gradient>> aicf::findGradients(func::FuncOp func) {
     int64_t arg = signature.findArgument(name);
     if (arg < 0 || signature.arguments[arg].role != Role::Param)
       return func.emitError() << "result " << i << " is the gradient of "
-                              << name << ", which is no parameter";
+                              << name << ", which is not a parameter";
     gradients.push_back({i, func.getArgument(arg), name.getValue(),
                          func.front().getTerminator()->getOperand(i)});
   }

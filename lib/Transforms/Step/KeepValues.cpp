@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Collects what is to be returned (each optimizer's gradient, or every op's
+// used results with their labels) and adds it to the entry's outputs.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"

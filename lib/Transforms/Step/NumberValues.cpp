@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Goes through the ops in order and gives the next number to each operand and
+// result that has none; arguments that nobody reads come last.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

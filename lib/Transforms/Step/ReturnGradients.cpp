@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description.
+// Finds the optimizer of each named parameter and returns its gradient operand;
+// for the norm, takes that of clipping or adds one over all gradients.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/EntryNames.h"

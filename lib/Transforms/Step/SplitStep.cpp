@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Both halves are clones of the whole; each keeps
+// Both halves are clones of the whole; each keeps
 // the results that belong to it, and dead ops fall away. What crosses from one
 // to the other is a state, so that nothing is copied in between.
 //===----------------------------------------------------------------------===//
@@ -37,8 +37,9 @@ struct Crossing {
 static SmallVector<Crossing>
 findCrossings(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   EntrySignature signature(func);
-  // What an optimizer takes for a gradient is called so, whoever reads it
-  // first; of two optimizers on one parameter the first one's.
+  // A value that an optimizer takes as a gradient has the name of that
+  // gradient, whatever else reads it. Of two optimizers of one parameter the
+  // first counts.
   llvm::DenseMap<Value, std::string> gradients;
   llvm::StringSet<> named;
   for (Operation &op : func.front().without_terminator()) {

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// See the pass's description. Checks that look at one attribute alone are in
+// Checks arguments, results, derived states and the body of each entry, then
+// what entries share by name. Checks that look at one attribute alone are in
 // the dialect.
 //===----------------------------------------------------------------------===//
 

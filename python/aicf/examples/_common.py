@@ -38,7 +38,7 @@ def read_idx(path: str) -> Any:
     shape = np.frombuffer(data, ">i4", rank, 4)
     body = np.frombuffer(data, np.uint8, offset=4 + 4 * rank)
     if data[:3] != b"\0\0\x08" or body.size != int(np.prod(shape)):
-        raise ValueError("'%s' is no IDX file of bytes" % path)
+        raise ValueError("'%s' is not an IDX file of bytes" % path)
     return body.reshape(shape)
 
 

@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// Tests what is no body: names, numbers of operands, fields. Normal form as a
+// Tests what is not a body: names, numbers of operands, fields. Normal form as a
 // whole is unittests/Plan/Corpus.cpp's: the loader's check is the same.
 
 // expected-error @+1 {{unknown primitive 'conv'}}

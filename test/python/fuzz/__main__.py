@@ -114,7 +114,7 @@ def main():
 
                 def fails(p):
                     found = failure_of(p, args.bin, folder, judges)
-                    return found is not None and found.kind == failure.kind
+                    return isinstance(found, Failure) and found.kind == failure.kind
                 print("reduced:\n%s" % reduce(make(seed), fails).text())
     done = args.count - sum(skipped.values())
     for reason, count in sorted(skipped.items()):

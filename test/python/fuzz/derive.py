@@ -16,7 +16,7 @@ from .records import RECORDS
 
 STEP = 1e-5          # of the difference: error STEP^2 + 1e-16/STEP
 TOLERANCE = 1e-7     # of the largest number in sight
-WITH_KINKS = {"relu"}  # where differences are no derivative
+WITH_KINKS = {"relu"}  # where a difference is not a derivative
 SMOOTH = [name for name in POINTWISE if name not in WITH_KINKS
           and RECORDS[name].phase == "Forward" and len(RECORDS[name].operands) == 1
           and not any(needed for _, needed in RECORDS[name].fields.values())]
@@ -57,7 +57,7 @@ def mix(b, x, net):
     if kind == "dropout":
         return net.dropout(x)
     if kind == "matmul": # as much as x again, by way of its products with itself
-        # Small numbers: differences of what is curved much are no derivative.
+        # Small numbers: a difference of what is curved much is not a derivative.
         small = b.same("tanh", b.same("scale", b.gram(x, twin), factor=0.1))
         small = b.same("scale", small, factor=0.25)
         if small.shape[0] == x.shape[-1]:

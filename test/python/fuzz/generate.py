@@ -14,7 +14,7 @@ SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
 WIDE = [521, 530]  # products that a library computes, over padded tensors
 LONG = [513, 521, 530]  # sums of so many: the same, at little cost
 INTEGERS = ("i32", "i64")
-# Of one type all, as their result is. A pole is no place for random operands.
+# Of one type all, as their result is. A pole is not a place for random operands.
 WITH_POLES = {"reciprocal"}
 POINTWISE = [name for name, record in RECORDS.items()
              if record.is_pointwise and name not in WITH_POLES]

@@ -355,7 +355,7 @@ def test_a_bound_input_is_left_out_of_a_call(batch):
 def test_what_is_no_tensor_of_a_program_is_not_bound(batch):
     step = make_step()
     for name in ("x", "nothing", "train_step/nothing", "nothing/x"):
-        with pytest.raises(aicf.AICFError, match="no param, state or hyper"):
+        with pytest.raises(aicf.AICFError, match="is not a param, state or hyper"):
             step.program.bind(name, batch[0])
 
 
@@ -610,7 +610,7 @@ def test_wrong_arguments_are_named(batch, tmp_path, capfd):
             (lambda: step.run(1, steps_per_launch=2**32), ValueError,
              "steps_per_launch is 4294967296"),
             (lambda: step.load_weights(weights), aicf.errors.InvalidFileError,
-             "x.pt' is no safetensors file"),
+             "x.pt' is not a safetensors file"),
             (lambda: make_step(opt_level=7), ValueError, "opt_level is 7")):
         with pytest.raises(error, match=text):
             call()

@@ -566,7 +566,7 @@ def test_checkpoints_that_do_not_fit(tmp_path):
     with pytest.raises(aicf.errors.InvalidFileError, match="not one of aicf.fit"):
         aicf.fit(step, (X, LABELS), epochs=2, checkpoint=tmp_path, resume=True)
     (tmp_path / "last/state.safetensors").write_bytes(b"123")
-    with pytest.raises(aicf.errors.InvalidFileError, match="is no checkpoint"):
+    with pytest.raises(aicf.errors.InvalidFileError, match="is not a checkpoint"):
         aicf.fit(step, (X, LABELS), epochs=2, checkpoint=tmp_path, resume=True)
     for name, value in before.items():
         np.testing.assert_array_equal(state(step)[name], value)

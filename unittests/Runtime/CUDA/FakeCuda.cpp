@@ -173,7 +173,8 @@ cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
     std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
-/// Between two places on the device; no kernel waits for it, so it is no node.
+/// Between two places on the device; no kernel waits for it, so it is not a
+/// node.
 cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
                    size_t width, size_t height, cudaMemcpyKind kind,
                    cudaStream_t handle) {

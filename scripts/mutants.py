@@ -51,6 +51,10 @@ FILES = {
     "lib/Base/Utf8.cpp": ["PlanTest"],
     "lib/Plan/PlanVerifier.cpp": ["PlanTest", "RulesTest"],
     "lib/Plan/Plan.cpp": ["PlanTest"],
+    "lib/Plan/PlanReader.cpp": ["PlanTest"],
+    "lib/Plan/PlanWriter.cpp": ["PlanTest"],
+    "lib/Schedule/Region.cpp": ["OrderTest", "PlanTest"],
+    "lib/Schedule/AccessTracker.cpp": ["OrderTest", "PlanTest"],
     "lib/Schedule/HappensBefore.cpp": ["OrderTest", "PlanTest"],
     "lib/Schedule/HappensBefore.h": ["OrderTest", "PlanTest"],
     "lib/Schedule/Overlap.cpp": ["OrderTest", "PlanTest"],
@@ -65,9 +69,14 @@ FILES = {
     "lib/Runtime/CUDA/CUDAStream.cpp": ["CUDADeviceTest"],
     "lib/Plan/Extension.cpp": ["ExecutorTest"],
     "lib/Transforms/Step/ReturnGradients.cpp": [LIT + "return-gradients"],
+    "lib/Transforms/RT/BatchCalls.cpp": [
+        LIT + "batch-calls", LIT + "remarks-batches"],
     "lib/Transforms/RT/FuseCalls.cpp": [
         LIT + "fuse-calls", LIT + "fuse-calls-refused",
-        LIT + "fuse-calls-apart"],
+        LIT + "fuse-calls-apart", LIT + "fuse-calls-families"],
+    "lib/Transforms/RT/MergeCalls.cpp": [
+        LIT + "fuse-calls", LIT + "fuse-calls-refused",
+        LIT + "fuse-calls-apart", LIT + "fuse-calls-families"],
     "lib/Transforms/Step/OptimizerStates.cpp": [
         LIT + "append-optimizer-several", LIT + "append-optimizer-refused"],
     "lib/Transforms/RT/Storage.cpp": [
@@ -77,16 +86,15 @@ FILES = {
 }
 # Mutants that no test can kill: (file, text of the guard, why).
 ALLOWED = [
-    ("lib/Plan/Plan.cpp", "body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE",
+    ("lib/Plan/PlanReader.cpp", "body.size() >= FLATBUFFERS_MAX_BUFFER_SIZE",
      "needs a file of 2 GiB"),
     ("lib/Runtime/IO/Safetensors.cpp",
      "::access(directory.c_str(), W_OK | X_OK) != 0",
      "the tests may run as root, who may write everywhere"),
-    ("lib/Transforms/RT/FuseCalls.cpp",
-     "(row->provider == KernelProvider::Own || row->fusesForFree)",
+    ("lib/Transforms/RT/FuseCalls.cpp", "!row->isWorthFusing()",
      "only decides how fast, and no automatic row of today is refused by it"),
-    ("lib/Transforms/RT/FuseCalls.cpp",
-     "!isPart(user) && user->isBeforeInBlock(place)",
+    ("lib/Transforms/RT/MergeCalls.cpp",
+     "!isPart.contains(reader) && reader->isBeforeInBlock(at)",
      "no pattern of today gives away one value and passes another further down"),
     ("lib/Plan/PlanVerifier.cpp", "!isFresh",
      "a body that was looked at is looked at again"),

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "lib/Base/Element.h"
 
 #include <algorithm>

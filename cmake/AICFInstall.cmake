@@ -119,7 +119,7 @@ if(AICF_BUILD_COMPILER)
     FILES_MATCHING PATTERN "*.td")
   install(FILES ${PROJECT_BINARY_DIR}/include/kernels/FamilyRecords.td
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf/td/kernels COMPONENT compiler)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/Dialect
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/Dialect ${PROJECT_SOURCE_DIR}/lib/Ops
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aicf/td/lib COMPONENT compiler
     FILES_MATCHING PATTERN "*.td")
   install(TARGETS aicf-opt aicf-translate aicf-compile aicf-lsp-server

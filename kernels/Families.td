@@ -11,4 +11,4 @@ include "kernels/FamilyRecords.td"
 /// gemm_relu_bwd, gemm_reduce, relu_bwd_reduce, mse_loss_grad, adam_update,
 /// sgd_update, momentum_update.
 foreach number = !range(19, 27) in
-  def : AICFRT_ReservedKind<number>;
+  def : ReservedKind<number>;

@@ -36,9 +36,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIT = "lit:"
 ONLY = {"lib/Schedule/MemoryPlanner.cpp": ["safeEnd", "makeProblem", "occupied"]}
 FILES = {
-    "kernels/BodyRules.cpp": ["RulesTest", "PlanTest"],
-    "kernels/Patterns.cpp": ["RulesTest", "PlanTest"],
-    "kernels/Rules.cpp": ["RulesTest"],
+    "lib/Ops/BodyRules.cpp": ["RulesTest", "PlanTest"],
+    "lib/Ops/Patterns.cpp": ["RulesTest", "PlanTest"],
+    "lib/Ops/Rules.cpp": ["RulesTest"],
     "kernels/counter/Rules.cpp": ["RulesTest"],
     "kernels/gemm/Rules.cpp": ["RulesTest"],
     "kernels/loss/Rules.cpp": ["RulesTest"],

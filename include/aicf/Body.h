@@ -7,7 +7,7 @@
 // A call is one launch decision; its body says what it computes: one primitive
 // or more, in order. IR, plan files, kernels and references all hold this
 // struct. Types are never part of it: they follow from the call's operands and
-// results. Which bodies are legal, kernels/BodyRules.h says.
+// results. Which bodies are legal, lib/Ops/BodyRules.h says.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_BODY_H
 #define AICF_BODY_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // The types of the tables in Ops.h, and where the operands of a call stand in
-// them. The words are explained at their classes in AICFRTBase.td.
+// them. The words are explained at their classes in Record.td.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_OPINFO_H
 #define AICF_OPINFO_H

@@ -61,7 +61,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(SegmentBytes)    /* a segment above the limit */                           \
   X(SegmentOverlap)  /* persistent or io buffers share bytes */                \
   X(BodyKind)        /* a primitive of unknown kind */                         \
-  X(BodyForm)        /* not in normal form: see kernels/BodyRules.h */         \
+  X(BodyForm)        /* not in normal form: see lib/Ops/BodyRules.h */         \
   X(BodyPattern)     /* no kernel family takes these primitives in one call */ \
   X(CallBody)        /* no such body, or other counts than it has */           \
   X(CallKid)         /* unknown on the device, or for another call */          \

@@ -8,13 +8,13 @@
 #define AICF_KERNELS_COUNTER_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
-def AICFRT_AllFiniteOp : AICFRT_Primitive<"all_finite", 13> {
+def AllFinitePrimitive : Primitive<"all_finite", 13> {
   let summary = "ok = 1 when no element of any operand is Inf or NaN, else 0";
   let operandList = [Each<"grad">];
   let variadicName = "grads";
@@ -24,7 +24,7 @@ def AICFRT_AllFiniteOp : AICFRT_Primitive<"all_finite", 13> {
   let constraints = ["all operands have the same element type."];
 }
 
-def AICFRT_GlobalNormOp : AICFRT_Primitive<"global_norm", 47> {
+def GlobalNormPrimitive : Primitive<"global_norm", 47> {
   let summary = "norm = sqrt(Σ x²) over the elements x of all operands";
   let text = [{
     The squares are added in f64 in an order that follows from the shapes.
@@ -37,7 +37,7 @@ def AICFRT_GlobalNormOp : AICFRT_Primitive<"global_norm", 47> {
   let constraints = ["all operands have the same element type."];
 }
 
-def AICFRT_ClipFactorOp : AICFRT_Primitive<"clip_factor", 48, "CLIP"> {
+def ClipFactorPrimitive : Primitive<"clip_factor", 48, "CLIP"> {
   let summary = "factor = inv_scale · min(1, max_norm / (norm·inv_scale + 1e-6))";
   let text = [{
     What multiplies gradients of the global norm `norm` so that their norm is
@@ -53,7 +53,7 @@ def AICFRT_ClipFactorOp : AICFRT_Primitive<"clip_factor", 48, "CLIP"> {
   let constraints = ["norm is 0-d.", "inv_scale has norm's type."];
 }
 
-def AICFRT_LossScaleUpdateOp : AICFRT_Primitive<"loss_scale_update", 14,
+def LossScaleUpdatePrimitive : Primitive<"loss_scale_update", 14,
                                                 "LSUP"> {
   let summary = "dynamic loss scale: back off on a bad step, grow after a streak";
   let text = [{
@@ -74,7 +74,7 @@ def AICFRT_LossScaleUpdateOp : AICFRT_Primitive<"loss_scale_update", 14,
   let constraints = ["scale, streak and ok are 0-d."];
 }
 
-def AICFRT_StepIncOp : AICFRT_Primitive<"step_inc", 15> {
+def StepIncPrimitive : Primitive<"step_inc", 15> {
   let summary = "step_out = step + 1 (unchanged when ok = 0)";
   let text = [{
     The largest number of its type stays: a counter does not wrap.
@@ -87,7 +87,7 @@ def AICFRT_StepIncOp : AICFRT_Primitive<"step_inc", 15> {
   let constraints = ["step and ok are 0-d."];
 }
 
-def AICFRT_BiasCorrOp : AICFRT_Primitive<"bias_corr", 16, "BCOR"> {
+def BiasCorrPrimitive : Primitive<"bias_corr", 16, "BCOR"> {
   let summary = "bc = [1/(1 - beta1^t), 1/(1 - beta2^t)] for Adam";
   let text = [{
     Computed as 1/-expm1(t·log β) in f64 and rounded once.
@@ -101,7 +101,7 @@ def AICFRT_BiasCorrOp : AICFRT_Primitive<"bias_corr", 16, "BCOR"> {
   let constraints = ["step is 0-d.", "bc has shape [2]."];
 }
 
-def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
+def LearningRatePrimitive : Primitive<"learning_rate", 45, "LRTE"> {
   let summary = "lr = a curve over the number of steps";
   let text = [{
     With t the step: start + (peak - start)·t/warmup up to t = warmup. From there to
@@ -120,7 +120,7 @@ def AICFRT_LearningRateOp : AICFRT_Primitive<"learning_rate", 45, "LRTE"> {
                      "steps is 0 or above warmup."];
 }
 
-def AICFRT_StepDecayOp : AICFRT_Primitive<"step_decay", 60, "LRSD"> {
+def StepDecayPrimitive : Primitive<"step_decay", 60, "LRSD"> {
   let summary = "lr = start · factor^floor((step - 1)/every)";
   let text = [{
     A staircase: PyTorch's StepLR. A step below 1 counts as 1. Computed in f64 and
@@ -135,7 +135,7 @@ def AICFRT_StepDecayOp : AICFRT_Primitive<"step_decay", 60, "LRSD"> {
   let constraints = ["step and lr are 0-d; lr is f32 or f64."];
 }
 
-def AICFRT_PolynomialDecayOp : AICFRT_Primitive<"polynomial_decay", 61, "LRPD"> {
+def PolynomialDecayPrimitive : Primitive<"polynomial_decay", 61, "LRPD"> {
   let summary = "lr = end + (start - end)·(1 - min(step, steps)/steps)^power";
   let text = [{
     PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. Computed in
@@ -150,7 +150,7 @@ def AICFRT_PolynomialDecayOp : AICFRT_Primitive<"polynomial_decay", 61, "LRPD"> 
   let constraints = ["step and lr are 0-d; lr is f32 or f64."];
 }
 
-def AICFRT_RateTableOp : AICFRT_Primitive<"rate_table", 62> {
+def RateTablePrimitive : Primitive<"rate_table", 62> {
   let summary = "lr = table[min(step, n) - 1], n the length of the table";
   let text = [{
     The first row for a step below 1; the last one for all steps behind the table.
@@ -166,26 +166,26 @@ def AICFRT_RateTableOp : AICFRT_Primitive<"rate_table", 62> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_AllFiniteOp : AICF_OpOf<AICFRT_AllFiniteOp>;
+def AICF_AllFiniteOp : AICF_OpOf<AllFinitePrimitive>;
 
-def AICF_GlobalNormOp : AICF_OpOf<AICFRT_GlobalNormOp>;
+def AICF_GlobalNormOp : AICF_OpOf<GlobalNormPrimitive>;
 
-def AICF_ClipFactorOp : AICF_OpOf<AICFRT_ClipFactorOp> {
+def AICF_ClipFactorOp : AICF_OpOf<ClipFactorPrimitive> {
   let assemblyFormat = [{
     $norm (`,` $inv_scale^)? attr-dict
     `:` type($norm) (`,` type($inv_scale)^)?
   }];
 }
 
-def AICF_LossScaleUpdateOp : AICF_OpOf<AICFRT_LossScaleUpdateOp>;
+def AICF_LossScaleUpdateOp : AICF_OpOf<LossScaleUpdatePrimitive>;
 
-def AICF_StepIncOp : AICF_OpOf<AICFRT_StepIncOp> {
+def AICF_StepIncOp : AICF_OpOf<StepIncPrimitive> {
   let assemblyFormat = [{
     $step (`,` $ok^)? attr-dict `:` type($step) (`,` type($ok)^)?
   }];
 }
 
-class AICF_OfCount<AICFRT_Primitive record, string result> : AICF_OpOf<record> {
+class AICF_OfCount<Primitive record, string result> : AICF_OpOf<record> {
   let stepAttrs = (ins OptionalAttr<TypeAttr>:$dtype);
   let stepConstraints = ["`dtype`, " # result # "'s element type (default f32), "
                          "is f16, bf16, f32 or f64."];
@@ -196,11 +196,11 @@ class AICF_OfCount<AICFRT_Primitive record, string result> : AICF_OpOf<record> {
                ::llvm::SmallVectorImpl<::mlir::Type> &types);
   }];
 }
-def AICF_BiasCorrOp : AICF_OfCount<AICFRT_BiasCorrOp, "bc">;
-def AICF_LearningRateOp : AICF_OfCount<AICFRT_LearningRateOp, "lr">;
-def AICF_StepDecayOp : AICF_OfCount<AICFRT_StepDecayOp, "lr">;
-def AICF_PolynomialDecayOp : AICF_OfCount<AICFRT_PolynomialDecayOp, "lr">;
-def AICF_RateTableOp : AICF_OpOf<AICFRT_RateTableOp> {
+def AICF_BiasCorrOp : AICF_OfCount<BiasCorrPrimitive, "bc">;
+def AICF_LearningRateOp : AICF_OfCount<LearningRatePrimitive, "lr">;
+def AICF_StepDecayOp : AICF_OfCount<StepDecayPrimitive, "lr">;
+def AICF_PolynomialDecayOp : AICF_OfCount<PolynomialDecayPrimitive, "lr">;
+def AICF_RateTableOp : AICF_OpOf<RateTablePrimitive> {
   let counter = "step";
 }
 
@@ -209,28 +209,28 @@ def AICF_RateTableOp : AICF_OpOf<AICFRT_RateTableOp> {
 //===----------------------------------------------------------------------===//
 
 def StepIncCpu : KernelFamily<"counter", CPU> {
-  let kinds = [AICFRT_StepIncOp];
+  let kinds = [StepIncPrimitive];
   let variants = [On<"i32">, On<"i64">];
   let kernel = "stepInc<$T>";
 }
 def StepIncCuda : KernelFamily<"counter", CUDA> {
-  let kinds = [AICFRT_StepIncOp];
+  let kinds = [StepIncPrimitive];
   let variants = [On<"i32">, On<"i64">];
   let kernel = "stepInc<$T>";
 }
 def BiasCorrCpu : KernelFamily<"counter", CPU> {
-  let kinds = [AICFRT_BiasCorrOp];
+  let kinds = [BiasCorrPrimitive];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
 def BiasCorrCuda : KernelFamily<"counter", CUDA> {
-  let kinds = [AICFRT_BiasCorrOp];
+  let kinds = [BiasCorrPrimitive];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
-class OfStep<AICFRT_Primitive record, Device device, string name>
+class OfStep<Primitive record, Device device, string name>
     : KernelFamily<"counter", device> {
   let kinds = [record];
   let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
@@ -238,27 +238,27 @@ class OfStep<AICFRT_Primitive record, Device device, string name>
   let kernel = name # "<$T, $U>";
 }
 foreach device = [CPU, CUDA] in {
-  def LearningRate#device : OfStep<AICFRT_LearningRateOp, device, "learningRate">;
-  def StepDecay#device : OfStep<AICFRT_StepDecayOp, device, "stepDecay">;
+  def LearningRate#device : OfStep<LearningRatePrimitive, device, "learningRate">;
+  def StepDecay#device : OfStep<StepDecayPrimitive, device, "stepDecay">;
   def PolynomialDecay#device
-      : OfStep<AICFRT_PolynomialDecayOp, device, "polynomialDecay">;
-  def RateTable#device : OfStep<AICFRT_RateTableOp, device, "rateTable">;
+      : OfStep<PolynomialDecayPrimitive, device, "polynomialDecay">;
+  def RateTable#device : OfStep<RateTablePrimitive, device, "rateTable">;
 }
 def LossScaleCpu : KernelFamily<"counter", CPU> {
-  let kinds = [AICFRT_LossScaleUpdateOp];
+  let kinds = [LossScaleUpdatePrimitive];
   let variants = SingleAndDouble.each;
   let version = 1;
   let kernel = "lossScaleUpdate<$T>";
 }
 def LossScaleCuda : KernelFamily<"counter", CUDA> {
-  let kinds = [AICFRT_LossScaleUpdateOp];
+  let kinds = [LossScaleUpdatePrimitive];
   let variants = SingleAndDouble.each;
   let version = 1;
   let kernel = "lossScaleUpdate<$T>";
 }
 
 class AllFinite<Device device> : KernelFamily<"counter", device> {
-  let kinds = [AICFRT_AllFiniteOp];
+  let kinds = [AllFinitePrimitive];
   let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,
                   From<"bf16", "i32">];
   let kidTypes = KidTypesFirst;
@@ -272,7 +272,7 @@ def AllFiniteCuda : AllFinite<CUDA> {
 }
 
 class GlobalNorm<Device device> : KernelFamily<"counter", device> {
-  let kinds = [AICFRT_GlobalNormOp];
+  let kinds = [GlobalNormPrimitive];
   let variants = SingleAndDouble.each # HalfToSingle.each;
   let kernel = "globalNorm<$T, $U>";
 }
@@ -283,7 +283,7 @@ def GlobalNormCuda : GlobalNorm<CUDA> {
   let workspaceCap = "kPartialSquaresBytes";
 }
 class ClipFactor<Device device> : KernelFamily<"counter", device> {
-  let kinds = [AICFRT_ClipFactorOp];
+  let kinds = [ClipFactorPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "clipFactor<$T>";
 }

@@ -7,7 +7,7 @@
 #ifndef AICF_KERNELS_CPU_KERNELS_H
 #define AICF_KERNELS_CPU_KERNELS_H
 
-#include "kernels/Launch.h"
+#include "lib/Ops/Launch.h"
 
 #include <string_view>
 

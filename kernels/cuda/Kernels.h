@@ -11,7 +11,7 @@
 #ifndef AICF_KERNELS_CUDA_KERNELS_H
 #define AICF_KERNELS_CUDA_KERNELS_H
 
-#include "kernels/Launch.h"
+#include "lib/Ops/Launch.h"
 
 #include <string_view>
 

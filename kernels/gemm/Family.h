@@ -8,7 +8,7 @@
 #define AICF_KERNELS_GEMM_FAMILY_H
 
 #include "kernels/H200.h"
-#include "kernels/RuleCall.h"
+#include "lib/Ops/RuleCall.h"
 #include "kernels/gemm/Extents.h"
 
 namespace aicf::families {

@@ -8,7 +8,7 @@
 #define AICF_KERNELS_GEMM_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 include "kernels/norm/Family.td"
 include "kernels/pointwise/Family.td"
 
@@ -16,7 +16,7 @@ include "kernels/pointwise/Family.td"
 // Primitives
 //===----------------------------------------------------------------------===//
 
-def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
+def GemmPrimitive : Primitive<"gemm", 0> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c[M,N] = op(a) · op(b)";
   let text = [{
@@ -48,7 +48,7 @@ def AICFRT_GemmOp : AICFRT_Primitive<"gemm", 0> {
 
 /// With C = op(a)·op(b), op(a)'s gradient is dC·op(b)ᵀ and op(b)'s op(a)ᵀ·dC; of
 /// a transposed operand the transpose of that. Each is a product again.
-def AICF_MatmulOp : AICF_OpOf<AICFRT_GemmOp, "matmul"> {
+def AICF_MatmulOp : AICF_OpOf<GemmPrimitive, "matmul"> {
   let gradient = [{
     auto product = [&](::mlir::Value x, bool transX, ::mlir::Value y,
                        bool transY) {
@@ -95,14 +95,14 @@ def AICF_MatmulOp : AICF_OpOf<AICFRT_GemmOp, "matmul"> {
 //===----------------------------------------------------------------------===//
 
 def GemmBlas : KernelFamily<"gemm", CPU> {
-  let kinds = [AICFRT_GemmOp];
+  let kinds = [GemmPrimitive];
   let variants = SingleAndDouble.each;
   let provider = Blas;
   let variantName = "blas";
   let kernel = "gemm<$T>";
 }
 def GemmHalf : KernelFamily<"gemm", CPU> {
-  let kinds = [AICFRT_GemmOp];
+  let kinds = [GemmPrimitive];
   let variants = [On<"f16">, On<"bf16">] # HalfToSingle.each;
   let kernel = "gemmHalf<$T, $U>";
 }
@@ -113,31 +113,31 @@ def GemmHalf : KernelFamily<"gemm", CPU> {
 
 /// A linear layer with its activation.
 def GemmBias : BodyPattern<"gemm_bias", [
-    Element<"gemm", AICFRT_GemmOp>, Element<"bias", AICFRT_BiasAddOp>,
-    Maybe<"relu", AICFRT_ReluOp>]> {
+    Element<"gemm", GemmPrimitive>, Element<"bias", BiasAddPrimitive>,
+    Maybe<"relu", ReluPrimitive>]> {
   let bindings = ["bias.y = gemm.c", "relu.x = bias.out"];
 }
 /// A linear layer with gelu, whose operand the gradient asks for.
 def GemmBiasGelu : BodyPattern<"gemm_bias_gelu", [
-    Element<"gemm", AICFRT_GemmOp>, Element<"bias", AICFRT_BiasAddOp>,
-    Element<"gelu", AICFRT_GeluOp>]> {
+    Element<"gemm", GemmPrimitive>, Element<"bias", BiasAddPrimitive>,
+    Element<"gelu", GeluPrimitive>]> {
   let bindings = ["bias.y = gemm.c", "gelu.x = bias.out"];
   let mayKeep = ["bias.out"];
 }
 /// The gradient of the input of a layer behind a gelu.
 def GemmGeluBwd : BodyPattern<"gemm_gelu_bwd", [
-    Element<"gemm", AICFRT_GemmOp>, Element<"bwd", AICFRT_GeluBwdOp>]> {
+    Element<"gemm", GemmPrimitive>, Element<"bwd", GeluBwdPrimitive>]> {
   let bindings = ["bwd.dy = gemm.c"];
 }
 /// The gradient of the input of a layer behind a relu.
 def GemmReluBwd : BodyPattern<"gemm_relu_bwd", [
-    Element<"gemm", AICFRT_GemmOp>, Element<"bwd", AICFRT_ReluBwdOp>]> {
+    Element<"gemm", GemmPrimitive>, Element<"bwd", ReluBwdPrimitive>]> {
   let bindings = ["bwd.dy = gemm.c"];
   let ties = ["bwd.dx = bwd.saved"];
 }
 /// The weight and bias gradients of a linear layer: dW = dyᵀ · x, db = Σ_rows dy.
 def GemmReduce : BodyPattern<"gemm_reduce", [
-    Element<"gemm", AICFRT_GemmOp>, Element<"sum", AICFRT_ReduceSumOp>]> {
+    Element<"gemm", GemmPrimitive>, Element<"sum", ReduceSumPrimitive>]> {
   let bindings = ["sum.x = gemm.a"];
 }
 
@@ -156,14 +156,14 @@ class TileFusion<BodyPattern pattern, string takes, list<Variant> types,
 defvar HalfTypes = [On<"f16">, On<"bf16">];
 defvar HalfAndSingle = [On<"f32">] # HalfTypes;
 def GemmTiles : Tiles<HalfAndSingle> {
-  let kinds = [AICFRT_GemmOp];
+  let kinds = [GemmPrimitive];
   let condition = "isSmallProduct(c)";
 }
 def GemmTilesToSingle : Tiles<HalfToSingle.each> {
-  let kinds = [AICFRT_GemmOp];
+  let kinds = [GemmPrimitive];
   let condition = "isSmallProduct(c)";
 }
-def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [AICFRT_GemmOp]; }
+def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [GemmPrimitive]; }
 foreach small = [0, 1] in {
   defvar types = !if(small, HalfAndSingle, [On<"f64">]);
   def : TileFusion<GemmBias, "isRowBias(c)", types, small>;
@@ -185,9 +185,9 @@ class LibraryTF32 : Library<[On<"f32">]> {
   let selection = AutoTF32;
   let preference = 2;
 }
-def GemmTF32 : LibraryTF32 { let kinds = [AICFRT_GemmOp]; }
+def GemmTF32 : LibraryTF32 { let kinds = [GemmPrimitive]; }
 def GemmLt : Library<HalfAndSingle # HalfToSingle.each> {
-  let kinds = [AICFRT_GemmOp];
+  let kinds = [GemmPrimitive];
   let condition = "coversPads(c)";
   let fullSpeed = "suitsTensorCores(c)";
   let takesPads = 1;

@@ -11,7 +11,7 @@
 #ifndef AICF_KERNELS_GEMM_PRODUCT_H
 #define AICF_KERNELS_GEMM_PRODUCT_H
 
-#include "kernels/Launch.h"
+#include "lib/Ops/Launch.h"
 #include "kernels/gemm/Extents.h"
 
 #include <string_view>

@@ -8,7 +8,7 @@
 #define AICF_KERNELS_LOSS_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
@@ -16,7 +16,7 @@ include "kernels/KernelFamily.td"
 
 /// A mean over the elements of pred and target, or its gradient (`optional`).
 class AICFRT_MeanLoss<string mnemonic, int number, string schema, int optional>
-    : AICFRT_Primitive<mnemonic, number, schema> {
+    : Primitive<mnemonic, number, schema> {
   let operandList = [In<"pred">, In<"target">]
       # !if(optional, [Opt<"loss_scale">], []<Operand>);
   let precision = Keep<"pred">;
@@ -40,24 +40,24 @@ class AICFRT_MeanLossGrad<string mnemonic, int number, string schema>
   let phase = BackwardPhase;
 }
 
-def AICFRT_MseLossOp : AICFRT_MeanLossValue<"mse_loss", 8> {
+def MseLossPrimitive : AICFRT_MeanLossValue<"mse_loss", 8> {
   let summary = "loss = mean((pred - target)^2)";
 }
-def AICFRT_MseGradOp : AICFRT_MeanLossGrad<"mse_grad", 9, "MSEG"> {
+def MseGradPrimitive : AICFRT_MeanLossGrad<"mse_grad", 9, "MSEG"> {
   let summary = "dpred = scale · (pred - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
   }];
 }
 
-def AICFRT_BceWithLogitsOp : AICFRT_MeanLossValue<"bce_with_logits", 49> {
+def BceWithLogitsPrimitive : AICFRT_MeanLossValue<"bce_with_logits", 49> {
   let summary = "loss = mean(max(pred, 0) - pred·target + log(1 + exp(-|pred|)))";
   let text = [{
     The binary cross entropy of sigmoid(pred) against target in [0, 1], without
     overflow. The loss has target's element type.
   }];
 }
-def AICFRT_BceWithLogitsGradOp
+def BceWithLogitsGradPrimitive
     : AICFRT_MeanLossGrad<"bce_with_logits_grad", 50, "BCEG"> {
   let summary = "dpred = scale · (sigmoid(pred) - target) [· loss_scale]";
   let text = [{
@@ -65,10 +65,10 @@ def AICFRT_BceWithLogitsGradOp
   }];
 }
 
-def AICFRT_L1LossOp : AICFRT_MeanLossValue<"l1_loss", 51> {
+def L1LossPrimitive : AICFRT_MeanLossValue<"l1_loss", 51> {
   let summary = "loss = mean(|pred - target|)";
 }
-def AICFRT_L1GradOp : AICFRT_MeanLossGrad<"l1_grad", 52, "L1GR"> {
+def L1GradPrimitive : AICFRT_MeanLossGrad<"l1_grad", 52, "L1GR"> {
   let summary = "dpred = scale · sign(pred - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 1/numel(pred), the gradient of `l1_loss`. The sign of 0 is
@@ -76,7 +76,7 @@ def AICFRT_L1GradOp : AICFRT_MeanLossGrad<"l1_grad", 52, "L1GR"> {
   }];
 }
 
-def AICFRT_MeanOp : AICFRT_Primitive<"mean", 53> {
+def MeanPrimitive : Primitive<"mean", 53> {
   let summary = "y = the mean of all elements of x";
   let text = "\n    Of f32 where x has 16 bits.\n";
   let operandList = [In<"x">];
@@ -86,7 +86,7 @@ def AICFRT_MeanOp : AICFRT_Primitive<"mean", 53> {
   let constraints = []<string>;
 }
 
-def AICFRT_CountEqualOp : AICFRT_Primitive<"count_equal", 59> {
+def CountEqualPrimitive : Primitive<"count_equal", 59> {
   let summary = "count = how many elements of a and b are equal";
   let text = [{
     How many predictions (`argmax`) are right.
@@ -99,13 +99,13 @@ def AICFRT_CountEqualOp : AICFRT_Primitive<"count_equal", 59> {
 }
 
 class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
-    : AICFRT_Primitive<mnemonic, number, schema> {
+    : Primitive<mnemonic, number, schema> {
   let fields = [F64Field<"label_smoothing", BelowOne, "0.0">,
                 I64Field<"ignore_index", AnyNumber, "-100">];
   let precision = Keep<"logits">;
 }
 
-def AICFRT_SoftmaxCrossEntropyOp
+def SoftmaxCrossEntropyPrimitive
     : AICFRT_CrossEntropy<"softmax_cross_entropy", 33, "SXEL"> {
   let summary = "loss = mean over rows of -log softmax(logits)[label]";
   let text = [{
@@ -122,7 +122,7 @@ def AICFRT_SoftmaxCrossEntropyOp
                      "labels has logits' shape without the last dimension."];
 }
 
-def AICFRT_SoftmaxCrossEntropyGradOp
+def SoftmaxCrossEntropyGradPrimitive
     : AICFRT_CrossEntropy<"softmax_cross_entropy_grad", 34, "SXEG"> {
   let summary = "gradient of softmax_cross_entropy [· loss_scale]";
   let text = [{
@@ -145,7 +145,7 @@ def AICFRT_SoftmaxCrossEntropyGradOp
 //===----------------------------------------------------------------------===//
 
 /// A function of pred - target that is the same for target - pred.
-class AICF_SymmetricLoss<AICFRT_Primitive record, string gradOp>
+class AICF_SymmetricLoss<Primitive record, string gradOp>
     : AICF_OpOf<record> {
   let gradient = [{
     auto grad = [&](::mlir::Value pred, ::mlir::Value target) {
@@ -173,9 +173,9 @@ class AICF_SymmetricLoss<AICFRT_Primitive record, string gradOp>
         ::llvm::APFloat(-1.0)));
   }];
 }
-def AICF_MseLossOp : AICF_SymmetricLoss<AICFRT_MseLossOp, "MseGradOp">;
-def AICF_L1LossOp : AICF_SymmetricLoss<AICFRT_L1LossOp, "L1GradOp">;
-def AICF_BceWithLogitsOp : AICF_OpOf<AICFRT_BceWithLogitsOp> {
+def AICF_MseLossOp : AICF_SymmetricLoss<MseLossPrimitive, "MseGradOp">;
+def AICF_L1LossOp : AICF_SymmetricLoss<L1LossPrimitive, "L1GradOp">;
+def AICF_BceWithLogitsOp : AICF_OpOf<BceWithLogitsPrimitive> {
   let gradient = [{
     if (g.isNeeded(getTarget())) {
       return emitOpError() << "no derivative with respect to its target: "
@@ -187,7 +187,7 @@ def AICF_BceWithLogitsOp : AICF_OpOf<AICFRT_BceWithLogitsOp> {
   }];
 }
 
-def AICF_MeanOp : AICF_OpOf<AICFRT_MeanOp> {
+def AICF_MeanOp : AICF_OpOf<MeanPrimitive> {
   let gradient = [{
     auto x = ::llvm::cast<::mlir::RankedTensorType>(getX().getType());
     ::mlir::Value share = ScaleOp::create(b, loc, g.cotangent(getY()),
@@ -205,19 +205,19 @@ def AICF_MeanOp : AICF_OpOf<AICFRT_MeanOp> {
   }];
 }
 
-def AICF_CountEqualOp : AICF_OpOf<AICFRT_CountEqualOp>;
+def AICF_CountEqualOp : AICF_OpOf<CountEqualPrimitive>;
 
-class AICF_LossGrad<AICFRT_Primitive record> : AICF_OpOf<record> {
+class AICF_LossGrad<Primitive record> : AICF_OpOf<record> {
   let assemblyFormat = [{
     $pred `,` $target (`,` $loss_scale^)? attr-dict
     `:` type($pred) `,` type($target) (`,` type($loss_scale)^)?
   }];
 }
-def AICF_MseGradOp : AICF_LossGrad<AICFRT_MseGradOp>;
-def AICF_L1GradOp : AICF_LossGrad<AICFRT_L1GradOp>;
-def AICF_BceWithLogitsGradOp : AICF_LossGrad<AICFRT_BceWithLogitsGradOp>;
+def AICF_MseGradOp : AICF_LossGrad<MseGradPrimitive>;
+def AICF_L1GradOp : AICF_LossGrad<L1GradPrimitive>;
+def AICF_BceWithLogitsGradOp : AICF_LossGrad<BceWithLogitsGradPrimitive>;
 
-def AICF_SoftmaxCrossEntropyOp : AICF_OpOf<AICFRT_SoftmaxCrossEntropyOp> {
+def AICF_SoftmaxCrossEntropyOp : AICF_OpOf<SoftmaxCrossEntropyPrimitive> {
   let gradient = [{
     g.add(getLogits(), SoftmaxCrossEntropyGradOp::create(
         b, loc, g.saved(getLogits()), g.saved(getLabels()),
@@ -225,7 +225,7 @@ def AICF_SoftmaxCrossEntropyOp : AICF_OpOf<AICFRT_SoftmaxCrossEntropyOp> {
   }];
 }
 def AICF_SoftmaxCrossEntropyGradOp
-    : AICF_OpOf<AICFRT_SoftmaxCrossEntropyGradOp> {
+    : AICF_OpOf<SoftmaxCrossEntropyGradPrimitive> {
   let assemblyFormat = [{
     $logits `,` $labels (`,` $loss_scale^)? attr-dict
     `:` type($logits) `,` type($labels) (`,` type($loss_scale)^)?
@@ -237,7 +237,7 @@ def AICF_SoftmaxCrossEntropyGradOp
 //===----------------------------------------------------------------------===//
 
 /// `loss` is a functor of the kernels: Mse, BceWithLogits, L1.
-multiclass MeanLoss<AICFRT_Primitive value, AICFRT_Primitive grad,
+multiclass MeanLoss<Primitive value, Primitive grad,
                     string functor, string fused, int v> {
   def Cpu : KernelFamily<"loss", CPU> {
     let kinds = [value];
@@ -278,14 +278,14 @@ multiclass MeanLoss<AICFRT_Primitive value, AICFRT_Primitive grad,
     let kernel = "lossAndGrad<" # functor # ", $Args, $T>";
   }
 }
-defm Mse : MeanLoss<AICFRT_MseLossOp, AICFRT_MseGradOp, "Mse", "mse_loss_grad",
+defm Mse : MeanLoss<MseLossPrimitive, MseGradPrimitive, "Mse", "mse_loss_grad",
                     1>;
-defm Bce : MeanLoss<AICFRT_BceWithLogitsOp, AICFRT_BceWithLogitsGradOp,
+defm Bce : MeanLoss<BceWithLogitsPrimitive, BceWithLogitsGradPrimitive,
                     "BceWithLogits", "bce_with_logits_loss_grad", 0>;
-defm L1 : MeanLoss<AICFRT_L1LossOp, AICFRT_L1GradOp, "L1", "l1_loss_grad", 0>;
+defm L1 : MeanLoss<L1LossPrimitive, L1GradPrimitive, "L1", "l1_loss_grad", 0>;
 
 class Mean<Device device, string planner> : KernelFamily<"loss", device> {
-  let kinds = [AICFRT_MeanOp];
+  let kinds = [MeanPrimitive];
   let variants = SingleAndDouble.each # HalfToSingle.each;
   let kernel = planner;
 }
@@ -296,7 +296,7 @@ def MeanCuda : Mean<CUDA, "mean<$T>"> {
 }
 
 class CountEqual<Device device> : KernelFamily<"loss", device> {
-  let kinds = [AICFRT_CountEqualOp];
+  let kinds = [CountEqualPrimitive];
   let variants = [From<"i32", "i32">, From<"i64", "i32">];
   let kidTypes = KidTypesFirst;
   let kernel = "countEqual<$T>";
@@ -306,7 +306,7 @@ def CountEqualCuda : CountEqual<CUDA>;
 
 class CrossEntropy<Device device, string planner>
     : KernelFamily<"loss", device> {
-  let kinds = [AICFRT_SoftmaxCrossEntropyOp];
+  let kinds = [SoftmaxCrossEntropyPrimitive];
   let variants = [On<"f32">, On<"f64">] # HalfToSingle.each;
   let kernel = planner;
 }
@@ -321,12 +321,12 @@ def CrossEntropyCuda : CrossEntropy<CUDA, "crossEntropy<$T, $U>"> {
   let workspaceCap = CrossEntropyPartials;
 }
 def CrossEntropyGradCpu : KernelFamily<"loss", CPU> {
-  let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
+  let kinds = [SoftmaxCrossEntropyGradPrimitive];
   let variants = EveryFloat.each;
   let kernel = "crossEntropyGrad<$T>";
 }
 def CrossEntropyGradCuda : KernelFamily<"loss", CUDA> {
-  let kinds = [AICFRT_SoftmaxCrossEntropyGradOp];
+  let kinds = [SoftmaxCrossEntropyGradPrimitive];
   let variants = EveryFloat.each;
   let workspace = !strconcat("c.labels()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);

@@ -8,7 +8,7 @@
 #define AICF_KERNELS_NORM_FAMILY_H
 
 #include "kernels/ReductionSize.h"
-#include "kernels/RuleCall.h"
+#include "lib/Ops/RuleCall.h"
 
 namespace aicf::families {
 

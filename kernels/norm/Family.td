@@ -8,14 +8,14 @@
 #define AICF_KERNELS_NORM_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
-def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
+def ReduceSumPrimitive : Primitive<"reduce_sum", 10, "RSUM"> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x summed over dimension `axis`";
   let text = [{
@@ -33,7 +33,7 @@ def AICFRT_ReduceSumOp : AICFRT_Primitive<"reduce_sum", 10, "RSUM"> {
                      "with dimensions 0 to `axis` dropped."];
 }
 
-def AICFRT_ExpandOp : AICFRT_Primitive<"expand", 54, "EXPD"> {
+def ExpandPrimitive : Primitive<"expand", 54, "EXPD"> {
   let summary = "y = x repeated along dimension `axis`";
   let text = [{
     The inverse of reduce_sum's shapes: x has dimension `axis` with size 1, or does
@@ -50,7 +50,7 @@ def AICFRT_ExpandOp : AICFRT_Primitive<"expand", 54, "EXPD"> {
                      "with dimensions 0 to `axis` dropped."];
 }
 
-def AICFRT_LayerNormOp : AICFRT_Primitive<"layer_norm", 11, "LNRM"> {
+def LayerNormPrimitive : Primitive<"layer_norm", 11, "LNRM"> {
   let summary = "y = (x - mean) · rstd · gamma + beta over the last dimension";
   let text = [{
     Ba, Kiros, Hinton 2016; variance is the biased one,
@@ -68,7 +68,7 @@ def AICFRT_LayerNormOp : AICFRT_Primitive<"layer_norm", 11, "LNRM"> {
                      "x, gamma and beta have the same element type."];
 }
 
-def AICFRT_LayerNormBwdOp : AICFRT_Primitive<"layer_norm_bwd", 12> {
+def LayerNormBwdPrimitive : Primitive<"layer_norm_bwd", 12> {
   let summary = "gradients of layer_norm";
   let text = [{
     With h = (x - mean)·rstd and g = dy·gamma, a row's
@@ -89,7 +89,7 @@ def AICFRT_LayerNormBwdOp : AICFRT_Primitive<"layer_norm_bwd", 12> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_ReduceSumOp : AICF_OpOf<AICFRT_ReduceSumOp> {
+def AICF_ReduceSumOp : AICF_OpOf<ReduceSumPrimitive> {
   let stepAttrs = (ins DefaultValuedAttr<BoolAttr, "false">:$keepdim,
                        DefaultValuedAttr<BoolAttr, "false">:$leading);
   let stepConstraints = ["with `keepdim` dimension `axis` stays, as 1; with "
@@ -107,7 +107,7 @@ def AICF_ReduceSumOp : AICF_OpOf<AICFRT_ReduceSumOp> {
   }];
 }
 
-def AICF_ExpandOp : AICF_OpOf<AICFRT_ExpandOp> {
+def AICF_ExpandOp : AICF_OpOf<ExpandPrimitive> {
   let stepAttrs = (ins DenseI64ArrayAttr:$shape);
   let stepConstraints = ["`shape` is y's: 1 to 8 numbers in [1, 2^31)."];
   let assemblyFormat = "$x `to` $shape attr-dict `:` type($x)";
@@ -126,7 +126,7 @@ def AICF_ExpandOp : AICF_OpOf<AICFRT_ExpandOp> {
   }];
 }
 
-def AICF_LayerNormOp : AICF_OpOf<AICFRT_LayerNormOp> {
+def AICF_LayerNormOp : AICF_OpOf<LayerNormPrimitive> {
   let gradient = [{
     if (g.isUsed(getMean()) || g.isUsed(getRstd())) {
       return emitOpError() << "the loss depends on its mean or rstd, which have "
@@ -142,29 +142,29 @@ def AICF_LayerNormOp : AICF_OpOf<AICFRT_LayerNormOp> {
   }];
 }
 
-def AICF_LayerNormBwdOp : AICF_OpOf<AICFRT_LayerNormBwdOp>;
+def AICF_LayerNormBwdOp : AICF_OpOf<LayerNormBwdPrimitive>;
 
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
 def ReduceSumCpu : KernelFamily<"norm", CPU> {
-  let kinds = [AICFRT_ReduceSumOp];
+  let kinds = [ReduceSumPrimitive];
   let variants = EveryFloat.each;
   let kernel = "reduceSum<$T>";
 }
 def ExpandCpu : KernelFamily<"norm", CPU> {
-  let kinds = [AICFRT_ExpandOp];
+  let kinds = [ExpandPrimitive];
   let variants = EveryFloat.each;
   let kernel = "expand<$T>";
 }
 def LayerNormCpu : KernelFamily<"norm", CPU> {
-  let kinds = [AICFRT_LayerNormOp];
+  let kinds = [LayerNormPrimitive];
   let variants = EveryFloat.each;
   let kernel = "layerNorm<$T>";
 }
 def LayerNormBwdCpu : KernelFamily<"norm", CPU> {
-  let kinds = [AICFRT_LayerNormBwdOp];
+  let kinds = [LayerNormBwdPrimitive];
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";
 }
@@ -176,17 +176,17 @@ class Sums : KernelFamily<"sums", CUDA> {
   let workspaceCap = "kPartialSumsCap";
 }
 def ReduceSumCuda : Sums {
-  let kinds = [AICFRT_ReduceSumOp];
+  let kinds = [ReduceSumPrimitive];
   let kernel = "reduceSum<$T>";
 }
 def ExpandCuda : KernelFamily<"sums", CUDA> {
-  let kinds = [AICFRT_ExpandOp];
+  let kinds = [ExpandPrimitive];
   let variants = EveryFloat.each;
   let kernel = "expand<$T>";
 }
 /// The gradients of a bias and of what it was added to, behind a relu.
 def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
-    Element<"bwd", AICFRT_ReluBwdOp>, Element<"sum", AICFRT_ReduceSumOp>]> {
+    Element<"bwd", ReluBwdPrimitive>, Element<"sum", ReduceSumPrimitive>]> {
   let bindings = ["sum.x = bwd.dx"];
   let keeps = ["bwd.dx"];
   let ties = ["bwd.dx = bwd.dy", "bwd.dx = bwd.saved"];
@@ -198,7 +198,7 @@ def ReluBwdReduceCuda : Sums {
 }
 /// A residual connection and the norm behind it.
 def AddLayerNorm : BodyPattern<"add_layer_norm", [
-    Element<"add", AICFRT_AddOp>, Element<"norm", AICFRT_LayerNormOp>]> {
+    Element<"add", AddPrimitive>, Element<"norm", LayerNormPrimitive>]> {
   let bindings = ["norm.x = add.c"];
   let mayKeep = ["add.c"];
   let ties = ["add.c = add.a", "add.c = add.b", "norm.y = add.a",
@@ -210,12 +210,12 @@ def AddLayerNormCuda : KernelFamily<"layer_norm", CUDA> {
   let kernel = "addLayerNorm<$T>";
 }
 def LayerNormCuda : KernelFamily<"layer_norm", CUDA> {
-  let kinds = [AICFRT_LayerNormOp];
+  let kinds = [LayerNormPrimitive];
   let variants = EveryFloat.each;
   let kernel = "layerNorm<$T>";
 }
 def LayerNormBwdCuda : KernelFamily<"layer_norm", CUDA> {
-  let kinds = [AICFRT_LayerNormBwdOp];
+  let kinds = [LayerNormBwdPrimitive];
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";
 }

@@ -7,7 +7,7 @@
 #ifndef AICF_KERNELS_OPTIMIZER_FAMILY_H
 #define AICF_KERNELS_OPTIMIZER_FAMILY_H
 
-#include "kernels/RuleCall.h"
+#include "lib/Ops/RuleCall.h"
 
 namespace aicf::families {
 

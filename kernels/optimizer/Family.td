@@ -8,7 +8,7 @@
 #define AICF_KERNELS_OPTIMIZER_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
@@ -17,12 +17,12 @@ include "kernels/pointwise/Family.td"
 
 /// What all optimizers share.
 class AICFRT_Optimizer<string mnemonic, int number, string schema>
-    : AICFRT_Primitive<mnemonic, number, schema> {
+    : Primitive<mnemonic, number, schema> {
   let phase = UpdatePhase;
   let precision = Wide;
 }
 
-def AICFRT_AdamStepOp : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {
+def AdamStepPrimitive : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {
   let summary = "AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)";
   let text = [{
     g' = g·inv_scale; m' = β1·m + (1-β1)·g'; v' = β2·v + (1-β2)·g'²;
@@ -44,7 +44,7 @@ def AICFRT_AdamStepOp : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {
     "ok is 0-d."];
 }
 
-def AICFRT_SgdStepOp : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
+def SgdStepPrimitive : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
   let summary = "SGD with momentum, Nesterov momentum and weight decay";
   let text = [{
     PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p;
@@ -66,7 +66,7 @@ def AICFRT_SgdStepOp : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
     "momentum and nesterov are 0 without m."];
 }
 
-def AICFRT_LionStepOp : AICFRT_Optimizer<"lion_step", 46, "LION"> {
+def LionStepPrimitive : AICFRT_Optimizer<"lion_step", 46, "LION"> {
   let summary = "Lion (Chen et al. 2023)";
   let text = [{
     g' = g·inv_scale; p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g');
@@ -91,7 +91,7 @@ def AICFRT_LionStepOp : AICFRT_Optimizer<"lion_step", 46, "LION"> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_AdamStepOp : AICF_OpOf<AICFRT_AdamStepOp> {
+def AICF_AdamStepOp : AICF_OpOf<AdamStepPrimitive> {
   let stepConstraints = ["a bias_corr that makes bc has the same beta1 and "
                          "beta2."];
   let assemblyFormat = [{
@@ -106,7 +106,7 @@ def AICF_AdamStepOp : AICF_OpOf<AICFRT_AdamStepOp> {
   let more = "::llvm::LogicalResult verifyStep();";
 }
 
-def AICF_SgdStepOp : AICF_OpOf<AICFRT_SgdStepOp> {
+def AICF_SgdStepOp : AICF_OpOf<SgdStepPrimitive> {
   let assemblyFormat = [{
     $p `,` $g `,` $lr (`momentum` $m^)?
     (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
@@ -117,7 +117,7 @@ def AICF_SgdStepOp : AICF_OpOf<AICFRT_SgdStepOp> {
   let grad = "g";
 }
 
-def AICF_LionStepOp : AICF_OpOf<AICFRT_LionStepOp> {
+def AICF_LionStepOp : AICF_OpOf<LionStepPrimitive> {
   let assemblyFormat = [{
     $p `,` $g `,` $m `,` $lr (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
     `:` type($p) `,` type($g) `,` type($m) `,` type($lr)
@@ -132,37 +132,37 @@ def AICF_LionStepOp : AICF_OpOf<AICFRT_LionStepOp> {
 //===----------------------------------------------------------------------===//
 
 def AdamStepCpu : KernelFamily<"optimizer", CPU> {
-  let kinds = [AICFRT_AdamStepOp];
+  let kinds = [AdamStepPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
 }
 def SgdStepCpu : KernelFamily<"optimizer", CPU> {
-  let kinds = [AICFRT_SgdStepOp];
+  let kinds = [SgdStepPrimitive];
   let variants = EveryFloat.each;
   let kernel = "sgdStep<$T>";
 }
 
 def LionStepCpu : KernelFamily<"optimizer", CPU> {
-  let kinds = [AICFRT_LionStepOp];
+  let kinds = [LionStepPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "lionStep<$T>";
 }
 
 def AdamStepCuda : KernelFamily<"optimizer", CUDA> {
-  let kinds = [AICFRT_AdamStepOp];
+  let kinds = [AdamStepPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
   let takesPads = 1;
 }
 def LionStepCuda : KernelFamily<"optimizer", CUDA> {
-  let kinds = [AICFRT_LionStepOp];
+  let kinds = [LionStepPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "lionStep<$T>";
   let takesPads = 1;
 }
 def SgdStepCuda : KernelFamily<"optimizer", CUDA> {
   let condition = "isDenseParam(c)";
-  let kinds = [AICFRT_SgdStepOp];
+  let kinds = [SgdStepPrimitive];
   let variants = [On<"f32", 4>, On<"f32">, On<"f64">, On<"f16">, On<"bf16", 2>,
                   On<"bf16">];
   let kernel = "sgdStep<$T, $V>";
@@ -171,7 +171,7 @@ def SgdStepCuda : KernelFamily<"optimizer", CUDA> {
 /// A name of the seeds.
 def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
   let condition = "isDenseParam(c)";
-  let kinds = [AICFRT_SgdStepOp];
+  let kinds = [SgdStepPrimitive];
   let variants = [On<"f16", 2>];
   let variantName = "half2";
   let kernel = "sgdStep<$T, $V>";
@@ -181,28 +181,28 @@ def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
 
 /// The same update of many parameters in one call, each perhaps with a copy of
 /// the new parameter in 16 bits.
-class UpdatePattern<string name, AICFRT_Primitive step, list<string> scalars>
-    : BatchPattern<name, [Element<"step", step>, Maybe<"copy", AICFRT_CastOp>],
+class UpdatePattern<string name, Primitive step, list<string> scalars>
+    : BatchPattern<name, [Element<"step", step>, Maybe<"copy", CastPrimitive>],
                    256> { // kMaxUpdateGroups
   let bindings = ["copy.x = step.p_out"];
   let keeps = ["step.p_out"];
   let shared = scalars;
 }
-def AdamUpdate : UpdatePattern<"adam_update", AICFRT_AdamStepOp,
+def AdamUpdate : UpdatePattern<"adam_update", AdamStepPrimitive,
     ["step.bc", "step.lr", "step.inv_scale", "step.ok"]> {
   let ties = ["step.p_out = step.p", "step.m_out = step.m",
               "step.v_out = step.v"];
 }
-def SgdUpdate : UpdatePattern<"sgd_update", AICFRT_SgdStepOp,
+def SgdUpdate : UpdatePattern<"sgd_update", SgdStepPrimitive,
     ["step.lr", "step.inv_scale", "step.ok"]> {
   let hasNot = ["step.m"];
   let ties = ["step.p_out = step.p"];
 }
-def LionUpdate : UpdatePattern<"lion_update", AICFRT_LionStepOp,
+def LionUpdate : UpdatePattern<"lion_update", LionStepPrimitive,
     ["step.lr", "step.inv_scale", "step.ok"]> {
   let ties = ["step.p_out = step.p", "step.m_out = step.m"];
 }
-def MomentumUpdate : UpdatePattern<"momentum_update", AICFRT_SgdStepOp,
+def MomentumUpdate : UpdatePattern<"momentum_update", SgdStepPrimitive,
     ["step.lr", "step.inv_scale", "step.ok"]> {
   let has = ["step.m"];
   let ties = ["step.p_out = step.p", "step.m_out = step.m"];

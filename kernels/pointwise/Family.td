@@ -8,7 +8,7 @@
 #define AICF_KERNELS_POINTWISE_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
@@ -20,7 +20,7 @@ include "kernels/KernelFamily.td"
 /// the result may take the storage of any of them.
 class AICFRT_Pointwise<string mnemonic, int number, string schema,
                        list<string> operands, string result, dag definition>
-    : AICFRT_Primitive<mnemonic, number, schema> {
+    : Primitive<mnemonic, number, schema> {
   let operandList = [In<operands[0]>]
       # !foreach(o, !tail(operands), Same<o, operands[0]>);
   let resultList = [Like<result, operands[0]>];
@@ -29,7 +29,7 @@ class AICFRT_Pointwise<string mnemonic, int number, string schema,
   let constraints = []<string>;
 }
 
-def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
+def ReluPrimitive : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
     (pick (lessf $x, 0), 0, $x)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = max(x, 0); NaN stays NaN";
@@ -37,7 +37,7 @@ def AICFRT_ReluOp : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
   let precision = Narrow;
 }
 
-def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
+def ReluBwdPrimitive : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
     "dx", (pick (greaterf $saved, 0), $dy, 0)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = saved > 0 ? dy : 0";
@@ -48,7 +48,7 @@ def AICFRT_ReluBwdOp : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
   let precision = Narrow;
 }
 
-def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
+def AddPrimitive : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
     (addf $a, $b)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a + b, element by element, no broadcasting";
@@ -56,7 +56,7 @@ def AICFRT_AddOp : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
   let precision = Narrow;
 }
 
-def AICFRT_ReciprocalOp : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
+def ReciprocalPrimitive : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
     (divf 1, $x)> {
   let summary = "y = 1/x";
   let phase = ForwardPhase;
@@ -78,7 +78,7 @@ defvar TanhSlope = (mulf "1.5957691216057308",
 // 0 far out, where the slope may be infinite.
 defvar TanhFlank = (mulf TanhCdf, (subf 1, TanhCdf));
 
-def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
+def GeluPrimitive : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
     (mulf $x, (pick $approximate, TanhCdf, NormalCdf))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x · Φ(x), Φ the normal distribution function";
@@ -91,7 +91,7 @@ def AICFRT_GeluOp : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
   let precision = Narrow;
 }
 
-def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
+def GeluBwdPrimitive : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
     "dx",
     (mulf $dy, (pick $approximate,
         (addf TanhCdf,
@@ -108,7 +108,7 @@ def AICFRT_GeluBwdOp : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
   let precision = Narrow;
 }
 
-def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
+def MulPrimitive : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
     (mulf $a, $b)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a · b, element by element, no broadcasting";
@@ -116,7 +116,7 @@ def AICFRT_MulOp : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
   let precision = Narrow;
 }
 
-def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
+def SubPrimitive : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
     (subf $a, $b)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a - b, element by element, no broadcasting";
@@ -124,7 +124,7 @@ def AICFRT_SubOp : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
   let precision = Narrow;
 }
 
-def AICFRT_ScaleOp : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
+def ScalePrimitive : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
     (mulf $factor, $x)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = factor · x";
@@ -133,7 +133,7 @@ def AICFRT_ScaleOp : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
   let precision = Narrow;
 }
 
-def AICFRT_FillLikeOp : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
+def FillLikePrimitive : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
     (same $value)> {
   let summary = "y = value, in x's shape";
   let text = "\n    x's elements do not matter.\n";
@@ -142,14 +142,14 @@ def AICFRT_FillLikeOp : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
   let precision = Narrow;
 }
 
-def AICFRT_TanhOp : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
+def TanhPrimitive : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = tanh(x)";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
 
-def AICFRT_TanhBwdOp : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
+def TanhBwdPrimitive : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
     (mulf $dy, (subf 1, (mulf $y, $y)))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · (1 - y²), y = tanh(x)";
@@ -158,13 +158,13 @@ def AICFRT_TanhBwdOp : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
 }
 
 defvar Sigmoid = (divf 1, (addf 1, (expf (subf 0, $x))));
-def AICFRT_SigmoidOp : AICFRT_Pointwise<"sigmoid", 41, "", ["x"], "y", Sigmoid> {
+def SigmoidPrimitive : AICFRT_Pointwise<"sigmoid", 41, "", ["x"], "y", Sigmoid> {
   let summary = "y = 1/(1 + exp(-x))";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
 
-def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
+def SigmoidBwdPrimitive : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
     "dx", (mulf $dy, (mulf $y, (subf 1, $y)))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · y · (1 - y), y = sigmoid(x)";
@@ -172,7 +172,7 @@ def AICFRT_SigmoidBwdOp : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
   let precision = Narrow;
 }
 
-def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
+def SiluPrimitive : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
     (mulf $x, Sigmoid)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x · sigmoid(x) (Elfwing et al. 2017; swish)";
@@ -181,7 +181,7 @@ def AICFRT_SiluOp : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
   let precision = Narrow;
 }
 
-def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
+def SiluBwdPrimitive : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
     (mulf $dy, (addf Sigmoid, (mulf $x, (mulf Sigmoid, (subf 1, Sigmoid)))))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · d silu(x)/dx, x silu's operand";
@@ -190,7 +190,7 @@ def AICFRT_SiluBwdOp : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
   let precision = Narrow;
 }
 
-def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
+def BiasAddPrimitive : Primitive<"bias_add", 1, "BADD"> {
   let keepsZeros = ZerosKeptInColumns;
   let summary = "out = y + b, b broadcast along every dimension but `axis`";
   let text = "\n    `axis` -1 is the last dimension.\n";
@@ -206,7 +206,7 @@ def AICFRT_BiasAddOp : AICFRT_Primitive<"bias_add", 1, "BADD"> {
 }
 
 class AICFRT_CopyLike<string mnemonic, int number>
-    : AICFRT_Primitive<mnemonic, number> {
+    : Primitive<mnemonic, number> {
   let keepsZeros = ZerosKeptEverywhere;
   let operandList = [In<"x", AnyElement>];
   let resultList = [Like<"y", "x">];
@@ -215,7 +215,7 @@ class AICFRT_CopyLike<string mnemonic, int number>
   let constraints = []<string>;
 }
 
-def AICFRT_CopyOp : AICFRT_CopyLike<"copy", 5> {
+def CopyPrimitive : AICFRT_CopyLike<"copy", 5> {
   let summary = "y = x, bit for bit";
   let text = [{
     Never folded: only named passes remove it. Protective copies that
@@ -225,12 +225,12 @@ def AICFRT_CopyOp : AICFRT_CopyLike<"copy", 5> {
   }];
 }
 
-def AICFRT_CopySavedOp : AICFRT_CopyLike<"copy_saved", 6> {
+def CopySavedPrimitive : AICFRT_CopyLike<"copy_saved", 6> {
   let summary = "y = x, kept for the backward pass";
   let text = "\n    Never folded: only named passes remove it.\n";
 }
 
-def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
+def CastPrimitive : Primitive<"cast", 7> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x converted to y's element type, rounded to nearest even";
   let operandList = [In<"x">];
@@ -244,19 +244,19 @@ def AICFRT_CastOp : AICFRT_Primitive<"cast", 7> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_ReluOp : AICF_OpOf<AICFRT_ReluOp> {
+def AICF_ReluOp : AICF_OpOf<ReluPrimitive> {
   let hasFolder = 1;
   let gradient = [{
     g.add(getX(), ReluBwdOp::create(b, loc, g.cotangent(getY()),
                                     g.saved(getY())));
   }];
 }
-def AICF_ReluBwdOp : AICF_OpOf<AICFRT_ReluBwdOp>;
+def AICF_ReluBwdOp : AICF_OpOf<ReluBwdPrimitive>;
 
-def AICF_AddOp : AICF_OpOf<AICFRT_AddOp, "add", [Commutative]> {
+def AICF_AddOp : AICF_OpOf<AddPrimitive, "add", [Commutative]> {
   let gradient = "g.passOn(getC(), getA()); g.passOn(getC(), getB());";
 }
-def AICF_SubOp : AICF_OpOf<AICFRT_SubOp> {
+def AICF_SubOp : AICF_OpOf<SubPrimitive> {
   let gradient = [{
     g.passOn(getC(), getA());
     if (g.isNeeded(getB())) {
@@ -265,7 +265,7 @@ def AICF_SubOp : AICF_OpOf<AICFRT_SubOp> {
     }
   }];
 }
-def AICF_MulOp : AICF_OpOf<AICFRT_MulOp, "mul", [Commutative]> {
+def AICF_MulOp : AICF_OpOf<MulPrimitive, "mul", [Commutative]> {
   let gradient = [{
     if (g.isNeeded(getA())) {
       g.add(getA(), MulOp::create(b, loc, g.cotangent(getC()),
@@ -277,17 +277,17 @@ def AICF_MulOp : AICF_OpOf<AICFRT_MulOp, "mul", [Commutative]> {
     }
   }];
 }
-def AICF_ScaleOp : AICF_OpOf<AICFRT_ScaleOp> {
+def AICF_ScaleOp : AICF_OpOf<ScalePrimitive> {
   let gradient = [{
     g.add(getX(), ScaleOp::create(b, loc, g.cotangent(getY()), getFactor()));
   }];
 }
-def AICF_FillLikeOp : AICF_OpOf<AICFRT_FillLikeOp> {
+def AICF_FillLikeOp : AICF_OpOf<FillLikePrimitive> {
   let gradient = "(void)g;"; // y does not depend on x
 }
 
 /// y⁻¹ has the derivative -y².
-def AICF_ReciprocalOp : AICF_OpOf<AICFRT_ReciprocalOp> {
+def AICF_ReciprocalOp : AICF_OpOf<ReciprocalPrimitive> {
   let gradient = [{
     ::mlir::Value y = g.saved(getY());
     g.add(getX(), MulOp::create(b, loc, g.cotangent(getY()),
@@ -295,44 +295,44 @@ def AICF_ReciprocalOp : AICF_OpOf<AICFRT_ReciprocalOp> {
                         ::llvm::APFloat(-1.0))));
   }];
 }
-def AICF_GeluOp : AICF_OpOf<AICFRT_GeluOp> {
+def AICF_GeluOp : AICF_OpOf<GeluPrimitive> {
   let gradient = [{
     g.add(getX(), GeluBwdOp::create(b, loc, g.cotangent(getY()),
                                     g.saved(getX()), getApproximate()));
   }];
 }
-def AICF_GeluBwdOp : AICF_OpOf<AICFRT_GeluBwdOp>;
-def AICF_TanhOp : AICF_OpOf<AICFRT_TanhOp> {
+def AICF_GeluBwdOp : AICF_OpOf<GeluBwdPrimitive>;
+def AICF_TanhOp : AICF_OpOf<TanhPrimitive> {
   let gradient = [{
     g.add(getX(), TanhBwdOp::create(b, loc, g.cotangent(getY()),
                                     g.saved(getY())));
   }];
 }
-def AICF_TanhBwdOp : AICF_OpOf<AICFRT_TanhBwdOp>;
-def AICF_SigmoidOp : AICF_OpOf<AICFRT_SigmoidOp> {
+def AICF_TanhBwdOp : AICF_OpOf<TanhBwdPrimitive>;
+def AICF_SigmoidOp : AICF_OpOf<SigmoidPrimitive> {
   let gradient = [{
     g.add(getX(), SigmoidBwdOp::create(b, loc, g.cotangent(getY()),
                                        g.saved(getY())));
   }];
 }
-def AICF_SigmoidBwdOp : AICF_OpOf<AICFRT_SigmoidBwdOp>;
-def AICF_SiluOp : AICF_OpOf<AICFRT_SiluOp> {
+def AICF_SigmoidBwdOp : AICF_OpOf<SigmoidBwdPrimitive>;
+def AICF_SiluOp : AICF_OpOf<SiluPrimitive> {
   let gradient = [{
     g.add(getX(), SiluBwdOp::create(b, loc, g.cotangent(getY()),
                                     g.saved(getX())));
   }];
 }
-def AICF_SiluBwdOp : AICF_OpOf<AICFRT_SiluBwdOp>;
+def AICF_SiluBwdOp : AICF_OpOf<SiluBwdPrimitive>;
 
-def AICF_SaveOp : AICF_OpOf<AICFRT_CopySavedOp, "save"> {
+def AICF_SaveOp : AICF_OpOf<CopySavedPrimitive, "save"> {
   let gradient = "g.passOn(getY(), getX());";
 }
 
-def AICF_CopyOp : AICF_OpOf<AICFRT_CopyOp> {
+def AICF_CopyOp : AICF_OpOf<CopyPrimitive> {
   let gradient = "g.passOn(getY(), getX());";
 }
 
-def AICF_CastOp : AICF_OpOf<AICFRT_CastOp> {
+def AICF_CastOp : AICF_OpOf<CastPrimitive> {
   let gradient = [{
     ::mlir::Value dy = g.cotangent(getY());
     g.add(getX(), CastOp::create(b, loc, dy, ::mlir::TypeAttr::get(
@@ -366,36 +366,36 @@ def PointwiseCuda : KernelFamily<"pointwise", CUDA> {
 }
 
 def BiasAddCpu : KernelFamily<"pointwise", CPU> {
-  let kinds = [AICFRT_BiasAddOp];
+  let kinds = [BiasAddPrimitive];
   let variants = EveryFloat.each;
   let kernel = "biasAdd<$T>";
 }
 def BiasAddCuda : KernelFamily<"pointwise", CUDA> {
-  let kinds = [AICFRT_BiasAddOp];
+  let kinds = [BiasAddPrimitive];
   let variants = Vectors.each;
   let kernel = "biasAdd<$T, $V>";
 }
 
 def CopyCpu : KernelFamily<"pointwise", CPU> {
-  let kinds = [AICFRT_CopyOp, AICFRT_CopySavedOp];
+  let kinds = [CopyPrimitive, CopySavedPrimitive];
   let variants = EveryType.each;
   let kernel = "copy<$Args>";
 }
 def CopyCuda : KernelFamily<"pointwise", CUDA> {
-  let kinds = [AICFRT_CopyOp, AICFRT_CopySavedOp];
+  let kinds = [CopyPrimitive, CopySavedPrimitive];
   let variants = EveryType.each;
   let kernel = "copy<$Args>";
 }
 
 def CastCpu : KernelFamily<"pointwise", CPU> {
-  let kinds = [AICFRT_CastOp];
+  let kinds = [CastPrimitive];
   let variants = [From<"f32", "f64">, From<"f64", "f32">, From<"f32", "f16">,
                   From<"f16", "f32">, From<"f32", "bf16">, From<"bf16", "f32">];
   let kernel = "cast<$T, $U>";
   let takesPads = 1;
 }
 def CastCuda : KernelFamily<"pointwise", CUDA> {
-  let kinds = [AICFRT_CastOp];
+  let kinds = [CastPrimitive];
   let variants = [From<"f32", "f16", 4>, From<"f32", "f16">,
                   From<"f32", "bf16", 4>, From<"f32", "bf16">,
                   From<"f16", "f32", 4>, From<"f16", "f32">,

@@ -11,7 +11,7 @@
 #ifndef AICF_KERNELS_POINTWISE_FUNCTORS_H
 #define AICF_KERNELS_POINTWISE_FUNCTORS_H
 
-#include "kernels/OpViews.h"
+#include "lib/Ops/OpViews.h"
 #include "kernels/pointwise/Scalars.h"
 
 namespace aicf::functor {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/RuleCall.h"
+#include "lib/Ops/RuleCall.h"
 
 namespace aicf::rules {
 

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// One function an opcode of include/aicf/Dialect/AICFRT/Scalar.td, for f32 and
+// One function an opcode of include/aicf/Dialect/Scalar.td, for f32 and
 // f64, on both devices. No contraction: each rounds once (-ffp-contract=off,
 // -fmad=false in device code that includes this).
 //===----------------------------------------------------------------------===//

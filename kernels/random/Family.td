@@ -8,13 +8,13 @@
 #define AICF_KERNELS_RANDOM_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
-def AICFRT_DropoutOp : AICFRT_Primitive<"dropout", 57, "DROP"> {
+def DropoutPrimitive : Primitive<"dropout", 57, "DROP"> {
   let summary = "y = x/(1-p) where element i is kept, else 0";
   let text = [{
     Srivastava et al. 2014. Element i is kept with probability 1-p: word i mod 4 of
@@ -36,7 +36,7 @@ def AICFRT_DropoutOp : AICFRT_Primitive<"dropout", 57, "DROP"> {
 // Its op of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_DropoutOp : AICF_OpOf<AICFRT_DropoutOp> {
+def AICF_DropoutOp : AICF_OpOf<DropoutPrimitive> {
   let counter = "step";
   let gradient = [{
     g.add(getX(), DropoutOp::create(b, loc, g.cotangent(getY()),
@@ -50,7 +50,7 @@ def AICF_DropoutOp : AICF_OpOf<AICFRT_DropoutOp> {
 //===----------------------------------------------------------------------===//
 
 class Dropout<Device device> : KernelFamily<"random", device> {
-  let kinds = [AICFRT_DropoutOp];
+  let kinds = [DropoutPrimitive];
   let variants = EveryFloat.each;
   let kernel = "dropout<$T>";
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/reference/Reference.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/BodyRules.h"
 
 #include <cmath>
 

@@ -15,7 +15,7 @@
 #include "aicf/Body.h"
 #include "aicf/Span.h"
 #include "aicf/TensorDesc.h"
-#include "kernels/OpViews.h"
+#include "lib/Ops/OpViews.h"
 
 #include <vector>
 

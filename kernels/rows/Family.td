@@ -8,19 +8,19 @@
 #define AICF_KERNELS_ROWS_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
 class AICFRT_RowMover<string mnemonic, int number, string schema>
-    : AICFRT_Primitive<mnemonic, number, schema> {
+    : Primitive<mnemonic, number, schema> {
   let phase = DataPhase;
   let precision = Wide;
 }
 
-def AICFRT_GatherRowsOp : AICFRT_RowMover<"gather_rows", 28, ""> {
+def GatherRowsPrimitive : AICFRT_RowMover<"gather_rows", 28, ""> {
   let summary = "rows[i] = data[index[i]]; an index outside data is clamped";
   let text = [{
     Makes a batch of a dataset that lives on the device.
@@ -32,7 +32,7 @@ def AICFRT_GatherRowsOp : AICFRT_RowMover<"gather_rows", 28, ""> {
                      "dimension."];
 }
 
-def AICFRT_ShuffleOp : AICFRT_RowMover<"shuffle", 29, "SHUF"> {
+def ShufflePrimitive : AICFRT_RowMover<"shuffle", 29, "SHUF"> {
   let summary = "the rows of batch `step` in an endless shuffled walk over `size` rows";
   let text = [{
     Position k = step·B + i is row π_e(k mod size) of epoch e = k / size; π_e is
@@ -48,7 +48,7 @@ def AICFRT_ShuffleOp : AICFRT_RowMover<"shuffle", 29, "SHUF"> {
   let constraints = ["step is 0-d.", "index has rank 1."];
 }
 
-def AICFRT_RecordOp : AICFRT_RowMover<"record", 30, ""> {
+def RecordPrimitive : AICFRT_RowMover<"record", 30, ""> {
   let summary = "history_out = history with row (step mod K) replaced by value";
   let text = [{
     A negative step counts as 0.
@@ -65,7 +65,7 @@ def AICFRT_RecordOp : AICFRT_RowMover<"record", 30, ""> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_GatherRowsOp : AICF_OpOf<AICFRT_GatherRowsOp> {
+def AICF_GatherRowsOp : AICF_OpOf<GatherRowsPrimitive> {
   let more = [{
     static ::llvm::LogicalResult
     inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
@@ -73,7 +73,7 @@ def AICF_GatherRowsOp : AICF_OpOf<AICFRT_GatherRowsOp> {
   }];
 }
 
-def AICF_ShuffleOp : AICF_OpOf<AICFRT_ShuffleOp> {
+def AICF_ShuffleOp : AICF_OpOf<ShufflePrimitive> {
   let stepAttrs = (ins I64Attr:$batch);
   let stepConstraints = ["`batch`, index's size, is in [1, 2^31)."];
   let more = [{
@@ -84,40 +84,40 @@ def AICF_ShuffleOp : AICF_OpOf<AICFRT_ShuffleOp> {
 }
 
 /// `--aicf-expand-history` makes these from `aicf.history`.
-def AICF_RecordOp : AICF_OpOf<AICFRT_RecordOp>;
+def AICF_RecordOp : AICF_OpOf<RecordPrimitive>;
 
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
 def GatherRowsCpu : KernelFamily<"rows", CPU> {
-  let kinds = [AICFRT_GatherRowsOp];
+  let kinds = [GatherRowsPrimitive];
   let variants = EveryType.each;
   let kernel = "gatherRows";
 }
 def GatherRowsCuda : KernelFamily<"rows", CUDA> {
-  let kinds = [AICFRT_GatherRowsOp];
+  let kinds = [GatherRowsPrimitive];
   let variants = EveryType.each;
   let kernel = "gatherRows<$T>";
 }
 def RecordCpu : KernelFamily<"rows", CPU> {
-  let kinds = [AICFRT_RecordOp];
+  let kinds = [RecordPrimitive];
   let variants = EveryType.each;
   let kernel = "record";
 }
 def RecordCuda : KernelFamily<"rows", CUDA> {
-  let kinds = [AICFRT_RecordOp];
+  let kinds = [RecordPrimitive];
   let variants = EveryType.each;
   let kernel = "record<$T>";
 }
 def ShuffleCpu : KernelFamily<"rows", CPU> {
-  let kinds = [AICFRT_ShuffleOp];
+  let kinds = [ShufflePrimitive];
   let variants = EveryIndex.each;
   let kidTypes = KidTypesBoth;
   let kernel = "shuffle";
 }
 def ShuffleCuda : KernelFamily<"rows", CUDA> {
-  let kinds = [AICFRT_ShuffleOp];
+  let kinds = [ShufflePrimitive];
   let variants = EveryIndex.each;
   let kidTypes = KidTypesBoth;
   let kernel = "shuffle<$T, $U>";

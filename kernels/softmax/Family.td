@@ -8,13 +8,13 @@
 #define AICF_KERNELS_SOFTMAX_FAMILY_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
-def AICFRT_SoftmaxOp : AICFRT_Primitive<"softmax", 55> {
+def SoftmaxPrimitive : Primitive<"softmax", 55> {
   let summary = "y = exp(x) / Σ exp(x) over the last dimension";
   let text = [{
     Of x less its row's largest element, so that nothing overflows. NaN in rows
@@ -28,7 +28,7 @@ def AICFRT_SoftmaxOp : AICFRT_Primitive<"softmax", 55> {
   let constraints = ["x has rank 1 or more."];
 }
 
-def AICFRT_SoftmaxBwdOp : AICFRT_Primitive<"softmax_bwd", 56> {
+def SoftmaxBwdPrimitive : Primitive<"softmax_bwd", 56> {
   let summary = "dx = y · (dy - Σ dy·y) over the last dimension, y = softmax(x)";
   let operandList = [In<"dy">, Same<"y", "dy">];
   let resultList = [Like<"dx", "dy">];
@@ -38,7 +38,7 @@ def AICFRT_SoftmaxBwdOp : AICFRT_Primitive<"softmax_bwd", 56> {
   let constraints = ["dy has rank 1 or more."];
 }
 
-def AICFRT_ArgmaxOp : AICFRT_Primitive<"argmax", 58> {
+def ArgmaxPrimitive : Primitive<"argmax", 58> {
   let summary = "index = where the largest element of each row stands";
   let text = [{
     Rows lie along the last dimension. Of equal elements the first; NaN counts as
@@ -56,16 +56,16 @@ def AICFRT_ArgmaxOp : AICFRT_Primitive<"argmax", 58> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_SoftmaxOp : AICF_OpOf<AICFRT_SoftmaxOp> {
+def AICF_SoftmaxOp : AICF_OpOf<SoftmaxPrimitive> {
   let gradient = [{
     g.add(getX(), SoftmaxBwdOp::create(b, loc, g.cotangent(getY()),
                                        g.saved(getY())));
   }];
 }
-def AICF_SoftmaxBwdOp : AICF_OpOf<AICFRT_SoftmaxBwdOp>;
+def AICF_SoftmaxBwdOp : AICF_OpOf<SoftmaxBwdPrimitive>;
 
 /// Integers: nothing is carried back through it.
-def AICF_ArgmaxOp : AICF_OpOf<AICFRT_ArgmaxOp> {
+def AICF_ArgmaxOp : AICF_OpOf<ArgmaxPrimitive> {
   let more = [{
     static ::llvm::LogicalResult
     inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
@@ -78,21 +78,21 @@ def AICF_ArgmaxOp : AICF_OpOf<AICFRT_ArgmaxOp> {
 //===----------------------------------------------------------------------===//
 
 class Softmax<Device device> : KernelFamily<"softmax", device> {
-  let kinds = [AICFRT_SoftmaxOp];
+  let kinds = [SoftmaxPrimitive];
   let variants = EveryFloat.each;
   let kernel = "softmax<$T>";
 }
 def SoftmaxCpu : Softmax<CPU>;
 def SoftmaxCuda : Softmax<CUDA>;
 class SoftmaxBwd<Device device> : KernelFamily<"softmax", device> {
-  let kinds = [AICFRT_SoftmaxBwdOp];
+  let kinds = [SoftmaxBwdPrimitive];
   let variants = EveryFloat.each;
   let kernel = "softmaxBwd<$T>";
 }
 def SoftmaxBwdCpu : SoftmaxBwd<CPU>;
 def SoftmaxBwdCuda : SoftmaxBwd<CUDA>;
 class Argmax<Device device> : KernelFamily<"softmax", device> {
-  let kinds = [AICFRT_ArgmaxOp];
+  let kinds = [ArgmaxPrimitive];
   let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,
                   From<"bf16", "i32">];
   let kidTypes = KidTypesFirst;

@@ -7,7 +7,7 @@
 
 #include "lib/Dialect/Entry.h"
 #include "aicf/Dialect/AICF/AICF.h"
-#include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "aicf/Dialect/Tensors.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -76,12 +76,9 @@ SmallVector<func::FuncOp> aicf::step::getEntries(ModuleOp module) {
 }
 
 LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
-                                          Type type, bool mayBePadded) {
+                                          Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  Attribute encoding = tensor ? tensor.getEncoding() : Attribute();
-  bool isEncodingLegal =
-      !encoding || (mayBePadded && isa<rt::PaddedAttr>(encoding));
-  if (!tensor || !isEncodingLegal || !rt::toDType(tensor.getElementType()))
+  if (!tensor || tensor.getEncoding() || !toDType(tensor.getElementType()))
     return op->emitError() << what << " is " << type
                            << ", expected a ranked tensor of f16, bf16, f32, "
                               "f64, i32 or i64 without encoding";
@@ -96,7 +93,7 @@ LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
   if (tensor.getRank() > static_cast<int64_t>(kMaxRank))
     return op->emitError() << what << " is " << type << " of rank "
                            << tensor.getRank() << ", the limit is " << kMaxRank;
-  if (!checkedBytes(rt::toTensorDesc(type)))
+  if (!checkedBytes(toDenseDesc(tensor)))
     return op->emitError() << what << " is " << type
                            << ", above the limits of 2^31 a dimension or 64 "
                               "TiB";
@@ -105,34 +102,6 @@ LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
 
 static StringRef textOf(StringAttr text) {
   return text ? text.getValue() : StringRef();
-}
-
-std::optional<Initializer> aicf::step::parseInitializer(Attribute attr) {
-  if (auto value = dyn_cast<FloatAttr>(attr))
-    return std::isfinite(value.getValueAsDouble())
-               ? std::optional(
-                     Initializer{InitKind::Constant, value.getValueAsDouble()})
-               : std::nullopt;
-  if (auto value = dyn_cast<IntegerAttr>(attr))
-    return value.getType().isSignlessInteger(32) ||
-                   value.getType().isSignlessInteger(64)
-               ? std::optional(Initializer{InitKind::Constant,
-                                           static_cast<double>(value.getInt())})
-               : std::nullopt;
-  auto text = dyn_cast<StringAttr>(attr);
-  if (!text)
-    return std::nullopt;
-  auto [name, deviation] = text.getValue().split(':');
-  bool hasDeviation = name.size() < text.getValue().size();
-  auto kind = parseEnum<InitKind>(name, kNumInitKinds);
-  if (!kind || *kind == InitKind::Constant ||
-      (hasDeviation && *kind != InitKind::Normal))
-    return std::nullopt;
-  double value = *kind == InitKind::Normal ? 1 : 0;
-  if (hasDeviation &&
-      (deviation.getAsDouble(value) || value < 0 || !std::isfinite(value)))
-    return std::nullopt;
-  return Initializer{*kind, value};
 }
 
 static DictionaryAttr dictionaryAt(ArrayAttr dictionaries, size_t i,

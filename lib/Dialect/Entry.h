@@ -11,6 +11,7 @@
 #define AICF_LIB_DIALECT_ENTRY_H
 
 #include "aicf/Dialect/AICF/AICF.h"
+#include "lib/Dialect/AICF/Initializer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -39,21 +40,7 @@ Training trainingOf(Operation *op);
 /// Emits an error at `op` unless `type` is a tensor that a plan can hold: a
 /// supported element type, static dimensions of 1 or more, rank and size within
 /// the ABI. `what` names it in the message.
-/// Padded tensors are for calls only.
-LogicalResult checkTensorType(Operation *op, const Twine &what, Type type,
-                              bool mayBePadded = false);
-
-/// How a persistent tensor starts.
-struct Initializer {
-  InitKind kind = InitKind::None;
-  double value = 0; ///< the constant, or the standard deviation of Normal
-  bool operator==(const Initializer &o) const {
-    return kind == o.kind && value == o.value;
-  }
-};
-
-/// What `aicf.init` says; nothing if it is malformed.
-std::optional<Initializer> parseInitializer(Attribute attr);
+LogicalResult checkTensorType(Operation *op, const Twine &what, Type type);
 
 /// The signature of an entry; missing attributes are empty strings.
 struct EntrySignature {

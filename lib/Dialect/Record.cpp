@@ -7,11 +7,10 @@
 
 #include "lib/Dialect/Record.h"
 
-#include "kernels/Rules.h"
+#include "lib/Ops/Rules.h"
 
 using namespace mlir;
 using namespace aicf;
-using namespace aicf::rt;
 
 static std::optional<FieldValue> valueOf(Attribute attr) {
   if (auto number = dyn_cast_or_null<FloatAttr>(attr))
@@ -23,8 +22,8 @@ static std::optional<FieldValue> valueOf(Attribute attr) {
   return std::nullopt;
 }
 
-SmallVector<uint8_t> aicf::rt::encodeFields(OpKind kind, FieldLookup lookup,
-                                            ArrayRef<TensorDesc> operands) {
+SmallVector<uint8_t> aicf::encodeFields(OpKind kind, FieldLookup lookup,
+                                        ArrayRef<TensorDesc> operands) {
   const OpInfo &info = infoOf(kind);
   SmallVector<uint8_t> blob(info.attrBytes);
   for (size_t i = 0; i < info.numFields; ++i) {
@@ -38,16 +37,18 @@ SmallVector<uint8_t> aicf::rt::encodeFields(OpKind kind, FieldLookup lookup,
   return blob;
 }
 
-SmallVector<TensorDesc> aicf::rt::describeSlots(ArrayRef<Value> slots) {
+SmallVector<TensorDesc> aicf::describeSlots(ArrayRef<Value> slots) {
   SmallVector<TensorDesc> descs;
   for (Value slot : slots)
-    descs.push_back(slot ? toTensorDesc(slot.getType()) : TensorDesc::absent());
+    descs.push_back(slot ? toDenseDesc(cast<RankedTensorType>(slot.getType()))
+                         : TensorDesc::absent());
   return descs;
 }
 
-std::optional<std::string>
-aicf::rt::checkByRecord(OpKind kind, ArrayRef<TensorDesc> operands,
-                        ArrayRef<TensorDesc> results, FieldLookup lookup) {
+std::optional<std::string> aicf::checkByRecord(OpKind kind,
+                                               ArrayRef<TensorDesc> operands,
+                                               ArrayRef<TensorDesc> results,
+                                               FieldLookup lookup) {
   SmallVector<uint8_t> attrs = encodeFields(kind, lookup, operands);
   Status status = checkRecord(kind, {operands.data(), operands.size()},
                               {results.data(), results.size()},

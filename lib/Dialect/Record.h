@@ -11,10 +11,12 @@
 #ifndef AICF_LIB_DIALECT_RECORD_H
 #define AICF_LIB_DIALECT_RECORD_H
 
-#include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "aicf/Dialect/Tensors.h"
 #include "aicf/Ops.h"
 
-namespace aicf::rt {
+#include "mlir/IR/Value.h"
+
+namespace aicf {
 using namespace mlir;
 
 /// The value of an attribute of an op by name; null if it is not set.
@@ -25,11 +27,7 @@ using FieldLookup = llvm::function_ref<Attribute(StringRef)>;
 SmallVector<uint8_t> encodeFields(OpKind kind, FieldLookup lookup,
                                   ArrayRef<TensorDesc> operands);
 
-/// Shapes the ABI cannot hold are refused before they become a TensorDesc:
-/// emits an error at `op`.
-LogicalResult checkAbiShape(Operation *op, Type type);
-
-/// Descs of slots; null is an absent one.
+/// Descs of slots as dense tensors; null is an absent one.
 SmallVector<TensorDesc> describeSlots(ArrayRef<Value> slots);
 
 /// Asks the rules; an error is the message.
@@ -73,6 +71,6 @@ SmallVector<Value> operandSlotsOf(OpOrAdaptor op, OpKind kind) {
   return slots;
 }
 
-} // namespace aicf::rt
+} // namespace aicf
 
 #endif // AICF_LIB_DIALECT_RECORD_H

@@ -8,8 +8,8 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Schedule/HappensBefore.h"
 
-#include "kernels/CallView.h"
-#include "kernels/Patterns.h"
+#include "lib/Ops/CallView.h"
+#include "lib/Ops/Patterns.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
 #include "lib/Base/Runs.h"

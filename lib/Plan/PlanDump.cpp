@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan.h"
-#include "kernels/BodyRules.h"
-#include "kernels/Fields.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Fields.h"
 #include "lib/Base/Utf8.h"
 #include "lib/Plan/Fields.h"
 #include "lib/Plan/Order.h"

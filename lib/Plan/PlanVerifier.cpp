@@ -11,8 +11,8 @@
 
 #include "aicf/EntryNames.h"
 #include "aicf/Plan.h"
-#include "kernels/BodyRules.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/KernelTable.h"
 #include "lib/Base/Element.h"
 #include "lib/Base/Utf8.h"
 #include "lib/Plan/Order.h"

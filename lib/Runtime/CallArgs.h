@@ -11,8 +11,8 @@
 #define AICF_LIB_RUNTIME_CALLARGS_H
 
 #include "aicf/OpCall.h"
-#include "kernels/KernelTable.h"
-#include "kernels/Launch.h"
+#include "lib/Ops/KernelTable.h"
+#include "lib/Ops/Launch.h"
 
 namespace aicf {
 

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/BodyRules.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Base/Runs.h"
 #include "lib/Plan/Order.h"

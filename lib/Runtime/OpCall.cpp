@@ -7,7 +7,7 @@
 
 #include "aicf/OpCall.h"
 #include "aicf/Device.h"
-#include "kernels/Rules.h"
+#include "lib/Ops/Rules.h"
 #include "lib/Runtime/CallArgs.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 // place. A graph holds the arrays of its calls.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Rules.h"
+#include "lib/Ops/Rules.h"
 #include "python/src/Arrays.h"
 
 #include <cstring>

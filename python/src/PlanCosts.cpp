@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "python/src/PlanCosts.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/BodyRules.h"
 #include "python/src/Errors.h"
 
 #include <nanobind/stl/string.h>

@@ -19,9 +19,9 @@
 // RUN: not %tblgen -I %t -gen-functors %t/arity.td 2>&1 | FileCheck %s --check-prefix=ARITY
 
 //--- base.td
-include "kernels/KernelFamily.td"
+include "lib/Ops/KernelFamily.td"
 
-class Record<string name, int number> : AICFRT_Primitive<name, number> {
+class Record<string name, int number> : Primitive<name, number> {
   let summary = "a record";
   let operandList = [In<"x">];
   let resultList = [Like<"y", "x">];

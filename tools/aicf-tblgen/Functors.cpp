@@ -75,7 +75,7 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name,
 bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
   emitFileTop("Functors.h", "pointwise primitives as functions of scalars",
               "AICF_KERNELS_POINTWISE_FUNCTORS_H", os);
-  os << "#include \"kernels/OpViews.h\"\n"
+  os << "#include \"lib/Ops/OpViews.h\"\n"
         "#include \"kernels/pointwise/Scalars.h\"\n\n"
         "namespace aicf::functor {\n// clang-format off\n";
   for (const Primitive &p : allPrimitives(records)) {

@@ -1,4 +1,4 @@
-//===- OpViews.cpp - kernels/OpViews.h ------------------------------------===//
+//===- OpViews.cpp - lib/Ops/OpViews.h ------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -93,8 +93,8 @@ bool emitViews(const RecordKeeper &records, raw_ostream &os) {
   std::vector<Primitive> all = allPrimitives(records);
   std::vector<Pattern> patterns = allBodyPatterns(records, all);
   emitFileTop("OpViews.h", "operands, results and fields by name",
-              "AICF_KERNELS_OPVIEWS_H", os);
-  os << "#include \"kernels/CallView.h\"\n#include \"aicf/Ops.h\"\n\n"
+              "AICF_LIB_OPS_OPVIEWS_H", os);
+  os << "#include \"lib/Ops/CallView.h\"\n#include \"aicf/Ops.h\"\n\n"
         "#include <array>\n\nnamespace aicf {\n// clang-format off\n";
   for (const Primitive &p : all)
     emitView(p, os);
@@ -127,7 +127,7 @@ bool emitViews(const RecordKeeper &records, raw_ostream &os) {
         os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << r.name
            << ")";
   os << "\n// clang-format on\n\n} // namespace aicf\n\n#endif // "
-        "AICF_KERNELS_OPVIEWS_H\n";
+        "AICF_LIB_OPS_OPVIEWS_H\n";
   return false;
 }
 

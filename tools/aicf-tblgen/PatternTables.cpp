@@ -1,4 +1,4 @@
-//===- PatternTables.cpp - kernels/Patterns.inc ---------------------------===//
+//===- PatternTables.cpp - lib/Ops/Patterns.inc ---------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -104,14 +104,14 @@ static Primitive parse(const Record *record) {
 std::vector<Primitive>
 aicf::tblgen::allPrimitives(const RecordKeeper &records) {
   std::vector<Primitive> all;
-  for (const Record *r : records.getAllDerivedDefinitions("AICFRT_Primitive"))
+  for (const Record *r : records.getAllDerivedDefinitions("Primitive"))
     all.push_back(parse(r));
   llvm::sort(all, [](const Primitive &a, const Primitive &b) {
     return a.kind < b.kind;
   });
   llvm::SmallSet<int64_t, 16> reserved;
   for (const Record *r :
-       records.getAllDerivedDefinitions("AICFRT_ReservedKind"))
+       records.getAllDerivedDefinitions("ReservedKind"))
     reserved.insert(r->getValueAsInt("kind"));
   int64_t next = 0;
   for (const Primitive &p : all) {

@@ -39,7 +39,7 @@ struct Operand {
   bool isOptional() const { return presence == "Optional"; }
 };
 
-/// One AICFRT_Primitive record.
+/// One Primitive record.
 struct Primitive {
   const Record *record;
   StringRef name, fourcc, phase, precision, keepsZeros;

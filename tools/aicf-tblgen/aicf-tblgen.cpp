@@ -4,13 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Generates, from the `AICFRT_Primitive` records, what is not MLIR:
+// Generates, from the `Primitive` records, what is not MLIR:
 //   -gen-abi-header     include/aicf/Ops.h
-//   -gen-op-views       kernels/OpViews.h
+//   -gen-op-views       lib/Ops/OpViews.h
 //   -gen-functors       kernels/pointwise/Functors.h
 //   -gen-python-table   python/aicf/op_attrs.py
 // and from the `KernelFamily` and `BodyPattern` records
-//   -gen-patterns            kernels/Patterns.inc
+//   -gen-patterns            lib/Ops/Patterns.inc
 //   -gen-primitive-doc       docs/Primitives.md
 //   -gen-kernel-rows         kernels/Rows.def
 //   -gen-kernel-definitions  kernels/Definitions.inc

@@ -9,7 +9,7 @@
 // a sample.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "unittests/Common/SampleCalls.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #define AICF_UNITTESTS_COMMON_SAMPLECALLS_H
 
 #include "aicf/Span.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 
 #include <functional>
 #include <string>

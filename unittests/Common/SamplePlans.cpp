@@ -8,8 +8,8 @@
 #include "SamplePlans.h"
 #include "aicf/OpCall.h"
 
-#include "kernels/BodyRules.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/KernelTable.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "unittests/Common/SharedOperands.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/BodyRules.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/OpCall.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/BodyRules.h"
 #include "unittests/Common/SharedOperands.h"
 
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/KernelTable.h"
-#include "kernels/Fields.h"
-#include "kernels/Rules.h"
+#include "lib/Ops/KernelTable.h"
+#include "lib/Ops/Fields.h"
+#include "lib/Ops/Rules.h"
 #include "kernels/rows/Shuffle.h"
 #include "unittests/Common/SampleCalls.h"
 

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
 #include "unittests/Common/SharedOperands.h"

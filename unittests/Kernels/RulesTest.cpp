@@ -12,9 +12,9 @@
 // untested.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Rules.h"
+#include "lib/Ops/Rules.h"
 #include "aicf/Device.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>

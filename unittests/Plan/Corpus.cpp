@@ -7,7 +7,7 @@
 
 #include "unittests/Plan/Corpus.h"
 #include "aicf/OpCall.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/BodyRules.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include "plan_generated.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "unittests/cts/Suite.h"
 
 using namespace aicf;

@@ -9,10 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
-#include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "lib/Dialect/Entry.h"
+#include "lib/Dialect/AICF/Initializer.h"
 
-#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -27,11 +25,6 @@ using namespace aicf::step;
 
 #include "aicf/Dialect/AICF/AICFDialect.cpp.inc"
 #include "aicf/Dialect/AICF/AICFInterfaces.cpp.inc"
-
-void aicf::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<AICFDialect, rt::AICFRTDialect, func::FuncDialect>();
-  func::registerInlinerExtension(registry);
-}
 
 namespace {
 /// Ops have no regions and no side effects: they may stand wherever a call

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
-#include "kernels/Rules.h"
 #include "lib/Dialect/Record.h"
+#include "lib/Ops/Rules.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -37,8 +37,8 @@ static Type elementOf(Value v) {
 bool aicf::step::isAbiTensor(Type t) {
   auto type = dyn_cast<RankedTensorType>(t);
   return type && type.hasStaticShape() && type.getRank() <= int64_t(kMaxRank) &&
-         rt::toDType(type.getElementType()) && rt::layoutOf(type) &&
-         checkedBytes(rt::toTensorDesc(type));
+         !type.getEncoding() && toDType(type.getElementType()) &&
+         checkedBytes(toDenseDesc(type));
 }
 
 /// The type that the record's rule gives result `info`, or null if the operand
@@ -51,8 +51,8 @@ static Type inferType(const ResultInfo &info, ArrayRef<Value> slots,
     return of.getType();
   TensorDesc desc = info.rule == TypeRule::Flag
                         ? TensorDesc()
-                        : rt::toTensorDesc(of.getType());
-  return rt::toTensorType(context, typeByRule(info.rule, desc).value_or(desc));
+                        : toDenseDesc(cast<RankedTensorType>(of.getType()));
+  return toDenseType(context, typeByRule(info.rule, desc).value_or(desc));
 }
 
 /// Descs of the results; where an optional operand is absent, so is its result.
@@ -62,7 +62,8 @@ describeResults(const OpInfo &info, TypeRange types, ArrayRef<Value> slots) {
   for (auto [i, type] : llvm::enumerate(types)) {
     const ResultInfo &result = info.results[i];
     bool isAbsent = result.presence == Presence::Optional && !slots[result.of];
-    descs.push_back(isAbsent ? TensorDesc::absent() : rt::toTensorDesc(type));
+    descs.push_back(isAbsent ? TensorDesc::absent()
+                             : toDenseDesc(cast<RankedTensorType>(type)));
   }
   return descs;
 }
@@ -83,7 +84,7 @@ static LogicalResult inferByRecord(std::optional<Location> location,
                                    typename Op::Adaptor adaptor,
                                    SmallVectorImpl<Type> &types) {
   const OpInfo &info = infoOf(Op::getKind());
-  SmallVector<Value> slots = rt::operandSlotsOf(adaptor, Op::getKind());
+  SmallVector<Value> slots = operandSlotsOf(adaptor, Op::getKind());
   if (!location && adaptor.getOperands().empty())
     return failure();
   MLIRContext *context =
@@ -108,20 +109,20 @@ static LogicalResult inferByRecord(std::optional<Location> location,
     return dictionary ? dictionary.get(name) : Attribute();
   };
   if (std::optional<std::string> error =
-          rt::checkByRecord(Op::getKind(), rt::describeSlots(slots),
-                            describeResults(info, types, slots), lookup))
+          checkByRecord(Op::getKind(), describeSlots(slots),
+                        describeResults(info, types, slots), lookup))
     return emitError(*location)
            << "'" << Op::getOperationName() << "' op " << *error;
   return success();
 }
 
 template <typename Op> static LogicalResult verifyByRecord(Op op) {
-  SmallVector<Value> slots = rt::operandSlotsOf(op, Op::getKind());
+  SmallVector<Value> slots = operandSlotsOf(op, Op::getKind());
   const OpInfo &info = infoOf(Op::getKind());
   if (llvm::all_of(op->getOperandTypes(), isAbiTensor) &&
       llvm::all_of(op->getResultTypes(), isAbiTensor))
-    if (std::optional<std::string> error = rt::checkByRecord(
-            Op::getKind(), rt::describeSlots(slots),
+    if (std::optional<std::string> error = checkByRecord(
+            Op::getKind(), describeSlots(slots),
             describeResults(info, op->getResultTypes(), slots),
             [&](StringRef name) {
               return op->getInherentAttr(name).value_or(Attribute());
@@ -177,7 +178,7 @@ static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
   unsigned index = odsIndexOf(Op::getKind(), name);
   auto [start, length] = op.getODSOperandIndexAndLength(index);
   using Properties = typename Op::Properties;
-  if constexpr (rt::HasOperandSegments<Properties>::value)
+  if constexpr (HasOperandSegments<Properties>::value)
     return MutableOperandRange(
         op, start, length,
         MutableOperandRange::OperandSegment(

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
-#include "kernels/Rules.h"
+#include "lib/Ops/Rules.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "kernels/Patterns.h"
-#include "lib/Dialect/Record.h"
+#include "lib/Dialect/AICFRT/AbiShape.h"
+#include "lib/Ops/Patterns.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -23,22 +23,6 @@ using namespace aicf::rt;
 
 #include "aicf/Dialect/AICFRT/AICFRTDialect.cpp.inc"
 
-std::optional<DType> aicf::rt::toDType(Type element) {
-  if (element.isF32())
-    return DType::F32;
-  if (element.isF16())
-    return DType::F16;
-  if (element.isBF16())
-    return DType::BF16;
-  if (element.isF64())
-    return DType::F64;
-  if (element.isSignlessInteger(32))
-    return DType::I32;
-  if (element.isSignlessInteger(64))
-    return DType::I64;
-  return std::nullopt;
-}
-
 static RankedTensorType tensorOf(Type type) {
   if (auto value = dyn_cast<ValueType>(type))
     return value.getTensor();
@@ -47,38 +31,14 @@ static RankedTensorType tensorOf(Type type) {
 
 TensorDesc aicf::rt::toTensorDesc(Type type) {
   RankedTensorType tensor = tensorOf(type);
-  ArrayRef<int64_t> shape = tensor.getShape();
-  TensorDesc desc(*toDType(tensor.getElementType()),
-                  {shape.data(), shape.size()});
+  TensorDesc desc = toDenseDesc(tensor);
   desc.layout = layoutOf(tensor).value_or(aicf::Layout::Strided);
   return desc;
 }
 
-static Type elementOf(DType dtype, Builder builder) {
-  switch (dtype) {
-  case DType::F32:
-    return builder.getF32Type();
-  case DType::F16:
-    return builder.getF16Type();
-  case DType::BF16:
-    return builder.getBF16Type();
-  case DType::F64:
-    return builder.getF64Type();
-  case DType::I32:
-    return builder.getI32Type();
-  case DType::I64:
-    break;
-  }
-  return builder.getI64Type();
-}
-
 RankedTensorType aicf::rt::toTensorType(MLIRContext *context,
                                         const TensorDesc &desc) {
-  Span<const int64_t> shape = desc.shape();
-  return withLayout(
-      RankedTensorType::get({shape.data(), shape.size()},
-                            elementOf(desc.dtype, Builder(context))),
-      desc.layout);
+  return withLayout(toDenseType(context, desc), desc.layout);
 }
 
 std::optional<aicf::Layout> aicf::rt::layoutOf(RankedTensorType type) {

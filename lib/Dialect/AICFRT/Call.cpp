@@ -4,14 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What a body is allowed to be, kernels/BodyRules.cpp says; how a call is
+// What a body is allowed to be, lib/Ops/BodyRules.cpp says; how a call is
 // written, CallAssembly.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "kernels/BodyRules.h"
-#include "kernels/Patterns.h"
+#include "lib/Dialect/AICFRT/AbiShape.h"
 #include "lib/Dialect/Record.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Patterns.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

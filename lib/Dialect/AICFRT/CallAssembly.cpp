@@ -10,9 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "kernels/BodyRules.h"
-#include "kernels/Rules.h"
 #include "lib/Dialect/Record.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Rules.h"
 
 #include "mlir/IR/OpImplementation.h"
 

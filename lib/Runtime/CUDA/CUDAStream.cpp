@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Runtime/CUDA/CUDAStream.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "lib/Runtime/CUDA/Provider.h"
 
 #include <nvtx3/nvToolsExt.h>

@@ -8,10 +8,10 @@
 // call joins the batch of those that have its fields, shared operands and
 // types, or begins a new one where it may not. Then each batch becomes one call
 // at the place of its last. Which calls go together, the patterns say
-// (BatchPattern in kernels/KernelFamily.td): no primitive is named here.
+// (BatchPattern in lib/Ops/KernelFamily.td): no primitive is named here.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Patterns.h"
+#include "lib/Ops/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"

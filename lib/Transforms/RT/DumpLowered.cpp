@@ -10,8 +10,8 @@
 // --aicf-number-values gave, and leaves protective copies out.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/BodyRules.h"
-#include "kernels/Rules.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Rules.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"

@@ -60,10 +60,14 @@ aicf::rt::checkMaterialized(func::FuncOp func,
 static LogicalResult checkOps(func::FuncOp func) {
   if (failed(step::checkOneBlock(func)))
     return failure();
-  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-    if (failed(step::checkTensorType(func, "argument " + Twine(i), type,
-                                     /*mayBePadded=*/true)))
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool isPadded = tensor && layoutOf(tensor) == Layout::Padded;
+    if (failed(step::checkTensorType(
+            func, "argument " + Twine(i),
+            isPadded ? withLayout(tensor, Layout::Dense) : type)))
       return failure();
+  }
   for (Operation &op : func.front().without_terminator())
     if (!isa<CallOp>(op))
       return op.emitOpError() << "is not an aicf_rt.call: run "

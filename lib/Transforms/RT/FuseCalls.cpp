@@ -9,10 +9,10 @@
 // elements, asks the matcher whether the merged body is a pattern and the
 // kernel table whether it pays, and puts the call where its operands are made
 // and its results not yet read. Which calls go together, the patterns say
-// (BodyPattern in kernels/KernelFamily.td): no primitive is named here.
+// (BodyPattern in lib/Ops/KernelFamily.td): no primitive is named here.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Patterns.h"
+#include "lib/Ops/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"

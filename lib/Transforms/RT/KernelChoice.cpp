@@ -7,7 +7,7 @@
 
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "aicf/Dialect/AICF/AICF.h"
-#include "kernels/Patterns.h"
+#include "lib/Ops/Patterns.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -8,7 +8,7 @@
 #define AICF_LIB_TRANSFORMS_RT_KERNELCHOICE_H
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 // Everything that may be padded is, at first; what a call has no kernel for is
 // taken back, until nothing changes; then what no call gains by. Which calls
-// gain, the kernels' families say (fullSpeed in kernels/KernelFamily.td).
+// gain, the kernels' families say (fullSpeed in lib/Ops/KernelFamily.td).
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 // Finds, on SSA values, calls that one pattern may take together: each reads
 // what the first binding of its element says. It decides nothing more. Whether
-// the calls match, the one matcher says (kernels/Patterns.h), which the loader
+// the calls match, the one matcher says (lib/Ops/Patterns.h), which the loader
 // asks too.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_TRANSFORMS_RT_PATTERNCANDIDATES_H
 #define AICF_LIB_TRANSFORMS_RT_PATTERNCANDIDATES_H
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
-#include "kernels/Patterns.h"
+#include "lib/Ops/Patterns.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -8,8 +8,8 @@
 // form of calls, storages of updates, storages in time, kernels, streams.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/KernelTable.h"
-#include "kernels/Patterns.h"
+#include "lib/Ops/KernelTable.h"
+#include "lib/Ops/Patterns.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/EntryForm.h"

@@ -11,7 +11,7 @@
 // build it.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Rules.h"
+#include "lib/Ops/Rules.h"
 #include "kernels/counter/LossScale.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/EntryBuilder.h"

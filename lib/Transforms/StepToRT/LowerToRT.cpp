@@ -49,12 +49,12 @@ struct LowerRecord : OpInterfaceRewritePattern<RecordOpInterface> {
     OpKind kind = op.getPrimitive();
     const OpInfo &info = infoOf(kind);
     SmallVector<Value> slots = op.getOperandSlots();
-    SmallVector<uint8_t> attrs = aicf::rt::encodeFields(
+    SmallVector<uint8_t> attrs = aicf::encodeFields(
         kind,
         [&](StringRef name) {
           return op->getInherentAttr(name).value_or(Attribute());
         },
-        aicf::rt::describeSlots(slots));
+        aicf::describeSlots(slots));
     std::vector<bool> hasOperand, hasResult;
     for (Value slot : slots)
       hasOperand.push_back(slot != nullptr);

@@ -12,7 +12,7 @@
 #include "lib/Runtime/CUDA/CUDADevice.h"
 #include "FakeCuda.h"
 #include "aicf/Executor.h"
-#include "kernels/KernelTable.h"
+#include "lib/Ops/KernelTable.h"
 #include "lib/Runtime/CUDA/CUDAStream.h"
 #include "unittests/Common/SamplePlans.h"
 

@@ -15,8 +15,7 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "aicf/Dialect/AICF/AICFInterfaces.td"
-include "aicf/Dialect/AICF/AICFTypes.td"
-include "aicf/Dialect/AICFRT/AICFRTBase.td"
+include "aicf/Dialect/Record.td"
 
 def AICF_Dialect : Dialect {
   let name = "aicf";
@@ -111,13 +110,13 @@ class AICF_Op<string mnemonic, list<Trait> ofOp = []>
 ///   param, grad      of an optimizer, else "": what it trains and by what; its
 ///                    other ties are its moments
 ///   more             further declarations
-class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
+class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
                 list<Trait> traits = []>
     : AICF_Op<mnemonic,
           traits # [InferTypeOpAdaptor, RecordOpInterface]
           # !if(HasManyOptional<!foreach(o, record.plain, o.isOptional)>.yes,
                 [AttrSizedOperandSegments], []<Trait>)> {
-  AICFRT_Primitive primitive = record;
+  Primitive primitive = record;
   dag stepAttrs = (ins);
   list<string> stepConstraints = []<string>;
   string counter = "";
@@ -161,7 +160,7 @@ class AICF_OpOf<AICFRT_Primitive record, string mnemonic = record.kindName,
     }
     ::llvm::LogicalResult $cppClass::verify() { return verifyByRecord(*this); }
     ::llvm::SmallVector<::mlir::Value> $cppClass::getOperandSlots() {
-      return rt::operandSlotsOf(*this, getKind());
+      return aicf::operandSlotsOf(*this, getKind());
     }
     ::mlir::MutableOperandRange $cppClass::getOptionalOperand(
         ::llvm::StringRef name) {

@@ -14,7 +14,7 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
   let description = [{
     What passes over a training step ask of an op instead of listing ops. Phase
     and precision have no default: an op without them does not build. They are
-    explained at their classes in AICFRTBase.td.
+    explained at their classes in Record.td.
   }];
   let methods = [
     InterfaceMethod<

@@ -8,7 +8,7 @@
 #define AICF_DIALECT_AICFRT_AICFRT_H
 
 #include "aicf/Body.h"
-#include "aicf/TensorDesc.h"
+#include "aicf/Dialect/Tensors.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -43,8 +43,6 @@ mlir::RankedTensorType toTensorType(mlir::MLIRContext *context,
 std::optional<Layout> layoutOf(mlir::RankedTensorType type);
 /// A type with another layout, dense or padded.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, Layout layout);
-/// The ABI element type; std::nullopt for one the ABI does not have.
-std::optional<DType> toDType(mlir::Type elementType);
 /// Bytes of a tensor or value, pads included.
 inline uint64_t bytesOf(mlir::Type type) {
   return toTensorDesc(type).spanBytes();

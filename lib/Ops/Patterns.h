@@ -9,8 +9,8 @@
 // the kernel table, by fusion and by the loader, which refuses a body of no
 // pattern. Matching is deterministic and linear in the body.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_PATTERNS_H
-#define AICF_KERNELS_PATTERNS_H
+#ifndef AICF_LIB_OPS_PATTERNS_H
+#define AICF_LIB_OPS_PATTERNS_H
 
 #include "aicf/Body.h"
 #include "aicf/Span.h"
@@ -122,9 +122,9 @@ BodyFacts factsOf(const Body &body);
 
 // clang-format off
 #define AICF_PATTERN_NUMBERS
-#include "kernels/Patterns.inc"
+#include "lib/Ops/Patterns.inc"
 // clang-format on
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_PATTERNS_H
+#endif // AICF_LIB_OPS_PATTERNS_H

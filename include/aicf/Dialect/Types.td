@@ -1,4 +1,4 @@
-//===- AICFTypes.td - the tensors that a step is about --------------------===//
+//===- Types.td - the tensors that ops of both dialects take ---------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

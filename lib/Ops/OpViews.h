@@ -8,10 +8,10 @@
 // that a machine without LLVM needs no tblgen. Do not edit: change the
 // record and run `cmake --build build --target update-abi`.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_OPVIEWS_H
-#define AICF_KERNELS_OPVIEWS_H
+#ifndef AICF_LIB_OPS_OPVIEWS_H
+#define AICF_LIB_OPS_OPVIEWS_H
 
-#include "kernels/CallView.h"
+#include "lib/Ops/CallView.h"
 #include "aicf/Ops.h"
 
 #include <array>
@@ -907,4 +907,4 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_OPVIEWS_H
+#endif // AICF_LIB_OPS_OPVIEWS_H

@@ -8,8 +8,8 @@
 // have. Asked by the verifier of aicf_rt.call, the plan loader and op_call.
 // That a kernel takes the body is the kernel table's matter.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_BODYRULES_H
-#define AICF_KERNELS_BODYRULES_H
+#ifndef AICF_LIB_OPS_BODYRULES_H
+#define AICF_LIB_OPS_BODYRULES_H
 
 #include "aicf/Body.h"
 #include "aicf/Status.h"
@@ -52,4 +52,4 @@ std::string describeResult(const Body &body, size_t result);
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_BODYRULES_H
+#endif // AICF_LIB_OPS_BODYRULES_H

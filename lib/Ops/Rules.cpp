@@ -8,8 +8,8 @@
 // constraints, the types of results. A later rule may rely on the earlier ones.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Rules.h"
-#include "kernels/RuleCall.h"
+#include "lib/Ops/Rules.h"
+#include "lib/Ops/RuleCall.h"
 #include "lib/Base/Element.h"
 
 #include <algorithm>

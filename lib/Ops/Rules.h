@@ -7,13 +7,13 @@
 // The one place that says which operands, results and fields an op kind takes.
 // Asked by the aicf and the aicf_rt verifier, the plan loader and op_call.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_RULES_H
-#define AICF_KERNELS_RULES_H
+#ifndef AICF_LIB_OPS_RULES_H
+#define AICF_LIB_OPS_RULES_H
 
 #include "aicf/Ops.h"
 #include "aicf/Status.h"
 #include "aicf/TensorDesc.h"
-#include "kernels/Fields.h"
+#include "lib/Ops/Fields.h"
 
 namespace aicf {
 
@@ -45,4 +45,4 @@ Status checkRange(const char *name, double value, Range range);
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_RULES_H
+#endif // AICF_LIB_OPS_RULES_H

@@ -10,11 +10,11 @@
 // and the elements of a pattern. A call keeps its lists to itself and befriends
 // these: whoever wants an operand asks for it by name.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_CALLVIEW_H
-#define AICF_KERNELS_CALLVIEW_H
+#ifndef AICF_LIB_OPS_CALLVIEW_H
+#define AICF_LIB_OPS_CALLVIEW_H
 
-#include "kernels/Fields.h"
-#include "kernels/Patterns.h"
+#include "lib/Ops/Fields.h"
+#include "lib/Ops/Patterns.h"
 
 namespace aicf {
 
@@ -116,4 +116,4 @@ private:
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_CALLVIEW_H
+#endif // AICF_LIB_OPS_CALLVIEW_H

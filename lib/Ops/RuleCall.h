@@ -8,13 +8,13 @@
 // things with. A rule returns what is wrong in words; checkCall() puts the op
 // and the constraint's number in front of them. Knows no MLIR and no plan.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_RULECALL_H
-#define AICF_KERNELS_RULECALL_H
+#ifndef AICF_LIB_OPS_RULECALL_H
+#define AICF_LIB_OPS_RULECALL_H
 
 #include "aicf/Body.h"
 #include "aicf/Status.h"
 #include "aicf/TensorDesc.h"
-#include "kernels/OpViews.h"
+#include "lib/Ops/OpViews.h"
 
 #include <vector>
 
@@ -130,4 +130,4 @@ AICF_INFERRED_RESULTS(AICF_DECLARE_INFERENCE)
 
 } // namespace aicf::rules
 
-#endif // AICF_KERNELS_RULECALL_H
+#endif // AICF_LIB_OPS_RULECALL_H

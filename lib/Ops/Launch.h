@@ -4,11 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_LAUNCH_H
-#define AICF_KERNELS_LAUNCH_H
+#ifndef AICF_LIB_OPS_LAUNCH_H
+#define AICF_LIB_OPS_LAUNCH_H
 
 #include "aicf/TensorDesc.h"
-#include "kernels/OpViews.h"
+#include "lib/Ops/OpViews.h"
 
 #include <vector>
 
@@ -40,4 +40,4 @@ using CpuKernel = void (*)(const LaunchArgs &);
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_LAUNCH_H
+#endif // AICF_LIB_OPS_LAUNCH_H

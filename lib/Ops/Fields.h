@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_FIELDS_H
-#define AICF_KERNELS_FIELDS_H
+#ifndef AICF_LIB_OPS_FIELDS_H
+#define AICF_LIB_OPS_FIELDS_H
 
 #include "aicf/OpInfo.h"
 #include "aicf/Span.h"
@@ -36,4 +36,4 @@ std::string formatNumber(double value);
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_FIELDS_H
+#endif // AICF_LIB_OPS_FIELDS_H

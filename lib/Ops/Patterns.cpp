@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Patterns.h"
-#include "kernels/BodyRules.h"
+#include "lib/Ops/Patterns.h"
+#include "lib/Ops/BodyRules.h"
 
 namespace aicf {
 namespace {
 
 // clang-format off
 #define AICF_PATTERN_TABLES
-#include "kernels/Patterns.inc"
+#include "lib/Ops/Patterns.inc"
 // clang-format on
 
 /// One way in which a body may lie in a pattern.

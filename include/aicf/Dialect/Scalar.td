@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef AICFRT_SCALAR_TD
-#define AICFRT_SCALAR_TD
+#ifndef AICF_SCALAR_TD
+#define AICF_SCALAR_TD
 
 include "mlir/IR/OpBase.td"
 
@@ -30,4 +30,4 @@ def expf : ScalarOp<"exp", 1>;
 def erfcf : ScalarOp<"erfc", 1>;
 def tanhf : ScalarOp<"tanh", 1>;
 
-#endif // AICFRT_SCALAR_TD
+#endif // AICF_SCALAR_TD

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/BodyRules.h"
-#include "kernels/RuleCall.h"
-#include "kernels/Rules.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/RuleCall.h"
+#include "lib/Ops/Rules.h"
 
 namespace aicf {
 namespace {

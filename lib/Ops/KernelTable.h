@@ -6,16 +6,15 @@
 //===----------------------------------------------------------------------===//
 // Which kernels exist and which one a call gets: asked by the selection pass at
 // compile time and by op_call's `auto` at run time. Rows come from the records
-// in kernels/<family>/Family.td.
+// in kernels/<family>/Family.td. Has no kernel: those are found by KID in the
+// registry of a device (kernels/cpu, kernels/cuda).
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELS_KERNELTABLE_H
-#define AICF_KERNELS_KERNELTABLE_H
+#ifndef AICF_LIB_OPS_KERNELTABLE_H
+#define AICF_LIB_OPS_KERNELTABLE_H
 
-#include "aicf/TensorDesc.h"
-#include "kernels/BodyRules.h"
-#include "kernels/Patterns.h"
+#include "lib/Ops/TypedBody.h"
 
-#include <memory>
+#include <array>
 
 namespace aicf {
 
@@ -28,39 +27,6 @@ enum class KernelProvider : uint8_t { Own, Blas, CublasLt };
 /// How products round their operands.
 enum class Math : uint8_t { Exact, TF32 };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
-
-/// A body with the types of its values: what the table is asked about.
-class TypedBody : public BodyValues<TensorDesc> {
-public:
-  /// A call of `body` with these operands and results. Errors: InvalidArgument
-  /// (the body is of no pattern, counts), those of the primitives' rules.
-  static StatusOr<TypedBody> create(std::shared_ptr<const Body> body,
-                                    Span<const TensorDesc> ins,
-                                    Span<const TensorDesc> outs);
-  /// The same where the facts are known.
-  static StatusOr<TypedBody> create(std::shared_ptr<const Body> body,
-                                    const BodyFacts &facts,
-                                    Span<const TensorDesc> ins,
-                                    Span<const TensorDesc> outs);
-  /// One primitive; slots in the record's order, absent ones included.
-  static StatusOr<TypedBody> create(OpKind kind, Span<const uint8_t> attrs,
-                                    Span<const TensorDesc> ins,
-                                    Span<const TensorDesc> outs);
-
-  PatternId pattern() const { return id; }
-  bool isDense() const;
-  /// Every tensor in its stored shape, pads as elements: the same call, where
-  /// all that would have pads are padded and every primitive keeps zeros. Else
-  /// nothing.
-  std::optional<TypedBody> stored() const;
-
-private:
-  TypedBody(BodyValues<TensorDesc> types, PatternId id)
-      : BodyValues(std::move(types)), id(id) {}
-  /// With every tensor padded: the pads of its results are zeros.
-  bool keepsZeros(const BodyStep &step) const;
-  PatternId id;
-};
 
 /// Which calls a kernel can run, beyond types and width.
 struct RowCondition {
@@ -121,6 +87,9 @@ private:
   }
 };
 
+/// The rows of each device, in the order of DeviceKind. kernels/KernelRows.cpp
+/// makes them from the families' records.
+std::array<Span<const KernelRow>, kNumDeviceKinds> allKernelRows();
 /// The rows of a device, those of one pattern together; none for a device that
 /// nobody has kernels for.
 Span<const KernelRow> kernelsOn(DeviceKind device);
@@ -142,4 +111,4 @@ const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
 
 } // namespace aicf
 
-#endif // AICF_KERNELS_KERNELTABLE_H
+#endif // AICF_LIB_OPS_KERNELTABLE_H

@@ -9,10 +9,10 @@
 // kernel table for each kind and variant, the declaration that the row links
 // against and, from `kernel`, the definition.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_KERNELFAMILY_TD
-#define AICF_KERNELFAMILY_TD
+#ifndef AICF_LIB_OPS_KERNELFAMILY_TD
+#define AICF_LIB_OPS_KERNELFAMILY_TD
 
-include "aicf/Dialect/AICFRT/AICFRTBase.td"
+include "aicf/Dialect/Record.td"
 
 /// Element type of operand 0, of result 0, and elements that one instruction
 /// moves: more than 1 means that operand 0's last dimension is a multiple.
@@ -73,12 +73,12 @@ def KidTypesFirst : KidTypes<"First">;
 
 /// One place of a pattern: a primitive, and the name that kernels and conditions
 /// know it by.
-class Element<string elementName, AICFRT_Primitive primitive, bit optional = 0> {
+class Element<string elementName, Primitive primitive, bit optional = 0> {
   string name = elementName;
-  AICFRT_Primitive kind = primitive;
+  Primitive kind = primitive;
   bit isOptional = optional;
 }
-class Maybe<string name, AICFRT_Primitive primitive>
+class Maybe<string name, Primitive primitive>
     : Element<name, primitive, 1>;
 
 /// Bodies of several primitives that a family takes. A body matches if its
@@ -123,7 +123,7 @@ class BatchPattern<string patternName, list<Element> all, int groups>
 class KernelFamily<string codeUnit, Device on> {
   string unit = codeUnit;           ///< the file that includes the definitions
   Device device = on;
-  list<AICFRT_Primitive> kinds = []; ///< bodies of one of these
+  list<Primitive> kinds = []; ///< bodies of one of these
   bit everyPointwise = 0;           ///< or of one with a scalar definition
   list<BodyPattern> patterns = [];  ///< and bodies that match one of these
   list<Variant> variants = ?;
@@ -160,4 +160,4 @@ class KernelFamily<string codeUnit, Device on> {
   int preference = 1;
 }
 
-#endif // AICF_KERNELFAMILY_TD
+#endif // AICF_LIB_OPS_KERNELFAMILY_TD

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/Fields.h"
+#include "lib/Ops/Fields.h"
 
 #include <charconv>
 #include <cstring>

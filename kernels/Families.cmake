@@ -1,0 +1,12 @@
+# Every kernel family: adding one is a folder and a line here (cmake/AICFFamily.cmake).
+include(${PROJECT_SOURCE_DIR}/cmake/AICFFamily.cmake)
+aicf_family(counter FMA Cuda.cu)
+aicf_family(gemm CONTRACTED Tile.cu)
+aicf_family(loss FMA Cuda.cu)
+aicf_family(norm FMA LayerNorm.cu)
+aicf_family(optimizer)
+aicf_family(pointwise)
+aicf_family(random)
+aicf_family(rows)
+aicf_family(softmax FMA Cuda.cu)
+aicf_families_done()

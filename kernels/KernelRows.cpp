@@ -1,0 +1,63 @@
+//===- KernelRows.cpp - the kernels of all families -----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// One table for each device, from the families' records. What rows mean and who
+// finds them stands in lib/Ops/KernelTable.h.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/FamilyHeaders.h" // made by CMake
+#include "kernels/H200.h"
+#include "lib/Ops/KernelTable.h"
+#include "lib/Ops/RuleCall.h"
+
+namespace aicf {
+namespace {
+
+/// An expression of a family's record, of `c`, as a function of any call.
+#define AICF_CONDITION(KIND, ...)                                              \
+  RowCondition(                                                                \
+      [](const rules::Call &call) -> bool {                                    \
+        KIND##View<rules::Call> c(call);                                       \
+        return __VA_ARGS__;                                                    \
+      },                                                                       \
+      #__VA_ARGS__)
+#define AICF_WORKSPACE(KIND, ...)                                              \
+  [](const rules::Call &call) -> uint64_t {                                    \
+    KIND##View<rules::Call> c(call);                                           \
+    return __VA_ARGS__;                                                        \
+  }
+
+using namespace families; // the caps
+
+#define AICF_ROWS_OF_CPU
+#define AICF_ROW(KID, PATTERN, ...)                                            \
+  {.kid = #KID,                                                                \
+   .pattern = PatternId(patterns::PATTERN),                                    \
+   .device = DeviceKind::CPU,                                                  \
+   __VA_ARGS__},
+constexpr KernelRow kCPURows[] = {
+#include "kernels/Rows.def"
+};
+
+#define AICF_ROWS_OF_CUDA
+#define AICF_ROW(KID, PATTERN, ...)                                            \
+  {.kid = #KID,                                                                \
+   .pattern = PatternId(patterns::PATTERN),                                    \
+   .device = DeviceKind::CUDA,                                                 \
+   __VA_ARGS__},
+constexpr KernelRow kCUDARows[] = {
+#include "kernels/Rows.def"
+};
+
+} // namespace
+
+// In the order of DeviceKind: a device without a table does not build.
+std::array<Span<const KernelRow>, kNumDeviceKinds> allKernelRows() {
+  return {Span(kCPURows, std::size(kCPURows)),
+          Span(kCUDARows, std::size(kCUDARows))};
+}
+
+} // namespace aicf

@@ -1,0 +1,145 @@
+//===- KernelTable.cpp - the kernels of all families ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Ops/KernelTable.h"
+#include "lib/Ops/RuleCall.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace aicf {
+namespace {
+
+/// The rows of one device, by pattern and by KID.
+class DeviceTable {
+public:
+  explicit DeviceTable(Span<const KernelRow> rows)
+      : rows(rows), first(kNumOpKinds + allPatterns().size() + 1) {
+    for (const KernelRow &row : rows) {
+      byKid.emplace(row.kid, &row);
+      ++first[size_t(row.pattern) + 1];
+    }
+    for (size_t i = 1; i < first.size(); ++i)
+      first[i] += first[i - 1];
+  }
+  Span<const KernelRow> all() const { return rows; }
+  Span<const KernelRow> of(PatternId pattern) const {
+    return {rows.data() + first[pattern], first[pattern + 1u] - first[pattern]};
+  }
+  const KernelRow *find(std::string_view kid) const {
+    auto it = byKid.find(kid);
+    return it == byKid.end() ? nullptr : it->second;
+  }
+
+private:
+  Span<const KernelRow> rows;
+  std::vector<size_t> first; ///< row of each pattern
+  std::unordered_map<std::string_view, const KernelRow *> byKid;
+};
+
+/// Null for a device without kernels.
+const DeviceTable *tableOf(DeviceKind device) {
+  static const std::vector<DeviceTable> tables = [] {
+    std::vector<DeviceTable> all;
+    for (Span<const KernelRow> rows : allKernelRows())
+      all.emplace_back(rows);
+    return all;
+  }();
+  auto index = static_cast<size_t>(device);
+  return index < tables.size() ? &tables[index] : nullptr;
+}
+
+} // namespace
+
+Span<const KernelRow> kernelsOn(DeviceKind device) {
+  const DeviceTable *table = tableOf(device);
+  return table ? table->all() : Span<const KernelRow>();
+}
+
+Span<const KernelRow> kernelsFor(DeviceKind device, PatternId pattern) {
+  const DeviceTable *table = tableOf(device);
+  return table ? table->of(pattern) : Span<const KernelRow>();
+}
+
+const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
+  const DeviceTable *table = tableOf(device);
+  return table ? table->find(kid) : nullptr;
+}
+
+const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
+                              SelectOptions options) {
+  const KernelRow *misaligned = nullptr;
+  size_t numOperands = call.body().numOperands;
+  for (const KernelRow &row : kernelsFor(device, call.pattern())) {
+    bool isChosen = row.selection == Selection::Auto ||
+                    (row.selection == Selection::AutoTF32 && options.allowTF32);
+    if (!isChosen || !row.accepts(call))
+      continue;
+    bool isAligned = true;
+    for (size_t i = 0; i < options.addresses.size(); ++i) {
+      const TensorDesc &desc =
+          i < numOperands ? call.operand(i) : call.result(i - numOperands);
+      isAligned &= options.addresses[i] % row.neededAlignment(desc) == 0;
+    }
+    if (isAligned)
+      return &row;
+    misaligned = &row;
+  }
+  return misaligned;
+}
+
+uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
+  uint64_t element = sizeOf(desc.dtype);
+  if (width > 1) // every operand, of whatever type, is accessed in vectors
+    return uint64_t(desc.stored().elements()) < width
+               ? element
+               : std::max(element, std::min<uint64_t>(16, width * element));
+  bool isMain = desc.dtype == in0 || desc.dtype == out0;
+  return isMain && desc.spanBytes() >= alignment
+             ? std::max<uint64_t>(alignment, element)
+             : element;
+}
+
+std::optional<TypedBody> KernelRow::launched(const TypedBody &call) const {
+  return needsStored(call) ? call.stored() : call;
+}
+
+Mismatch KernelRow::mismatch(const TypedBody &call) const {
+  if (call.pattern() != pattern)
+    return Mismatch::Body;
+  if (call.operand(0).dtype != in0 || call.result(0).dtype != out0)
+    return Mismatch::Types;
+  if (needsStored(call)) {
+    std::optional<TypedBody> stored = call.stored();
+    return stored ? mismatch(*stored) : Mismatch::Layout;
+  }
+  const TensorDesc &x = call.operand(0);
+  if (width > 1 && (x.rank == 0 || x.dims[x.rank - 1] % width != 0))
+    return Mismatch::Width;
+  if (condition.holds &&
+      !condition.holds(rules::Call(call.body(), call.values())))
+    return Mismatch::Condition;
+  return Mismatch::None;
+}
+
+bool KernelRow::runsAtFullSpeed(const TypedBody &call) const {
+  return !fullSpeed.holds ||
+         fullSpeed.holds(rules::Call(call.body(), call.values()));
+}
+
+uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {
+  if (!workspace)
+    return 0;
+  if (needsStored(call)) {
+    std::optional<TypedBody> stored = call.stored();
+    return stored ? workspaceBytes(*stored) : 0;
+  }
+  uint64_t bytes = workspace(rules::Call(call.body(), call.values()));
+  return alignedBytes(std::min(bytes, workspaceCap));
+}
+
+} // namespace aicf

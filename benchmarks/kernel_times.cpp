@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
-#include "lib/Ops/KernelTable.h"
 #include "lib/Base/Element.h"
+#include "lib/Ops/KernelTable.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -80,10 +80,10 @@ struct Bench {
       return -1;
     }
     check(launch(*call, *stream));
-    check(graph_begin(*stream));
+    check(stream->beginCapture());
     for (int i = 0; i < kCallsPerGraph; ++i)
       check(launch(*call, *stream));
-    auto graph = check(graph_end(*stream));
+    auto graph = check(stream->endCapture());
     std::vector<double> times;
     for (int i = 0; i < kLaunches + 2; ++i) {
       double micros =

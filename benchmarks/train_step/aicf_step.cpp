@@ -148,12 +148,12 @@ struct Session {
   Status trace(std::istream &in) {
     std::string path;
     in >> path;
-    AICF_RETURN_IF_ERROR(executor->trace_enable(true));
+    AICF_RETURN_IF_ERROR(executor->enableTrace(true));
     for (int i = 0; i < 5; ++i)
       AICF_RETURN_IF_ERROR(executor->run(entry()));
-    AICF_RETURN_IF_ERROR(executor->trace_enable(false));
+    AICF_RETURN_IF_ERROR(executor->enableTrace(false));
     std::string json =
-        traceToProfileJson(executor->trace_get(), device->description());
+        traceToProfileJson(executor->trace(), device->description());
     return writeFileAtomically(
         path, {reinterpret_cast<const uint8_t *>(json.data()), json.size()});
   }

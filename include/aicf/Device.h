@@ -158,19 +158,30 @@ struct DeviceName {
 /// Errors: InvalidArgument.
 StatusOr<DeviceName> parseDeviceName(std::string_view name);
 
-// Low-level graph calls, for op_calls of one's own.
-
-/// A stream that can capture.
-StatusOr<std::unique_ptr<Stream>> graph_stream(Device &device);
-/// From here on calls on `stream` are recorded. Errors: FailedState if it is
-/// capturing already.
-Status graph_begin(Stream &stream);
-/// Ends recording. Errors: FailedState if it was not capturing.
-StatusOr<std::unique_ptr<Graph>> graph_end(Stream &stream);
-/// Runs what was recorded. Errors: FailedState if `stream` is capturing.
-Status graph_launch(Graph &graph, Stream &stream);
-/// Frees a graph; safe on an empty pointer.
-void graph_reset(std::unique_ptr<Graph> &graph);
+/// @name Calls of streams under their former names
+/// @{
+[[deprecated(
+    "use Device::createStream")]] inline StatusOr<std::unique_ptr<Stream>>
+graph_stream(Device &device) {
+  return device.createStream();
+}
+[[deprecated("use Stream::beginCapture")]] inline Status
+graph_begin(Stream &stream) {
+  return stream.beginCapture();
+}
+[[deprecated("use Stream::endCapture")]] inline StatusOr<std::unique_ptr<Graph>>
+graph_end(Stream &stream) {
+  return stream.endCapture();
+}
+[[deprecated("use Stream::launch")]] inline Status
+graph_launch(Graph &graph, Stream &stream) {
+  return stream.launch(graph);
+}
+[[deprecated("use unique_ptr::reset")]] inline void
+graph_reset(std::unique_ptr<Graph> &graph) {
+  graph.reset();
+}
+/// @}
 
 } // namespace aicf
 

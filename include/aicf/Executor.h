@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 // Plan -> create -> bind/write -> run (eager) or capture + replay (graph) ->
 // read. Eager and graph walk the same resolved calls. After prepare() every
-// tensor has a fixed address; run() and replay() neither allocate nor look
-// anything up. One thread at a time: a call while another thread is in one is
-// FailedState and does nothing. find(), plan() and device() are always allowed;
-// trace_get(), slots() and statistics() are not while another thread is in a
-// call. Executors are independent of each other and may share a device.
+// tensor has a fixed address: run() and replay() do not allocate. They look up
+// the name of the entry once for a call, and nothing for a launch. One thread
+// at a time: a call while another thread is in one is FailedState and does
+// nothing. find(), plan() and device() are always allowed; trace(), slots() and
+// statistics() are not while another thread is in a call. Executors are
+// independent of each other and may share a device.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_EXECUTOR_H
 #define AICF_EXECUTOR_H
@@ -66,7 +67,7 @@ struct TraceRecord {
   /// table.
   std::vector<int32_t> inVids, outVids;
   bool isReplay = false;
-  double startMicros = 0; ///< since trace_enable(true), on the host's clock
+  double startMicros = 0; ///< since enableTrace(true), on the host's clock
   /// On the device: of the call, or, with isWholeLaunch, of the graph launch
   /// that it was part of: CUDA does not time a graph's nodes.
   double micros = 0;
@@ -116,7 +117,7 @@ public:
   /// Uses the caller's device memory of exactly the tensor's size for it; bound
   /// before prepare(), the tensor takes no bytes of its own. The caller keeps
   /// the memory alive and has written it (outputs aside): initialisers and
-  /// reset_state() leave bound tensors alone. After prepare() it waits for what
+  /// resetState() leave bound tensors alone. After prepare() it waits for what
   /// is running and drops every graph, because a graph holds the old pointer:
   /// run(GraphKey) captures anew, replay() is an error until capture().
   /// Tensors that an entry writes may not share bound memory with others: the
@@ -143,14 +144,14 @@ public:
   /// name, wrong size), NotInitialized (read of what was never written).
   /// From and to memory of the device they return after enqueue: the caller
   /// keeps it, and orders others' work on it, until sync() or behind
-  /// native_stream().
+  /// nativeStream().
   Status write(std::string_view name, const void *data, uint64_t bytes,
                MemorySpace from = MemorySpace::Host);
   Status read(std::string_view name, void *data, uint64_t bytes,
               MemorySpace to = MemorySpace::Host);
   /// Ok if read(name) has a value now or will have one after a run of `entry`;
   /// otherwise read()'s error. For asking before a long run.
-  Status check_read(std::string_view name, std::string_view entry);
+  Status checkRead(std::string_view name, std::string_view entry);
   /// The description of a tensor by name.
   StatusOr<TensorInfo> find(std::string_view name) const;
 
@@ -167,23 +168,45 @@ public:
   /// Captures if needed, then launches once: key.steps runs of the entry.
   Status run(const GraphKey &key);
   /// Drops every graph.
-  Status reset_graphs();
+  Status resetGraphs();
   /// Params and states back to their initial values.
-  Status reset_state();
+  Status resetState();
   /// Waits for everything; device errors surface here.
   Status sync();
 
   /// Starts (and clears) or stops recording what runs.
-  Status trace_enable(bool enabled);
-  /// What ran since trace_enable(true), oldest first.
-  const std::vector<TraceRecord> &trace_get() const;
+  Status enableTrace(bool enabled);
+  /// What ran since enableTrace(true), oldest first.
+  const std::vector<TraceRecord> &trace() const;
 
   std::vector<SlotInfo> slots() const;
   ExecutorStatistics statistics() const;
   const Plan &plan() const;
   Device &device() const;
   /// Stream::nativeHandle() of the stream that everything runs on.
-  void *native_stream() const;
+  void *nativeStream() const;
+
+  /// @name The same under their former names
+  /// @{
+  [[deprecated("use checkRead")]] Status check_read(std::string_view name,
+                                                    std::string_view entry) {
+    return checkRead(name, entry);
+  }
+  [[deprecated("use resetGraphs")]] Status reset_graphs() {
+    return resetGraphs();
+  }
+  [[deprecated("use resetState")]] Status reset_state() { return resetState(); }
+  [[deprecated("use enableTrace")]] Status trace_enable(bool enabled) {
+    return enableTrace(enabled);
+  }
+  [[deprecated("use trace")]] const std::vector<TraceRecord> &
+  trace_get() const {
+    return trace();
+  }
+  [[deprecated("use nativeStream")]] void *native_stream() const {
+    return nativeStream();
+  }
+  /// @}
 
 private:
   struct Impl;

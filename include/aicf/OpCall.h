@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// op_call = resolve + launch. Executors resolve every call once and only launch
+// opCall = resolve + launch. Executors resolve every call once and only launch
 // afterwards: there is no other way to a kernel.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_OPCALL_H
@@ -76,12 +76,20 @@ Status launch(const ResolvedCall &call, Stream &stream);
 /// resolve + launch of a call of one primitive. Operands and results stand in
 /// the order of the op's record; one that is absent has null data. `schema` is
 /// the fourcc of the attrs. Errors: resolve()'s, and BadSchema.
-Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
-               Span<const TensorView> outs, uint32_t schema,
-               Span<const uint8_t> attrs, Stream &stream,
-               std::string_view kid = "auto", TensorView workspace = {});
+Status opCall(Device &device, OpKind kind, Span<const TensorView> ins,
+              Span<const TensorView> outs, uint32_t schema,
+              Span<const uint8_t> attrs, Stream &stream,
+              std::string_view kid = "auto", TensorView workspace = {});
+/// The same under its former name.
+[[deprecated("use opCall")]] inline Status
+op_call(Device &device, OpKind kind, Span<const TensorView> ins,
+        Span<const TensorView> outs, uint32_t schema, Span<const uint8_t> attrs,
+        Stream &stream, std::string_view kid = "auto",
+        TensorView workspace = {}) {
+  return opCall(device, kind, ins, outs, schema, attrs, stream, kid, workspace);
+}
 
-/// The struct of an attr layout as the bytes that op_call takes.
+/// The struct of an attr layout as the bytes that opCall takes.
 template <typename T> std::vector<uint8_t> encodeAttrs(const T &attrs) {
   const auto *at = reinterpret_cast<const uint8_t *>(&attrs);
   return std::vector<uint8_t>(at, at + sizeof(T));

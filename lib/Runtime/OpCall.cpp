@@ -198,10 +198,10 @@ Status launch(const ResolvedCall &call, Stream &stream) {
   return stream.enqueue(call);
 }
 
-Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
-               Span<const TensorView> outs, uint32_t schema,
-               Span<const uint8_t> attrs, Stream &stream, std::string_view kid,
-               TensorView workspace) {
+Status opCall(Device &device, OpKind kind, Span<const TensorView> ins,
+              Span<const TensorView> outs, uint32_t schema,
+              Span<const uint8_t> attrs, Stream &stream, std::string_view kid,
+              TensorView workspace) {
   if (!isKnown(kind))
     return makeError(StatusCode::NotImplemented, "op kind ",
                      static_cast<int>(kind), " is unknown");
@@ -229,17 +229,5 @@ Status op_call(Device &device, OpKind kind, Span<const TensorView> ins,
                         resolve(device, {body, in, out, kid, workspace}));
   return launch(call, stream);
 }
-
-StatusOr<std::unique_ptr<Stream>> graph_stream(Device &device) {
-  return device.createStream();
-}
-Status graph_begin(Stream &stream) { return stream.beginCapture(); }
-StatusOr<std::unique_ptr<Graph>> graph_end(Stream &stream) {
-  return stream.endCapture();
-}
-Status graph_launch(Graph &graph, Stream &stream) {
-  return stream.launch(graph);
-}
-void graph_reset(std::unique_ptr<Graph> &graph) { graph.reset(); }
 
 } // namespace aicf

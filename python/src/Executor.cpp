@@ -72,7 +72,7 @@ void bind(Handle &handle, const std::string &name, nb::handle array) {
     return isWritten(handle.executor->plan(), tensor);
   }();
   Argument argument;
-  importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
+  importAs(array, tensor.desc, *handle.device, handle.executor->nativeStream(),
            written ? Access::Write : Access::Read, quoted(name), argument);
   bool isHost = argument.space == MemorySpace::Host;
   if (argument.isScalar || isHost != handle.device->isCPU())
@@ -95,7 +95,7 @@ void bind(Handle &handle, const std::string &name, nb::handle array) {
 void write(Handle &handle, const std::string &name, nb::handle array) {
   TensorInfo tensor = findTensor(handle, name);
   Argument argument;
-  importAs(array, tensor.desc, *handle.device, handle.executor->native_stream(),
+  importAs(array, tensor.desc, *handle.device, handle.executor->nativeStream(),
            Access::Read, quoted(name), argument);
   Use use(handle);
   nb::gil_scoped_release release;
@@ -150,7 +150,7 @@ nb::list describeSlots(Handle &handle) {
 nb::list describeTrace(Handle &handle) {
   Use use(handle);
   nb::list list;
-  for (const TraceRecord &record : handle.executor->trace_get()) {
+  for (const TraceRecord &record : handle.executor->trace()) {
     nb::dict info;
     info["op"] = record.op;
     info["kid"] = record.kid;
@@ -343,7 +343,7 @@ void defineExecutor(nb::module_ &m) {
           "check_read",
           [](Handle &h, const std::string &name, const std::string &entry) {
             Use use(h);
-            check(h.executor->check_read(name, entry));
+            check(h.executor->checkRead(name, entry));
           },
           nb::arg("name"), nb::arg("entry"))
       .def(
@@ -387,10 +387,10 @@ void defineExecutor(nb::module_ &m) {
             });
           },
           nb::arg("entry"), nb::arg("n") = 1)
-      .def("reset_graphs", released(&Executor::reset_graphs))
-      .def("reset_state", released(&Executor::reset_state))
+      .def("reset_graphs", released(&Executor::resetGraphs))
+      .def("reset_state", released(&Executor::resetState))
       .def("sync", released(&Executor::sync))
-      .def("trace_enable", released(&Executor::trace_enable),
+      .def("trace_enable", released(&Executor::enableTrace),
            nb::arg("enabled"))
       .def("trace_get", &describeTrace,
            nb::sig("def trace_get(self) -> list[dict[str, typing.Any]]"))
@@ -398,7 +398,7 @@ void defineExecutor(nb::module_ &m) {
           "trace_json",
           [](Handle &h) {
             Use use(h);
-            return traceToChromeJson(h.executor->trace_get(),
+            return traceToChromeJson(h.executor->trace(),
                                      h.executor->device().description());
           },
           "The trace in Chrome's format, which Perfetto opens.")

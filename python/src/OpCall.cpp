@@ -160,8 +160,8 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
     stream->recorded.insert(stream->recorded.end(), owners.begin(),
                             owners.end());
   nb::gil_scoped_release release;
-  check(op_call(*device->device, kind, operands, results, infoOf(kind).schema,
-                blob, queue, kid, scratch));
+  check(opCall(*device->device, kind, operands, results, infoOf(kind).schema,
+               blob, queue, kid, scratch));
   if (!queue.isCapturing()) // the arrays are the caller's again
     check(queue.synchronize());
 }
@@ -194,7 +194,7 @@ void defineOpCall(nb::module_ &m) {
       "graph_stream",
       [](std::shared_ptr<DeviceHandle> device) {
         auto stream = std::make_unique<StreamHandle>();
-        stream->stream = check(graph_stream(*device->device));
+        stream->stream = check(device->device->createStream());
         stream->device = std::move(device);
         return stream;
       },
@@ -204,7 +204,7 @@ void defineOpCall(nb::module_ &m) {
       "graph_begin",
       [](StreamHandle &stream) {
         DeviceLock lock(*stream.device);
-        check(graph_begin(*stream.stream));
+        check(stream.stream->beginCapture());
         stream.recorded.clear();
       },
       nb::arg("stream"), "From here on calls on `stream` are recorded.");
@@ -213,7 +213,7 @@ void defineOpCall(nb::module_ &m) {
       [](StreamHandle &stream) {
         DeviceLock lock(*stream.device);
         auto graph = std::make_unique<GraphHandle>();
-        graph->graph = check(graph_end(*stream.stream));
+        graph->graph = check(stream.stream->endCapture());
         graph->device = stream.device;
         graph->arrays = std::move(stream.recorded);
         stream.recorded.clear();
@@ -231,7 +231,7 @@ void defineOpCall(nb::module_ &m) {
           fail(StatusCode::InvalidArgument,
                "the graph is of another device object than the stream");
         nb::gil_scoped_release release;
-        check(graph_launch(*graph.graph, *stream.stream));
+        check(stream.stream->launch(*graph.graph));
         check(stream.stream->synchronize());
       },
       nb::arg("graph"), nb::arg("stream"), "Runs what was recorded.");
@@ -239,7 +239,7 @@ void defineOpCall(nb::module_ &m) {
       "graph_reset",
       [](GraphHandle &graph) {
         DeviceLock lock(*graph.device);
-        graph_reset(graph.graph);
+        graph.graph.reset();
         graph.arrays.clear();
       },
       nb::arg("graph"), "Frees a graph; a second time does nothing.");

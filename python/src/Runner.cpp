@@ -173,7 +173,7 @@ private:
 
   void importInput(size_t i, nb::handle object, Argument &argument) const {
     importAs(object, inputs[i].desc, *handle->device,
-             handle->executor->native_stream(), Access::Read,
+             handle->executor->nativeStream(), Access::Read,
              "input \"" + inputs[i].name + "\"", argument);
   }
 

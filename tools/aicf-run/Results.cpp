@@ -110,7 +110,7 @@ Status checkAccuracy(Executor &executor, const std::string &entry,
   if (isFloat(given.dtype) || !given.sameShape(wanted))
     return refuse("--accuracy ", labels.name, ": the labels are ",
                   given.toString(), ", expected ", wanted.toString());
-  return executor.check_read(name, entry);
+  return executor.checkRead(name, entry);
 }
 
 Status showAccuracy(Executor &executor, const std::string &entry,

@@ -115,7 +115,7 @@ Status checkArguments(Executor &executor, const Options &options,
     std::string name = qualify(executor, entry, file.name);
     AICF_ASSIGN_OR_RETURN(TensorInfo tensor, executor.find(name));
     AICF_RETURN_IF_ERROR(serializeNpy(tensor.desc, {}).status());
-    AICF_RETURN_IF_ERROR(executor.check_read(name, entry));
+    AICF_RETURN_IF_ERROR(executor.checkRead(name, entry));
   }
   for (const NamedTensor &e : expected) {
     std::string name = qualify(executor, entry, e.name);
@@ -124,7 +124,7 @@ Status checkArguments(Executor &executor, const Options &options,
       return makeError(StatusCode::InvalidArgument, "--expected ", e.name,
                        " is ", e.tensor.desc.toString(), ", the plan has ",
                        tensor.desc.toString());
-    AICF_RETURN_IF_ERROR(executor.check_read(name, entry));
+    AICF_RETURN_IF_ERROR(executor.checkRead(name, entry));
   }
   if (!options.saveCheckpoint.empty())
     AICF_RETURN_IF_ERROR(
@@ -255,7 +255,7 @@ StatusOr<std::optional<bool>> checkOther(Executor &executor,
   bool same = true;
   for (const std::string &name : comparableNames(executor.plan(), entry)) {
     // What has no value has none on both sides.
-    if (!executor.check_read(name, entry).ok())
+    if (!executor.checkRead(name, entry).ok())
       continue;
     AICF_ASSIGN_OR_RETURN(HostTensor a, readTensor(executor, name));
     AICF_ASSIGN_OR_RETURN(HostTensor b, readTensor(*other.executor, name));
@@ -312,13 +312,13 @@ Status writeOutputs(Executor &executor, const Options &options,
   for (const std::string &argument : options.outputs)
     keep(writeOutput(executor, argument, entry));
   if (!options.trace.empty())
-    keep(writeText(options.trace,
-                   traceToChromeJson(executor.trace_get(),
-                                     executor.device().description())));
+    keep(writeText(
+        options.trace,
+        traceToChromeJson(executor.trace(), executor.device().description())));
   if (!options.profile.empty())
-    keep(writeText(options.profile,
-                   traceToProfileJson(executor.trace_get(),
-                                      executor.device().description())));
+    keep(writeText(
+        options.profile,
+        traceToProfileJson(executor.trace(), executor.device().description())));
   return first;
 }
 
@@ -431,8 +431,8 @@ StatusOr<int> runAll(Options options) {
     AICF_ASSIGN_OR_RETURN(
         other, makeOther(options, plan, device, executorOptions, entry));
   }
-  AICF_RETURN_IF_ERROR(executor->trace_enable(!options.trace.empty() ||
-                                              !options.profile.empty()));
+  AICF_RETURN_IF_ERROR(executor->enableTrace(!options.trace.empty() ||
+                                             !options.profile.empty()));
   uint64_t done = 0;
   AICF_ASSIGN_OR_RETURN(bool isRight,
                         train(*executor, options, entry, expected, done));

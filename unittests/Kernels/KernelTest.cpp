@@ -12,9 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
-#include "lib/Ops/KernelTable.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
+#include "lib/Ops/KernelTable.h"
 #include "unittests/Common/SharedOperands.h"
 
 #include <gtest/gtest.h>
@@ -191,8 +191,8 @@ public:
   }
   Status enqueue(OpKind kind, std::string_view kid, TensorView workspace) {
     if (!c.body)
-      return op_call(device, kind, ins, outs, infoOf(kind).schema, c.attrs,
-                     *stream, kid, workspace);
+      return opCall(device, kind, ins, outs, infoOf(kind).schema, c.attrs,
+                    *stream, kid, workspace);
     AICF_ASSIGN_OR_RETURN(ResolvedCall call,
                           resolve(device, {c.body, ins, outs, kid, workspace}));
     return launch(call, *stream);
@@ -678,7 +678,7 @@ TEST_P(KernelTest, RefusesWrongCalls) {
                   uint32_t schema, std::vector<uint8_t> attrs,
                   std::string_view kid = "auto") {
     Status status =
-        op_call(*device, row.kind, i, o, schema, attrs, **stream, kid);
+        opCall(*device, row.kind, i, o, schema, attrs, **stream, kid);
     EXPECT_NE(status.message().find(info.name), std::string::npos)
         << status.message();
     return status.code();
@@ -768,19 +768,18 @@ TEST(Kernels, NonFiniteValues) {
   float x[3] = {NAN, -INFINITY, INFINITY}, y[3];
   TensorDesc desc(DType::F32, {3});
   TensorView in{x, desc}, out{y, desc};
-  ASSERT_TRUE(
-      op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  ASSERT_TRUE(opCall(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], 0);
   EXPECT_EQ(y[2], INFINITY);
   int32_t ok = 7;
   TensorView flag{&ok, TensorDesc(DType::I32, {})};
   ASSERT_TRUE(
-      op_call(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
+      opCall(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
   EXPECT_EQ(ok, 0);
   x[0] = x[1] = x[2] = 1;
   ASSERT_TRUE(
-      op_call(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
+      opCall(*device, OpKind::AllFinite, {in}, {flag}, 0, {}, **stream).ok());
   EXPECT_EQ(ok, 1);
 }
 
@@ -1238,10 +1237,10 @@ TEST(Kernels, RefusesIllegalAliasing) {
   TensorView a{m.data(), desc}, shifted{m.data() + 4, desc};
   auto attrs = encodeAttrs(GemmAttrs{0, 0});
   EXPECT_EQ(
-      op_call(*device, OpKind::Gemm, {a, a}, {a}, 0, attrs, **stream).code(),
+      opCall(*device, OpKind::Gemm, {a, a}, {a}, 0, attrs, **stream).code(),
       StatusCode::InvalidArgument);
   EXPECT_EQ(
-      op_call(*device, OpKind::Relu, {a}, {shifted}, 0, {}, **stream).code(),
+      opCall(*device, OpKind::Relu, {a}, {shifted}, 0, {}, **stream).code(),
       StatusCode::InvalidArgument);
 }
 
@@ -1252,8 +1251,8 @@ TEST(Kernels, RefusesBadWorkspaces) {
   TensorDesc desc(DType::F32, {4});
   TensorView in{m, desc}, out{m + 64, desc};
   auto code = [&](float *workspace) {
-    return op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream, "auto",
-                   {workspace, desc})
+    return opCall(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream, "auto",
+                  {workspace, desc})
         .code();
   };
   EXPECT_EQ(code(m + 128), StatusCode::Ok);
@@ -1264,25 +1263,24 @@ TEST(Kernels, RefusesBadWorkspaces) {
 
 TEST(Graphs, CaptureUserCalls) {
   auto device = createCPUDevice({1});
-  auto stream = graph_stream(*device);
+  auto stream = device->createStream();
   ASSERT_TRUE(stream.ok());
   float x = -3, y = 9;
   TensorDesc scalar(DType::F32, {});
   TensorView in{&x, scalar}, out{&y, scalar};
-  ASSERT_TRUE(graph_begin(**stream).ok());
-  EXPECT_EQ(graph_begin(**stream).code(), StatusCode::FailedState);
-  ASSERT_TRUE(
-      op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  ASSERT_TRUE((*stream)->beginCapture().ok());
+  EXPECT_EQ((*stream)->beginCapture().code(), StatusCode::FailedState);
+  ASSERT_TRUE(opCall(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
   EXPECT_EQ(y, 9) << "captured, not run";
   EXPECT_EQ((*stream)->synchronize().code(), StatusCode::FailedState);
-  auto graph = graph_end(**stream);
+  auto graph = (*stream)->endCapture();
   ASSERT_TRUE(graph.ok());
-  EXPECT_EQ(graph_end(**stream).status().code(), StatusCode::FailedState);
+  EXPECT_EQ((*stream)->endCapture().status().code(), StatusCode::FailedState);
   EXPECT_EQ((*graph)->numNodes(), 1u);
-  ASSERT_TRUE(graph_launch(**graph, **stream).ok());
+  ASSERT_TRUE((*stream)->launch(**graph).ok());
   EXPECT_EQ(y, 0);
-  graph_reset(*graph);
-  graph_reset(*graph);
+  (*graph).reset();
+  (*graph).reset();
   EXPECT_EQ(graph->get(), nullptr);
 }
 

@@ -757,8 +757,8 @@ TEST_P(OpRules, OpCallRefuses) {
   auto device = createCPUDevice({1});
   std::vector<TensorView> ins = views(sample.ins), outs = views(sample.outs);
   auto stream = device->createStream();
-  Status status = op_call(*device, row.kind, ins, outs, infoOf(row.kind).schema,
-                          sample.attrs, **stream);
+  Status status = opCall(*device, row.kind, ins, outs, infoOf(row.kind).schema,
+                         sample.attrs, **stream);
   EXPECT_EQ(status.code(), c.code) << status.toString();
   EXPECT_NE(status.message().find(expectedText(row.kind, c)), std::string::npos)
       << status.toString();

@@ -171,9 +171,8 @@ TEST(Executor, EveryCallIsRefusedWhileAnotherRuns) {
           executor.read("lr", &value, 4), executor.bind("lr", &value, 4),
           executor.run("train"), executor.run(GraphKey{"train", 1}),
           executor.capture("train"), executor.replay("train"),
-          executor.check_read("lr", "train"), executor.reset_graphs(),
-          executor.reset_state(), executor.sync(),
-          executor.trace_enable(true)}) {
+          executor.checkRead("lr", "train"), executor.resetGraphs(),
+          executor.resetState(), executor.sync(), executor.enableTrace(true)}) {
       EXPECT_EQ(status.code(), StatusCode::FailedState) << asked;
       ++asked;
     }
@@ -342,8 +341,8 @@ TEST(Executor, RebindingDropsGraphs) {
             StatusCode::Misaligned);
   EXPECT_TRUE(e.replay("train").ok()) << "a refused bind drops nothing";
   ASSERT_TRUE(reference->write("train/x", x, 32).ok());
-  ASSERT_TRUE(e.reset_state().ok());
-  ASSERT_TRUE(reference->reset_state().ok());
+  ASSERT_TRUE(e.resetState().ok());
+  ASSERT_TRUE(reference->resetState().ok());
   ASSERT_TRUE(e.bind("train/x", other, sizeof(other)).ok());
   EXPECT_EQ(e.replay("train").code(), StatusCode::FailedState);
   ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
@@ -406,12 +405,12 @@ TEST(Executor, ResetStateAndGraphs) {
   ASSERT_TRUE(executor->run("train").ok());
   std::vector<uint8_t> first = stateOf(*executor);
   ASSERT_TRUE(executor->run("train").ok());
-  ASSERT_TRUE(executor->reset_state().ok());
+  ASSERT_TRUE(executor->resetState().ok());
   EXPECT_EQ(readScalar<int64_t>(*executor, "step"), 0);
   ASSERT_TRUE(executor->run("train").ok());
   EXPECT_EQ(stateOf(*executor), first);
   ASSERT_TRUE(executor->capture("train").ok());
-  ASSERT_TRUE(executor->reset_graphs().ok());
+  ASSERT_TRUE(executor->resetGraphs().ok());
   EXPECT_EQ(executor->replay("train").code(), StatusCode::FailedState);
 }
 
@@ -428,15 +427,15 @@ TEST(Executor, GraphCacheIsBounded) {
 TEST(Executor, TracesWhatRan) {
   auto executor = makeTrainer();
   ASSERT_TRUE(executor->capture("train").ok());
-  ASSERT_TRUE(executor->trace_enable(true).ok());
+  ASSERT_TRUE(executor->enableTrace(true).ok());
   ASSERT_TRUE(executor->run("train").ok());
-  std::vector<TraceRecord> eager = executor->trace_get();
-  ASSERT_TRUE(executor->trace_enable(true).ok());
+  std::vector<TraceRecord> eager = executor->trace();
+  ASSERT_TRUE(executor->enableTrace(true).ok());
   ASSERT_TRUE(executor->replay("train").ok());
-  std::vector<TraceRecord> replay = executor->trace_get();
-  ASSERT_TRUE(executor->trace_enable(false).ok());
+  std::vector<TraceRecord> replay = executor->trace();
+  ASSERT_TRUE(executor->enableTrace(false).ok());
   ASSERT_TRUE(executor->run("train").ok());
-  EXPECT_EQ(executor->trace_get().size(), replay.size());
+  EXPECT_EQ(executor->trace().size(), replay.size());
   const auto &calls = executor->plan().entries[0].calls;
   ASSERT_EQ(eager.size(), calls.size());
   ASSERT_EQ(replay.size(), calls.size());
@@ -539,16 +538,44 @@ TEST(Initializers, FollowTheirDistribution) {
 /// A graph is of no thread and no number of threads.
 TEST(CPUGraph, RunsOnAStreamOfMoreThreads) {
   auto recorder = createCPUDevice({1}), runner = createCPUDevice({2});
-  auto from = graph_stream(*recorder), to = graph_stream(*runner);
+  auto from = recorder->createStream(), to = runner->createStream();
   float x = -1, y = 5;
   TensorView in{&x, TensorDesc(DType::F32, {1})}, out{&y, in.desc};
-  ASSERT_TRUE(graph_begin(**from).ok());
-  Status status = op_call(*recorder, OpKind::Relu, {in}, {out}, 0, {}, **from);
+  ASSERT_TRUE((*from)->beginCapture().ok());
+  Status status = opCall(*recorder, OpKind::Relu, {in}, {out}, 0, {}, **from);
   ASSERT_TRUE(status.ok()) << status.toString();
-  auto graph = graph_end(**from);
+  auto graph = (*from)->endCapture();
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
-  ASSERT_TRUE(graph_launch(**graph, **to).ok());
+  ASSERT_TRUE((*to)->launch(**graph).ok());
   EXPECT_EQ(y, 0);
 }
+
+/// Programs that were written for the former names do what they did.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST(FormerNames, DoWhatTheNewOnesDo) {
+  auto device = createCPUDevice({1});
+  auto stream = graph_stream(*device);
+  float x = -1, y = 5;
+  TensorView in{&x, TensorDesc(DType::F32, {1})}, out{&y, in.desc};
+  ASSERT_TRUE(graph_begin(**stream).ok());
+  EXPECT_TRUE(
+      op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, **stream).ok());
+  auto graph = graph_end(**stream);
+  ASSERT_TRUE(graph.ok()) << graph.status().toString();
+  ASSERT_TRUE(graph_launch(**graph, **stream).ok());
+  EXPECT_EQ(y, 0);
+  graph_reset(*graph);
+  EXPECT_FALSE(*graph);
+
+  std::unique_ptr<Executor> executor = makeTrainer();
+  EXPECT_TRUE(executor->trace_enable(true).ok());
+  EXPECT_EQ(&executor->trace_get(), &executor->trace());
+  EXPECT_TRUE(executor->check_read("W", "train").ok());
+  EXPECT_TRUE(executor->reset_state().ok());
+  EXPECT_TRUE(executor->reset_graphs().ok());
+  EXPECT_EQ(executor->native_stream(), executor->nativeStream());
+}
+#pragma GCC diagnostic pop
 
 } // namespace

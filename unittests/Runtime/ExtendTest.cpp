@@ -94,7 +94,7 @@ TEST(Extend, KeepsValuesAddressesAndGraphs) {
                      narrow = readAll(*reference, "y");
   for (size_t i = 0; i < narrow.size(); ++i)
     EXPECT_FLOAT_EQ(wide[i], narrow[i] + 1);
-  ASSERT_TRUE(e.reset_state().ok());
+  ASSERT_TRUE(e.resetState().ok());
   EXPECT_EQ(readAll(e, "extra"), std::vector<float>(12, 1));
 }
 

@@ -309,11 +309,11 @@ TEST_P(StreamTest, ThreadsHaveTheirOwn) {
 TEST_P(CaptureTest, RecordsAndReplays) {
   auto stream = makeStream();
   Relus relus(*device, *stream);
-  ASSERT_TRUE(graph_begin(*stream).ok());
+  ASSERT_TRUE(stream->beginCapture().ok());
   EXPECT_TRUE(stream->isCapturing());
   ASSERT_TRUE(launch(relus.resolveCall(0, 1), *stream).ok());
   ASSERT_TRUE(launch(relus.resolveCall(1, 2), *stream).ok());
-  auto graph = graph_end(*stream);
+  auto graph = stream->endCapture();
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
   EXPECT_FALSE(stream->isCapturing());
   EXPECT_EQ((*graph)->numCalls(), 2u);
@@ -324,7 +324,7 @@ TEST_P(CaptureTest, RecordsAndReplays) {
     EXPECT_EQ(relus.read(2), std::vector<float>(64)) << "recorded, not run";
   }
   for (int i = 0; i < 3; ++i)
-    ASSERT_TRUE(graph_launch(**graph, *stream).ok());
+    ASSERT_TRUE(stream->launch(**graph).ok());
   StatusOr<LaunchTimes> times = stream->launchTimed(**graph);
   ASSERT_TRUE(times.ok()) << times.status().toString();
   EXPECT_GE(times->micros, 0);
@@ -334,7 +334,7 @@ TEST_P(CaptureTest, RecordsAndReplays) {
   if (runsKernels()) {
     EXPECT_EQ(relus.read(2), Relus::expected());
   }
-  graph_reset(*graph);
+  (*graph).reset();
   EXPECT_EQ(graph->get(), nullptr);
 }
 
@@ -343,17 +343,17 @@ TEST_P(CaptureTest, ManyGraphsShareAStream) {
   Relus relus(*device, *stream);
   std::vector<std::unique_ptr<Graph>> graphs;
   for (size_t i = 0; i < 5; ++i) {
-    ASSERT_TRUE(graph_begin(*stream).ok());
+    ASSERT_TRUE(stream->beginCapture().ok());
     ASSERT_TRUE(launch(relus.resolveCall(i, i + 1), *stream).ok());
-    auto graph = graph_end(*stream);
+    auto graph = stream->endCapture();
     ASSERT_TRUE(graph.ok()) << graph.status().toString();
     graphs.push_back(std::move(*graph));
   }
   for (auto &graph : graphs)
-    ASSERT_TRUE(graph_launch(*graph, *stream).ok());
+    ASSERT_TRUE(stream->launch(*graph).ok());
   graphs.erase(graphs.begin() + 1);
   for (auto &graph : graphs)
-    ASSERT_TRUE(graph_launch(*graph, *stream).ok());
+    ASSERT_TRUE(stream->launch(*graph).ok());
   if (runsKernels()) {
     EXPECT_EQ(relus.read(5), Relus::expected());
   }
@@ -397,12 +397,12 @@ TEST_P(CaptureTest, ManyCallsOnSharedMemoryGiveTheBitsOfARun) {
       ASSERT_TRUE(launch(call, *stream).ok());
     auto expected = download(*device, *stream, buffer.at(), 4 * kTotal);
     upload();
-    ASSERT_TRUE(graph_begin(*stream).ok());
+    ASSERT_TRUE(stream->beginCapture().ok());
     for (const ResolvedCall &call : calls)
       ASSERT_TRUE(launch(call, *stream).ok());
-    auto graph = graph_end(*stream);
+    auto graph = stream->endCapture();
     ASSERT_TRUE(graph.ok()) << graph.status().toString();
-    ASSERT_TRUE(graph_launch(**graph, *stream).ok());
+    ASSERT_TRUE(stream->launch(**graph).ok());
     ASSERT_TRUE(download(*device, *stream, buffer.at(), 4 * kTotal) == expected)
         << "run " << run;
   }
@@ -412,7 +412,7 @@ TEST_P(CaptureTest, BranchesAreJoined) {
   auto stream = makeStream();
   Relus relus(*device, *stream);
   ASSERT_TRUE(stream->reserve(2, 2).ok());
-  ASSERT_TRUE(graph_begin(*stream).ok());
+  ASSERT_TRUE(stream->beginCapture().ok());
   ASSERT_TRUE(stream->fork().ok());
   ResolvedCall side = relus.resolveCall(0, 1), main = relus.resolveCall(0, 2),
                last = relus.resolveCall(1, 3);
@@ -423,10 +423,10 @@ TEST_P(CaptureTest, BranchesAreJoined) {
     Status status = launch(*call, *stream);
     ASSERT_TRUE(status.ok()) << status.toString();
   }
-  auto graph = graph_end(*stream);
+  auto graph = stream->endCapture();
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
   EXPECT_EQ((*graph)->numCalls(), 3u);
-  ASSERT_TRUE(graph_launch(**graph, *stream).ok());
+  ASSERT_TRUE(stream->launch(**graph).ok());
   if (runsKernels()) {
     EXPECT_EQ(relus.read(3), Relus::expected());
   }
@@ -435,18 +435,18 @@ TEST_P(CaptureTest, BranchesAreJoined) {
 TEST_P(ErrorTest, CaptureOutOfTurn) {
   auto stream = makeStream();
   Relus relus(*device, *stream);
-  EXPECT_EQ(graph_end(*stream).status().code(), StatusCode::FailedState);
-  ASSERT_TRUE(graph_begin(*stream).ok());
-  EXPECT_EQ(graph_begin(*stream).code(), StatusCode::FailedState);
+  EXPECT_EQ(stream->endCapture().status().code(), StatusCode::FailedState);
+  ASSERT_TRUE(stream->beginCapture().ok());
+  EXPECT_EQ(stream->beginCapture().code(), StatusCode::FailedState);
   EXPECT_EQ(stream->synchronize().code(), StatusCode::FailedState);
   ASSERT_TRUE(launch(relus.resolveCall(0, 1), *stream).ok());
-  auto graph = graph_end(*stream);
+  auto graph = stream->endCapture();
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
-  EXPECT_EQ(graph_end(*stream).status().code(), StatusCode::FailedState);
-  ASSERT_TRUE(graph_begin(*stream).ok());
-  EXPECT_EQ(graph_launch(**graph, *stream).code(), StatusCode::FailedState);
-  EXPECT_TRUE(graph_end(*stream).ok()) << "the stream stays usable";
-  EXPECT_TRUE(graph_launch(**graph, *stream).ok());
+  EXPECT_EQ(stream->endCapture().status().code(), StatusCode::FailedState);
+  ASSERT_TRUE(stream->beginCapture().ok());
+  EXPECT_EQ(stream->launch(**graph).code(), StatusCode::FailedState);
+  EXPECT_TRUE(stream->endCapture().ok()) << "the stream stays usable";
+  EXPECT_TRUE(stream->launch(**graph).ok());
   EXPECT_TRUE(stream->synchronize().ok());
 }
 
@@ -456,7 +456,7 @@ TEST_P(ErrorTest, WrongCallsAreRefusedBeforeTheyRun) {
   TensorView x = relus.view(0), y = relus.view(1);
   auto code = [&](TensorView in, TensorView out,
                   std::string_view kid = "auto") {
-    return op_call(*device, OpKind::Relu, {in}, {out}, 0, {}, *stream, kid)
+    return opCall(*device, OpKind::Relu, {in}, {out}, 0, {}, *stream, kid)
         .code();
   };
   TensorView crooked(y.dense<char>() + 1, y.desc), nothing(nullptr, y.desc),

@@ -153,7 +153,7 @@ TEST_P(ExecutorTest, ReadsAndWritesMemoryOfTheDevice) {
       executor->write("W", buffer.at(), bytes, MemorySpace::Device).ok());
   ASSERT_TRUE(executor->read("W", second.data(), bytes).ok());
   EXPECT_EQ(first, second);
-  EXPECT_EQ(executor->native_stream() != nullptr,
+  EXPECT_EQ(executor->nativeStream() != nullptr,
             device->kind() == DeviceKind::CUDA);
 }
 
@@ -187,7 +187,7 @@ TEST_P(ExecutorTest, ResettingGivesTheFirstBits) {
   if (runsKernels()) {
     EXPECT_NE(stateOf(*executor), before);
   }
-  ASSERT_TRUE(executor->reset_state().ok());
+  ASSERT_TRUE(executor->resetState().ok());
   EXPECT_EQ(stateOf(*executor), before);
 }
 
@@ -201,7 +201,7 @@ TEST_P(ExecutorTest, GraphsAreBounded) {
       << "each was dropped in between";
   ASSERT_TRUE(executor->run(GraphKey{"train", 3}).ok());
   EXPECT_EQ(executor->statistics().captures, 6u);
-  ASSERT_TRUE(executor->reset_graphs().ok());
+  ASSERT_TRUE(executor->resetGraphs().ok());
   ASSERT_TRUE(executor->run(GraphKey{"train", 3}).ok());
   EXPECT_EQ(executor->statistics().captures, 7u);
 }
@@ -220,12 +220,12 @@ TEST_P(ExecutorTest, ShareADeviceAndEndInAnyOrder) {
 
 TEST_P(ExecutorTest, TheTraceIsThePlan) {
   auto executor = makeTrainer();
-  ASSERT_TRUE(executor->trace_enable(true).ok());
+  ASSERT_TRUE(executor->enableTrace(true).ok());
   ASSERT_TRUE(executor->run("train").ok());
-  std::vector<TraceRecord> eager = executor->trace_get();
-  ASSERT_TRUE(executor->trace_enable(true).ok());
+  std::vector<TraceRecord> eager = executor->trace();
+  ASSERT_TRUE(executor->enableTrace(true).ok());
   ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
-  std::vector<TraceRecord> replay = executor->trace_get();
+  std::vector<TraceRecord> replay = executor->trace();
   const PlanEntry &entry = executor->plan().entries[0];
   ASSERT_EQ(eager.size(), entry.calls.size());
   ASSERT_EQ(replay.size(), entry.calls.size());

@@ -413,7 +413,7 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
   AICF_RETURN_IF_ERROR(checkWritable(checkpointPath(directory)));
   for (const TensorInfo &t : executor.plan().tensors()) {
-    Status known = isTrained(t) ? executor.check_read(t.name, entry) : Status();
+    Status known = isTrained(t) ? executor.checkRead(t.name, entry) : Status();
     if (!known.ok())
       return known.withContext("checkpoint '" + directory + "'");
   }

@@ -136,12 +136,12 @@ TEST(CUDADevice, AgreesWithTheCPU) {
 
 TEST(CUDADevice, EveryNodeBelongsToACall) {
   auto executor = makeTrainer(makeDevice());
-  ASSERT_TRUE(executor->trace_enable(true).ok());
+  ASSERT_TRUE(executor->enableTrace(true).ok());
   ASSERT_TRUE(executor->run("train").ok());
-  std::vector<TraceRecord> eager = executor->trace_get();
-  ASSERT_TRUE(executor->trace_enable(true).ok());
+  std::vector<TraceRecord> eager = executor->trace();
+  ASSERT_TRUE(executor->enableTrace(true).ok());
   ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
-  std::vector<TraceRecord> replay = executor->trace_get();
+  std::vector<TraceRecord> replay = executor->trace();
   ASSERT_EQ(eager.size(), replay.size());
   for (size_t i = 0; i < eager.size(); ++i) {
     EXPECT_EQ(eager[i].kid, replay[i].kid);
@@ -179,18 +179,18 @@ TEST(CUDADevice, RefusesStrangeNodes) {
     ASSERT_TRUE(executor->prepare().ok());
     fakeSpoilNextKernel(extra < 0, extra);
     ASSERT_TRUE(executor->capture("train").ok()) << "the second try is clean";
-    EXPECT_TRUE(executor->reset_graphs().ok());
+    EXPECT_TRUE(executor->resetGraphs().ok());
     auto device = makeDevice();
     auto stream = device->createStream();
     float zero = 0;
     auto memory = device->allocate(4);
     TensorView scalar{*memory, TensorDesc(DType::F32, {})};
-    ASSERT_TRUE(graph_begin(**stream).ok());
+    ASSERT_TRUE((*stream)->beginCapture().ok());
     fakeSpoilNextKernel(extra < 0, extra);
     Status status =
-        op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **stream);
+        opCall(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **stream);
     EXPECT_EQ(status.code(), StatusCode::DeviceError) << status.toString();
-    (void)graph_end(**stream);
+    (void)(*stream)->endCapture();
     EXPECT_TRUE(device->copyToDevice(**stream, *memory, &zero, 4).ok());
     device->deallocate(*memory);
   }
@@ -208,11 +208,11 @@ Status captureSpoilt(OpKind kind, bool otherFunction, int extraNodeType) {
   std::vector<TensorView> ins(isRelu ? 1 : 2, TensorView{at, desc}),
       outs = {{at + 1024, desc}};
   std::vector<uint8_t> attrs(isRelu ? 0 : sizeof(GemmAttrs));
-  EXPECT_TRUE(graph_begin(**stream).ok());
+  EXPECT_TRUE((*stream)->beginCapture().ok());
   fakeSpoilNextKernel(otherFunction, extraNodeType);
-  Status status = op_call(*device, kind, ins, outs, infoOf(kind).schema, attrs,
-                          **stream, isRelu ? "auto" : "gemm_f32_lt_v0");
-  (void)graph_end(**stream);
+  Status status = opCall(*device, kind, ins, outs, infoOf(kind).schema, attrs,
+                         **stream, isRelu ? "auto" : "gemm_f32_lt_v0");
+  (void)(*stream)->endCapture();
   device->deallocate(*memory);
   return status;
 }
@@ -291,16 +291,16 @@ TEST(CUDADevice, LargeCopiesGoInParts) {
 
 TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   auto device = makeDevice();
-  auto a = graph_stream(*device), b = graph_stream(*device);
+  auto a = device->createStream(), b = device->createStream();
   auto memory = device->allocate(4);
   ASSERT_TRUE(a.ok() && b.ok() && memory.ok());
-  ASSERT_TRUE(graph_begin(**a).ok());
-  EXPECT_EQ(graph_begin(**a).code(), StatusCode::FailedState);
-  EXPECT_EQ(graph_begin(**b).code(), StatusCode::FailedState)
+  ASSERT_TRUE((*a)->beginCapture().ok());
+  EXPECT_EQ((*a)->beginCapture().code(), StatusCode::FailedState);
+  EXPECT_EQ((*b)->beginCapture().code(), StatusCode::FailedState)
       << "one capture a thread";
   std::thread([&] {
     EXPECT_FALSE(isCapturingThread()) << "another thread may time and wait";
-    Status again = graph_begin(**a);
+    Status again = (*a)->beginCapture();
     EXPECT_EQ(again.code(), StatusCode::FailedState) << again.toString();
   }).join();
   EXPECT_TRUE(isCapturingThread());
@@ -317,22 +317,22 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
             StatusCode::FailedState);
   TensorView scalar{*memory, TensorDesc(DType::F32, {})};
   ASSERT_TRUE(
-      op_call(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **a).ok());
+      opCall(*device, OpKind::Relu, {scalar}, {scalar}, 0, {}, **a).ok());
   std::thread([&] {
-    EXPECT_EQ(graph_end(**a).status().code(), StatusCode::FailedState)
+    EXPECT_EQ((*a)->endCapture().status().code(), StatusCode::FailedState)
         << "another thread's capture";
   }).join();
-  auto graph = graph_end(**a);
+  auto graph = (*a)->endCapture();
   ASSERT_TRUE(graph.ok()) << graph.status().toString();
   EXPECT_EQ((*graph)->numNodes(), 1u);
   EXPECT_FALSE(isCapturingThread());
-  EXPECT_EQ(graph_end(**a).status().code(), StatusCode::FailedState);
-  ASSERT_TRUE(graph_begin(**a).ok());
-  EXPECT_EQ(graph_launch(**graph, **a).code(), StatusCode::FailedState);
-  EXPECT_TRUE(graph_end(**a).ok());
-  EXPECT_TRUE(graph_launch(**graph, **b).ok());
+  EXPECT_EQ((*a)->endCapture().status().code(), StatusCode::FailedState);
+  ASSERT_TRUE((*a)->beginCapture().ok());
+  EXPECT_EQ((*a)->launch(**graph).code(), StatusCode::FailedState);
+  EXPECT_TRUE((*a)->endCapture().ok());
+  EXPECT_TRUE((*b)->launch(**graph).ok());
   ASSERT_TRUE((*b)->synchronize().ok());
-  graph_reset(*graph);
+  (*graph).reset();
   device->deallocate(*memory);
 }
 
@@ -412,7 +412,7 @@ TEST(CUDADevice, ThreadsDoNotDisturbEachOther) {
     threads.emplace_back([&, t] {
       auto executor = makeTrainer(device);
       for (int i = 0; i < 20; ++i) {
-        EXPECT_TRUE(executor->reset_graphs().ok());
+        EXPECT_TRUE(executor->resetGraphs().ok());
         Status status = executor->run(GraphKey{"train", 10});
         // A clean fallback.
         for (int step = 0; step < 10 && !status.ok(); ++step) {
@@ -449,7 +449,7 @@ Status wholeLife(const CudaApi &api, const std::string &tuningFile) {
   AICF_RETURN_IF_ERROR(branches->write("x", kX, sizeof(kX)));
   AICF_RETURN_IF_ERROR(branches->run("fork"));
   AICF_RETURN_IF_ERROR(branches->run(GraphKey{"fork"}));
-  AICF_RETURN_IF_ERROR(branches->trace_enable(true));
+  AICF_RETURN_IF_ERROR(branches->enableTrace(true));
   AICF_RETURN_IF_ERROR(branches->run("fork"));
   return branches->sync();
 }

@@ -1,0 +1,52 @@
+//===- PreparedEntry.h - the calls of an entry, resolved --------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Plan calls become resolved ones, on the addresses that memory gives; what
+// running the entry asks of its buffers is found once. Runs nothing. Internal
+// to the runtime.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_RUNTIME_PREPAREDENTRY_H
+#define AICF_LIB_RUNTIME_PREPAREDENTRY_H
+
+#include "aicf/OpCall.h"
+#include "lib/Runtime/Memory.h"
+
+namespace aicf {
+
+/// An entry with everything that running it needs.
+struct PreparedEntry {
+  const PlanEntry *entry = nullptr;
+  std::vector<ResolvedCall> calls;
+  size_t firstPlanCall = 0; ///< warm-up's copies stand before
+  /// Numbers of the temp buffers that are dead after each plan call (poison
+  /// mode), by call.
+  std::vector<std::vector<uint32_t>> diesAfter;
+  /// Numbers of the named buffers that must have a value before a run, and of
+  /// the persistent ones that have one after it.
+  std::vector<uint32_t> readBuffers, writtenBuffers;
+  bool hasRun = false;
+
+  bool writes(uint32_t persistentBuffer) const;
+};
+
+/// Resolves the calls of entry `index`, between warm-up's copies if those are
+/// wanted. Errors: resolve()'s, with the entry and the call.
+StatusOr<PreparedEntry> prepareEntry(const Plan &plan, size_t index,
+                                     Memory &memory, Device &device,
+                                     Stream &stream, bool isWarmup);
+
+/// Sets what stands in numbers of buffers: once more where they are another
+/// plan's.
+Status describeEntry(const Plan &plan, size_t index, PreparedEntry &prepared);
+
+/// A call of a primitive with one operand and one result: a copy, a cast.
+StatusOr<ResolvedCall> resolveUnary(Device &device, OpKind kind,
+                                    const TensorView &from,
+                                    const TensorView &to);
+
+} // namespace aicf
+
+#endif // AICF_LIB_RUNTIME_PREPAREDENTRY_H

@@ -1,0 +1,80 @@
+//===- Tracer.cpp - records what an executor runs -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Runtime/Tracer.h"
+
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/KernelTable.h"
+
+namespace aicf {
+
+void Tracer::enable(bool enabled) {
+  isEnabled = enabled;
+  if (!enabled)
+    return;
+  records.clear();
+  numLaunches = 0;
+  start = Clock::now();
+}
+
+static TraceRecord describe(const Plan &plan, size_t index,
+                            const ResolvedCall &call) {
+  TraceRecord entry;
+  entry.op = primitiveNames(call.body());
+  entry.kid = std::string(call.row->kid);
+  entry.stream = call.stream;
+  const PlanEntry &planEntry = plan.entries[index];
+  entry.entry = planEntry.name;
+  if (call.tag >= 0) {
+    const PlanCall &planCall = planEntry.calls[size_t(call.tag)];
+    entry.inVids = planCall.inVids;
+    entry.outVids = planCall.vids;
+    auto nameOfValue = [&](uint32_t number) {
+      const PlanValue &v = plan.value(planEntry, number);
+      if (const PlanBuffer &b = plan.buffer(planEntry, v.buffer);
+          !b.name.empty())
+        return b.name;
+      return v.vid >= 0 ? "v" + std::to_string(v.vid)
+                        : "#" + std::to_string(number);
+    };
+    for (uint32_t value : planCall.ins)
+      entry.inNames.push_back(nameOfValue(value));
+    for (uint32_t value : planCall.outs)
+      entry.outNames.push_back(nameOfValue(value));
+  }
+  for (size_t i = 0; i < call.body().numOperands; ++i)
+    entry.inTypes.push_back(call.operand(i).desc.toString());
+  for (size_t i = 0; i < call.body().results.size(); ++i)
+    entry.outTypes.push_back(call.result(i).desc.toString());
+  return entry;
+}
+
+void Tracer::addCall(const Plan &plan, size_t index, const ResolvedCall &call,
+                     double startMicros, double micros) {
+  TraceRecord entry = describe(plan, index, call);
+  entry.startMicros = startMicros;
+  entry.micros = micros;
+  records.push_back(std::move(entry));
+}
+
+void Tracer::addLaunch(const Plan &plan, size_t index, const Graph &graph,
+                       double start, const LaunchTimes &times) {
+  ++numLaunches;
+  for (size_t i = 0; i < graph.numCalls(); ++i) {
+    TraceRecord entry = describe(plan, index, graph.call(i));
+    entry.isReplay = true;
+    entry.launch = numLaunches;
+    entry.isWholeLaunch = times.calls.empty();
+    entry.startMicros = start;
+    entry.micros = entry.isWholeLaunch ? times.micros : times.calls[i];
+    if (!entry.isWholeLaunch)
+      start += entry.micros;
+    records.push_back(std::move(entry));
+  }
+}
+
+} // namespace aicf

@@ -108,6 +108,7 @@ def emit(name, value, out):
 def page():
     out = [TOP]
     aicf = importlib.import_module("aicf")
+    elsewhere = {name for names in CLASSES.values() for name in names}
     for module_name in MODULES:
         module = importlib.import_module(module_name)
         out.append("## `%s`\n" % module_name)
@@ -115,9 +116,10 @@ def page():
         machinery = getattr(module, "MACHINERY", ())
         for name in sorted(module.__all__, key=str.lower):
             value = getattr(module, name)
-            if getattr(value, "__module__", module_name) == module_name \
-                    and name not in machinery:  # others have their own place
-                emit(name, value, out)
+            home = getattr(value, "__module__", module_name)
+            is_private = home.startswith("aicf._") and name not in elsewhere
+            if (home == module_name or is_private) and name not in machinery:
+                emit(name, value, out)  # others have their own place
         if machinery:
             out.append("## `%s`: machinery\n" % module_name)
             out.append("What the compiler makes of a training step: gradients, updates, "

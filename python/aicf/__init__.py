@@ -18,14 +18,15 @@ __version__ = "0.1.0"
 
 # Everything is imported when it is first used: `import aicf` costs little.
 _HOMES = {
-    "compiled": ("Lowered", "Traced", "compile", "compile_step", "load", "trace",
-                 "trace_step"),
+    "compiled": ("compile", "compile_step", "load", "trace", "trace_step"),
+    "_lowered": ("Lowered",),
+    "_traced": ("Traced",),
     "program": ("Entry", "Program"),
     "training": ("Run", "fit"),
     "callbacks": ("Callback", "EarlyStopping", "History"),
     "_summary": ("Summary", "summary"),
     "_signature": ("Spec", "spec"),
-    "_tracing": ("Tensor",),
+    "_tensor": ("Tensor",),
     "errors": ("AICFError", "CompileError", "TraceError"),
     "seeds": ("Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
               "graph_end", "graph_launch", "graph_reset", "graph_stream", "op_call",
@@ -51,12 +52,13 @@ if TYPE_CHECKING:
     from . import (callbacks, compiled, data, errors, losses, nn, op_attrs, ops, optim,
                    program, seeds, training)
     from ._arrays import Array, Device, array, device, zeros
-    from ._tracing import Tensor
+    from ._lowered import Lowered
     from ._signature import Spec, spec
     from ._summary import Summary, summary
+    from ._tensor import Tensor
+    from ._traced import Traced
     from .callbacks import Callback, EarlyStopping, History
-    from .compiled import (Lowered, Traced, compile, compile_step, load, trace,
-                           trace_step)
+    from .compiled import compile, compile_step, load, trace, trace_step
     from .errors import AICFError, CompileError, TraceError
     from .program import Entry, Program
     from .seeds import (Graph, ModelBuilder, PlannedExecutor, Stream, graph_begin,

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _runtime
 from ._runtime import Array, Device
-from ._tracing import DType, check_shape, dtype_name
+from ._dtypes import DType, check_shape, dtype_name
 from .program import open_device
 
 __all__ = ["Array", "Device", "array", "device", "zeros"]

@@ -8,6 +8,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from . import _sizes
+from ._further import compile_into
 from ._signature import Signature, Spec, spec_of
 from .errors import FailedStateError, InvalidArgumentError
 
@@ -59,8 +60,8 @@ def _rows_of(arrays: tuple[Any, ...]) -> int:
 def predictor(step: Entry, arrays: tuple[Any, ...],
               batch_size: int | None = None) -> Entry:
     """The entry that predicts; compiled from the step's model if there is none."""
-    program, signature = step.program, step._family.root.signature
-    for entry in program._entries.values():
+    program, signature = step.program, step.family.root.signature
+    for entry in program.entries.values():
         if _predicts_for(entry.signature, signature.model):
             return entry
     if program.lowered is None:
@@ -83,9 +84,7 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
     for name, array in zip(names, arrays):
         given = spec_of(array, name)
         specs[name] = Spec((rows, *given.shape[1:]), given.dtype)
-    from .compiled import compile
-    return compile(model, specs, program=program,
-                   name=own_name(step, NAME))
+    return compile_into(program, model, specs, name=own_name(step, NAME))
 
 
 def _predicts_for(own: Signature, model: Module | None) -> bool:
@@ -98,16 +97,16 @@ def _predicts_for(own: Signature, model: Module | None) -> bool:
 def own_name(step: Entry, kind: str) -> str:
     """Of the entry that does `kind` for a step: `kind` itself for the first one that
     asks, "kind_step" for others."""
-    taken = kind in step.program._entries
-    return "%s_%s" % (kind, step._family.root.name) if taken else kind
+    taken = kind in step.program.entries
+    return "%s_%s" % (kind, step.family.root.name) if taken else kind
 
 
 def entry_of(step: Entry, kind: str, advice: str = "") -> Entry:
     """The entry of a loaded program that own_name() has named. Which model `kind`
     itself is of, a plan does not say: where others have one of their own, it is the
     first step's."""
-    entries = step.program._entries
-    root = step._family.root.name
+    entries = step.program.entries
+    root = step.family.root.name
     own = "%s_%s" % (kind, root)
     if own in entries:
         return entries[own]

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ._tracing import DType, check_shape, dtype_name
+from ._dtypes import DType, check_shape, dtype_name
 
 if TYPE_CHECKING:
-    from .nn import Buffer, Module, Parameter
+    from ._tracing import Persistent
+    from .nn import Module
 
 #: aicf::OutputForm, by name.
 UNKNOWN, TENSOR, TUPLE, DICT, TENSOR_AND_DICT = (
@@ -86,7 +87,7 @@ class Signature:
     values: dict[str, Any] = field(default_factory=dict)
     #: What stands before "lr" and "step" of a step whose optimizer is not the first.
     optimizer_prefix: str = ""
-    persistent: dict[str, Parameter | Buffer] = field(default_factory=dict)
+    persistent: dict[str, Persistent] = field(default_factory=dict)
     #: The ops that were traced, in the seeds' form.
     nodes: str = ""
     # What was traced. None of it is there of a plan from a file.

@@ -97,7 +97,7 @@ class Family:
         signature = self.root.signature
         given = dict(zip(signature.specs, args), **kwargs)
         bound = {name: own for name, own in signature.specs.items() if "%s/%s" % (
-            self.root.name, name) in self.root.program._bound}
+            self.root.name, name) in self.root.program.bound_arrays}
         specs = _given_specs(given, signature.specs, bound)
         if specs == signature.specs:  # another of the family was called
             return self.root
@@ -129,7 +129,7 @@ class Family:
         note("compiling %r, for batches of %d rows" % (name, rows))
         try:
             made = signature.trace_again(specs, name)
-            entry = self.root.program._extend(made)
+            entry = self.root.program.add_entry(made)
         except (TraceError, CompileError) as reason:
             raise ShapeMismatchError(
                 "%s. The function cannot be compiled for %d rows: %s"
@@ -145,7 +145,7 @@ class Family:
     def _take_bindings(self, entry: Entry) -> None:
         """Inputs that do not change with the batch are the root's."""
         for name in self.root.signature.specs:
-            array = self.root.program._bound.get("%s/%s" % (self.root.name, name))
+            array = self.root.program.bound_arrays.get("%s/%s" % (self.root.name, name))
             if array is not None:
                 self.share_binding(entry, name, array)
 

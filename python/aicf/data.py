@@ -10,7 +10,8 @@ from typing import Any
 
 from . import ops
 from ._hints import missing
-from ._tracing import Tensor, as_tensor, current_trace, trace_error
+from ._tensor import Tensor
+from ._tracing import as_tensor, current_trace, trace_error
 from .nn import Buffer
 
 __all__ = ["Batches", "load_digits"]
@@ -67,10 +68,10 @@ class Batches:
             trace_error("a batch of %d rows is taken of %d"
                         % (self.size, tensors[0].shape[0]))
         trace.resident = (tensors[0].shape[0], self.size)
-        index = ops.shuffle(self.count._tensor(), size=tensors[0].shape[0],
+        index = ops.shuffle(as_tensor(self.count), size=tensors[0].shape[0],
                             seed=self.seed, batch=self.size)
         taken = tuple(ops.gather_rows(tensor, index) for tensor in tensors)
-        self.count.update(ops.step_inc(self.count._tensor()))
+        self.count.update(ops.step_inc(as_tensor(self.count)))
         return taken if len(taken) > 1 else taken[0]
 
 

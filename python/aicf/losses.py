@@ -12,7 +12,7 @@ from typing import Any
 
 from . import ops
 from ._hints import missing
-from ._tracing import Tensor
+from ._tensor import Tensor
 
 __all__ = ["accuracy_count", "binary_cross_entropy_with_logits", "cross_entropy",
            "l1_loss", "mse_loss"]

@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import ops
+from ._dtypes import DType, check_shape, dtype_name
 from ._hints import missing, no_module
-from ._tracing import (DType, Operators, Tensor, active_trace, as_tensor, check_shape,
-                       current_trace, dtype_name, trace_error)
+from ._tensor import Operators, Tensor
+from ._tracing import active_trace, as_tensor, current_trace, trace_error, unit
 
 __all__ = [
     "GELU", "Buffer", "Dropout", "Identity", "LayerNorm", "Linear", "Module",
@@ -66,7 +67,7 @@ class _Persistent(Operators):
         self.name = name
 
     def _tensor(self) -> Tensor:
-        return current_trace("a %s is used" % type(self).__name__.lower()).of(self)  # type: ignore[arg-type]
+        return current_trace("a %s is used" % type(self).__name__.lower()).of(self)
 
     @property
     def ndim(self) -> int:
@@ -114,7 +115,6 @@ class Parameter(_Persistent):
         if self.lr_scale is not None:
             attributes["aicf.lr_scale"] = float(self.lr_scale)
         if not self.requires_grad:
-            from ._tracing import unit
             attributes["aicf.frozen"] = unit()
         return attributes
 
@@ -244,14 +244,6 @@ class Module:
             elif isinstance(value, _Persistent):
                 yield _join(prefix, name), value
 
-    def _aliases(self) -> dict[str, str]:
-        """Other names of tied parameters, by which PyTorch's state_dict has them."""
-        own = {id(value): name for named in (self.named_parameters(),
-                                             self.named_buffers())
-               for name, value in named}
-        return {name: own[id(value)] for name, value in self._every_name()
-                if own[id(value)] != name}
-
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
         """Names and parameters, each once: a tied one has its first name."""
         return self._named(Parameter)
@@ -284,12 +276,6 @@ class Module:
             parameter.requires_grad = bool(requires_grad)
         return self
 
-    def _settings(self) -> Settings:
-        """What a trace asks of modules and parameters, as it is now."""
-        return Settings([(module, ("_training",)) for module in self.modules()]
-                        + [(parameter, ("requires_grad", "weight_decay", "lr_scale"))
-                           for parameter in self.parameters()])
-
     def extra_repr(self) -> str:
         return ""
 
@@ -298,6 +284,22 @@ class Module:
                  for name, child in self.named_children()]
         inside = "\n" + "\n".join(lines) + "\n" if lines else self.extra_repr()
         return "%s(%s)" % (type(self).__name__, inside)
+
+
+def aliases_of(model: Module) -> dict[str, str]:
+    """Other names of tied parameters, by which PyTorch's state_dict has them."""
+    own = {id(value): name for named in (model.named_parameters(),
+                                         model.named_buffers())
+           for name, value in named}
+    return {name: own[id(value)] for name, value in model._every_name()
+            if own[id(value)] != name}
+
+
+def settings_of(model: Module) -> Settings:
+    """What a trace asks of modules and parameters, as it is now."""
+    return Settings([(module, ("_training",)) for module in model.modules()]
+                    + [(parameter, ("requires_grad", "weight_decay", "lr_scale"))
+                       for parameter in model.parameters()])
 
 
 def shapes_text(result: Any) -> str:

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ._dtypes import DType
 from ._hints import missing as _missing
-from ._tracing import DType, Tensor
 from ._tracing import emit as _emit, emit1 as _emit1
 from ._tracing import to_bool as _bool, to_dtype as _dtype
 from ._tracing import to_float as _float, to_int as _int
 from ._tracing import to_ints as _ints
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
 
 __all__ = [
     "adam_step",

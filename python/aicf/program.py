@@ -22,7 +22,7 @@ from .errors import (AICFError, DTypeMismatchError, FailedStateError,
                      near_names)
 
 if TYPE_CHECKING:
-    from .compiled import Lowered
+    from ._lowered import Lowered
 
 __all__ = ["Entry", "Program"]
 
@@ -76,6 +76,13 @@ class Program:
 
     One thread at a time uses a program: a call while another thread is in one raises
     FailedStateError. Programs are independent of each other.
+
+    Attributes:
+        plan: what runs.
+        device: where.
+        executor: what runs it.
+        lowered: what it was compiled from; None for a plan from a file.
+        bound_arrays: by name, the arrays that tensors live in since bind().
     """
 
     def __init__(self, plan: _runtime.Plan, device: _runtime.Device, *, seed: int = 0,
@@ -87,10 +94,12 @@ class Program:
         self.device, self.seed, self.lowered = device, seed, lowered
         self._pid = os.getpid()
         self._entries: dict[str, Entry] = {}
-        self._bound: dict[str, Any] = {}
+        self.bound_arrays: dict[str, Any] = {}
         self._initial: dict[str, Any] = {}  # of what starts as an array
         self._set_plan(plan, _runtime.Executor.create(plan, device, seed=seed))
         _programs.add(self)
+        for signature in lowered.traced.signatures.values() if lowered else ():
+            self._start(signature, self._initial)
 
     def _set_plan(self, plan: _runtime.Plan, executor: _runtime.Executor) -> None:
         self.plan, self.executor = plan, executor
@@ -102,8 +111,8 @@ class Program:
         for name, entry in self._entries.items():
             root, rows = _sizes.split_name(name)
             if rows and root in self._entries:
-                entry._family = self._entries[root]._family
-                entry._family.by_rows[rows] = entry
+                entry.family = self._entries[root].family
+                entry.family.by_rows[rows] = entry
 
     def _signature_of(self, name: str) -> Signature:
         """What the plan says of an entry."""
@@ -148,11 +157,15 @@ class Program:
                               ", ".join(self._entries)))
         return self._entries[name]
 
-    def _extend(self, signature: Signature) -> Entry:
+    def add_entry(self, signature: Signature) -> Entry:
         """The program with the entry that was just traced. If it does not compile or
         finds no memory, the program is as before. An entry whose own values cannot
         be written stays, and says so when it is called."""
-        assert self.lowered is not None
+        if self.lowered is None or not isinstance(signature, Signature) \
+                or self.lowered.traced.signatures.get(signature.name) is not signature:
+            raise InvalidArgumentError("%r is not a signature that this program's trace "
+                                       "has: aicf.compile(..., program=program) adds "
+                                       "an entry" % (signature,))
         known = {t["name"] for t in self.plan.persistent()}
         try:
             lowered = self.lowered.again()
@@ -289,15 +302,15 @@ class Program:
         """
         metadata = self.executor.load_checkpoint(os.fspath(directory))
         for entry in self._entries.values():
-            entry._family.batch = 0
+            entry.family.batch = 0
         return metadata
 
     def _check_whole_updates(self) -> None:
         for entry in self._entries.values():
-            if entry._family.batch:
+            if entry.family.batch:
                 raise FailedStateError(
                     "%r is in the middle of an update: %d of %d batches are in" % (
-                        entry.name, entry._family.batch,
+                        entry.name, entry.family.batch,
                         entry.signature.accumulate))
 
     def discard_update(self) -> int:
@@ -305,7 +318,7 @@ class Program:
 
         Returns: how many batches that were.
         """
-        families = {e._family for e in self._entries.values() if e._family.batch}
+        families = {e.family for e in self._entries.values() if e.family.batch}
         return sum(family.root.discard_update() for family in families)
 
     def set(self, name: str, value: Any) -> None:
@@ -339,16 +352,16 @@ class Program:
         if role not in ("param", "state", "hyper"):
             raise InvalidArgumentError("\"%s\" is not a param, state or hyper" % name)
         self.executor.bind(name, array)
-        self._bound[name] = array
+        self.bound_arrays[name] = array
 
     def reset(self) -> None:
         """Parameters and states back to the values that they started with."""
         self.executor.reset_state()
         for name, value in self._initial.items():
-            if name not in self._bound:
+            if name not in self.bound_arrays:
                 self.executor.write(name, value)
         for entry in self._entries.values():
-            entry._family.batch = 0
+            entry.family.batch = 0
 
     # What it is
 
@@ -413,6 +426,7 @@ class Entry:
     Attributes:
         program: what it shares values through.
         signature: its name and inputs.
+        family: the entries of the same function for other batch sizes.
     """
 
     def __init__(self, program: Program, signature: Signature) -> None:
@@ -420,7 +434,7 @@ class Entry:
         self._runners: tuple[Any, ...] = ()
         self._outputs: tuple[str, ...] = ()  # all that the plan has
         self._is_packed = True  # the runner's outputs are not what a call returns
-        self._family = _sizes.Family(self)
+        self.family = _sizes.Family(self)
 
     @property
     def name(self) -> str:
@@ -441,19 +455,23 @@ class Entry:
         self._outputs = tuple(self._runners[0].outputs)
         self._is_packed = self.signature.form != "tensor" or len(self._outputs) > 1
         order = tuple(self._runners[0].inputs)
-        for name, array in program._bound.items():
+        for name, array in program.bound_arrays.items():
             head, _, tail = name.partition("/")
             if head == self.name and tail in order:
                 for runner in self._runners:
                     runner.bind(tail, array)
         return self._runners
 
+    def _ensure_runners(self) -> None:
+        if not self._runners:
+            self._prepare()
+
     def _next(self) -> Any:
         """The runner of this call: all but the last batch of an update only add."""
         runners = self._runners or self._prepare()
         if len(runners) == 1:
             return runners[0]
-        return runners[self._family.batch != self.signature.accumulate - 1]
+        return runners[self.family.batch != self.signature.accumulate - 1]
 
     def _unpack(self, values: Any) -> Any:
         return self.signature.pack(values if isinstance(values, tuple) else (values,),
@@ -484,7 +502,7 @@ class Entry:
                 values = self._next()(*args, **kwargs)
                 self._count()
         except ShapeMismatchError as error:
-            other = self._family.entry_for(args, kwargs, error)
+            other = self.family.entry_for(args, kwargs, error)
             if other is self:
                 raise
             return other(*args, **kwargs)
@@ -510,7 +528,7 @@ class Entry:
 
     def _count(self) -> None:
         if len(self._runners) > 1:
-            family = self._family
+            family = self.family
             family.batch = (family.batch + 1) % self.signature.accumulate
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
@@ -549,18 +567,18 @@ class Entry:
         others are bound; the arrays are kept alive. Graphs are captured anew."""
         for name in inputs:
             self._check_input(name)
-        self._runners or self._prepare()
+        self._ensure_runners()
         for name, array in inputs.items():
             for runner in self._runners:
                 runner.bind(name, array)
             for entry in self._entry_names():
-                self.program._bound["%s/%s" % (entry, name)] = array
-            if self is self._family.root:
-                for other in self._family.by_rows.values():
-                    self._family.share_binding(other, name, array)
+                self.program.bound_arrays["%s/%s" % (entry, name)] = array
+            if self is self.family.root:
+                for other in self.family.by_rows.values():
+                    self.family.share_binding(other, name, array)
 
     def _entry_names(self) -> list[str]:
-        self._runners or self._prepare()
+        self._ensure_runners()
         return [self.name, self.name + ACCUMULATE][:len(self._runners)]
 
     def _check_input(self, name: str) -> None:
@@ -607,7 +625,7 @@ class Entry:
 
         Returns: how many batches that were.
         """
-        dropped, family = self._family.batch, self._family
+        dropped, family = self.family.batch, self.family
         if not dropped:
             return 0
         import numpy

@@ -20,8 +20,10 @@ from typing import Any
 from . import _runtime, ops
 from ._runtime import (Graph, Stream, graph_begin, graph_end, graph_launch,
                        graph_reset)
-from ._tracing import DType, EntryTrace, Tensor, as_tensor, attribute_text
-from ._signature import Signature
+from ._dtypes import DType
+from ._signature import Signature, Spec, spec
+from ._tensor import Tensor
+from ._tracing import EntryTrace, as_tensor, attribute_text
 from .compiled import Lowered, Program, Traced, trace
 from .compiled import trace_step as _trace_step
 from .program import open_device
@@ -70,7 +72,7 @@ class ModelBuilder:
         self._traced = Traced()
         self._names: dict[int, str] = {}
         self._trace = EntryTrace(self._traced.module, name, self._names, training,
-                                 seed)
+                                 seed, Tensor)
         self._owners: dict[str, Any] = {}
         self._outputs: list[tuple[str, Tensor, bool]] = []
         self._is_built = False
@@ -78,7 +80,6 @@ class ModelBuilder:
 
     def input(self, name: str, shape: Any, dtype: DType = "f32") -> Tensor:
         """An input of the function."""
-        from .compiled import spec
         described = spec(shape, dtype)
         with self._open():
             return self._trace.input(name, described.shape, described.dtype)
@@ -141,7 +142,8 @@ class ModelBuilder:
         with self._open():
             self._trace.finish(self._outputs, attributes)
         self._is_built = True
-        signature = Signature(self._trace.name, self._trace.input_specs())
+        signature = Signature(self._trace.name, {
+            name: Spec(*type) for name, type in self._trace.input_types().items()})
         if optimizer is not None and isinstance(optimizer.lr, (int, float)):
             signature.values["lr"] = float(optimizer.lr)
         self._traced._add_signature(signature, self._trace)

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _predict, _sizes, _sources
+from ._further import compile_into
 from ._signature import Spec, spec_of
 from .callbacks import Callback, History, as_callback, monitored
 from .errors import FailedStateError, InvalidArgumentError, InvalidFileError
@@ -250,7 +251,7 @@ RESERVED = ("epoch", "seconds")
 
 def _check_metrics(step: Entry, metrics: Mapping[str, Metric],
                    has_validation: bool) -> dict[str, Metric]:
-    root = step._family.root
+    root = step.family.root
     outputs = [t["name"] for t in root.program.plan.io(root.name)
                if t["role"] == "output"]
     for name in RESERVED:
@@ -274,7 +275,7 @@ def _check_metrics(step: Entry, metrics: Mapping[str, Metric],
 
 
 def _inputs(step: Entry) -> tuple[str, ...]:
-    return step._family.root.signature.inputs
+    return step.family.root.signature.inputs
 
 
 def _hold_back(step: Entry, data: Any, validation: Any, seed: int) -> tuple[Any, Any]:
@@ -293,7 +294,7 @@ def _hold_back(step: Entry, data: Any, validation: Any, seed: int) -> tuple[Any,
 
 def _source(step: Entry, data: Any, batch_size: int | None, shuffle: bool, seed: int,
             epochs: int, batches: int | None) -> _sources.Source:
-    signature = step._family.root.signature
+    signature = step.family.root.signature
     if data is None or signature.resident:
         return _resident(step, data, batch_size, batches)
     if not _sources.holds_arrays(data):
@@ -308,7 +309,7 @@ def _source(step: Entry, data: Any, batch_size: int | None, shuffle: bool, seed:
 
 def _resident(step: Entry, data: Any, batch_size: int | None,
               batches: int | None) -> _sources.Resident:
-    signature = step._family.root.signature
+    signature = step.family.root.signature
     rows, size = signature.resident or (0, 1)
     if batch_size not in (None, size):
         raise InvalidArgumentError("batch_size is %d, and the step takes its batches "
@@ -335,7 +336,7 @@ class _Validator:
         if _sources.holds_arrays(data):
             self.arrays = _sources.named_arrays(data, names, "validation")
             rows = batch_size or _sizes.common_rows(
-                (evaluate or step)._family.root.signature.specs)
+                (evaluate or step).family.root.signature.specs)
             self.source: _sources.Source = _sources.Arrays(
                 self.arrays, min(rows or _predict.DEFAULT_ROWS, _sources.count_rows(
                     self.arrays, "validation")), False, 0)
@@ -357,8 +358,8 @@ class _Validator:
         return {**totals.means("val_"), **self._of_predictions()}
 
     def _compile(self, batch: Mapping[str, Any]) -> Entry:
-        program, signature = self.step.program, self.step._family.root.signature
-        for known in program._entries.values():
+        program, signature = self.step.program, self.step.family.root.signature
+        for known in program.entries.values():
             own = known.signature
             if own.source == signature.source and own.model is signature.model \
                     and not own.is_training and not _sizes.split_name(own.name)[1] \
@@ -371,16 +372,15 @@ class _Validator:
                 "%r takes its batches on the device, so it cannot be evaluated on other "
                 "rows: fit(evaluate=aicf.compile(a function of a batch, ..., "
                 "program=step))" % self.step.name)
-        from .compiled import compile
         assert signature.source is not None
         specs: dict[str, Spec] = {n: spec_of(a, n) for n, a in batch.items()}
-        return compile(signature.source, specs, program=program, model=signature.model,
-                       name=_predict.own_name(self.step, EVALUATE))
+        return compile_into(program, signature.source, specs, model=signature.model,
+                            name=_predict.own_name(self.step, EVALUATE))
 
     def _of_predictions(self) -> dict[str, float]:
         if not self.functions or self.arrays is None:
             return {}
-        model = self.step._family.root.signature.model
+        model = self.step.family.root.signature.model
         taken = _predict.forward_inputs(model) if model else []
         if not model:  # a loaded plan: what its entry takes
             taken = list(_predict.entry_of(self.step, _predict.NAME).signature.inputs)
@@ -446,7 +446,7 @@ class _Loop:
                 bar(self.totals)
                 for callback in self.callbacks:
                     callback.on_batch_end(run)
-                is_whole = not step._family.batch
+                is_whole = not step.family.batch
                 ends = self.interrupt.is_pressed or bool(run.history.stopped)
                 if is_whole and ends:
                     break

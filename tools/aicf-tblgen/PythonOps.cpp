@@ -211,13 +211,14 @@ bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
         "from __future__ import annotations\n\n"
         "import sys\n"
         "from collections.abc import Sequence\n"
-        "from typing import Any\n\n"
+        "from typing import TYPE_CHECKING, Any\n\n"
+        "from ._dtypes import DType\n"
         "from ._hints import missing as _missing\n"
-        "from ._tracing import DType, Tensor\n"
         "from ._tracing import emit as _emit, emit1 as _emit1\n"
         "from ._tracing import to_bool as _bool, to_dtype as _dtype\n"
         "from ._tracing import to_float as _float, to_int as _int\n"
         "from ._tracing import to_ints as _ints\n\n"
+        "if TYPE_CHECKING:\n    from ._tensor import Tensor\n\n"
         "__all__ = [\n";
   std::vector<const Record *> ops(records.getAllDerivedDefinitions("AICF_Op"));
   llvm::sort(ops, [](const Record *a, const Record *b) {

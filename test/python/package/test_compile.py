@@ -299,6 +299,17 @@ def test_an_entry_that_does_not_compile_leaves_the_program(batch):
     aicf.compile(lambda x: x + 1, {"x": INPUTS["x"]}, program=step, name="clash")
 
 
+def test_only_what_was_traced_into_a_program_becomes_an_entry_of_it(tmp_path):
+    step, other = make_step(), make_step()
+    step.save(tmp_path / "a.plan")
+    for program, signature in ((step.program, "predict"),
+                               (step.program, other.signature),
+                               (aicf.load(tmp_path / "a.plan"), step.signature)):
+        with pytest.raises(aicf.errors.InvalidArgumentError, match="not a signature"):
+            program.add_entry(signature)
+    assert list(step.program.entries) == ["train_step"]
+
+
 def test_an_entry_that_cannot_start_leaves_the_program(batch, monkeypatch):
     """Whatever fails on the way to the new executor: the old one goes on."""
     from aicf import compiled

@@ -215,7 +215,7 @@ def test_every_option_of_the_compiler_is_known():
     """One that the compiler has and Python does not would be refused here."""
     import subprocess
 
-    from aicf.compiled import _OPTION_VALUES
+    from aicf._lowered import _OPTION_VALUES
     from conftest import BINARY, PROGRAM_ENV
     text = subprocess.run([BINARY / "bin/aicf-opt", "--help"], env=PROGRAM_ENV,
                           capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,58 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Element types and shapes: what users may write for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _runtime
+from ._runtime import MAX_RANK
+
+DTYPES = _runtime.dtypes()
+_ALIASES = {"float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32",
+            "float": "f32", "float64": "f64", "double": "f64", "int32": "i32",
+            "int": "i32", "int64": "i64", "long": "i64"}
+
+#: An element type: its name ("f32"), NumPy's or PyTorch's object, or their names.
+DType = Any
+
+
+def dtype_name(dtype: DType) -> str:
+    """The name of an element type. Raises TypeError for one that AICF has not."""
+    if isinstance(dtype, str):
+        name = dtype
+    else:  # numpy.float32, numpy.dtype("f4"), torch.float32, jax.numpy.float32
+        name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) \
+            or str(dtype)
+        name = name.rpartition(".")[2]
+    name = _ALIASES.get(name, name)
+    if name not in DTYPES:
+        raise TypeError("%r is not an element type of AICF: expected one of %s"
+                        % (dtype, ", ".join(DTYPES)))
+    return name
+
+
+def check_shape(shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple. Raises TypeError, ValueError."""
+    if isinstance(shape, int) and not isinstance(shape, bool):
+        shape = (shape,)
+    try:
+        dims = tuple(to_index(dim) for dim in shape)
+    except TypeError:
+        raise TypeError("%r is not a shape: expected a sequence of ints"
+                        % (shape,)) from None
+    if len(dims) > MAX_RANK:
+        raise ValueError("a shape of %d dimensions, expected at most %d"
+                         % (len(dims), MAX_RANK))
+    for dim in dims:
+        if not 1 <= dim < 2**31:
+            raise ValueError("dimension %d of %r: expected 1 to 2^31 - 1"
+                             % (dim, dims))
+    return dims
+
+
+def to_index(value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError
+    return int(value.__index__())

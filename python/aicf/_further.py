@@ -1,0 +1,63 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Further entries of a program that is there: traced into its module, compiled with
+the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _sizes
+from ._signature import specs_of
+from .errors import FailedStateError
+
+if TYPE_CHECKING:
+    from ._traced import Traced
+    from .nn import Module
+    from .program import Entry, Program
+
+
+def entry_name(function: Callable[..., Any]) -> str:
+    """Of an entry whose user gave none."""
+    name = getattr(function, "__name__", "predict")
+    return name if name.isidentifier() else "predict"
+
+
+def traced_of(program: Program) -> Traced:
+    if program.lowered is None:
+        raise FailedStateError("a program from a plan file takes no further entries: "
+                               "its IR is not there")
+    return program.lowered.traced
+
+
+def entry_of_another_size(program: Program, source: Any, model: Any,
+                           inputs: Mapping[str, Any], name: str) -> Entry | None:
+    """The entry of the same function for these inputs, if it is there already under
+    this name, or can be made of it."""
+    entry = program.entries.get(name)
+    if entry is None or entry.signature.source != source \
+            or (entry.signature.model or source) is not model:
+        return None
+    specs = specs_of(inputs)
+    if specs == entry.signature.specs:
+        return entry
+    rows = _sizes.other_rows(entry.signature.specs, specs)
+    again = entry.signature.trace_again
+    if not rows or again is None:
+        return None
+    return entry.family.by_rows.get(rows) or program.add_entry(
+        again(specs, _sizes.sized_name(name, rows)))
+
+
+def compile_into(program: Program, function: Callable[..., Any],
+                 inputs: Mapping[str, Any], *, model: Module | None = None,
+                 name: str | None = None, training: bool = False, seed: int = 0,
+                 shapes: str = "batch") -> Entry:
+    """aicf.compile(..., program=program)."""
+    traced = traced_of(program)
+    known = entry_of_another_size(program, function, model or function, inputs,
+                                  name or entry_name(function))
+    return known or program.add_entry(
+        traced.add(function, inputs, model=model, name=name, training=training,
+                   seed=seed, shapes=shapes))

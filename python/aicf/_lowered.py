@@ -1,0 +1,119 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Lowered: a traced module, compiled for a device; every stage as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _runtime
+from .errors import Diagnostic, near_names, read_diagnostics
+from .program import Program, open_device
+
+if TYPE_CHECKING:
+    from . import _compiler
+    from ._traced import Traced
+
+PRECISIONS = ("f32", "tf32", "bf16", "f16")
+
+#: What an option may be. The compiler's own parser says of a bad value on stderr
+#: what it expects; that all options are here is tested.
+_OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
+    "opt_level": (0, 1, 2), "keep": ("none", "grad", "all"), "streams": int,
+    "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
+}
+
+
+def _check_option(name: str, value: Any) -> None:
+    legal = _OPTION_VALUES.get(name)
+    if isinstance(legal, tuple):
+        if isinstance(value, bool) or value not in legal:
+            raise ValueError("option %s is %r, expected one of %s" % (
+                name, value, ", ".join(map(repr, legal))))
+    elif legal is not None and (not isinstance(value, legal)
+                                or isinstance(value, bool) and legal is int):
+        raise TypeError("option %s is %r, expected %s" % (name, value, {
+            int: "an int", bool: "True or False", str: "a str"}[legal]))
+
+
+def _option_text(name: str, value: Any) -> str:
+    if name not in _OPTION_VALUES and name not in ("target", "mixed_precision"):
+        raise TypeError("there is no option %r%s; options of the compiler are %s" % (
+            name, near_names(name, _OPTION_VALUES), ", ".join(_OPTION_VALUES)))
+    _check_option(name, value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text or any(c.isspace() or c in "{}'\"" for c in text):
+        raise ValueError("option %s is %r, expected a text without blanks, quotes and "
+                         "braces" % (name, value))
+    return "%s=%s" % (name.replace("_", "-"), text)
+
+
+class Lowered:
+    """A traced module, compiled for a device."""
+
+    def __init__(self, traced: Traced, device: str, precision: str,
+                 options: Mapping[str, Any]) -> None:
+        kind = device.partition(":")[0] if isinstance(device, str) else ""
+        if kind not in ("cpu", "cuda"):
+            raise ValueError("device is %r, expected \"cpu\", \"cuda\" or \"cuda:N\""
+                             % (device,))
+        if precision not in PRECISIONS:
+            raise ValueError("precision is %r, expected one of %s"
+                             % (precision, ", ".join(PRECISIONS)))
+        self.traced, self.device, self.precision = traced, device, precision
+        self._options = dict(options)
+        given = {"target": kind, "streams": 2 if kind == "cuda" else 1, **options}
+        if precision in ("bf16", "f16"):
+            given["mixed_precision"] = precision
+        self._text = " ".join(_option_text(n, v) for n, v in given.items())
+        self._math = "tf32" if precision == "tf32" else ""
+        module, notes = traced.module.lower(self._text, "plan", self._math)
+        self._module: _compiler.Module = module
+        #: What the compiler warned of.
+        self.diagnostics: list[Diagnostic] = read_diagnostics(notes)
+        self._plan: _runtime.Plan | None = None
+
+    @property
+    def plan(self) -> _runtime.Plan:
+        """The verified plan."""
+        if self._plan is None:
+            self._plan = _runtime.Plan.parse(self._module.plan())
+        return self._plan
+
+    def again(self) -> Lowered:
+        """Of what the trace has by now, with the same options."""
+        return Lowered(self.traced, self.device, self.precision, self._options)
+
+    def as_text(self, stage: str = "plan") -> str:
+        """The module after a phase: "aicf" (the whole step: gradients, updates),
+        "aicf_rt" (its calls on tensors) or "plan" (calls on buffers)."""
+        if stage == "plan":
+            return self._module.text(False)
+        if stage not in ("aicf", "aicf_rt"):
+            raise ValueError("stage is %r, expected aicf, aicf_rt or plan" % (stage,))
+        return self.traced.module.lower(self._text, stage, self._math)[0].text(False)
+
+    def dump(self) -> str:
+        """The calls, a line a primitive, with the labels of their values."""
+        return self._module.dump_calls()
+
+    def report(self) -> list[Diagnostic]:
+        """What was fused, copied and chosen, and why; compiles once more."""
+        notes = self.traced.module.lower(self._text, "plan", self._math,
+                                         remarks=True)[1]
+        return read_diagnostics(notes)
+
+    def compile(self, *, seed: int = 0, threads: int = 0, tune: str = "off",
+                tuning_file: str = "") -> Program:
+        """A program on the device.
+
+        Args:
+            seed: of the initialisers.
+            threads: of the CPU device; 0: all cores.
+            tune, tuning_file: how CUDA's library algorithms are chosen.
+        Raises: DeviceError, NotImplementedError (no GPU, no CUDA device).
+        """
+        device = open_device(self.device, threads=threads, tune=tune,
+                             tuning_file=tuning_file)
+        return Program(self.plan, device, seed=seed, lowered=self)

@@ -1,0 +1,332 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Traced: functions as aicf IR, as the user wrote them. Nothing is compiled here."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _sizes
+from ._further import entry_name
+from ._hints import no_module
+from ._signature import (DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec,
+                         specs_of)
+from ._tensor import Tensor
+from ._tracing import EntryTrace, Operand, as_tensor, attribute_text, location_of
+from .errors import TraceError
+from .nn import Module, aliases_of, settings_of
+from .optim import Optimizer, Schedule
+from .program import ACCUMULATE
+
+if TYPE_CHECKING:
+    from ._lowered import Lowered
+
+Outputs = list[tuple[str, Tensor, bool]]  # name, value, whether it is minimized
+
+
+def _outputs_of(result: Any, is_step: bool) -> tuple[str, Outputs]:
+    """The form and the named outputs of what a function returned."""
+    if isinstance(result, tuple) and len(result) == 2 \
+            and isinstance(result[1], Mapping) and isinstance(result[0], Operand):
+        first = "loss" if is_step or not as_tensor(result[0]).shape else "output"
+        if first in result[1]:
+            raise TraceError("%r is the name of the first result: the dict behind it "
+                             "may not have it too" % first)
+        return TENSOR_AND_DICT, [(first, as_tensor(result[0]), is_step),
+                                 *_named(result[1])]
+    if is_step:
+        if not isinstance(result, Operand):
+            raise TraceError("a loss function returned %r, expected a 0-d tensor, or "
+                             "one and a dict of further outputs" % (result,))
+        return TENSOR, [("loss", as_tensor(result), True)]
+    if isinstance(result, Operand):
+        return TENSOR, [("output", as_tensor(result), False)]
+    if isinstance(result, Mapping) and result:
+        return DICT, _named(result)
+    if isinstance(result, (tuple, list)) and result:
+        return TUPLE, [("output%d" % i, _output(value, i), False)
+                       for i, value in enumerate(result)]
+    raise TraceError("a traced function returned %r, expected a tensor, a tuple or "
+                     "dict of tensors, or a tensor and a dict" % (result,))
+
+
+def _named(outputs: Mapping[Any, Any]) -> Outputs:
+    if not all(isinstance(name, str) for name in outputs):
+        raise TraceError("a function returned a dict whose keys are not names")
+    return [(name, _output(value, name), False) for name, value in outputs.items()]
+
+
+def _output(value: Any, which: Any) -> Tensor:
+    if not isinstance(value, Operand):
+        raise TraceError("output %s of a traced function is %r, expected a tensor"
+                         % (which, value))
+    return as_tensor(value)
+
+
+def _names_of(model: Module | None) -> dict[int, str]:
+    if model is None:
+        return {}
+    if not isinstance(model, Module):
+        no_module(model)
+    return {id(owner): name for named in (model.named_parameters(),
+                                          model.named_buffers(),
+                                          model.named_modules())
+            for name, owner in named}
+
+
+class Traced:
+    """aicf IR of one entry or more, as the functions were written."""
+
+    def __init__(self) -> None:
+        from . import _compiler
+        self.module = _compiler.Module()
+        self.signatures: dict[str, Signature] = {}
+        self._sized = ""  # the entry for another batch size that is being traced
+        #: Of each step, its optimizer; the first step is the module's first.
+        self._optimizers: dict[str, Optimizer] = {}
+
+    def as_text(self, locations: bool = False) -> str:
+        """The module in MLIR's form, with the user's lines if `locations`."""
+        return self.module.text(locations)
+
+    def dump(self) -> str:
+        """The ops in trace order, values by label, in the seeds' form."""
+        return "\n".join(("// @%s\n" % s.name if len(self.signatures) > 1 else "")
+                         + s.nodes for s in self.signatures.values())
+
+    def dump_lowered(self) -> str:
+        """The calls that these ops lower to, a line a primitive, in the same form."""
+        return self.module.dump_calls()
+
+    def lower(self, device: str = "cpu", precision: str = "f32",
+              **options: Any) -> Lowered:
+        """Checks, derives, lowers and plans.
+
+        Args:
+            device: "cpu" or "cuda".
+            precision: "f32", "tf32" (products on tensor cores), "bf16" or "f16"
+                (forward and backward in it, f32 masters; f16 with a loss scale).
+            options: opt_level (0, 1, 2), streams, split_step, keep ("grad", "all"),
+                require_inplace, max_groups, profile (the path of a file).
+        Raises: CompileError with the user's line; ValueError, TypeError for options.
+        """
+        from ._lowered import Lowered
+        return Lowered(self, device, precision, options)
+
+    # One entry more
+
+    def add_step(self, model: Module, loss: Callable[..., Any],
+                 optimizer: Optimizer | None, inputs: Mapping[str, Any], *,
+                 name: str = "train_step", seed: int = 0, shapes: str = "batch",
+                 outputs: Sequence[str] = ()) -> Signature:
+        """Traces loss(model, **inputs), which returns the loss, or (loss, dict of
+        further outputs).
+
+        Steps with the same optimizer object share its learning rate and its count.
+        Those of the first optimizer are called "lr" and "step", those of another
+        one "<name>/lr" and "<name>/step", by the first step that uses it."""
+        if optimizer is not None and not isinstance(optimizer, Optimizer):
+            raise TypeError("optimizer is a %s, expected one of aicf.optim"
+                            % type(optimizer).__name__)
+        attributes: dict[str, Any] = {}
+        owner = self._owner_of(optimizer, name)
+        prefix = "" if owner == next(iter(self._optimizers), owner) else owner + "/"
+        if optimizer is not None:
+            attributes["aicf.optimizer"] = attribute_text(
+                optimizer.attribute(prefix + "lr"))
+            if outputs:
+                attributes["aicf.outputs"] = attribute_text(_names_text(outputs))
+            if self._optimizers:  # of the first, the compiler says the same
+                attributes["aicf.step_count"] = attribute_text(
+                    '"%sstep"' % prefix)
+        signature = self._trace(lambda **given: loss(model, **given), loss, model,
+                                inputs, name, True, seed, attributes, is_step=True)
+        signature.is_fixed = _is_fixed(shapes)
+        signature.trace_again = self._as_now(model, lambda specs, sized: self.add_step(
+            model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
+        if optimizer is not None:
+            signature.accumulate = optimizer.accumulate
+            signature.optimizer_prefix = prefix
+            if isinstance(optimizer.lr, Schedule):
+                rates = optimizer.lr.rates()
+                if rates is not None:
+                    signature.values[prefix + "lr_table"] = rates
+            else:
+                signature.values[prefix + "lr"] = float(optimizer.lr)
+            self._optimizers[name] = optimizer
+        return signature
+
+    def _owner_of(self, optimizer: Optimizer | None, name: str) -> str:
+        """The first step with this very optimizer object."""
+        for owner, known in self._optimizers.items():
+            if known is optimizer:
+                return owner
+        return name
+
+    def add(self, function: Callable[..., Any], inputs: Mapping[str, Any], *,
+            model: Module | None = None, name: str | None = None,
+            training: bool = False, seed: int = 0,
+            shapes: str = "batch") -> Signature:
+        """Traces function(**inputs), which returns a tensor, a tuple or dict of
+        tensors, or a tensor and a dict. A Module is a function of its forward's
+        arguments; a function that cannot be called with the inputs alone gets the
+        model before them, as a step's loss function does."""
+        if model is None and isinstance(function, Module):
+            model = function
+        if hasattr(function, "forward") and not isinstance(function, Module):
+            no_module(function)
+        if not callable(function):
+            raise TypeError("a %s is not a function" % type(function).__name__)
+        name = entry_name(function) if name is None else name
+        takes_model = _takes_model(function, model, inputs)
+        call = (lambda **given: function(model, **given)) if takes_model else function
+        signature = self._trace(call, function, model, inputs, name, training, seed,
+                                {}, is_step=False, takes_model=takes_model)
+        signature.is_fixed = _is_fixed(shapes)
+        signature.trace_again = self._as_now(model, lambda specs, sized: self.add(
+            function, specs, model=model, name=sized, training=training, seed=seed))
+        return signature
+
+    def _trace(self, call: Callable[..., Any], source: Callable[..., Any],
+               model: Module | None, inputs: Mapping[str, Any], name: str,
+               training: bool, seed: int, attributes: Mapping[str, Any],
+               is_step: bool, takes_model: bool = False) -> Signature:
+        specs, names = specs_of(inputs), _names_of(model)
+        self._check_name(name)
+        _check_call(source, specs, is_step or takes_model)
+        entry = EntryTrace(self.module, name, names, training, int(seed), Tensor)
+        signature = Signature(name, dict(specs), source=source, model=model,
+                              is_training=training)
+        try:
+            with entry.active():
+                tensors = {n: entry.input(n, s.shape, s.dtype)
+                           for n, s in specs.items()}
+                result = call(**tensors)
+                form, outputs = _outputs_of(result, is_step)
+                if is_step and outputs[0][1].shape:
+                    raise TraceError("the loss is %s, expected a 0-d tensor: take its "
+                                     "mean()" % outputs[0][1])
+                signature.form = form
+                signature.outputs = tuple(n for n, _, _ in outputs)
+                signature.resident, signature.layers = entry.resident, entry.layers
+                entry.finish(outputs, {**attributes, "aicf.output_form": form})
+        except TraceError as error:
+            if not error.filename:  # about what the function returned
+                raise TraceError(error.message, *location_of(source)) from None
+            raise
+        if model is not None:
+            signature.aliases = aliases_of(model)
+            signature.unused = {
+                name for named in (model.named_parameters(), model.named_buffers())
+                for name, _ in named if name not in entry.persistent}
+        self._add_signature(signature, entry)
+        return signature
+
+    def _as_now(self, model: Module | None,
+                trace: Callable[[Mapping[str, Spec], str], Signature]
+                ) -> Callable[[Mapping[str, Spec], str], Signature]:
+        """`trace`, with the model frozen and in the mode that it is in by now: another
+        batch size must not train what this one does not."""
+        settings = settings_of(model) if model is not None else None
+
+        def again(specs: Mapping[str, Spec], name: str) -> Signature:
+            self._sized = name
+            try:
+                with settings.restored() if settings else contextlib.nullcontext():
+                    return trace(specs, name)
+            finally:
+                self._sized = ""
+        return again
+
+    def _check_name(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise TypeError("the name of an entry is %r, expected a str" % (name,))
+        if name.endswith(ACCUMULATE):
+            raise ValueError("an entry may not be called %r: that is how the compiler "
+                             "calls one that adds up gradients" % name)
+        root, rows = _sizes.split_name(name)
+        if rows and name != self._sized:
+            raise ValueError("an entry may not be called %r: that is how one of %r "
+                             "for batches of %d rows is called" % (name, root, rows))
+
+    def _add_signature(self, signature: Signature, entry: EntryTrace) -> None:
+        for other in self.signatures.values():
+            for name, owner in entry.persistent.items():
+                known = other.persistent.get(name)
+                if owner.name and known is not None and known is not owner:
+                    self.module.erase_function(signature.name)
+                    raise TraceError("%s and %s have two different tensors of the name "
+                                     "%r: name= gives one another"
+                                     % (other.name, signature.name, name))
+        signature.persistent = entry.persistent
+        signature.values.update(entry.hypers)
+        signature.nodes = entry.dump()
+        self.signatures[signature.name] = signature
+
+    def forget(self, name: str) -> None:
+        """Removes an entry, as if it had not been traced."""
+        self.module.erase_function(name)
+        self.signatures.pop(name, None)
+        self._optimizers.pop(name, None)
+
+
+def _names_text(names: Sequence[str]) -> str:
+    """An array of names as MLIR writes it."""
+    if isinstance(names, str) or not all(
+            isinstance(n, str) and n and n.isprintable() and '"' not in n
+            and "\\" not in n for n in names):
+        raise TypeError("outputs is %r, expected names such as (\"grad_norm\", "
+                        "\"grad:fc.weight\")" % (names,))
+    if len(set(names)) != len(names):
+        raise ValueError("outputs is %r, which has a name twice" % (names,))
+    return "[%s]" % ", ".join('"%s"' % name for name in names)
+
+
+def _is_fixed(shapes: str) -> bool:
+    if shapes not in ("batch", "fixed"):
+        raise ValueError("shapes is %r, expected \"batch\" (another number of rows "
+                         "becomes an entry of its own) or \"fixed\"" % (shapes,))
+    return shapes == "fixed"
+
+
+def _takes_model(function: Callable[..., Any], model: Module | None,
+                 inputs: Mapping[str, Any]) -> bool:
+    """Whether the model comes before the inputs, because it does not go without."""
+    if model is None or function is model or not isinstance(inputs, Mapping):
+        return False
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return False
+    given = dict.fromkeys(name for name in inputs if isinstance(name, str))
+    try:
+        signature.bind(**given)
+        return False
+    except TypeError:
+        pass
+    try:
+        signature.bind(model, **given)
+    except TypeError:
+        return False
+    return True
+
+
+def _check_call(function: Callable[..., Any], specs: Mapping[str, Spec],
+                is_step: bool) -> None:
+    """A function that cannot be called with these inputs is refused by its own
+    signature, before anything is traced."""
+    target = function.forward if isinstance(function, Module) else function
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*([None] if is_step else []), **dict.fromkeys(specs))
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError("%s%s cannot be called with %sthe inputs %s: %s" % (
+            name, signature, "the model and " if is_step else "",
+            ", ".join(specs) or "(none)", error)) from None

@@ -8,12 +8,18 @@ set(AICF_FAMILY_CUDA_EXACT "")
 set(AICF_FAMILY_CUDA_LINTED "")
 set(AICF_FAMILY_RECORDS "")
 set(AICF_FAMILY_HEADERS "")
+set(AICF_FAMILY_LIST "")
+set(AICF_FAMILY_TEST_Samples "")
+set(AICF_FAMILY_TEST_Rules "")
+set(AICF_FAMILY_TEST_Kernels "")
 
 # aicf_family(name [FMA a.cu ...] [CONTRACTED b.cu ...])
 #
 # Adds the folder `name` with its record, Family.td. The name of a file says what
 # it is: Rules.cpp, Reference.cpp, *.cu and Cuda*.cpp for CUDA, every other *.cpp
-# for the CPU; Family.h is what conditions of the record may call.
+# for the CPU; Family.h is what conditions of the record may call. In its folder
+# test, Samples.cpp has legal calls, Rules.cpp what is wrong with others, Kernels.cpp
+# tests of values.
 #
 # CUDA code is compiled without contraction, as that of the CPU is, and its PTX is
 # checked for it. FMA names files whose sums of products call fma(): they are not
@@ -51,15 +57,24 @@ macro(aicf_family name)
       list(APPEND AICF_FAMILY_CPU ${folder}/${file})
     endif()
   endforeach()
+  list(APPEND AICF_FAMILY_LIST "AICF_FAMILY(${name})")
+  foreach(test Samples Rules Kernels)
+    if(EXISTS ${folder}/test/${test}.cpp)
+      list(APPEND AICF_FAMILY_TEST_${test} ${folder}/test/${test}.cpp)
+    endif()
+  endforeach()
 endmacro()
 
-# Writes what names every family: the records, for tablegen, and the headers, for
-# the kernel table.
+# Writes what names every family: the records, for tablegen, the headers, for the
+# kernel table, and a list, for tests.
 function(aicf_families_done)
   list(JOIN AICF_FAMILY_RECORDS "\n" records)
   list(JOIN AICF_FAMILY_HEADERS "\n" headers)
+  list(JOIN AICF_FAMILY_LIST "\n" names)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyRecords.td
        CONTENT "${records}\n" @ONLY)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyHeaders.h
        CONTENT "${headers}\n" @ONLY)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/Families.inc
+       CONTENT "${names}\n#undef AICF_FAMILY\n" @ONLY)
 endfunction()

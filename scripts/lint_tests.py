@@ -104,9 +104,10 @@ def records_of(page):
 
 def lint_constraints(root):
     """Every numbered constraint and every bounded field is broken by a test."""
-    rules = (root / "unittests/Kernels/RulesTest.cpp").read_text()
-    rows = re.findall(r'\{"(\w+)[^"]*",\s*"(?:C(\d+))?",(.*?)\}(?=,\n    \{|,\n\};)',
-                      rules, re.S)
+    rules = "".join(path.read_text()
+                    for path in sorted(root.glob("kernels/*/test/Rules.cpp")))
+    rows = re.findall(r'\{"(\w+)[^"]*",\s*"(?:C(\d+))?",(.*?)\}'
+                      r'(?=,\s*(?://[^\n]*\s*)*\{"|,?\s*\};)', rules, re.S)
     numbered = {(op, number) for op, number, _ in rows}
     page, shared = "docs/Primitives.md", set()
     for op, constraints, fields in records_of((root / page).read_text()):
@@ -199,7 +200,8 @@ def lint(root):
         sources += path.read_text()
         for line, message in lint_lit_file(path, path.read_text()):
             findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
-    for path in sorted((root / "unittests").rglob("*.cpp")):
+    for path in (*sorted((root / "unittests").rglob("*.cpp")),
+                 *sorted(root.glob("kernels/*/test/*.cpp"))):
         corpus += path.read_text()
     for path, line, message in lint_diagnostics(root, corpus):
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))

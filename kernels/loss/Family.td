@@ -15,7 +15,7 @@ include "lib/Ops/KernelFamily.td"
 //===----------------------------------------------------------------------===//
 
 /// A mean over the elements of pred and target, or its gradient (`optional`).
-class AICFRT_MeanLoss<string mnemonic, int number, string schema, int optional>
+class MeanLossPrimitive<string mnemonic, int number, string schema, int optional>
     : Primitive<mnemonic, number, schema> {
   let operandList = [In<"pred">, In<"target">]
       # !if(optional, [Opt<"loss_scale">], []<Operand>);
@@ -26,31 +26,31 @@ class AICFRT_MeanLoss<string mnemonic, int number, string schema, int optional>
       # !if(optional, ["loss_scale is 0-d of target's element type."],
             []<string>);
 }
-class AICFRT_MeanLossValue<string mnemonic, int number>
-    : AICFRT_MeanLoss<mnemonic, number, "", 0> {
+class MeanLossValuePrimitive<string mnemonic, int number>
+    : MeanLossPrimitive<mnemonic, number, "", 0> {
   let text = "\n    The loss has target's element type.\n";
   let resultList = [ScalarOf<"loss", "target">];
   let phase = ForwardPhase;
 }
-class AICFRT_MeanLossGrad<string mnemonic, int number, string schema>
-    : AICFRT_MeanLoss<mnemonic, number, schema, 1> {
+class MeanLossPrimitiveGrad<string mnemonic, int number, string schema>
+    : MeanLossPrimitive<mnemonic, number, schema, 1> {
   let resultList = [Like<"dpred", "pred">];
   let ties = [Tie<"dpred", "pred">, Tie<"dpred", "target">];
   let fields = [F64Field<"scale", FiniteNumber, "computed">];
   let phase = BackwardPhase;
 }
 
-def MseLossPrimitive : AICFRT_MeanLossValue<"mse_loss", 8> {
+def MseLossPrimitive : MeanLossValuePrimitive<"mse_loss", 8> {
   let summary = "loss = mean((pred - target)^2)";
 }
-def MseGradPrimitive : AICFRT_MeanLossGrad<"mse_grad", 9, "MSEG"> {
+def MseGradPrimitive : MeanLossPrimitiveGrad<"mse_grad", 9, "MSEG"> {
   let summary = "dpred = scale · (pred - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
   }];
 }
 
-def BceWithLogitsPrimitive : AICFRT_MeanLossValue<"bce_with_logits", 49> {
+def BceWithLogitsPrimitive : MeanLossValuePrimitive<"bce_with_logits", 49> {
   let summary = "loss = mean(max(pred, 0) - pred·target + log(1 + exp(-|pred|)))";
   let text = [{
     The binary cross entropy of sigmoid(pred) against target in [0, 1], without
@@ -58,17 +58,17 @@ def BceWithLogitsPrimitive : AICFRT_MeanLossValue<"bce_with_logits", 49> {
   }];
 }
 def BceWithLogitsGradPrimitive
-    : AICFRT_MeanLossGrad<"bce_with_logits_grad", 50, "BCEG"> {
+    : MeanLossPrimitiveGrad<"bce_with_logits_grad", 50, "BCEG"> {
   let summary = "dpred = scale · (sigmoid(pred) - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 1/numel(pred), the gradient of `bce_with_logits`.
   }];
 }
 
-def L1LossPrimitive : AICFRT_MeanLossValue<"l1_loss", 51> {
+def L1LossPrimitive : MeanLossValuePrimitive<"l1_loss", 51> {
   let summary = "loss = mean(|pred - target|)";
 }
-def L1GradPrimitive : AICFRT_MeanLossGrad<"l1_grad", 52, "L1GR"> {
+def L1GradPrimitive : MeanLossPrimitiveGrad<"l1_grad", 52, "L1GR"> {
   let summary = "dpred = scale · sign(pred - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 1/numel(pred), the gradient of `l1_loss`. The sign of 0 is
@@ -98,7 +98,7 @@ def CountEqualPrimitive : Primitive<"count_equal", 59> {
   let constraints = ["a has fewer than 2^31 elements."];
 }
 
-class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
+class CrossEntropyPrimitive<string mnemonic, int number, string schema>
     : Primitive<mnemonic, number, schema> {
   let fields = [F64Field<"label_smoothing", BelowOne, "0.0">,
                 I64Field<"ignore_index", AnyNumber, "-100">];
@@ -106,7 +106,7 @@ class AICFRT_CrossEntropy<string mnemonic, int number, string schema>
 }
 
 def SoftmaxCrossEntropyPrimitive
-    : AICFRT_CrossEntropy<"softmax_cross_entropy", 33, "SXEL"> {
+    : CrossEntropyPrimitive<"softmax_cross_entropy", 33, "SXEL"> {
   let summary = "loss = mean over rows of -log softmax(logits)[label]";
   let text = [{
     PyTorch's cross_entropy over class numbers: rows whose label is
@@ -123,7 +123,7 @@ def SoftmaxCrossEntropyPrimitive
 }
 
 def SoftmaxCrossEntropyGradPrimitive
-    : AICFRT_CrossEntropy<"softmax_cross_entropy_grad", 34, "SXEG"> {
+    : CrossEntropyPrimitive<"softmax_cross_entropy_grad", 34, "SXEG"> {
   let summary = "gradient of softmax_cross_entropy [· loss_scale]";
   let text = [{
     dlogits = (softmax(logits) - target) / rows that count; 0 in rows that are

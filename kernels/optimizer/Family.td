@@ -16,13 +16,13 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 /// What all optimizers share.
-class AICFRT_Optimizer<string mnemonic, int number, string schema>
+class OptimizerPrimitive<string mnemonic, int number, string schema>
     : Primitive<mnemonic, number, schema> {
   let phase = UpdatePhase;
   let precision = Wide;
 }
 
-def AdamStepPrimitive : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {
+def AdamStepPrimitive : OptimizerPrimitive<"adam_step", 17, "ADAM"> {
   let summary = "AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)";
   let text = [{
     g' = g·inv_scale; m' = β1·m + (1-β1)·g'; v' = β2·v + (1-β2)·g'²;
@@ -44,7 +44,7 @@ def AdamStepPrimitive : AICFRT_Optimizer<"adam_step", 17, "ADAM"> {
     "ok is 0-d."];
 }
 
-def SgdStepPrimitive : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
+def SgdStepPrimitive : OptimizerPrimitive<"sgd_step", 18, "SGDM"> {
   let summary = "SGD with momentum, Nesterov momentum and weight decay";
   let text = [{
     PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p;
@@ -66,7 +66,7 @@ def SgdStepPrimitive : AICFRT_Optimizer<"sgd_step", 18, "SGDM"> {
     "momentum and nesterov are 0 without m."];
 }
 
-def LionStepPrimitive : AICFRT_Optimizer<"lion_step", 46, "LION"> {
+def LionStepPrimitive : OptimizerPrimitive<"lion_step", 46, "LION"> {
   let summary = "Lion (Chen et al. 2023)";
   let text = [{
     g' = g·inv_scale; p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g');

@@ -18,7 +18,7 @@ include "lib/Ops/KernelFamily.td"
 /// elements are `definition` of the operands' elements. Both devices' functors
 /// come from the definition; it reads all operands before it writes, so that
 /// the result may take the storage of any of them.
-class AICFRT_Pointwise<string mnemonic, int number, string schema,
+class PointwisePrimitive<string mnemonic, int number, string schema,
                        list<string> operands, string result, dag definition>
     : Primitive<mnemonic, number, schema> {
   let operandList = [In<operands[0]>]
@@ -29,7 +29,7 @@ class AICFRT_Pointwise<string mnemonic, int number, string schema,
   let constraints = []<string>;
 }
 
-def ReluPrimitive : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
+def ReluPrimitive : PointwisePrimitive<"relu", 2, "", ["x"], "y",
     (pick (lessf $x, 0), 0, $x)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = max(x, 0); NaN stays NaN";
@@ -37,7 +37,7 @@ def ReluPrimitive : AICFRT_Pointwise<"relu", 2, "", ["x"], "y",
   let precision = Narrow;
 }
 
-def ReluBwdPrimitive : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
+def ReluBwdPrimitive : PointwisePrimitive<"relu_bwd", 3, "", ["dy", "saved"],
     "dx", (pick (greaterf $saved, 0), $dy, 0)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = saved > 0 ? dy : 0";
@@ -48,7 +48,7 @@ def ReluBwdPrimitive : AICFRT_Pointwise<"relu_bwd", 3, "", ["dy", "saved"],
   let precision = Narrow;
 }
 
-def AddPrimitive : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
+def AddPrimitive : PointwisePrimitive<"add", 4, "", ["a", "b"], "c",
     (addf $a, $b)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a + b, element by element, no broadcasting";
@@ -56,7 +56,7 @@ def AddPrimitive : AICFRT_Pointwise<"add", 4, "", ["a", "b"], "c",
   let precision = Narrow;
 }
 
-def ReciprocalPrimitive : AICFRT_Pointwise<"reciprocal", 27, "", ["x"], "y",
+def ReciprocalPrimitive : PointwisePrimitive<"reciprocal", 27, "", ["x"], "y",
     (divf 1, $x)> {
   let summary = "y = 1/x";
   let phase = ForwardPhase;
@@ -78,7 +78,7 @@ defvar TanhSlope = (mulf "1.5957691216057308",
 // 0 far out, where the slope may be infinite.
 defvar TanhFlank = (mulf TanhCdf, (subf 1, TanhCdf));
 
-def GeluPrimitive : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
+def GeluPrimitive : PointwisePrimitive<"gelu", 31, "GELU", ["x"], "y",
     (mulf $x, (pick $approximate, TanhCdf, NormalCdf))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x · Φ(x), Φ the normal distribution function";
@@ -91,7 +91,7 @@ def GeluPrimitive : AICFRT_Pointwise<"gelu", 31, "GELU", ["x"], "y",
   let precision = Narrow;
 }
 
-def GeluBwdPrimitive : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
+def GeluBwdPrimitive : PointwisePrimitive<"gelu_bwd", 32, "GELB", ["dy", "x"],
     "dx",
     (mulf $dy, (pick $approximate,
         (addf TanhCdf,
@@ -108,7 +108,7 @@ def GeluBwdPrimitive : AICFRT_Pointwise<"gelu_bwd", 32, "GELB", ["dy", "x"],
   let precision = Narrow;
 }
 
-def MulPrimitive : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
+def MulPrimitive : PointwisePrimitive<"mul", 35, "", ["a", "b"], "c",
     (mulf $a, $b)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a · b, element by element, no broadcasting";
@@ -116,7 +116,7 @@ def MulPrimitive : AICFRT_Pointwise<"mul", 35, "", ["a", "b"], "c",
   let precision = Narrow;
 }
 
-def SubPrimitive : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
+def SubPrimitive : PointwisePrimitive<"sub", 36, "", ["a", "b"], "c",
     (subf $a, $b)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a - b, element by element, no broadcasting";
@@ -124,7 +124,7 @@ def SubPrimitive : AICFRT_Pointwise<"sub", 36, "", ["a", "b"], "c",
   let precision = Narrow;
 }
 
-def ScalePrimitive : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
+def ScalePrimitive : PointwisePrimitive<"scale", 37, "SCAL", ["x"], "y",
     (mulf $factor, $x)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = factor · x";
@@ -133,7 +133,7 @@ def ScalePrimitive : AICFRT_Pointwise<"scale", 37, "SCAL", ["x"], "y",
   let precision = Narrow;
 }
 
-def FillLikePrimitive : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
+def FillLikePrimitive : PointwisePrimitive<"fill_like", 38, "FILL", ["x"], "y",
     (same $value)> {
   let summary = "y = value, in x's shape";
   let text = "\n    x's elements do not matter.\n";
@@ -142,14 +142,14 @@ def FillLikePrimitive : AICFRT_Pointwise<"fill_like", 38, "FILL", ["x"], "y",
   let precision = Narrow;
 }
 
-def TanhPrimitive : AICFRT_Pointwise<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
+def TanhPrimitive : PointwisePrimitive<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = tanh(x)";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
 
-def TanhBwdPrimitive : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
+def TanhBwdPrimitive : PointwisePrimitive<"tanh_bwd", 40, "", ["dy", "y"], "dx",
     (mulf $dy, (subf 1, (mulf $y, $y)))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · (1 - y²), y = tanh(x)";
@@ -158,13 +158,13 @@ def TanhBwdPrimitive : AICFRT_Pointwise<"tanh_bwd", 40, "", ["dy", "y"], "dx",
 }
 
 defvar Sigmoid = (divf 1, (addf 1, (expf (subf 0, $x))));
-def SigmoidPrimitive : AICFRT_Pointwise<"sigmoid", 41, "", ["x"], "y", Sigmoid> {
+def SigmoidPrimitive : PointwisePrimitive<"sigmoid", 41, "", ["x"], "y", Sigmoid> {
   let summary = "y = 1/(1 + exp(-x))";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
 
-def SigmoidBwdPrimitive : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
+def SigmoidBwdPrimitive : PointwisePrimitive<"sigmoid_bwd", 42, "", ["dy", "y"],
     "dx", (mulf $dy, (mulf $y, (subf 1, $y)))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · y · (1 - y), y = sigmoid(x)";
@@ -172,7 +172,7 @@ def SigmoidBwdPrimitive : AICFRT_Pointwise<"sigmoid_bwd", 42, "", ["dy", "y"],
   let precision = Narrow;
 }
 
-def SiluPrimitive : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
+def SiluPrimitive : PointwisePrimitive<"silu", 43, "", ["x"], "y",
     (mulf $x, Sigmoid)> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x · sigmoid(x) (Elfwing et al. 2017; swish)";
@@ -181,7 +181,7 @@ def SiluPrimitive : AICFRT_Pointwise<"silu", 43, "", ["x"], "y",
   let precision = Narrow;
 }
 
-def SiluBwdPrimitive : AICFRT_Pointwise<"silu_bwd", 44, "", ["dy", "x"], "dx",
+def SiluBwdPrimitive : PointwisePrimitive<"silu_bwd", 44, "", ["dy", "x"], "dx",
     (mulf $dy, (addf Sigmoid, (mulf $x, (mulf Sigmoid, (subf 1, Sigmoid)))))> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · d silu(x)/dx, x silu's operand";
@@ -205,7 +205,7 @@ def BiasAddPrimitive : Primitive<"bias_add", 1, "BADD"> {
                      "b's size is y's dimension `axis`."];
 }
 
-class AICFRT_CopyLike<string mnemonic, int number>
+class CopyLikePrimitive<string mnemonic, int number>
     : Primitive<mnemonic, number> {
   let keepsZeros = ZerosKeptEverywhere;
   let operandList = [In<"x", AnyElement>];
@@ -215,7 +215,7 @@ class AICFRT_CopyLike<string mnemonic, int number>
   let constraints = []<string>;
 }
 
-def CopyPrimitive : AICFRT_CopyLike<"copy", 5> {
+def CopyPrimitive : CopyLikePrimitive<"copy", 5> {
   let summary = "y = x, bit for bit";
   let text = [{
     Never folded: only named passes remove it. Protective copies that
@@ -225,7 +225,7 @@ def CopyPrimitive : AICFRT_CopyLike<"copy", 5> {
   }];
 }
 
-def CopySavedPrimitive : AICFRT_CopyLike<"copy_saved", 6> {
+def CopySavedPrimitive : CopyLikePrimitive<"copy_saved", 6> {
   let summary = "y = x, kept for the backward pass";
   let text = "\n    Never folded: only named passes remove it.\n";
 }

@@ -14,13 +14,13 @@ include "lib/Ops/KernelFamily.td"
 // Primitives
 //===----------------------------------------------------------------------===//
 
-class AICFRT_RowMover<string mnemonic, int number, string schema>
+class RowMoverPrimitive<string mnemonic, int number, string schema>
     : Primitive<mnemonic, number, schema> {
   let phase = DataPhase;
   let precision = Wide;
 }
 
-def GatherRowsPrimitive : AICFRT_RowMover<"gather_rows", 28, ""> {
+def GatherRowsPrimitive : RowMoverPrimitive<"gather_rows", 28, ""> {
   let summary = "rows[i] = data[index[i]]; an index outside data is clamped";
   let text = [{
     Makes a batch of a dataset that lives on the device.
@@ -32,7 +32,7 @@ def GatherRowsPrimitive : AICFRT_RowMover<"gather_rows", 28, ""> {
                      "dimension."];
 }
 
-def ShufflePrimitive : AICFRT_RowMover<"shuffle", 29, "SHUF"> {
+def ShufflePrimitive : RowMoverPrimitive<"shuffle", 29, "SHUF"> {
   let summary = "the rows of batch `step` in an endless shuffled walk over `size` rows";
   let text = [{
     Position k = step·B + i is row π_e(k mod size) of epoch e = k / size; π_e is
@@ -48,7 +48,7 @@ def ShufflePrimitive : AICFRT_RowMover<"shuffle", 29, "SHUF"> {
   let constraints = ["step is 0-d.", "index has rank 1."];
 }
 
-def RecordPrimitive : AICFRT_RowMover<"record", 30, ""> {
+def RecordPrimitive : RowMoverPrimitive<"record", 30, ""> {
   let summary = "history_out = history with row (step mod K) replaced by value";
   let text = [{
     A negative step counts as 0.

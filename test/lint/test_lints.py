@@ -75,8 +75,8 @@ def test_constraints_and_fields_without_a_test_are_found(tmp_path):
         (tmp_path / "docs" / page).write_text(text)
     (tmp_path / "test/Dialect/AICF").mkdir(parents=True)
     (tmp_path / "test/Dialect/AICF/invalid-a.mlir").write_text("func.func @a_c1()")
-    (tmp_path / "unittests/Kernels").mkdir(parents=True)
-    (tmp_path / "unittests/Kernels/RulesTest.cpp").write_text(
+    (tmp_path / "kernels/k/test").mkdir(parents=True)
+    (tmp_path / "kernels/k/test/Rules.cpp").write_text(
         'R k[] = {\n    {"b NT", "C1", x},\n    {"b", "", attr(&B::eps, 1)},\n};')
     assert [m for _, _, m in lint_tests.lint_constraints(tmp_path)] == [
         "no test breaks C2 of b", "no test breaks the range of beta of b",

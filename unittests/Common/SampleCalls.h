@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// The one table of sample calls: KernelTest runs them, RulesTest breaks their
-// rules one at a time, samplePlans() puts them into plans. No data here.
+// Legal calls of every op, from kernels/<family>/test/Samples.cpp: KernelTest
+// runs them, RulesTest breaks their rules one at a time, samplePlans() puts
+// them into plans. No data here.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_UNITTESTS_COMMON_SAMPLECALLS_H
 #define AICF_UNITTESTS_COMMON_SAMPLECALLS_H
@@ -57,10 +58,32 @@ struct KindRow {
   DType usualType() const {
     return isMixed ? DType::BF16 : isHalf ? DType::F16 : DType::F32;
   }
+  KindRow mixed() const {
+    KindRow row = *this;
+    row.isMixed = true;
+    return row;
+  }
+  KindRow wide() const {
+    KindRow row = *this;
+    row.isWide = true;
+    return row;
+  }
+  KindRow within(double relativeError) const {
+    KindRow row = *this;
+    row.tolerance = relativeError;
+    return row;
+  }
   bool takes(DType dtype) const {
     return sizeOf(dtype) == 2 ? !isWide : !isMixed && !isHalf;
   }
 };
+
+/// Descs for samples: float ones become the dtype under test.
+inline TensorDesc f(std::vector<int64_t> shape) { return {DType::F32, shape}; }
+inline TensorDesc half(std::vector<int64_t> shape) {
+  return {DType::F16, shape};
+}
+inline TensorDesc i32() { return {DType::I32, {}}; }
 
 /// True for a primitive without fields whose operands and result are all of one
 /// shape and float type. It needs no row by hand.

@@ -1,0 +1,34 @@
+//===- Samples.cpp - legal calls of the family ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "aicf/OpCall.h"
+#include "unittests/Common/SampleCalls.h"
+
+namespace aicf::test {
+
+std::vector<KindRow> softmaxSamples() {
+  return {
+      {"softmax", OpKind::Softmax,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"softmax rank 3", OpKind::Softmax,
+       [](auto m, auto n) {
+         return Sample{{f({2, m, n})}, {f({2, m, n})}, {}};
+       }},
+      {"softmax_bwd", OpKind::SoftmaxBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
+      {"argmax", OpKind::Argmax,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {{DType::I32, {m}}}, {}};
+       }},
+      {"argmax rank 1", OpKind::Argmax,
+       [](auto, auto n) { return Sample{{f({n})}, {i32()}, {}}; }},
+  };
+}
+
+} // namespace aicf::test

@@ -54,10 +54,13 @@ constexpr KernelRow kCUDARows[] = {
 
 } // namespace
 
-// In the order of DeviceKind: a device without a table does not build.
-std::array<Span<const KernelRow>, kNumDeviceKinds> allKernelRows() {
-  return {Span(kCPURows, std::size(kCPURows)),
-          Span(kCUDARows, std::size(kCUDARows))};
+// In the order of DeviceKind.
+Span<const Span<const KernelRow>> allKernelRows() {
+  static const Span<const KernelRow> tables[] = {
+      {kCPURows, std::size(kCPURows)}, {kCUDARows, std::size(kCUDARows)}};
+  static_assert(std::size(tables) == kNumDeviceKinds,
+                "a device without a table of kernels");
+  return {tables, kNumDeviceKinds};
 }
 
 } // namespace aicf

@@ -152,7 +152,8 @@ inline constexpr DeviceKind kDeviceKinds[] = {DeviceKind::CPU,
 inline constexpr uint8_t kNumDeviceKinds =
     sizeof(kDeviceKinds) / sizeof(kDeviceKinds[0]);
 constexpr std::string_view nameOf(DeviceKind device) {
-  constexpr std::string_view names[kNumDeviceKinds] = {"cpu", "cuda"};
+  constexpr std::string_view names[] = {"cpu", "cuda"};
+  static_assert(sizeof(names) / sizeof(names[0]) == kNumDeviceKinds);
   return names[static_cast<uint8_t>(device)];
 }
 

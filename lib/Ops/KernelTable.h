@@ -14,8 +14,6 @@
 
 #include "lib/Ops/TypedBody.h"
 
-#include <array>
-
 namespace aicf {
 
 namespace rules {
@@ -89,7 +87,7 @@ private:
 
 /// The rows of each device, in the order of DeviceKind. kernels/KernelRows.cpp
 /// makes them from the families' records.
-std::array<Span<const KernelRow>, kNumDeviceKinds> allKernelRows();
+Span<const Span<const KernelRow>> allKernelRows();
 /// The rows of a device, those of one pattern together; none for a device that
 /// nobody has kernels for.
 Span<const KernelRow> kernelsOn(DeviceKind device);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "unittests/cts/Suite.h"
+#include "unittests/cts/ToyDevice.h"
 
 #ifdef AICF_CTS_HAVE_CUDA
 #include "lib/Runtime/CUDA/CUDADevice.h"
@@ -18,7 +19,8 @@ namespace aicf::cts {
 
 static std::vector<DeviceUnderTest> makeDevices() {
   std::vector<DeviceUnderTest> devices = {
-      {"cpu", [] { return createCPUDevice({2}); }, true, {}}};
+      {"cpu", [] { return createCPUDevice({2}); }, true, {}},
+      {"toy", createToyDevice, true, toyObjectsAlive}};
 #ifdef AICF_CTS_HAVE_CUDA
   auto fromTable = [](const CudaApi &api) -> std::shared_ptr<Device> {
     auto made = CUDADevice::create(api, {});

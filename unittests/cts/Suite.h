@@ -29,7 +29,7 @@ struct DeviceUnderTest {
   std::function<size_t()> objectsAlive;
 };
 
-/// cpu; fake and cuda where CUDA is built, the latter with
+/// cpu and toy; fake and cuda where CUDA is built, the latter with
 /// AICF_TEST_DEVICE=cuda.
 const std::vector<DeviceUnderTest> &devicesUnderTest();
 

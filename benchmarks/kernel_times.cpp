@@ -111,7 +111,7 @@ struct Problem {
     std::vector<uint8_t> blob;
     if constexpr (!std::is_same_v<Attrs, NoAttrs>)
       blob = encodeAttrs(attrs);
-    body.steps.push_back({kind, std::move(blob), std::move(operands)});
+    body.primitives.push_back({kind, std::move(blob), std::move(operands)});
   }
   /// `yielded` counts results of all steps from 0.
   void yield(std::vector<uint32_t> yielded, std::vector<TensorDesc> types) {

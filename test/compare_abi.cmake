@@ -1,6 +1,6 @@
 # The committed ABI files are what aicf-tblgen generates now.
 foreach(pair "Ops.h|include/aicf/Ops.h"
-    "OpViews.h|lib/Ops/OpViews.h"
+    "OpViews.h|lib/Ops/OpViews.h" "Patterns.inc|lib/Ops/Patterns.inc"
     "Functors.h|kernels/pointwise/Functors.h"
     "Rows.def|kernels/Rows.def" "Definitions.inc|kernels/Definitions.inc"
     "op_attrs.py|python/aicf/op_attrs.py"

@@ -24,7 +24,7 @@ namespace aicf {
 inline constexpr int32_t kAbsentValue = -1;
 
 /// One primitive of a body.
-struct BodyStep {
+struct Primitive {
   OpKind kind = OpKind::Gemm;
   /// Its fields: the blob that infoOf(kind).schema names.
   std::vector<uint8_t> attrs;
@@ -33,42 +33,42 @@ struct BodyStep {
 
   /// Each slot of a result takes a value number, also one that is absent.
   uint32_t numResults() const { return uint32_t(infoOf(kind).numResults); }
-  bool operator==(const BodyStep &o) const {
+  bool operator==(const Primitive &o) const {
     return kind == o.kind && attrs == o.attrs && operands == o.operands;
   }
 };
 
 /// Values are numbered: the call's operands first, then the results of the
-/// steps in order. A step reads values of lower numbers only.
+/// primitives in order. A primitive reads values of lower numbers only.
 struct Body {
   uint32_t numOperands = 0;
-  std::vector<BodyStep> steps;
+  std::vector<Primitive> primitives;
   std::vector<uint32_t> results; ///< value numbers of the call's results
 
   bool operator==(const Body &o) const {
-    return numOperands == o.numOperands && steps == o.steps &&
+    return numOperands == o.numOperands && primitives == o.primitives &&
            results == o.results;
   }
   bool operator!=(const Body &o) const { return !(*this == o); }
 
-  /// The number of the first result of step `step`.
-  uint32_t firstResultOf(size_t step) const {
+  /// The number of the first result of the primitive at position `primitive`.
+  uint32_t firstResultOf(size_t primitive) const {
     uint32_t number = numOperands;
-    for (size_t i = 0; i < step; ++i)
-      number += steps[i].numResults();
+    for (size_t i = 0; i < primitive; ++i)
+      number += primitives[i].numResults();
     return number;
   }
-  uint32_t numValues() const { return firstResultOf(steps.size()); }
-  /// The step that makes value `number`, and at which of its results.
+  uint32_t numValues() const { return firstResultOf(primitives.size()); }
+  /// The primitive that makes value `number`, and at which of its results.
   std::pair<size_t, size_t> makerOf(uint32_t number) const {
-    size_t step = 0, slot = number - numOperands;
-    while (slot >= steps[step].numResults())
-      slot -= steps[step++].numResults();
-    return {step, slot};
+    size_t primitive = 0, slot = number - numOperands;
+    while (slot >= primitives[primitive].numResults())
+      slot -= primitives[primitive++].numResults();
+    return {primitive, slot};
   }
   /// True for a call of one primitive, of `kind`.
   bool isOnly(OpKind kind) const {
-    return steps.size() == 1 && steps.front().kind == kind;
+    return primitives.size() == 1 && primitives.front().kind == kind;
   }
 };
 
@@ -98,16 +98,16 @@ inline Body makeBody(OpKind kind, std::vector<uint8_t> attrs,
                      const std::vector<bool> &hasOperand,
                      const std::vector<bool> &hasResult) {
   Body body;
-  BodyStep step;
-  step.kind = kind;
-  step.attrs = std::move(attrs);
+  Primitive primitive;
+  primitive.kind = kind;
+  primitive.attrs = std::move(attrs);
   for (bool isThere : hasOperand)
-    step.operands.push_back(isThere ? int32_t(body.numOperands++)
-                                    : kAbsentValue);
+    primitive.operands.push_back(isThere ? int32_t(body.numOperands++)
+                                         : kAbsentValue);
   for (uint32_t i = 0; i < hasResult.size(); ++i)
     if (hasResult[i])
       body.results.push_back(body.numOperands + i);
-  body.steps.push_back(std::move(step));
+  body.primitives.push_back(std::move(primitive));
   return body;
 }
 

@@ -17,14 +17,14 @@
 namespace aicf {
 
 enum class Presence : uint8_t { Plain, Optional, Variadic };
-enum class Elements : uint8_t { Any, Float, Int, I32 };
+enum class ElementTypes : uint8_t { Any, Float, Int, I32 };
 enum class TypeRule : uint8_t {
   Checked,
   Like,
   ScalarOf,
   WideScalarOf,
   RowsOf,
-  Flag
+  ScalarI32
 };
 enum class Range : uint8_t {
   Any,
@@ -50,14 +50,14 @@ struct NoAttrs {};
 struct OperandInfo {
   std::string_view name;
   Presence presence;
-  Elements elements;
+  ElementTypes elementTypes;
   int8_t like; ///< position of the operand whose type it has, or -1
 };
 
 struct ResultInfo {
   std::string_view name;
   Presence presence;
-  Elements elements;
+  ElementTypes elementTypes;
   TypeRule rule;
   uint8_t of; ///< position of the operand that `rule` refers to
 };

@@ -18,7 +18,7 @@ def AllFinitePrimitive : Primitive<"all_finite", 13> {
   let summary = "ok = 1 when no element of any operand is Inf or NaN, else 0";
   let operandList = [Each<"grad">];
   let variadicName = "grads";
-  let resultList = [Flag<"ok">];
+  let resultList = [ScalarI32<"ok">];
   let phase = GuardPhase;
   let precision = Wide;
   let constraints = ["all operands have the same element type."];

@@ -113,31 +113,31 @@ def GemmHalf : KernelFamily<"gemm", CPU> {
 
 /// A linear layer with its activation.
 def GemmBias : BodyPattern<"gemm_bias", [
-    Element<"gemm", GemmPrimitive>, Element<"bias", BiasAddPrimitive>,
+    Node<"gemm", GemmPrimitive>, Node<"bias", BiasAddPrimitive>,
     Maybe<"relu", ReluPrimitive>]> {
   let bindings = ["bias.y = gemm.c", "relu.x = bias.out"];
 }
 /// A linear layer with gelu, whose operand the gradient asks for.
 def GemmBiasGelu : BodyPattern<"gemm_bias_gelu", [
-    Element<"gemm", GemmPrimitive>, Element<"bias", BiasAddPrimitive>,
-    Element<"gelu", GeluPrimitive>]> {
+    Node<"gemm", GemmPrimitive>, Node<"bias", BiasAddPrimitive>,
+    Node<"gelu", GeluPrimitive>]> {
   let bindings = ["bias.y = gemm.c", "gelu.x = bias.out"];
   let mayKeep = ["bias.out"];
 }
 /// The gradient of the input of a layer behind a gelu.
 def GemmGeluBwd : BodyPattern<"gemm_gelu_bwd", [
-    Element<"gemm", GemmPrimitive>, Element<"bwd", GeluBwdPrimitive>]> {
+    Node<"gemm", GemmPrimitive>, Node<"bwd", GeluBwdPrimitive>]> {
   let bindings = ["bwd.dy = gemm.c"];
 }
 /// The gradient of the input of a layer behind a relu.
 def GemmReluBwd : BodyPattern<"gemm_relu_bwd", [
-    Element<"gemm", GemmPrimitive>, Element<"bwd", ReluBwdPrimitive>]> {
+    Node<"gemm", GemmPrimitive>, Node<"bwd", ReluBwdPrimitive>]> {
   let bindings = ["bwd.dy = gemm.c"];
   let ties = ["bwd.dx = bwd.saved"];
 }
 /// The weight and bias gradients of a linear layer: dW = dyᵀ · x, db = Σ_rows dy.
 def GemmReduce : BodyPattern<"gemm_reduce", [
-    Element<"gemm", GemmPrimitive>, Element<"sum", ReduceSumPrimitive>]> {
+    Node<"gemm", GemmPrimitive>, Node<"sum", ReduceSumPrimitive>]> {
   let bindings = ["sum.x = gemm.a"];
 }
 

@@ -92,7 +92,7 @@ def CountEqualPrimitive : Primitive<"count_equal", 59> {
     How many predictions (`argmax`) are right.
   }];
   let operandList = [In<"a", IntElement>, Same<"b", "a", IntElement>];
-  let resultList = [Count<"count">];
+  let resultList = [ScalarI32<"count">];
   let phase = ForwardPhase;
   let precision = Wide;
   let constraints = ["a has fewer than 2^31 elements."];
@@ -264,7 +264,7 @@ multiclass MeanLoss<Primitive value, Primitive grad,
     let workspaceCap = "kLossWorkspaceBytes";
     let kernel = "meanLoss<" # functor # ", $Args, $T>";
   }
-  def Both : BodyPattern<fused, [Element<"loss", value>, Element<"grad", grad>]> {
+  def Both : BodyPattern<fused, [Node<"loss", value>, Node<"grad", grad>]> {
     let bindings = ["grad.pred = loss.pred", "grad.target = loss.target"];
     let ties = ["grad.dpred = loss.pred", "grad.dpred = loss.target"];
   }

@@ -186,7 +186,7 @@ def ExpandCuda : KernelFamily<"sums", CUDA> {
 }
 /// The gradients of a bias and of what it was added to, behind a relu.
 def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
-    Element<"bwd", ReluBwdPrimitive>, Element<"sum", ReduceSumPrimitive>]> {
+    Node<"bwd", ReluBwdPrimitive>, Node<"sum", ReduceSumPrimitive>]> {
   let bindings = ["sum.x = bwd.dx"];
   let keeps = ["bwd.dx"];
   let ties = ["bwd.dx = bwd.dy", "bwd.dx = bwd.saved"];
@@ -198,7 +198,7 @@ def ReluBwdReduceCuda : Sums {
 }
 /// A residual connection and the norm behind it.
 def AddLayerNorm : BodyPattern<"add_layer_norm", [
-    Element<"add", AddPrimitive>, Element<"norm", LayerNormPrimitive>]> {
+    Node<"add", AddPrimitive>, Node<"norm", LayerNormPrimitive>]> {
   let bindings = ["norm.x = add.c"];
   let mayKeep = ["add.c"];
   let ties = ["add.c = add.a", "add.c = add.b", "norm.y = add.a",

@@ -182,7 +182,7 @@ def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
 /// The same update of many parameters in one call, each perhaps with a copy of
 /// the new parameter in 16 bits.
 class UpdatePattern<string name, Primitive step, list<string> scalars>
-    : BatchPattern<name, [Element<"step", step>, Maybe<"copy", CastPrimitive>],
+    : BatchPattern<name, [Node<"step", step>, Maybe<"copy", CastPrimitive>],
                    256> { // kMaxUpdateGroups
   let bindings = ["copy.x = step.p_out"];
   let keeps = ["step.p_out"];

@@ -12,7 +12,7 @@
 
 namespace aicf::reference {
 
-static void compute(const Call &call, OpKind kind, StepPosition at) {
+static void compute(const Call &call, OpKind kind, PrimitivePosition at) {
   switch (kind) {
 #define AICF_RUN(KIND)                                                         \
   case OpKind::KIND:                                                           \
@@ -71,16 +71,16 @@ void run(const Body &body, const std::vector<Tensor> &ins,
   // A slot that is lost reads a value of its own, behind the body's.
   Body reading = body;
   for (BodySlot read : lost) {
-    int32_t &operand = reading.steps[read.step].operands[read.slot];
+    int32_t &operand = reading.primitives[read.primitive].operands[read.slot];
     Tensor nothing = values[size_t(operand)];
     fill(nothing, [](size_t) { return std::nan(""); });
     operand = int32_t(values.size());
     values.push_back(std::move(nothing));
   }
-  StepPosition at{0, body.numOperands};
-  for (const BodyStep &step : reading.steps) {
-    compute(Call(reading, values), step.kind, at);
-    at = {at.step + 1, at.firstResult + step.numResults()};
+  PrimitivePosition at{0, body.numOperands};
+  for (const Primitive &primitive : reading.primitives) {
+    compute(Call(reading, values), primitive.kind, at);
+    at = {at.primitive + 1, at.firstResult + primitive.numResults()};
   }
   for (size_t i = 0; i < outs.size(); ++i)
     outs[i] = values[body.results[i]];

@@ -44,12 +44,12 @@ void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
 
 /// A slot of a step of a body.
 struct BodySlot {
-  size_t step, slot;
+  size_t primitive, slot;
 };
 
-/// Runs a body step by step; values inside stay f64. Operands and results are
-/// those of a call that the rules accept. The slots `lost` read NaN instead of
-/// their operand's values: something has overwritten them by then.
+/// Runs a body primitive by primitive; values inside stay f64. Operands and
+/// results are those of a call that the rules accept. The slots `lost` read NaN
+/// instead of their operand's values: something has overwritten them by then.
 void run(const Body &body, const std::vector<Tensor> &ins,
          std::vector<Tensor> &outs, Span<const BodySlot> lost = {});
 

@@ -98,11 +98,11 @@ __global__ void softmaxBwdKernel(const __grid_constant__ RowsParams p) {
 }
 
 /// An element and where it stands.
-template <typename C> struct Place {
+template <typename C> struct Candidate {
   C value;
   int32_t index;
   /// Larger, or as large and before; NaN is the largest.
-  __device__ bool isBefore(const Place &other) const {
+  __device__ bool isBefore(const Candidate &other) const {
     bool mine = isnan(value), theirs = isnan(other.value);
     if (mine != theirs)
       return mine;
@@ -112,10 +112,10 @@ template <typename C> struct Place {
   }
 };
 
-template <typename C> __device__ Place<C> firstOfWarp(Place<C> best) {
+template <typename C> __device__ Candidate<C> firstOfWarp(Candidate<C> best) {
   for (int offset = 16; offset > 0; offset /= 2) {
-    Place<C> other{__shfl_xor_sync(0xffffffffu, best.value, offset),
-                   __shfl_xor_sync(0xffffffffu, best.index, offset)};
+    Candidate<C> other{__shfl_xor_sync(0xffffffffu, best.value, offset),
+                       __shfl_xor_sync(0xffffffffu, best.index, offset)};
     if (other.isBefore(best))
       best = other;
   }
@@ -128,7 +128,7 @@ __global__ void argmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   forRows<32>(p, nullptr, [&](const RowGroup &g, int64_t row) {
     const T *x = static_cast<const T *>(p.x) + row * p.width;
-    Place<C> best{widen(x[0]), 0};
+    Candidate<C> best{widen(x[0]), 0};
     forVectors<T, V>(p, g, x, [&](int64_t j, const Vec<T, V> &v) {
 #pragma unroll
       for (int k = 0; k < V; ++k) {

@@ -8,11 +8,11 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Schedule/HappensBefore.h"
 
-#include "lib/Ops/CallView.h"
-#include "lib/Ops/Patterns.h"
 #include "kernels/reference/Reference.h"
 #include "lib/Base/Element.h"
 #include "lib/Base/Runs.h"
+#include "lib/Ops/CallView.h"
+#include "lib/Ops/Patterns.h"
 #include "lib/Runtime/IO/Initializers.h"
 
 #include <algorithm>
@@ -299,32 +299,32 @@ Status Interpreter::checkInputs(size_t entry) const {
 static bool isReadInTime(const Body &body, uint32_t result,
                          reference::BodySlot read) {
   auto [maker, of] = body.makerOf(result);
-  const BodyStep &step = body.steps[read.step];
-  if (body.steps.size() == 1)
-    return CallSlots::of(infoOf(step.kind), step.operands.size())
+  const Primitive &primitive = body.primitives[read.primitive];
+  if (body.primitives.size() == 1)
+    return CallSlots::of(infoOf(primitive.kind), primitive.operands.size())
         ->mayShareStorage(of, read.slot);
   const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
   auto form = pattern ? formOf(*pattern, body) : std::nullopt;
-  if (!form || maker / form->stride != read.step / form->stride)
+  if (!form || maker / form->stride != read.primitive / form->stride)
     return false;
-  auto isAt = [&](PlaceInfo place, size_t at, size_t slot) {
-    return form->stepOf[place.element] == int8_t(at % form->stride) &&
-           place.slot == slot;
+  auto isAt = [&](NodeSlot where, size_t at, size_t slot) {
+    return form->primitiveOf[where.node] == int8_t(at % form->stride) &&
+           where.slot == slot;
   };
   for (const PatternTieInfo &tie : pattern->ties) {
     if (!isAt(tie.result, maker, of))
       continue;
-    if (isAt(tie.operand, read.step, read.slot))
+    if (isAt(tie.operand, read.primitive, read.slot))
       return true;
     for (const BindingInfo &b : pattern->bindings)
       if (!b.isResult && b.to == tie.operand &&
-          isAt(b.operand, read.step, read.slot))
+          isAt(b.operand, read.primitive, read.slot))
         return true;
   }
   return false;
 }
 
-/// Results are overwritten before operands are read: what a kernel in place may
+/// Results are overwritten before operands are read: what a kernel in where may
 /// read too late is lost.
 static std::vector<reference::BodySlot>
 lostReads(const Plan &plan, size_t entry, const PlanCall &call) {
@@ -336,13 +336,15 @@ lostReads(const Plan &plan, size_t entry, const PlanCall &call) {
   const Body &body = *call.body;
   for (size_t r = 0; r < call.outs.size(); ++r)
     for (size_t i = 0; i < call.ins.size(); ++i)
-      for (size_t step = 0; startOf(call.ins[i]) == startOf(call.outs[r]) &&
-                            step < body.steps.size();
-           ++step)
-        for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot)
-          if (body.steps[step].operands[slot] == int32_t(i) &&
-              !isReadInTime(body, body.results[r], {step, slot}))
-            lost.push_back({step, slot});
+      for (size_t primitive = 0;
+           startOf(call.ins[i]) == startOf(call.outs[r]) &&
+           primitive < body.primitives.size();
+           ++primitive)
+        for (size_t slot = 0; slot < body.primitives[primitive].operands.size();
+             ++slot)
+          if (body.primitives[primitive].operands[slot] == int32_t(i) &&
+              !isReadInTime(body, body.results[r], {primitive, slot}))
+            lost.push_back({primitive, slot});
   return lost;
 }
 

@@ -13,28 +13,29 @@ namespace aicf {
 namespace {
 
 template <typename... Args>
-Status refuse(const Body &body, size_t step, const Args &...args) {
-  return makeError(StatusCode::InvalidArgument, "primitive ", step, " (",
-                   nameOf(body.steps[step].kind), "): ", args...);
+Status refuse(const Body &body, size_t primitive, const Args &...args) {
+  return makeError(StatusCode::InvalidArgument, "primitive ", primitive, " (",
+                   nameOf(body.primitives[primitive].kind), "): ", args...);
 }
 
-/// Kind, attrs and counts of one step.
-Status checkStep(const Body &body, size_t index) {
-  const BodyStep &step = body.steps[index];
-  if (!isKnown(step.kind))
+/// Kind, attrs and counts of one primitive.
+Status checkPrimitive(const Body &body, size_t index) {
+  const Primitive &primitive = body.primitives[index];
+  if (!isKnown(primitive.kind))
     return makeError(StatusCode::InvalidArgument, "primitive ", index,
-                     " has kind ", int(step.kind), ", which is unknown");
-  const OpInfo &info = infoOf(step.kind);
-  if (step.attrs.size() != info.attrBytes)
+                     " has kind ", int(primitive.kind), ", which is unknown");
+  const OpInfo &info = infoOf(primitive.kind);
+  if (primitive.attrs.size() != info.attrBytes)
     return makeError(StatusCode::BadAttrSize, "primitive ", index, " (",
-                     info.name, "): attr blob has ", step.attrs.size(),
+                     info.name, "): attr blob has ", primitive.attrs.size(),
                      " bytes, expected ", info.attrBytes);
-  std::optional<CallSlots> slots = CallSlots::of(info, step.operands.size());
+  std::optional<CallSlots> slots =
+      CallSlots::of(info, primitive.operands.size());
   if (!slots)
-    return refuse(body, index, "got ", step.operands.size(),
+    return refuse(body, index, "got ", primitive.operands.size(),
                   " operands, which its record does not take");
-  for (size_t slot = 0; slot < step.operands.size(); ++slot)
-    if (step.operands[slot] == kAbsentValue &&
+  for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+    if (primitive.operands[slot] == kAbsentValue &&
         info.operands[slots->operandAt(slot)].presence != Presence::Optional)
       return refuse(body, index, "operand ", slot, " (",
                     info.operands[slots->operandAt(slot)].name, ") is absent");
@@ -47,9 +48,9 @@ public:
   explicit UseChecker(const Body &body)
       : body(body), isUsed(body.numValues()), made(body.numOperands) {}
 
-  Status step(size_t index) {
-    const BodyStep &step = body.steps[index];
-    for (int32_t value : step.operands) {
+  Status primitive(size_t index) {
+    const Primitive &primitive = body.primitives[index];
+    for (int32_t value : primitive.operands) {
       if (value == kAbsentValue)
         continue;
       if (uint32_t(value) >= made) // or negative
@@ -61,12 +62,12 @@ public:
       if (isFresh && uint32_t(value) != firstUses++)
         return refuse(body, index, "operand ", value,
                       " of the call is used before operand ", firstUses - 1);
-      if (isOperand && !isFresh && body.steps.size() == 1)
+      if (isOperand && !isFresh && body.primitives.size() == 1)
         return refuse(body, index, "operand ", value,
                       " of the call stands at two slots");
       isUsed[uint32_t(value)] = true;
     }
-    made += step.numResults();
+    made += primitive.numResults();
     return {};
   }
 
@@ -91,11 +92,11 @@ private:
   /// An optional result is absent where nobody uses it.
   Status checkUnused() const {
     uint32_t next = body.numOperands;
-    for (size_t i = 0; i < body.steps.size(); ++i) {
-      const BodyStep &step = body.steps[i];
-      for (uint32_t r = 0; r < step.numResults(); ++r)
+    for (size_t i = 0; i < body.primitives.size(); ++i) {
+      const Primitive &primitive = body.primitives[i];
+      for (uint32_t r = 0; r < primitive.numResults(); ++r)
         if (!isUsed[next++] &&
-            infoOf(step.kind).results[r].presence != Presence::Optional)
+            infoOf(primitive.kind).results[r].presence != Presence::Optional)
           return refuse(body, i, "result ", r,
                         " is neither read nor a result of the call");
     }
@@ -111,64 +112,66 @@ private:
 struct InferredResult {
   OpKind kind;
   std::string_view result;
-  TensorDesc (*infer)(const rules::Call &, StepPosition);
+  TensorDesc (*infer)(const rules::Call &, PrimitivePosition);
 };
 constexpr InferredResult kInferredResults[] = {
 #define AICF_ENTRY(OP, VIEW, RESULT)                                           \
-  {OpKind::VIEW, #RESULT, [](const rules::Call &call, StepPosition at) {       \
+  {OpKind::VIEW, #RESULT, [](const rules::Call &call, PrimitivePosition at) {  \
      return rules::infer_##OP##_##RESULT({call, at});                          \
    }},
     AICF_INFERRED_RESULTS(AICF_ENTRY)
 #undef AICF_ENTRY
 };
 
-/// The type of an inner value: `values` are those before the step's results.
-StatusOr<TensorDesc> infer(const Body &body, StepPosition at, size_t slot,
+/// The type of an inner value: `values` are those before the primitive's
+/// results.
+StatusOr<TensorDesc> infer(const Body &body, PrimitivePosition at, size_t slot,
                            Span<const TensorDesc> values) {
-  const BodyStep &step = body.steps[at.step];
-  CallSlots slots = *CallSlots::of(infoOf(step.kind), step.operands.size());
-  const ResultInfo &result = infoOf(step.kind).results[slot];
-  int32_t of = step.operands[slots.slotOf(result.of)];
+  const Primitive &primitive = body.primitives[at.primitive];
+  CallSlots slots =
+      *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
+  const ResultInfo &result = infoOf(primitive.kind).results[slot];
+  int32_t of = primitive.operands[slots.slotOf(result.of)];
   if (auto type =
           typeByRule(result.rule, of == kAbsentValue ? TensorDesc::absent()
                                                      : values[size_t(of)]))
     return *type;
   rules::Call call(body, values);
   for (const InferredResult &inferred : kInferredResults)
-    if (inferred.kind == step.kind && inferred.result == result.name)
+    if (inferred.kind == primitive.kind && inferred.result == result.name)
       return inferred.infer(call, at);
-  return refuse(body, at.step, "its result ", result.name,
+  return refuse(body, at.primitive, "its result ", result.name,
                 " must be a result of the call: nothing else gives its type");
 }
 
 } // namespace
 
 Status checkForm(const Body &body) {
-  if (body.steps.empty() || body.steps.size() > kMaxBodySteps)
+  if (body.primitives.empty() || body.primitives.size() > kMaxBodyPrimitives)
     return makeError(StatusCode::InvalidArgument, "the body has ",
-                     body.steps.size(), " primitives, expected 1 to ",
-                     kMaxBodySteps);
-  for (size_t i = 0; i < body.steps.size(); ++i)
-    AICF_RETURN_IF_ERROR(checkStep(body, i));
+                     body.primitives.size(), " primitives, expected 1 to ",
+                     kMaxBodyPrimitives);
+  for (size_t i = 0; i < body.primitives.size(); ++i)
+    AICF_RETURN_IF_ERROR(checkPrimitive(body, i));
   size_t slots = 0;
-  for (const BodyStep &step : body.steps)
-    slots += step.operands.size();
+  for (const Primitive &primitive : body.primitives)
+    slots += primitive.operands.size();
   // Before anything is as large as the number says.
   if (body.numOperands > slots)
     return makeError(StatusCode::InvalidArgument, "the call has ",
                      body.numOperands, " operands, its body has room for ",
                      slots);
   UseChecker uses(body);
-  for (size_t i = 0; i < body.steps.size(); ++i)
-    AICF_RETURN_IF_ERROR(uses.step(i));
+  for (size_t i = 0; i < body.primitives.size(); ++i)
+    AICF_RETURN_IF_ERROR(uses.primitive(i));
   return uses.finish();
 }
 
 /// By number: whether a primitive reads it.
 static std::vector<bool> readValuesOf(const Body &body) {
   std::vector<bool> isRead(body.numValues());
-  for (const BodyStep &step : body.steps)
-    for (int32_t value : step.operands)
+  for (const Primitive &primitive : body.primitives)
+    for (int32_t value : primitive.operands)
       if (value != kAbsentValue)
         isRead[uint32_t(value)] = true;
   return isRead;
@@ -198,10 +201,10 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
   values.assign(ins.begin(), ins.end());
   size_t nextOut = 0;
   std::vector<bool> isRead; // made where somebody asks
-  for (size_t i = 0; i < body.steps.size(); ++i) {
-    const BodyStep &step = body.steps[i];
-    StepPosition at{i, uint32_t(values.size())};
-    for (size_t slot = 0; slot < step.numResults(); ++slot) {
+  for (size_t i = 0; i < body.primitives.size(); ++i) {
+    const Primitive &primitive = body.primitives[i];
+    PrimitivePosition at{i, uint32_t(values.size())};
+    for (size_t slot = 0; slot < primitive.numResults(); ++slot) {
       size_t number = values.size();
       if (nextOut < body.results.size() && body.results[nextOut] == number) {
         values.push_back(outs[nextOut++]);
@@ -217,32 +220,33 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
           TensorDesc inner,
           infer(body, at, slot, {values.data(), size_t(at.firstResult)}));
       if (!checkedBytes(inner))
-        return makeError(StatusCode::ShapeMismatch, nameOf(step.kind),
+        return makeError(StatusCode::ShapeMismatch, nameOf(primitive.kind),
                          ": result ", slot, " would be ", inner.toString(),
                          ", which no tensor may be");
       values.push_back(inner);
     }
-    Status fits = rules::checkStep(rules::Call(body, values), step, at);
+    Status fits =
+        rules::checkPrimitive(rules::Call(body, values), primitive, at);
     if (!fits.ok())
-      return fits.withContext(std::string(nameOf(step.kind)));
+      return fits.withContext(std::string(nameOf(primitive.kind)));
   }
   return values;
 }
 
 std::string primitiveNames(const Body &body) {
   std::string names;
-  for (const BodyStep &step : body.steps)
-    names += (names.empty() ? "" : ", ") + std::string(nameOf(step.kind));
+  for (const Primitive &primitive : body.primitives)
+    names += (names.empty() ? "" : ", ") + std::string(nameOf(primitive.kind));
   return names;
 }
 
 std::string describeOperand(const Body &body, size_t operand) {
   std::string text = "operand " + std::to_string(operand);
-  for (const BodyStep &step : body.steps)
-    for (size_t slot = 0; slot < step.operands.size(); ++slot)
-      if (step.operands[slot] == int32_t(operand)) {
-        const OpInfo &info = infoOf(step.kind);
-        CallSlots slots = *CallSlots::of(info, step.operands.size());
+  for (const Primitive &primitive : body.primitives)
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+      if (primitive.operands[slot] == int32_t(operand)) {
+        const OpInfo &info = infoOf(primitive.kind);
+        CallSlots slots = *CallSlots::of(info, primitive.operands.size());
         return text + " (" +
                std::string(info.operands[slots.operandAt(slot)].name) + ")";
       }
@@ -250,8 +254,8 @@ std::string describeOperand(const Body &body, size_t operand) {
 }
 
 std::string describeResult(const Body &body, size_t result) {
-  auto [step, slot] = body.makerOf(body.results[result]);
-  const OpInfo &info = infoOf(body.steps[step].kind);
+  auto [primitive, slot] = body.makerOf(body.results[result]);
+  const OpInfo &info = infoOf(body.primitives[primitive].kind);
   return "result " + std::to_string(result) + " (" +
          std::string(info.results[slot].name) + ")";
 }

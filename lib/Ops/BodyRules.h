@@ -20,24 +20,27 @@
 namespace aicf {
 
 /// Primitives that a body may have; no kernel takes as many.
-inline constexpr size_t kMaxBodySteps = 1024;
+inline constexpr size_t kMaxBodyPrimitives = 1024;
 
 /// The normal form, which does not depend on types:
-///   - every step is of a known kind, with attrs and operands as its record
+///   - every primitive is of a known kind, with attrs and operands as its
+///   record
 ///     says, and reads values of lower numbers that are there;
 ///   - results are yielded in order, once each; what is not yielded is read;
-///   - in a body of several steps operands are numbered in the order of their
-///     first use; in a body of one step each slot has an operand of its own.
+///   - in a body of several primitives operands are numbered in the order of
+///   their
+///     first use; in a body of one primitive each slot has an operand of its
+///     own.
 /// So equal computations are equal bodies, and no pass finds anything to do in
-/// one. Errors: InvalidArgument, BadAttrSize; each names the step.
+/// one. Errors: InvalidArgument, BadAttrSize; each names the primitive.
 Status checkForm(const Body &body);
 
-/// The value numbers that the body makes, in order: all results of all steps
-/// but those that are absent, which nobody reads or yields.
+/// The value numbers that the body makes, in order: all results of all
+/// primitives but those that are absent, which nobody reads or yields.
 std::vector<uint32_t> valuesMade(const Body &body);
 
 /// The types of all values of a body in normal form, called with these operands
-/// and results; checks every step by its record's rules.
+/// and results; checks every primitive by its record's rules.
 /// Errors: as checkCall(), and InvalidArgument for counts.
 StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
                                                  Span<const TensorDesc> ins,

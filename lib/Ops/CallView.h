@@ -7,7 +7,7 @@
 // What everybody holds who looks at a call: its body and one thing for each of
 // its values (their types, their memory, their numbers). And the bases of the
 // views in OpViews.h, which name operands, results and fields of one primitive,
-// and the elements of a pattern. A call keeps its lists to itself and befriends
+// and the nodes of a pattern. A call keeps its lists to itself and befriends
 // these: whoever wants an operand asks for it by name.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_OPS_CALLVIEW_H
@@ -21,10 +21,10 @@ namespace aicf {
 template <typename Call> class CallView;
 template <typename Call> class PatternView;
 
-/// Where a primitive stands in a body: its step, and the number of the first
+/// Where a primitive is in a body: its position, and the number of the first
 /// value that it makes.
-struct StepPosition {
-  size_t step;
+struct PrimitivePosition {
+  size_t primitive;
   uint32_t firstResult;
 };
 
@@ -38,24 +38,26 @@ protected:
   template <typename> friend class CallView;
   template <typename> friend class PatternView;
 
-  const BodyStep &stepAt(StepPosition at) const { return body->steps[at.step]; }
-  const T *optionalIn(StepPosition at, size_t slot) const {
-    int32_t value = stepAt(at).operands[slot];
+  const Primitive &primitiveAt(PrimitivePosition at) const {
+    return body->primitives[at.primitive];
+  }
+  const T *optionalIn(PrimitivePosition at, size_t slot) const {
+    int32_t value = primitiveAt(at).operands[slot];
     return value == kAbsentValue || isAbsent(values[size_t(value)])
                ? nullptr
                : &values[size_t(value)];
   }
-  const T &in(StepPosition at, size_t slot) const {
-    return values[size_t(stepAt(at).operands[slot])];
+  const T &in(PrimitivePosition at, size_t slot) const {
+    return values[size_t(primitiveAt(at).operands[slot])];
   }
-  T *optionalOut(StepPosition at, size_t slot) const {
+  T *optionalOut(PrimitivePosition at, size_t slot) const {
     T &value = out(at, slot);
     return isAbsent(value) ? nullptr : &value;
   }
-  T &out(StepPosition at, size_t slot) const {
+  T &out(PrimitivePosition at, size_t slot) const {
     return values[at.firstResult + slot];
   }
-  StepPosition firstStep() const { return {0, body->numOperands}; }
+  PrimitivePosition firstPrimitive() const { return {0, body->numOperands}; }
 
   const Body *body;
   Span<T> values;
@@ -66,13 +68,13 @@ protected:
 /// else for a slot than its values.
 template <typename Call> class CallView {
 public:
-  CallView(const Call &call) : CallView(call, call.firstStep()) {}
-  CallView(const Call &call, StepPosition at) : viewed(&call), at(at) {}
+  CallView(const Call &call) : CallView(call, call.firstPrimitive()) {}
+  CallView(const Call &call, PrimitivePosition at) : viewed(&call), at(at) {}
   /// The call's own members.
   const Call *operator->() const { return viewed; }
 
 protected:
-  size_t numIns() const { return viewed->stepAt(at).operands.size(); }
+  size_t numIns() const { return viewed->primitiveAt(at).operands.size(); }
   decltype(auto) inAt(size_t slot) const { return viewed->in(at, slot); }
   decltype(auto) outAt(size_t slot) const { return viewed->out(at, slot); }
   /// A pointer, or another thing that is false where nothing stands.
@@ -81,12 +83,12 @@ protected:
     return viewed->optionalOut(at, slot);
   }
   template <typename Attrs> Attrs decode() const {
-    return decodeAttrs<Attrs>(viewed->stepAt(at).attrs);
+    return decodeAttrs<Attrs>(viewed->primitiveAt(at).attrs);
   }
 
 private:
   const Call *viewed;
-  StepPosition at;
+  PrimitivePosition at;
 };
 
 /// A call whose body matches a pattern.
@@ -98,15 +100,15 @@ public:
   size_t numGroups() const { return form.numGroups; }
 
 protected:
-  template <typename View> View element(size_t e, size_t group = 0) const {
-    return View(*viewed, {form.stepAt(e, group),
+  template <typename View> View node(size_t e, size_t group = 0) const {
+    return View(*viewed, {form.primitiveAt(e, group),
                           form.firstResultOf(*viewed->body, e, group)});
   }
   template <typename View>
-  std::optional<View> optionalElement(size_t e, size_t group = 0) const {
-    if (form.stepOf[e] < 0)
+  std::optional<View> optionalNode(size_t e, size_t group = 0) const {
+    if (form.primitiveOf[e] < 0)
       return std::nullopt;
-    return element<View>(e, group);
+    return node<View>(e, group);
   }
 
 private:

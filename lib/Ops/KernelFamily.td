@@ -71,19 +71,19 @@ def KidTypesDifferent : KidTypes<"Different">;
 def KidTypesBoth : KidTypes<"Both">;
 def KidTypesFirst : KidTypes<"First">;
 
-/// One place of a pattern: a primitive, and the name that kernels and conditions
+/// One node of a pattern: a primitive, and the name that kernels and conditions
 /// know it by.
-class Element<string elementName, Primitive primitive, bit optional = 0> {
-  string name = elementName;
+class Node<string nodeName, Primitive primitive, bit optional = 0> {
+  string name = nodeName;
   Primitive kind = primitive;
   bit isOptional = optional;
 }
 class Maybe<string name, Primitive primitive>
-    : Element<name, primitive, 1>;
+    : Node<name, primitive, 1>;
 
 /// Bodies of several primitives that a family takes. A body matches if its
-/// primitives are the elements in order, optional ones there or not, and
-///   bindings  hold: "bias.y = gemm.c", an operand is a result of an element
+/// primitives are the nodes in order, optional ones there or not, and
+///   bindings  hold: "bias.y = gemm.c", an operand is a result of a node
 ///             before it, or the same value as an operand of one. No other slot
 ///             reads what the body makes: it has no memory
 ///   keeps     results that are read inside are results of the call as well;
@@ -92,25 +92,25 @@ class Maybe<string name, Primitive primitive>
 ///             are the family's to say: what holds for each primitive need not
 ///             hold for the kernel that does all of them. A tie holds in a body
 ///             whose other slots do not read that value, or are of the same
-///             element and tied to the same result: so a tie says that the kernel
+///             node and tied to the same result: so a tie says that the kernel
 ///             reads this operand at the index that it writes, before it writes.
 /// Types are the families' matter, in `condition`.
-class BodyPattern<string patternName, list<Element> all> {
+class BodyPattern<string patternName, list<Node> all> {
   string name = patternName;
-  list<Element> elements = all;
+  list<Node> nodes = all;
   list<string> bindings = [];
   list<string> keeps = [];
   list<string> mayKeep = [];
   list<string> ties = [];
 }
 
-/// The same for many tensors in one call: the elements stand once or more, at
+/// The same for many tensors in one call: the nodes stand once or more, at
 /// most `groups` times, each time with the same fields and the same optional
-/// elements, and
+/// nodes, and
 ///   has, hasNot  optional operands that are there, or absent, in every group
 ///   shared       operands that are the same value in all groups
 /// No group reads what another one makes or updates.
-class BatchPattern<string patternName, list<Element> all, int groups>
+class BatchPattern<string patternName, list<Node> all, int groups>
     : BodyPattern<patternName, all> {
   int maxGroups = groups;
   list<string> has = [];
@@ -137,7 +137,7 @@ class KernelFamily<string codeUnit, Device on> {
   KidTypes kidTypes = KidTypesDifferent;
   int version = 0;                  ///< rises when bits can change
   /// C++ expressions of `c`, a <Kind>View<rules::Call>, or a view of the pattern
-  /// with a function for each element, with the family's functions in Family.h:
+  /// with a function for each node, with the family's functions in Family.h:
   /// whether a kernel takes the call, and the bytes of workspace that it would
   /// use.
   string condition = "";

@@ -633,114 +633,114 @@ template <typename Call> struct RateTableView : CallView<Call> {
 template <typename Call> struct AdamUpdateView : PatternView<Call> {
   AdamUpdateView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::AdamUpdate)) {}
-  AdamStepView<Call> step(size_t group) const { return this->template element<AdamStepView<Call>>(0, group); }
-  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+  AdamStepView<Call> step(size_t group) const { return this->template node<AdamStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
 /// Pattern add_layer_norm
 template <typename Call> struct AddLayerNormView : PatternView<Call> {
   AddLayerNormView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::AddLayerNorm)) {}
-  AddView<Call> add() const { return this->template element<AddView<Call>>(0); }
-  LayerNormView<Call> norm() const { return this->template element<LayerNormView<Call>>(1); }
+  AddView<Call> add() const { return this->template node<AddView<Call>>(0); }
+  LayerNormView<Call> norm() const { return this->template node<LayerNormView<Call>>(1); }
 };
 
 /// Pattern bce_with_logits_loss_grad
 template <typename Call> struct BceWithLogitsLossGradView : PatternView<Call> {
   BceWithLogitsLossGradView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::BceWithLogitsLossGrad)) {}
-  BceWithLogitsView<Call> loss() const { return this->template element<BceWithLogitsView<Call>>(0); }
-  BceWithLogitsGradView<Call> grad() const { return this->template element<BceWithLogitsGradView<Call>>(1); }
+  BceWithLogitsView<Call> loss() const { return this->template node<BceWithLogitsView<Call>>(0); }
+  BceWithLogitsGradView<Call> grad() const { return this->template node<BceWithLogitsGradView<Call>>(1); }
 };
 
 /// Pattern gemm_bias
 template <typename Call> struct GemmBiasView : PatternView<Call> {
   GemmBiasView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::GemmBias)) {}
-  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
-  BiasAddView<Call> bias() const { return this->template element<BiasAddView<Call>>(1); }
-  std::optional<ReluView<Call>> relu() const { return this->template optionalElement<ReluView<Call>>(2); }
+  GemmView<Call> gemm() const { return this->template node<GemmView<Call>>(0); }
+  BiasAddView<Call> bias() const { return this->template node<BiasAddView<Call>>(1); }
+  std::optional<ReluView<Call>> relu() const { return this->template optionalNode<ReluView<Call>>(2); }
 };
 
 /// Pattern gemm_bias_gelu
 template <typename Call> struct GemmBiasGeluView : PatternView<Call> {
   GemmBiasGeluView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::GemmBiasGelu)) {}
-  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
-  BiasAddView<Call> bias() const { return this->template element<BiasAddView<Call>>(1); }
-  GeluView<Call> gelu() const { return this->template element<GeluView<Call>>(2); }
+  GemmView<Call> gemm() const { return this->template node<GemmView<Call>>(0); }
+  BiasAddView<Call> bias() const { return this->template node<BiasAddView<Call>>(1); }
+  GeluView<Call> gelu() const { return this->template node<GeluView<Call>>(2); }
 };
 
 /// Pattern gemm_gelu_bwd
 template <typename Call> struct GemmGeluBwdView : PatternView<Call> {
   GemmGeluBwdView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::GemmGeluBwd)) {}
-  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
-  GeluBwdView<Call> bwd() const { return this->template element<GeluBwdView<Call>>(1); }
+  GemmView<Call> gemm() const { return this->template node<GemmView<Call>>(0); }
+  GeluBwdView<Call> bwd() const { return this->template node<GeluBwdView<Call>>(1); }
 };
 
 /// Pattern gemm_reduce
 template <typename Call> struct GemmReduceView : PatternView<Call> {
   GemmReduceView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::GemmReduce)) {}
-  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
-  ReduceSumView<Call> sum() const { return this->template element<ReduceSumView<Call>>(1); }
+  GemmView<Call> gemm() const { return this->template node<GemmView<Call>>(0); }
+  ReduceSumView<Call> sum() const { return this->template node<ReduceSumView<Call>>(1); }
 };
 
 /// Pattern gemm_relu_bwd
 template <typename Call> struct GemmReluBwdView : PatternView<Call> {
   GemmReluBwdView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::GemmReluBwd)) {}
-  GemmView<Call> gemm() const { return this->template element<GemmView<Call>>(0); }
-  ReluBwdView<Call> bwd() const { return this->template element<ReluBwdView<Call>>(1); }
+  GemmView<Call> gemm() const { return this->template node<GemmView<Call>>(0); }
+  ReluBwdView<Call> bwd() const { return this->template node<ReluBwdView<Call>>(1); }
 };
 
 /// Pattern l1_loss_grad
 template <typename Call> struct L1LossGradView : PatternView<Call> {
   L1LossGradView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::L1LossGrad)) {}
-  L1LossView<Call> loss() const { return this->template element<L1LossView<Call>>(0); }
-  L1GradView<Call> grad() const { return this->template element<L1GradView<Call>>(1); }
+  L1LossView<Call> loss() const { return this->template node<L1LossView<Call>>(0); }
+  L1GradView<Call> grad() const { return this->template node<L1GradView<Call>>(1); }
 };
 
 /// Pattern lion_update
 template <typename Call> struct LionUpdateView : PatternView<Call> {
   LionUpdateView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::LionUpdate)) {}
-  LionStepView<Call> step(size_t group) const { return this->template element<LionStepView<Call>>(0, group); }
-  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+  LionStepView<Call> step(size_t group) const { return this->template node<LionStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
 /// Pattern momentum_update
 template <typename Call> struct MomentumUpdateView : PatternView<Call> {
   MomentumUpdateView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::MomentumUpdate)) {}
-  SgdStepView<Call> step(size_t group) const { return this->template element<SgdStepView<Call>>(0, group); }
-  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+  SgdStepView<Call> step(size_t group) const { return this->template node<SgdStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
 /// Pattern mse_loss_grad
 template <typename Call> struct MseLossGradView : PatternView<Call> {
   MseLossGradView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::MseLossGrad)) {}
-  MseLossView<Call> loss() const { return this->template element<MseLossView<Call>>(0); }
-  MseGradView<Call> grad() const { return this->template element<MseGradView<Call>>(1); }
+  MseLossView<Call> loss() const { return this->template node<MseLossView<Call>>(0); }
+  MseGradView<Call> grad() const { return this->template node<MseGradView<Call>>(1); }
 };
 
 /// Pattern relu_bwd_reduce
 template <typename Call> struct ReluBwdReduceView : PatternView<Call> {
   ReluBwdReduceView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::ReluBwdReduce)) {}
-  ReluBwdView<Call> bwd() const { return this->template element<ReluBwdView<Call>>(0); }
-  ReduceSumView<Call> sum() const { return this->template element<ReduceSumView<Call>>(1); }
+  ReluBwdView<Call> bwd() const { return this->template node<ReluBwdView<Call>>(0); }
+  ReduceSumView<Call> sum() const { return this->template node<ReduceSumView<Call>>(1); }
 };
 
 /// Pattern sgd_update
 template <typename Call> struct SgdUpdateView : PatternView<Call> {
   SgdUpdateView(const Call &call)
       : PatternView<Call>(call, *patternOf(patterns::SgdUpdate)) {}
-  SgdStepView<Call> step(size_t group) const { return this->template element<SgdStepView<Call>>(0, group); }
-  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalElement<CastView<Call>>(1, group); }
+  SgdStepView<Call> step(size_t group) const { return this->template node<SgdStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
 /// X(Kind): every kind.

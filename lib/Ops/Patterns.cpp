@@ -29,32 +29,33 @@ public:
         return false;
     return yieldsHold();
   }
-  /// The value number at a place; kAbsentValue where nothing stands.
-  int32_t operand(PlaceInfo place, size_t group) const {
-    return body.steps[form.stepAt(place.element, group)].operands[place.slot];
+  /// The value number in a node's slot, or kAbsentValue.
+  int32_t operand(NodeSlot where, size_t group) const {
+    return body.primitives[form.primitiveAt(where.node, group)]
+        .operands[where.slot];
   }
-  int32_t result(PlaceInfo place, size_t group) const {
-    return int32_t(form.firstResultOf(body, place.element, group)) + place.slot;
+  int32_t result(NodeSlot where, size_t group) const {
+    return int32_t(form.firstResultOf(body, where.node, group)) + where.slot;
   }
-  bool isThere(PlaceInfo place) const {
-    return form.stepOf[place.element] >= 0;
+  bool isThere(NodeSlot where) const {
+    return form.primitiveOf[where.node] >= 0;
   }
   size_t numGroups() const { return form.numGroups; }
-  size_t groupOf(size_t step) const { return step / form.stride; }
-  /// The place of a slot of a step; where the pattern binds it to another
-  /// operand, that one's.
-  PlaceInfo placeOf(size_t step, size_t slot) const {
-    PlaceInfo place{0, uint8_t(slot)};
-    while (form.stepOf[place.element] != int8_t(step % form.stride))
-      ++place.element;
+  size_t groupOf(size_t primitive) const { return primitive / form.stride; }
+  /// The node and slot of a primitive's slot; where the pattern binds it to
+  /// another operand, that one's.
+  NodeSlot nodeSlotOf(size_t primitive, size_t slot) const {
+    NodeSlot where{0, uint8_t(slot)};
+    while (form.primitiveOf[where.node] != int8_t(primitive % form.stride))
+      ++where.node;
     for (const BindingInfo &b : pattern.bindings)
-      if (!b.isResult && b.operand == place)
+      if (!b.isResult && b.operand == where)
         return b.to;
-    return place;
+    return where;
   }
 
 private:
-  /// Checks bindings of elements that are there; the target of a binding is
+  /// Checks bindings of nodes that are there; the target of a binding is
   /// never optional.
   bool bindingsHold(size_t group) const {
     for (const BindingInfo &b : pattern.bindings) {
@@ -70,20 +71,21 @@ private:
   /// the kernel has no memory to read any other from.
   bool readsInsideAreBound(size_t group) const {
     for (size_t s = 0; s < form.stride; ++s) {
-      size_t step = group * form.stride + s;
-      const std::vector<int32_t> &operands = body.steps[step].operands;
+      size_t primitive = group * form.stride + s;
+      const std::vector<int32_t> &operands =
+          body.primitives[primitive].operands;
       for (size_t slot = 0; slot < operands.size(); ++slot)
         if (operands[slot] >= int32_t(body.numOperands) &&
-            !isBoundToResult(placeOf(step, slot)))
+            !isBoundToResult(nodeSlotOf(primitive, slot)))
           return false;
     }
     return true;
   }
-  /// Takes a place as placeOf() gives it: what is bound to an operand is that
-  /// one.
-  bool isBoundToResult(PlaceInfo place) const {
+  /// Takes what nodeSlotOf() gives: what is bound to an operand is
+  /// that one.
+  bool isBoundToResult(NodeSlot where) const {
     for (const BindingInfo &b : pattern.bindings)
-      if (b.operand == place)
+      if (b.operand == where)
         return true;
     return false;
   }
@@ -98,29 +100,30 @@ private:
   /// operand is there, all groups share or the pattern says.
   bool isLikeFirst(size_t group) const {
     for (size_t s = 0; s < form.stride; ++s)
-      if (body.steps[group * form.stride + s].attrs != body.steps[s].attrs)
+      if (body.primitives[group * form.stride + s].attrs !=
+          body.primitives[s].attrs)
         return false;
     if (pattern.batch)
-      for (PlaceInfo place : pattern.batch->shared)
-        if (operand(place, group) != operand(place, 0))
+      for (NodeSlot where : pattern.batch->shared)
+        if (operand(where, group) != operand(where, 0))
           return false;
     return true;
   }
   /// What is read inside is yielded if the pattern keeps it; all else is.
   bool yieldsHold() const {
     std::vector<bool> isRead(body.numValues()), isYielded(isRead.size());
-    for (const BodyStep &step : body.steps)
-      for (int32_t value : step.operands)
+    for (const Primitive &primitive : body.primitives)
+      for (int32_t value : primitive.operands)
         if (value != kAbsentValue)
           isRead[size_t(value)] = true;
     for (uint32_t value : body.results)
       isYielded[value] = true;
     for (size_t group = 0; group < form.numGroups; ++group) {
-      for (PlaceInfo kept : pattern.keeps)
+      for (NodeSlot kept : pattern.keeps)
         if (!isYielded[size_t(result(kept, group))])
           return false;
-      for (Span<const PlaceInfo> both : {pattern.keeps, pattern.mayKeep})
-        for (PlaceInfo kept : both)
+      for (Span<const NodeSlot> both : {pattern.keeps, pattern.mayKeep})
+        for (NodeSlot kept : both)
           isRead[size_t(result(kept, group))] = false;
     }
     for (size_t value = 0; value < isRead.size(); ++value)
@@ -148,26 +151,26 @@ std::optional<Match> matchPattern(const PatternInfo &pattern,
 std::optional<PatternForm> formOf(const PatternInfo &pattern,
                                   const Body &body) {
   PatternForm form;
-  size_t numSteps = body.steps.size();
-  if (pattern.elements.size() > kMaxElements) // aicf-tblgen refuses it
+  size_t numPrimitives = body.primitives.size();
+  if (pattern.nodes.size() > kMaxNodes) // aicf-tblgen refuses it
     return std::nullopt;
-  for (size_t e = 0; e < pattern.elements.size(); ++e) {
-    const ElementInfo &element = pattern.elements[e];
-    bool isThere =
-        form.stride < numSteps && body.steps[form.stride].kind == element.kind;
-    if (!isThere && !element.isOptional)
+  for (size_t e = 0; e < pattern.nodes.size(); ++e) {
+    const NodeInfo &node = pattern.nodes[e];
+    bool isThere = form.stride < numPrimitives &&
+                   body.primitives[form.stride].kind == node.kind;
+    if (!isThere && !node.isOptional)
       return std::nullopt;
     form.madeBefore[e] = uint8_t(form.numMade);
-    form.stepOf[e] = int8_t(isThere ? int(form.stride) : -1);
+    form.primitiveOf[e] = int8_t(isThere ? int(form.stride) : -1);
     if (isThere)
-      form.numMade += body.steps[form.stride++].numResults();
+      form.numMade += body.primitives[form.stride++].numResults();
   }
-  form.numGroups = numSteps / form.stride;
+  form.numGroups = numPrimitives / form.stride;
   size_t most = pattern.batch ? pattern.batch->maxGroups : 1;
-  if (numSteps % form.stride != 0 || form.numGroups > most)
+  if (numPrimitives % form.stride != 0 || form.numGroups > most)
     return std::nullopt;
-  for (size_t i = form.stride; i < numSteps; ++i)
-    if (body.steps[i].kind != body.steps[i % form.stride].kind)
+  for (size_t i = form.stride; i < numPrimitives; ++i)
+    if (body.primitives[i].kind != body.primitives[i % form.stride].kind)
       return std::nullopt;
   return form;
 }
@@ -191,13 +194,14 @@ bool matches(const PatternInfo &pattern, const Body &body) {
 
 /// A primitive's ties are those of its record.
 static void addRecordTies(const Body &body, BodyFacts &facts) {
-  const BodyStep &step = body.steps.front();
-  CallSlots slots = *CallSlots::of(infoOf(step.kind), step.operands.size());
+  const Primitive &primitive = body.primitives.front();
+  CallSlots slots =
+      *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
   for (size_t r = 0; r < body.results.size(); ++r)
-    for (size_t slot = 0; slot < step.operands.size(); ++slot)
-      if (step.operands[slot] != kAbsentValue &&
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+      if (primitive.operands[slot] != kAbsentValue &&
           slots.mayShareStorage(body.results[r] - body.numOperands, slot))
-        facts.ties[r].push_back(uint32_t(step.operands[slot]));
+        facts.ties[r].push_back(uint32_t(primitive.operands[slot]));
 }
 
 namespace {
@@ -209,11 +213,13 @@ class PatternTies {
 public:
   PatternTies(const PatternInfo &pattern, const Match &match, const Body &body)
       : pattern(pattern), match(match), body(body), readers(body.numOperands) {
-    for (size_t step = 0; step < body.steps.size(); ++step)
-      for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot) {
-        int32_t value = body.steps[step].operands[slot];
+    for (size_t primitive = 0; primitive < body.primitives.size(); ++primitive)
+      for (size_t slot = 0; slot < body.primitives[primitive].operands.size();
+           ++slot) {
+        int32_t value = body.primitives[primitive].operands[slot];
         if (value >= 0 && value < int32_t(body.numOperands))
-          readers[size_t(value)].push_back({uint32_t(step), uint32_t(slot)});
+          readers[size_t(value)].push_back(
+              {uint32_t(primitive), uint32_t(slot)});
       }
   }
 
@@ -233,18 +239,18 @@ public:
 
 private:
   struct Reader {
-    uint32_t step, slot;
+    uint32_t primitive, slot;
   };
   /// Every slot that reads `operand` is of this group, and the pattern ties
   /// `result` to it, too.
-  bool isReadByTiesAlone(PlaceInfo result, size_t group, size_t operand) const {
+  bool isReadByTiesAlone(NodeSlot result, size_t group, size_t operand) const {
     for (Reader reader : readers[operand])
-      if (match.groupOf(reader.step) != group ||
-          !isTied(result, match.placeOf(reader.step, reader.slot)))
+      if (match.groupOf(reader.primitive) != group ||
+          !isTied(result, match.nodeSlotOf(reader.primitive, reader.slot)))
         return false;
     return true;
   }
-  bool isTied(PlaceInfo result, PlaceInfo operand) const {
+  bool isTied(NodeSlot result, NodeSlot operand) const {
     for (const PatternTieInfo &tie : pattern.ties)
       if (tie.result == result && tie.operand == operand)
         return true;
@@ -262,8 +268,8 @@ BodyFacts factsOf(const Body &body) {
   BodyFacts facts;
   facts.numMade = valuesMade(body).size();
   facts.ties.resize(body.results.size());
-  if (body.steps.size() == 1) {
-    facts.pattern = PatternId(body.steps.front().kind);
+  if (body.primitives.size() == 1) {
+    facts.pattern = PatternId(body.primitives.front().kind);
     addRecordTies(body, facts);
     return facts;
   }

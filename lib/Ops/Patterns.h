@@ -19,73 +19,73 @@
 
 namespace aicf {
 
-struct ElementInfo {
+struct NodeInfo {
   std::string_view name;
   OpKind kind;
   bool isOptional;
 };
-/// An operand slot, or a result, of an element.
-struct PlaceInfo {
-  uint8_t element, slot;
-  bool operator==(const PlaceInfo &o) const {
-    return element == o.element && slot == o.slot;
+/// An operand slot, or a result, of a node.
+struct NodeSlot {
+  uint8_t node, slot;
+  bool operator==(const NodeSlot &o) const {
+    return node == o.node && slot == o.slot;
   }
 };
 /// The operand is that result (`isResult`), or the same value as that operand.
 struct BindingInfo {
-  PlaceInfo operand, to;
+  NodeSlot operand, to;
   bool isResult;
 };
 /// An optional operand that is there, or is not.
 struct PresenceInfo {
-  PlaceInfo operand;
+  NodeSlot operand;
   bool isThere;
 };
 /// The result may take the operand's storage, if nothing but operands that it
 /// is tied to reads that one.
 struct PatternTieInfo {
-  PlaceInfo result, operand;
+  NodeSlot result, operand;
 };
 
-/// What a pattern says whose elements stand many times.
+/// What a pattern says whose nodes stand many times.
 struct BatchInfo {
   size_t maxGroups;
   Span<const PresenceInfo> presences;
-  Span<const PlaceInfo> shared; ///< operands that all groups share
+  Span<const NodeSlot> shared; ///< operands that all groups share
 };
 
 struct PatternInfo {
   std::string_view name;
-  Span<const ElementInfo> elements;
+  Span<const NodeInfo> nodes;
   Span<const BindingInfo> bindings;
   /// Results that are read inside and are, or may be, results of the call.
-  Span<const PlaceInfo> keeps, mayKeep;
+  Span<const NodeSlot> keeps, mayKeep;
   Span<const PatternTieInfo> ties;
-  const BatchInfo *batch; ///< null: the elements stand once
+  const BatchInfo *batch; ///< null: the nodes stand once
 };
 
-inline constexpr size_t kMaxElements = 8;
+inline constexpr size_t kMaxNodes = 8;
 
-/// How the elements of a pattern lie in a body.
+/// How the nodes of a pattern lie in a body.
 struct PatternForm {
   size_t numGroups = 0;
   /// Steps of one group, and values that they make.
   size_t stride = 0, numMade = 0;
-  /// The step of each element in its group, -1 where it is absent, and how many
-  /// values those before it make.
-  int8_t stepOf[kMaxElements] = {};
-  uint8_t madeBefore[kMaxElements] = {};
+  /// The primitive of each node in its group, -1 where it is absent, and how
+  /// many values those before it make.
+  int8_t primitiveOf[kMaxNodes] = {};
+  uint8_t madeBefore[kMaxNodes] = {};
 
-  /// The step of an element that is there, and the number of its first result.
-  size_t stepAt(size_t element, size_t group) const {
-    return group * stride + size_t(stepOf[element]);
+  /// The primitive of a node that is there, and the number of its first result.
+  size_t primitiveAt(size_t node, size_t group) const {
+    return group * stride + size_t(primitiveOf[node]);
   }
-  uint32_t firstResultOf(const Body &body, size_t element, size_t group) const {
-    return body.numOperands + uint32_t(group * numMade) + madeBefore[element];
+  uint32_t firstResultOf(const Body &body, size_t node, size_t group) const {
+    return body.numOperands + uint32_t(group * numMade) + madeBefore[node];
   }
 };
 
-/// Where the elements of `pattern` are, by kinds alone: optional ones are there
+/// Where the nodes of `pattern` are, by kinds alone: optional ones are there
 /// if their kind comes next.
 std::optional<PatternForm> formOf(const PatternInfo &pattern, const Body &body);
 

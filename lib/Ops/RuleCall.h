@@ -47,28 +47,28 @@ public:
   using BodyCall::BodyCall;
 
   /// What holds for every record: which operands are there, of which elements.
-  Status checkOperands(StepPosition at) const;
+  Status checkOperands(PrimitivePosition at) const;
   /// True if an operand or a result is of `dtype`.
-  bool computesIn(DType dtype, StepPosition at) const;
+  bool computesIn(DType dtype, PrimitivePosition at) const;
   /// The results' types follow from the operands' as the record says.
-  Status checkResults(StepPosition at) const;
+  Status checkResults(PrimitivePosition at) const;
 
 private:
   template <typename> friend class aicf::CallView;
-  Status checkResult(StepPosition at, const Operand &result,
+  Status checkResult(PrimitivePosition at, const Operand &result,
                      const ResultInfo &info) const;
   /// The desc of a value, null where it is absent.
   const TensorDesc *descOf(int64_t value) const;
-  CallSlots slotsOf(StepPosition at) const;
-  Operand in(StepPosition at, size_t slot) const;
-  Operand out(StepPosition at, size_t slot) const;
+  CallSlots slotsOf(PrimitivePosition at) const;
+  Operand in(PrimitivePosition at, size_t slot) const;
+  Operand out(PrimitivePosition at, size_t slot) const;
   static std::optional<Operand> ifPresent(Operand operand) {
     return isAbsent(operand) ? std::nullopt : std::optional(operand);
   }
-  std::optional<Operand> optionalIn(StepPosition at, size_t slot) const {
+  std::optional<Operand> optionalIn(PrimitivePosition at, size_t slot) const {
     return ifPresent(in(at, slot));
   }
-  std::optional<Operand> optionalOut(StepPosition at, size_t slot) const {
+  std::optional<Operand> optionalOut(PrimitivePosition at, size_t slot) const {
     return ifPresent(out(at, slot));
   }
 };
@@ -76,7 +76,8 @@ private:
 /// Checks the primitive at `at` of a call whose values up to its results are
 /// known: presence, element types, fields, the numbered constraints, the types
 /// of the results.
-Status checkStep(const Call &call, const BodyStep &step, StepPosition at);
+Status checkPrimitive(const Call &call, const Primitive &primitive,
+                      PrimitivePosition at);
 
 inline bool isHalf(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16;

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Ops/Rules.h"
-#include "lib/Ops/RuleCall.h"
 #include "lib/Base/Element.h"
+#include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,33 +24,33 @@ const TensorDesc *Call::descOf(int64_t value) const {
                                                     : nullptr;
 }
 
-CallSlots Call::slotsOf(StepPosition at) const {
-  const BodyStep &step = stepAt(at);
-  return *CallSlots::of(infoOf(step.kind), step.operands.size());
+CallSlots Call::slotsOf(PrimitivePosition at) const {
+  const Primitive &primitive = primitiveAt(at);
+  return *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
 }
 
-Operand Call::in(StepPosition at, size_t slot) const {
+Operand Call::in(PrimitivePosition at, size_t slot) const {
   CallSlots slots = slotsOf(at);
-  return {descOf(stepAt(at).operands[slot]), slot, false,
+  return {descOf(primitiveAt(at).operands[slot]), slot, false,
           slots.info->operands[slots.operandAt(slot)].name};
 }
 
-Operand Call::out(StepPosition at, size_t slot) const {
+Operand Call::out(PrimitivePosition at, size_t slot) const {
   return {descOf(int64_t(at.firstResult + slot)), slot, true,
-          infoOf(stepAt(at).kind).results[slot].name};
+          infoOf(primitiveAt(at).kind).results[slot].name};
 }
 
 namespace {
 
-Status hasElements(const Operand &operand, Elements elements) {
+Status hasElements(const Operand &operand, ElementTypes types) {
   DType dtype = operand->dtype;
   bool isInt = dtype == DType::I32 || dtype == DType::I64;
   const char *expected = nullptr;
-  if (elements == Elements::Float && !isFloat(dtype))
+  if (types == ElementTypes::Float && !isFloat(dtype))
     expected = "f16, bf16, f32 or f64";
-  if (elements == Elements::Int && !isInt)
+  if (types == ElementTypes::Int && !isInt)
     expected = "i32 or i64";
-  if (elements == Elements::I32 && dtype != DType::I32)
+  if (types == ElementTypes::I32 && dtype != DType::I32)
     expected = "i32";
   if (!expected)
     return {};
@@ -67,15 +67,15 @@ Status isThere(const Operand &operand) {
 
 } // namespace
 
-Status Call::checkOperands(StepPosition at) const {
+Status Call::checkOperands(PrimitivePosition at) const {
   CallSlots slots = slotsOf(at);
-  for (size_t i = 0; i < stepAt(at).operands.size(); ++i) {
+  for (size_t i = 0; i < primitiveAt(at).operands.size(); ++i) {
     Operand operand = in(at, i);
     const OperandInfo &info = slots.info->operands[slots.operandAt(i)];
     if (info.presence != Presence::Optional)
       AICF_RETURN_IF_ERROR(isThere(operand));
     if (!isAbsent(operand))
-      AICF_RETURN_IF_ERROR(hasElements(operand, info.elements));
+      AICF_RETURN_IF_ERROR(hasElements(operand, info.elementTypes));
     if (info.like >= 0) // both are plain, and `like` stands before it
       AICF_RETURN_IF_ERROR(
           hasType(operand, *in(at, slots.slotOf(size_t(info.like)))));
@@ -86,28 +86,29 @@ Status Call::checkOperands(StepPosition at) const {
     if (info.presence != Presence::Optional)
       AICF_RETURN_IF_ERROR(isThere(result));
     if (!isAbsent(result))
-      AICF_RETURN_IF_ERROR(hasElements(result, info.elements));
+      AICF_RETURN_IF_ERROR(hasElements(result, info.elementTypes));
   }
   return {};
 }
 
-bool Call::computesIn(DType dtype, StepPosition at) const {
-  const BodyStep &step = stepAt(at);
-  for (size_t i = 0; i < step.operands.size() + step.numResults(); ++i) {
-    Operand operand = i < step.operands.size()
+bool Call::computesIn(DType dtype, PrimitivePosition at) const {
+  const Primitive &primitive = primitiveAt(at);
+  for (size_t i = 0; i < primitive.operands.size() + primitive.numResults();
+       ++i) {
+    Operand operand = i < primitive.operands.size()
                           ? in(at, i)
-                          : out(at, i - step.operands.size());
+                          : out(at, i - primitive.operands.size());
     if (!isAbsent(operand) && operand->dtype == dtype)
       return true;
   }
   return false;
 }
 
-Status Call::checkResult(StepPosition at, const Operand &result,
+Status Call::checkResult(PrimitivePosition at, const Operand &result,
                          const ResultInfo &info) const {
   if (info.rule == TypeRule::Checked) // by the numbered constraints
     return {};
-  if (info.rule == TypeRule::Flag)
+  if (info.rule == TypeRule::ScalarI32)
     return hasType(result, *typeByRule(info.rule, {}));
   Operand of = in(at, slotsOf(at).slotOf(info.of));
   if (isAbsent(of) != isAbsent(result))
@@ -119,8 +120,8 @@ Status Call::checkResult(StepPosition at, const Operand &result,
   return hasType(result, *typeByRule(info.rule, *of));
 }
 
-Status Call::checkResults(StepPosition at) const {
-  const OpInfo &info = infoOf(stepAt(at).kind);
+Status Call::checkResults(PrimitivePosition at) const {
+  const OpInfo &info = infoOf(primitiveAt(at).kind);
   for (size_t i = 0; i < info.numResults; ++i)
     AICF_RETURN_IF_ERROR(checkResult(at, out(at, i), info.results[i]));
   return {};
@@ -204,7 +205,7 @@ std::optional<TensorDesc> typeByRule(TypeRule rule, const TensorDesc &of) {
     return TensorDesc(rules::wide(of.dtype), {});
   case TypeRule::RowsOf:
     return rules::rowsOf(of);
-  case TypeRule::Flag:
+  case TypeRule::ScalarI32:
     return TensorDesc(DType::I32, {});
   case TypeRule::Checked:
     break;
@@ -259,18 +260,19 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
 struct NumberedRule {
   OpKind kind;
   const char *name; ///< "C1"
-  Status (*check)(const Call &, StepPosition);
+  Status (*check)(const Call &, PrimitivePosition);
 };
 constexpr NumberedRule kNumberedRules[] = {
 #define AICF_ENTRY(OP, VIEW, N)                                                \
-  {OpKind::VIEW, "C" #N,                                                       \
-   [](const Call &call, StepPosition at) { return OP##_c##N({call, at}); }},
+  {OpKind::VIEW, "C" #N, [](const Call &call, PrimitivePosition at) {          \
+     return OP##_c##N({call, at});                                             \
+   }},
     AICF_CONSTRAINTS(AICF_ENTRY)
 #undef AICF_ENTRY
 };
 
 /// The first numbered constraint that does not hold.
-Status checkConstraints(OpKind kind, const Call &call, StepPosition at) {
+Status checkConstraints(OpKind kind, const Call &call, PrimitivePosition at) {
   // They stand by kind, in order.
   const auto *rule = std::lower_bound(
       std::begin(kNumberedRules), std::end(kNumberedRules), kind,
@@ -309,13 +311,14 @@ constexpr ComputedDefault kComputedDefaults[] = {
 
 } // namespace
 
-Status checkStep(const Call &call, const BodyStep &step, StepPosition at) {
+Status checkPrimitive(const Call &call, const Primitive &primitive,
+                      PrimitivePosition at) {
   AICF_RETURN_IF_ERROR(call.checkOperands(at));
-  const OpInfo &info = infoOf(step.kind);
+  const OpInfo &info = infoOf(primitive.kind);
   bool isDouble = call.computesIn(DType::F64, at);
   for (size_t i = 0; i < info.numFields; ++i)
-    AICF_RETURN_IF_ERROR(checkField(info.fields[i], step.attrs, isDouble));
-  AICF_RETURN_IF_ERROR(checkConstraints(step.kind, call, at));
+    AICF_RETURN_IF_ERROR(checkField(info.fields[i], primitive.attrs, isDouble));
+  AICF_RETURN_IF_ERROR(checkConstraints(primitive.kind, call, at));
   return call.checkResults(at);
 }
 
@@ -344,7 +347,8 @@ Status checkRecord(OpKind kind, Span<const TensorDesc> ins,
                                           ins.size(), outs.size()));
   auto [body, types] = makeTypedBody(kind, ins, outs, attrs);
   rules::Call call(body, types);
-  return rules::checkStep(call, body.steps.front(), {0, body.numOperands});
+  return rules::checkPrimitive(call, body.primitives.front(),
+                               {0, body.numOperands});
 }
 
 Status checkCall(OpKind kind, Span<const TensorDesc> ins,

@@ -17,25 +17,25 @@ bool TypedBody::isDense() const {
                      [](const TensorDesc &desc) { return desc.isDense(); });
 }
 
-bool TypedBody::keepsZeros(const BodyStep &step) const {
-  const OpInfo &info = infoOf(step.kind);
+bool TypedBody::keepsZeros(const Primitive &primitive) const {
+  const OpInfo &info = infoOf(primitive.kind);
   if (info.keepsZeros != KeepsZeros::InColumns)
     return info.keepsZeros == KeepsZeros::Everywhere;
-  TensorDesc into = values()[size_t(step.operands[0])];
+  TensorDesc into = values()[size_t(primitive.operands[0])];
   into.layout = Layout::Padded;
   if (into.stored().rows() != into.rows())
     return false;
   for (const FieldInfo &field : Span(info.fields, info.numFields))
     if (field.name == "axis") {
-      int64_t axis = std::get<int64_t>(decodeField(field, step.attrs));
+      int64_t axis = std::get<int64_t>(decodeField(field, primitive.attrs));
       return axis == -1 || axis + 1 == into.rank;
     }
   return false;
 }
 
 std::optional<TypedBody> TypedBody::stored() const {
-  for (const BodyStep &step : body().steps)
-    if (!keepsZeros(step))
+  for (const Primitive &primitive : body().primitives)
+    if (!keepsZeros(primitive))
       return std::nullopt;
   std::vector<TensorDesc> ins, outs;
   for (size_t i = 0; i < body().numOperands + body().results.size(); ++i) {

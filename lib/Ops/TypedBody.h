@@ -44,7 +44,7 @@ private:
   TypedBody(BodyValues<TensorDesc> types, PatternId id)
       : BodyValues(std::move(types)), id(id) {}
   /// With every tensor padded: the pads of its results are zeros.
-  bool keepsZeros(const BodyStep &step) const;
+  bool keepsZeros(const Primitive &primitive) const;
   PatternId id;
 };
 

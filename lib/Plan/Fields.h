@@ -33,14 +33,14 @@ namespace aicf {
   X(layout, desc.layout)
 #define AICF_VALUE_DEBUG_FIELDS(X) X(vid, vid)
 
-#define AICF_STEP_FIELDS(X)                                                    \
+#define AICF_PRIMITIVE_FIELDS(X)                                               \
   X(kind, kind)                                                                \
   X(attrs, attrs)                                                              \
   X(operands, operands)
 
 #define AICF_BODY_FIELDS(X)                                                    \
   X(num_operands, numOperands)                                                 \
-  X(steps, steps)                                                              \
+  X(primitives, primitives)                                                    \
   X(results, results)
 
 #define AICF_CALL_FIELDS(X)                                                    \

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Plan.h"
+#include "lib/Base/Utf8.h"
 #include "lib/Ops/BodyRules.h"
 #include "lib/Ops/Fields.h"
-#include "lib/Base/Utf8.h"
 #include "lib/Plan/Fields.h"
 #include "lib/Plan/Order.h"
 
@@ -70,12 +70,12 @@ std::string printable(std::string text) {
   return text;
 }
 
-std::string attrsToString(const BodyStep &step) {
-  const OpInfo &info = infoOf(step.kind);
+std::string attrsToString(const Primitive &primitive) {
+  const OpInfo &info = infoOf(primitive.kind);
   std::vector<std::string> items;
   for (size_t i = 0; i < info.numFields; ++i)
     items.push_back(std::string(info.fields[i].name) + "=" +
-                    formatField(decodeField(info.fields[i], step.attrs)));
+                    formatField(decodeField(info.fields[i], primitive.attrs)));
   return items.empty() ? "" : " {" + join(items) + "}";
 }
 
@@ -89,18 +89,18 @@ std::string bodyToString(const Body &body) {
   std::vector<uint32_t> made = valuesMade(body);
   std::string text;
   uint32_t next = body.numOperands;
-  for (const BodyStep &step : body.steps) {
+  for (const Primitive &primitive : body.primitives) {
     std::vector<std::string> operands, results;
-    for (int32_t value : step.operands)
+    for (int32_t value : primitive.operands)
       operands.push_back(value == kAbsentValue ? "-" : name(value));
-    for (uint32_t r = 0; r < step.numResults(); ++r, ++next)
+    for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next)
       if (std::binary_search(made.begin(), made.end(), next))
         results.push_back(name(int32_t(next)));
     text += text.empty() ? "" : "; ";
-    if (body.steps.size() > 1)
+    if (body.primitives.size() > 1)
       text += join(results) + " = ";
-    text += std::string(nameOf(step.kind)) + "(" + join(operands) + ")" +
-            attrsToString(step);
+    text += std::string(nameOf(primitive.kind)) + "(" + join(operands) + ")" +
+            attrsToString(primitive);
   }
   return text;
 }
@@ -232,20 +232,20 @@ Json toJson(const TensorDesc &desc) {
 }
 #define AICF_TO_JSON(NAME, MEMBER) json[#NAME] = toJson(from.MEMBER);
 Json toJson(const Body &body) {
-  Json steps = Json::array();
-  for (const BodyStep &step : body.steps) {
+  Json primitives = Json::array();
+  for (const Primitive &primitive : body.primitives) {
     Json attrs = Json::object();
-    const OpInfo &info = infoOf(step.kind);
+    const OpInfo &info = infoOf(primitive.kind);
     for (size_t i = 0; i < info.numFields; ++i)
       std::visit(
           [&](auto value) { attrs[std::string(info.fields[i].name)] = value; },
-          decodeField(info.fields[i], step.attrs));
-    steps.push_back({{"kind", nameOf(step.kind)},
-                     {"attrs", attrs},
-                     {"operands", step.operands}});
+          decodeField(info.fields[i], primitive.attrs));
+    primitives.push_back({{"kind", nameOf(primitive.kind)},
+                          {"attrs", attrs},
+                          {"operands", primitive.operands}});
   }
   return {{"num_operands", body.numOperands},
-          {"steps", steps},
+          {"primitives", primitives},
           {"results", body.results}};
 }
 Json toJson(const std::shared_ptr<const Body> &body) { return toJson(*body); }

@@ -11,8 +11,8 @@
 #include "aicf/Plan.h"
 #include "lib/Base/BadAlloc.h"
 #include "lib/Base/File.h"
+#include "lib/Plan/DiagnosticPath.h"
 #include "lib/Plan/Fields.h"
-#include "lib/Plan/Place.h"
 
 #include "plan_generated.h"
 
@@ -103,7 +103,7 @@ const char *nounOf(const PlanValue &) { return "value"; }
 const char *nounOf(const OldTensor &) { return "tensor"; }
 const char *nounOf(const PlanCall &) { return "call"; }
 const char *nounOf(const PlanEntry &) { return "entry"; }
-const char *nounOf(const BodyStep &) { return "primitive"; }
+const char *nounOf(const Primitive &) { return "primitive"; }
 
 /// The numbers that the tensors of a table got, in its order.
 struct OldNumbers {
@@ -159,26 +159,32 @@ public:
   Status debug(const fb::Debug &in, Plan &plan);
 
 private:
-  Status record(const fb::Buffer &in, const Place &where, PlanBuffer &out);
-  Status record(const fb::Value &in, const Place &where, PlanValue &out);
-  Status record(const fb::Tensor &in, const Place &where, OldTensor &out);
-  Status record(const fb::Step &in, const Place &where, BodyStep &out);
-  Status record(const fb::Call &in, const Place &where, PlanCall &out);
-  Status record(const fb::Entry &in, const Place &where, PlanEntry &out);
-  Status debugRecord(const fb::CallDebug &in, const Place &where,
+  Status record(const fb::Buffer &in, const DiagnosticPath &where,
+                PlanBuffer &out);
+  Status record(const fb::Value &in, const DiagnosticPath &where,
+                PlanValue &out);
+  Status record(const fb::Tensor &in, const DiagnosticPath &where,
+                OldTensor &out);
+  Status record(const fb::Primitive &in, const DiagnosticPath &where,
+                Primitive &out);
+  Status record(const fb::Call &in, const DiagnosticPath &where, PlanCall &out);
+  Status record(const fb::Entry &in, const DiagnosticPath &where,
+                PlanEntry &out);
+  Status debugRecord(const fb::CallDebug &in, const DiagnosticPath &where,
                      PlanCall &out);
-  Status debugRecord(const fb::EntryDebug &in, const Place &where,
+  Status debugRecord(const fb::EntryDebug &in, const DiagnosticPath &where,
                      PlanEntry &out);
-  Status labels(const flatbuffers::Vector<int32_t> *in, const Place &where,
-                std::vector<PlanValue> &values, const OldNumbers &numbers);
+  Status labels(const flatbuffers::Vector<int32_t> *in,
+                const DiagnosticPath &where, std::vector<PlanValue> &values,
+                const OldNumbers &numbers);
 
   template <typename Number>
-  Status field(Number in, const Place &, const char *, Number &out) {
+  Status field(Number in, const DiagnosticPath &, const char *, Number &out) {
     out = in;
     return {};
   }
   template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
-  Status field(std::underlying_type_t<Enum> in, const Place &where,
+  Status field(std::underlying_type_t<Enum> in, const DiagnosticPath &where,
                const char *name, Enum &out) {
     if (in < EnumRules<Enum>::kNumKnown) {
       out = static_cast<Enum>(in);
@@ -189,27 +195,28 @@ private:
                   kFromNewer);
   }
   /// Strings and attrs are shared on purpose: they have a budget of their own.
-  Status field(const flatbuffers::String *in, const Place &where,
+  Status field(const flatbuffers::String *in, const DiagnosticPath &where,
                const char *name, std::string &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, 1, sharedBudget));
     out = in->str();
     return {};
   }
-  Status field(const flatbuffers::Vector<uint8_t> *in, const Place &where,
-               const char *name, std::vector<uint8_t> &out) {
+  Status field(const flatbuffers::Vector<uint8_t> *in,
+               const DiagnosticPath &where, const char *name,
+               std::vector<uint8_t> &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, 1, sharedBudget));
     out.assign(in->begin(), in->end());
     return {};
   }
   template <typename From, typename To>
-  Status field(const flatbuffers::Vector<From> *in, const Place &where,
+  Status field(const flatbuffers::Vector<From> *in, const DiagnosticPath &where,
                const char *name, std::vector<To> &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(From), budget));
     out.assign(in->begin(), in->end());
     return {};
   }
-  Status field(const flatbuffers::Vector<uint32_t> *in, const Place &where,
-               const char *name, TensorDesc &out) {
+  Status field(const flatbuffers::Vector<uint32_t> *in,
+               const DiagnosticPath &where, const char *name, TensorDesc &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
     if (in->size() > kMaxRank)
       return refuse(PlanError::ValueShape, where, ": shape has rank ",
@@ -218,7 +225,7 @@ private:
     std::copy(in->begin(), in->end(), out.dims);
     return {};
   }
-  Status field(uint32_t in, const Place &where, const char *,
+  Status field(uint32_t in, const DiagnosticPath &where, const char *,
                std::shared_ptr<const Body> &out) {
     if (in >= bodies.size())
       return refuse(PlanError::CallBody, where, ": body is ", in,
@@ -228,25 +235,28 @@ private:
   }
   template <typename From, typename To>
   Status field(const flatbuffers::Vector<flatbuffers::Offset<From>> *in,
-               const Place &where, const char *name, std::vector<To> &out) {
+               const DiagnosticPath &where, const char *name,
+               std::vector<To> &out) {
     AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
     out.resize(in->size());
     for (uint32_t i = 0; i < in->size(); ++i)
       AICF_RETURN_IF_ERROR(
-          record(*in->Get(i), place(where, out[i], i), out[i]));
+          record(*in->Get(i), pathOf(where, out[i], i), out[i]));
     return {};
   }
   /// Returns where a record stands. Records of the plan itself need no parent.
   template <typename Record>
-  static Place place(const Place &where, const Record &record, uint32_t i) {
-    return {nounOf(record), i, where.index == Place::kNone ? nullptr : &where};
+  static DiagnosticPath pathOf(const DiagnosticPath &where,
+                               const Record &record, uint32_t i) {
+    return {nounOf(record), i,
+            where.index == DiagnosticPath::kNone ? nullptr : &where};
   }
 
   /// Checks that the vector is there, and that what was copied so far is not
   /// more than the file can hold: many records may refer to one that they
   /// share.
   template <typename Vector>
-  Status take(const Vector *in, const Place &where, const char *name,
+  Status take(const Vector *in, const DiagnosticPath &where, const char *name,
               uint64_t bytesEach, uint64_t &left) {
     if (!in)
       return refuse(PlanError::MissingField, where, ": no ", name);
@@ -259,8 +269,8 @@ private:
     return {};
   }
   template <typename Vector>
-  Status checkCount(const Vector *in, size_t expected, const Place &where,
-                    const char *what) const {
+  Status checkCount(const Vector *in, size_t expected,
+                    const DiagnosticPath &where, const char *what) const {
     if (in && in->size() == expected)
       return {};
     return refuse(PlanError::DebugCounts, where, ": the debug table has ",
@@ -277,17 +287,17 @@ private:
 #define AICF_READ(NAME, MEMBER)                                                \
   AICF_RETURN_IF_ERROR(field(in.NAME(), where, #NAME, out.MEMBER));
 
-Status Decoder::record(const fb::Buffer &in, const Place &where,
+Status Decoder::record(const fb::Buffer &in, const DiagnosticPath &where,
                        PlanBuffer &out) {
   AICF_BUFFER_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Value &in, const Place &where,
+Status Decoder::record(const fb::Value &in, const DiagnosticPath &where,
                        PlanValue &out) {
   AICF_VALUE_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Tensor &in, const Place &where,
+Status Decoder::record(const fb::Tensor &in, const DiagnosticPath &where,
                        OldTensor &out) {
   AICF_READ(name, buffer.name)
   AICF_READ(role, buffer.role)
@@ -305,15 +315,17 @@ Status Decoder::record(const fb::Tensor &in, const Place &where,
   out.buffer.bytes = *bytes;
   return {};
 }
-Status Decoder::record(const fb::Step &in, const Place &where, BodyStep &out) {
-  AICF_STEP_FIELDS(AICF_READ)
+Status Decoder::record(const fb::Primitive &in, const DiagnosticPath &where,
+                       Primitive &out) {
+  AICF_PRIMITIVE_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Call &in, const Place &where, PlanCall &out) {
+Status Decoder::record(const fb::Call &in, const DiagnosticPath &where,
+                       PlanCall &out) {
   AICF_CALL_FIELDS(AICF_READ)
   return {};
 }
-Status Decoder::record(const fb::Entry &in, const Place &where,
+Status Decoder::record(const fb::Entry &in, const DiagnosticPath &where,
                        PlanEntry &out) {
   AICF_ENTRY_FIELDS(AICF_READ)
   if (!isOld) {
@@ -340,7 +352,8 @@ Status Decoder::record(const fb::Entry &in, const Place &where,
 
 /// A label each, in the order of the values, or of the tensors of old.
 Status Decoder::labels(const flatbuffers::Vector<int32_t> *in,
-                       const Place &where, std::vector<PlanValue> &values,
+                       const DiagnosticPath &where,
+                       std::vector<PlanValue> &values,
                        const OldNumbers &numbers) {
   size_t count = isOld ? numbers.valueOf.size() : values.size();
   AICF_RETURN_IF_ERROR(checkCount(in, count, where, "labels of values"));
@@ -352,14 +365,14 @@ Status Decoder::labels(const flatbuffers::Vector<int32_t> *in,
   return {};
 }
 
-Status Decoder::debugRecord(const fb::CallDebug &in, const Place &where,
-                            PlanCall &out) {
+Status Decoder::debugRecord(const fb::CallDebug &in,
+                            const DiagnosticPath &where, PlanCall &out) {
   AICF_CALL_DEBUG_FIELDS(AICF_READ)
   return {};
 }
 
-Status Decoder::debugRecord(const fb::EntryDebug &in, const Place &where,
-                            PlanEntry &out) {
+Status Decoder::debugRecord(const fb::EntryDebug &in,
+                            const DiagnosticPath &where, PlanEntry &out) {
   AICF_ENTRY_DEBUG_FIELDS(AICF_READ)
   AICF_RETURN_IF_ERROR(
       labels(in.vids(), where, out.values,
@@ -368,7 +381,7 @@ Status Decoder::debugRecord(const fb::EntryDebug &in, const Place &where,
       checkCount(in.calls(), out.calls.size(), where, "calls"));
   for (uint32_t i = 0; i < in.calls()->size(); ++i)
     AICF_RETURN_IF_ERROR(debugRecord(
-        *in.calls()->Get(i), place(where, out.calls[i], i), out.calls[i]));
+        *in.calls()->Get(i), pathOf(where, out.calls[i], i), out.calls[i]));
   return {};
 }
 
@@ -378,8 +391,9 @@ Status Decoder::debug(const fb::Debug &in, Plan &plan) {
   AICF_RETURN_IF_ERROR(
       checkCount(in.entries(), plan.entries.size(), {}, "entries"));
   for (uint32_t i = 0; i < in.entries()->size(); ++i)
-    AICF_RETURN_IF_ERROR(debugRecord(
-        *in.entries()->Get(i), place({}, plan.entries[i], i), plan.entries[i]));
+    AICF_RETURN_IF_ERROR(debugRecord(*in.entries()->Get(i),
+                                     pathOf({}, plan.entries[i], i),
+                                     plan.entries[i]));
   return {};
 }
 
@@ -388,7 +402,7 @@ Status Decoder::plan(const fb::Plan &in, Plan &out) {
     return refuse(PlanError::MissingField, "plan: no bodies");
   for (uint32_t i = 0; i < in.bodies()->size(); ++i) {
     auto body = std::make_shared<Body>();
-    Place where{"body", i};
+    DiagnosticPath where{"body", i};
     const fb::Body &from = *in.bodies()->Get(i);
     auto read = [&](const fb::Body &in, Body &out) -> Status {
       AICF_BODY_FIELDS(AICF_READ)
@@ -397,7 +411,7 @@ Status Decoder::plan(const fb::Plan &in, Plan &out) {
     AICF_RETURN_IF_ERROR(read(from, *body));
     bodies.push_back(std::move(body));
   }
-  const Place where;
+  const DiagnosticPath where;
   if (isOld) {
     std::vector<OldTensor> tensors;
     AICF_RETURN_IF_ERROR(field(in.persistent(), where, "persistent", tensors));

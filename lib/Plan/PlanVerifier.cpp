@@ -11,12 +11,12 @@
 
 #include "aicf/EntryNames.h"
 #include "aicf/Plan.h"
-#include "lib/Ops/BodyRules.h"
-#include "lib/Ops/KernelTable.h"
 #include "lib/Base/Element.h"
 #include "lib/Base/Utf8.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/KernelTable.h"
+#include "lib/Plan/DiagnosticPath.h"
 #include "lib/Plan/Order.h"
-#include "lib/Plan/Place.h"
 #include "lib/Schedule/AccessTracker.h"
 #include "lib/Schedule/Overlap.h"
 
@@ -43,7 +43,7 @@ bool isValidName(const std::string &name) {
 
 /// `desc`: of the value that is all of the buffer.
 Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
-                 const Place &where) {
+                 const DiagnosticPath &where) {
   if (b.init == InitKind::None)
     return {};
   if (b.role != Role::Param && b.role != Role::State)
@@ -70,7 +70,7 @@ Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
   return {};
 }
 
-Status checkBuffer(const PlanBuffer &b, const Place &where,
+Status checkBuffer(const PlanBuffer &b, const DiagnosticPath &where,
                    uint64_t segmentBytes) {
   if (!isValidName(b.name))
     return refuse(PlanError::BufferName, where, ": a name of ", b.name.size(),
@@ -89,7 +89,8 @@ Status checkBuffer(const PlanBuffer &b, const Place &where,
 }
 
 /// `b`: the buffer that the value lies in.
-Status checkValue(const PlanValue &v, const PlanBuffer &b, const Place &where) {
+Status checkValue(const PlanValue &v, const PlanBuffer &b,
+                  const DiagnosticPath &where) {
   if (b.role == Role::Workspace)
     return refuse(PlanError::ValueBuffer, where, ": buffer ", v.buffer,
                   " is a workspace");
@@ -117,7 +118,7 @@ Status checkValue(const PlanValue &v, const PlanBuffer &b, const Place &where) {
 
 /// Number `number` is a buffer and the value that is all of it.
 Status checkWhole(const PlanValue &v, const PlanBuffer &b, uint32_t number,
-                  const Place &where) {
+                  const DiagnosticPath &where) {
   if (v.buffer != number)
     return refuse(PlanError::ValueWhole, where, ": lies in buffer ", v.buffer,
                   ", expected the one of its number");
@@ -129,7 +130,8 @@ Status checkWhole(const PlanValue &v, const PlanBuffer &b, uint32_t number,
   return checkInit(b, v.desc, where);
 }
 
-Status checkSegmentBytes(const Place &where, const char *name, uint64_t bytes) {
+Status checkSegmentBytes(const DiagnosticPath &where, const char *name,
+                         uint64_t bytes) {
   if (bytes <= kMaxTensorBytes)
     return {};
   return refuse(PlanError::SegmentBytes, where, ": ", name, " is ", bytes,
@@ -138,7 +140,7 @@ Status checkSegmentBytes(const Place &where, const char *name, uint64_t bytes) {
 
 /// Buffers that never share bytes: all persistent ones, all io of an entry.
 Status checkDisjoint(const std::vector<const PlanBuffer *> &buffers,
-                     const Place &where) {
+                     const DiagnosticPath &where) {
   std::vector<const PlanBuffer *> sorted = buffers;
   std::sort(sorted.begin(), sorted.end(),
             [](const PlanBuffer *a, const PlanBuffer *b) {
@@ -155,7 +157,7 @@ Status checkDisjoint(const std::vector<const PlanBuffer *> &buffers,
 
 /// A derived state is the cast of a float param or state that is not derived.
 /// Every value is checked.
-Status checkDerived(const Plan &plan, size_t i, const Place &where) {
+Status checkDerived(const Plan &plan, size_t i, const DiagnosticPath &where) {
   const PlanBuffer &b = plan.buffers[i];
   if (b.derivedFrom == -1)
     return {};
@@ -190,11 +192,11 @@ Status checkPersistent(const Plan &plan,
   if (plan.values.size() != plan.buffers.size())
     return refuse(PlanError::ValueWhole, "the plan has ", plan.values.size(),
                   " values for ", plan.buffers.size(), " buffers");
-  const Place persistent{"persistent"};
+  const DiagnosticPath persistent{"persistent"};
   std::vector<const PlanBuffer *> all;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlanBuffer &b = plan.buffers[i];
-    Place where{"buffer", i, &persistent};
+    DiagnosticPath where{"buffer", i, &persistent};
     if (segmentOf(b.role) != Segment::Persistent)
       return refuse(PlanError::BufferRole, where, ": role is ", nameOf(b.role),
                     ", expected param, state or hyper");
@@ -216,14 +218,14 @@ class BodyChecker {
 public:
   /// The facts of a body that is right.
   StatusOr<const BodyFacts *> check(const std::shared_ptr<const Body> &body,
-                                    const Place &at) {
+                                    const DiagnosticPath &at) {
     auto [it, isFresh] = facts.try_emplace(body.get());
     if (!isFresh)
       return &it->second;
     Status form = checkForm(*body);
     bool isKindKnown = true;
-    for (const BodyStep &step : body->steps)
-      isKindKnown &= isKnown(step.kind);
+    for (const Primitive &primitive : body->primitives)
+      isKindKnown &= isKnown(primitive.kind);
     if (!form.ok())
       return refuse(isKindKnown ? PlanError::BodyForm : PlanError::BodyKind, at,
                     ": ", form.message());
@@ -246,7 +248,7 @@ private:
 /// Checks one entry of a plan whose persistent buffers are checked.
 class EntryChecker {
 public:
-  EntryChecker(const Plan &plan, const PlanEntry &entry, Place where,
+  EntryChecker(const Plan &plan, const PlanEntry &entry, DiagnosticPath where,
                const std::unordered_set<std::string> &persistentNames,
                const DerivedStates &derived, BodyChecker &bodies)
       : plan(plan), entry(entry), where(where),
@@ -257,15 +259,15 @@ public:
 private:
   Status checkBuffers();
   Status checkValues() const;
-  Status checkNumbers(const PlanCall &call, const Place &at) const;
-  Status checkOneCall(const PlanCall &call, const Place &at) const;
+  Status checkNumbers(const PlanCall &call, const DiagnosticPath &at) const;
+  Status checkOneCall(const PlanCall &call, const DiagnosticPath &at) const;
   Status checkTypes(const PlanCall &call, const BodyFacts &facts,
-                    const Place &at) const;
+                    const DiagnosticPath &at) const;
   Status checkAlignment(const PlanCall &call, const KernelRow &row,
-                        const Place &at) const;
+                        const DiagnosticPath &at) const;
   Status checkWorkspace(const PlanCall &call, const KernelRow &row,
-                        const Place &at) const;
-  Status checkWrites(const PlanCall &call, const Place &at) const;
+                        const DiagnosticPath &at) const;
+  Status checkWrites(const PlanCall &call, const DiagnosticPath &at) const;
   Status checkAccessOrder() const;
   Status checkAllWritten(const AccessTracker &tracker) const;
   Status checkLifetimes() const;
@@ -293,7 +295,7 @@ private:
 
   const Plan &plan;
   const PlanEntry &entry;
-  Place where;
+  DiagnosticPath where;
   const std::unordered_set<std::string> &persistentNames;
   const DerivedStates &derived;
   BodyChecker &bodies;
@@ -328,7 +330,7 @@ Status EntryChecker::checkBuffers() {
   std::vector<const PlanBuffer *> io;
   for (size_t i = 0; i < entry.buffers.size(); ++i) {
     const PlanBuffer &b = entry.buffers[i];
-    Place at{"buffer", i, &where};
+    DiagnosticPath at{"buffer", i, &where};
     Segment segment = segmentOf(b.role);
     if (segment == Segment::Persistent)
       return refuse(PlanError::BufferRole, at, ": role ", nameOf(b.role),
@@ -368,7 +370,7 @@ Status EntryChecker::checkValues() const {
                   " values for ", numIO, " inputs and outputs");
   for (size_t i = 0; i < entry.values.size(); ++i) {
     const PlanValue &v = entry.values[i];
-    Place at{"value", i, &where};
+    DiagnosticPath at{"value", i, &where};
     if (v.buffer >= numBuffers())
       return refuse(PlanError::ValueBuffer, at, ": lies in buffer ", v.buffer,
                     ", there are ", numBuffers());
@@ -382,7 +384,7 @@ Status EntryChecker::checkValues() const {
 
 /// Rules and kernel.
 Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
-                                const Place &at) const {
+                                const DiagnosticPath &at) const {
   std::vector<TensorDesc> ins, outs;
   ins.reserve(call.ins.size());
   outs.reserve(call.outs.size());
@@ -406,7 +408,7 @@ Status EntryChecker::checkTypes(const PlanCall &call, const BodyFacts &facts,
 
 /// Buffers are aligned for every kernel; a value inside of one need not be.
 Status EntryChecker::checkAlignment(const PlanCall &call, const KernelRow &row,
-                                    const Place &at) const {
+                                    const DiagnosticPath &at) const {
   for (const std::vector<uint32_t> *values : {&call.ins, &call.outs})
     for (uint32_t number : *values) {
       const PlanValue &v = value(number);
@@ -422,7 +424,7 @@ Status EntryChecker::checkAlignment(const PlanCall &call, const KernelRow &row,
 /// Calls of one stream share a buffer, as large as the largest wants; each gets
 /// its own part, at most what its kernel uses.
 Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
-                                    const Place &at) const {
+                                    const DiagnosticPath &at) const {
   if (call.workspace < 0 && call.workspaceBytes == 0)
     return {};
   if (call.workspace < 0)
@@ -443,7 +445,8 @@ Status EntryChecker::checkWorkspace(const PlanCall &call, const KernelRow &row,
 
 /// Results go where a call may write, each to bytes of its own; to those of an
 /// operand only where the body allows it, and the whole operand.
-Status EntryChecker::checkWrites(const PlanCall &call, const Place &at) const {
+Status EntryChecker::checkWrites(const PlanCall &call,
+                                 const DiagnosticPath &at) const {
   std::unordered_map<uint32_t, size_t> writtenBy; // region: result
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
@@ -479,7 +482,8 @@ Status EntryChecker::checkWrites(const PlanCall &call, const Place &at) const {
 }
 
 /// The call names what there is.
-Status EntryChecker::checkNumbers(const PlanCall &call, const Place &at) const {
+Status EntryChecker::checkNumbers(const PlanCall &call,
+                                  const DiagnosticPath &at) const {
   for (auto [values, name] :
        {std::pair(&call.ins, "ins"), std::pair(&call.outs, "outs")})
     for (uint32_t value : *values)
@@ -492,7 +496,8 @@ Status EntryChecker::checkNumbers(const PlanCall &call, const Place &at) const {
   return {};
 }
 
-Status EntryChecker::checkOneCall(const PlanCall &call, const Place &at) const {
+Status EntryChecker::checkOneCall(const PlanCall &call,
+                                  const DiagnosticPath &at) const {
   if (!call.body)
     return refuse(PlanError::CallBody, at, ": has no body");
   AICF_ASSIGN_OR_RETURN(const BodyFacts *facts, bodies.check(call.body, at));
@@ -596,7 +601,7 @@ Status EntryChecker::checkLifetimes() const {
 
 /// A reader takes the outputs apart as the form says. The compiler may have
 /// added some that the function does not return, behind its own.
-Status checkOutputForm(const PlanEntry &entry, const Place &where) {
+Status checkOutputForm(const PlanEntry &entry, const DiagnosticPath &where) {
   bool hasOutput =
       std::any_of(entry.buffers.begin(), entry.buffers.end(),
                   [](const PlanBuffer &b) { return b.role == Role::Output; });
@@ -644,7 +649,7 @@ Status verifyPlan(const Plan &plan) {
         !entryNames.insert(entry.name).second)
       return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
                     entry.name, "\" is empty, malformed or stands twice");
-    Place where{"entry", i, nullptr, entry.name};
+    DiagnosticPath where{"entry", i, nullptr, entry.name};
     if (entry.accumulate == 1 || entry.accumulate > INT32_MAX ||
         (entry.accumulate && !plan.findEntry(entry.name + kAccumulateSuffix)))
       return refuse(PlanError::EntryBatches, where, ": an update of ",

@@ -82,10 +82,10 @@ private:
       hash = XXH3_64bits_withSeed(numbers.data(),
                                   numbers.size() * sizeof(numbers[0]), hash);
     };
-    for (const BodyStep &step : body.steps) {
-      hash += uint64_t(step.kind);
-      add(step.operands);
-      add(step.attrs);
+    for (const Primitive &primitive : body.primitives) {
+      hash += uint64_t(primitive.kind);
+      add(primitive.operands);
+      add(primitive.attrs);
     }
     add(body.results);
     return hash;
@@ -109,7 +109,7 @@ private:
   }
   AICF_RECORD(PlanBuffer, Buffer, AICF_BUFFER_FIELDS)
   AICF_RECORD(PlanValue, Value, AICF_VALUE_FIELDS)
-  AICF_RECORD(BodyStep, Step, AICF_STEP_FIELDS)
+  AICF_RECORD(Primitive, Primitive, AICF_PRIMITIVE_FIELDS)
   AICF_RECORD(Body, Body, AICF_BODY_FIELDS)
   AICF_RECORD(PlanCall, Call, AICF_CALL_FIELDS)
 #define AICF_ALL_ENTRY_FIELDS(X) AICF_ENTRY_FIELDS(X) AICF_MEMORY_FIELDS(X)

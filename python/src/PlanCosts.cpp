@@ -16,19 +16,19 @@ namespace nb = nanobind;
 namespace aicf::python {
 namespace {
 
-double flopsOf(const BodyStep &step, const std::vector<TensorDesc> &values,
-               uint32_t firstResult) {
+double flopsOf(const Primitive &primitive,
+               const std::vector<TensorDesc> &values, uint32_t firstResult) {
   const TensorDesc &result = values[firstResult];
-  if (step.kind == OpKind::Copy || step.kind == OpKind::CopySaved)
+  if (primitive.kind == OpKind::Copy || primitive.kind == OpKind::CopySaved)
     return 0;
-  if (step.kind != OpKind::Gemm) {
+  if (primitive.kind != OpKind::Gemm) {
     double elements = 0;
-    for (uint32_t i = 0; i < step.numResults(); ++i)
+    for (uint32_t i = 0; i < primitive.numResults(); ++i)
       if (!values[firstResult + i].isAbsent)
         elements += double(values[firstResult + i].elements());
     return elements;
   }
-  double k = double(values[size_t(step.operands[0])].elements()) /
+  double k = double(values[size_t(primitive.operands[0])].elements()) /
              double(result.rows());
   return 2.0 * double(result.elements()) * k;
 }
@@ -43,9 +43,9 @@ double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
       check(describeValues(*call.body, ins, outs)); // verified when loaded
   double flops = 0;
   uint32_t firstResult = call.body->numOperands;
-  for (const BodyStep &step : call.body->steps) {
-    flops += flopsOf(step, values, firstResult);
-    firstResult += step.numResults();
+  for (const Primitive &primitive : call.body->primitives) {
+    flops += flopsOf(primitive, values, firstResult);
+    firstResult += primitive.numResults();
   }
   return flops;
 }

@@ -32,60 +32,60 @@ def Third : Record<"third", 2> {
 //--- place.td
 include "base.td"
 // PLACE: 'wrong' has no 'a.z'
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", Other>]> {
   let bindings = ["b.x = a.z"];
 }
 
 //--- side.td
 include "base.td"
 // SIDE: 'wrong': 'a.x' is not a result
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", Other>]> {
   let keeps = ["a.x"];
 }
 
 //--- before.td
 include "base.td"
-// BEFORE: 'wrong': 'a.x = b.y' refers to no element before
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Other>]> {
+// BEFORE: 'wrong': 'a.x = b.y' refers to no node before
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", Other>]> {
   let bindings = ["a.x = b.y"];
 }
 
 //--- maybe.td
 include "base.td"
-// MAYBE: 'wrong': 'b.x = a.y' refers to an element that may be absent
-def Wrong : BodyPattern<"wrong", [Element<"c", Third>, Maybe<"a", Right>,
-                                  Element<"b", Other>]> {
+// MAYBE: 'wrong': 'b.x = a.y' refers to a node that may be absent
+def Wrong : BodyPattern<"wrong", [Node<"c", Third>, Maybe<"a", Right>,
+                                  Node<"b", Other>]> {
   let bindings = ["b.x = a.y"];
 }
 
 //--- either.td
 include "base.td"
-// EITHER: 'wrong': two elements are 'right', so a call could be either
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", Right>]>;
+// EITHER: 'wrong': two nodes are 'right', so a call could be either
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", Right>]>;
 
 //--- any.td
 include "base.td"
 // ANY: 'wrong': 'b' takes any number of operands
 def All : Record<"all", 3> { let operandList = [Each<"x">]; }
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Element<"b", All>]>;
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", All>]>;
 
 //--- open.td
 include "base.td"
 // OPEN: 'wrong': groups could differ in whether 'a.z' is there
-def Wrong : BatchPattern<"wrong", [Element<"a", Third>, Element<"b", Right>],
+def Wrong : BatchPattern<"wrong", [Node<"a", Third>, Node<"b", Right>],
                          4> {
   let bindings = ["b.x = a.y"];
 }
 
 //--- kept.td
 include "base.td"
-// KEPT: 'wrong': 'b.y' is a result of an element that may be absent
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>, Maybe<"b", Other>]> {
+// KEPT: 'wrong': 'b.y' is a result of a node that may be absent
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Maybe<"b", Other>]> {
   let bindings = ["b.x = a.y"];
   let mayKeep = ["b.y"];
 }
 
 //--- size.td
 include "base.td"
-// SIZE: 'wrong' must have 2 to 8 elements, the first of which is there
-def Wrong : BodyPattern<"wrong", [Element<"a", Right>]>;
+// SIZE: 'wrong' must have 2 to 8 nodes, the first of which is there
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>]>;

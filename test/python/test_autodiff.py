@@ -18,7 +18,7 @@ STEPS = 4
 def calls_of(plan):
     """Of each entry the number of calls, but for saves, and the bytes of temps."""
     dump = json.loads(run_tool("aicf-plan", "dump", "--json", plan).stdout)
-    return {e["name"]: (sum(c["body"]["steps"][0]["kind"] != "copy_saved"
+    return {e["name"]: (sum(c["body"]["primitives"][0]["kind"] != "copy_saved"
                             for c in e["calls"]), e["temp_bytes"])
             for e in dump["entries"]}
 

@@ -55,7 +55,7 @@ def swap(d):
 
 def overwrite(d):
     for call in d["entries"][0]["calls"]:
-        if call["body"]["steps"][0]["kind"] == "gemm":
+        if call["body"]["primitives"][0]["kind"] == "gemm":
             call["outs"] = call["ins"][:1]
 
 
@@ -179,7 +179,7 @@ def test_programs_that_reach_too_little_fail(capsys):
 
 def test_what_a_plan_has():
     def call(kinds, *operands):
-        return {"body": {"num_operands": 3, "steps": [
+        return {"body": {"num_operands": 3, "primitives": [
             {"kind": k, "operands": o} for k, o in zip(kinds, operands)]}}
     shared = check_plan.is_shared
     assert shared(call(["gemm", "relu_bwd"], [0, 1], [3, 0])["body"])
@@ -193,7 +193,7 @@ def test_what_a_plan_has():
 def test_what_a_fused_call_may_overwrite():
     may = check_plan.may_overwrite
     def body(kinds, operands, results, count=3):
-        return {"num_operands": count, "results": results, "steps": [
+        return {"num_operands": count, "results": results, "primitives": [
             {"kind": k, "operands": o} for k, o in zip(kinds, operands)]}
     apart = body(["gemm", "relu_bwd"], [[0, 1], [3, 2]], [4])
     assert may(apart, 0, 2) and not may(apart, 0, 0)

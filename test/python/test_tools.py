@@ -332,7 +332,7 @@ def test_op_attrs_table_matches_the_plan(bench, plan):
     calls = json.loads(run_tool("aicf-plan", "dump", "--json",
                                 plan).stdout)["entries"][0]["calls"]
     for call in calls:
-        for step in call["body"]["steps"]:
+        for step in call["body"]["primitives"]:
             assert tuple(step["attrs"]) == OP_ATTRS[step["kind"]][3]
         assert os.path.basename(call["location"]).startswith("step.mlir:")
 

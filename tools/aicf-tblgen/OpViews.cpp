@@ -77,13 +77,13 @@ void emitPatternView(const Pattern &p, raw_ostream &os) {
      << "(const Call &call)\n      : PatternView<Call>(call, *patternOf("
         "patterns::"
      << p.cppName() << ")) {}\n";
-  for (auto [i, e] : llvm::enumerate(p.elements)) {
+  for (auto [i, e] : llvm::enumerate(p.nodes)) {
     std::string view = e.kind->cppName() + "View<Call>";
     StringRef parameter = p.maxGroups ? "size_t group" : "";
     StringRef argument = p.maxGroups ? ", group" : "";
     os << "  " << (e.isOptional ? "std::optional<" + view + ">" : view) << " "
        << e.name << "(" << parameter << ") const { return this->template "
-       << (e.isOptional ? "optionalElement" : "element") << "<" << view << ">("
+       << (e.isOptional ? "optionalNode" : "node") << "<" << view << ">("
        << i << argument << "); }\n";
   }
   os << "};\n";

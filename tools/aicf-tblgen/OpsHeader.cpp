@@ -34,7 +34,7 @@ void emitTables(const Primitive &p, raw_ostream &os) {
   os << "inline constexpr OperandInfo k" << name << "Operands[] = {";
   interleaveComma(p.operands, os, [&](const Operand &o) {
     os << "{\"" << o.name << "\", Presence::" << o.presence
-       << ", Elements::" << o.elements << ", ";
+       << ", ElementTypes::" << o.elementTypes << ", ";
     if (o.of.empty())
       os << "-1}";
     else
@@ -44,8 +44,8 @@ void emitTables(const Primitive &p, raw_ostream &os) {
   interleaveComma(p.results, os, [&](const Operand &r) {
     size_t of = r.of.empty() ? 0 : positionOf(p.record, p.operands, r.of);
     os << "{\"" << r.name << "\", Presence::" << r.presence
-       << ", Elements::" << r.elements << ", TypeRule::" << r.rule << ", " << of
-       << "}";
+       << ", ElementTypes::" << r.elementTypes << ", TypeRule::" << r.rule
+       << ", " << of << "}";
   });
   os << "};\n";
   if (!p.fields.empty()) {

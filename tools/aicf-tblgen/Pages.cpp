@@ -59,7 +59,7 @@ void emitPrimitivePage(const Primitive &p, raw_ostream &os) {
 
 void emitPatternPage(const Pattern &p, raw_ostream &os) {
   os << "\n### `" << p.name << "`\n\n";
-  for (const Element &e : p.elements)
+  for (const Node &e : p.nodes)
     os << "- " << e.name << ": " << e.kind->name
        << (e.isOptional ? ", perhaps" : "") << "\n";
   auto list = [&](StringRef field, StringRef what) {

@@ -32,7 +32,7 @@ public:
   TableWriter(const Pattern &pattern, raw_ostream &os) : p(pattern), os(os) {}
 
   void write() const {
-    table("ElementInfo", "Elements", map(p.elements, [](const Element &e) {
+    table("NodeInfo", "Nodes", map(p.nodes, [](const Node &e) {
             return ("\"" + e.name + "\", OpKind::" + e.kind->cppName() + ", " +
                     (e.isOptional ? "true" : "false"))
                 .str();
@@ -51,8 +51,8 @@ public:
   }
 
 private:
-  static std::string at(Place place) {
-    return "{" + std::to_string(place.element) + ", " +
+  static std::string at(NodeSlot place) {
+    return "{" + std::to_string(place.node) + ", " +
            std::to_string(place.slot) + "}";
   }
   template <typename T, typename Text>
@@ -68,16 +68,16 @@ private:
       os << "constexpr " << type << " k" << p.cppName() << suffix << "[] = {"
          << join(rows, ", ") << "};\n";
   }
-  void places(StringRef suffix, const std::vector<Place> &all) const {
+  void places(StringRef suffix, const std::vector<NodeSlot> &all) const {
     std::vector<std::string> rows;
-    for (Place place : all)
+    for (NodeSlot place : all)
       rows.push_back(at(place));
-    table("PlaceInfo", suffix, rows);
+    table("NodeSlot", suffix, rows);
   }
   void writeBatch() const {
     std::vector<std::string> presences;
     for (StringRef field : {"has", "hasNot"})
-      for (Place place : p.places(field, /*isResult=*/false))
+      for (NodeSlot place : p.places(field, /*isResult=*/false))
         presences.push_back("{" + at(place) +
                             (field == "has" ? ", true}" : ", false}"));
     table("PresenceInfo", "Presences", presences);
@@ -95,7 +95,7 @@ private:
 
 void emitPatternInfo(const Pattern &p, raw_ostream &os) {
   os << "    {\"" << p.name << "\", ";
-  emitSpan(p, "Elements", p.elements.size(), os);
+  emitSpan(p, "Nodes", p.nodes.size(), os);
   emitSpan(p, "Bindings", p.list("bindings").size(), os);
   emitSpan(p, "Keeps", p.list("keeps").size(), os);
   emitSpan(p, "MayKeep", p.list("mayKeep").size(), os);

@@ -101,7 +101,7 @@ std::string resultText(const Operator &op, const NamedTypeConstraint &result) {
              "element type";
     if (rule == "WideScalarOf")
       return "0-d, of " + of + "'s element type, f32 where that has 16 bits";
-    if (rule == "Flag")
+    if (rule == "ScalarI32")
       return "0-d, i32";
     return shortSummary(result).str();
   }

@@ -76,9 +76,9 @@ void emitTestRecord(const Primitive &p, raw_ostream &os) {
 }
 
 void emitTestPattern(const Pattern &p, raw_ostream &os) {
-  auto place = [](Place at) { return pair(at.element, at.slot); };
+  auto place = [](NodeSlot at) { return pair(at.node, at.slot); };
   os << "    \"" << p.name << "\": Pattern(\n        (";
-  for (const Element &e : p.elements)
+  for (const Node &e : p.nodes)
     os << "(\"" << e.kind->name << "\", " << (e.isOptional ? "True" : "False")
        << "), ";
   os << "),\n        {";
@@ -111,10 +111,10 @@ bool emitTestRecords(const RecordKeeper &records, raw_ostream &os) {
         "    fields: dict         # name: (range, whether it has no default)\n"
         "\n\n"
         "class Pattern(NamedTuple):\n"
-        "    elements: tuple      # (primitive, whether it may be absent)\n"
-        "    same: dict           # (element, slot): the slot it is the same "
+        "    nodes: tuple         # (primitive, whether it may be absent)\n"
+        "    same: dict           # (node, slot): the slot it is the same "
         "as\n"
-        "    ties: set            # ((element, result), (element, slot))\n"
+        "    ties: set            # ((node, result), (node, slot))\n"
         "    is_batch: bool       # stands many times\n\n\n"
         "# fmt: off\n# ruff: noqa\nRECORDS = {\n";
   for (const Primitive &p : kinds)

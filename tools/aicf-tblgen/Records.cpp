@@ -36,7 +36,7 @@ static std::vector<Operand> parseOperands(const Record *record, StringRef list,
   std::vector<Operand> all;
   for (const Record *o : record->getValueAsListOfDefs(list))
     all.push_back({o->getValueAsString("name"), o->getValueAsString("presence"),
-                   o->getValueAsDef("elements")->getValueAsString("cpp"),
+                   o->getValueAsDef("elementTypes")->getValueAsString("cpp"),
                    isResult ? o->getValueAsString("rule") : "",
                    o->getValueAsString(isResult ? "of" : "like"),
                    isResult && o->getValueAsBit("isInferred")});
@@ -110,8 +110,7 @@ aicf::tblgen::allPrimitives(const RecordKeeper &records) {
     return a.kind < b.kind;
   });
   llvm::SmallSet<int64_t, 16> reserved;
-  for (const Record *r :
-       records.getAllDerivedDefinitions("ReservedKind"))
+  for (const Record *r : records.getAllDerivedDefinitions("ReservedKind"))
     reserved.insert(r->getValueAsInt("kind"));
   int64_t next = 0;
   for (const Primitive &p : all) {
@@ -153,11 +152,11 @@ void aicf::tblgen::emitFileTop(StringRef path, StringRef purpose,
     os << "#ifndef " << guard << "\n#define " << guard << "\n\n";
 }
 
-Place Pattern::place(StringRef text) const {
+NodeSlot Pattern::place(StringRef text) const {
   text = text.trim();
-  auto [element, name] = text.split('.');
-  for (auto [i, e] : llvm::enumerate(elements)) {
-    if (e.name != element)
+  auto [node, name] = text.split('.');
+  for (auto [i, e] : llvm::enumerate(nodes)) {
+    if (e.name != node)
       continue;
     auto find = [&](ArrayRef<Operand> all) {
       return llvm::find_if(all, [&](auto &o) { return o.name == name; }) -
@@ -171,8 +170,8 @@ Place Pattern::place(StringRef text) const {
   PrintFatalError(record, "'" + this->name + "' has no '" + text + "'");
 }
 
-Place Pattern::place(StringRef text, bool isResult) const {
-  Place found = place(text);
+NodeSlot Pattern::place(StringRef text, bool isResult) const {
+  NodeSlot found = place(text);
   if (found.isResult != isResult)
     PrintFatalError(record, "'" + name + "': '" + text.trim() + "' is " +
                                 (isResult ? "not a result" : "not an operand"));
@@ -186,7 +185,7 @@ static void checkGroups(const Pattern &p) {
   for (StringRef field : {"shared", "has", "hasNot"})
     for (StringRef text : p.list(field))
       known.insert(text);
-  for (const Element &e : p.elements)
+  for (const Node &e : p.nodes)
     for (const Operand &operand : e.kind->operands) {
       std::string place = (e.name + "." + operand.name).str();
       if (operand.isOptional() && !known.contains(place))
@@ -196,7 +195,7 @@ static void checkGroups(const Pattern &p) {
     }
 }
 
-/// Reads what a pattern says of its elements, which the matcher must be able to
+/// Reads what a pattern says of its nodes, which the matcher must be able to
 /// tell apart.
 static void readPattern(Pattern &p) {
   auto require = [&](bool holds, const Twine &what) {
@@ -204,26 +203,25 @@ static void readPattern(Pattern &p) {
       PrintFatalError(p.record, "'" + p.name + "': " + what);
   };
   llvm::SmallPtrSet<const Record *, 8> seen;
-  for (const Element &e : p.elements) {
+  for (const Node &e : p.nodes) {
     require(seen.insert(e.kind->record).second,
-            "two elements are '" + e.kind->name +
-                "', so a call could be either");
+            "two nodes are '" + e.kind->name + "', so a call could be either");
     require(!e.kind->hasVariadic(),
             "'" + e.name + "' takes any number of operands");
   }
   for (StringRef text : p.list("bindings")) {
     auto [operand, to] = text.split('=');
     p.bindings.push_back({p.place(operand), p.place(to)});
-    require(p.bindings.back().to.element < p.bindings.back().operand.element,
-            "'" + text + "' refers to no element before");
-    require(!p.elements[p.bindings.back().to.element].isOptional,
-            "'" + text + "' refers to an element that may be absent");
+    require(p.bindings.back().to.node < p.bindings.back().operand.node,
+            "'" + text + "' refers to no node before");
+    require(!p.nodes[p.bindings.back().to.node].isOptional,
+            "'" + text + "' refers to a node that may be absent");
     (void)p.place(operand, /*isResult=*/false);
   }
   for (StringRef field : {"keeps", "mayKeep"})
     for (StringRef text : p.list(field))
-      require(!p.elements[p.place(text, /*isResult=*/true).element].isOptional,
-              "'" + text + "' is a result of an element that may be absent");
+      require(!p.nodes[p.place(text, /*isResult=*/true).node].isOptional,
+              "'" + text + "' is a result of a node that may be absent");
   for (StringRef text : p.list("ties")) {
     auto [result, operand] = text.split('=');
     p.ties.push_back({p.place(result, /*isResult=*/true),
@@ -241,17 +239,16 @@ aicf::tblgen::allBodyPatterns(const RecordKeeper &records,
     Pattern p{r, r->getValueAsString("name"), {}, 0, {}, {}};
     if (r->getValue("maxGroups"))
       p.maxGroups = r->getValueAsInt("maxGroups");
-    for (const Record *e : r->getValueAsListOfDefs("elements")) {
+    for (const Record *e : r->getValueAsListOfDefs("nodes")) {
       const Record *kind = e->getValueAsDef("kind");
       auto it = llvm::find_if(
           kinds, [&](const Primitive &k) { return k.record == kind; });
-      p.elements.push_back(
+      p.nodes.push_back(
           {e->getValueAsString("name"), &*it, e->getValueAsBit("isOptional")});
     }
-    if (p.elements.size() < 2 || p.elements.size() > 8 ||
-        p.elements[0].isOptional)
+    if (p.nodes.size() < 2 || p.nodes.size() > 8 || p.nodes[0].isOptional)
       PrintFatalError(r, "'" + p.name +
-                             "' must have 2 to 8 elements, the first of which "
+                             "' must have 2 to 8 nodes, the first of which "
                              "is there");
     readPattern(p);
     all.push_back(std::move(p));

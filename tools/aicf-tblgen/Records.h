@@ -33,7 +33,7 @@ struct Field {
 
 /// An operand or a result; results have a rule too.
 struct Operand {
-  StringRef name, presence, elements, rule, of;
+  StringRef name, presence, elementTypes, rule, of;
   bool isInferred = false;
   bool isVariadic() const { return presence == "Variadic"; }
   bool isOptional() const { return presence == "Optional"; }
@@ -71,27 +71,27 @@ std::vector<Primitive> allPrimitives(const RecordKeeper &records);
 int attrBytes(const Primitive &primitive);
 
 /// A body of several primitives: see BodyPattern.
-struct Element {
+struct Node {
   StringRef name;
   const Primitive *kind;
   bool isOptional;
 };
-struct Place {
-  size_t element, slot;
+struct NodeSlot {
+  size_t node, slot;
   bool isResult;
 };
-/// An operand that is a result of an element before, or the same as its
+/// An operand that is a result of a node before, or the same as its
 /// operand.
 struct Binding {
-  Place operand, to;
+  NodeSlot operand, to;
 };
 struct PatternTie {
-  Place result, operand;
+  NodeSlot result, operand;
 };
 struct Pattern {
   const Record *record;
   StringRef name;
-  std::vector<Element> elements;
+  std::vector<Node> nodes;
   int64_t maxGroups; ///< of a BatchPattern, or 0
   std::vector<Binding> bindings;
   std::vector<PatternTie> ties;
@@ -100,16 +100,16 @@ struct Pattern {
     return convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
   }
   /// "gemm.c".
-  Place place(StringRef text) const;
+  NodeSlot place(StringRef text) const;
   /// Empty for a field of BatchPattern where this is none.
   std::vector<StringRef> list(StringRef field) const {
     return record->getValue(field) ? record->getValueAsListOfStrings(field)
                                    : std::vector<StringRef>();
   }
   /// Does the same; fatal for an operand where a result is meant, or a result.
-  Place place(StringRef text, bool isResult) const;
-  std::vector<Place> places(StringRef field, bool isResult) const {
-    std::vector<Place> all;
+  NodeSlot place(StringRef text, bool isResult) const;
+  std::vector<NodeSlot> places(StringRef field, bool isResult) const {
+    std::vector<NodeSlot> all;
     for (StringRef text : list(field))
       all.push_back(place(text, isResult));
     return all;

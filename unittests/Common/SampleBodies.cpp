@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// No fused call is written down: every row of the first element's kind is
+// No fused call is written down: every row of the first node's kind is
 // continued with every row of the others' kinds, and what some kernel takes is
 // a sample.
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@
 namespace aicf::test {
 namespace {
 
-/// A row for each element; null for one that is absent.
+/// A row for each node; null for one that is absent.
 using Choice = std::vector<const KindRow *>;
 
 constexpr uint32_t kFirstResult = 1000000;
@@ -48,24 +48,24 @@ private:
   bool keepsAll;
   Sample all;
   Body body;
-  std::vector<std::vector<Part>> parts; ///< by group and element
-  std::vector<TensorDesc> made;         ///< results of all steps
+  std::vector<std::vector<Part>> parts; ///< by group and node
+  std::vector<TensorDesc> made;         ///< results of all primitives
   std::vector<bool> isYielded;
 };
 
 /// True when a binding reads the result inside.
 bool Composer::isRead(size_t e, size_t result) const {
   for (const BindingInfo &b : pattern.bindings)
-    if (b.isResult && b.to.element == e && b.to.slot == result &&
-        choice[b.operand.element])
+    if (b.isResult && b.to.node == e && b.to.slot == result &&
+        choice[b.operand.node])
       return true;
   return false;
 }
 
 bool Composer::isKept(size_t e, size_t result) const {
-  PlaceInfo place{uint8_t(e), uint8_t(result)};
-  auto isAmong = [&](Span<const PlaceInfo> kept) {
-    return std::find(kept.begin(), kept.end(), place) != kept.end();
+  NodeSlot where{uint8_t(e), uint8_t(result)};
+  auto isAmong = [&](Span<const NodeSlot> kept) {
+    return std::find(kept.begin(), kept.end(), where) != kept.end();
   };
   return isAmong(pattern.keeps) || (keepsAll && isAmong(pattern.mayKeep));
 }
@@ -76,10 +76,10 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
   std::vector<Part> &of = parts[group];
   Part &part = of[e];
   for (const BindingInfo &b : pattern.bindings) {
-    if (b.operand.element != e)
+    if (b.operand.node != e)
       continue;
-    const Part &source = of[b.to.element];
-    if (!choice[b.to.element])
+    const Part &source = of[b.to.node];
+    if (!choice[b.to.node])
       return false;
     const TensorDesc &type = b.isResult ? source.sample.outs[b.to.slot]
                                         : source.sample.ins[b.to.slot];
@@ -96,9 +96,9 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
     const TensorDesc &desc = part.sample.ins[slot];
     std::optional<int32_t> value;
     for (const BindingInfo &b : pattern.bindings) {
-      if (b.operand.element != e || b.operand.slot != slot)
+      if (b.operand.node != e || b.operand.slot != slot)
         continue;
-      const Part &source = of[b.to.element];
+      const Part &source = of[b.to.node];
       value = b.isResult ? int32_t(source.firstResult) + b.to.slot
                          : source.operands[b.to.slot];
       if (desc != (b.isResult ? source.sample.outs[b.to.slot]
@@ -106,8 +106,8 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
         return false;
     }
     if (group > 0)
-      for (PlaceInfo place : pattern.batch->shared)
-        if (place.element == e && place.slot == slot)
+      for (NodeSlot where : pattern.batch->shared)
+        if (where.node == e && where.slot == slot)
           value = parts[0][e].operands[slot];
     if (!value && desc.isAbsent)
       value = kAbsentValue;
@@ -123,7 +123,8 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
     isYielded.push_back(!part.sample.outs[r].isAbsent &&
                         (!isRead(e, r) || isKept(e, r)));
   }
-  body.steps.push_back({choice[e]->kind, part.sample.attrs, part.operands});
+  body.primitives.push_back(
+      {choice[e]->kind, part.sample.attrs, part.operands});
   return true;
 }
 
@@ -141,8 +142,8 @@ std::optional<Sample> Composer::compose(int64_t m, int64_t n) {
   if (pattern.batch && (!addGroup(1, n, m) || !addGroup(2, m + 1, n)))
     return std::nullopt;
   body.numOperands = uint32_t(all.ins.size());
-  for (BodyStep &step : body.steps)
-    for (int32_t &operand : step.operands)
+  for (Primitive &primitive : body.primitives)
+    for (int32_t &operand : primitive.operands)
       if (operand >= int32_t(kFirstResult))
         operand += int32_t(body.numOperands) - int32_t(kFirstResult);
   for (size_t i = 0; i < made.size(); ++i)
@@ -162,7 +163,7 @@ std::string nameOfChoice(const PatternInfo &pattern, const Choice &choice,
     if (!choice[e])
       continue;
     std::string row = choice[e]->name, kind(nameOf(choice[e]->kind));
-    bool isNamed = pattern.elements[e].isOptional;
+    bool isNamed = pattern.nodes[e].isOptional;
     std::string rest = row.substr(kind.size());
     name += (isNamed ? " " + kind : "") + rest;
   }
@@ -198,13 +199,13 @@ void addIfTaken(KindRow row, const PatternInfo &pattern,
 
 void addChoices(const PatternInfo &pattern, Choice choice,
                 std::vector<KindRow> &rows) {
-  if (choice.size() < pattern.elements.size()) {
-    const ElementInfo &element = pattern.elements[choice.size()];
+  if (choice.size() < pattern.nodes.size()) {
+    const NodeInfo &node = pattern.nodes[choice.size()];
     choice.push_back(nullptr);
-    if (element.isOptional)
+    if (node.isOptional)
       addChoices(pattern, choice, rows);
     for (const KindRow &row : sampleCallRows())
-      if (row.kind == element.kind) {
+      if (row.kind == node.kind) {
         choice.back() = &row;
         addChoices(pattern, choice, rows);
       }

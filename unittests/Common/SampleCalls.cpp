@@ -61,7 +61,8 @@ bool isUniform(OpKind kind) {
   for (size_t i = 0; i < info.numOperands; ++i) {
     const OperandInfo &operand = info.operands[i];
     if (operand.presence != Presence::Plain ||
-        (i == 0 ? operand.elements != Elements::Float : operand.like != 0))
+        (i == 0 ? operand.elementTypes != ElementTypes::Float
+                : operand.like != 0))
       return false;
   }
   return true;
@@ -104,10 +105,10 @@ std::string_view operandName(const Sample &sample, size_t operand) {
     CallSlots slots = *CallSlots::of(info, sample.ins.size());
     return info.operands[slots.operandAt(operand)].name;
   }
-  for (const BodyStep &step : sample.body->steps)
-    for (size_t slot = 0; slot < step.operands.size(); ++slot)
-      if (step.operands[slot] == int32_t(operand))
-        return infoOf(step.kind).operands[slot].name;
+  for (const Primitive &primitive : sample.body->primitives)
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+      if (primitive.operands[slot] == int32_t(operand))
+        return infoOf(primitive.kind).operands[slot].name;
   std::abort();
 }
 

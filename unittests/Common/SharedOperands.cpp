@@ -20,14 +20,14 @@ constexpr uint32_t kGone = UINT32_MAX;
 std::vector<uint32_t> renumberOperands(Body &body) {
   std::vector<uint32_t> numberOf(body.numOperands, kGone);
   uint32_t next = 0;
-  for (const BodyStep &step : body.steps)
-    for (int32_t value : step.operands)
+  for (const Primitive &primitive : body.primitives)
+    for (int32_t value : primitive.operands)
       if (value >= 0 && value < int32_t(body.numOperands) &&
           numberOf[size_t(value)] == kGone)
         numberOf[size_t(value)] = next++;
   int32_t dropped = int32_t(body.numOperands - next);
-  for (BodyStep &step : body.steps)
-    for (int32_t &value : step.operands)
+  for (Primitive &primitive : body.primitives)
+    for (int32_t &value : primitive.operands)
       if (value >= int32_t(body.numOperands))
         value -= dropped;
       else if (value >= 0)
@@ -59,7 +59,7 @@ Sample withoutDimensions(const Sample &sample, int64_t leading) {
 std::vector<Sample> samplesForSharing(const KindRow &row, DType dtype) {
   // A square, so that the operands of a product are of the type of its result.
   Sample square = makeSample(row, 16, 16, dtype);
-  if (!square.body || square.body->steps.size() < 2)
+  if (!square.body || square.body->primitives.size() < 2)
     return {};
   std::vector<Sample> samples = {square};
   for (int64_t leading : {24, 0}) {
@@ -77,8 +77,8 @@ std::vector<SharedSample> withSharedOperands(const Sample &sample) {
       if (sample.ins[first] != sample.ins[second])
         continue;
       Body body = *sample.body;
-      for (BodyStep &step : body.steps)
-        std::replace(step.operands.begin(), step.operands.end(),
+      for (Primitive &primitive : body.primitives)
+        std::replace(primitive.operands.begin(), primitive.operands.end(),
                      int32_t(second), int32_t(first));
       SharedSample s{sample, first, second, renumberOperands(body)};
       s.numberOf[second] = s.numberOf[first];
@@ -93,24 +93,26 @@ std::vector<SharedSample> withSharedOperands(const Sample &sample) {
 
 std::vector<Body> withOperandsApart(const Body &body) {
   std::vector<size_t> uses(body.numValues());
-  for (const BodyStep &step : body.steps)
-    for (int32_t value : step.operands)
+  for (const Primitive &primitive : body.primitives)
+    for (int32_t value : primitive.operands)
       if (value != kAbsentValue)
         ++uses[size_t(value)];
   std::vector<Body> bodies;
-  for (size_t step = 0; step < body.steps.size(); ++step)
-    for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot) {
-      int32_t value = body.steps[step].operands[slot];
+  for (size_t primitive = 0; primitive < body.primitives.size(); ++primitive)
+    for (size_t slot = 0; slot < body.primitives[primitive].operands.size();
+         ++slot) {
+      int32_t value = body.primitives[primitive].operands[slot];
       if (value == kAbsentValue ||
           (value < int32_t(body.numOperands) && uses[size_t(value)] == 1))
         continue;
       Body changed = body;
-      for (BodyStep &s : changed.steps) // a number for the new operand
+      for (Primitive &s : changed.primitives) // a number for the new operand
         for (int32_t &v : s.operands)
           v += v >= int32_t(body.numOperands);
       for (uint32_t &v : changed.results)
         ++v;
-      changed.steps[step].operands[slot] = int32_t(changed.numOperands++);
+      changed.primitives[primitive].operands[slot] =
+          int32_t(changed.numOperands++);
       renumberOperands(changed);
       bodies.push_back(std::move(changed));
     }
@@ -119,15 +121,16 @@ std::vector<Body> withOperandsApart(const Body &body) {
 
 std::vector<Body> withReadsInside(const Body &body) {
   std::vector<Body> bodies;
-  for (size_t step = 0; step < body.steps.size(); ++step)
-    for (size_t slot = 0; slot < body.steps[step].operands.size(); ++slot) {
-      int32_t value = body.steps[step].operands[slot];
+  for (size_t primitive = 0; primitive < body.primitives.size(); ++primitive)
+    for (size_t slot = 0; slot < body.primitives[primitive].operands.size();
+         ++slot) {
+      int32_t value = body.primitives[primitive].operands[slot];
       if (value == kAbsentValue || value >= int32_t(body.numOperands))
         continue;
-      for (uint32_t inner = body.numOperands; inner < body.firstResultOf(step);
-           ++inner) {
+      for (uint32_t inner = body.numOperands;
+           inner < body.firstResultOf(primitive); ++inner) {
         Body changed = body;
-        changed.steps[step].operands[slot] = int32_t(inner);
+        changed.primitives[primitive].operands[slot] = int32_t(inner);
         renumberOperands(changed);
         bodies.push_back(std::move(changed));
       }

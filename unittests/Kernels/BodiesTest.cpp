@@ -18,15 +18,15 @@ using namespace aicf::test;
 
 namespace {
 
-/// The first row of a pattern whose body has a step of the kind.
+/// The first row of a pattern whose body has a primitive of the kind.
 std::shared_ptr<Body> bodyOf(PatternId pattern, OpKind kind) {
   for (const KindRow &row : allCallRows()) {
     DType dtype = row.usualType();
     Sample sample = makeSample(row, 6, 5, dtype);
     if (!sample.body || factsOf(*sample.body).pattern != pattern)
       continue;
-    for (const BodyStep &step : sample.body->steps)
-      if (step.kind == kind)
+    for (const Primitive &primitive : sample.body->primitives)
+      if (primitive.kind == kind)
         return std::make_shared<Body>(*sample.body);
   }
   return nullptr;
@@ -42,7 +42,7 @@ TEST(Bodies, AreTheirPattern) {
     ASSERT_TRUE(pattern.has_value()) << row.name;
     EXPECT_EQ(row.name.rfind(nameOfPattern(*pattern), 0), 0u)
         << row.name << " is taken for " << nameOfPattern(*pattern);
-    several += call.body->steps.size() > 1;
+    several += call.body->primitives.size() > 1;
   }
   EXPECT_GT(several, 2 * allPatterns().size());
 }
@@ -65,22 +65,24 @@ TEST(Bodies, OfAPatternGiveWhatItKeeps) {
 /// One update with a momentum and one without are not a call of either family.
 TEST(Bodies, OfAPatternHaveTheOperandsItNames) {
   auto body = bodyOf(patterns::SgdUpdate, OpKind::SgdStep);
-  ASSERT_TRUE(body && body->steps.size() > 1);
-  BodyStep &last = *std::find_if(
-      body->steps.rbegin(), body->steps.rend(),
-      [](const BodyStep &step) { return step.kind == OpKind::SgdStep; });
+  ASSERT_TRUE(body && body->primitives.size() > 1);
+  Primitive &last =
+      *std::find_if(body->primitives.rbegin(), body->primitives.rend(),
+                    [](const Primitive &primitive) {
+                      return primitive.kind == OpKind::SgdStep;
+                    });
   // p, g, lr, m, inv_scale, ok: m becomes the call's last operand.
   ASSERT_EQ(last.operands[3], kAbsentValue);
   uint32_t fresh = body->numOperands;
-  for (BodyStep &step : body->steps)
-    for (int32_t &value : step.operands)
+  for (Primitive &primitive : body->primitives)
+    for (int32_t &value : primitive.operands)
       value += value >= int32_t(fresh);
   for (uint32_t &value : body->results)
     ++value;
   last.operands[3] = int32_t(fresh);
   body->numOperands = fresh + 1;
   body->results.push_back(uint32_t(body->numValues()) - 1);
-  if (body->steps.back().kind == OpKind::SgdStep) {
+  if (body->primitives.back().kind == OpKind::SgdStep) {
     EXPECT_TRUE(checkForm(*body).ok()) << checkForm(*body).toString();
   }
   EXPECT_FALSE(factsOf(*body).pattern);
@@ -166,8 +168,8 @@ TEST(Bodies, HoldNoValueThatIsTooLarge) {
   ReduceSumAttrs sum{};
   Body body;
   body.numOperands = 2;
-  body.steps = {{OpKind::Gemm, encodeAttrs(gemm), {0, 1}},
-                {OpKind::ReduceSum, encodeAttrs(sum), {2}}};
+  body.primitives = {{OpKind::Gemm, encodeAttrs(gemm), {0, 1}},
+                     {OpKind::ReduceSum, encodeAttrs(sum), {2}}};
   body.results = {3};
   const int64_t most = INT32_MAX;
   std::vector<TensorDesc> ins = {{DType::F32, {most, 1}},

@@ -193,7 +193,7 @@ std::vector<Operand> runApart(const Case &c) {
   StatusOr<std::vector<TensorDesc>> types = describeValues(body, ins, outs);
   EXPECT_TRUE(types.ok()) << types.status().toString();
   std::vector<Operand> values = c.ins;
-  for (const BodyStep &step : body.steps) {
+  for (const Primitive &step : body.primitives) {
     Case one;
     one.attrs = step.attrs;
     for (int32_t value : step.operands) {
@@ -219,7 +219,7 @@ std::vector<Operand> runApart(const Case &c) {
 /// that element i of a result needs only element i of the operand.
 std::vector<bool> elementwiseValues(const Body &body) {
   std::vector<bool> is(body.numOperands, true);
-  for (const BodyStep &step : body.steps) {
+  for (const Primitive &step : body.primitives) {
     const OpInfo &info = infoOf(step.kind);
     bool areOperands = true;
     for (int32_t value : step.operands)

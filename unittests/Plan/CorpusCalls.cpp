@@ -106,33 +106,38 @@ void CorpusBuilder::addBodies() {
     change(PlanError::BodyForm, what, 0, edit, text);
   };
   change(PlanError::BodyKind, "number", 0,
-         [](Body &b) { b.steps[0].kind = OpKind(999); });
+         [](Body &b) { b.primitives[0].kind = OpKind(999); });
   change(
       PlanError::BodyKind, "reserved", 0,
-      [](Body &b) { b.steps[0].kind = OpKind(19); }, "which is unknown");
+      [](Body &b) { b.primitives[0].kind = OpKind(19); }, "which is unknown");
   form(
-      "no-steps", [](Body &b) { b.steps.clear(); },
+      "no-primitives", [](Body &b) { b.primitives.clear(); },
       "the body has 0 primitives");
   form(
-      "too-many-steps",
-      [](Body &b) { b.steps.resize(kMaxBodySteps + 1, b.steps[0]); },
+      "too-many-primitives",
+      [](Body &b) {
+        b.primitives.resize(kMaxBodyPrimitives + 1, b.primitives[0]);
+      },
       "has 1025 primitives");
-  form("blob", [](Body &b) { b.steps[0].attrs.pop_back(); }, "attr blob has");
   form(
-      "slots", [](Body &b) { b.steps[0].operands.pop_back(); },
+      "blob", [](Body &b) { b.primitives[0].attrs.pop_back(); },
+      "attr blob has");
+  form(
+      "slots", [](Body &b) { b.primitives[0].operands.pop_back(); },
       "does not take");
-  form("absent", [](Body &b) { b.steps[0].operands[1] = -1; }, "is absent");
   form(
-      "negative", [](Body &b) { b.steps[0].operands[1] = -2; },
+      "absent", [](Body &b) { b.primitives[0].operands[1] = -1; }, "is absent");
+  form(
+      "negative", [](Body &b) { b.primitives[0].operands[1] = -2; },
       "reads value -2");
   form(
-      "own-result", [](Body &b) { b.steps[0].operands[1] = 2; },
+      "own-result", [](Body &b) { b.primitives[0].operands[1] = 2; },
       "reads value 2");
   form(
-      "order", [](Body &b) { b.steps[0].operands = {1, 0}; },
+      "order", [](Body &b) { b.primitives[0].operands = {1, 0}; },
       "is used before operand 0");
   form(
-      "twice", [](Body &b) { b.steps[0].operands = {0, 0}; },
+      "twice", [](Body &b) { b.primitives[0].operands = {0, 0}; },
       "stands at two slots");
   form(
       "too-many-operands", [](Body &b) { b.numOperands = 4294967293u; },
@@ -144,7 +149,7 @@ void CorpusBuilder::addBodies() {
       "unused-operand",
       [](Body &b) {
         b.numOperands = 3;
-        b.steps.push_back({OpKind::Add, {}, {3, 3}});
+        b.primitives.push_back({OpKind::Add, {}, {3, 3}});
         b.results = {4};
       },
       "its body reads 2");
@@ -161,28 +166,29 @@ void CorpusBuilder::addBodies() {
                      const std::function<void(Body &)> &edit) {
     change(PlanError::BodyPattern, what, call, edit, "no kernel family takes");
   };
-  auto addStep = [](Body &b, OpKind kind, std::vector<int32_t> operands,
-                    std::vector<uint8_t> attrs = {}) {
-    b.steps.push_back({kind, std::move(attrs), std::move(operands)});
+  auto addPrimitive = [](Body &b, OpKind kind, std::vector<int32_t> operands,
+                         std::vector<uint8_t> attrs = {}) {
+    b.primitives.push_back({kind, std::move(attrs), std::move(operands)});
   };
   pattern("other-kinds", 0, [=](Body &b) {
-    addStep(b, OpKind::Relu, {2});
+    addPrimitive(b, OpKind::Relu, {2});
     b.results = {3};
   });
   pattern("other-binding", 0, [=](Body &b) { // relu_bwd's saved, not its dy
     b.numOperands = 3;
     b.results = {4};
-    addStep(b, OpKind::ReluBwd, {2, 3});
+    addPrimitive(b, OpKind::ReluBwd, {2, 3});
   });
   pattern("yields-inner", 0, [=](Body &b) {
     b.numOperands = 3;
     b.results = {3, 4};
-    addStep(b, OpKind::BiasAdd, {3, 2}, encodeAttrs(BiasAddAttrs{-1}));
+    addPrimitive(b, OpKind::BiasAdd, {3, 2}, encodeAttrs(BiasAddAttrs{-1}));
   });
   // Two updates: of other fields, with other scalars, one after the other.
   auto addUpdate = [=](Body &b, std::vector<int32_t> operands) {
     operands.resize(6, kAbsentValue);
-    addStep(b, OpKind::SgdStep, std::move(operands), b.steps[0].attrs);
+    addPrimitive(b, OpKind::SgdStep, std::move(operands),
+                 b.primitives[0].attrs);
   };
   auto twoUpdates = [=](Body &b, int32_t lr) {
     b.numOperands = lr == 2 ? 7 : 8;
@@ -192,7 +198,7 @@ void CorpusBuilder::addBodies() {
   };
   pattern("other-fields", 7, [=](Body &b) {
     twoUpdates(b, 2);
-    b.steps[1].attrs[0] ^= 1;
+    b.primitives[1].attrs[0] ^= 1;
   });
   pattern("not-shared", 7, [=](Body &b) { twoUpdates(b, 6); });
   pattern("chained", 7, [=](Body &b) {

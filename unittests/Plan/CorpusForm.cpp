@@ -121,14 +121,14 @@ void CorpusBuilder::addTables() {
           b, {fb::CreateCall(b, 0, i == 0 ? 0 : kid, unless(1), unless(2), -1,
                              0, 0, unless(3), unless(4))});
     });
-  const char *ofBodies[] = {"attrs", "operands", "steps", "results"};
+  const char *ofBodies[] = {"attrs", "operands", "primitives", "results"};
   for (size_t i = 0; i < 4; ++i)
     missing(ofBodies[i], [=](FlatBufferBuilder &b) {
       auto attrs = b.CreateVector(std::vector<uint8_t>());
       auto operands = b.CreateVector(std::vector<int32_t>());
-      std::vector<flatbuffers::Offset<fb::Step>> steps = {
-          fb::CreateStep(b, 0, i == 0 ? 0 : attrs, i == 1 ? 0 : operands)};
-      auto all = b.CreateVector(steps);
+      std::vector<flatbuffers::Offset<fb::Primitive>> primitives = {
+          fb::CreatePrimitive(b, 0, i == 0 ? 0 : attrs, i == 1 ? 0 : operands)};
+      auto all = b.CreateVector(primitives);
       auto results = b.CreateVector(std::vector<uint32_t>());
       return planOfCalls(
           b, {}, 0,

@@ -27,13 +27,13 @@ build(const std::function<flatbuffers::Offset<fb::Plan>(FlatBufferBuilder &)>
                                           b.GetBufferPointer() + b.GetSize()));
 }
 
-/// `steps` times one step, with a blob of so many bytes.
-inline flatbuffers::Offset<fb::Body> bodyOf(FlatBufferBuilder &b, size_t steps,
-                                            size_t attrBytes) {
-  auto step =
-      fb::CreateStep(b, 0, b.CreateVector(std::vector<uint8_t>(attrBytes)),
-                     b.CreateVector(std::vector<int32_t>()));
-  std::vector<flatbuffers::Offset<fb::Step>> all(steps, step);
+/// `primitives` times one primitive, with a blob of so many bytes.
+inline flatbuffers::Offset<fb::Body>
+bodyOf(FlatBufferBuilder &b, size_t primitives, size_t attrBytes) {
+  auto primitive =
+      fb::CreatePrimitive(b, 0, b.CreateVector(std::vector<uint8_t>(attrBytes)),
+                          b.CreateVector(std::vector<int32_t>()));
+  std::vector<flatbuffers::Offset<fb::Primitive>> all(primitives, primitive);
   return fb::CreateBody(b, 0, b.CreateVector(all),
                         b.CreateVector(std::vector<uint32_t>()));
 }

@@ -33,7 +33,7 @@ TEST(Plan, RoundTrips) {
     EXPECT_EQ(parsed->serialize(), bytes) << name;
     for (const PlanEntry &entry : plan.entries)
       for (const PlanCall &call : entry.calls)
-        for (const BodyStep &step : call.body->steps)
+        for (const Primitive &step : call.body->primitives)
           kinds.insert(step.kind);
   }
   for (uint16_t kind = 0; kind < kNumOpKinds; ++kind)
@@ -162,7 +162,7 @@ TEST(Plan, ReservedKindsAreRefused) {
   for (uint16_t kind = 19; kind <= 26; ++kind) {
     Plan plan = makeTrainPlan();
     setBody(plan.entries[0].calls[0],
-            [&](Body &body) { body.steps[0].kind = OpKind(kind); });
+            [&](Body &body) { body.primitives[0].kind = OpKind(kind); });
     EXPECT_NE(verifyPlan(plan).message().find("[BodyKind]"), std::string::npos)
         << verifyPlan(plan).toString();
   }
@@ -192,7 +192,7 @@ TEST(Plan, WhatANewerVersionMadeIsCalledThat) {
   };
   EXPECT_EQ(message([](Plan &p) {
               setBody(p.entries[0].calls[0], [](Body &body) {
-                body.steps[0].kind = OpKind(kNumOpKinds);
+                body.primitives[0].kind = OpKind(kNumOpKinds);
               });
             }),
             "[BodyKind] body 0, primitive 0: kind is " +
@@ -315,18 +315,19 @@ TEST(Plan, DiffFindsEveryField) {
   EXPECT_TRUE(differs([](Plan &p) { p.buffers[0].offset += 256; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries[0].calls[0].kid = "x"; }));
   EXPECT_TRUE(differs([](Plan &p) {
-    setBody(p.entries[0].calls[7], [](Body &b) { b.steps[0].attrs[0] ^= 1; });
+    setBody(p.entries[0].calls[7],
+            [](Body &b) { b.primitives[0].attrs[0] ^= 1; });
   }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries[1].calls[0].stream = 1; }));
   EXPECT_TRUE(differs([](Plan &p) { p.entries.pop_back(); }));
   EXPECT_TRUE(differs([](Plan &p) { std::swap(p.entries[0], p.entries[1]); }));
   // Every byte of every attr blob counts: seeds above 2^53 too.
   for (const auto &[name, plan] : samplePlans())
-    for (size_t i = 0; i < plan.entries[0].calls[0].body->steps[0].attrs.size();
-         ++i) {
+    for (size_t i = 0;
+         i < plan.entries[0].calls[0].body->primitives[0].attrs.size(); ++i) {
       Plan other = plan;
       setBody(other.entries[0].calls[0],
-              [&](Body &body) { body.steps[0].attrs[i] ^= 1; });
+              [&](Body &body) { body.primitives[0].attrs[i] ^= 1; });
       EXPECT_NE(diffPlans(plan, other), "") << name << ", byte " << i;
     }
   EXPECT_FALSE(differs([](Plan &p) { // the debug table's

@@ -277,7 +277,7 @@ TEST(Extend, MatchesEntriesByWhatTheyRun) {
   differs("a stream", [](PlanEntry &e) { e.calls[0].stream = 1; });
   differs("a wait", [](PlanEntry &e) { e.calls[0].waits = {1}; });
   differs("an attribute", [](PlanEntry &e) {
-    setBody(e.calls[0], [](Body &b) { b.steps[0].attrs[0] ^= 1; });
+    setBody(e.calls[0], [](Body &b) { b.primitives[0].attrs[0] ^= 1; });
   });
   Plan labels = plan;
   labels.entries[0].values[3].vid = 77;

@@ -22,24 +22,24 @@ include "aicf/Dialect/Types.td"
 //===----------------------------------------------------------------------===//
 
 /// Element types that an operand may have; `cpp` is an enumerator of
-/// aicf::Elements.
-class Elements<string enumerator, string inWords, Type type> {
+/// aicf::ElementTypes.
+class ElementTypes<string enumerator, string inWords, Type type> {
   string cpp = enumerator;
   string text = inWords;
   Type stepType = type; ///< of the aicf op
 }
-def AnyElement : Elements<"Any", "any element type", AICF_Any>;
-def FloatElement : Elements<"Float", "a float type", AICF_Float>;
-def IntElement : Elements<"Int", "i32 or i64", AICF_Int>;
-def I32Element : Elements<"I32", "i32", AICF_I32>;
+def AnyElement : ElementTypes<"Any", "any element type", AICF_Any>;
+def FloatElement : ElementTypes<"Float", "a float type", AICF_Float>;
+def IntElement : ElementTypes<"Int", "i32 or i64", AICF_Int>;
+def I32Element : ElementTypes<"I32", "i32", AICF_I32>;
 
 /// An operand. Plain ones are always there, optional ones may be absent, and a
 /// variadic one stands once or more: at most one a record, which stands first.
-class Operand<string operandName, Elements of, string presenceOf,
+class Operand<string operandName, ElementTypes of, string presenceOf,
               string sameAs = ""> {
   string name = operandName;
   string like = sameAs; ///< the operand whose type it has, if that is a rule
-  Elements elements = of;
+  ElementTypes elementTypes = of;
   string presence = presenceOf; ///< an enumerator of aicf::Presence
   bit isVariadic = !eq(presenceOf, "Variadic");
   bit isOptional = !eq(presenceOf, "Optional");
@@ -47,23 +47,23 @@ class Operand<string operandName, Elements of, string presenceOf,
       !cast<TypeConstraint>(Optional<of.stepType>),
       !cast<TypeConstraint>(of.stepType));
 }
-class In<string name, Elements of = FloatElement> : Operand<name, of, "Plain">;
+class In<string name, ElementTypes of = FloatElement> : Operand<name, of, "Plain">;
 /// Of the type of an operand before it.
-class Same<string name, string operand, Elements of = FloatElement>
+class Same<string name, string operand, ElementTypes of = FloatElement>
     : Operand<name, of, "Plain", operand>;
-class Opt<string name, Elements of = FloatElement>
+class Opt<string name, ElementTypes of = FloatElement>
     : Operand<name, of, "Optional">;
-class Each<string name, Elements of = FloatElement>
+class Each<string name, ElementTypes of = FloatElement>
     : Operand<name, of, "Variadic">;
 
 /// A result and the rule that gives its type; `rule` is an enumerator of
 /// aicf::TypeRule.
 class Result<string resultName, string ruleOf, string operand,
-             Elements elementsOf = AnyElement, string presenceOf = "Plain"> {
+             ElementTypes typesOf = AnyElement, string presenceOf = "Plain"> {
   string name = resultName;
   string rule = ruleOf;
   string of = operand;
-  Elements elements = elementsOf;
+  ElementTypes elementTypes = typesOf;
   string presence = presenceOf;
   bit isOptional = !eq(presenceOf, "Optional");
   bit isInferred = 0;
@@ -79,14 +79,12 @@ class ScalarOf<string name, string of> : Result<name, "ScalarOf", of>;
 class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
 /// 0-d, of an operand's element type, or f32 where that has 16 bits.
 class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
-/// 0-d i32: 1 or 0.
-class Flag<string name> : Result<name, "Flag", "">;
-/// 0-d i32: how many.
-class Count<string name> : Result<name, "Flag", "">;
+/// 0-d i32: a flag that is 1 or 0, a count.
+class ScalarI32<string name> : Result<name, "ScalarI32", "">;
 /// What the numbered constraints say. With `infers` it may stand inside a body,
 /// where no type is given: infer_<op>_<result>(call) of the rules says which it
 /// has there.
-class Checked<string name, Elements of, bit infers = 0>
+class Checked<string name, ElementTypes of, bit infers = 0>
     : Result<name, "Checked", "", of> {
   let isInferred = infers;
 }

@@ -30,7 +30,7 @@ TEST(Kernels, MseGradDoesNotOverflowEarly) {
       for (size_t i = 0; i < size_t(o.reference.desc.elements()); ++i)
         store(o, i, &o == &fresh.ins[0] ? 3e38 : -3e38);
     auto body = std::make_shared<Body>(*fresh.body);
-    body->steps.back().attrs = encodeAttrs(MseGradAttrs{0.25});
+    body->primitives.back().attrs = encodeAttrs(MseGradAttrs{0.25});
     fresh.body = body;
     if (fresh.ins.size() > 2) // a loss scale
       store(fresh.ins[2], 0, 1);

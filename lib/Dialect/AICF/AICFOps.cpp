@@ -47,9 +47,9 @@ static Type inferType(const ResultInfo &info, ArrayRef<Value> slots,
                       MLIRContext *context) {
   // Where an optional operand is absent, its result is there and unused.
   Value of = slots[info.of] ? slots[info.of] : slots.front();
-  if (info.rule != TypeRule::Flag && !isAbiTensor(of.getType()))
+  if (info.rule != TypeRule::ScalarI32 && !isAbiTensor(of.getType()))
     return of.getType();
-  TensorDesc desc = info.rule == TypeRule::Flag
+  TensorDesc desc = info.rule == TypeRule::ScalarI32
                         ? TensorDesc()
                         : toDenseDesc(cast<RankedTensorType>(of.getType()));
   return toDenseType(context, typeByRule(info.rule, desc).value_or(desc));

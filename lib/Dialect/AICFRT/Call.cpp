@@ -27,11 +27,13 @@ static llvm::hash_code hashOf(const Body &body) {
   llvm::hash_code hash = llvm::hash_combine(
       body.numOperands,
       llvm::hash_combine_range(body.results.begin(), body.results.end()));
-  for (const BodyStep &step : body.steps)
-    hash = llvm::hash_combine(
-        hash, uint16_t(step.kind),
-        llvm::hash_combine_range(step.attrs.begin(), step.attrs.end()),
-        llvm::hash_combine_range(step.operands.begin(), step.operands.end()));
+  for (const Primitive &primitive : body.primitives)
+    hash =
+        llvm::hash_combine(hash, uint16_t(primitive.kind),
+                           llvm::hash_combine_range(primitive.attrs.begin(),
+                                                    primitive.attrs.end()),
+                           llvm::hash_combine_range(primitive.operands.begin(),
+                                                    primitive.operands.end()));
   return hash;
 }
 
@@ -120,9 +122,9 @@ void CallOp::build(OpBuilder &, OperationState &state, ValueRange args,
 
 std::string CallOp::getPrimitiveNames() { return primitiveNames(getCode()); }
 
-Value CallOp::getStepOperand(size_t step, size_t slot) {
+Value CallOp::getPrimitiveOperand(size_t primitive, size_t slot) {
   const Body &body = getCode();
-  int32_t number = body.steps[step].operands[slot];
+  int32_t number = body.primitives[primitive].operands[slot];
   return number >= 0 && uint32_t(number) < body.numOperands
              ? Value(getArgs()[unsigned(number)])
              : Value();
@@ -274,7 +276,7 @@ LogicalResult CallOp::verify() {
   // Printed, an operand is known by its name: one that stood twice would be
   // read back as one.
   llvm::SmallDenseSet<Value> seen;
-  if (getCode().steps.size() > 1)
+  if (getCode().primitives.size() > 1)
     for (auto [i, operand] : llvm::enumerate(getArgs()))
       if (!seen.insert(operand).second)
         return emitOpError() << "operand " << i

@@ -29,19 +29,19 @@ using namespace aicf::rt;
 namespace {
 using PrintOperand = llvm::function_ref<void(uint32_t)>;
 
-/// `operands` are types of the step's slots where the call has them: a default
-/// that is computed from them is left out.
-void printFields(AsmPrinter &p, const BodyStep &step,
+/// `operands` are types of the primitive's slots where the call has them: a
+/// default that is computed from them is left out.
+void printFields(AsmPrinter &p, const Primitive &primitive,
                  ArrayRef<TensorDesc> operands) {
-  const OpInfo &info = infoOf(step.kind);
+  const OpInfo &info = infoOf(primitive.kind);
   StringRef separator = " {";
   for (size_t i = 0; i < info.numFields; ++i) {
     const FieldInfo &field = info.fields[i];
     FieldValue value =
-        decodeField(field, {step.attrs.data(), step.attrs.size()});
+        decodeField(field, {primitive.attrs.data(), primitive.attrs.size()});
     bool isKnown = field.hasDefault || !operands.empty();
-    if (isKnown &&
-        value == fieldDefault(step.kind, i, {operands.data(), operands.size()}))
+    if (isKnown && value == fieldDefault(primitive.kind, i,
+                                         {operands.data(), operands.size()}))
       continue;
     p << separator << StringRef(field.name) << " = ";
     separator = ", ";
@@ -59,14 +59,14 @@ void printFields(AsmPrinter &p, const BodyStep &step,
 }
 
 /// kind(a, b, name = c) {fields}
-void printStep(AsmPrinter &p, const BodyStep &step, PrintOperand printOperand,
-               ArrayRef<TensorDesc> operands) {
-  const OpInfo &info = infoOf(step.kind);
-  CallSlots slots = *CallSlots::of(info, step.operands.size());
+void printPrimitive(AsmPrinter &p, const Primitive &primitive,
+                    PrintOperand printOperand, ArrayRef<TensorDesc> operands) {
+  const OpInfo &info = infoOf(primitive.kind);
+  CallSlots slots = *CallSlots::of(info, primitive.operands.size());
   p << StringRef(info.name) << "(";
   StringRef separator = "";
-  for (size_t slot = 0; slot < step.operands.size(); ++slot) {
-    int32_t value = step.operands[slot];
+  for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+    int32_t value = primitive.operands[slot];
     if (value == kAbsentValue)
       continue;
     const OperandInfo &operand = info.operands[slots.operandAt(slot)];
@@ -77,7 +77,7 @@ void printStep(AsmPrinter &p, const BodyStep &step, PrintOperand printOperand,
     separator = ", ";
   }
   p << ")";
-  printFields(p, step, operands);
+  printFields(p, primitive, operands);
 }
 
 /// The names of the values that a body makes, by number.
@@ -99,10 +99,10 @@ void printSteps(AsmPrinter &p, const Body &body, PrintOperand printOperand,
       p << names[value];
   };
   uint32_t next = body.numOperands;
-  for (const BodyStep &step : body.steps) {
+  for (const Primitive &primitive : body.primitives) {
     newline();
     uint32_t first = next;
-    next += step.numResults();
+    next += primitive.numResults();
     StringRef separator = "";
     for (uint32_t r = first; r < next; ++r) {
       if (names[r].empty())
@@ -111,7 +111,7 @@ void printSteps(AsmPrinter &p, const Body &body, PrintOperand printOperand,
       separator = ", ";
     }
     p << " = ";
-    printStep(p, step, print, {});
+    printPrimitive(p, primitive, print, {});
   }
   newline();
   p << "yield ";
@@ -165,7 +165,7 @@ void LaunchAttr::print(AsmPrinter &p) const {
 /// What each slot of a one-primitive call holds.
 static SmallVector<TensorDesc> slotDescs(CallOp op) {
   SmallVector<TensorDesc> descs;
-  for (int32_t value : op.getCode().steps.front().operands)
+  for (int32_t value : op.getCode().primitives.front().operands)
     descs.push_back(value == kAbsentValue
                         ? TensorDesc::absent()
                         : toTensorDesc(op.getArgs()[value].getType()));
@@ -176,21 +176,21 @@ static SmallVector<TensorDesc> slotDescs(CallOp op) {
 void CallOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   const Body &body = getCode();
   uint32_t first = body.numOperands;
-  for (const BodyStep &step : body.steps) {
-    const OpInfo &info = infoOf(step.kind);
-    for (uint32_t i = 0; i < step.numResults(); ++i)
+  for (const Primitive &primitive : body.primitives) {
+    const OpInfo &info = infoOf(primitive.kind);
+    for (uint32_t i = 0; i < primitive.numResults(); ++i)
       if (Value result = getYielded(first + i))
         setName(result, StringRef(info.results[i].name));
-    first += step.numResults();
+    first += primitive.numResults();
   }
 }
 
 void CallOp::print(OpAsmPrinter &p) {
   const Body &body = getCode();
   auto printOperand = [&](uint32_t value) { p << getArgs()[value]; };
-  if (body.steps.size() == 1) {
+  if (body.primitives.size() == 1) {
     p << " ";
-    printStep(p, body.steps.front(), printOperand, slotDescs(*this));
+    printPrimitive(p, body.primitives.front(), printOperand, slotDescs(*this));
   } else {
     p << " {";
     p.increaseIndent();
@@ -234,17 +234,18 @@ struct ParsedStep {
 
 using ParseOperand = llvm::function_ref<ParseResult(int32_t &)>;
 
-ParseResult parseStep(AsmParser &parser, ParsedStep &step,
-                      ParseOperand parseOperand) {
+ParseResult parsePrimitive(AsmParser &parser, ParsedStep &primitive,
+                           ParseOperand parseOperand) {
   StringRef name;
-  step.loc = parser.getCurrentLocation();
+  primitive.loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&name))
     return failure();
   std::optional<OpKind> kind =
       parseEnum<OpKind>(std::string_view(name), kNumOpKinds);
   if (!kind)
-    return parser.emitError(step.loc) << "unknown primitive '" << name << "'";
-  step.kind = *kind;
+    return parser.emitError(primitive.loc)
+           << "unknown primitive '" << name << "'";
+  primitive.kind = *kind;
   const OpInfo &info = infoOf(*kind);
   auto isOptional = [&](StringRef word) {
     return llvm::any_of(
@@ -265,22 +266,22 @@ ParseResult parseStep(AsmParser &parser, ParsedStep &step,
     if ((!word.empty() && parser.parseEqual()) || parseOperand(value))
       return failure();
     if (word.empty())
-      step.positional.push_back(value);
+      primitive.positional.push_back(value);
     else
-      step.named.push_back({word, value});
+      primitive.named.push_back({word, value});
     return success();
   };
   return failure(
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne) ||
-      parser.parseOptionalAttrDict(step.fields));
+      parser.parseOptionalAttrDict(primitive.fields));
 }
 
-/// The slots of a step; an error where the record does not take its operands.
+/// The slots of a primitive; an error where the record does not take its operands.
 ParseResult placeOperands(AsmParser &parser, const ParsedStep &parsed,
-                          BodyStep &step) {
+                          Primitive &primitive) {
   const OpInfo &info = infoOf(parsed.kind);
-  step.kind = parsed.kind;
-  step.operands = parsed.positional;
+  primitive.kind = parsed.kind;
+  primitive.operands = parsed.positional;
   size_t plain = info.numOperands;
   for (size_t i = 0; i < info.numOperands; ++i) {
     if (info.operands[i].presence != Presence::Optional)
@@ -290,7 +291,7 @@ ParseResult placeOperands(AsmParser &parser, const ParsedStep &parsed,
     for (auto [name, number] : parsed.named)
       if (name == StringRef(info.operands[i].name))
         value = number;
-    step.operands.push_back(value);
+    primitive.operands.push_back(value);
   }
   size_t given = parsed.positional.size();
   if (info.hasVariadic ? given >= plain : given == plain)
@@ -302,7 +303,8 @@ ParseResult placeOperands(AsmParser &parser, const ParsedStep &parsed,
 
 /// Fields by name; `operands` where a default is computed from their types.
 ParseResult encodeParsedFields(AsmParser &parser, const ParsedStep &parsed,
-                               ArrayRef<TensorDesc> operands, BodyStep &step) {
+                               ArrayRef<TensorDesc> operands,
+                               Primitive &primitive) {
   const OpInfo &info = infoOf(parsed.kind);
   auto range = llvm::make_range(info.fields, info.fields + info.numFields);
   for (NamedAttribute attr : parsed.fields) {
@@ -329,12 +331,12 @@ ParseResult encodeParsedFields(AsmParser &parser, const ParsedStep &parsed,
   SmallVector<uint8_t> blob = encodeFields(
       parsed.kind, [&](StringRef name) { return parsed.fields.get(name); },
       operands);
-  step.attrs.assign(blob.begin(), blob.end());
+  primitive.attrs.assign(blob.begin(), blob.end());
   return success();
 }
 
-/// `t0, t1 = step ... yield t0`: numbers follow from the names. A result that
-/// the record calls optional is absent where it has no name.
+/// `t0, t1 = primitive ... yield t0`: numbers follow from the names. A result
+/// that the record calls optional is absent where it has no name.
 class BodyParser {
 public:
   BodyParser(AsmParser &parser, ParseOperand parseOperand)
@@ -343,27 +345,27 @@ public:
   ParseResult parse() {
     while (failed(parser.parseOptionalKeyword("yield"))) {
       SmallVector<StringRef> results;
-      ParsedStep step;
+      ParsedStep primitive;
       auto parseName = [&]() {
         return parser.parseKeyword(&results.emplace_back());
       };
       if (parser.parseCommaSeparatedList(parseName) || parser.parseEqual() ||
-          parseStep(parser, step,
-                    [&](int32_t &value) { return parseValue(value); }))
+          parsePrimitive(parser, primitive,
+                         [&](int32_t &value) { return parseValue(value); }))
         return failure();
       // Numbered from -2 down until the number of operands is known.
       for (StringRef result : results)
         if (!numbers.try_emplace(result, nextMade()).second)
-          return parser.emitError(step.loc)
+          return parser.emitError(primitive.loc)
                  << "'" << result << "' is made twice";
-      const OpInfo &info = infoOf(step.kind);
+      const OpInfo &info = infoOf(primitive.kind);
       if (results.size() > info.numResults)
-        return parser.emitError(step.loc)
+        return parser.emitError(primitive.loc)
                << StringRef(info.name) << " has " << info.numResults
                << " results, got " << results.size() << " names";
       for (size_t i = results.size(); i < info.numResults; ++i)
         (void)nextMade();
-      steps.push_back(std::move(step));
+      primitives.push_back(std::move(primitive));
     }
     return parser.parseCommaSeparatedList([&]() {
       int32_t value;
@@ -380,14 +382,14 @@ public:
       return value <= -2 ? int32_t(numOperands) - 2 - value : value;
     };
     body.numOperands = numOperands;
-    for (const ParsedStep &parsed : steps) {
-      BodyStep step;
-      if (placeOperands(parser, parsed, step) ||
-          encodeParsedFields(parser, parsed, {}, step))
+    for (const ParsedStep &parsed : primitives) {
+      Primitive primitive;
+      if (placeOperands(parser, parsed, primitive) ||
+          encodeParsedFields(parser, parsed, {}, primitive))
         return failure();
-      for (int32_t &operand : step.operands)
+      for (int32_t &operand : primitive.operands)
         operand = number(operand);
-      body.steps.push_back(std::move(step));
+      body.primitives.push_back(std::move(primitive));
     }
     for (int32_t value : yielded)
       body.results.push_back(uint32_t(number(value)));
@@ -407,7 +409,7 @@ private:
 
   AsmParser &parser;
   ParseOperand parseOperand;
-  std::vector<ParsedStep> steps;
+  std::vector<ParsedStep> primitives;
   llvm::StringMap<int32_t> numbers;
   uint32_t numMade = 0;
   SmallVector<int32_t> yielded;
@@ -431,10 +433,10 @@ Attribute BodyAttr::parse(AsmParser &parser, Type) {
     value = int32_t(number);
     return success();
   };
-  BodyParser steps(parser, parseOperand);
+  BodyParser primitives(parser, parseOperand);
   if (parser.parseLess() || parser.parseInteger(numOperands) ||
-      parser.parseLBrace() || steps.parse() || parser.parseRBrace() ||
-      parser.parseGreater() || steps.finish(numOperands, body))
+      parser.parseLBrace() || primitives.parse() || parser.parseRBrace() ||
+      parser.parseGreater() || primitives.finish(numOperands, body))
     return {};
   return BodyAttr::getChecked([&] { return parser.emitError(loc); },
                               parser.getContext(), body);
@@ -486,24 +488,24 @@ static ParseResult parseOptionalList(OpAsmParser &parser, StringRef name,
 /// A body of one primitive from how it is written and the call's types.
 static ParseResult makeOne(OpAsmParser &parser, const ParsedStep &parsed,
                            TypeRange ins, size_t numResults, Body &body) {
-  BodyStep step;
-  if (placeOperands(parser, parsed, step))
+  Primitive primitive;
+  if (placeOperands(parser, parsed, primitive))
     return failure();
   // As they are written; then in the order of slots.
   SmallVector<TensorDesc> descs;
-  for (int32_t value : step.operands) {
+  for (int32_t value : primitive.operands) {
     Type type = value == kAbsentValue ? Type() : ins[value];
     auto tensor = dyn_cast_or_null<RankedTensorType>(type);
     bool isKnown = isa_and_nonnull<ValueType>(type) ||
                    (tensor && toDType(tensor.getElementType()));
     descs.push_back(isKnown ? toTensorDesc(type) : TensorDesc::absent());
   }
-  if (encodeParsedFields(parser, parsed, descs, step))
+  if (encodeParsedFields(parser, parsed, descs, primitive))
     return failure();
   body.numOperands = uint32_t(ins.size());
   for (uint32_t i = 0; i < numResults; ++i)
     body.results.push_back(body.numOperands + i);
-  body.steps.push_back(std::move(step));
+  body.primitives.push_back(std::move(primitive));
   return success();
 }
 
@@ -539,7 +541,7 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &state) {
   BodyParser many(parser, parseOperand);
   if (isMany && (many.parse() || parser.parseRBrace()))
     return failure();
-  if (!isMany && parseStep(parser, one, parseOperand))
+  if (!isMany && parsePrimitive(parser, one, parseOperand))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
   auto &properties = state.getOrAddProperties<Properties>();

@@ -25,8 +25,8 @@ struct ValueBuilder;
 struct Tensor;
 struct TensorBuilder;
 
-struct Step;
-struct StepBuilder;
+struct Primitive;
+struct PrimitiveBuilder;
 
 struct Body;
 struct BodyBuilder;
@@ -420,8 +420,8 @@ inline flatbuffers::Offset<Tensor> CreateTensorDirect(
       layout);
 }
 
-struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
-  typedef StepBuilder Builder;
+struct Primitive FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef PrimitiveBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_KIND = 4,
     VT_ATTRS = 6,
@@ -447,50 +447,50 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-struct StepBuilder {
-  typedef Step Table;
+struct PrimitiveBuilder {
+  typedef Primitive Table;
   flatbuffers::FlatBufferBuilder &fbb_;
   flatbuffers::uoffset_t start_;
   void add_kind(uint16_t kind) {
-    fbb_.AddElement<uint16_t>(Step::VT_KIND, kind, 0);
+    fbb_.AddElement<uint16_t>(Primitive::VT_KIND, kind, 0);
   }
   void add_attrs(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> attrs) {
-    fbb_.AddOffset(Step::VT_ATTRS, attrs);
+    fbb_.AddOffset(Primitive::VT_ATTRS, attrs);
   }
   void add_operands(flatbuffers::Offset<flatbuffers::Vector<int32_t>> operands) {
-    fbb_.AddOffset(Step::VT_OPERANDS, operands);
+    fbb_.AddOffset(Primitive::VT_OPERANDS, operands);
   }
-  explicit StepBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+  explicit PrimitiveBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
   }
-  flatbuffers::Offset<Step> Finish() {
+  flatbuffers::Offset<Primitive> Finish() {
     const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Step>(end);
+    auto o = flatbuffers::Offset<Primitive>(end);
     return o;
   }
 };
 
-inline flatbuffers::Offset<Step> CreateStep(
+inline flatbuffers::Offset<Primitive> CreatePrimitive(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint16_t kind = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> attrs = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> operands = 0) {
-  StepBuilder builder_(_fbb);
+  PrimitiveBuilder builder_(_fbb);
   builder_.add_operands(operands);
   builder_.add_attrs(attrs);
   builder_.add_kind(kind);
   return builder_.Finish();
 }
 
-inline flatbuffers::Offset<Step> CreateStepDirect(
+inline flatbuffers::Offset<Primitive> CreatePrimitiveDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint16_t kind = 0,
     const std::vector<uint8_t> *attrs = nullptr,
     const std::vector<int32_t> *operands = nullptr) {
   auto attrs__ = attrs ? _fbb.CreateVector<uint8_t>(*attrs) : 0;
   auto operands__ = operands ? _fbb.CreateVector<int32_t>(*operands) : 0;
-  return aicf::fb::CreateStep(
+  return aicf::fb::CreatePrimitive(
       _fbb,
       kind,
       attrs__,
@@ -501,14 +501,14 @@ struct Body FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef BodyBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NUM_OPERANDS = 4,
-    VT_STEPS = 6,
+    VT_PRIMITIVES = 6,
     VT_RESULTS = 8
   };
   uint32_t num_operands() const {
     return GetField<uint32_t>(VT_NUM_OPERANDS, 0);
   }
-  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Step>> *steps() const {
-    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Step>> *>(VT_STEPS);
+  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Primitive>> *primitives() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Primitive>> *>(VT_PRIMITIVES);
   }
   const flatbuffers::Vector<uint32_t> *results() const {
     return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_RESULTS);
@@ -516,9 +516,9 @@ struct Body FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_NUM_OPERANDS, 4) &&
-           VerifyOffset(verifier, VT_STEPS) &&
-           verifier.VerifyVector(steps()) &&
-           verifier.VerifyVectorOfTables(steps()) &&
+           VerifyOffset(verifier, VT_PRIMITIVES) &&
+           verifier.VerifyVector(primitives()) &&
+           verifier.VerifyVectorOfTables(primitives()) &&
            VerifyOffset(verifier, VT_RESULTS) &&
            verifier.VerifyVector(results()) &&
            verifier.EndTable();
@@ -532,8 +532,8 @@ struct BodyBuilder {
   void add_num_operands(uint32_t num_operands) {
     fbb_.AddElement<uint32_t>(Body::VT_NUM_OPERANDS, num_operands, 0);
   }
-  void add_steps(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Step>>> steps) {
-    fbb_.AddOffset(Body::VT_STEPS, steps);
+  void add_primitives(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Primitive>>> primitives) {
+    fbb_.AddOffset(Body::VT_PRIMITIVES, primitives);
   }
   void add_results(flatbuffers::Offset<flatbuffers::Vector<uint32_t>> results) {
     fbb_.AddOffset(Body::VT_RESULTS, results);
@@ -552,11 +552,11 @@ struct BodyBuilder {
 inline flatbuffers::Offset<Body> CreateBody(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t num_operands = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Step>>> steps = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Primitive>>> primitives = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint32_t>> results = 0) {
   BodyBuilder builder_(_fbb);
   builder_.add_results(results);
-  builder_.add_steps(steps);
+  builder_.add_primitives(primitives);
   builder_.add_num_operands(num_operands);
   return builder_.Finish();
 }
@@ -564,14 +564,14 @@ inline flatbuffers::Offset<Body> CreateBody(
 inline flatbuffers::Offset<Body> CreateBodyDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t num_operands = 0,
-    const std::vector<flatbuffers::Offset<aicf::fb::Step>> *steps = nullptr,
+    const std::vector<flatbuffers::Offset<aicf::fb::Primitive>> *primitives = nullptr,
     const std::vector<uint32_t> *results = nullptr) {
-  auto steps__ = steps ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Step>>(*steps) : 0;
+  auto primitives__ = primitives ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Primitive>>(*primitives) : 0;
   auto results__ = results ? _fbb.CreateVector<uint32_t>(*results) : 0;
   return aicf::fb::CreateBody(
       _fbb,
       num_operands,
-      steps__,
+      primitives__,
       results__);
 }
 

@@ -7,12 +7,12 @@
 // Goes through the calls that a family's batch pattern may take, in order. A
 // call joins the batch of those that have its fields, shared operands and
 // types, or begins a new one where it may not. Then each batch becomes one call
-// at the place of its last. Which calls go together, the patterns say
+// at the position of its last. Which calls go together, the patterns say
 // (BatchPattern in lib/Ops/KernelFamily.td): no primitive is named here.
 //===----------------------------------------------------------------------===//
 
-#include "lib/Ops/Patterns.h"
 #include "lib/Dialect/Entry.h"
+#include "lib/Ops/Patterns.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -50,7 +50,7 @@ struct Key {
 /// Why a group is not in a call with earlier ones.
 enum class Split { OtherKey, Full, ReadsUpdated, ReadBefore };
 
-/// Groups that will be one call, at the place of the last. No group of it reads
+/// Groups that will be one call, at the position of the last. No group of it reads
 /// what another one makes or updates: the kernel does all at once, and would
 /// have to write elsewhere.
 class Batch {
@@ -118,13 +118,13 @@ static StringRef describe(Split why) {
 template <typename Use>
 void Batch::forEachOperand(const Group &group, Use use) const {
   for (CallOp part : group) {
-    const BodyStep &step = part.getCode().steps.front();
-    for (size_t slot = 0; slot < step.operands.size(); ++slot) {
-      Value operand = part.getStepOperand(0, slot);
+    const Primitive &primitive = part.getCode().primitives.front();
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+      Value operand = part.getPrimitiveOperand(0, slot);
       if (operand && !llvm::is_contained(group, makerOf(operand)))
         use(operand, llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
               return tie.operand.slot == slot &&
-                     pattern.elements[tie.operand.element].kind == step.kind;
+                     pattern.nodes[tie.operand.node].kind == primitive.kind;
             }));
     }
   }
@@ -176,17 +176,17 @@ Group Batcher::groupOf(CallOp first, PatternCandidates &candidates) const {
 
 Key Batcher::keyOf(const Group &group) const {
   CallOp call = group.front();
-  const BodyStep &step = call.getCode().steps.front();
-  Key key{{step.attrs.begin(), step.attrs.end()}, {}};
+  const Primitive &primitive = call.getCode().primitives.front();
+  Key key{{primitive.attrs.begin(), primitive.attrs.end()}, {}};
   auto element = [](Value value) {
     return cast<RankedTensorType>(value.getType())
         .getElementType()
         .getAsOpaquePointer();
   };
-  for (size_t slot = 0; slot < step.operands.size(); ++slot) {
-    Value operand = call.getStepOperand(0, slot);
-    bool isShared = llvm::any_of(pattern.batch->shared, [&](PlaceInfo place) {
-      return place.element == 0 && place.slot == slot;
+  for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+    Value operand = call.getPrimitiveOperand(0, slot);
+    bool isShared = llvm::any_of(pattern.batch->shared, [&](NodeSlot where) {
+      return where.node == 0 && where.slot == slot;
     });
     key.parts.push_back(!operand   ? nullptr
                         : isShared ? operand.getAsOpaquePointer()

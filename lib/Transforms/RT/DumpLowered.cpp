@@ -10,9 +10,9 @@
 // --aicf-number-values gave, and leaves protective copies out.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Dialect/Entry.h"
 #include "lib/Ops/BodyRules.h"
 #include "lib/Ops/Rules.h"
-#include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -100,15 +100,16 @@ static void printLabels(ArrayRef<int64_t> labels, raw_ostream &os) {
 }
 
 /// {name = value, ...} of the fields that are not at their default.
-static void printAttrs(const BodyStep &step, ArrayRef<TensorDesc> operands,
-                       raw_ostream &os) {
-  const OpInfo &info = infoOf(step.kind);
+static void printAttrs(const Primitive &primitive,
+                       ArrayRef<TensorDesc> operands, raw_ostream &os) {
+  const OpInfo &info = infoOf(primitive.kind);
   StringRef separator = " {";
   for (size_t i = 0; i < info.numFields; ++i) {
     const FieldInfo &field = info.fields[i];
     FieldValue value =
-        decodeField(field, {step.attrs.data(), step.attrs.size()});
-    if (value == fieldDefault(step.kind, i, {operands.data(), operands.size()}))
+        decodeField(field, {primitive.attrs.data(), primitive.attrs.size()});
+    if (value ==
+        fieldDefault(primitive.kind, i, {operands.data(), operands.size()}))
       continue;
     os << separator << field.name << " = ";
     if (field.format == 'i')
@@ -125,23 +126,23 @@ static void printAttrs(const BodyStep &step, ArrayRef<TensorDesc> operands,
 static void printCall(const DumpedCall &call, raw_ostream &os) {
   std::vector<uint32_t> made = valuesMade(*call.body);
   uint32_t next = call.body->numOperands;
-  for (const BodyStep &step : call.body->steps) {
+  for (const Primitive &primitive : call.body->primitives) {
     SmallVector<int64_t> ins, outs;
     SmallVector<TensorDesc> operands;
-    for (int32_t value : step.operands) {
+    for (int32_t value : primitive.operands) {
       operands.push_back(value == kAbsentValue ? TensorDesc::absent()
                                                : call.types[size_t(value)]);
       if (value != kAbsentValue)
         ins.push_back(call.labels[size_t(value)]);
     }
-    for (uint32_t r = 0; r < step.numResults(); ++r, ++next)
+    for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next)
       if (llvm::is_contained(made, next))
         outs.push_back(call.labels[next]);
-    os << nameOf(step.kind) << "(";
+    os << nameOf(primitive.kind) << "(";
     printLabels(ins, os);
     os << ") -> ";
     printLabels(outs, os);
-    printAttrs(step, operands, os);
+    printAttrs(primitive, operands, os);
     os << "\n";
   }
 }
@@ -149,7 +150,7 @@ static void printCall(const DumpedCall &call, raw_ostream &os) {
 static void printEntry(const DumpedEntry &entry, raw_ostream &os) {
   size_t ops = 0;
   for (const DumpedCall &call : entry.calls)
-    ops += call.body->steps.size();
+    ops += call.body->primitives.size();
   os << "values: " << entry.values << ", nodes: " << entry.nodes
      << ", ops: " << ops << "\n";
   for (const DumpedCall &call : entry.calls)

@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 // For each pattern of a kernel family, the longest first, and for each call
 // that may be its first element: merges the calls that may be the other
-// elements, asks the matcher whether the merged body is a pattern and the
+// nodes, asks the matcher whether the merged body is a pattern and the
 // kernel table whether it pays, and puts the call where its operands are made
 // and its results not yet read. Which calls go together, the patterns say
 // (BodyPattern in lib/Ops/KernelFamily.td): no primitive is named here.
 //===----------------------------------------------------------------------===//
 
-#include "lib/Ops/Patterns.h"
 #include "lib/Dialect/Entry.h"
+#include "lib/Ops/Patterns.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -58,10 +58,10 @@ public:
 private:
   CallOp fuse(ArrayRef<CallOp> parts, Obstacle &obstacle);
   /// What a part reads, and the pattern does not want as a result.
-  bool isForParts(ArrayRef<CallOp> parts, Value value) const;
+  bool servesOnlyParts(ArrayRef<CallOp> parts, Value value) const;
   /// Such a value that nobody else reads.
   bool staysInside(ArrayRef<CallOp> parts, Value value) const {
-    return isForParts(parts, value) && !readerOutside(value, parts);
+    return servesOnlyParts(parts, value) && !readerOutside(value, parts);
   }
   Operation *placeOf(ArrayRef<CallOp> parts) const;
   Obstacle whyNoPattern(ArrayRef<CallOp> parts) const;
@@ -90,7 +90,7 @@ std::string Obstacle::describe(const KernelChooser &chooser) const {
   return {};
 }
 
-bool Fusion::isForParts(ArrayRef<CallOp> parts, Value value) const {
+bool Fusion::servesOnlyParts(ArrayRef<CallOp> parts, Value value) const {
   return !candidates.isKept(value) &&
          anyRead(value, [&](CallOp reader, unsigned) {
            return llvm::is_contained(parts, reader);
@@ -119,9 +119,9 @@ Obstacle Fusion::whyNoPattern(ArrayRef<CallOp> parts) const {
   for (CallOp part : parts)
     for (Value result : part.getResults())
       if (Operation *reader = readerOutside(result, parts);
-          reader && isForParts(parts, result)) {
+          reader && servesOnlyParts(parts, result)) {
         MergedCall alone = mergeCalls(
-            parts, [&](Value value) { return isForParts(parts, value); });
+            parts, [&](Value value) { return servesOnlyParts(parts, value); });
         if (alone.body.getFacts().pattern)
           return {Obstacle::ReadOutside, part, reader};
         return {};
@@ -178,9 +178,8 @@ static std::vector<const PatternInfo *> longestFirst() {
     if (!pattern.batch)
       patterns.push_back(&pattern);
   auto size = [](const PatternInfo *pattern) {
-    return llvm::count_if(pattern->elements, [](const ElementInfo &element) {
-      return !element.isOptional;
-    });
+    return llvm::count_if(
+        pattern->nodes, [](const NodeInfo &node) { return !node.isOptional; });
   };
   llvm::stable_sort(patterns, [&](const PatternInfo *a, const PatternInfo *b) {
     return size(a) > size(b);
@@ -208,7 +207,7 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
           remark << fused.getPrimitiveNames() + " in one call";
       } else if (obstacle.kind != Obstacle::None) {
         if (auto remark = remark::missed(loc, about))
-          remark << std::string(nameOf(pattern.elements[0].kind)) +
+          remark << std::string(nameOf(pattern.nodes[0].kind)) +
                         " is not fused to " + std::string(pattern.name) + ": " +
                         obstacle.describe(chooser);
       }

@@ -19,7 +19,8 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   // Operands by first use, then results in order: the normal form.
   llvm::DenseMap<Value, int32_t> numberOf;
   for (CallOp part : parts) {
-    assert(part.getCode().steps.size() == 1 && "a part of several primitives");
+    assert(part.getCode().primitives.size() == 1 &&
+           "a part of several primitives");
     for (Value operand : part.getArgs())
       if (!isBefore.contains(makerOf(operand)) &&
           numberOf.try_emplace(operand, merged.operands.size()).second)
@@ -30,11 +31,11 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   body.numOperands = uint32_t(merged.operands.size());
   uint32_t next = body.numOperands;
   for (CallOp part : parts) {
-    BodyStep step = part.getCode().steps.front();
-    for (int32_t &operand : step.operands)
+    Primitive primitive = part.getCode().primitives.front();
+    for (int32_t &operand : primitive.operands)
       if (operand != kAbsentValue)
         operand = numberOf.lookup(part.getArgs()[unsigned(operand)]);
-    for (uint32_t i = 0; i < step.numResults(); ++i, ++next) {
+    for (uint32_t i = 0; i < primitive.numResults(); ++i, ++next) {
       Value result = part.getFirstStepResult(i);
       if (!result)
         continue; // absent
@@ -45,7 +46,7 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
       body.results.push_back(next);
       merged.results.push_back(result);
     }
-    body.steps.push_back(std::move(step));
+    body.primitives.push_back(std::move(primitive));
     merged.locations.push_back(part.getLoc());
   }
   if (llvm::is_contained(merged.vids, -1))

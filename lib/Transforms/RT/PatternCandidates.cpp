@@ -15,9 +15,9 @@ bool aicf::rt::isUnfused(CallOp call, OpKind kind) {
   return call && call.isOnly(kind) && call.getKid().empty();
 }
 
-const BindingInfo *PatternCandidates::bindingOf(size_t element) const {
+const BindingInfo *PatternCandidates::bindingOf(size_t node) const {
   auto *found = llvm::find_if(pattern.bindings, [&](const BindingInfo &b) {
-    return b.operand.element == element;
+    return b.operand.node == node;
   });
   return found == pattern.bindings.end() ? nullptr : found;
 }
@@ -26,26 +26,26 @@ PatternCandidates::PatternCandidates(func::FuncOp func,
                                      const PatternInfo &pattern)
     : pattern(pattern) {
   for (auto call : func.getOps<CallOp>())
-    if (isUnfused(call, pattern.elements[0].kind))
+    if (isUnfused(call, pattern.nodes[0].kind))
       anchors.push_back(call);
-  for (unsigned e = 1; !anchors.empty() && e < pattern.elements.size(); ++e)
+  for (unsigned e = 1; !anchors.empty() && e < pattern.nodes.size(); ++e)
     if (const BindingInfo *b = bindingOf(e))
       for (auto call : func.getOps<CallOp>())
-        if (isUnfused(call, pattern.elements[e].kind))
-          if (Value operand = call.getStepOperand(0, b->operand.slot))
+        if (isUnfused(call, pattern.nodes[e].kind))
+          if (Value operand = call.getPrimitiveOperand(0, b->operand.slot))
             readers[{operand, e}].calls.push_back(call);
 }
 
-/// What stands at the place that a binding refers to, among the chosen calls.
+/// What stands at the where that a binding refers to, among the chosen calls.
 Value PatternCandidates::boundValue(const BindingInfo &binding) const {
-  CallOp call = chosen[binding.to.element];
+  CallOp call = chosen[binding.to.node];
   return binding.isResult ? call.getFirstStepResult(binding.to.slot)
-                          : call.getStepOperand(0, binding.to.slot);
+                          : call.getPrimitiveOperand(0, binding.to.slot);
 }
 
 bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
-  unsigned element = chosen.size();
-  if (element == pattern.elements.size()) {
+  unsigned node = chosen.size();
+  if (node == pattern.nodes.size()) {
     SmallVector<CallOp> parts(
         llvm::make_filter_range(chosen, [](CallOp call) { return !!call; }));
     return take(parts);
@@ -57,9 +57,9 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
     chosen.pop_back();
     return false;
   };
-  const BindingInfo *binding = bindingOf(element);
+  const BindingInfo *binding = bindingOf(node);
   auto it =
-      binding ? readers.find({boundValue(*binding), element}) : readers.end();
+      binding ? readers.find({boundValue(*binding), node}) : readers.end();
   if (it != readers.end()) {
     List &list = it->second;
     for (size_t i = list.head; i < list.calls.size(); ++i)
@@ -68,13 +68,13 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
       else if (tryWith(cast<CallOp>(list.calls[i])))
         return true;
   }
-  return pattern.elements[element].isOptional && tryWith({});
+  return pattern.nodes[node].isOptional && tryWith({});
 }
 
 bool PatternCandidates::isKept(Value result) const {
-  return llvm::any_of(pattern.keeps, [&](PlaceInfo place) {
-    CallOp call = chosen[place.element];
-    return call.getFirstStepResult(place.slot) == result;
+  return llvm::any_of(pattern.keeps, [&](NodeSlot where) {
+    CallOp call = chosen[where.node];
+    return call.getFirstStepResult(where.slot) == result;
   });
 }
 
@@ -91,7 +91,7 @@ void PatternCandidates::replace(ArrayRef<CallOp> parts, ArrayRef<Value> before,
   // All are taken out first: a new value may lie where an old one lay.
   SmallVector<std::pair<std::pair<Value, unsigned>, List>> moved;
   for (auto [old, now] : llvm::zip_equal(before, after))
-    for (unsigned e = 1; e < kMaxElements; ++e)
+    for (unsigned e = 1; e < kMaxNodes; ++e)
       if (auto it = readers.find({old, e}); it != readers.end()) {
         moved.push_back({{now, e}, std::move(it->second)});
         readers.erase(it);

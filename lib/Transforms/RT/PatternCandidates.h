@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // Finds, on SSA values, calls that one pattern may take together: each reads
-// what the first binding of its element says. It decides nothing more. Whether
+// what the first binding of its node says. It decides nothing more. Whether
 // the calls match, the one matcher says (lib/Ops/Patterns.h), which the loader
 // asks too.
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,7 @@ using namespace mlir;
 /// A call of this primitive alone, without a kernel yet.
 bool isUnfused(CallOp call, OpKind kind);
 
-/// The calls of an entry that may be elements of one pattern. A value may have
+/// The calls of an entry that may be nodes of one pattern. A value may have
 /// any number of users, few of them of the kind that is looked for: they are
 /// listed once, by the value that they read.
 class PatternCandidates {
@@ -31,11 +31,11 @@ public:
   /// `func` and `pattern` must outlive this.
   PatternCandidates(func::FuncOp func, const PatternInfo &pattern);
 
-  /// The calls that may be the first element, in order.
+  /// The calls that may be the first node, in order.
   ArrayRef<Operation *> getAnchors() const { return anchors; }
   /// Calls `take` with every choice of calls around `anchor`, in the order of
-  /// the elements, until it returns true; then returns true. A choice with an
-  /// optional element comes before the one without it.
+  /// the nodes, until it returns true; then returns true. A choice with an
+  /// optional node comes before the one without it.
   bool anyChoice(CallOp anchor, function_ref<bool(ArrayRef<CallOp>)> take);
   /// True for a result that the pattern wants as one of the call, of the choice
   /// that is being taken.
@@ -50,7 +50,7 @@ private:
     SmallVector<Operation *> calls; ///< in order; some are gone
     size_t head = 0;                ///< all before it are
   };
-  const BindingInfo *bindingOf(size_t element) const;
+  const BindingInfo *bindingOf(size_t node) const;
   Value boundValue(const BindingInfo &binding) const;
   bool extend(function_ref<bool(ArrayRef<CallOp>)> take);
 
@@ -58,7 +58,7 @@ private:
   SmallVector<Operation *> anchors;
   llvm::DenseMap<std::pair<Value, unsigned>, List> readers;
   llvm::DenseSet<Operation *> gone;
-  SmallVector<CallOp> chosen; ///< one per element; null where it is left out
+  SmallVector<CallOp> chosen; ///< one per node; null where it is left out
 };
 
 } // namespace aicf::rt

@@ -15,7 +15,7 @@ using namespace aicf::rt;
 /// The phase of a call is that of its first primitive: what was merged with it
 /// serves it.
 static Phase phaseOf(CallOp call) {
-  return infoOf(call.getCode().steps.front().kind).phase;
+  return infoOf(call.getCode().primitives.front().kind).phase;
 }
 
 bool aicf::rt::isUpdate(CallOp call) { return isUpdateHalf(phaseOf(call)); }

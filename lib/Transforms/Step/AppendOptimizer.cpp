@@ -44,7 +44,7 @@ private:
   LogicalResult addLossScale();
   void addClipping();
   LogicalResult addCounter();
-  LogicalResult addStep(const Gradient &gradient);
+  LogicalResult addPrimitive(const Gradient &gradient);
   /// An argument that is there, or null; an error if it is no `role` of `type`.
   FailureOr<BlockArgument> findArgument(StringRef name, Role role, Type type);
   /// A new state; an error if one is called so.
@@ -222,7 +222,7 @@ double Appender::numberOf(BlockArgument arg, StringRef name, double otherwise) {
   return number ? number.getValueAsDouble() : otherwise;
 }
 
-LogicalResult Appender::addStep(const Gradient &g) {
+LogicalResult Appender::addPrimitive(const Gradient &g) {
   const Shared &shared = sharedFor(getElementTypeOrSelf(g.param.getType()));
   ParameterStep step{
       g.param,
@@ -273,7 +273,7 @@ LogicalResult Appender::run() {
     if (!arg.derivedFrom.empty())
       copiesOf[arg.derivedFrom].push_back(func.getArgument(i));
   for (const Gradient &g : gradients)
-    if (failed(addStep(g)))
+    if (failed(addPrimitive(g)))
       return failure();
   finishTrained(func, entry);
   return success();

@@ -46,7 +46,7 @@ struct Checker {
     return false;
   }
 
-  LogicalResult checkStep(Operation *op, Value step) const;
+  LogicalResult checkPrimitive(Operation *op, Value step) const;
   LogicalResult checkOldStep(Operation *op, Value step) const;
   LogicalResult checkMoments(StepOpInterface op) const;
 };
@@ -64,14 +64,14 @@ LogicalResult Checker::checkOldStep(Operation *op, Value step) const {
     return success(); // another one in every step, if the host says so
   for (Operation *user : step.getUsers())
     if (auto inc = dyn_cast<StepIncOp>(user))
-      return checkStep(op, inc.getStepOut());
+      return checkPrimitive(op, inc.getStepOut());
   return op->emitOpError() << "capture safety: its step is counted by no "
                               "aicf.step_inc, so a captured graph would draw "
                               "the same numbers in every step";
 }
 
 /// `step` is a bias_corr result or the result of the step_inc itself.
-LogicalResult Checker::checkStep(Operation *op, Value step) const {
+LogicalResult Checker::checkPrimitive(Operation *op, Value step) const {
   if (auto bc = step.getDefiningOp<BiasCorrOp>()) {
     op = bc;
     step = bc.getStep();
@@ -119,7 +119,7 @@ struct CheckCaptureSafety
     for (auto op : func.getOps<StepOpInterface>()) {
       OpOperand *step = op.getCounterOperand();
       bool isUpdate = isUpdateHalf(op.getPhase());
-      if (step && failed(isUpdate ? checker.checkStep(op, step->get())
+      if (step && failed(isUpdate ? checker.checkPrimitive(op, step->get())
                                   : checker.checkOldStep(op, step->get())))
         return signalPassFailure();
       if (failed(checker.checkMoments(op)))

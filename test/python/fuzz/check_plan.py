@@ -12,15 +12,15 @@ SEGMENTS = {"input": "io", "output": "io", "param": "persistent",
 
 
 def nodes_of(pattern, kinds):
-    """For each primitive of a body its (group, element) in a pattern, or None."""
+    """For each primitive of a body its (group, node) in a pattern, or None."""
     at, where = 0, []
     while at < len(kinds):
         group = where[-1][0] + 1 if where else 0
         if group and not pattern.is_batch:
             return None
-        for element, (kind, may_be_absent) in enumerate(pattern.elements):
+        for node, (kind, may_be_absent) in enumerate(pattern.nodes):
             if at < len(kinds) and kinds[at] == kind:
-                where.append((group, element))
+                where.append((group, node))
                 at += 1
             elif not may_be_absent:
                 return None
@@ -35,8 +35,8 @@ def tied_slots(kinds, maker, result):
     for pattern in PATTERNS.values():
         where = nodes_of(pattern, kinds)
         if where:
-            group, element = where[maker]
-            tied = {slot for made, slot in pattern.ties if made == (element, result)}
+            group, node = where[maker]
+            tied = {slot for made, slot in pattern.ties if made == (node, result)}
             tied |= {slot for slot, other in pattern.same.items() if other in tied}
             return {(where.index((group, e)), slot) for e, slot in tied
                     if (group, e) in where}
@@ -46,13 +46,13 @@ def tied_slots(kinds, maker, result):
 def may_overwrite(body, result, operand):
     """Whatever reads the operand has read it by then: only slots that are tied to
     this very result."""
-    steps = body["steps"]
-    kinds = tuple(step["kind"] for step in steps)
+    primitives = body["primitives"]
+    kinds = tuple(step["kind"] for step in primitives)
     value, first, maker = body["results"][result], body["num_operands"], 0
     while value >= first + len(RECORDS[kinds[maker]].results):
         first += len(RECORDS[kinds[maker]].results)
         maker += 1
-    readers = {(s, slot) for s, step in enumerate(steps)
+    readers = {(s, slot) for s, step in enumerate(primitives)
                for slot, number in enumerate(step["operands"]) if number == operand}
     return readers <= tied_slots(kinds, maker, value - first)
 
@@ -60,13 +60,13 @@ def may_overwrite(body, result, operand):
 def is_shared(body):
     """Some operand stands at slots of different meaning of a call of several
     primitives. Not meant: the scalars of updates, and what loss and gradient read."""
-    kinds = [step["kind"] for step in body["steps"]]
+    kinds = [step["kind"] for step in body["primitives"]]
     if len(kinds) < 2:
         return False
     pairs = kinds[1].endswith("_grad") or all(
         RECORDS[k].phase == "Update" for k in kinds)
     places = {}
-    for s, step in enumerate(body["steps"]):
+    for s, step in enumerate(body["primitives"]):
         for slot, number in enumerate(step["operands"]):
             if 0 <= number < body["num_operands"]:
                 places.setdefault(number, set()).add(slot if pairs else (s, slot))
@@ -184,7 +184,7 @@ def check_call(i, call, spans, buffers, where):
                     out != spans[operand] or
                     not may_overwrite(call["body"], r, o)):
                 yield "%s: call %d (%s) overwrites operand %d with result %d" % (
-                    where, i, ", ".join(s["kind"] for s in call["body"]["steps"]),
+                    where, i, ", ".join(s["kind"] for s in call["body"]["primitives"]),
                     o, r)
 
 

@@ -18,9 +18,9 @@ class Record(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    elements: tuple      # (primitive, whether it may be absent)
-    same: dict           # (element, slot): the slot it is the same as
-    ties: set            # ((element, result), (element, slot))
+    nodes: tuple         # (primitive, whether it may be absent)
+    same: dict           # (node, slot): the slot it is the same as
+    ties: set            # ((node, result), (node, slot))
     is_batch: bool       # stands many times
 
 

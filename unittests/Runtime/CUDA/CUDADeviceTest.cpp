@@ -39,7 +39,8 @@ std::shared_ptr<const Plan> toCuda(Plan plan) {
   plan = withKernelsOf(std::move(plan), DeviceKind::CUDA);
   for (PlanEntry &entry : plan.entries)
     for (PlanCall &call : entry.calls) // one product by the library
-      if (call.body->steps[0].kind == OpKind::Gemm && entry.name == "predict")
+      if (call.body->primitives[0].kind == OpKind::Gemm &&
+          entry.name == "predict")
         call.kid = "gemm_f32_lt_v0";
   EXPECT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).message();
   return std::make_shared<const Plan>(std::move(plan));

@@ -128,14 +128,14 @@ class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
       # Bullets<record.constraints # stepConstraints>.text
       # Ranges<record.fields>.text # "\n";
   let arguments = !con(
-      !if(record.hasVariadic, !dag(ins, [Variadic<record.operandList[0].elements.stepType>],
+      !if(record.hasVariadic, !dag(ins, [Variadic<record.operandList[0].elementTypes.stepType>],
                                  [record.variadicName]), (ins)),
       !dag(ins, !foreach(o, record.plain, o.stepType),
            !foreach(o, record.plain, o.name)),
       !dag(ins, !foreach(f, record.fields, f.odsAttr),
            !foreach(f, record.fields, f.name)),
       stepAttrs);
-  let results = !dag(outs, !foreach(r, record.resultList, r.elements.stepType),
+  let results = !dag(outs, !foreach(r, record.resultList, r.elementTypes.stepType),
                      !foreach(r, record.resultList, r.name));
   let extraClassDeclaration = [{
     static aicf::OpKind getKind() {

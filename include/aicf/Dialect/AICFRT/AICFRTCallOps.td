@@ -187,13 +187,13 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     bool isOnly(aicf::OpKind kind) { return getCode().isOnly(kind); }
     /// "gemm", or "gemm, bias_add, relu".
     std::string getPrimitiveNames();
-    /// The value at a slot of a step; null where it is absent or none of the
+    /// The value at a slot of a primitive; null where it is absent or none of the
     /// call's operands.
-    ::mlir::Value getStepOperand(size_t step, size_t slot);
+    ::mlir::Value getPrimitiveOperand(size_t primitive, size_t slot);
     /// The result that is value number `number` of the body; null where it stays
     /// inside or the call stands in a plan.
     ::mlir::Value getYielded(uint32_t number);
-    /// The result at a slot of the first step; null as for getYielded().
+    /// The result at a slot of the first primitive; null as for getYielded().
     ::mlir::Value getFirstStepResult(size_t slot) {
       return getYielded(getCode().numOperands + uint32_t(slot));
     }

@@ -1,4 +1,5 @@
-//===- Place.h - where in a plan a message is about -------------*- C++ -*-===//
+//===- DiagnosticPath.h - where in a plan a message is about -------------*- C++
+//-*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +8,8 @@
 // A record of a plan as "entry 0 (step), call 7". Every record of a file gets
 // one; it becomes text only where something is wrong.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_LIB_PLAN_PLACE_H
-#define AICF_LIB_PLAN_PLACE_H
+#ifndef AICF_LIB_PLAN_DIAGNOSTICPATH_H
+#define AICF_LIB_PLAN_DIAGNOSTICPATH_H
 
 #include <cstddef>
 #include <ostream>
@@ -16,15 +17,16 @@
 
 namespace aicf {
 
-struct Place {
+struct DiagnosticPath {
   const char *noun = "plan";
   size_t index = kNone;
-  const Place *parent = nullptr; ///< outlives this; null: stands alone
-  std::string_view name = {};    ///< of the record
+  const DiagnosticPath *parent = nullptr; ///< outlives this; null: stands alone
+  std::string_view name = {};             ///< of the record
 
   static constexpr size_t kNone = size_t(-1);
 
-  friend std::ostream &operator<<(std::ostream &os, const Place &place) {
+  friend std::ostream &operator<<(std::ostream &os,
+                                  const DiagnosticPath &place) {
     if (place.parent)
       os << *place.parent << ", ";
     os << place.noun;
@@ -38,4 +40,4 @@ struct Place {
 
 } // namespace aicf
 
-#endif // AICF_LIB_PLAN_PLACE_H
+#endif // AICF_LIB_PLAN_DIAGNOSTICPATH_H

@@ -16,14 +16,17 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
                                 llvm::function_ref<bool(Value)> staysInside) {
   MergedCall merged;
   llvm::SmallDenseSet<Operation *> isBefore;
-  // Operands by first use, then results in order: the normal form.
+  // The normal form: operands by first use, then results in order. In a body of
+  // one primitive each slot has an operand of its own.
+  bool isAlone = parts.size() == 1;
   llvm::DenseMap<Value, int32_t> numberOf;
   for (CallOp part : parts) {
     assert(part.getCode().primitives.size() == 1 &&
            "a part of several primitives");
     for (Value operand : part.getArgs())
-      if (!isBefore.contains(makerOf(operand)) &&
-          numberOf.try_emplace(operand, merged.operands.size()).second)
+      if (isAlone ||
+          (!isBefore.contains(makerOf(operand)) &&
+           numberOf.try_emplace(operand, merged.operands.size()).second))
         merged.operands.push_back(operand);
     isBefore.insert(part);
   }
@@ -33,7 +36,7 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   for (CallOp part : parts) {
     Primitive primitive = part.getCode().primitives.front();
     for (int32_t &operand : primitive.operands)
-      if (operand != kAbsentValue)
+      if (operand != kAbsentValue && !isAlone)
         operand = numberOf.lookup(part.getArgs()[unsigned(operand)]);
     for (uint32_t i = 0; i < primitive.numResults(); ++i, ++next) {
       Value result = part.getFirstStepResult(i);

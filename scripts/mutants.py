@@ -81,7 +81,7 @@ FILES = {
         LIT + "append-optimizer-several", LIT + "append-optimizer-refused"],
     "lib/Transforms/RT/Storage.cpp": [
         LIT + "verify-rt", LIT + "verify-rt-entry", LIT + "verify-rt-inplace",
-        LIT + "verify-rt-plan", LIT + "materialize-updates",
+        LIT + "verify-rt-inplace", LIT + "materialize-updates",
         LIT + "annotate-inplace-refused", LIT + "emit-plan-invalid", "fuzz"],
 }
 # Mutants that no test can kill: (file, text of the guard, why).

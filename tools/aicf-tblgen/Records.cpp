@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -100,7 +101,8 @@ static Primitive parse(const Record *record) {
   return p;
 }
 
-/// All primitives by kind; kinds must be 0..n-1, each once.
+/// All primitives by kind; kinds must be 0..n-1, each once, and so must be the
+/// names of attr layouts.
 std::vector<Primitive>
 aicf::tblgen::allPrimitives(const RecordKeeper &records) {
   std::vector<Primitive> all;
@@ -113,7 +115,13 @@ aicf::tblgen::allPrimitives(const RecordKeeper &records) {
   for (const Record *r : records.getAllDerivedDefinitions("ReservedKind"))
     reserved.insert(r->getValueAsInt("kind"));
   int64_t next = 0;
+  llvm::StringMap<StringRef> byFourCC;
   for (const Primitive &p : all) {
+    auto [same, isFirst] = byFourCC.try_emplace(p.fourcc, p.name);
+    if (!p.fourcc.empty() && !isFirst)
+      PrintFatalError(p.record, "'" + p.name + "' and '" + same->second +
+                                    "' both name their attrs '" + p.fourcc +
+                                    "'");
     while (reserved.contains(next))
       ++next;
     if (p.kind != next++)

@@ -108,8 +108,6 @@ Status Call::checkResult(PrimitivePosition at, const Operand &result,
                          const ResultInfo &info) const {
   if (info.rule == TypeRule::Checked) // by the numbered constraints
     return {};
-  if (info.rule == TypeRule::ScalarI32)
-    return hasType(result, *typeByRule(info.rule, {}));
   Operand of = in(at, slotsOf(at).slotOf(info.of));
   if (isAbsent(of) != isAbsent(result))
     return makeError(StatusCode::InvalidArgument, result.text(), " is ",
@@ -251,8 +249,7 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
       isReal ? std::get<double>(value) : double(std::get<int64_t>(value));
   std::string name(field.name);
   AICF_RETURN_IF_ERROR(checkRange(name.c_str(), v, field.range));
-  bool isHeld =
-      isDouble || !isReal || !std::isfinite(v) || isFiniteAs(DType::F32, v);
+  bool isHeld = isDouble || isFiniteAs(DType::F32, v);
   return isNumber(name.c_str(), v, isHeld, "a number that f32 holds");
 }
 

@@ -123,7 +123,7 @@ Status checkWhole(const PlanValue &v, const PlanBuffer &b, uint32_t number,
     return refuse(PlanError::ValueWhole, where, ": lies in buffer ", v.buffer,
                   ", expected the one of its number");
   AICF_RETURN_IF_ERROR(checkValue(v, b, where));
-  if (v.byteOffset != 0 || v.desc.spanBytes() != b.bytes)
+  if (v.desc.spanBytes() != b.bytes) // so it begins at byte 0
     return refuse(PlanError::ValueWhole, where, ": ", v.desc.toString(),
                   " at byte ", v.byteOffset, " is not all of buffer ", number,
                   " of ", b.bytes, " bytes");

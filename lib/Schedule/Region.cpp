@@ -250,7 +250,7 @@ bool RegionMap::isCovered(uint32_t r, const std::vector<bool> &isMarked) const {
   for (uint32_t other : overlapping(r))
     if (isMarked[other])
       parts.push_back(regions[other].region);
-  return !parts.empty() && Region::isCovered(regions[r].region, parts);
+  return Region::isCovered(regions[r].region, parts);
 }
 
 } // namespace aicf

@@ -145,6 +145,26 @@ TEST(Bodies, OfAPatternReadWhatItBinds) {
   EXPECT_GT(refused, 200u);
 }
 
+/// A batch has whole groups, and each is of the same kinds.
+TEST(Bodies, OfABatchRepeatTheFirstGroup) {
+  size_t batches = 0;
+  for (const KindRow &row : allCallRows()) {
+    Sample sample = toCall(makeSample(row, 3, 4, row.usualType()));
+    const PatternInfo *pattern =
+        patternOf(factsOf(*sample.body).pattern.value_or(0));
+    auto form = pattern ? formOf(*pattern, *sample.body) : std::nullopt;
+    if (!form || form->numGroups < 2 || form->stride < 2)
+      continue;
+    ++batches;
+    Body cut = *sample.body, other = *sample.body;
+    cut.primitives.pop_back();
+    EXPECT_FALSE(formOf(*pattern, cut)) << row.name;
+    other.primitives.back().kind = OpKind::Relu;
+    EXPECT_FALSE(formOf(*pattern, other)) << row.name;
+  }
+  EXPECT_GT(batches, 0u);
+}
+
 TEST(Bodies, OperandsAndResultsAreCounted) {
   Sample call = toCall(makeSample(sampleCallRow("add"), 3, 4, DType::F32));
   EXPECT_TRUE(describeValues(*call.body, call.ins, call.outs).ok());

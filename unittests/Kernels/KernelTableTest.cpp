@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Ops/KernelTable.h"
+#include "kernels/rows/Shuffle.h"
 #include "lib/Ops/Fields.h"
 #include "lib/Ops/Rules.h"
-#include "kernels/rows/Shuffle.h"
 #include "unittests/Common/SampleCalls.h"
 
 #include <gtest/gtest.h>

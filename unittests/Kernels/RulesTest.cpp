@@ -242,6 +242,7 @@ TEST(OpRulesOfEveryKind, BordersAreLegal) {
   isLegal("gemm to f32", out("c", BF16));
   isLegal("gemm to f32", both(in("a", F16), in("b", F16)));
   isLegal("mse_loss mixed", both(in("target", BF16), out("loss", BF16)));
+  isLegal("scale", both(all(F64), attr(&ScaleAttrs::factor, 1e39)));
 }
 
 TEST(OpRulesOfEveryKind, DefaultsOfFields) {

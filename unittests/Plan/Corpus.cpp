@@ -23,6 +23,7 @@ std::vector<uint8_t> withTrailer(std::vector<uint8_t> body) {
 std::vector<CorpusCase> makeCorpus() {
   CorpusBuilder builder;
   builder.addOuterForm();
+  builder.addOldTensors();
   builder.addTables();
   builder.addNames();
   builder.addTypes();

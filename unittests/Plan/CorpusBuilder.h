@@ -35,6 +35,7 @@ public:
   }
 
   void addOuterForm();
+  void addOldTensors();
   void addTables();
   void addShared();
   void addDebug();

@@ -78,6 +78,22 @@ void CorpusBuilder::addShared() {
            build([=](FlatBufferBuilder &b) { return sharedText(b, 4000, 1); }));
 }
 
+/// Version 3 has tensors where version 4 has buffers and values.
+void CorpusBuilder::addOldTensors() {
+  addBytes(PlanError::ValueShape, "old-tensor", build([](FlatBufferBuilder &b) {
+             std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
+                 fb::CreateTensor(b, b.CreateString("w"), 0, 0,
+                                  b.CreateVector(std::vector<uint32_t>(
+                                      4, uint32_t(INT32_MAX))))};
+             std::vector<flatbuffers::Offset<fb::Body>> bodies;
+             std::vector<flatbuffers::Offset<fb::Entry>> entries;
+             return fb::CreatePlan(
+                 b, kOldPlanMajor, kOldPlanMinor, 0, 0, b.CreateVector(tensors),
+                 b.CreateVector(bodies), b.CreateVector(entries));
+           }),
+           "is a type that no tensor has");
+}
+
 void CorpusBuilder::addTables() {
   auto missing = [&](const char *what, auto make) {
     addBytes(PlanError::MissingField, what, build(make),

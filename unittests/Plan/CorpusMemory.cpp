@@ -64,8 +64,10 @@ void CorpusBuilder::addTypes() {
       [=](Plan &p) { first(p).role = static_cast<Role>(99); });
   add(PlanError::BufferRole, "temp-as-persistent",
       [=](Plan &p) { first(p).role = Role::Temp; });
-  add(PlanError::BufferRole, "param-in-entry",
-      [](Plan &p) { p.entries[0].buffers[0].role = Role::Param; });
+  add(
+      PlanError::BufferRole, "param-in-entry",
+      [](Plan &p) { p.entries[0].buffers[0].role = Role::Param; },
+      "belongs into the plan's persistent table");
   add(PlanError::ValueShape, "zero",
       [=](Plan &p) { firstDesc(p).dims[0] = 0; });
   add(PlanError::ValueShape, "huge", [=](Plan &p) {
@@ -83,6 +85,10 @@ void CorpusBuilder::addTypes() {
            }));
   add(PlanError::BufferOffset, "unaligned",
       [=](Plan &p) { first(p).offset = 4; });
+  add(PlanError::BufferOffset, "unaligned-io",
+      [](Plan &p) { p.entries[0].buffers[0].offset = 4; });
+  add(PlanError::BufferRange, "empty",
+      [](Plan &p) { p.entries[0].buffers[3].bytes = 0; });
   add(PlanError::BufferRange, "beyond",
       [=](Plan &p) { first(p).offset = p.persistentBytes; });
   add(PlanError::BufferRange, "overflow", [=](Plan &p) {
@@ -96,6 +102,10 @@ void CorpusBuilder::addLayouts() {
       [=](Plan &p) { firstDesc(p).layout = static_cast<Layout>(3); });
   add(PlanError::ValueLayout, "strided",
       [=](Plan &p) { firstDesc(p).layout = Layout::Strided; });
+  add(PlanError::ValueLayout, "strided-temp", [](Plan &p) {
+    TensorDesc &y = p.entries[0].values[3].desc;
+    y = TensorDesc::strided(y.dtype, {2, 3}, {3, 1});
+  });
   add(PlanError::ValueLayout, "param", [=](Plan &p) {
     firstDesc(p).dtype = DType::BF16;
     firstDesc(p).layout = Layout::Padded;
@@ -126,6 +136,10 @@ void CorpusBuilder::addInitializers() {
   auto firstDesc = [](Plan &p) -> TensorDesc & { return p.values[0].desc; };
   add(PlanError::BufferInit, "number",
       [=](Plan &p) { first(p).init = static_cast<InitKind>(50); });
+  add(PlanError::BufferInit, "of-hyper",
+      [](Plan &p) { p.buffers[5].init = InitKind::Ones; });
+  add(PlanError::BufferInit, "of-temp",
+      [](Plan &p) { p.entries[0].buffers[3].init = InitKind::Ones; });
   add(PlanError::BufferInit, "of-input",
       [](Plan &p) { p.entries[0].buffers[0].init = InitKind::Ones; });
   add(PlanError::BufferInit, "fan-in-of-vector",
@@ -265,8 +279,9 @@ void CorpusBuilder::addValues() {
     addTensor(p, p.entries[0],
               makeTensor("late", Role::Input, TensorDesc(DType::F32, {1}), 0));
   });
-  add(PlanError::ValueWhole, "persistent-count",
-      [](Plan &p) { p.values.pop_back(); });
+  add(
+      PlanError::ValueWhole, "persistent-count",
+      [](Plan &p) { p.values.pop_back(); }, "5 values for 6 buffers");
   add(PlanError::ValueWhole, "of-another-buffer",
       [](Plan &p) { p.values[0].buffer = 2; });
   add(PlanError::ValueWhole, "io-count",

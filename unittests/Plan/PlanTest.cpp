@@ -267,6 +267,23 @@ TEST(Plan, SaysHowManyBatchesMakeAnUpdate) {
   EXPECT_EQ(batches(*parsed, "train.accumulate", 0), "1");
 }
 
+/// Tensors of version 3 become buffers and values, inputs and outputs first.
+TEST(Plan, OfVersion3AreTakenApart) {
+  size_t plans = 0;
+  for (const auto &file : std::filesystem::recursive_directory_iterator(
+           AICF_SOURCE_DIR "/test/plans"))
+    if (file.path().parent_path().filename().string()[0] == '3') {
+      StatusOr<Plan> plan = Plan::load(file.path().string());
+      ASSERT_TRUE(plan.ok()) << file.path() << plan.status().toString();
+      ++plans;
+      for (const PlanEntry &entry : plan->entries)
+        for (size_t i = 1; i < entry.buffers.size(); ++i)
+          EXPECT_FALSE(segmentOf(entry.buffers[i].role) == Segment::IO &&
+                       segmentOf(entry.buffers[i - 1].role) != Segment::IO);
+    }
+  EXPECT_GT(plans, 10u);
+}
+
 TEST(Plan, DumpsTheVersionOfTheFile) {
   std::vector<uint8_t> bytes = makeTrainPlan().serialize();
   StatusOr<Plan> plan = Plan::parse(bytes);

@@ -106,15 +106,19 @@ TEST(Region, NothingIsMissed) {
   std::mt19937 random(8);
   auto any = [&]() -> Value {
     std::vector<int64_t> extents, strides;
+    const int64_t nested[] = {1, 2, 4, 12,
+                              24}; // each is a multiple of the last
+    bool isNested = random() % 2 == 0;
     for (size_t i = random() % 4; i > 0; --i) {
-      extents.push_back(1 + int64_t(random() % 4));
-      strides.push_back(int64_t(random() % 12));
+      extents.push_back(1 + int64_t(random() % 7));
+      strides.push_back(isNested ? nested[random() % 5]
+                                 : int64_t(random() % 12));
     }
     DType dtype = random() % 2 ? DType::F32 : DType::F16;
     return {2 * (random() % 40), TensorDesc::strided(dtype, extents, strides)};
   };
   size_t numOverlaps = 0;
-  for (int round = 0; round < 5000; ++round) {
+  for (int round = 0; round < 20000; ++round) {
     Value a = any(), b = any();
     if (a.overlaps(b)) {
       ASSERT_TRUE(a.region.overlaps(b.region)) << round;
@@ -189,6 +193,25 @@ TEST(RegionMap, TooManyOverlapsAreRefused) {
   Status status = RegionMap::create(entries).status();
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), "buffer 3: too many of its values share bytes");
+  entries.resize(1500); // each shares bytes with each: over a million pairs
+  EXPECT_FALSE(RegionMap::create(entries).ok());
+}
+
+TEST(RegionMap, WhatSharesNothingMayBeMany) {
+  const int64_t many = 5000;
+  std::vector<RegionMap::Entry> rows, buffers, columns;
+  for (int64_t i = 0; i < many; ++i) {
+    TensorDesc one(DType::F32, {1});
+    rows.push_back({0, Region(uint64_t(i) * 4, one)});
+    buffers.push_back({uint32_t(i), Region(0, one)});
+    columns.push_back(
+        {0, Region(uint64_t(i) * 4,
+                   TensorDesc::strided(DType::F32, {2, 1}, {many, 1}))});
+  }
+  EXPECT_TRUE(RegionMap::create(rows).ok());
+  EXPECT_TRUE(RegionMap::create(buffers).ok());
+  // Side by side in one array: apart, and too many to compare.
+  EXPECT_FALSE(RegionMap::create(columns).ok());
 }
 
 } // namespace

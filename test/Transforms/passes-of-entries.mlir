@@ -1,0 +1,31 @@
+// Tests that passes of entries leave other functions alone, and that an entry
+// that is not in their form fails the pass and not only reports an error.
+// RUN: split-file %s %t
+// RUN: aicf-opt %t/helper.mlir --aicf-rt-batch-calls=target=cuda --aicf-rt-fuse-calls=target=cuda --aicf-rt-annotate-inplace | FileCheck %s
+// RUN: not aicf-opt %t/illegal.mlir --aicf-rt-batch-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+// RUN: not aicf-opt %t/illegal.mlir --aicf-rt-fuse-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+// RUN: not aicf-opt %t/illegal.mlir --aicf-rt-annotate-inplace 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+
+//--- helper.mlir
+// CHECK-LABEL: func.func private @helper
+// CHECK-NEXT: gemm(%{{.*}}, %{{.*}}) :
+// CHECK-NEXT: bias_add(%{{.*}}, %{{.*}}) :
+// CHECK-NEXT: sgd_step({{.*}}) :
+// CHECK-NEXT: sgd_step({{.*}}) :
+// CHECK-NEXT: return
+func.func private @helper(%x: tensor<4x4xf32>, %b: tensor<4xf32>, %lr: tensor<f32>)
+    -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>) {
+  %0 = aicf_rt.call gemm(%x, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = aicf_rt.call bias_add(%0, %b) : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %2 = aicf_rt.call sgd_step(%x, %1, %lr) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %3 = aicf_rt.call sgd_step(%b, %b, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %1, %2, %3 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+}
+
+//--- illegal.mlir
+// ILLEGAL: 'aicf.relu' op is not an aicf_rt.call: run --aicf-lower-to-rt first
+func.func @step(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %y = aicf.relu %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

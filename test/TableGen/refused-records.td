@@ -7,7 +7,7 @@
 // RUN: not %tblgen -I %t -gen-abi-header %t/constraints.td 2>&1 | FileCheck %s --check-prefix=CONSTRAINTS
 // RUN: not %tblgen -I %t -gen-abi-header %t/number.td 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not %tblgen -I %t -gen-abi-header %t/fourcc.td 2>&1 | FileCheck %s --check-prefix=FOURCC
-// RUN: not %tblgen -I %t -gen-abi-header %t/fourcc-twice.td 2>&1 | FileCheck %s --check-prefix=FOURCC-TWICE
+// RUN: not %tblgen -I %t -gen-abi-header %t/fourcc-twice.td 2>&1 | FileCheck %s --check-prefix=FOURCCS
 // RUN: not %tblgen -I %t -gen-abi-header %t/tie.td 2>&1 | FileCheck %s --check-prefix=TIE
 // RUN: not %tblgen -I %t -gen-abi-header %t/group.td 2>&1 | FileCheck %s --check-prefix=GROUP
 // RUN: not %tblgen -I %t -gen-abi-header %t/same.td 2>&1 | FileCheck %s --check-prefix=SAME
@@ -60,7 +60,7 @@ def Wrong : Record<"wrong", 1> { let fourCC = "ABC"; }
 
 //--- fourcc-twice.td
 include "base.td"
-// FOURCC-TWICE: 'b' and 'a' both name their attrs 'SAME'
+// FOURCCS: 'b' and 'a' both name their attrs 'SAME'
 def A : Record<"a", 1> { let fourCC = "SAME"; let fields = [F64Field<"f", AnyNumber>]; }
 def B : Record<"b", 2> { let fourCC = "SAME"; let fields = [F64Field<"f", AnyNumber>]; }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Checkpoint.h"
+#include "lib/Base/Element.h"
 #include "lib/Base/File.h"
 #include "lib/Runtime/IO/Npy.h"
 #include "unittests/Common/SamplePlans.h"
@@ -323,6 +324,53 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
   refuses([](Tensors &t) { t.erase("mb"); }, "lacks state \"mb\"");
   refuses([](Tensors &t) { t["extra"] = t["b"]; }, "not a param or state");
   refuses([](Tensors &t) { t["b"] = t["W"]; }, "3x4xf32 in the file but 3xf32");
+}
+
+/// Names and types of a weight file become the plan's, or nothing is written.
+TEST_F(CheckpointTest, WeightsBecomeThePlans) {
+  auto executor = make();
+  const std::vector<float> before = weights(*executor);
+  fs::create_directories(folder);
+  const std::string path = (folder / "w.safetensors").string();
+  HostTensor ones{TensorDesc(DType::F32, {3, 4}), std::vector<uint8_t>(48)};
+  for (size_t i = 0; i < 12; ++i)
+    storeElement(DType::F32, ones.bytes.data() + 4 * i, 1);
+  HostTensor wide{TensorDesc(DType::F64, {3, 4}), std::vector<uint8_t>(96)};
+  for (size_t i = 0; i < 12; ++i)
+    storeElement(DType::F64, wide.bytes.data() + 8 * i, 2);
+  auto load = [&](std::map<std::string, HostTensor> tensors,
+                  const WeightFileOptions &options) {
+    EXPECT_TRUE(writeFileAtomically(path, *serializeSafetensors(tensors)).ok());
+    return loadWeights(*executor, path, options);
+  };
+  auto refuses = [&](std::map<std::string, HostTensor> tensors,
+                     const WeightFileOptions &options, const char *message) {
+    Status status = load(std::move(tensors), options);
+    EXPECT_NE(status.message().find(message), std::string::npos)
+        << status.toString();
+    EXPECT_EQ(weights(*executor), before) << message;
+  };
+  HostTensor huge = wide, count{TensorDesc(DType::I64, {3, 4}), wide.bytes};
+  storeElement(DType::F64, huge.bytes.data(), 1e300);
+  refuses({{"a.W", ones}}, {{{"b.*", "*"}}}, "the file has no \"b.*\"");
+  refuses({{"a.W", ones}}, {{{"a.*", "W"}}}, "the file has no \"a.*\"");
+  refuses({{"a.W", ones}}, {{{"a.", "*"}}}, "the file has no \"a.\"");
+  refuses({{"W", ones}, {"V", ones}}, {{{"V", "W"}}}, "two tensors");
+  refuses({{"W", ones}, {"V", ones}}, {}, "\"V\"");
+  refuses({{"W", wide}}, {}, "3x4xf64 in the file but 3x4xf32");
+  refuses({{"W", huge}}, {{}, false, true}, "1e+300 is too large for f32");
+  refuses({{"W", count}}, {{}, false, true}, "3x4xi64 in the file");
+  refuses({{"b", wide}}, {{}, false, true}, "3x4xf64 in the file but 3xf32");
+  refuses({{"step", {TensorDesc(DType::F32, {}), {0, 0, 0, 0}}}},
+          {{}, false, true}, "f32 in the file but i64 in the plan");
+  ASSERT_TRUE(load({{"a.W", ones}, {"V", ones}},
+                   {{{"", "x"}, {"a.*", "*"}}, true, false})
+                  .message()
+                  .find("no \"\"") != std::string::npos);
+  ASSERT_TRUE(load({{"a.W", ones}, {"V", wide}}, {{{"a.*", "*"}}, true}).ok());
+  EXPECT_EQ(weights(*executor), std::vector<float>(12, 1));
+  ASSERT_TRUE(load({{"W", wide}, {"V", wide}}, {{}, true, true}).ok());
+  EXPECT_EQ(weights(*executor), std::vector<float>(12, 2));
 }
 
 TEST_F(CheckpointTest, LeftoversOfAKilledWriterAreInNobodysWay) {

@@ -5,6 +5,9 @@
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-batch-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-fuse-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-annotate-inplace 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+// RUN: aicf-opt %t/unsafe.mlir --aicf-check-capture-safety | FileCheck %s --check-prefix=UNSAFE
+// RUN: aicf-opt %t/illegal.mlir --aicf-return-gradients | FileCheck %s --check-prefix=NONE
+// RUN: not aicf-opt %t/blocks.mlir --aicf-return-gradients 2>&1 | FileCheck %s --check-prefix=BLOCKS
 
 //--- helper.mlir
 // CHECK-LABEL: func.func private @helper
@@ -23,9 +26,26 @@ func.func private @helper(%x: tensor<4x4xf32>, %b: tensor<4xf32>, %lr: tensor<f3
 }
 
 //--- illegal.mlir
+// NONE: -> (tensor<4xf32> {aicf.name = "y"})
 // ILLEGAL: 'aicf.relu' op is not an aicf_rt.call: run --aicf-lower-to-rt first
 func.func @step(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
   %y = aicf.relu %x : tensor<4xf32>
   return %y : tensor<4xf32>
+}
+
+//--- unsafe.mlir
+// UNSAFE: func.func private @helper
+func.func private @helper(%t: tensor<i64>) -> tensor<2xf32> {
+  %bc = aicf.bias_corr %t : tensor<i64>
+  return %bc : tensor<2xf32>
+}
+
+//--- blocks.mlir
+// BLOCKS: entry @step must have one block that ends in func.return, got 2 blocks
+func.func @step(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "y"}) attributes {aicf.outputs = ["grad_norm"]} {
+  cf.br ^end
+^end:
+  return %x : tensor<4xf32>
 }

@@ -214,9 +214,14 @@ void CorpusBuilder::addDerived() {
         retype(p.buffers[2], p.values[2], TensorDesc(DType::F16, {}));
       },
       "derived from a param or state");
-  for (Layout layout : {Layout::Dense, Layout::Padded}) // both are legal
-    add(PlanError::BufferDerived,
-        layout == Layout::Dense ? "stale" : "stale-padded", [=](Plan &p) {
+  const std::tuple<const char *, Layout, bool> stale[] = {
+      {"stale", Layout::Dense, false},
+      {"stale-padded", Layout::Padded, false}, // both layouts are legal
+      {"stale-read", Layout::Dense, true}};
+  for (auto [what, layout, isRead] : stale)
+    add(
+        PlanError::BufferDerived, what,
+        [layout = layout, isRead = isRead](Plan &p) {
           // predict never writes; train writes W, and nothing its copy.
           PlanBuffer copy = p.buffers[0];
           TensorDesc desc = p.values[0].desc;
@@ -240,7 +245,11 @@ void CorpusBuilder::addDerived() {
           PlanCall write = p.entries[0].calls[4]; // dW, straight into W
           write.outs = {0};
           p.entries[0].calls.push_back(write);
-        });
+          if (isRead)
+            p.entries[0].calls.push_back(
+                makeCall(OpKind::Cast, "cast_f16_f32_v0", {5}, {11}));
+        },
+        "which is derived from it");
   add(
       PlanError::BufferDerived, "param",
       [](Plan &p) {

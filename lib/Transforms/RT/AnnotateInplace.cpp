@@ -187,9 +187,8 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.
   if (isConcurrent && !isSideCall(call) &&
-      anyRead(operand, [&](CallOp reader, unsigned) {
-        return reader != call && isSideCall(reader);
-      }))
+      anyRead(operand,
+              [&](CallOp reader, unsigned) { return isSideCall(reader); }))
     return false;
   // Not over the operand's readers, which may be any number of calls.
   for (auto [i, read] : llvm::enumerate(call.getArgs()))

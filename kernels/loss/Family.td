@@ -32,7 +32,7 @@ class MeanLossValuePrimitive<string mnemonic, int number>
   let resultList = [ScalarOf<"loss", "target">];
   let phase = ForwardPhase;
 }
-class MeanLossPrimitiveGrad<string mnemonic, int number, string schema>
+class MeanLossGradPrimitive<string mnemonic, int number, string schema>
     : MeanLossPrimitive<mnemonic, number, schema, 1> {
   let resultList = [Like<"dpred", "pred">];
   let ties = [Tie<"dpred", "pred">, Tie<"dpred", "target">];
@@ -43,7 +43,7 @@ class MeanLossPrimitiveGrad<string mnemonic, int number, string schema>
 def MseLossPrimitive : MeanLossValuePrimitive<"mse_loss", 8> {
   let summary = "loss = mean((pred - target)^2)";
 }
-def MseGradPrimitive : MeanLossPrimitiveGrad<"mse_grad", 9, "MSEG"> {
+def MseGradPrimitive : MeanLossGradPrimitive<"mse_grad", 9, "MSEG"> {
   let summary = "dpred = scale · (pred - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
@@ -58,7 +58,7 @@ def BceWithLogitsPrimitive : MeanLossValuePrimitive<"bce_with_logits", 49> {
   }];
 }
 def BceWithLogitsGradPrimitive
-    : MeanLossPrimitiveGrad<"bce_with_logits_grad", 50, "BCEG"> {
+    : MeanLossGradPrimitive<"bce_with_logits_grad", 50, "BCEG"> {
   let summary = "dpred = scale · (sigmoid(pred) - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 1/numel(pred), the gradient of `bce_with_logits`.
@@ -68,7 +68,7 @@ def BceWithLogitsGradPrimitive
 def L1LossPrimitive : MeanLossValuePrimitive<"l1_loss", 51> {
   let summary = "loss = mean(|pred - target|)";
 }
-def L1GradPrimitive : MeanLossPrimitiveGrad<"l1_grad", 52, "L1GR"> {
+def L1GradPrimitive : MeanLossGradPrimitive<"l1_grad", 52, "L1GR"> {
   let summary = "dpred = scale · sign(pred - target) [· loss_scale]";
   let text = [{
     `scale` defaults to 1/numel(pred), the gradient of `l1_loss`. The sign of 0 is

@@ -42,7 +42,7 @@ using Call = BodyCall<Tensor>;
 void run(OpKind kind, const std::vector<Tensor> &ins, std::vector<Tensor> &outs,
          Span<const uint8_t> attrs);
 
-/// A slot of a step of a body.
+/// A slot of a primitive of a body.
 struct BodySlot {
   size_t primitive, slot;
 };

@@ -69,7 +69,7 @@ inline constexpr size_t kMaxNodes = 8;
 /// How the nodes of a pattern lie in a body.
 struct PatternForm {
   size_t numGroups = 0;
-  /// Steps of one group, and values that they make.
+  /// Primitives of one group, and values that they make.
   size_t stride = 0, numMade = 0;
   /// The primitive of each node in its group, -1 where it is absent, and how
   /// many values those before it make.

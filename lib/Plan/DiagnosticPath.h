@@ -1,5 +1,4 @@
-//===- DiagnosticPath.h - where in a plan a message is about -------------*- C++
-//-*-===//
+//===- DiagnosticPath.h - where a message is about --------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Extension.h - a plan, and one that has more ---------------*- C++
-//-*-===//
+//===- Extension.h - a plan, and one that has more --------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -299,3 +299,7 @@ def power(base: Any, exponent: Any) -> Tensor:
             tensor = tensor * tensor
     assert result is not None
     return result
+
+
+# For typing.get_type_hints(): ops is imported before there is a Tensor.
+setattr(ops, "Tensor", Tensor)

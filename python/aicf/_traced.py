@@ -131,7 +131,9 @@ class Traced:
         if optimizer is not None and not isinstance(optimizer, Optimizer):
             raise TypeError("optimizer is a %s, expected one of aicf.optim"
                             % type(optimizer).__name__)
+        is_fixed = _is_fixed(shapes)
         attributes: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         owner = self._owner_of(optimizer, name)
         prefix = "" if owner == next(iter(self._optimizers), owner) else owner + "/"
         if optimizer is not None:
@@ -142,20 +144,21 @@ class Traced:
             if self._optimizers:  # of the first, the compiler says the same
                 attributes["aicf.step_count"] = attribute_text(
                     '"%sstep"' % prefix)
+            if isinstance(optimizer.lr, Schedule):
+                rates = optimizer.lr.rates()
+                if rates is not None:
+                    values[prefix + "lr_table"] = rates
+            else:
+                values[prefix + "lr"] = float(optimizer.lr)
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 inputs, name, True, seed, attributes, is_step=True)
-        signature.is_fixed = _is_fixed(shapes)
+        signature.is_fixed = is_fixed
         signature.trace_again = self._as_now(model, lambda specs, sized: self.add_step(
             model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
         if optimizer is not None:
             signature.accumulate = optimizer.accumulate
             signature.optimizer_prefix = prefix
-            if isinstance(optimizer.lr, Schedule):
-                rates = optimizer.lr.rates()
-                if rates is not None:
-                    signature.values[prefix + "lr_table"] = rates
-            else:
-                signature.values[prefix + "lr"] = float(optimizer.lr)
+            signature.values.update(values)
             self._optimizers[name] = optimizer
         return signature
 
@@ -174,6 +177,7 @@ class Traced:
         tensors, or a tensor and a dict. A Module is a function of its forward's
         arguments; a function that cannot be called with the inputs alone gets the
         model before them, as a step's loss function does."""
+        is_fixed = _is_fixed(shapes)
         if model is None and isinstance(function, Module):
             model = function
         if hasattr(function, "forward") and not isinstance(function, Module):
@@ -185,7 +189,7 @@ class Traced:
         call = (lambda **given: function(model, **given)) if takes_model else function
         signature = self._trace(call, function, model, inputs, name, training, seed,
                                 {}, is_step=False, takes_model=takes_model)
-        signature.is_fixed = _is_fixed(shapes)
+        signature.is_fixed = is_fixed
         signature.trace_again = self._as_now(model, lambda specs, sized: self.add(
             function, specs, model=model, name=sized, training=training, seed=seed))
         return signature

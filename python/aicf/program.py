@@ -158,15 +158,22 @@ class Program:
         return self._entries[name]
 
     def add_entry(self, signature: Signature) -> Entry:
-        """The program with the entry that was just traced. If it does not compile or
-        finds no memory, the program is as before. An entry whose own values cannot
-        be written stays, and says so when it is called."""
+        """The program with the entry that was just traced into
+        `lowered.traced`, whose add() or add_step() gave `signature`; aicf.compile
+        does both. If it does not compile or finds no memory, the program is as
+        before. An entry whose own values cannot be written stays, and says so when
+        it is called."""
+        self._check_process()
+        name: Any = getattr(signature, "name", signature)
         if self.lowered is None or not isinstance(signature, Signature) \
-                or self.lowered.traced.signatures.get(signature.name) is not signature:
-            raise InvalidArgumentError("%r is not a signature that this program's trace "
-                                       "has: aicf.compile(..., program=program) adds "
-                                       "an entry" % (signature,))
+                or self.lowered.traced.signatures.get(name) is not signature:
+            raise InvalidArgumentError("%.80r is not traced into this program: "
+                                       "aicf.compile(..., program=program) adds an "
+                                       "entry" % (name,))
+        if signature.name in self._entries:
+            return self._entries[signature.name]
         known = {t["name"] for t in self.plan.persistent()}
+        before = set(self._entries)
         try:
             lowered = self.lowered.again()
             self.executor.extend(lowered.plan)
@@ -175,7 +182,9 @@ class Program:
             raise
         self.lowered = lowered
         self._set_plan(lowered.plan, self.executor)
-        self._start(signature, known)
+        for name, each in lowered.traced.signatures.items():
+            if name not in before:  # more than one may have been traced
+                self._start(each, known)
         return self._entries[signature.name]
 
     # Values

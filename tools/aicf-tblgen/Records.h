@@ -1,5 +1,4 @@
-//===- Records.h - the records of kernels/, as back ends see them *- C++
-//-*-===//
+//===- Records.h - records as C++ structs -----------------------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -193,22 +193,22 @@ std::vector<Operand> runApart(const Case &c) {
   StatusOr<std::vector<TensorDesc>> types = describeValues(body, ins, outs);
   EXPECT_TRUE(types.ok()) << types.status().toString();
   std::vector<Operand> values = c.ins;
-  for (const Primitive &step : body.primitives) {
+  for (const Primitive &primitive : body.primitives) {
     Case one;
-    one.attrs = step.attrs;
-    for (int32_t value : step.operands) {
+    one.attrs = primitive.attrs;
+    for (int32_t value : primitive.operands) {
       one.ins.emplace_back();
       if (value == kAbsentValue)
         one.ins.back().reference.desc = TensorDesc::absent();
       else
         one.ins.back() = values[size_t(value)];
     }
-    for (uint32_t i = 0; i < step.numResults(); ++i) {
+    for (uint32_t i = 0; i < primitive.numResults(); ++i) {
       one.outs.emplace_back();
       one.outs.back().reference.desc = (*types)[values.size() + i];
       one.outs.back().bytes.resize(one.outs.back().reference.desc.spanBytes());
     }
-    Status status = call(step.kind, one, 1);
+    Status status = call(primitive.kind, one, 1);
     EXPECT_TRUE(status.ok()) << status.toString();
     values.insert(values.end(), one.outs.begin(), one.outs.end());
   }
@@ -219,13 +219,13 @@ std::vector<Operand> runApart(const Case &c) {
 /// that element i of a result needs only element i of the operand.
 std::vector<bool> elementwiseValues(const Body &body) {
   std::vector<bool> is(body.numOperands, true);
-  for (const Primitive &step : body.primitives) {
-    const OpInfo &info = infoOf(step.kind);
+  for (const Primitive &primitive : body.primitives) {
+    const OpInfo &info = infoOf(primitive.kind);
     bool areOperands = true;
-    for (int32_t value : step.operands)
+    for (int32_t value : primitive.operands)
       areOperands &= value == kAbsentValue || is[size_t(value)];
-    for (uint32_t r = 0; r < step.numResults(); ++r) {
-      bool isTied = step.kind == OpKind::Cast;
+    for (uint32_t r = 0; r < primitive.numResults(); ++r) {
+      bool isTied = primitive.kind == OpKind::Cast;
       for (size_t i = 0; i < info.numTies; ++i)
         isTied |= info.ties[i].result == r;
       is.push_back(areOperands && isTied);

@@ -33,8 +33,8 @@ TEST(Plan, RoundTrips) {
     EXPECT_EQ(parsed->serialize(), bytes) << name;
     for (const PlanEntry &entry : plan.entries)
       for (const PlanCall &call : entry.calls)
-        for (const Primitive &step : call.body->primitives)
-          kinds.insert(step.kind);
+        for (const Primitive &primitive : call.body->primitives)
+          kinds.insert(primitive.kind);
   }
   for (uint16_t kind = 0; kind < kNumOpKinds; ++kind)
     EXPECT_EQ(kinds.count(OpKind(kind)), isKnown(OpKind(kind)))

@@ -34,7 +34,7 @@ using namespace aicf;
 using namespace aicf::rt;
 
 namespace {
-/// The calls of one group of a pattern, in the order of its elements.
+/// The calls of one group of a pattern, in the order of its nodes.
 using Group = SmallVector<CallOp>;
 
 /// What groups of one call have in common: fields, which operands are there,

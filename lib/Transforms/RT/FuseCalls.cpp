@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // For each pattern of a kernel family, the longest first, and for each call
-// that may be its first element: merges the calls that may be the other
+// that may be its first node: merges the calls that may be the other
 // nodes, asks the matcher whether the merged body is a pattern and the
 // kernel table whether it pays, and puts the call where its operands are made
 // and its results not yet read. Which calls go together, the patterns say

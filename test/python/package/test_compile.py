@@ -302,12 +302,34 @@ def test_an_entry_that_does_not_compile_leaves_the_program(batch):
 def test_only_what_was_traced_into_a_program_becomes_an_entry_of_it(tmp_path):
     step, other = make_step(), make_step()
     step.save(tmp_path / "a.plan")
-    for program, signature in ((step.program, "predict"),
+    for program, signature in ((step.program, "predict"), (step.program, ["a"]),
                                (step.program, other.signature),
                                (aicf.load(tmp_path / "a.plan"), step.signature)):
-        with pytest.raises(aicf.errors.InvalidArgumentError, match="not a signature"):
+        with pytest.raises(aicf.errors.InvalidArgumentError, match="is not traced"):
             program.add_entry(signature)
     assert list(step.program.entries) == ["train_step"]
+    assert step.program.add_entry(step.signature) is step.program["train_step"]
+
+
+def test_every_entry_that_was_traced_starts():
+    """Two are traced, one is asked for: the other's values are written, too."""
+    def weighted(name):
+        table = nn.Buffer((4,), init=np.full(4, 7, "f4"), name=name)
+        return lambda x: (x * table).sum()
+    spec = {"x": aicf.spec((4,))}
+    program = aicf.compile(weighted("t"), spec, name="a").program
+    traced = program.lowered.traced
+    traced.add(weighted("u"), spec, name="b")
+    program.add_entry(traced.add(weighted("v"), spec, name="c"))
+    assert [float(program[n](np.ones(4, "f4"))) for n in "abc"] == [28, 28, 28]
+
+
+def test_a_wrong_option_leaves_no_trace(batch):
+    step = make_step()
+    with pytest.raises(ValueError, match="shapes is"):
+        aicf.compile(Mlp(), {"x": INPUTS["x"]}, program=step, name="q", shapes="Batch")
+    aicf.compile(lambda x: x, {"x": INPUTS["x"]}, program=step, name="q")
+    assert list(step.program.entries) == ["train_step", "q"]
 
 
 def test_an_entry_that_cannot_start_leaves_the_program(batch, monkeypatch):

@@ -228,3 +228,9 @@ def test_every_option_of_the_compiler_is_known():
         elif not re.match(r" {4}=", line):
             break  # the next pipeline
     assert names == set(_OPTION_VALUES) | {"target", "mixed_precision"}
+
+
+def test_the_types_of_ops_can_be_asked_for():
+    import typing
+    for name in aicf.ops.__all__:
+        assert "return" in typing.get_type_hints(getattr(aicf.ops, name)), name

@@ -2,6 +2,7 @@
 include(${PROJECT_SOURCE_DIR}/cmake/AICFFamily.cmake)
 aicf_family(counter FMA Cuda.cu)
 aicf_family(gemm CONTRACTED Tile.cu)
+aicf_family(layout)
 aicf_family(loss FMA Cuda.cu)
 aicf_family(norm FMA LayerNorm.cu)
 aicf_family(optimizer)

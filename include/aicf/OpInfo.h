@@ -33,6 +33,7 @@ enum class Range : uint8_t {
   AtLeastOne,
   BelowOne,
   Fraction,
+  NonNegative31,
   Positive31,
   ZeroOrOne
 };

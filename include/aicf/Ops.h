@@ -72,9 +72,16 @@ enum class OpKind : uint16_t {
   StepDecay = 60,
   PolynomialDecay = 61,
   RateTable = 62,
+  ReduceMean = 63,
+  ReduceMax = 64,
+  ReduceMin = 65,
+  ExtremumBwd = 66,
+  Pad = 67,
+  Concat = 68,
+  BatchedGemm = 69,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 63;
+inline constexpr uint16_t kNumOpKinds = 70;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -254,6 +261,51 @@ struct PolynomialDecayAttrs {
 };
 static_assert(sizeof(PolynomialDecayAttrs) == 32);
 
+/// reduce_mean (fourcc RMEA): "<q".
+struct ReduceMeanAttrs {
+  int64_t axis;
+};
+static_assert(sizeof(ReduceMeanAttrs) == 8);
+
+/// reduce_max (fourcc RMAX): "<q".
+struct ReduceMaxAttrs {
+  int64_t axis;
+};
+static_assert(sizeof(ReduceMaxAttrs) == 8);
+
+/// reduce_min (fourcc RMIN): "<q".
+struct ReduceMinAttrs {
+  int64_t axis;
+};
+static_assert(sizeof(ReduceMinAttrs) == 8);
+
+/// extremum_bwd (fourcc EXTB): "<q".
+struct ExtremumBwdAttrs {
+  int64_t axis;
+};
+static_assert(sizeof(ExtremumBwdAttrs) == 8);
+
+/// pad (fourcc PADZ): "<qqq".
+struct PadAttrs {
+  int64_t axis;
+  int64_t begin;
+  int64_t step;
+};
+static_assert(sizeof(PadAttrs) == 24);
+
+/// concat (fourcc CCAT): "<q".
+struct ConcatAttrs {
+  int64_t axis;
+};
+static_assert(sizeof(ConcatAttrs) == 8);
+
+/// batched_gemm (fourcc BGEM): "<ii".
+struct BatchedGemmAttrs {
+  int32_t transA;
+  int32_t transB;
+};
+static_assert(sizeof(BatchedGemmAttrs) == 8);
+
 #pragma pack(pop)
 
 // clang-format off
@@ -424,6 +476,27 @@ inline constexpr ResultInfo kPolynomialDecayResults[] = {{"lr", Presence::Plain,
 inline constexpr FieldInfo kPolynomialDecayFields[] = {{"start", 'd', 0, Range::NonNegative, false, 0}, {"end", 'd', 8, Range::NonNegative, false, 0}, {"steps", 'q', 16, Range::Positive31, false, 0}, {"power", 'd', 24, Range::NonNegative, false, 0}};
 inline constexpr OperandInfo kRateTableOperands[] = {{"step", Presence::Plain, ElementTypes::Int, -1}, {"table", Presence::Plain, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kRateTableResults[] = {{"lr", Presence::Plain, ElementTypes::Any, TypeRule::ScalarOf, 1}};
+inline constexpr OperandInfo kReduceMeanOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kReduceMeanResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kReduceMeanFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
+inline constexpr OperandInfo kReduceMaxOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kReduceMaxResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}, {"index", Presence::Plain, ElementTypes::I32, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kReduceMaxFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
+inline constexpr OperandInfo kReduceMinOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kReduceMinResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}, {"index", Presence::Plain, ElementTypes::I32, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kReduceMinFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
+inline constexpr OperandInfo kExtremumBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::I32, -1}};
+inline constexpr ResultInfo kExtremumBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kExtremumBwdFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
+inline constexpr OperandInfo kPadOperands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kPadResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kPadFields[] = {{"axis", 'q', 0, Range::Any, false, 0}, {"begin", 'q', 8, Range::NonNegative31, true, 0}, {"step", 'q', 16, Range::Positive31, true, 1}};
+inline constexpr OperandInfo kConcatOperands[] = {{"part", Presence::Variadic, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kConcatResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kConcatFields[] = {{"axis", 'q', 0, Range::Any, false, 0}};
+inline constexpr OperandInfo kBatchedGemmOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kBatchedGemmResults[] = {{"c", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kBatchedGemmFields[] = {{"transA", 'i', 0, Range::ZeroOrOne, true, false}, {"transB", 'i', 4, Range::ZeroOrOne, true, false}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -709,6 +782,41 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kRateTableResults, 1, nullptr, 0,
      false, 1,
      Phase::Counter, Precision::Wide, KeepsZeros::No},
+    {"reduce_mean", fourcc("RMEA"), 8,
+     kReduceMeanFields, 1, kReduceMeanOperands, 1,
+     kReduceMeanResults, 1, nullptr, 0,
+     false, 3,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"reduce_max", fourcc("RMAX"), 8,
+     kReduceMaxFields, 1, kReduceMaxOperands, 1,
+     kReduceMaxResults, 2, nullptr, 0,
+     false, 4,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"reduce_min", fourcc("RMIN"), 8,
+     kReduceMinFields, 1, kReduceMinOperands, 1,
+     kReduceMinResults, 2, nullptr, 0,
+     false, 4,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"extremum_bwd", fourcc("EXTB"), 8,
+     kExtremumBwdFields, 1, kExtremumBwdOperands, 2,
+     kExtremumBwdResults, 1, nullptr, 0,
+     false, 4,
+     Phase::Backward, Precision::Narrow, KeepsZeros::No},
+    {"pad", fourcc("PADZ"), 24,
+     kPadFields, 3, kPadOperands, 1,
+     kPadResults, 1, nullptr, 0,
+     false, 3,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"concat", fourcc("CCAT"), 8,
+     kConcatFields, 1, kConcatOperands, 1,
+     kConcatResults, 1, nullptr, 0,
+     true, 3,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"batched_gemm", fourcc("BGEM"), 8,
+     kBatchedGemmFields, 2, kBatchedGemmOperands, 2,
+     kBatchedGemmResults, 1, nullptr, 0,
+     false, 4,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
 };
 // clang-format on
 

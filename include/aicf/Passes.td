@@ -336,6 +336,32 @@ def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "::mlir::func::FuncOp"> {
   }];
 }
 
+def MaterializeViews
+    : Pass<"aicf-rt-materialize-views", "::mlir::func::FuncOp"> {
+  let summary = "copy views that no kernel takes";
+  let description = [{
+    A view launches nothing: it is read where its base lies. Which operands its
+    kernels take so, each family's record says (`strided` in KernelFamily.td).
+    Where the target has none that takes a view, or none for the address where it
+    begins, a `copy` makes it dense; calls that read the same view share it. A
+    remark says which call asked for it. Equal views become one.
+
+    ```mlir
+    %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
+    %y = aicf_rt.call relu(%t) : (tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>) -> tensor<8x4xf32>
+    // becomes
+    %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
+    %d = aicf_rt.call copy(%t) : (tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>) -> tensor<8x4xf32>
+    %y = aicf_rt.call relu(%d) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "aicf::DeviceKind",
+           "aicf::DeviceKind::CPU", "device of the plan",
+           "aicf::targetValues()">
+  ];
+}
+
 def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
   let summary = "pad 16-bit matrices that a library multiplies";
   let description = [{

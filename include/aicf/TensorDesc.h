@@ -16,6 +16,21 @@
 
 namespace aicf {
 
+/// Elements from one index of each dimension to the next.
+struct Strides {
+  uint8_t size = 0;
+  int64_t at[kMaxRank] = {};
+
+  int64_t operator[](size_t i) const { return at[i]; }
+  Span<const int64_t> all() const { return {at, size}; }
+  bool operator==(const Strides &o) const {
+    for (size_t i = 0; i < kMaxRank; ++i)
+      if (at[i] != o.at[i])
+        return false;
+    return size == o.size;
+  }
+};
+
 /// Element type, shape and layout. Dimensions are positive; rank 0 is a scalar.
 /// Does not own memory and never allocates.
 struct TensorDesc {
@@ -26,9 +41,8 @@ struct TensorDesc {
   /// In lists of a call: nothing stands here.
   bool isAbsent = false;
   int64_t dims[kMaxRank] = {};
-  /// Elements from one index to the next, of the layout Strided alone; see
-  /// stride().
-  int64_t strides[kMaxRank] = {};
+  /// Empty but for the layout Strided; see stride().
+  Strides strides;
 
   TensorDesc() = default;
   TensorDesc(DType dtype, Span<const int64_t> shape)
@@ -52,8 +66,10 @@ struct TensorDesc {
         desc.layout = Layout::Strided;
     // The stride of a dimension of one index says nothing: equal descs are
     // equal lists.
-    for (size_t i = 0; i < desc.rank && !desc.isDense(); ++i)
-      desc.strides[i] = desc.dims[i] == 1 ? 0 : strides[i];
+    if (!desc.isDense())
+      desc.strides.size = desc.rank;
+    for (size_t i = 0; i < desc.strides.size; ++i)
+      desc.strides.at[i] = desc.dims[i] == 1 ? 0 : strides[i];
     return desc;
   }
 
@@ -81,9 +97,30 @@ struct TensorDesc {
       n *= whole.dims[inner];
     return n;
   }
-  /// Elements from the start of a row to that of the next, of a dense or padded
-  /// tensor.
-  int64_t pitch() const { return stored().width(); }
+  /// Elements from the start of a row to that of the next; of a strided tensor
+  /// one whose rows lie at equal distances (hasRows()).
+  int64_t pitch() const {
+    for (size_t i = rank; layout == Layout::Strided && i-- > 1;)
+      if (dims[i - 1] != 1)
+        return strides[i - 1];
+    return stored().width();
+  }
+  /// True if a strided tensor is a matrix of rows: the elements of a row lie
+  /// behind each other, and the rows, over all dimensions but the last, at
+  /// equal distances of a row's length or more.
+  bool hasRows() const {
+    return rank == 0 ||
+           ((dims[rank - 1] == 1 || stride(rank - 1u) == 1) &&
+            mergedOuterDims(rank - 1u) && (rows() == 1 || pitch() >= width()));
+  }
+  /// True if the elements of a row lie behind each other, and the rows of each
+  /// matrix, over the last dimension but one, not closer than a row is long.
+  /// Matrices may lie anywhere.
+  bool hasMatrices() const {
+    return rank == 0 ||
+           ((dims[rank - 1] == 1 || stride(rank - 1u) == 1) &&
+            (rank < 2 || dims[rank - 2] == 1 || stride(rank - 2u) >= width()));
+  }
   /// The dense tensor that takes the same memory as this dense or padded one,
   /// with pads as elements.
   TensorDesc stored() const {
@@ -96,6 +133,7 @@ struct TensorDesc {
   TensorDesc dense() const {
     TensorDesc desc = *this;
     desc.layout = Layout::Dense;
+    desc.strides = {};
     return desc;
   }
   /// False where a padded tensor of the shape would lie as a dense one.
@@ -126,12 +164,23 @@ struct TensorDesc {
     if (dtype != other.dtype || isAbsent != other.isAbsent ||
         layout != other.layout || !sameShape(other))
       return false;
-    for (size_t i = 0; i < rank && layout == Layout::Strided; ++i)
-      if (strides[i] != other.strides[i])
-        return false;
-    return true;
+    return strides == other.strides;
   }
   bool operator!=(const TensorDesc &other) const { return !(*this == other); }
+
+  /// True if the dimensions below `end` lie as one would: an index of each goes
+  /// as far as all of the next one.
+  bool mergedOuterDims(size_t end) const {
+    int64_t next = -1; // as far as one index of the dimension before must go
+    for (size_t i = end; i-- > 0;) {
+      if (dims[i] == 1)
+        continue;
+      if (next >= 0 && stride(i) != next)
+        return false;
+      next = stride(i) * dims[i];
+    }
+    return true;
+  }
 
   /// MLIR's spelling: "64x128xf32", or "f32" for a scalar; with another layout
   /// than dense "5x3xbf16 padded", "5x3xf32 strided [8, 1]".

@@ -92,7 +92,8 @@ constexpr Segment segmentOf(Role role) {
 ///   Padded   row-major; the length of a row and, from rank 2 on, the number of
 ///            rows are rounded up to kPadElements, and the pads hold zeros:
 ///            libraries are fast for such matrices only
-///   Strided  as TensorDesc::strides says; not in plans
+///   Strided  as TensorDesc::strides says: a view of what another value holds,
+///            read by the kernels whose records say so
 enum class Layout : uint8_t { Dense, Padded, Strided };
 inline constexpr uint8_t kNumLayouts = 3;
 constexpr std::string_view nameOf(Layout layout) {

@@ -115,20 +115,58 @@ template <typename T> void gemm(GemmArgs call) {
 }
 
 /// 16-bit operands, f32 sums in order of k: obvious, not fast.
+template <typename T, typename Out>
+void multiplyHalf(const Product &s, int numThreads) {
+  parallelFor(s.batches.count * s.m, 1, numThreads,
+              s.batches.count * s.m * s.n * s.k, [&](int64_t row, int64_t) {
+                Batches::Offsets at = s.batches.at(row / s.m);
+                const T *a = s.a.strided<T>() + at.a,
+                        *b = s.b.strided<T>() + at.b;
+                Out *c = s.c.strided<Out>() + at.c;
+                int64_t i = row % s.m;
+                for (int64_t j = 0; j < s.n; ++j) {
+                  float sum = 0;
+                  for (int64_t k = 0; k < s.k; ++k)
+                    sum +=
+                        float(s.transA ? a[k * s.lda + i] : a[i * s.lda + k]) *
+                        float(s.transB ? b[j * s.ldb + k] : b[k * s.ldb + j]);
+                  c[i * s.n + j] = sum;
+                }
+              });
+}
 template <typename T, typename Out> void gemmHalf(GemmArgs call) {
+  multiplyHalf<T, Out>(Product(call), call->numThreads);
+}
+template <typename T> void batchedGemmHalf(BatchedGemmArgs call) {
+  multiplyHalf<T, T>(Product(call), call->numThreads);
+}
+
+/// A product after the other, or side by side: each is one tile, which a thread
+/// computes alone. Where there are fewer than processors, each is cut into
+/// tiles.
+template <typename T> void batchedGemm(BatchedGemmArgs call) {
   Product s(call);
-  const T *a = s.a.strided<T>(), *b = s.b.strided<T>();
-  Out *c = s.c.strided<Out>();
-  parallelFor(
-      s.m, 1, call->numThreads, s.m * s.n * s.k, [&](int64_t i, int64_t) {
-        for (int64_t j = 0; j < s.n; ++j) {
-          float sum = 0;
-          for (int64_t k = 0; k < s.k; ++k)
-            sum += float(s.transA ? a[k * s.lda + i] : a[i * s.lda + k]) *
-                   float(s.transB ? b[j * s.ldb + k] : b[k * s.ldb + j]);
-          c[i * s.n + j] = sum;
-        }
-      });
+  bool splitRows = s.m >= s.n;
+  int64_t length = splitRows ? s.m : s.n;
+  int64_t tiles = s.batches.count >= maxTiles() ? 1 : numTiles(s);
+  int64_t width = (length + tiles - 1) / tiles;
+  width = tiles == 1 ? length : (width + 15) / 16 * 16;
+  tiles = (length + width - 1) / width;
+  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.n};
+  parallelFor(s.batches.count * tiles, 1, call->numThreads,
+              s.batches.count * s.m * s.n * s.k, [&](int64_t i, int64_t) {
+                Batches::Offsets at = s.batches.at(i / tiles);
+                int64_t begin = i % tiles * width;
+                Tile tile = whole;
+                (splitRows ? tile.m : tile.n) = std::min(width, length - begin);
+                at.c += splitRows ? begin * s.n : begin;
+                if (splitRows)
+                  at.a += begin * (s.transA ? 1 : s.lda);
+                else
+                  at.b += begin * (s.transB ? s.ldb : 1);
+                multiply(tile, s.a.strided<T>() + at.a, s.b.strided<T>() + at.b,
+                         s.c.strided<T>() + at.c);
+              });
 }
 
 } // namespace

@@ -22,6 +22,15 @@ inline bool isSmallProduct(const GemmView<rules::Call> &c) {
   return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
 }
 
+/// The same of all matrices together.
+inline bool isSmallProduct(const BatchedGemmView<rules::Call> &c) {
+  int64_t n = c.c()->width(), m = c.c()->dims[c.c()->rank - 2];
+  int64_t k = c.a()->elements() / (c.c()->elements() / n);
+  int64_t tiles =
+      (m + 31) / 32 * ((n + 31) / 32) * (c.c()->elements() / (m * n));
+  return tiles <= 4 * h200::kMultiprocessors && k <= 512;
+}
+
 template <typename Pattern> bool isSmallProduct(const Pattern &c) {
   return isSmallProduct(c.gemm());
 }

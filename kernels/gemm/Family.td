@@ -42,47 +42,24 @@ def GemmPrimitive : Primitive<"gemm", 0> {
     "a and b have fewer than 2^31 rows."];
 }
 
-//===----------------------------------------------------------------------===//
-// Its op of a step; linear and its gradient are several primitives
-//===----------------------------------------------------------------------===//
-
-/// With C = op(a)·op(b), op(a)'s gradient is dC·op(b)ᵀ and op(b)'s op(a)ᵀ·dC; of
-/// a transposed operand the transpose of that. Each is a product again.
-def AICF_MatmulOp : AICF_OpOf<GemmPrimitive, "matmul"> {
-  let gradient = [{
-    auto product = [&](::mlir::Value x, bool transX, ::mlir::Value y,
-                       bool transY) {
-      return MatmulOp::create(b, loc, x, y, b.getBoolAttr(transX),
-                              b.getBoolAttr(transY)).getC();
-    };
-    // Rows of several dimensions that are summed over: their shape is lost in c,
-    // and an operand's gradient has that of the other.
-    auto a = ::llvm::cast<::mlir::ShapedType>(getA().getType());
-    auto other = ::llvm::cast<::mlir::ShapedType>(getB().getType());
-    if (getTransA() && (a.getRank() > 2 || other.getRank() > 2) &&
-        (getTransB() ||
-         a.getShape().drop_back() != other.getShape().drop_back())) {
-      return emitOpError() << "no derivative: its rows are those of "
-                           << getA().getType() << " and of "
-                           << getB().getType();
-    }
-    ::mlir::Value dc = g.cotangent(getC());
-    if (g.isNeeded(getA())) {
-      ::mlir::Value other = g.saved(getB());
-      g.add(getA(), getTransA() ? product(other, getTransB(), dc, true)
-                                : product(dc, false, other, !getTransB()));
-    }
-    if (g.isNeeded(getB())) {
-      ::mlir::Value other = g.saved(getA());
-      g.add(getB(), getTransB() ? product(dc, true, other, getTransA())
-                                : product(other, !getTransA(), dc, false));
-    }
+def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
+  let summary = "c[..., M,N] = op(a) · op(b), matrix by matrix";
+  let text = [{
+    Products of the matrices in the last two dimensions, of one float type; `op`
+    transposes them where `transA` or `transB` is set. The dimensions in front are
+    the same in all three: what broadcasts is a view.
   }];
-  let more = [{
-    static ::llvm::LogicalResult
-    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
-               ::llvm::SmallVectorImpl<::mlir::Type> &types);
-  }];
+  let operandList = [In<"a">, In<"b">];
+  let resultList = [Checked<"c", FloatElement>];
+  let fields = [BoolField<"transA">, BoolField<"transB">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let constraints = [
+    "a has rank 3 or more, and b the same.",
+    "a, b and c have the same element type.",
+    "op(a)'s columns are op(b)'s rows (K), and the dimensions in front are the "
+    "same.",
+    "c is [..., op(a)'s rows, op(b)'s columns] with the same dimensions in front."];
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,14 +71,38 @@ def AICF_MatmulOp : AICF_OpOf<GemmPrimitive, "matmul"> {
 // references, not fast
 //===----------------------------------------------------------------------===//
 
+/// What products read in place: rows at any distance.
+defvar ProductViews = [Strided<GemmPrimitive, "a", RowsApart>,
+                       Strided<GemmPrimitive, "b", RowsApart>];
+
 def GemmBlas : KernelFamily<"gemm", CPU> {
+  let strided = ProductViews;
   let kinds = [GemmPrimitive];
   let variants = SingleAndDouble.each;
   let provider = Blas;
   let variantName = "blas";
   let kernel = "gemm<$T>";
 }
+/// Matrices at any distances, too: heads of attention, and what broadcasts.
+defvar BatchViews = [Strided<BatchedGemmPrimitive, "a", MatricesApart>,
+                     Strided<BatchedGemmPrimitive, "b", MatricesApart>];
+
+def BatchedGemmBlas : KernelFamily<"gemm", CPU> {
+  let kinds = [BatchedGemmPrimitive];
+  let strided = BatchViews;
+  let variants = SingleAndDouble.each;
+  let provider = Blas;
+  let variantName = "blas";
+  let kernel = "batchedGemm<$T>";
+}
+def BatchedGemmHalf : KernelFamily<"gemm", CPU> {
+  let kinds = [BatchedGemmPrimitive];
+  let strided = BatchViews;
+  let variants = [On<"f16">, On<"bf16">];
+  let kernel = "batchedGemmHalf<$T>";
+}
 def GemmHalf : KernelFamily<"gemm", CPU> {
+  let strided = ProductViews;
   let kinds = [GemmPrimitive];
   let variants = [On<"f16">, On<"bf16">] # HalfToSingle.each;
   let kernel = "gemmHalf<$T, $U>";
@@ -142,6 +143,7 @@ def GemmReduce : BodyPattern<"gemm_reduce", [
 }
 
 class Tiles<list<Variant> types> : KernelFamily<"gemm", CUDA> {
+  let strided = ProductViews;
   let variants = types;
   let variantName = "tile";
   let kernel = "gemm<$T, $U, $Args>";
@@ -164,6 +166,15 @@ def GemmTilesToSingle : Tiles<HalfToSingle.each> {
   let condition = "isSmallProduct(c)";
 }
 def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [GemmPrimitive]; }
+def BatchedGemmTiles : Tiles<HalfAndSingle> {
+  let kinds = [BatchedGemmPrimitive];
+  let strided = BatchViews;
+  let condition = "isSmallProduct(c)";
+}
+def BatchedGemmTilesOfDouble : Tiles<[On<"f64">]> {
+  let kinds = [BatchedGemmPrimitive];
+  let strided = BatchViews;
+}
 foreach small = [0, 1] in {
   defvar types = !if(small, HalfAndSingle, [On<"f64">]);
   def : TileFusion<GemmBias, "isRowBias(c)", types, small>;
@@ -172,6 +183,7 @@ foreach small = [0, 1] in {
 }
 
 class Library<list<Variant> types> : KernelFamily<"gemm", CUDA> {
+  let strided = ProductViews;
   let variants = types;
   let provider = CublasLt;
   let variantName = "lt";
@@ -191,6 +203,14 @@ def GemmLt : Library<HalfAndSingle # HalfToSingle.each> {
   let condition = "coversPads(c)";
   let fullSpeed = "suitsTensorCores(c)";
   let takesPads = 1;
+}
+def BatchedGemmTF32 : LibraryTF32 {
+  let kinds = [BatchedGemmPrimitive];
+  let strided = BatchViews;
+}
+def BatchedGemmLt : Library<HalfAndSingle> {
+  let kinds = [BatchedGemmPrimitive];
+  let strided = BatchViews;
 }
 def GemmBiasTF32 : LibraryTF32 {
   let patterns = [GemmBias];

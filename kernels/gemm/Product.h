@@ -12,6 +12,7 @@
 #define AICF_KERNELS_GEMM_PRODUCT_H
 
 #include "lib/Ops/Launch.h"
+#include "kernels/gemm/Batches.h"
 #include "kernels/gemm/Extents.h"
 
 #include <string_view>
@@ -39,6 +40,7 @@ struct Product {
   Epilogue epilogue = Epilogue::None;
   int64_t m, n, k;       ///< pads included where that changes nothing
   int64_t lda, ldb, ldc; ///< elements between rows as stored
+  Batches batches;       ///< one, but for batched_gemm
 
   Product(const GemmArgs &call) : Product(call, call.c(), TensorView()) {}
   Product(const GemmBiasArgs &call)
@@ -64,8 +66,21 @@ struct Product {
       : Product(call.gemm(), call.gemm().c(), call.sum().y()) {
     epilogue = Epilogue::Reduce;
   }
+  Product(const BatchedGemmArgs &call)
+      : a(call.a()), b(call.b()), c(call.c()),
+        transA(call.attrs().transA != 0), transB(call.attrs().transB != 0),
+        m(rowsOf(c.desc)), n(c.desc.width()),
+        k(transA ? rowsOf(a.desc) : a.desc.width()), lda(pitchOf(a.desc)),
+        ldb(pitchOf(b.desc)), ldc(n), batches(a.desc, b.desc, c.desc) {}
 
 private:
+  /// Rows of the matrices in the last two dimensions.
+  static int64_t rowsOf(const TensorDesc &desc) {
+    return desc.dims[desc.rank - 2];
+  }
+  static int64_t pitchOf(const TensorDesc &desc) {
+    return rowsOf(desc) == 1 ? desc.width() : desc.stride(desc.rank - 2u);
+  }
   /// `result` is what is left in memory: c, or what the epilogue made of it.
   Product(const GemmArgs &call, const TensorView &result, TensorView extra,
           const TensorView *bias = nullptr)

@@ -52,6 +52,36 @@ Status gemm_c5(const GemmView<Call> &c) {
   return {};
 }
 
+/// [rows, columns] of an operand's matrices as they are multiplied.
+static std::pair<int64_t, int64_t> matrixOf(const Operand &operand,
+                                            bool isTransposed) {
+  int64_t rows = operand->dims[operand->rank - 2], columns = operand->width();
+  return isTransposed ? std::pair(columns, rows) : std::pair(rows, columns);
+}
+
+Status batched_gemm_c1(const BatchedGemmView<Call> &c) {
+  AICF_RETURN_IF_ERROR(hasRankAtLeast(c.a(), 3));
+  return hasRank(c.b(), c.a()->rank);
+}
+Status batched_gemm_c2(const BatchedGemmView<Call> &c) {
+  AICF_RETURN_IF_ERROR(hasElement(c.b(), c.a()->dtype));
+  return hasElement(c.c(), c.a()->dtype);
+}
+Status batched_gemm_c3(const BatchedGemmView<Call> &c) {
+  auto [m, ka] = matrixOf(c.a(), c.attrs().transA);
+  auto [kb, n] = matrixOf(c.b(), c.attrs().transB);
+  TensorDesc expected = c.a()->dense();
+  expected.dims[expected.rank - 2] = c.attrs().transB ? n : ka;
+  expected.dims[expected.rank - 1] = c.attrs().transB ? ka : n;
+  return hasShape(c.b(), expected);
+}
+Status batched_gemm_c4(const BatchedGemmView<Call> &c) {
+  TensorDesc expected = c.a()->dense();
+  expected.dims[expected.rank - 2] = matrixOf(c.a(), c.attrs().transA).first;
+  expected.dims[expected.rank - 1] = matrixOf(c.b(), c.attrs().transB).second;
+  return hasShape(c.c(), expected);
+}
+
 /// Infers the type while ranks and flags are not yet checked.
 TensorDesc infer_gemm_c(const GemmView<Call> &c) {
   int64_t n = sizeOf(c.b(), !c.attrs().transB);

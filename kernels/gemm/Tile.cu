@@ -38,6 +38,7 @@ struct GemmParams {
   int32_t m, n, k, lda, ldb;
   bool transA, transB, relu;
   bool vectorA, vectorB; ///< see ChunkLoader::load
+  Batches batches;
 };
 
 /// One operand's chunk on its way from global memory: registers, then shared
@@ -62,8 +63,8 @@ template <typename T, int kTile> struct ChunkLoader {
       k = linear / (kTile / 4);
     }
   }
-  /// `isVector`: the long side is a multiple of 4 and the address aligned, so
-  /// that a vector lies inside or outside as a whole.
+  /// `isVector`: the long side and the pitch are multiples of 4 and the address
+  /// is aligned, so that a vector lies inside or outside as a whole.
   __device__ void load(const T *from, int ld, bool alongK, bool isVector,
                        int64_t firstRow, int rows, int64_t firstK, int depth) {
 #pragma unroll
@@ -104,7 +105,8 @@ template <typename T, int kTile> struct ChunkLoader {
   }
 };
 
-template <typename T, typename Out, Epilogue kEpilogue, int kTile>
+template <typename T, typename Out, Epilogue kEpilogue, int kTile,
+          bool kBatched>
 __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
     gemmKernel(const __grid_constant__ GemmParams p) {
   using C = Compute<T>;
@@ -114,6 +116,16 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
   __shared__ __align__(16) C chunks[2][kChunk][kPitch]; // a, b
   __shared__ C rowSums[kGroups][kTile];
   const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
+  Out *c = static_cast<Out *>(p.c);
+  if constexpr (kBatched) {
+    int64_t batch = int64_t(blockIdx.z) * gridDim.y + blockIdx.y;
+    if (batch >= p.batches.count)
+      return;
+    Batches::Offsets at = p.batches.at(batch);
+    a += at.a;
+    b += at.b;
+    c += at.c;
+  }
   int64_t tilesN = (int64_t(p.n) + kTile - 1) / kTile;
   int64_t firstRow = blockIdx.x / tilesN * kTile;
   int64_t firstColumn = blockIdx.x % tilesN * kTile;
@@ -181,7 +193,7 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
     if constexpr (kEpilogue == Epilogue::ReluBwd)
       if (!(widen(static_cast<const Out *>(p.extra)[m * p.n + n]) > 0))
         value = 0;
-    static_cast<Out *>(p.c)[m * p.n + n] = narrow<Out>(Compute<Out>(value));
+    c[m * p.n + n] = narrow<Out>(Compute<Out>(value));
   }
   int i = threadIdx.x;
   if (kEpilogue == Epilogue::Reduce && firstColumn == 0 && i < kTile &&
@@ -221,21 +233,31 @@ LaunchPlan gemm(Args call, const DeviceLimits &) {
   p.ldb = int32_t(s.ldb);
   p.transA = s.transA;
   p.transB = s.transB;
-  auto isVector = [](const TensorView &view) {
-    return view.desc.width() % 4 == 0 &&
-           reinterpret_cast<uintptr_t>(view.start()) % (4 * sizeof(T)) == 0;
+  auto isVector = [&](const TensorView &view, int64_t pitch,
+                      int64_t Batches::Offsets::*stride) {
+    bool holds =
+        view.desc.width() % 4 == 0 && pitch % 4 == 0 &&
+        reinterpret_cast<uintptr_t>(view.start()) % (4 * sizeof(T)) == 0;
+    for (int d = 0; d < s.batches.rank; ++d)
+      holds &= s.batches.loops[d].stride.*stride % 4 == 0;
+    return holds;
   };
-  p.vectorA = isVector(s.a);
-  p.vectorB = isVector(s.b);
+  p.vectorA = isVector(s.a, s.lda, &Batches::Offsets::a);
+  p.vectorB = isVector(s.b, s.ldb, &Batches::Offsets::b);
   p.relu = s.epilogue == Product::Epilogue::BiasRelu;
+  constexpr bool kBatched = std::is_same_v<Args, BatchedGemmArgs>;
+  p.batches = s.batches;
   auto launch = [&](auto kernel, int tile) -> LaunchPlan {
-    return {plan(kernel, tilesOf(p.m, tile) * tilesOf(p.n, tile),
-                 Sizes<Compute<T>, 32>::kThreads, p)};
+    PlannedLaunch l = plan(kernel, tilesOf(p.m, tile) * tilesOf(p.n, tile),
+                           Sizes<Compute<T>, 32>::kThreads, p);
+    l.grid[1] = uint32_t(std::min<int64_t>(p.batches.count, 32768));
+    l.grid[2] = uint32_t(tilesOf(p.batches.count, l.grid[1]));
+    return {l};
   };
   // The width decides the order of sums: the same for every card.
-  if (tilesOf(p.m, 32) * tilesOf(p.n, 32) < kMultiprocessors)
-    return launch(gemmKernel<T, Out, kEpilogue, 16>, 16);
-  return launch(gemmKernel<T, Out, kEpilogue, 32>, 32);
+  if (tilesOf(p.m, 32) * tilesOf(p.n, 32) * p.batches.count < kMultiprocessors)
+    return launch(gemmKernel<T, Out, kEpilogue, 16, kBatched>, 16);
+  return launch(gemmKernel<T, Out, kEpilogue, 32, kBatched>, 32);
 }
 
 } // namespace

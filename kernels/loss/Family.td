@@ -196,12 +196,8 @@ def AICF_MeanOp : AICF_OpOf<MeanPrimitive> {
       share = CastOp::create(b, loc, share,
                              ::mlir::TypeAttr::get(x.getElementType()));
     }
-    if (x.getRank() != 0) {
-      share = ExpandOp::create(b, loc, share,
-                               b.getI64IntegerAttr(x.getRank() - 1),
-                               b.getDenseI64ArrayAttr(x.getShape()));
-    }
-    g.add(getX(), share);
+    g.add(getX(), b.createOrFold<BroadcastOp>(
+                      loc, share, b.getDenseI64ArrayAttr(x.getShape())));
   }];
 }
 

@@ -22,10 +22,11 @@ namespace {
 /// whose rows are then read in runs that a processor fetches ahead.
 constexpr int64_t kColumns = 64, kMostColumns = 512;
 
-/// y[o,k] = sum over i of x[o,i,k].
-template <typename T> void reduceSum(ReduceSumArgs call) {
-  const T *x = call.x().dense<T>();
-  T *y = call.y().dense<T>();
+/// y[o,k] = sum over i of x[o,i,k], divided by `divisor`.
+template <typename T, typename Args>
+void sumAndDivide(const Args &call, double divisor) {
+  const T *x = call.x().template dense<T>();
+  T *y = call.y().template dense<T>();
   auto [outer, size, inner] =
       families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
   if (inner == 1) { // rows
@@ -35,7 +36,7 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
                     double sum = 0;
                     for (int64_t i = 0; i < size; ++i)
                       sum += double(x[o * size + i]);
-                    y[o] = T(sum);
+                    y[o] = T(sum / divisor);
                   }
                 });
     return;
@@ -54,7 +55,56 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
                   for (int64_t j = 0; j < width; ++j)
                     sums[j] += double(from[j]);
                 for (int64_t j = 0; j < width; ++j)
-                  y[o * inner + first + j] = T(sums[j]);
+                  y[o * inner + first + j] = T(sums[j] / divisor);
+              });
+}
+
+template <typename T> void reduceSum(ReduceSumArgs call) {
+  sumAndDivide<T>(call, 1);
+}
+template <typename T> void reduceMean(ReduceMeanArgs call) {
+  sumAndDivide<T>(call, double(call.x().elements() / call.y().elements()));
+}
+
+/// y[o,k] = the largest or smallest x[o,i,k], index[o,k] the first such i.
+template <typename T, bool isMax, typename Args>
+void reduceExtremum(Args call) {
+  const T *x = call.x().template dense<T>();
+  T *y = call.y().template dense<T>();
+  int32_t *index = call.index().template dense<int32_t>();
+  families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
+  parallelFor(e.outer * e.inner, 64, call->numThreads,
+              e.outer * e.size * e.inner, [&](int64_t begin, int64_t end) {
+                for (int64_t at = begin; at < end; ++at) {
+                  const T *from =
+                      x + at / e.inner * e.size * e.inner + at % e.inner;
+                  int64_t best = 0;
+                  for (int64_t i = 1; i < e.size; ++i) {
+                    Compute<T> a(from[i * e.inner]), b(from[best * e.inner]);
+                    if (b == b && (a != a || (isMax ? a > b : a < b)))
+                      best = i;
+                  }
+                  y[at] = from[best * e.inner];
+                  index[at] = int32_t(best);
+                }
+              });
+}
+
+/// dx[o,i,k] = i == index[o,k] ? dy[o,k] : 0.
+template <typename T> void extremumBwd(ExtremumBwdArgs call) {
+  const T *dy = call.dy().dense<T>();
+  const int32_t *index = call.index().dense<int32_t>();
+  T *dx = call.dx().dense<T>();
+  families::SumExtents e(call.dx().desc, call.dy().desc, call.attrs().axis);
+  parallelFor(e.outer * e.size, std::max<int64_t>(1, 16384 / e.inner),
+              call->numThreads, call.dx().elements(),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end; ++row) {
+                  int64_t first = row / e.size * e.inner;
+                  for (int64_t k = 0; k < e.inner; ++k)
+                    dx[row * e.inner + k] =
+                        index[first + k] == row % e.size ? dy[first + k] : T(0);
+                }
               });
 }
 

@@ -29,7 +29,7 @@ struct SumExtents {
   }
 };
 
-inline uint64_t columnSumsWorkspace(const ReduceSumView<rules::Call> &c) {
+template <typename Sum> uint64_t columnSumsWorkspace(const Sum &c) {
   if (c.x()->elements() <= kSingleBlockElements)
     return 0;
   return kPartialSumBytes * uint64_t(c.y()->elements());

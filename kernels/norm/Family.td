@@ -33,9 +33,72 @@ def ReduceSumPrimitive : Primitive<"reduce_sum", 10, "RSUM"> {
                      "with dimensions 0 to `axis` dropped."];
 }
 
+/// How reduce_sum and what has its shapes say which elements go together.
+defvar SummedShape = "with dimension `axis` dropped or 1, or with dimensions 0 to "
+                     "`axis` dropped.";
+
+def ReduceMeanPrimitive : Primitive<"reduce_mean", 63, "RMEA"> {
+  let summary = "y = the mean of x over dimension `axis`";
+  let text = [{
+    Which dimensions stay shows in y's shape, as for reduce_sum. 16-bit values are
+    summed and divided in f32.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Checked<"y", FloatElement>];
+  let fields = [I64Field<"axis", AnyNumber, "0">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let constraints = ["`axis` is a dimension of x.",
+                     "x and y have the same element type.",
+                     "y has x's shape " # SummedShape];
+}
+
+class ExtremumPrimitive<string mnemonic, int number, string schema, string what>
+    : Primitive<mnemonic, number, schema> {
+  let summary = "y = the " # what # " of x along dimension `axis`; index says "
+                "where it is";
+  let text = [{
+    Which dimensions stay shows in y's shape, as for reduce_sum. `index` counts the
+    elements that are compared; of equal ones the first counts, and a NaN counts
+    before all others, as in PyTorch.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Checked<"y", FloatElement>, Checked<"index", I32Element>];
+  let fields = [I64Field<"axis", AnyNumber, "0">];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let constraints = ["`axis` is a dimension of x.",
+                     "x and y have the same element type.",
+                     "y has x's shape " # SummedShape,
+                     "index has y's shape, and counts fewer than 2^31 elements."];
+}
+def ReduceMaxPrimitive
+    : ExtremumPrimitive<"reduce_max", 64, "RMAX", "largest">;
+def ReduceMinPrimitive
+    : ExtremumPrimitive<"reduce_min", 65, "RMIN", "smallest">;
+
+def ExtremumBwdPrimitive : Primitive<"extremum_bwd", 66, "EXTB"> {
+  let summary = "gradient of reduce_max and reduce_min";
+  let text = [{
+    dx is dy at the element that index names, and zero elsewhere; an index outside
+    names none.
+  }];
+  let operandList = [In<"dy">, In<"index", I32Element>];
+  let resultList = [Checked<"dx", FloatElement>];
+  let fields = [I64Field<"axis", AnyNumber, "0">];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let constraints = ["`axis` is a dimension of dx.",
+                     "dy and dx have the same element type.",
+                     "dy has dx's shape " # SummedShape,
+                     "index has dy's shape."];
+}
+
 def ExpandPrimitive : Primitive<"expand", 54, "EXPD"> {
   let summary = "y = x repeated along dimension `axis`";
   let text = [{
+    Of plans before version 4.1: a broadcast is a view now, and a copy of one where
+    no kernel takes it.
     The inverse of reduce_sum's shapes: x has dimension `axis` with size 1, or does
     not have it, or lacks all dimensions up to it. Its shape says which.
   }];
@@ -89,43 +152,6 @@ def LayerNormBwdPrimitive : Primitive<"layer_norm_bwd", 12> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_ReduceSumOp : AICF_OpOf<ReduceSumPrimitive> {
-  let stepAttrs = (ins DefaultValuedAttr<BoolAttr, "false">:$keepdim,
-                       DefaultValuedAttr<BoolAttr, "false">:$leading);
-  let stepConstraints = ["with `keepdim` dimension `axis` stays, as 1; with "
-                         "`leading` all dimensions up to it are summed, and "
-                         "none stays."];
-  let gradient = [{
-    g.add(getX(), ExpandOp::create(b, loc, g.cotangent(getY()), getAxisAttr(),
-        b.getDenseI64ArrayAttr(
-            ::llvm::cast<::mlir::ShapedType>(getX().getType()).getShape())));
-  }];
-  let more = [{
-    static ::llvm::LogicalResult
-    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
-               ::llvm::SmallVectorImpl<::mlir::Type> &types);
-  }];
-}
-
-def AICF_ExpandOp : AICF_OpOf<ExpandPrimitive> {
-  let stepAttrs = (ins DenseI64ArrayAttr:$shape);
-  let stepConstraints = ["`shape` is y's: 1 to 8 numbers in [1, 2^31)."];
-  let assemblyFormat = "$x `to` $shape attr-dict `:` type($x)";
-  let gradient = [{
-    auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
-    bool keeps = x.getRank() == int64_t(getShape().size());
-    bool leading = x.getRank() + 1 < int64_t(getShape().size());
-    g.add(getX(), ReduceSumOp::create(b, loc, g.cotangent(getY()),
-                                      getAxisAttr(), b.getBoolAttr(keeps),
-                                      b.getBoolAttr(leading)));
-  }];
-  let more = [{
-    static ::llvm::LogicalResult
-    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
-               ::llvm::SmallVectorImpl<::mlir::Type> &types);
-  }];
-}
-
 def AICF_LayerNormOp : AICF_OpOf<LayerNormPrimitive> {
   let gradient = [{
     if (g.isUsed(getMean()) || g.isUsed(getRstd())) {
@@ -153,6 +179,26 @@ def ReduceSumCpu : KernelFamily<"norm", CPU> {
   let variants = EveryFloat.each;
   let kernel = "reduceSum<$T>";
 }
+def ReduceMeanCpu : KernelFamily<"norm", CPU> {
+  let kinds = [ReduceMeanPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "reduceMean<$T>";
+}
+def ReduceMaxCpu : KernelFamily<"norm", CPU> {
+  let kinds = [ReduceMaxPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "reduceExtremum<$T, true, $Args>";
+}
+def ReduceMinCpu : KernelFamily<"norm", CPU> {
+  let kinds = [ReduceMinPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "reduceExtremum<$T, false, $Args>";
+}
+def ExtremumBwdCpu : KernelFamily<"norm", CPU> {
+  let kinds = [ExtremumBwdPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "extremumBwd<$T>";
+}
 def ExpandCpu : KernelFamily<"norm", CPU> {
   let kinds = [ExpandPrimitive];
   let variants = EveryFloat.each;
@@ -178,6 +224,25 @@ class Sums : KernelFamily<"sums", CUDA> {
 def ReduceSumCuda : Sums {
   let kinds = [ReduceSumPrimitive];
   let kernel = "reduceSum<$T>";
+}
+def ReduceMeanCuda : Sums {
+  let kinds = [ReduceMeanPrimitive];
+  let kernel = "reduceMean<$T>";
+}
+def ReduceMaxCuda : KernelFamily<"extrema", CUDA> {
+  let kinds = [ReduceMaxPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "reduceExtremum<$T, true, $Args>";
+}
+def ReduceMinCuda : KernelFamily<"extrema", CUDA> {
+  let kinds = [ReduceMinPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "reduceExtremum<$T, false, $Args>";
+}
+def ExtremumBwdCuda : KernelFamily<"extrema", CUDA> {
+  let kinds = [ExtremumBwdPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "extremumBwd<$T>";
 }
 def ExpandCuda : KernelFamily<"sums", CUDA> {
   let kinds = [ExpandPrimitive];

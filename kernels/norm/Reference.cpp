@@ -8,6 +8,7 @@
 #include "kernels/reference/Reference.h"
 
 #include <cmath>
+#include <vector>
 
 namespace aicf::reference {
 
@@ -35,6 +36,44 @@ void compute(const ExpandView<Call> &c) {
 
 void compute(const ReduceSumView<Call> &c) {
   sumOver(c.x(), c.attrs().axis, c.y());
+}
+
+void compute(const ReduceMeanView<Call> &c) {
+  sumOver(c.x(), c.attrs().axis, c.y());
+  double count = double(c.x().size() / c.y().size());
+  fill(c.y(), [&](size_t i) { return c.y()[i] / count; });
+}
+
+/// Element by element in row-major order, so that the first of equal ones
+/// stays.
+template <typename View, typename IsBetter>
+static void findExtrema(const View &c, IsBetter isBetter) {
+  int64_t axis = c.attrs().axis;
+  std::vector<size_t> seen(c.y().size());
+  for (size_t i = 0; i < c.x().size(); ++i) {
+    size_t at = summedAt(i, c.x(), c.y(), axis);
+    double value = c.x()[i], best = c.y()[at];
+    size_t number = seen[at]++;
+    if (number == 0 ||
+        (!std::isnan(best) && (std::isnan(value) || isBetter(value, best)))) {
+      c.y()[at] = value;
+      c.index()[at] = double(number);
+    }
+  }
+}
+void compute(const ReduceMaxView<Call> &c) {
+  findExtrema(c, [](double a, double b) { return a > b; });
+}
+void compute(const ReduceMinView<Call> &c) {
+  findExtrema(c, [](double a, double b) { return a < b; });
+}
+
+void compute(const ExtremumBwdView<Call> &c) {
+  std::vector<double> seen(c.dy().size());
+  for (size_t i = 0; i < c.dx().size(); ++i) {
+    size_t at = summedAt(i, c.dx(), c.dy(), c.attrs().axis);
+    c.dx()[i] = seen[at]++ == c.index()[at] ? c.dy()[at] : 0;
+  }
 }
 
 void compute(const LayerNormView<Call> &c) {

@@ -24,7 +24,7 @@ static TensorDesc withoutAxis(const TensorDesc &large, int64_t axis,
   return small;
 }
 
-/// C3 of reduce_sum and expand.
+/// C3 of reduce_sum and of what has its shapes.
 static Status isSummed(const Operand &small, const TensorDesc &large,
                        int64_t axis) {
   TensorDesc kept = large;
@@ -47,6 +47,61 @@ Status reduce_sum_c2(const ReduceSumView<Call> &c) {
 
 Status reduce_sum_c3(const ReduceSumView<Call> &c) {
   return isSummed(c.y(), *c.x(), c.attrs().axis);
+}
+
+Status reduce_mean_c1(const ReduceMeanView<Call> &c) {
+  int64_t axis = c.attrs().axis;
+  return isNumber("axis", double(axis), isDimension(axis, *c.x()),
+                  "a dimension of x");
+}
+Status reduce_mean_c2(const ReduceMeanView<Call> &c) {
+  return hasElement(c.y(), c.x()->dtype);
+}
+Status reduce_mean_c3(const ReduceMeanView<Call> &c) {
+  return isSummed(c.y(), *c.x(), c.attrs().axis);
+}
+
+/// C4 of reduce_max and reduce_min.
+template <typename View> static Status isCounted(const View &c) {
+  AICF_RETURN_IF_ERROR(hasShape(c.index(), *c.y()));
+  int64_t compared = c.x()->elements() / c.y()->elements();
+  if (compared <= INT32_MAX)
+    return {};
+  return makeError(StatusCode::ShapeMismatch, c.x().text(), " is ",
+                   c.x()->toString(), ": an index would count ", compared,
+                   " elements, expected fewer than 2147483648");
+}
+
+#define AICF_EXTREMUM_RULES(OP, VIEW)                                          \
+  Status OP##_c1(const VIEW##View<Call> &c) {                                  \
+    int64_t axis = c.attrs().axis;                                             \
+    return isNumber("axis", double(axis), isDimension(axis, *c.x()),           \
+                    "a dimension of x");                                       \
+  }                                                                            \
+  Status OP##_c2(const VIEW##View<Call> &c) {                                  \
+    return hasElement(c.y(), c.x()->dtype);                                    \
+  }                                                                            \
+  Status OP##_c3(const VIEW##View<Call> &c) {                                  \
+    return isSummed(c.y(), *c.x(), c.attrs().axis);                            \
+  }                                                                            \
+  Status OP##_c4(const VIEW##View<Call> &c) { return isCounted(c); }
+AICF_EXTREMUM_RULES(reduce_max, ReduceMax)
+AICF_EXTREMUM_RULES(reduce_min, ReduceMin)
+#undef AICF_EXTREMUM_RULES
+
+Status extremum_bwd_c1(const ExtremumBwdView<Call> &c) {
+  int64_t axis = c.attrs().axis;
+  return isNumber("axis", double(axis), isDimension(axis, *c.dx()),
+                  "a dimension of dx");
+}
+Status extremum_bwd_c2(const ExtremumBwdView<Call> &c) {
+  return hasElement(c.dx(), c.dy()->dtype);
+}
+Status extremum_bwd_c3(const ExtremumBwdView<Call> &c) {
+  return isSummed(c.dy(), *c.dx(), c.attrs().axis);
+}
+Status extremum_bwd_c4(const ExtremumBwdView<Call> &c) {
+  return hasShape(c.index(), *c.dy());
 }
 
 Status expand_c1(const ExpandView<Call> &c) {

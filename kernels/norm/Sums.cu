@@ -26,6 +26,7 @@ struct ColumnParams {
   void *out;             ///< y, or partial sums [chunks, outer, inner]
   int64_t outer, size, inner;
   int64_t rowsPerChunk;
+  double divisor; ///< of the sums; 1 changes no bit
 };
 
 template <typename T, int V, int X, bool kMask, bool kPartial>
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(kColumnThreads)
         static_cast<C *>(p.out)[int64_t(blockIdx.y) * p.outer * p.inner + at] =
             total;
       else
-        static_cast<T *>(p.out)[at] = narrow<T>(total);
+        static_cast<T *>(p.out)[at] = narrow<T>(total / C(p.divisor));
     }
   }
 }
@@ -89,6 +90,7 @@ struct CombineParams {
   const void *partials; ///< [chunks, n]
   void *out;            ///< [n]
   int64_t chunks, n;
+  double divisor;
 };
 
 template <typename T>
@@ -98,7 +100,7 @@ __global__ void combineKernel(const __grid_constant__ CombineParams p) {
     C total = 0;
     for (int64_t c = 0; c < p.chunks; ++c)
       total += static_cast<const C *>(p.partials)[c * p.n + j];
-    static_cast<T *>(p.out)[j] = narrow<T>(total);
+    static_cast<T *>(p.out)[j] = narrow<T>(total / C(p.divisor));
   });
 }
 
@@ -132,7 +134,7 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
     return {launch(columnKernel<T, V, X, kMask, false>, 1)};
   }
   p.out = workspace.dense();
-  CombineParams c{p.out, result, chunks, outer * p.inner};
+  CombineParams c{p.out, result, chunks, outer * p.inner, p.divisor};
   return {launch(columnKernel<T, V, X, kMask, true>, chunks),
           plan(combineKernel<T>, gridFor(c.n, limits), kBlock, c)};
 }
@@ -160,6 +162,7 @@ struct RowParams {
   const void *x;
   void *y;
   int64_t size, rows;
+  double divisor;
 };
 
 /// Rows: a block a row.
@@ -174,23 +177,36 @@ __global__ void rowKernel(const __grid_constant__ RowParams p) {
       sum += widen(x[i]);
     sum = blockSum(sum, scratch);
     if (threadIdx.x == 0)
-      static_cast<T *>(p.y)[row] = narrow<T>(sum);
+      static_cast<T *>(p.y)[row] = narrow<T>(sum / C(p.divisor));
   }
 }
 
-template <typename T>
-LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
+/// reduce_sum and reduce_mean.
+template <typename T, typename Args>
+LaunchPlan sumAndDivide(const Args &call, const DeviceLimits &limits,
+                        double divisor) {
   families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
   if (e.inner == 1) {
-    RowParams p{call.x().dense(), call.y().dense(), e.size, e.outer};
+    RowParams p{call.x().dense(), call.y().dense(), e.size, e.outer, divisor};
     return {plan(rowKernel<T>, rowGrid(e.outer), e.size > 512 ? 256 : 32, p)};
   }
   ColumnParams p{};
   p.x = call.x().dense();
   p.size = e.size;
   p.inner = e.inner;
+  p.divisor = divisor;
   return planColumnsOfAnyWidth<T, false>(call->workspace, limits, p, e.outer,
                                          call.y().dense());
+}
+
+template <typename T>
+LaunchPlan reduceSum(ReduceSumArgs call, const DeviceLimits &limits) {
+  return sumAndDivide<T>(call, limits, 1);
+}
+template <typename T>
+LaunchPlan reduceMean(ReduceMeanArgs call, const DeviceLimits &limits) {
+  return sumAndDivide<T>(call, limits,
+                         double(call.x().elements() / call.y().elements()));
 }
 
 struct ExpandParams {
@@ -224,6 +240,7 @@ LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
   p.x = bwd.dy().dense();
   p.saved = bwd.saved().dense();
   p.dx = bwd.dx().dense();
+  p.divisor = 1;
   p.size = bwd.dy().desc.rows();
   p.inner = bwd.dy().desc.width();
   return planColumnsOfAnyWidth<T, true>(call->workspace, limits, p, 1,

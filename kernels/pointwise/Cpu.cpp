@@ -12,6 +12,7 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 #include "kernels/pointwise/Functors.h"
+#include "lib/Base/Walk.h"
 
 #include <cstring>
 #include <tuple>
@@ -65,8 +66,42 @@ template <typename T> void biasAdd(BiasAddArgs call) {
               });
 }
 
+/// A row of the walk at a time; T is any type of the elements' size.
+template <typename T>
+void copyView(const TensorView &from, const TensorView &to, int numThreads) {
+  const Walk walk(from.desc);
+  const T *x = from.strided<T>();
+  T *y = static_cast<T *>(to.start());
+  const int64_t elements = from.elements();
+  const int64_t width = walk.dims[walk.rank - 1];
+  const int64_t stride = walk.strides[walk.rank - 1];
+  parallelFor(elements / width, width >= 16384 ? 1 : 16384 / width, numThreads,
+              elements, [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end; ++row) {
+                  const T *start = x + walk.at(row * width);
+                  for (int64_t i = 0; i < width; ++i)
+                    y[row * width + i] = start[i * stride];
+                }
+              });
+}
+
 /// copy and copy_saved.
 template <typename Args> void copy(Args call) {
+  if (!call.x().desc.isDense()) {
+    auto run = [&](auto element) {
+      copyView<decltype(element)>(call.x(), call.y(), call->numThreads);
+    };
+    switch (sizeOf(call.x().desc.dtype)) {
+    case 1:
+      return run(uint8_t());
+    case 2:
+      return run(uint16_t());
+    case 4:
+      return run(uint32_t());
+    default:
+      return run(uint64_t());
+    }
+  }
   const char *from = call.x().template dense<char>();
   char *to = call.y().template dense<char>();
   int64_t bytes = static_cast<int64_t>(call.x().desc.spanBytes());

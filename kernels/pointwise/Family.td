@@ -380,11 +380,15 @@ def CopyCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [CopyPrimitive, CopySavedPrimitive];
   let variants = EveryType.each;
   let kernel = "copy<$Args>";
+  let strided = [Strided<CopyPrimitive, "x", AnyStrides>,
+                 Strided<CopySavedPrimitive, "x", AnyStrides>];
 }
 def CopyCuda : KernelFamily<"pointwise", CUDA> {
   let kinds = [CopyPrimitive, CopySavedPrimitive];
   let variants = EveryType.each;
   let kernel = "copy<$Args>";
+  let strided = [Strided<CopyPrimitive, "x", AnyStrides>,
+                 Strided<CopySavedPrimitive, "x", AnyStrides>];
 }
 
 def CastCpu : KernelFamily<"pointwise", CPU> {

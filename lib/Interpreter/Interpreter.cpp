@@ -333,6 +333,10 @@ lostReads(const Plan &plan, size_t entry, const PlanCall &call) {
     const PlanValue &v = plan.value(plan.entries[entry], number);
     return std::pair(v.buffer, v.byteOffset);
   };
+  auto isSameOrder = [&](uint32_t a, uint32_t b) {
+    return plan.value(plan.entries[entry], a).desc ==
+           plan.value(plan.entries[entry], b).desc;
+  };
   const Body &body = *call.body;
   for (size_t r = 0; r < call.outs.size(); ++r)
     for (size_t i = 0; i < call.ins.size(); ++i)
@@ -343,7 +347,8 @@ lostReads(const Plan &plan, size_t entry, const PlanCall &call) {
         for (size_t slot = 0; slot < body.primitives[primitive].operands.size();
              ++slot)
           if (body.primitives[primitive].operands[slot] == int32_t(i) &&
-              !isReadInTime(body, body.results[r], {primitive, slot}))
+              (!isSameOrder(call.ins[i], call.outs[r]) ||
+               !isReadInTime(body, body.results[r], {primitive, slot})))
             lost.push_back({primitive, slot});
   return lost;
 }

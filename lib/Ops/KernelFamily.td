@@ -118,6 +118,22 @@ class BatchPattern<string patternName, list<Node> all, int groups>
   list<string> shared = [];
 }
 
+/// How an operand may lie that is a view; enumerators of aicf::StrideRule.
+///   AnyStrides     anywhere
+///   RowsApart      the rows of a matrix, at equal distances
+///   MatricesApart  the same, and the matrices of higher ranks anywhere
+class StrideRule<string enumerator> : Fact<enumerator>;
+def AnyStrides : StrideRule<"Any">;
+def RowsApart : StrideRule<"Rows">;
+def MatricesApart : StrideRule<"Matrices">;
+
+/// Operand `operand` of each primitive of this kind in a body.
+class Strided<Primitive primitive, string operandName, StrideRule may> {
+  Primitive kind = primitive;
+  string operand = operandName;
+  StrideRule rule = may;
+}
+
 /// `$T` and `$U` in `kernel` are the variant's types, `$V` its width, `$Kind` the
 /// C++ name of the kind or pattern and `$Args` its typed arguments.
 class KernelFamily<string codeUnit, Device on> {
@@ -156,6 +172,9 @@ class KernelFamily<string codeUnit, Device on> {
   /// it gets calls with padded tensors only where all are padded and every
   /// primitive keeps zeros: as dense ones of the padded shapes.
   bit takesPads = 0;
+  /// Operands that the kernel takes as views; the others, and all results, are
+  /// dense. At most 4.
+  list<Strided> strided = [];
   /// Order among the families of a kind: lower is asked first.
   int preference = 1;
 }

@@ -73,23 +73,28 @@ const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options) {
   const KernelRow *misaligned = nullptr;
-  size_t numOperands = call.body().numOperands;
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
     bool isChosen = row.selection == Selection::Auto ||
                     (row.selection == Selection::AutoTF32 && options.allowTF32);
     if (!isChosen || !row.accepts(call))
       continue;
-    bool isAligned = true;
-    for (size_t i = 0; i < options.addresses.size(); ++i) {
-      const TensorDesc &desc =
-          i < numOperands ? call.operand(i) : call.result(i - numOperands);
-      isAligned &= options.addresses[i] % row.neededAlignment(desc) == 0;
-    }
-    if (isAligned)
+    if (row.suits(call, options.addresses))
       return &row;
     misaligned = &row;
   }
   return misaligned;
+}
+
+bool KernelRow::suits(const TypedBody &call,
+                      Span<const uintptr_t> addresses) const {
+  size_t numOperands = call.body().numOperands;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const TensorDesc &desc =
+        i < numOperands ? call.operand(i) : call.result(i - numOperands);
+    if (addresses[i] % neededAlignment(desc) != 0)
+      return false;
+  }
+  return true;
 }
 
 uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
@@ -108,11 +113,45 @@ std::optional<TypedBody> KernelRow::launched(const TypedBody &call) const {
   return needsStored(call) ? call.stored() : call;
 }
 
+bool KernelRow::takes(OpKind kind, size_t operand,
+                      const TensorDesc &desc) const {
+  for (const StridedOperand &known : Span(strided.all, strided.size))
+    if (known.kind == kind && known.operand == operand)
+      return known.rule == StrideRule::Any ||
+             ((known.rule == StrideRule::Rows ? desc.hasRows()
+                                              : desc.hasMatrices()) &&
+              desc.pitch() <= INT32_MAX); // as libraries count
+  return false;
+}
+
+bool KernelRow::takesViews(const TypedBody &call) const {
+  auto isView = [&](size_t value) {
+    return call.values()[value].layout == Layout::Strided;
+  };
+  const Body &body = call.body();
+  for (size_t value = body.numOperands; value < call.values().size(); ++value)
+    if (isView(value))
+      return false;
+  for (const Primitive &primitive : body.primitives) {
+    CallSlots slots =
+        *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+      if (int32_t value = primitive.operands[slot];
+          value != kAbsentValue && isView(size_t(value)) &&
+          !takes(primitive.kind, slots.operandAt(slot),
+                 call.values()[size_t(value)]))
+        return false;
+  }
+  return true;
+}
+
 Mismatch KernelRow::mismatch(const TypedBody &call) const {
   if (call.pattern() != pattern)
     return Mismatch::Body;
   if (call.operand(0).dtype != in0 || call.result(0).dtype != out0)
     return Mismatch::Types;
+  if (call.hasViews() && !takesViews(call))
+    return Mismatch::Strides;
   if (needsStored(call)) {
     std::optional<TypedBody> stored = call.stored();
     return stored ? mismatch(*stored) : Mismatch::Layout;

@@ -36,8 +36,29 @@ struct RowCondition {
   std::string_view text; ///< as in the family's record, of a call `c`
 };
 
+/// How an operand may lie that is a view: see KernelFamily.td.
+enum class StrideRule : uint8_t { Any, Rows, Matrices };
+/// An operand, by its position in the record, of each primitive of a kind.
+struct StridedOperand {
+  OpKind kind;
+  uint8_t operand;
+  StrideRule rule;
+};
+struct StridedOperands {
+  StridedOperand all[4] = {};
+  uint8_t size = 0;
+};
+
 /// Why a kernel cannot run a call.
-enum class Mismatch : uint8_t { None, Body, Types, Layout, Width, Condition };
+enum class Mismatch : uint8_t {
+  None,
+  Body,
+  Types,
+  Strides,
+  Layout,
+  Width,
+  Condition
+};
 
 /// One kernel; what the columns mean stands at KernelFamily.
 struct KernelRow {
@@ -56,6 +77,7 @@ struct KernelRow {
   Selection selection = Selection::Auto;
   bool fusesForFree = false;
   bool takesPads = false;
+  StridedOperands strided = {};
 
   /// True unless pads could make the kernel faster with such a call.
   bool runsAtFullSpeed(const TypedBody &call) const;
@@ -75,14 +97,20 @@ struct KernelRow {
   /// What the address of a tensor of such a call must be a multiple of, in
   /// bytes: its element's size, or that of the vectors the kernel accesses.
   uint64_t neededAlignment(const TensorDesc &desc) const;
+  /// True if all addresses, of operands and then of results, are multiples of
+  /// that; with an empty list they are.
+  bool suits(const TypedBody &call, Span<const uintptr_t> addresses) const;
   /// Bytes of workspace that a call should get: at most workspaceCap, and 0
   /// where it would be of no use.
   uint64_t workspaceBytes(const TypedBody &call) const;
 
 private:
   bool needsStored(const TypedBody &call) const {
-    return !takesPads && !call.isDense();
+    return !takesPads && call.hasPads();
   }
+  /// Every value that is a view is an operand, at slots that take it.
+  bool takesViews(const TypedBody &call) const;
+  bool takes(OpKind kind, size_t operand, const TensorDesc &desc) const;
 };
 
 /// The rows of each device, in the order of DeviceKind. kernels/KernelRows.cpp

@@ -629,6 +629,74 @@ template <typename Call> struct RateTableView : CallView<Call> {
   decltype(auto) lr() const { return this->outAt(0); }
 };
 
+/// reduce_mean
+template <typename Call> struct ReduceMeanView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ReduceMean;
+  ReduceMeanAttrs attrs() const { return this->template decode<ReduceMeanAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// reduce_max
+template <typename Call> struct ReduceMaxView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ReduceMax;
+  ReduceMaxAttrs attrs() const { return this->template decode<ReduceMaxAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  decltype(auto) index() const { return this->outAt(1); }
+};
+
+/// reduce_min
+template <typename Call> struct ReduceMinView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ReduceMin;
+  ReduceMinAttrs attrs() const { return this->template decode<ReduceMinAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  decltype(auto) index() const { return this->outAt(1); }
+};
+
+/// extremum_bwd
+template <typename Call> struct ExtremumBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ExtremumBwd;
+  ExtremumBwdAttrs attrs() const { return this->template decode<ExtremumBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+};
+
+/// pad
+template <typename Call> struct PadView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Pad;
+  PadAttrs attrs() const { return this->template decode<PadAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// concat
+template <typename Call> struct ConcatView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Concat;
+  ConcatAttrs attrs() const { return this->template decode<ConcatAttrs>(); }
+  size_t numPart() const { return this->numIns() - 0; }
+  decltype(auto) part(size_t i) const { return this->inAt(i); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// batched_gemm
+template <typename Call> struct BatchedGemmView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::BatchedGemm;
+  BatchedGemmAttrs attrs() const { return this->template decode<BatchedGemmAttrs>(); }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+};
+
 /// Pattern adam_update
 template <typename Call> struct AdamUpdateView : PatternView<Call> {
   AdamUpdateView(const Call &call)
@@ -799,7 +867,14 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(CountEqual) \
   X(StepDecay) \
   X(PolynomialDecay) \
-  X(RateTable)
+  X(RateTable) \
+  X(ReduceMean) \
+  X(ReduceMax) \
+  X(ReduceMin) \
+  X(ExtremumBwd) \
+  X(Pad) \
+  X(Concat) \
+  X(BatchedGemm)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
@@ -892,7 +967,32 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(count_equal, CountEqual, 1) \
   X(step_decay, StepDecay, 1) \
   X(polynomial_decay, PolynomialDecay, 1) \
-  X(rate_table, RateTable, 1)
+  X(rate_table, RateTable, 1) \
+  X(reduce_mean, ReduceMean, 1) \
+  X(reduce_mean, ReduceMean, 2) \
+  X(reduce_mean, ReduceMean, 3) \
+  X(reduce_max, ReduceMax, 1) \
+  X(reduce_max, ReduceMax, 2) \
+  X(reduce_max, ReduceMax, 3) \
+  X(reduce_max, ReduceMax, 4) \
+  X(reduce_min, ReduceMin, 1) \
+  X(reduce_min, ReduceMin, 2) \
+  X(reduce_min, ReduceMin, 3) \
+  X(reduce_min, ReduceMin, 4) \
+  X(extremum_bwd, ExtremumBwd, 1) \
+  X(extremum_bwd, ExtremumBwd, 2) \
+  X(extremum_bwd, ExtremumBwd, 3) \
+  X(extremum_bwd, ExtremumBwd, 4) \
+  X(pad, Pad, 1) \
+  X(pad, Pad, 2) \
+  X(pad, Pad, 3) \
+  X(concat, Concat, 1) \
+  X(concat, Concat, 2) \
+  X(concat, Concat, 3) \
+  X(batched_gemm, BatchedGemm, 1) \
+  X(batched_gemm, BatchedGemm, 2) \
+  X(batched_gemm, BatchedGemm, 3) \
+  X(batched_gemm, BatchedGemm, 4)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

@@ -228,6 +228,8 @@ Status checkRange(const char *name, double value, Range range) {
     return isIt(value >= 0 && value < 1, "a number in [0, 1)");
   case Range::Fraction:
     return isIt(value > 0 && value <= 1, "a number in (0, 1]");
+  case Range::NonNegative31:
+    return isIt(value >= 0 && value <= INT32_MAX, "a number in [0, 2^31)");
   case Range::Positive31:
     return isIt(value >= 1 && value <= INT32_MAX, "a number in [1, 2^31)");
   case Range::ZeroOrOne:

@@ -17,6 +17,18 @@ bool TypedBody::isDense() const {
                      [](const TensorDesc &desc) { return desc.isDense(); });
 }
 
+bool TypedBody::hasPads() const {
+  return std::any_of(
+      values().begin(), values().end(),
+      [](const TensorDesc &desc) { return desc.layout == Layout::Padded; });
+}
+
+bool TypedBody::hasViews() const {
+  return std::any_of(
+      values().begin(), values().end(),
+      [](const TensorDesc &desc) { return desc.layout == Layout::Strided; });
+}
+
 bool TypedBody::keepsZeros(const Primitive &primitive) const {
   const OpInfo &info = infoOf(primitive.kind);
   if (info.keepsZeros != KeepsZeros::InColumns)

@@ -35,6 +35,8 @@ public:
 
   PatternId pattern() const { return id; }
   bool isDense() const;
+  bool hasPads() const;
+  bool hasViews() const;
   /// Every tensor in its stored shape, pads as elements: the same call, where
   /// all that would have pads are padded and every primitive keeps zeros. Else
   /// nothing.

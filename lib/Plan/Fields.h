@@ -30,7 +30,8 @@ namespace aicf {
   X(byte_offset, byteOffset)                                                   \
   X(dtype, desc.dtype)                                                         \
   X(shape, desc)                                                               \
-  X(layout, desc.layout)
+  X(layout, desc.layout)                                                       \
+  X(strides, desc.strides)
 #define AICF_VALUE_DEBUG_FIELDS(X) X(vid, vid)
 
 #define AICF_PRIMITIVE_FIELDS(X)                                               \

@@ -230,6 +230,9 @@ template <typename T> Json toJson(const T &value) {
 Json toJson(const TensorDesc &desc) {
   return std::vector<int64_t>(desc.shape().begin(), desc.shape().end());
 }
+Json toJson(const Strides &strides) {
+  return std::vector<int64_t>(strides.all().begin(), strides.all().end());
+}
 #define AICF_TO_JSON(NAME, MEMBER) json[#NAME] = toJson(from.MEMBER);
 Json toJson(const Body &body) {
   Json primitives = Json::array();

@@ -225,6 +225,20 @@ private:
     std::copy(in->begin(), in->end(), out.dims);
     return {};
   }
+  /// Absent where a tensor has none, and before version 4.1.
+  Status field(const flatbuffers::Vector<uint32_t> *in,
+               const DiagnosticPath &where, const char *name, Strides &out) {
+    if (!in)
+      return {};
+    AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
+    if (in->size() % 2 != 0 || in->size() > 2 * kMaxRank)
+      return refuse(PlanError::ValueLayout, where, ": strides has ", in->size(),
+                    " halves, expected an even number up to ", 2 * kMaxRank);
+    out.size = uint8_t(in->size() / 2);
+    for (uint32_t i = 0; i < out.size; ++i)
+      out.at[i] = int64_t(in->Get(2 * i) | uint64_t(in->Get(2 * i + 1)) << 32);
+    return {};
+  }
   Status field(uint32_t in, const DiagnosticPath &where, const char *,
                std::shared_ptr<const Body> &out) {
     if (in >= bodies.size())

@@ -88,6 +88,15 @@ Status checkBuffer(const PlanBuffer &b, const DiagnosticPath &where,
   return {};
 }
 
+/// Equal views are equal records, as TensorDesc::strided() makes them.
+/// checkedBytes() accepts `desc`.
+bool hasLegalStrides(const TensorDesc &desc) {
+  if (desc.layout != Layout::Strided)
+    return desc.strides.size == 0;
+  return desc == TensorDesc::strided(desc.dtype, desc.shape(),
+                                     {desc.strides.at, kMaxRank});
+}
+
 /// `b`: the buffer that the value lies in.
 Status checkValue(const PlanValue &v, const PlanBuffer &b,
                   const DiagnosticPath &where) {
@@ -95,8 +104,8 @@ Status checkValue(const PlanValue &v, const PlanBuffer &b,
     return refuse(PlanError::ValueBuffer, where, ": buffer ", v.buffer,
                   " is a workspace");
   bool mayBePadded = segmentOf(b.role) == Segment::Temp || b.derivedFrom >= 0;
-  if (!isLegalLayout(v.desc) || v.desc.layout == Layout::Strided ||
-      (!v.desc.isDense() && !mayBePadded))
+  if (!isLegalLayout(v.desc) ||
+      (v.desc.layout == Layout::Padded && !mayBePadded))
     return refuse(PlanError::ValueLayout, where, ": ", v.desc.toString(),
                   " of role ", nameOf(b.role),
                   "; only temps and derived states of 16 bits and rank 1 or 2 "
@@ -106,6 +115,11 @@ Status checkValue(const PlanValue &v, const PlanBuffer &b,
     return refuse(PlanError::ValueShape, where, ": shape of ",
                   v.desc.toString(), " has a dimension outside 1 to ",
                   INT32_MAX, " or takes more than ", kMaxTensorBytes, " bytes");
+  if (!hasLegalStrides(v.desc))
+    return refuse(PlanError::ValueLayout, where, ": ", v.desc.toString(),
+                  " has ", int(v.desc.strides.size),
+                  " strides, or those of a dense tensor, or a dimension of 1 "
+                  "with another stride than 0");
   uint64_t end = 0;
   if (v.byteOffset % sizeOf(v.desc.dtype) != 0 ||
       __builtin_add_overflow(v.byteOffset, *bytes, &end) || end > b.bytes)
@@ -472,7 +486,10 @@ Status EntryChecker::checkWrites(const PlanCall &call,
     };
     uint32_t region = regions.ofValue(call.ins[i]);
     auto it = writtenBy.find(region);
-    if (it != writtenBy.end() && !facts.mayShareStorage(it->second, i))
+    // In place the same bytes are the same elements in the same order.
+    if (it != writtenBy.end() &&
+        (!facts.mayShareStorage(it->second, i) ||
+         value(call.ins[i]).desc != value(call.outs[it->second]).desc))
       return refuseResult(it->second);
     for (uint32_t other : regions.map().overlapping(region))
       if (auto part = writtenBy.find(other); part != writtenBy.end())

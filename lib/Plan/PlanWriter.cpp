@@ -58,6 +58,16 @@ private:
     return b.CreateVector(
         std::vector<uint32_t>(desc.shape().begin(), desc.shape().end()));
   }
+  /// Returns no vector for a tensor without strides.
+  flatbuffers::Offset<flatbuffers::Vector<uint32_t>>
+  field(const Strides &strides) {
+    std::vector<uint32_t> halves;
+    for (int64_t stride : strides.all()) {
+      halves.push_back(uint32_t(stride));
+      halves.push_back(uint32_t(uint64_t(stride) >> 32));
+    }
+    return halves.empty() ? 0 : b.CreateVector(halves);
+  }
   uint32_t field(const std::shared_ptr<const Body> &body) {
     if (!body)
       return UINT32_MAX; // which no reader takes

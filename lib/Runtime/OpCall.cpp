@@ -9,6 +9,7 @@
 #include "aicf/Device.h"
 #include "lib/Ops/Rules.h"
 #include "lib/Runtime/CallArgs.h"
+#include "lib/Schedule/Region.h"
 
 #include <algorithm>
 #include <tuple>
@@ -37,11 +38,6 @@ Status checkViews(const CallRequest &request) {
             StatusCode::ShapeMismatch, nameOperand(request, isResult, i),
             " has a rank above ", kMaxRank, ", a dimension outside 1 to ",
             INT32_MAX, ", or more than ", kMaxTensorBytes, " bytes");
-      if (views[i].desc.layout == Layout::Strided)
-        return makeError(StatusCode::NotImplemented,
-                         nameOperand(request, isResult, i), " is ",
-                         views[i].desc.toString(),
-                         ": no kernel takes strides, copy it first");
     }
   }
   return {};
@@ -72,11 +68,11 @@ std::vector<uintptr_t> addressesOf(const CallRequest &request) {
 }
 
 bool overlap(const TensorView &a, const TensorView &b) {
-  auto begin = [](const TensorView &v) {
-    return reinterpret_cast<uintptr_t>(v.start());
-  };
-  return begin(a) < begin(b) + b.desc.spanBytes() &&
-         begin(b) < begin(a) + a.desc.spanBytes();
+  auto beginA = reinterpret_cast<uintptr_t>(a.start());
+  auto beginB = reinterpret_cast<uintptr_t>(b.start());
+  uintptr_t origin = std::min(beginA, beginB);
+  return Region(beginA - origin, a.desc)
+      .overlaps(Region(beginB - origin, b.desc));
 }
 
 /// Results share memory with operands only where the body may work in place,

@@ -118,7 +118,45 @@ public:
     return box;
   }
 
+  /// Returns the boxes that a region is made of: one, or those of a run that
+  /// begins in the middle of a row. None for what is not made of a few.
+  std::vector<Box> boxesOf(const Region &region) const {
+    if (std::optional<Box> box = boxOf(region))
+      return {*box};
+    std::vector<Box> boxes;
+    if (region.rank == 1)
+      split(region.first, region.last, {}, boxes);
+    return boxes;
+  }
+
 private:
+  /// Takes bytes `begin` to `end` of what the digits in `front` lead to apart:
+  /// the rest of the first row, whole rows, the beginning of the last one.
+  void split(uint64_t begin, uint64_t end, const Box &front,
+             std::vector<Box> &boxes) const {
+    uint64_t stride = strides[front.digits.size()];
+    auto with = [&](uint64_t first, uint64_t last) {
+      Box box = front;
+      box.digits.push_back({first, last});
+      return box;
+    };
+    uint64_t first = begin / stride, last = end / stride;
+    if (begin % stride != 0) {
+      split(begin % stride, first == last ? end % stride : stride,
+            with(first, first + 1), boxes);
+      if (first++ == last)
+        return;
+    }
+    if (first < last) {
+      Box rows = with(first, last);
+      for (size_t i = rows.digits.size(); i < strides.size(); ++i)
+        rows.digits.push_back({0, strides[i - 1] / strides[i]});
+      boxes.push_back(std::move(rows));
+    }
+    if (end % stride != 0)
+      split(0, end % stride, with(last, last + 1), boxes);
+  }
+
   std::vector<uint64_t> strides; ///< falling; the last is 1
 };
 
@@ -132,8 +170,12 @@ bool Region::overlaps(const Region &other) const {
   frame.add(other);
   if (!frame.finish())
     return true;
-  std::optional<Box> a = frame.boxOf(*this), b = frame.boxOf(other);
-  return !a || !b || a->overlaps(*b);
+  std::vector<Box> a = frame.boxesOf(*this), b = frame.boxesOf(other);
+  auto meets = [&](const Box &box) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const Box &o) { return box.overlaps(o); });
+  };
+  return a.empty() || b.empty() || std::any_of(a.begin(), a.end(), meets);
 }
 
 /// What is left of `boxes` without `hole`: a box that it cuts is split at each
@@ -169,21 +211,22 @@ bool Region::isCovered(const Region &region, Span<const Region> parts) {
   BoxFrame frame;
   frame.add(region);
   for (const Region &part : parts) {
-    if (part == region)
+    bool isRun = part.isExact && part.rank == 1;
+    if (part == region ||
+        (isRun && part.first <= region.first && part.last >= region.last))
       return true;
     frame.add(part);
   }
   if (!frame.finish())
     return false;
-  std::optional<Box> whole = frame.boxOf(region);
-  if (!whole)
+  std::vector<Box> left = frame.boxesOf(region);
+  if (left.empty())
     return false;
-  std::vector<Box> left{*whole};
   constexpr size_t kMaxPieces = 4096; // what nobody writes on purpose
   for (size_t i = 0; i < parts.size() && left.size() <= kMaxPieces; ++i)
-    if (std::optional<Box> part = frame.boxOf(parts[i]);
-        part && parts[i].isExact)
-      left = subtract(left, *part);
+    for (const Box &part :
+         parts[i].isExact ? frame.boxesOf(parts[i]) : std::vector<Box>())
+      left = subtract(left, part);
   return left.empty();
 }
 

@@ -10,6 +10,7 @@
 //   - mixed precision before autodiff, which goes through its casts;
 //   - all that makes values before labels;
 //   - keep before lowering, because it returns aicf values;
+//   - views before pads and fusions, which find only kernels that take them;
 //   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
 //   - copies before in-place: the first is always right, the second only drops;
@@ -79,8 +80,12 @@ static void buildLowerPhase(OpPassManager &pm,
 
 static void buildFusePhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
-  if (options.optLevel > OptLevel::O1) {
+  if (options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createEliminateSaves());
+  MaterializeViewsOptions views;
+  views.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createMaterializeViews(views));
+  if (options.optLevel > OptLevel::O1) {
     PadTensorsOptions pads;
     pads.target = options.target;
     pm.addPass(createPadTensors(pads));

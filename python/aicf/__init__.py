@@ -27,6 +27,7 @@ _HOMES = {
     "_summary": ("Summary", "summary"),
     "_signature": ("Spec", "spec"),
     "_tensor": ("Tensor",),
+    "_views": ("concat", "stack"),
     "errors": ("AICFError", "CompileError", "TraceError"),
     "seeds": ("Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
               "graph_end", "graph_launch", "graph_reset", "graph_stream", "op_call",
@@ -41,10 +42,11 @@ __all__ = [
     "AICFError", "Array", "Callback", "CompileError", "Device", "EarlyStopping", "Entry",
     "Graph", "History", "Lowered", "ModelBuilder", "PlannedExecutor", "Program", "Run",
     "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
-    "array", "callbacks", "compile", "compile_step", "compiled", "data", "device",
+    "array", "callbacks", "compile", "compile_step", "compiled", "concat", "data",
+    "device",
     "errors", "fit", "graph_begin", "graph_end", "graph_launch", "graph_reset",
     "graph_stream", "load", "losses", "nn", "op_attrs", "op_call", "ops", "optim",
-    "program", "seeds", "spec", "summary", "trace", "trace_ir", "trace_step",
+    "program", "seeds", "spec", "stack", "summary", "trace", "trace_ir", "trace_step",
     "training", "zeros",
 ]
 
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from ._summary import Summary, summary
     from ._tensor import Tensor
     from ._traced import Traced
+    from ._views import concat, stack
     from .callbacks import Callback, EarlyStopping, History
     from .compiled import compile, compile_step, load, trace, trace_step
     from .errors import AICFError, CompileError, TraceError

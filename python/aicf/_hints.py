@@ -31,6 +31,8 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "randn": "numpy.random.default_rng(0).standard_normal(shape, \"float32\")",
         "manual_seed": "compile_step(seed=...) seeds initialisers and dropout, "
                        "aicf.fit(seed=...) the order of the data",
+        "cat": "aicf.concat(tensors, axis=0)",
+        "concatenate": "aicf.concat(tensors, axis=0)",
         "save": "step.save(path) writes the plan, step.save_weights(path) the weights",
         "cuda": "compile_step(device=\"cuda\"); aicf.device(\"cuda\") says what is "
                 "there",
@@ -43,8 +45,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "RMSNorm": "an RMS norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",
         "MultiheadAttention": "attention " + _NOT_YET,
         "LSTM": "recurrent layers do not exist yet",
-        "Flatten": "views do not exist yet: flatten the array before the call, "
-                   "x.reshape(len(x), -1)",
         "CrossEntropyLoss": "aicf.losses.cross_entropy(logits, labels) in the loss "
                             "function",
         "MSELoss": "aicf.losses.mse_loss(pred, target) in the loss function",
@@ -86,12 +86,12 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "exp": "it " + _NOT_YET + " (softmax, sigmoid, silu and gelu do)",
         "log": "it " + _NOT_YET + " (losses.cross_entropy takes logits)",
         "sqrt": "it " + _NOT_YET,
-        "reshape": "views do not exist yet: reshape the array before the call",
-        "transpose": "views do not exist yet; x @ W.T needs none",
-        "concat": "it " + _NOT_YET,
+        "permute": "x.permute(...), or aicf.ops.transpose(x, permutation=...)",
+        "cat": "aicf.concat(tensors, axis=0)",
+        "stack": "aicf.stack(tensors, axis=0)",
         "where": "it " + _NOT_YET,
         "einsum": "it " + _NOT_YET + ": products are x @ y and aicf.ops.linear",
-        "max": "it " + _NOT_YET + ": aicf.ops.argmax gives the column",
+        "max": "x.max(axis=...), or aicf.ops.reduce_max, which says where it is, too",
         "one_hot": "it " + _NOT_YET + ": cross_entropy takes class numbers",
     },
     "aicf.nn.Module": {
@@ -108,16 +108,13 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     },
     "aicf.Tensor": {
         "backward": _LOOP,
-        "view": "views do not exist yet: reshape the array before the call",
-        "reshape": "views do not exist yet: reshape the array before the call",
-        "permute": "views do not exist yet",
-        "transpose": "views do not exist yet; x @ W.T needs none",
-        "unsqueeze": "views do not exist yet; arithmetic broadcasts as NumPy's does",
+        "expand": "x.broadcast_to(...); arithmetic broadcasts as NumPy's does",
+        "ravel": "x.flatten()",
+        "contiguous": "x itself: how it lies is the compiler's business",
         "to": "x.astype(\"f32\") casts; compile_step(device=...) says where",
         "float": "x.astype(\"f32\")",
         "exp": "it " + _NOT_YET + " (aicf.ops has softmax, sigmoid, silu and gelu)",
         "sqrt": "it " + _NOT_YET,
-        "max": "it " + _NOT_YET + ": aicf.ops.argmax gives the column",
     },
     "aicf.Array": {
         "cpu": "x.numpy() is on the host",

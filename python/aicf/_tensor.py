@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from . import ops
-from ._dtypes import DType, dtype_name, to_index
+from . import _views, ops
+from ._dtypes import DType, dtype_name
 from ._hints import missing, refuse_keywords
 from ._tracing import EntryTrace, Operand, as_tensor, trace_error
 
@@ -62,39 +62,107 @@ class Operators(Operand):
         return power(self, exponent)
 
     def __matmul__(self, other: Any) -> Tensor:
-        if isinstance(other, Transposed):
-            return ops.linear(self._tensor(), other.matrix)
-        return ops.matmul(self._tensor(), as_tensor(other))
+        return matmul(self, other)
+
+    # Views
 
     @property
     def T(self) -> Transposed:
-        """The transpose of a matrix, for `x @ W.T`."""
-        tensor = self._tensor()
-        if len(tensor.shape) != 2:
-            trace_error("only a matrix has a .T here, this is %s" % tensor)
-        return Transposed(tensor)
+        """All dimensions the other way round; `x @ W.T` moves nothing."""
+        return Transposed(self._tensor())
 
-    def sum(self, axis: int | None = None, keepdim: bool = False,
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same elements in another shape; one size may be -1."""
+        return _views.reshape(self._tensor(), *shape)
+
+    view = reshape
+
+    def flatten(self, start: int = 0, end: int = -1) -> Tensor:
+        """Dimensions `start` to `end` as one."""
+        return _views.flatten(self._tensor(), start, end)
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """Without numbers all dimensions the other way round, as in NumPy; with two of
+        them, those change places, as in PyTorch; else permute()."""
+        return _views.transpose(self._tensor(), *axes)
+
+    def permute(self, *axes: Any) -> Tensor:
+        """Dimension i of the result is dimension axes[i]."""
+        return _views.permute(self._tensor(), *axes)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        """Two dimensions change places."""
+        return _views.swapaxes(self._tensor(), axis1, axis2)
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
+        """Without dimensions of 1: those that `axis` names, or all."""
+        return _views.squeeze(self._tensor(), axis)
+
+    def unsqueeze(self, axis: int) -> Tensor:
+        """With a dimension of 1 more, which is dimension `axis` of the result."""
+        return _views.unsqueeze(self._tensor(), axis)
+
+    def split(self, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
+        """Parts along a dimension: of `sizes` each, the last one maybe smaller, or of
+        those sizes, as in PyTorch."""
+        return _views.split(self._tensor(), sizes, axis)
+
+    def chunk(self, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
+        """At most `chunks` parts of one size, the last one maybe smaller."""
+        return _views.chunk(self._tensor(), chunks, axis)
+
+    def broadcast_to(self, *shape: Any) -> Tensor:
+        """Repeated to another shape, by NumPy's rule."""
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return broadcast(self._tensor(), tuple(sizes))
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return _views.getitem(self._tensor(), index)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        tensor = self._tensor()
+        if not tensor.shape:
+            trace_error("a 0-d tensor cannot be iterated over")
+        return (tensor[i] for i in range(tensor.shape[0]))
+
+    # Reductions
+
+    def sum(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
             **unknown: Any) -> Tensor:
-        """The sum over one dimension, or over all."""
+        """The sum over some dimensions, or over all."""
         refuse_keywords("sum", unknown)
         tensor = self._tensor()
-        if axis is None:
-            return tensor if not tensor.shape else ops.reduce_sum(
-                tensor, axis=len(tensor.shape) - 1, leading=True)
-        return ops.reduce_sum(tensor, axis=_axis(tensor, axis), keepdim=bool(keepdim))
+        axes = _views.normal_axes(tensor, axis)
+        return ops.reduce_sum(tensor, axes=axes, keepdim=keepdim) if axes else tensor
 
-    def mean(self, axis: int | None = None, keepdim: bool = False,
+    def mean(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
              **unknown: Any) -> Tensor:
-        """The mean over one dimension, or over all; f32 for 16-bit tensors."""
+        """The mean over some dimensions, or over all; f32 for 16-bit tensors."""
         refuse_keywords("mean", unknown)
         tensor = self._tensor()
-        if axis is None:
+        if axis is None and not keepdim:
             return ops.mean(tensor)
-        size = tensor.shape[_axis(tensor, axis)]
         if tensor.dtype in ("f16", "bf16"):
             tensor = tensor.astype("f32")
-        return tensor.sum(axis, keepdim) * (1.0 / size)
+        return ops.reduce_mean(tensor, axes=_views.normal_axes(tensor, axis),
+                               keepdim=keepdim)
+
+    def max(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
+            **unknown: Any) -> Tensor:
+        """The largest over some dimensions, or over all; NaN where there is one. The
+        gradient goes to the first that is it (aicf.ops.reduce_max says which)."""
+        refuse_keywords("max", unknown)
+        tensor = self._tensor()
+        return ops.reduce_max(tensor, axes=_views.normal_axes(tensor, axis),
+                              keepdim=keepdim)[0]
+
+    def min(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
+            **unknown: Any) -> Tensor:
+        """The smallest, as max()."""
+        refuse_keywords("min", unknown)
+        tensor = self._tensor()
+        return ops.reduce_min(tensor, axes=_views.normal_axes(tensor, axis),
+                              keepdim=keepdim)[0]
 
     def astype(self, dtype: DType) -> Tensor:
         """A cast to another float type."""
@@ -122,15 +190,6 @@ class Operators(Operand):
 
     __float__ = __int__ = __index__ = __complex__ = __array__ = _read
     __dlpack__ = item = numpy = tolist = cpu = detach = _read
-
-    def __iter__(self) -> NoReturn:
-        trace_error("a traced tensor cannot be iterated over: there is no op that "
-                    "takes a row of it")
-
-    def __getitem__(self, index: Any) -> NoReturn:
-        trace_error("a traced tensor cannot be indexed: slices do not exist yet. Slice "
-                    "the array before the call; ops.gather_rows(x, numbers) takes rows "
-                    "whose numbers are an i32 input")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise missing("aicf.Tensor", name, type(self))
@@ -185,29 +244,62 @@ class Tensor(Operators):
         raise TypeError("a traced tensor cannot be pickled: it has no value")
 
 
-class Transposed:
-    """`W.T`, which only a product takes: x @ W.T, W.T @ x."""
+class Transposed(Operators):
+    """`W.T`: traced where something else than a product of matrices takes it.
 
-    __slots__ = ("matrix",)
+    Attributes:
+        matrix: what it is the transpose of.
+    """
+
+    __slots__ = ("matrix", "_traced")
 
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = matrix
+        self._traced: Tensor | None = None
 
-    def __matmul__(self, other: Any) -> Tensor:
-        is_transposed = isinstance(other, Transposed)
-        return ops.matmul(self.matrix,
-                          other.matrix if is_transposed else as_tensor(other),
-                          transA=True, transB=is_transposed)
+    def _tensor(self) -> Tensor:
+        if self._traced is None:
+            self._traced = _views.transpose(self.matrix)
+        return self._traced
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.matrix.shape[::-1]
+
+    @property
+    def dtype(self) -> str:
+        return self.matrix.dtype
+
+    def __len__(self) -> int:
+        return len(self._tensor())
+
+    def __repr__(self) -> str:
+        return "Tensor(%s)" % "x".join([*map(str, self.shape), self.dtype])
 
 
-def _axis(tensor: Tensor, axis: int) -> int:
-    try:
-        number = to_index(axis)
-    except TypeError:
-        trace_error("axis is %r, expected an int or None" % (axis,))
-    if not -len(tensor.shape) <= number < len(tensor.shape):
-        trace_error("axis %d of %s" % (number, tensor))
-    return number % len(tensor.shape)
+def matmul(left: Any, right: Any) -> Tensor:
+    """NumPy's product: matrices in the last two dimensions, those in front broadcast,
+    and a vector is a matrix of one row or column. Transposed matrices are flags."""
+    def matrix(value: Any) -> tuple[Tensor, bool]:
+        if isinstance(value, Transposed) and len(value.shape) == 2:
+            return value.matrix, True
+        return as_tensor(value), False
+
+    (a, trans_a), (b, trans_b) = matrix(left), matrix(right)
+    for tensor in (a, b):
+        if not tensor.shape:
+            trace_error("%s @ %s: a product is of tensors of rank 1 or more" % (a, b))
+    is_row, is_column = len(a.shape) == 1, len(b.shape) == 1
+    if is_row:
+        a = _views.unsqueeze(a, 0)
+    if is_column:
+        b = _views.unsqueeze(b, 1)
+    if trans_b and not trans_a and not is_row:
+        return ops.linear(a, b)
+    product = ops.matmul(a, b, transA=trans_a, transB=trans_b)
+    if is_column:
+        product = _views.squeeze(product, -1)
+    return _views.squeeze(product, -1 if is_column else -2) if is_row else product
 
 
 def _is_number(value: Any) -> bool:
@@ -231,13 +323,7 @@ def broadcast(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
     missing = len(shape) - len(own)
     if missing < 0 or any(d not in (1, to) for d, to in zip(own, shape[missing:])):
         trace_error("%s does not broadcast to %s" % (tensor, shape))
-    for axis, (dim, to) in enumerate(zip(own, shape[missing:])):
-        if dim != to:
-            grown = (*tensor.shape[:axis], to, *tensor.shape[axis + 1:])
-            tensor = ops.expand(tensor, axis=axis, shape=grown)
-    if missing:
-        tensor = ops.expand(tensor, axis=missing - 1, shape=shape)
-    return tensor
+    return tensor if own == tuple(shape) else ops.broadcast(tensor, shape=shape)
 
 
 def _common_shape(a: Tensor, b: Tensor) -> tuple[int, ...]:

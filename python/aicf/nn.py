@@ -22,7 +22,7 @@ from ._tensor import Operators, Tensor
 from ._tracing import active_trace, as_tensor, current_trace, trace_error, unit
 
 __all__ = [
-    "GELU", "Buffer", "Dropout", "Identity", "LayerNorm", "Linear", "Module",
+    "GELU", "Buffer", "Dropout", "Flatten", "Identity", "LayerNorm", "Linear", "Module",
     "ModuleList", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax",
     "Tanh",
 ]
@@ -438,6 +438,19 @@ class Dropout(Module):
 
     def extra_repr(self) -> str:
         return "p=%g" % self.p
+
+
+class Flatten(Module):
+    """Dimensions `start` to `end` as one: without numbers all but the first."""
+
+    def __init__(self, start: int = 1, end: int = -1) -> None:
+        self.start, self.end = start, end
+
+    def forward(self, x: Any) -> Tensor:
+        return as_tensor(x).flatten(self.start, self.end)
+
+    def extra_repr(self) -> str:
+        return "%d, %d" % (self.start, self.end)
 
 
 class _Pointwise(Module):

@@ -62,4 +62,11 @@ OP_ATTRS = {
     "step_decay": (60, "LRSD", "<ddq", ("start", "factor", "every", )),
     "polynomial_decay": (61, "LRPD", "<ddqd", ("start", "end", "steps", "power", )),
     "rate_table": (62, "", "<", ()),
+    "reduce_mean": (63, "RMEA", "<q", ("axis", )),
+    "reduce_max": (64, "RMAX", "<q", ("axis", )),
+    "reduce_min": (65, "RMIN", "<q", ("axis", )),
+    "extremum_bwd": (66, "EXTB", "<q", ("axis", )),
+    "pad": (67, "PADZ", "<qqq", ("axis", "begin", "step", )),
+    "concat": (68, "CCAT", "<q", ("axis", )),
+    "batched_gemm": (69, "BGEM", "<ii", ("transA", "transB", )),
 }

@@ -31,12 +31,14 @@ __all__ = [
     "bce_with_logits",
     "bce_with_logits_grad",
     "bias_corr",
+    "broadcast",
     "cast",
     "clip_factor",
+    "concat",
     "copy",
     "count_equal",
     "dropout",
-    "expand",
+    "extremum_bwd",
     "fill_like",
     "gather_rows",
     "gelu",
@@ -56,13 +58,18 @@ __all__ = [
     "mse_grad",
     "mse_loss",
     "mul",
+    "pad",
     "polynomial_decay",
     "rate_table",
     "reciprocal",
     "record",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
     "reduce_sum",
     "relu",
     "relu_bwd",
+    "reshape",
     "save",
     "scale",
     "sgd_step",
@@ -71,6 +78,7 @@ __all__ = [
     "sigmoid_bwd",
     "silu",
     "silu_bwd",
+    "slice",
     "softmax",
     "softmax_bwd",
     "softmax_cross_entropy",
@@ -81,6 +89,7 @@ __all__ = [
     "sub",
     "tanh",
     "tanh_bwd",
+    "transpose",
 ]
 
 #: What the compiler makes of a training step; users rarely write it.
@@ -90,6 +99,7 @@ MACHINERY = [
     "bce_with_logits_grad",
     "bias_corr",
     "clip_factor",
+    "extremum_bwd",
     "gelu_bwd",
     "global_norm",
     "l1_grad",
@@ -266,6 +276,26 @@ def bias_corr(step: Tensor, *, beta1: float = 0.9, beta2: float = 0.999, dtype: 
     return _emit1("aicf.bias_corr", [step], {"beta1": _float(beta1), "beta2": _float(beta2), "dtype": None if dtype is None else _dtype(dtype)})
 
 
+def broadcast(x: Tensor, *, shape: Sequence[int]) -> Tensor:
+    r"""y = x repeated to another shape, by NumPy's rule
+
+    Dimensions are compared from the last one: one of size 1 repeats, and so does
+    one that x does not have.
+    - C1: `shape` is y's: up to 8 numbers in [1, 2^31), and no fewer than x has
+      dimensions.
+    - C2: each of x's dimensions is 1 or y's, counted from the last.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.broadcast", [x], {"shape": _ints(shape)})
+
+
 def cast(x: Tensor, *, dtype: DType) -> Tensor:
     r"""y = x converted to y's element type, rounded to nearest even
 
@@ -304,6 +334,25 @@ def clip_factor(norm: Tensor, inv_scale: Tensor | None = None, *, max_norm: floa
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.clip_factor", [norm, inv_scale], {"max_norm": _float(max_norm)})
+
+
+def concat(parts: Sequence[Tensor], *, axis: int) -> Tensor:
+    r"""y = the parts one behind the other along dimension `axis`
+
+    - C1: `axis` is a dimension of the parts.
+    - C2: the parts and y have the same element type.
+    - C3: the parts have the same shape but for dimension `axis`, and y's is theirs with the sum of their sizes there.
+    - `axis` is any number.
+
+    Args:
+        parts: variadic of tensor of f16, bf16, f32, f64, i32 or i64, one or more.
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.concat", [parts], {"axis": _int(axis)})
 
 
 def copy(x: Tensor) -> Tensor:
@@ -370,27 +419,24 @@ def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
     return _emit1("aicf.dropout", [x, step], {"p": _float(p), "seed": _int(seed)})
 
 
-def expand(x: Tensor, *, axis: int = 0, shape: Sequence[int]) -> Tensor:
-    r"""y = x repeated along dimension `axis`
+def extremum_bwd(dy: Tensor, index: Tensor, *, axes: Sequence[int], shape: Sequence[int]) -> Tensor:
+    r"""gradient of reduce_max and reduce_min
 
-    The inverse of reduce_sum's shapes: x has dimension `axis` with size 1, or does
-    not have it, or lacks all dimensions up to it. Its shape says which.
-
-    - C1: `axis` is a dimension of y.
-    - C2: x and y have the same element type.
-    - C3: x has y's shape with dimension `axis` dropped or 1, or with dimensions 0 to `axis` dropped.
-    - C4: `shape` is y's: 1 to 8 numbers in [1, 2^31).
-    - `axis` is any number.
+    dx is dy at the element that `index` names, and zero elsewhere.
+    - C1: `axes` are different dimensions of dx, in order; `shape` is dx's: up to 8
+      numbers in [1, 2^31).
+    - C2: dy and index have dx's shape without the axes, or with them as 1.
 
     Args:
-        x: tensor of f16, bf16, f32 or f64.
+        dy: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32.
     Returns:
-        y: tensor of f16, bf16, f32 or f64.
+        dx: tensor of f16, bf16, f32 or f64.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.expand", [x], {"axis": _int(axis), "shape": _ints(shape)})
+    return _emit1("aicf.extremum_bwd", [dy, index], {"axes": _ints(axes), "shape": _ints(shape)})
 
 
 def fill_like(x: Tensor, *, value: float) -> Tensor:
@@ -617,13 +663,14 @@ def learning_rate(step: Tensor, *, start: float, peak: float, end: float, warmup
     return _emit1("aicf.learning_rate", [step], {"start": _float(start), "peak": _float(peak), "end": _float(end), "warmup": _int(warmup), "steps": _int(steps), "cosine": _bool(cosine), "dtype": None if dtype is None else _dtype(dtype)})
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    r"""y = x·Wᵀ + b
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, transW: bool = True) -> Tensor:
+    r"""y = x·Wᵀ + b, or x·W + b
 
-    x is [..., K], W is [N, K] (PyTorch's layout), b is [N], y is [..., N], with
-    one dimension or more for the dots.
+    x is [..., K], W is [N, K] (PyTorch's layout) or, where `transW` is false,
+    [K, N] (that of JAX), b is [N], y is [..., N], with one dimension or more for the
+    dots.
     - C1: x has rank 2 or more, W has rank 2.
-    - C2: W's dimension 1 is x's last dimension.
+    - C2: W's K is x's last dimension.
     - C3: b is [N].
     - C4: x, W and b have the same element type.
 
@@ -637,15 +684,16 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.linear", [x, weight, bias], {})
+    return _emit1("aicf.linear", [x, weight, bias], {"transW": _bool(transW)})
 
 
-def linear_bwd(dy: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def linear_bwd(dy: Tensor, x: Tensor, weight: Tensor, *, transW: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     r"""gradients of linear
 
-    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows.
+    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows; where
+    `transW` is false, dx = dy·Wᵀ and dW = xᵀ·dy.
     - C1: x has rank 2 or more, W has rank 2.
-    - C2: dy is [..., N] for x [..., K] and W [N, K].
+    - C2: dy is [..., N] for x [..., K] and W [N, K], or [K, N].
     - C3: dy, x and W have the same element type.
 
     Args:
@@ -660,7 +708,7 @@ def linear_bwd(dy: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, T
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    r0, r1, r2 = _emit("aicf.linear_bwd", [dy, x, weight], {})
+    r0, r1, r2 = _emit("aicf.linear_bwd", [dy, x, weight], {"transW": _bool(transW)})
     return r0, r1, r2
 
 
@@ -725,21 +773,16 @@ def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_facto
 
 
 def matmul(a: Tensor, b: Tensor, *, transA: bool = False, transB: bool = False) -> Tensor:
-    r"""c[M,N] = op(a) · op(b)
+    r"""c = op(a) · op(b), matrix by matrix
 
-    Matrix product of one float type; `op` transposes where `transA` or `transB` is
-    set. op(a) is [M,K], op(b) is [K,N]. A tensor of higher rank is the matrix of
-    its rows along the last dimension: a may be one, and b where a is transposed
-    and b is not, as in the gradient of a weight. Inside a body c has a's element
-    type.
-
-    - C1: a has rank 2 or more; b has rank 2, or more where a is transposed and b is not.
-    - C2: a, b and c have the same element type, or a and b are f16 or bf16 and c is f32.
+    The last two dimensions are matrices: op(a) is [..., M, K], op(b) [..., K, N]
+    and c [..., M, N]; `op` transposes them where `transA` or `transB` is set. The
+    dimensions in front broadcast by NumPy's rule.
+    - C1: a and b have rank 2 or more.
+    - C2: a and b have the same element type.
     - C3: op(a)'s columns are op(b)'s rows (K).
-    - C4: c is [op(a)'s rows, op(b)'s columns], where a is not transposed with a's dimensions but the last for its rows.
-    - C5: a and b have fewer than 2^31 rows.
-    - `transA` is 0 or 1.
-    - `transB` is 0 or 1.
+    - C4: the dimensions in front of the matrices are the same, counted from the
+      last, or 1, or absent.
 
     Args:
         a: tensor of f16, bf16, f32 or f64.
@@ -827,6 +870,31 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     return _emit1("aicf.mul", [a, b], {})
 
 
+def pad(x: Tensor, *, axis: int, begin: int = 0, step: int = 1, size: int) -> Tensor:
+    r"""y = x in the midst of zeros along dimension `axis`
+
+    Index begin + i·step of y's dimension is index i of x's; all others are zero.
+    The gradient of a slice.
+
+    - C1: `axis` is a dimension of x.
+    - C2: x and y have the same element type.
+    - C3: y has x's shape but for dimension `axis`, where begin + (x's size - 1)·step is below y's size.
+    - C4: `size`, y's in dimension `axis`, is in [1, 2^31).
+    - `axis` is any number.
+    - `begin` is a number in [0, 2^31).
+    - `step` is a number in [1, 2^31).
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pad", [x], {"axis": _int(axis), "begin": _int(begin), "step": _int(step), "size": _int(size)})
+
+
 def polynomial_decay(step: Tensor, *, start: float, end: float, steps: int, power: float, dtype: DType | None = None) -> Tensor:
     r"""lr = end + (start - end)·(1 - min(step, steps)/steps)^power
 
@@ -906,17 +974,35 @@ def record(history: Tensor, value: Tensor, step: Tensor) -> Tensor:
     return _emit1("aicf.record", [history, value, step], {})
 
 
-def reduce_sum(x: Tensor, *, axis: int = 0, keepdim: bool = False, leading: bool = False) -> Tensor:
-    r"""y = x summed over dimension `axis`
+def reduce_max(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    r"""y = the largest of x over `axes`, and where it is
 
-    Whether the dimension is kept (as 1) or dropped, or all up to it are summed,
-    shows in y's shape.
+    `index` counts the elements that are compared in row-major order of the axes;
+    of equal ones the first counts, and a NaN counts before all others, as in
+    PyTorch. The gradient goes to that element alone. With `keepdim` the axes stay,
+    as 1.
 
-    - C1: `axis` is a dimension of x.
-    - C2: x and y have the same element type.
-    - C3: y has x's shape with dimension `axis` dropped or 1, or with dimensions 0 to `axis` dropped.
-    - C4: with `keepdim` dimension `axis` stays, as 1; with `leading` all dimensions up to it are summed, and none stays.
-    - `axis` is any number.
+    - C1: `axes` are different dimensions of x, in order.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1 = _emit("aicf.reduce_max", [x], {"axes": _ints(axes), "keepdim": _bool(keepdim)})
+    return r0, r1
+
+
+def reduce_mean(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> Tensor:
+    r"""y = the mean of x over `axes`
+
+    With `keepdim` the axes stay, as 1. 16-bit values are summed and divided in f32.
+
+    - C1: `axes` are different dimensions of x, in order.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -926,7 +1012,48 @@ def reduce_sum(x: Tensor, *, axis: int = 0, keepdim: bool = False, leading: bool
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.reduce_sum", [x], {"axis": _int(axis), "keepdim": _bool(keepdim), "leading": _bool(leading)})
+    return _emit1("aicf.reduce_mean", [x], {"axes": _ints(axes), "keepdim": _bool(keepdim)})
+
+
+def reduce_min(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    r"""y = the smallest of x over `axes`, and where it is
+
+    `index` counts the elements that are compared in row-major order of the axes;
+    of equal ones the first counts, and a NaN counts before all others, as in
+    PyTorch. The gradient goes to that element alone. With `keepdim` the axes stay,
+    as 1.
+
+    - C1: `axes` are different dimensions of x, in order.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1 = _emit("aicf.reduce_min", [x], {"axes": _ints(axes), "keepdim": _bool(keepdim)})
+    return r0, r1
+
+
+def reduce_sum(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> Tensor:
+    r"""y = x summed over `axes`
+
+    With `keepdim` the axes stay, as 1. No axes: y is x.
+
+    - C1: `axes` are different dimensions of x, in order.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.reduce_sum", [x], {"axes": _ints(axes), "keepdim": _bool(keepdim)})
 
 
 def relu(x: Tensor) -> Tensor:
@@ -960,6 +1087,23 @@ def relu_bwd(dy: Tensor, saved: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.relu_bwd", [dy, saved], {})
+
+
+def reshape(x: Tensor, *, shape: Sequence[int]) -> Tensor:
+    r"""y = x's elements in row-major order in another shape
+
+    - C1: `shape` is y's: up to 8 numbers in [1, 2^31), whose product is the number
+      of x's elements.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.reshape", [x], {"shape": _ints(shape)})
 
 
 def save(x: Tensor) -> Tensor:
@@ -1117,6 +1261,26 @@ def silu_bwd(dy: Tensor, x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.silu_bwd", [dy, x], {})
+
+
+def slice(x: Tensor, *, begin: Sequence[int], end: Sequence[int], step: Sequence[int] | None = None) -> Tensor:
+    r"""y = x[begin:end:step] in each dimension
+
+    Python's slices: index i of y's dimension d is index begin[d] + i·step[d] of
+    x's, below end[d]. Without `step` every index.
+    - C1: `begin`, `end` and `step` have a number for each of x's dimensions.
+    - C2: in each dimension 0 <= begin < end <= x's size, and step is in
+      [1, 2^31).
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.slice", [x], {"begin": _ints(begin), "end": _ints(end), "step": None if step is None else _ints(step)})
 
 
 def softmax(x: Tensor) -> Tensor:
@@ -1312,6 +1476,23 @@ def tanh_bwd(dy: Tensor, y: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.tanh_bwd", [dy, y], {})
+
+
+def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
+    r"""y = x with its dimensions in another order
+
+    Dimension i of y is dimension `permutation`[i] of x, as in numpy.transpose.
+    - C1: `permutation` has each of x's dimensions once.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32 or i64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.transpose", [x], {"permutation": _ints(permutation)})
 
 
 def __getattr__(name: str) -> Any:

@@ -54,7 +54,8 @@ func.func @products(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %rows: tensor<2x5x
 // One body: a gelu in PyTorch's words, a gate, a broadcast row, a number.
 // CHECK-LABEL: func.func @body
 // CHECK-DAG: %[[G:.*]] = aicf.gelu %{{.*}} : tensor<4x3xf32>
-// CHECK-DAG: %[[R:.*]] = aicf.expand %{{.*}} to [4, 3] {axis = 1 : i64} : tensor<4xf32>
+// CHECK-DAG: %[[C:.*]] = aicf.reshape %{{.*}} to [4, 1] : tensor<4xf32>
+// CHECK-DAG: %[[R:.*]] = aicf.broadcast %[[C]] to [4, 3] : tensor<4x1xf32>
 // CHECK-DAG: %[[S:.*]] = aicf.sigmoid %[[R]]
 // CHECK: %[[M:.*]] = aicf.mul %{{.*}}, %{{.*}}
 // CHECK: aicf.scale %[[M]] {factor = 2.500000e-01 : f64}
@@ -87,7 +88,7 @@ func.func @body(%x: tensor<4x3xf32>, %r: tensor<4xf32>) -> tensor<4x3xf32> {
 // CHECK-LABEL: func.func @loss
 // CHECK: %[[D:.*]] = aicf.sub
 // CHECK: %[[Q:.*]] = aicf.mul %[[D]], %[[D]]
-// CHECK: %[[S:.*]] = aicf.reduce_sum %[[Q]] {axis = 1 : i64, leading = true}
+// CHECK: %[[S:.*]] = aicf.reduce_sum %[[Q]] over [0, 1]
 // CHECK: aicf.scale %[[S]]
 func.func @loss(%x: tensor<4x2xf32>, %t: tensor<4x2xf32>) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>

@@ -42,9 +42,10 @@ func.func @sums(
   // CHECK: %[[ONE:.*]] = aicf.fill_like %[[M]] {value = 1.0
   // CHECK: %[[SHARE:.*]] = aicf.scale %[[ONE]] {factor = 1.250000e-01
   // CHECK: %[[NARROW:.*]] = aicf.cast %[[SHARE]] to bf16
-  // CHECK: %[[DS:.*]] = aicf.expand %[[NARROW]] to [8] : tensor<bf16>
-  // CHECK: aicf.expand %[[DS]] to [2, 3, 8] {axis = 1 : i64} : tensor<8xbf16>
-  %s = aicf.reduce_sum %W {axis = 1, leading = true} : tensor<2x3x8xbf16>
+  // CHECK: %[[DS:.*]] = aicf.broadcast %[[NARROW]] to [8] : tensor<bf16>
+  // CHECK: %[[KEPT:.*]] = aicf.reshape %[[DS]] to [1, 1, 8] : tensor<8xbf16>
+  // CHECK: aicf.broadcast %[[KEPT]] to [2, 3, 8] : tensor<1x1x8xbf16>
+  %s = aicf.reduce_sum %W over [0, 1] : tensor<2x3x8xbf16>
   %m = aicf.mean %s : tensor<8xbf16>
   %v = aicf.mean %V : tensor<f32>
   %l = aicf.add %m, %v : tensor<f32>, tensor<f32>
@@ -53,19 +54,20 @@ func.func @sums(
 
 // -----
 
-// An expansion's derivative is the sum that fits.
-// CHECK-LABEL: @expansions
-func.func @expansions(
+// A broadcast's derivative is the sum that fits.
+// CHECK-LABEL: @broadcasts
+func.func @broadcasts(
     %W: tensor<3xf32> {aicf.role = "param", aicf.name = "W"},
     %V: tensor<1x3xf32> {aicf.role = "param", aicf.name = "V"},
     %t: tensor<2x3xf32> {aicf.role = "input", aicf.name = "t"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // CHECK: aicf.reduce_sum %{{.*}} {axis = 1 : i64, leading = true} : tensor<4x2x3xf32>
-  // CHECK: aicf.reduce_sum %{{.*}} {keepdim = true} : tensor<2x3xf32>
-  // CHECK: aicf.reduce_sum %{{.*}} : tensor<2x3xf32>
-  %a = aicf.expand %W to [2, 3] : tensor<3xf32>
-  %b = aicf.expand %V to [2, 3] : tensor<1x3xf32>
-  %c = aicf.expand %W to [4, 2, 3] {axis = 1} : tensor<3xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} over [0, 1] : tensor<4x2x3xf32>
+  // CHECK: %[[DV:.*]] = aicf.reduce_sum %{{.*}} over [0] : tensor<2x3xf32>
+  // CHECK: aicf.reshape %[[DV]] to [1, 3]
+  // CHECK: aicf.reduce_sum %{{.*}} over [0] : tensor<2x3xf32>
+  %a = aicf.broadcast %W to [2, 3] : tensor<3xf32>
+  %b = aicf.broadcast %V to [2, 3] : tensor<1x3xf32>
+  %c = aicf.broadcast %W to [4, 2, 3] : tensor<3xf32>
   %ab = aicf.mul %a, %b : tensor<2x3xf32>, tensor<2x3xf32>
   %l = aicf.bce_with_logits %ab, %t : tensor<2x3xf32>, tensor<2x3xf32>
   %m = aicf.mean %c : tensor<4x2x3xf32>

@@ -47,25 +47,3 @@ func.func @statistics(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"}
   %l = aicf.mse_loss %rstd, %t : tensor<4xf32>, tensor<4xf32>
   return %l : tensor<f32>
 }
-
-// -----
-
-func.func @transposed_rows(%W: tensor<2x4x3xf32> {aicf.role = "param", aicf.name = "W"},
-                           %x: tensor<5x8xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'aicf.matmul' op no derivative: its rows are those of 'tensor<2x4x3xf32>' and of 'tensor<5x8xf32>'}}
-  %y = aicf.matmul %W, %x {transA = true, transB = true} : tensor<2x4x3xf32>, tensor<5x8xf32>
-  %l = aicf.mean %y : tensor<3x5xf32>
-  return %l : tensor<f32>
-}
-
-// -----
-
-func.func @other_rows(%x: tensor<2x4x3xf32> {aicf.role = "input", aicf.name = "x"},
-                      %W: tensor<8x5xf32> {aicf.role = "param", aicf.name = "W"})
-    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'aicf.matmul' op no derivative: its rows are those of 'tensor<2x4x3xf32>' and of 'tensor<8x5xf32>'}}
-  %y = aicf.matmul %x, %W {transA = true} : tensor<2x4x3xf32>, tensor<8x5xf32>
-  %l = aicf.mean %y : tensor<3x5xf32>
-  return %l : tensor<f32>
-}

@@ -32,6 +32,49 @@ func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
+// Tests that what sees a save of a view sees the view's base.
+// CHECK-LABEL: func.func @views
+// CHECK-SAME: (%[[X:.*]]: tensor<2x6xf32>
+// CHECK-NEXT: aicf_rt.view %[[X]][6]
+// CHECK-NEXT: %[[V:.*]] = aicf_rt.view %[[X]][8] : tensor<2x6xf32> to tensor<2xf32>
+// CHECK-NEXT: aicf_rt.call relu(%[[V]])
+func.func @views(%x: tensor<2x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<2xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.view %x[6] : tensor<2x6xf32> to tensor<2x3xf32>
+  %1 = aicf_rt.call copy_saved(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = aicf_rt.view %1[2] : tensor<2x3xf32> to tensor<2xf32>
+  %3 = aicf_rt.call relu(%2) : (tensor<2xf32>) -> tensor<2xf32>
+  return %3 : tensor<2xf32>
+}
+
+// -----
+
+// Tests that a save stays where it is seen in an order that its operand has not.
+// CHECK-LABEL: func.func @turned
+// CHECK: copy_saved
+func.func @turned(%x: tensor<2x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<12xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.view %x[0] : tensor<2x6xf32> to tensor<6x2xf32, #aicf_rt.strided<[1, 6]>>
+  %1 = aicf_rt.call copy_saved(%0) : (tensor<6x2xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x2xf32>
+  %2 = aicf_rt.view %1[0] : tensor<6x2xf32> to tensor<12xf32>
+  %3 = aicf_rt.call relu(%2) : (tensor<12xf32>) -> tensor<12xf32>
+  return %3 : tensor<12xf32>
+}
+
+// -----
+
+// Tests that a returned save of a view stays: a result has storage of its own.
+// CHECK-LABEL: func.func @returned_view
+// CHECK: copy_saved
+func.func @returned_view(%x: tensor<2x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<12xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.view %x[0] : tensor<2x6xf32> to tensor<12xf32>
+  %1 = aicf_rt.call copy_saved(%0) : (tensor<12xf32>) -> tensor<12xf32>
+  return %1 : tensor<12xf32>
+}
+
+// -----
+
 // Tests that functions that are not entries are left alone.
 // CHECK-LABEL: func.func private @other
 // CHECK-NEXT: aicf_rt.call copy_saved(

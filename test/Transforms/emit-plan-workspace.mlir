@@ -13,6 +13,6 @@ func.func @predict(%x: tensor<512x512xbf16> {aicf.role = "input", aicf.name = "x
     -> (tensor<512xbf16> {aicf.name = "y"}) {
   %0 = aicf.linear %x, %w : tensor<512x512xbf16>, tensor<512x512xbf16>
   %1 = aicf.relu %0 : tensor<512x512xbf16>
-  %2 = aicf.reduce_sum %1 : tensor<512x512xbf16>
+  %2 = aicf.reduce_sum %1 over [0] : tensor<512x512xbf16>
   return %2 : tensor<512xbf16>
 }

@@ -41,7 +41,7 @@ func.func @attributes(%x: tensor<2x4xf32> {aicf.role = "input", aicf.name = "x"}
   // CHECK-NEXT: aicf_rt.call copy_saved(
   %s = aicf.save %x : tensor<2x4xf32>
   // CHECK-NEXT: aicf_rt.call reduce_sum(%{{.*}}) {axis = 1} vids {{.*}} : (tensor<2x4xf32>) -> tensor<2x1xf32>
-  %y = aicf.reduce_sum %s {axis = 1 : i64, keepdim = true} : tensor<2x4xf32>
+  %y = aicf.reduce_sum %s over [1] {keepdim = true} : tensor<2x4xf32>
   // CHECK-NEXT: aicf_rt.call mse_grad(%{{.*}}, %{{.*}}) {scale = 1.000000e+00} vids {{.*}}
   %g = aicf.mse_grad %s, %x {scale = 1.0} : tensor<2x4xf32>, tensor<2x4xf32>
   // CHECK-NEXT: return

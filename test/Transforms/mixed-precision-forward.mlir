@@ -66,8 +66,8 @@ func.func @sum(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
     attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
   // CHECK: %[[Y:.*]] = aicf.linear %{{.*}} : tensor<4x8x[[T:b?f16]]>
   // CHECK: %[[WIDE:.*]] = aicf.cast %[[Y]] to f32
-  // CHECK: aicf.reduce_sum %[[WIDE]] {axis = 1 : i64, leading = true} : tensor<4x8xf32>
+  // CHECK: aicf.reduce_sum %[[WIDE]] over [0, 1] : tensor<4x8xf32>
   %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<8x8xf32>
-  %l = aicf.reduce_sum %y {axis = 1, leading = true} : tensor<4x8xf32>
+  %l = aicf.reduce_sum %y over [0, 1] : tensor<4x8xf32>
   return %l : tensor<f32>
 }

@@ -71,3 +71,13 @@ func.func @legal(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
   %1 = aicf_rt.call step_inc(%t) : (tensor<i64>) -> tensor<i64>
   return %0, %1 : tensor<4xf32>, tensor<i64>
 }
+
+// -----
+
+// Tests that what is returned has storage of its own; aicf-lower-to-rt copies it.
+func.func @a_view(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<8x4xf32, #aicf_rt.strided<[1, 8]>> {aicf.name = "y"}) {
+  %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
+  // expected-error @+1 {{returns a view as result 0: an output or update has storage of its own}}
+  return %t : tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
+}

@@ -110,8 +110,8 @@ func.func @train(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
   %13 = aicf.relu %12 : tensor<4x8xf32>
   %14 = aicf.cast %13 to bf16 : tensor<4x8xf32>
   %15 = aicf.cast %14 to f32 : tensor<4x8xbf16>
-  %16 = aicf.reduce_sum %15 : tensor<4x8xf32>
-  %17 = aicf.expand %16 to [4, 8] : tensor<8xf32>
+  %16 = aicf.reduce_sum %15 over [0] : tensor<4x8xf32>
+  %17 = aicf.broadcast %16 to [4, 8] : tensor<8xf32>
   %18 = aicf.relu_bwd %17, %13 : tensor<4x8xf32>, tensor<4x8xf32>
   %19 = aicf.tanh_bwd %18, %6 : tensor<4x8xf32>, tensor<4x8xf32>
   %20 = aicf.silu_bwd %19, %4 : tensor<4x8xf32>, tensor<4x8xf32>

@@ -19,6 +19,30 @@ using namespace aicf::tblgen;
 
 namespace {
 
+/// The operands that may be views, of the kinds that the row is for.
+void emitStrided(const Kernel &k, raw_ostream &os) {
+  StringRef separator = ", .strided = {{";
+  size_t count = 0;
+  for (const Record *s : k.family->getValueAsListOfDefs("strided")) {
+    auto kind = llvm::find_if(k.kinds, [&](const Primitive *p) {
+      return p->record == s->getValueAsDef("kind");
+    });
+    if (kind == k.kinds.end())
+      continue;
+    os << separator << "{OpKind::" << (*kind)->cppName() << ", "
+       << positionOf((*kind)->record, (*kind)->operands,
+                     s->getValueAsString("operand"))
+       << ", StrideRule::" << factOf(s, "rule") << "}";
+    separator = ", ";
+    ++count;
+  }
+  if (count > 4)
+    PrintFatalError(k.family, "'" + k.kid() + "' takes " + Twine(count) +
+                                  " operands as views, the limit is 4");
+  if (count)
+    os << "}, " << count << "}";
+}
+
 /// ".field = value" for what differs from a row's defaults.
 void emitRow(const Kernel &k, raw_ostream &os) {
   auto [in, bytes] = dtypeOf(k.family, k.in);
@@ -47,11 +71,13 @@ void emitRow(const Kernel &k, raw_ostream &os) {
   for (StringRef flag : {"fusesForFree", "takesPads"})
     if (k.family->getValueAsBit(flag))
       os << ", ." << flag << " = true";
+  emitStrided(k, os);
   os << ")\n";
 }
 
 bool emitRows(const RecordKeeper &records, raw_ostream &os) {
-  std::vector<Kernel> kernels = allKernels(records, allPrimitives(records));
+  std::vector<Primitive> kinds = allPrimitives(records);
+  std::vector<Kernel> kernels = allKernels(records, kinds);
   emitFileTop("Rows.def", "the kernels of each device", "", os);
   os << "// Define AICF_ROWS_OF_<device>, and AICF_ROW(KID, kind or pattern, "
         "fields of KernelRow) for all\n// rows or AICF_ROW_<provider> for "

@@ -303,11 +303,12 @@ aicf::tblgen::allKernels(const RecordKeeper &records,
   std::vector<Kernel> kernels;
   llvm::StringSet<> names;
   auto add = [&](const Record *family, StringRef pattern,
-                 const std::string &cppName) {
+                 const std::string &cppName,
+                 const std::vector<const Primitive *> &of) {
     for (const Record *v : family->getValueAsListOfDefs("variants")) {
       kernels.push_back({family, pattern, cppName, v->getValueAsString("input"),
                          v->getValueAsString("output"),
-                         v->getValueAsInt("width")});
+                         v->getValueAsInt("width"), of});
       std::string kid = kernels.back().kid();
       if (!names.insert((kernels.back().fact("device") + kid).str()).second)
         PrintFatalError(family, "there are two kernels '" + kid + "'");
@@ -319,11 +320,15 @@ aicf::tblgen::allKernels(const RecordKeeper &records,
               ? kind.isPointwise()
               : llvm::is_contained(family->getValueAsListOfDefs("kinds"),
                                    kind.record))
-        add(family, kind.name, kind.cppName());
-  for (const Pattern &pattern : allBodyPatterns(records, kinds))
+        add(family, kind.name, kind.cppName(), {&kind});
+  for (const Pattern &pattern : allBodyPatterns(records, kinds)) {
+    std::vector<const Primitive *> of;
+    for (const Node &node : pattern.nodes)
+      of.push_back(node.kind);
     for (const Record *family : families)
       if (llvm::is_contained(family->getValueAsListOfDefs("patterns"),
                              pattern.record))
-        add(family, pattern.name, pattern.cppName());
+        add(family, pattern.name, pattern.cppName(), of);
+  }
   return kernels;
 }

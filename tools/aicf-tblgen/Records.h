@@ -126,6 +126,7 @@ struct Kernel {
   std::string cppName; ///< of the same
   StringRef in, out;
   int64_t width;
+  std::vector<const Primitive *> kinds; ///< of its body's primitives
 
   StringRef text(StringRef field) const {
     return family->getValueAsString(field);

@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
   mlir::ExecutionEngineOptions options;
   // Each function runs a few times on small tensors: compiling is the cost.
   options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::None;
-  llvm::StringRef libraries[] = {AICF_FLOAT16_UTILS};
+  llvm::StringRef libraries[] = {AICF_FLOAT16_UTILS, AICF_C_RUNNER_UTILS};
   options.sharedLibPaths = libraries;
   auto engine = mlir::ExecutionEngine::create(*module, options);
   if (!engine)

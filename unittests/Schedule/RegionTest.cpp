@@ -80,6 +80,11 @@ TEST(Region, BoxesOfOneArrayAreExact) {
   std::mt19937 random(7);
   const std::vector<std::vector<int64_t>> shapes = {
       {24}, {4, 6}, {3, 4, 5}, {2, 3, 2, 4}, {5, 1, 3}};
+  auto randomRun = [&](int64_t elements) -> Value { // in the middle of rows
+    auto begin = int64_t(random()) % elements;
+    auto end = begin + 1 + int64_t(random()) % (elements - begin);
+    return {4 * uint64_t(begin), TensorDesc(DType::F32, {end - begin})};
+  };
   size_t numApart = 0, numCovered = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto &shape = shapes[random() % shapes.size()];
@@ -93,6 +98,9 @@ TEST(Region, BoxesOfOneArrayAreExact) {
     std::vector<Value> parts;
     for (size_t n = random() % 12; n > 0; --n)
       parts.push_back(randomBox(random, shape, DType::F32));
+    Value run = randomRun(TensorDesc(DType::F32, shape).elements());
+    ASSERT_EQ(a.region.overlaps(run.region), a.overlaps(run)) << round;
+    parts.push_back(run);
     ASSERT_EQ(Region::isCovered(a.region, regionsOf(parts)),
               isCovered(a, parts))
         << round;
@@ -100,6 +108,30 @@ TEST(Region, BoxesOfOneArrayAreExact) {
   }
   EXPECT_GT(numApart, 100u);
   EXPECT_GT(numCovered, 100u);
+}
+
+/// Slices in steps that no row is a multiple of, of what was written as a whole.
+TEST(Region, ARunCoversEveryViewOfItself) {
+  std::mt19937 random(10);
+  const Value run{0, TensorDesc(DType::F32, {60})};
+  for (int round = 0; round < 500; ++round) {
+    std::vector<int64_t> extents, strides;
+    int64_t last = 0;
+    for (size_t i = 1 + random() % 3; i > 0; --i) {
+      extents.push_back(1 + int64_t(random() % 4));
+      strides.push_back(int64_t(random() % 9));
+      last += (extents.back() - 1) * strides.back();
+    }
+    if (last >= 60)
+      continue;
+    TensorDesc desc = TensorDesc::strided(DType::F32, extents, strides);
+    const Value view{4 * (random() % uint64_t(60 - last)), desc};
+    EXPECT_TRUE(Region::isCovered(view.region, {&run.region, 1})) << round;
+    const Value half{0, TensorDesc(DType::F32, {30})};
+    EXPECT_EQ(Region::isCovered(view.region, {&half.region, 1}),
+              isCovered(view, {half}))
+        << round;
+  }
 }
 
 TEST(Region, NothingIsMissed) {

@@ -35,8 +35,10 @@ TEST(Inference, OfOperandsThatAreNoRankedTensors) {
     EXPECT_TRUE(failed(step::LinearOp::inferReturnTypes(
         &context, loc, ValueRange{x, weight}, DictionaryAttr(), nullptr, {},
         types)));
-    for (StringRef name : {"aicf.argmax", "aicf.expand", "aicf.reduce_sum",
-                           "aicf.cast", "aicf.softmax"}) {
+    for (StringRef name :
+         {"aicf.argmax", "aicf.broadcast", "aicf.reduce_sum", "aicf.reduce_max",
+          "aicf.reshape", "aicf.slice", "aicf.transpose", "aicf.pad",
+          "aicf.concat", "aicf.cast", "aicf.softmax"}) {
       OperationName op(name, &context);
       auto *inferred = op.getInterface<InferTypeOpInterface>();
       ASSERT_TRUE(inferred) << name.str();

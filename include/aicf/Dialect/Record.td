@@ -111,6 +111,7 @@ def NonNegative : Range<"NonNegative", "a finite number >= 0">;
 def AtLeastOne : Range<"AtLeastOne", "a finite number >= 1">;
 def BelowOne : Range<"BelowOne", "a number in [0, 1)">;
 def Fraction : Range<"Fraction", "a number in (0, 1]">;
+def NonNegative31 : Range<"NonNegative31", "a number in [0, 2^31)">;
 def Positive31 : Range<"Positive31", "a number in [1, 2^31)">;
 def ZeroOrOne : Range<"ZeroOrOne", "0 or 1">;
 

@@ -11,6 +11,19 @@ namespace aicf::test {
 
 std::vector<RuleCase> gemmRuleCases() {
   return {
+      {"batched_gemm NN", "", Code::InvalidArgument,
+       attr(&BatchedGemmAttrs::transA, 2), "transA"},
+      {"batched_gemm NN", "", Code::InvalidArgument,
+       attr(&BatchedGemmAttrs::transB, -1), "transB"},
+      {"batched_gemm NN", "C1", Code::ShapeMismatch, in("a", {3, 3})},
+      {"batched_gemm NN", "C1", Code::ShapeMismatch, in("b", {3, 6})},
+      {"batched_gemm NN", "C2", Code::DTypeMismatch, in("b", F64)},
+      {"batched_gemm NN", "C2", Code::DTypeMismatch, out("c", F64)},
+      {"batched_gemm NN", "C3", Code::ShapeMismatch, in("b", {3, 4, 6})},
+      {"batched_gemm NN", "C3", Code::ShapeMismatch, in("b", {2, 3, 6})},
+      {"batched_gemm NT", "C3", Code::ShapeMismatch, in("b", {2, 3, 6, 4})},
+      {"batched_gemm TN", "C3", Code::ShapeMismatch, in("a", {2, 1, 2, 4, 3})},
+      {"batched_gemm NN", "C4", Code::ShapeMismatch, out("c", {3, 6, 3})},
       {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transA, 2),
        "transA"},
       {"gemm NN", "", Code::InvalidArgument, attr(&GemmAttrs::transA, -1),

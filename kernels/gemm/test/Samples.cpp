@@ -18,10 +18,32 @@ Sample gemm(int64_t m, int64_t n, int transA, int transB) {
           encodeAttrs(GemmAttrs{transA, transB})};
 }
 
+Sample batchedGemm(std::vector<int64_t> batch, int64_t m, int64_t n, int transA,
+                   int transB) {
+  int64_t k = (m + n) / 4 + 1;
+  auto matrices = [&](int64_t rows, int64_t columns) {
+    std::vector<int64_t> shape = batch;
+    shape.insert(shape.end(), {rows, columns});
+    return f(shape);
+  };
+  return {{transA ? matrices(k, m) : matrices(m, k),
+           transB ? matrices(n, k) : matrices(k, n)},
+          {matrices(m, n)},
+          encodeAttrs(BatchedGemmAttrs{transA, transB})};
+}
+
 } // namespace
 
 std::vector<KindRow> gemmSamples() {
   return {
+      {"batched_gemm NN", OpKind::BatchedGemm,
+       [](auto m, auto n) { return batchedGemm({3}, m, n, 0, 0); }},
+      {"batched_gemm NT", OpKind::BatchedGemm,
+       [](auto m, auto n) { return batchedGemm({2, 3}, m, n, 0, 1); }},
+      {"batched_gemm TN", OpKind::BatchedGemm,
+       [](auto m, auto n) { return batchedGemm({2, 1, 2}, m, n, 1, 0); }},
+      {"batched_gemm TT", OpKind::BatchedGemm,
+       [](auto m, auto n) { return batchedGemm({1}, m, n, 1, 1); }},
       {"gemm NN", OpKind::Gemm,
        [](auto m, auto n) { return gemm(m, n, 0, 0); }},
       {"gemm NT", OpKind::Gemm,

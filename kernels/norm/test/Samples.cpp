@@ -39,6 +39,55 @@ std::vector<KindRow> normSamples() {
        [](auto m, auto n) {
          return Sample{{f({m, n})}, {f({})}, encodeAttrs(ReduceSumAttrs{1})};
        }},
+      {"reduce_mean 0", OpKind::ReduceMean,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {f({n})}, encodeAttrs(ReduceMeanAttrs{0})};
+       }},
+      {"reduce_mean middle", OpKind::ReduceMean,
+       [](auto m, auto n) {
+         return Sample{
+             {f({3, m, n})}, {f({3, 1, n})}, encodeAttrs(ReduceMeanAttrs{1})};
+       }},
+      {"reduce_mean 1", OpKind::ReduceMean,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {f({m})}, encodeAttrs(ReduceMeanAttrs{1})};
+       }},
+      {"reduce_max 0", OpKind::ReduceMax,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})},
+                       {f({n}), TensorDesc(DType::I32, {n})},
+                       encodeAttrs(ReduceMaxAttrs{0})};
+       }},
+      {"reduce_max 1", OpKind::ReduceMax,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})},
+                       {f({m, 1}), TensorDesc(DType::I32, {m, 1})},
+                       encodeAttrs(ReduceMaxAttrs{1})};
+       }},
+      {"reduce_min middle", OpKind::ReduceMin,
+       [](auto m, auto n) {
+         return Sample{{f({3, m, n})},
+                       {f({3, n}), TensorDesc(DType::I32, {3, n})},
+                       encodeAttrs(ReduceMinAttrs{1})};
+       }},
+      {"reduce_min all", OpKind::ReduceMin,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})},
+                       {f({}), TensorDesc(DType::I32, {})},
+                       encodeAttrs(ReduceMinAttrs{1})};
+       }},
+      {"extremum_bwd 1", OpKind::ExtremumBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m}), TensorDesc(DType::I32, {m})},
+                       {f({m, n})},
+                       encodeAttrs(ExtremumBwdAttrs{1})};
+       }},
+      {"extremum_bwd middle", OpKind::ExtremumBwd,
+       [](auto m, auto n) {
+         return Sample{{f({3, n}), TensorDesc(DType::I32, {3, n})},
+                       {f({3, m, n})},
+                       encodeAttrs(ExtremumBwdAttrs{1})};
+       }},
       {"expand 0", OpKind::Expand,
        [](auto m, auto n) {
          return Sample{{f({n})}, {f({m, n})}, encodeAttrs(ExpandAttrs{0})};

@@ -60,6 +60,7 @@ struct ConvertAICFToLinalg
     addCounters(patterns);
     addOptimizers(patterns);
     addRows(patterns);
+    addViews(patterns);
     ConversionTarget target(getContext());
     target.addIllegalDialect<AICFDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

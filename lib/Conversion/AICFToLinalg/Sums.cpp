@@ -1,4 +1,4 @@
-//===- Sums.cpp - products, sums, norms and softmax to linalg -------------===//
+//===- Sums.cpp - linear layers, norms and softmax to linalg --------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,30 +33,9 @@ static SmallVector<Value> lower(TensorBuilder &t, LinearOp op,
                     ? t.map({TensorBuilder::columns(adaptor.getBias(), 2)},
                             wide, [](ArrayRef<Scalar> in) { return in[0]; })
                     : t.filled(wide, 0);
-  Tensor y = t.product(x, cast<Tensor>(adaptor.getWeight()), false, true, init);
+  Tensor y = t.product(x, cast<Tensor>(adaptor.getWeight()), false,
+                       op.getTransW(), init);
   return {t.reshape(t.convert(y, type.getElementType()), type.getShape())};
-}
-
-static SmallVector<Value> lower(TensorBuilder &t, MatmulOp op,
-                                MatmulOp::Adaptor adaptor) {
-  RankedTensorType type = typeOf(op.getC());
-  Tensor a = matrixOf(t, adaptor.getA()), b = matrixOf(t, adaptor.getB());
-  if (op.getTransA() && op.getTransB()) // linalg has no product of both
-    a = cast<Tensor>(
-        linalg::TransposeOp::create(
-            t.builder, t.loc, a,
-            t.empty(a.getType().clone(
-                {a.getType().getDimSize(1), a.getType().getDimSize(0)})),
-            ArrayRef<int64_t>{1, 0})
-            ->getResult(0));
-  int64_t columns = type.getShape().back();
-  Tensor init =
-      t.filled(RankedTensorType::get({type.getNumElements() / columns, columns},
-                                     t.computeType(type)),
-               0);
-  Tensor c =
-      t.product(a, b, op.getTransA() && !op.getTransB(), op.getTransB(), init);
-  return {t.reshape(t.convert(c, type.getElementType()), type.getShape())};
 }
 
 static SmallVector<Value> lower(TensorBuilder &t, LinearBwdOp op,
@@ -64,58 +43,30 @@ static SmallVector<Value> lower(TensorBuilder &t, LinearBwdOp op,
   Tensor dy = matrixOf(t, adaptor.getDy());
   Type compute = t.computeType(dy.getType());
   SmallVector<Value> results(3);
-  auto product = [&](Value result, Tensor a, Value b, bool transA) {
+  bool transW = op.getTransW();
+  auto product = [&](Value result, Tensor a, Value b, bool transA,
+                     bool transB) {
     RankedTensorType type = typeOf(result);
     int64_t columns = type.getShape().back();
     Tensor init =
         t.filled(RankedTensorType::get(
                      {type.getNumElements() / columns, columns}, compute),
                  0);
-    Tensor c = t.product(a, cast<Tensor>(b), transA, false, init);
+    Tensor c = t.product(a, cast<Tensor>(b), transA, transB, init);
     return t.reshape(t.convert(c, type.getElementType()), type.getShape());
   };
+  Tensor x = matrixOf(t, adaptor.getX());
   if (!op.getDx().use_empty())
-    results[0] = product(op.getDx(), dy, adaptor.getWeight(), false);
+    results[0] =
+        product(op.getDx(), dy, adaptor.getWeight(), false, /*transB=*/!transW);
   if (!op.getDweight().use_empty())
-    results[1] = product(op.getDweight(), dy, matrixOf(t, adaptor.getX()),
-                         /*transA=*/true);
+    results[1] = product(op.getDweight(), transW ? dy : x, transW ? x : dy,
+                         /*transA=*/true, /*transB=*/false);
   if (!op.getDbias().use_empty())
     results[2] = t.convert(t.reduce({TensorBuilder::all(dy)},
                                     dy.getType().getShape(), {1}, 0, plus),
                            dy.getType().getElementType());
   return results;
-}
-
-/// The loops of `extents` that a sum over `axis` into `type` keeps: all but the
-/// axis, or those behind it.
-static SmallVector<int64_t> loopsBeside(int64_t axis, int64_t rank,
-                                        RankedTensorType type) {
-  bool leading = type.getRank() + 1 < rank;
-  SmallVector<int64_t> loops;
-  for (int64_t loop = leading ? axis + 1 : 0; loop < rank; ++loop)
-    if (loop != axis)
-      loops.push_back(loop);
-  return loops;
-}
-
-static SmallVector<Value> lower(TensorBuilder &t, ReduceSumOp op,
-                                ReduceSumOp::Adaptor adaptor) {
-  RankedTensorType x = typeOf(adaptor.getX()), y = typeOf(op.getY());
-  SmallVector<int64_t> kept = loopsBeside(op.getAxis(), x.getRank(), y);
-  Tensor sum = t.reduce({TensorBuilder::all(adaptor.getX())}, x.getShape(),
-                        kept, 0, plus);
-  return {t.reshape(t.convert(sum, y.getElementType()), y.getShape())};
-}
-
-static SmallVector<Value> lower(TensorBuilder &t, ExpandOp op,
-                                ExpandOp::Adaptor adaptor) {
-  RankedTensorType x = typeOf(adaptor.getX()), y = typeOf(op.getY());
-  SmallVector<int64_t> loops = loopsBeside(op.getAxis(), y.getRank(), x), shape;
-  for (int64_t loop : loops)
-    shape.push_back(y.getDimSize(loop));
-  Tensor dropped = t.reshape(cast<Tensor>(adaptor.getX()), shape);
-  return {
-      t.map({{dropped, loops}}, y, [](ArrayRef<Scalar> in) { return in[0]; })};
 }
 
 namespace {
@@ -230,8 +181,8 @@ static SmallVector<Value> lower(TensorBuilder &t, SoftmaxBwdOp op,
 }
 
 void addSums(RewritePatternSet &patterns) {
-  addLowerings<LinearOp, LinearBwdOp, MatmulOp, ReduceSumOp, ExpandOp,
-               LayerNormOp, LayerNormBwdOp, SoftmaxOp, SoftmaxBwdOp>(patterns);
+  addLowerings<LinearOp, LinearBwdOp, LayerNormOp, LayerNormBwdOp, SoftmaxOp,
+               SoftmaxBwdOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

@@ -117,6 +117,7 @@ void addLosses(RewritePatternSet &patterns);
 void addCounters(RewritePatternSet &patterns);
 void addOptimizers(RewritePatternSet &patterns);
 void addRows(RewritePatternSet &patterns);
+void addViews(RewritePatternSet &patterns);
 
 } // namespace aicf::linalg_bridge
 

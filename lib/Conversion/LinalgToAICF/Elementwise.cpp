@@ -35,37 +35,27 @@ std::optional<double> constantOf(Value value) {
 
 Value expanded(OpBuilder &builder, Location loc, Value x,
                ArrayRef<int64_t> loops, ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> have(loops), missing;
-  for (int64_t loop = 0; loop < int64_t(shape.size()); ++loop)
-    if (!llvm::is_contained(loops, loop))
-      missing.push_back(loop);
-  auto expand = [&](int64_t axis, ArrayRef<int64_t> to) {
-    x = ExpandOp::create(builder, loc, x, builder.getI64IntegerAttr(axis),
-                         builder.getDenseI64ArrayAttr(to));
-  };
-  if (!missing.empty() && missing.back() + 1 == int64_t(missing.size())) {
-    expand(missing.back(), shape); // all up to one
+  if (loops.size() == shape.size())
     return x;
-  }
-  for (int64_t loop : missing) {
-    auto *at = llvm::lower_bound(have, loop);
-    int64_t axis = at - have.begin();
-    have.insert(at, loop);
-    SmallVector<int64_t> to;
-    for (int64_t each : have)
-      to.push_back(shape[each]);
-    expand(axis, to);
-  }
-  return x;
+  // In its own dimensions, as far in front as the first of them, and 1
+  // elsewhere.
+  SmallVector<int64_t> kept;
+  for (int64_t loop = loops.empty() ? int64_t(shape.size()) : loops.front();
+       loop < int64_t(shape.size()); ++loop)
+    kept.push_back(llvm::is_contained(loops, loop) ? shape[loop] : 1);
+  x = builder.createOrFold<ReshapeOp>(loc, x,
+                                      builder.getDenseI64ArrayAttr(kept));
+  return BroadcastOp::create(builder, loc, x,
+                             builder.getDenseI64ArrayAttr(shape));
 }
 
 /// The vector that `value` repeats over its rows, or null.
 static Value biasIn(Value value) {
-  auto expand = value.getDefiningOp<ExpandOp>();
-  if (!expand || cast<ShapedType>(expand.getX().getType()).getRank() != 1 ||
-      int64_t(expand.getAxis()) + 2 != int64_t(expand.getShape().size()))
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  if (!broadcast || cast<ShapedType>(broadcast.getX().getType()).getShape() !=
+                        broadcast.getShape().take_back(1))
     return {};
-  return expand.getX();
+  return broadcast.getX();
 }
 
 Value sumOf(OpBuilder &builder, Location loc, Value a, Value b) {
@@ -77,7 +67,7 @@ Value sumOf(OpBuilder &builder, Location loc, Value a, Value b) {
     // reads it twice still makes two.)
     if (linear && bias && !linear.getBias() && !linear.getY().hasNUsesOrMore(3))
       return LinearOp::create(builder, loc, linear.getX(), linear.getWeight(),
-                              bias);
+                              bias, linear.getTransWAttr());
   }
   return AddOp::create(builder, loc, a, b);
 }
@@ -190,11 +180,18 @@ Value BodyTranslator::operand(BlockArgument argument) {
   SmallVector<int64_t> loops;
   for (AffineExpr result : op.getMatchingIndexingMap(&use).getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);
-    if (!dim || (!loops.empty() && loops.back() >= int64_t(dim.getPosition())))
-      return fail("an operand whose dimensions are not loops in order");
+    if (!dim || llvm::is_contained(loops, int64_t(dim.getPosition())))
+      return fail("an operand whose dimensions are not different loops");
     loops.push_back(dim.getPosition());
   }
-  return expanded(builder, op.getLoc(), use.get(), loops, shape);
+  Value x = use.get();
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, loops.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return loops[a] < loops[b]; });
+  if (!llvm::is_sorted(loops))
+    x = TransposeOp::create(builder, op.getLoc(), x,
+                            builder.getDenseI64ArrayAttr(order));
+  llvm::sort(loops);
+  return expanded(builder, op.getLoc(), x, loops, shape);
 }
 
 Value BodyTranslator::byDefinition(Value scalar) {

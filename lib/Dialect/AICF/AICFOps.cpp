@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
+#include "lib/Dialect/AICF/Inference.h"
 #include "lib/Dialect/Record.h"
 #include "lib/Ops/Rules.h"
 
@@ -192,15 +193,6 @@ static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICF/AICFOps.cpp.inc"
 
-/// An attribute while types are inferred: see inferByRecord().
-template <typename Adaptor, typename Attr>
-static Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
-  if (property)
-    return property;
-  DictionaryAttr attrs = adaptor.getAttributes();
-  return attrs ? attrs.getAs<Attr>(name) : Attr();
-}
-
 LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
                                  SmallVectorImpl<Type> &types) {
   auto type = dyn_cast<RankedTensorType>(a.getX().getType());
@@ -212,67 +204,6 @@ LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
                              dtype.getValue(),
                              ", expected f16, bf16, f32 or f64");
   types.push_back(type.clone(dtype.getValue()));
-  return success();
-}
-
-LogicalResult ReduceSumOp::inferTypes(std::optional<Location> location,
-                                      Adaptor a, SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  if (!type)
-    return failure();
-  SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
-  auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
-  auto keepdim = attrForInference(a, a.getKeepdimAttr(), "keepdim");
-  auto leading = attrForInference(a, a.getLeadingAttr(), "leading");
-  int64_t axis = axisAttr ? axisAttr.getInt() : 0;
-  bool keeps = keepdim && keepdim.getValue();
-  bool isLeading = leading && leading.getValue();
-  if (keeps && isLeading)
-    return emitOptionalError(location, "'aicf.reduce_sum' op C4: keepdim and "
-                                       "leading are both true, expected one");
-  if (axis >= 0 && axis < type.getRank()) { // else C1 refuses it
-    if (keeps)
-      shape[axis] = 1;
-    else
-      shape.erase(shape.begin() + (isLeading ? 0 : axis),
-                  shape.begin() + axis + 1);
-  }
-  types.push_back(type.clone(shape));
-  return success();
-}
-
-LogicalResult ExpandOp::inferTypes(std::optional<Location> location, Adaptor a,
-                                   SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  auto shape = attrForInference(a, a.getShapeAttr(), "shape");
-  if (!type || !shape)
-    return failure();
-  if (shape.empty() || shape.size() > int64_t(kMaxRank) ||
-      llvm::any_of(shape.asArrayRef(),
-                   [](int64_t d) { return d < 1 || d > INT32_MAX; }))
-    return emitOptionalError(location, "'aicf.expand' op C4: shape is ", shape,
-                             ", expected 1 to 8 numbers in [1, 2^31)");
-  types.push_back(type.clone(shape.asArrayRef()));
-  return success();
-}
-
-/// What no rule has checked yet may have any rank.
-LogicalResult MatmulOp::inferTypes(std::optional<Location>, Adaptor adaptor,
-                                   SmallVectorImpl<Type> &types) {
-  auto a = dyn_cast<RankedTensorType>(adaptor.getA().getType());
-  auto b = dyn_cast<RankedTensorType>(adaptor.getB().getType());
-  auto flagA = attrForInference(adaptor, adaptor.getTransAAttr(), "transA");
-  auto flagB = attrForInference(adaptor, adaptor.getTransBAttr(), "transB");
-  if (!a || !b)
-    return failure();
-  bool transA = flagA && flagA.getValue(), transB = flagB && flagB.getValue();
-  SmallVector<int64_t> shape = llvm::to_vector(a.getShape());
-  if (!shape.empty() && b.getRank() > 0) {
-    if (transA)
-      shape = {shape.back(), 1};
-    shape.back() = transB ? b.getDimSize(0) : b.getShape().back();
-  }
-  types.push_back(a.clone(shape));
   return success();
 }
 
@@ -325,6 +256,42 @@ LogicalResult PolynomialDecayOp::inferTypes(std::optional<Location> location,
                                             Adaptor a,
                                             SmallVectorImpl<Type> &types) {
   return inferFromCount<PolynomialDecayOp>(location, a, {}, types);
+}
+
+LogicalResult PadOp::inferTypes(std::optional<Location> location, Adaptor a,
+                                SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
+  auto axis = attrForInference(a, a.getAxisAttr(), "axis");
+  auto size = attrForInference(a, a.getSizeAttr(), "size");
+  if (!type || !axis || !size)
+    return failure(); // ODS says what is missing
+  if (size.getInt() < 1 || size.getInt() > INT32_MAX)
+    return emitOptionalError(location, "'aicf.pad' op C4: size is ",
+                             size.getInt(), ", expected a number in [1, 2^31)");
+  SmallVector<int64_t> shape(type.getShape());
+  if (axis.getInt() >= 0 &&
+      axis.getInt() < type.getRank()) // else C1 refuses it
+    shape[axis.getInt()] = size.getInt();
+  types.push_back(type.clone(shape));
+  return success();
+}
+
+LogicalResult ConcatOp::inferTypes(std::optional<Location>, Adaptor a,
+                                   SmallVectorImpl<Type> &types) {
+  auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
+  if (a.getParts().empty() || !axisAttr)
+    return failure();
+  auto type = dyn_cast<RankedTensorType>(a.getParts()[0].getType());
+  if (!type)
+    return failure();
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t axis = axisAttr.getInt();
+  for (Value part : a.getParts().drop_front())
+    if (auto other = dyn_cast<RankedTensorType>(part.getType());
+        other && axis >= 0 && axis < std::min(type.getRank(), other.getRank()))
+      shape[axis] += other.getDimSize(axis); // what is wrong C1 to C3 refuse
+  types.push_back(type.clone(shape));
+  return success();
 }
 
 LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
@@ -381,13 +348,6 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
 // linear, linear_bwd
 //===----------------------------------------------------------------------===//
 
-/// Starts the diagnostic of a violated constraint.
-using Report = llvm::function_ref<InFlightDiagnostic()>;
-
-static RankedTensorType typeOf(Value v) {
-  return cast<RankedTensorType>(v.getType());
-}
-
 /// C1: W is a matrix, x the rows of one.
 static LogicalResult checkMatrices(Report report, Value x, Value weight) {
   if (typeOf(x).getRank() < 2)
@@ -422,20 +382,14 @@ static int64_t dimOr(Value v, int64_t i) {
   return type && i < type.getRank() ? type.getDimSize(i) : 1;
 }
 
-/// The checks on operands, while result types are inferred from them.
-template <typename Op>
-static LogicalResult checkOperands(std::optional<Location> loc,
-                                   typename Op::Adaptor a) {
-  if (!loc || !llvm::all_of(a.getOperands().getTypes(), isAbiTensor))
-    return success();
-  return Op::check(a, [&] {
-    return emitError(*loc) << "'" << Op::getOperationName() << "' op ";
-  });
+/// Whether W is [N, K]: then N is dimension 0.
+template <typename Adaptor> static bool isTransposed(Adaptor a) {
+  auto transW = attrForInference(a, a.getTransWAttr(), "transW");
+  return !transW || transW.getValue();
 }
-
-/// The same checks on an op.
-template <typename Op> static LogicalResult checkOperands(Op op) {
-  return Op::check(typename Op::Adaptor(op), [&] { return op.emitOpError(); });
+/// [N, K] as W has it.
+static SmallVector<int64_t, 2> weightShape(bool transW, int64_t n, int64_t k) {
+  return transW ? SmallVector<int64_t, 2>{n, k} : SmallVector<int64_t, 2>{k, n};
 }
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
@@ -448,7 +402,7 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
     return failure();
   SmallVector<int64_t> shape(x.getShape());
   if (!shape.empty()) // else C1 refuses it
-    shape.back() = dimOr(a.getWeight(), 0);
+    shape.back() = dimOr(a.getWeight(), isTransposed(a) ? 0 : 1);
   types.push_back(x.clone(shape));
   return success();
 }
@@ -456,9 +410,11 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
 LogicalResult LinearOp::check(Adaptor a, Report report) {
   if (failed(checkMatrices(report, a.getX(), a.getWeight())))
     return failure();
+  bool transW = isTransposed(a);
   int64_t k = typeOf(a.getX()).getShape().back(),
-          n = typeOf(a.getWeight()).getDimSize(0);
-  if (failed(checkShape(report, "C2", "W", a.getWeight(), {n, k})))
+          n = typeOf(a.getWeight()).getDimSize(transW ? 0 : 1);
+  if (failed(checkShape(report, "C2", "W", a.getWeight(),
+                        weightShape(transW, n, k))))
     return failure();
   if (a.getBias() && failed(checkShape(report, "C3", "b", a.getBias(), {n})))
     return failure();
@@ -479,7 +435,8 @@ LogicalResult LinearBwdOp::inferReturnTypes(MLIRContext *,
     return failure();
   types.assign(
       {a.getX().getType(), a.getWeight().getType(),
-       RankedTensorType::get({dimOr(a.getWeight(), 0)}, elementOf(a.getDy()))});
+       RankedTensorType::get({dimOr(a.getWeight(), isTransposed(a) ? 0 : 1)},
+                             elementOf(a.getDy()))});
   return success();
 }
 
@@ -487,10 +444,13 @@ LogicalResult LinearBwdOp::check(Adaptor a, Report report) {
   if (failed(checkMatrices(report, a.getX(), a.getWeight())))
     return failure();
   SmallVector<int64_t> shape(typeOf(a.getX()).getShape());
-  int64_t k = shape.back(), n = typeOf(a.getWeight()).getDimSize(0);
+  bool transW = isTransposed(a);
+  int64_t k = shape.back(),
+          n = typeOf(a.getWeight()).getDimSize(transW ? 0 : 1);
   shape.back() = n;
   if (failed(checkShape(report, "C2", "dy", a.getDy(), shape)) ||
-      failed(checkShape(report, "C2", "W", a.getWeight(), {n, k})))
+      failed(checkShape(report, "C2", "W", a.getWeight(),
+                        weightShape(transW, n, k))))
     return failure();
   Type element = elementOf(a.getX());
   if (failed(checkElement(report, "C3", "dy", a.getDy(), element)))

@@ -12,19 +12,23 @@
 
 include "aicf/Dialect/AICF/AICFAttrs.td"
 include "kernels/Families.td"
+include "lib/Dialect/AICF/ReduceOps.td"
+include "lib/Dialect/AICF/ViewOps.td"
 
 def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
-  let summary = "y = x·Wᵀ + b";
+  let summary = "y = x·Wᵀ + b, or x·W + b";
   let description = [{
-    x is [..., K], W is [N, K] (PyTorch's layout), b is [N], y is [..., N], with
-    one dimension or more for the dots.
+    x is [..., K], W is [N, K] (PyTorch's layout) or, where `transW` is false,
+    [K, N] (that of JAX), b is [N], y is [..., N], with one dimension or more for the
+    dots.
     - C1: x has rank 2 or more, W has rank 2.
-    - C2: W's dimension 1 is x's last dimension.
+    - C2: W's K is x's last dimension.
     - C3: b is [N].
     - C4: x, W and b have the same element type.
   }];
   let arguments = (ins AICF_Float:$x, AICF_Float:$weight,
-                       Optional<AICF_Float>:$bias);
+                       Optional<AICF_Float>:$bias,
+                       DefaultValuedAttr<BoolAttr, "true">:$transW);
   let results = (outs AICF_Float:$y);
   let assemblyFormat = [{
     $x `,` $weight (`,` $bias^)? attr-dict
@@ -32,7 +36,8 @@ def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
   }];
   let gradient = [{
     auto bwd = LinearBwdOp::create(b, loc, g.cotangent(getY()),
-                                   g.saved(getX()), g.saved(getWeight()));
+                                   g.saved(getX()), g.saved(getWeight()),
+                                   getTransWAttr());
     g.add(getX(), bwd.getDx());
     g.add(getWeight(), bwd.getDweight());
     if (getBias()) {
@@ -44,12 +49,14 @@ def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
 def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow> {
   let summary = "gradients of linear";
   let description = [{
-    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows.
+    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows; where
+    `transW` is false, dx = dy·Wᵀ and dW = xᵀ·dy.
     - C1: x has rank 2 or more, W has rank 2.
-    - C2: dy is [..., N] for x [..., K] and W [N, K].
+    - C2: dy is [..., N] for x [..., K] and W [N, K], or [K, N].
     - C3: dy, x and W have the same element type.
   }];
-  let arguments = (ins AICF_Float:$dy, AICF_Float:$x, AICF_Float:$weight);
+  let arguments = (ins AICF_Float:$dy, AICF_Float:$x, AICF_Float:$weight,
+                       DefaultValuedAttr<BoolAttr, "true">:$transW);
   let results = (outs AICF_Float:$dx, AICF_Float:$dweight, AICF_Float:$dbias);
 }
 

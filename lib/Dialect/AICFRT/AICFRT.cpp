@@ -32,13 +32,23 @@ static RankedTensorType tensorOf(Type type) {
 TensorDesc aicf::rt::toTensorDesc(Type type) {
   RankedTensorType tensor = tensorOf(type);
   TensorDesc desc = toDenseDesc(tensor);
+  if (auto strided = dyn_cast_if_present<StridedAttr>(tensor.getEncoding()))
+    return TensorDesc::strided(
+        desc.dtype, desc.shape(),
+        {strided.getStrides().data(), strided.getStrides().size()});
   desc.layout = layoutOf(tensor).value_or(aicf::Layout::Strided);
   return desc;
 }
 
 RankedTensorType aicf::rt::toTensorType(MLIRContext *context,
                                         const TensorDesc &desc) {
-  return withLayout(toDenseType(context, desc), desc.layout);
+  RankedTensorType type = toDenseType(context, desc);
+  if (desc.layout != aicf::Layout::Strided)
+    return withLayout(type, desc.layout);
+  Span<const int64_t> strides = desc.strides.all();
+  return RankedTensorType::get(
+      type.getShape(), type.getElementType(),
+      StridedAttr::get(context, {strides.data(), strides.size()}));
 }
 
 std::optional<aicf::Layout> aicf::rt::layoutOf(RankedTensorType type) {
@@ -47,6 +57,8 @@ std::optional<aicf::Layout> aicf::rt::layoutOf(RankedTensorType type) {
     return aicf::Layout::Dense;
   if (isa<PaddedAttr>(encoding))
     return aicf::Layout::Padded;
+  if (isa<StridedAttr>(encoding))
+    return aicf::Layout::Strided;
   return std::nullopt;
 }
 
@@ -73,12 +85,35 @@ PaddedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
          << " cannot be padded: only 16-bit elements of rank 1 or 2";
 }
 
+/// Equal views have equal types: see TensorDesc::strided().
+LogicalResult StridedAttr::verifyEncoding(
+    ArrayRef<int64_t> shape, Type element,
+    function_ref<InFlightDiagnostic()> emitError) const {
+  ArrayRef<int64_t> strides = getStrides();
+  bool fits = strides.size() == shape.size() && shape.size() <= kMaxRank &&
+              llvm::none_of(strides, [](int64_t s) { return s < 0; });
+  if (fits) {
+    TensorDesc desc = TensorDesc::strided(toDType(element).value_or(DType::F32),
+                                          {shape.data(), shape.size()},
+                                          {strides.data(), strides.size()});
+    fits = llvm::equal(desc.strides.all(), strides) && !desc.isDense();
+  }
+  if (fits)
+    return success();
+  return emitError()
+         << "strides [" << strides << "] of shape [" << shape
+         << "] are not those of a view: one for each dimension, none "
+            "negative, 0 where there is one index, and not those of a "
+            "dense tensor";
+}
+
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
 LogicalResult aicf::rt::checkAbiShape(Operation *op, Type type) {
   RankedTensorType tensor = tensorOf(type);
   if (!layoutOf(tensor))
-    return op->emitOpError() << type << " has an encoding that is not "
-                             << PaddedAttr::get(op->getContext());
+    return op->emitOpError()
+           << type << " has an encoding that is not "
+           << PaddedAttr::get(op->getContext()) << " or #aicf_rt.strided";
   if (tensor.getRank() > static_cast<int64_t>(kMaxRank))
     return op->emitOpError() << type << " has rank " << tensor.getRank()
                              << ", the limit is " << kMaxRank;
@@ -152,12 +187,19 @@ Type ValueType::parse(AsmParser &parser) {
   if (parser.parseLess() || parser.parseDimensionList(shape, false) ||
       parser.parseType(element))
     return {};
-  bool isPadded = succeeded(parser.parseOptionalComma());
-  if ((isPadded && parser.parseKeyword("padded")) || parser.parseGreater())
+  Attribute layout;
+  if (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("strided")))
+      layout = StridedAttr::parse(parser, Type());
+    else if (succeeded(parser.parseKeyword("padded")))
+      layout = PaddedAttr::get(parser.getContext());
+    if (!layout)
+      return {};
+  }
+  if (parser.parseGreater())
     return {};
   auto tensor = RankedTensorType::getChecked(
-      [&] { return parser.emitError(loc); }, shape, element,
-      isPadded ? PaddedAttr::get(parser.getContext()) : Attribute());
+      [&] { return parser.emitError(loc); }, shape, element, layout);
   if (!tensor)
     return {};
   if (!toDType(element)) {
@@ -173,9 +215,42 @@ void ValueType::print(AsmPrinter &p) const {
   p << "<";
   for (int64_t d : getTensor().getShape())
     p << d << "x";
-  p << getTensor().getElementType()
-    << (isa_and_present<PaddedAttr>(getTensor().getEncoding()) ? ", padded>"
-                                                               : ">");
+  p << getTensor().getElementType();
+  if (Attribute layout = getTensor().getEncoding()) {
+    p << (isa<PaddedAttr>(layout) ? ", padded" : ", strided");
+    if (auto strided = dyn_cast<StridedAttr>(layout))
+      strided.print(p);
+  }
+  p << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// The base is dense and no view itself, and the view lies in it.
+LogicalResult ViewOp::verify() {
+  if (failed(checkAbiShape(*this, getBase().getType())) ||
+      failed(checkAbiShape(*this, getView().getType())))
+    return failure();
+  if (getBase().getDefiningOp<ViewOp>())
+    return emitOpError() << "is a view of a view: a chain of views is one";
+  TensorDesc base = toTensorDesc(getBase().getType());
+  TensorDesc view = toTensorDesc(getView().getType());
+  if (!base.isDense() || view.layout == aicf::Layout::Padded)
+    return emitOpError() << "sees " << getBase().getType() << " as "
+                         << getView().getType()
+                         << ": what it sees must be dense, and what it gives "
+                            "dense or strided";
+  if (base.dtype != view.dtype)
+    return emitOpError() << "sees " << getBase().getType() << " as "
+                         << getView().getType() << ": the element types differ";
+  int64_t last = getOffset() + int64_t(view.spanBytes() / sizeOf(view.dtype));
+  if (getOffset() < 0 || last > base.elements())
+    return emitOpError() << "ends at element " << last << " of "
+                         << getBase().getType()
+                         << ", or begins before its first one";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -269,6 +269,11 @@ LogicalResult CallOp::verify() {
       if (failed(checkAbiShape(*this, type)))
         return failure();
   SmallVector<TensorDesc> ins = getOperandDescs(), outs = getResultDescs();
+  for (auto [i, out] : llvm::enumerate(outs))
+    if (out.layout == Layout::Strided)
+      return emitOpError() << "result " << i << " is "
+                           << getResultTypesOfBody()[i]
+                           << ": a call makes dense tensors";
   auto values = describeValues(getCode(), {ins.data(), ins.size()},
                                {outs.data(), outs.size()});
   if (!values.ok())

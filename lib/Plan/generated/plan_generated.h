@@ -179,7 +179,8 @@ struct Value FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_BYTE_OFFSET = 6,
     VT_DTYPE = 8,
     VT_SHAPE = 10,
-    VT_LAYOUT = 12
+    VT_LAYOUT = 12,
+    VT_STRIDES = 14
   };
   uint32_t buffer() const {
     return GetField<uint32_t>(VT_BUFFER, 0);
@@ -196,6 +197,9 @@ struct Value FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t layout() const {
     return GetField<uint8_t>(VT_LAYOUT, 0);
   }
+  const flatbuffers::Vector<uint32_t> *strides() const {
+    return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_STRIDES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_BUFFER, 4) &&
@@ -204,6 +208,8 @@ struct Value FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_SHAPE) &&
            verifier.VerifyVector(shape()) &&
            VerifyField<uint8_t>(verifier, VT_LAYOUT, 1) &&
+           VerifyOffset(verifier, VT_STRIDES) &&
+           verifier.VerifyVector(strides()) &&
            verifier.EndTable();
   }
 };
@@ -227,6 +233,9 @@ struct ValueBuilder {
   void add_layout(uint8_t layout) {
     fbb_.AddElement<uint8_t>(Value::VT_LAYOUT, layout, 0);
   }
+  void add_strides(flatbuffers::Offset<flatbuffers::Vector<uint32_t>> strides) {
+    fbb_.AddOffset(Value::VT_STRIDES, strides);
+  }
   explicit ValueBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -244,9 +253,11 @@ inline flatbuffers::Offset<Value> CreateValue(
     uint64_t byte_offset = 0,
     uint8_t dtype = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint32_t>> shape = 0,
-    uint8_t layout = 0) {
+    uint8_t layout = 0,
+    flatbuffers::Offset<flatbuffers::Vector<uint32_t>> strides = 0) {
   ValueBuilder builder_(_fbb);
   builder_.add_byte_offset(byte_offset);
+  builder_.add_strides(strides);
   builder_.add_shape(shape);
   builder_.add_buffer(buffer);
   builder_.add_layout(layout);
@@ -260,15 +271,18 @@ inline flatbuffers::Offset<Value> CreateValueDirect(
     uint64_t byte_offset = 0,
     uint8_t dtype = 0,
     const std::vector<uint32_t> *shape = nullptr,
-    uint8_t layout = 0) {
+    uint8_t layout = 0,
+    const std::vector<uint32_t> *strides = nullptr) {
   auto shape__ = shape ? _fbb.CreateVector<uint32_t>(*shape) : 0;
+  auto strides__ = strides ? _fbb.CreateVector<uint32_t>(*strides) : 0;
   return aicf::fb::CreateValue(
       _fbb,
       buffer,
       byte_offset,
       dtype,
       shape__,
-      layout);
+      layout,
+      strides__);
 }
 
 struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -7,8 +7,10 @@
 // cuBLASLt is column-major: our c[M,N] is its D[N,M], so that its first operand
 // is our b and its second our a. The bias of a row of ours lies along its
 // columns (EPILOGUE_BIAS), and the sums over k of op(a) are its BGRADB.
-// Algorithms that add partial results in an order of their own are never
-// candidates, so that the same algorithm gives the same bits.
+// Of several products the largest loop is a strided batch; each index of the
+// others is a call of its own with the same descriptors. Algorithms that add
+// partial results in an order of their own are never candidates, so that the
+// same algorithm gives the same bits.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/gemm/Product.h"
@@ -49,8 +51,13 @@ cudaDataType_t cudaTypeOf(DType dtype) {
   }
 }
 
-uint32_t alignmentOf(const TensorView &view) {
+/// Returns what every matrix of a tensor is aligned to, in bytes; `of` is the
+/// tensor's offset.
+uint32_t alignmentOf(const TensorView &view, const Batches &batches,
+                     int64_t Batches::Offsets::*of) {
   auto bits = reinterpret_cast<uintptr_t>(view.start()) | 256;
+  for (int d = 0; d < batches.rank; ++d)
+    bits |= uintptr_t(batches.loops[d].stride.*of) * sizeOf(view.desc.dtype);
   return uint32_t(bits & (~bits + 1));
 }
 
@@ -79,6 +86,7 @@ struct Problem : Product {
   cublasLtEpilogue_t epilogue;
   uint64_t workspaceBytes = 0;
   uint32_t alignments[3]; ///< bytes, of a, b and c
+  Batches::Loop batch;    ///< one library call; `batches` are calls
 
   Problem(const Product &product, const ResolvedCall &call);
   /// What a tuned choice is kept under.
@@ -90,7 +98,10 @@ Problem::Problem(const Product &product, const ResolvedCall &call)
       out(c.desc.dtype), epilogue(epilogueOf(product)),
       workspaceBytes(call.workspace.start() ? call.workspace.desc.spanBytes()
                                             : 0),
-      alignments{alignmentOf(a), alignmentOf(b), alignmentOf(c)} {}
+      alignments{alignmentOf(a, batches, &Batches::Offsets::a),
+                 alignmentOf(b, batches, &Batches::Offsets::b),
+                 alignmentOf(c, batches, &Batches::Offsets::c)},
+      batch(batches.takeLargest()) {}
 
 std::string Problem::key() const {
   std::string text = std::to_string(m) + "x" + std::to_string(n) + "x" +
@@ -104,6 +115,10 @@ std::string Problem::key() const {
   if (lda != (transA ? m : k) || ldb != (transB ? k : n) || ldc != n)
     for (int64_t pitch : {lda, ldb, ldc}) // rows with something in between
       text += "_p" + std::to_string(pitch);
+  if (batch.size > 1)
+    for (int64_t number :
+         {batch.size, batch.stride.a, batch.stride.b, batch.stride.c})
+      text += "_b" + std::to_string(number);
   return text;
 }
 
@@ -129,13 +144,22 @@ struct Descriptors {
 };
 
 StatusOr<MatrixLayout> makeLayout(const CudaApi &api, DType dtype,
-                                  int64_t columns, int64_t rows,
-                                  int64_t pitch) {
+                                  int64_t columns, int64_t rows, int64_t pitch,
+                                  int64_t batches, int64_t batchStride) {
   cublasLtMatrixLayout_t layout = nullptr;
   // Our rows are its columns.
   AICF_CUDA_TRY(api, cublasLtMatrixLayoutCreate, &layout, cudaTypeOf(dtype),
                 uint64_t(columns), uint64_t(rows), pitch);
-  return MatrixLayout(api, layout);
+  MatrixLayout made(api, layout);
+  auto count = int32_t(batches);
+  if (batches > 1) {
+    AICF_CUDA_TRY(api, cublasLtMatrixLayoutSetAttribute, layout,
+                  CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count));
+    AICF_CUDA_TRY(api, cublasLtMatrixLayoutSetAttribute, layout,
+                  CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batchStride,
+                  sizeof(batchStride));
+  }
+  return made;
 }
 
 StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
@@ -167,14 +191,18 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
   if (p.geluOperand.start()) // our rows are its columns
     AICF_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n));
   auto operand = [&](int64_t rows, int64_t columns, bool isTransposed,
-                     int64_t pitch) {
+                     int64_t pitch, int64_t batchStride) {
     if (isTransposed)
       std::swap(rows, columns);
-    return makeLayout(api, p.in, columns, rows, pitch);
+    return makeLayout(api, p.in, columns, rows, pitch, p.batch.size,
+                      batchStride);
   };
-  AICF_ASSIGN_OR_RETURN(d.a, operand(p.m, p.k, p.transA, p.lda));
-  AICF_ASSIGN_OR_RETURN(d.b, operand(p.k, p.n, p.transB, p.ldb));
-  AICF_ASSIGN_OR_RETURN(d.c, makeLayout(api, p.out, p.n, p.m, p.ldc));
+  AICF_ASSIGN_OR_RETURN(d.a,
+                        operand(p.m, p.k, p.transA, p.lda, p.batch.stride.a));
+  AICF_ASSIGN_OR_RETURN(d.b,
+                        operand(p.k, p.n, p.transB, p.ldb, p.batch.stride.b));
+  AICF_ASSIGN_OR_RETURN(d.c, makeLayout(api, p.out, p.n, p.m, p.ldc,
+                                        p.batch.size, p.batch.stride.c));
   return d;
 }
 
@@ -185,21 +213,35 @@ struct Pointers {
   uint64_t workspaceBytes;
 };
 
+/// Library calls of one product: what its descriptors do not loop over.
+struct Calls {
+  Batches batches;
+  size_t inBytes, outBytes; ///< of an element
+};
+
 class MatmulCall : public CUDACall {
 public:
   MatmulCall(const CudaApi &api, cublasLtHandle_t handle, Descriptors d,
-             Pointers p, const cublasLtMatmulAlgo_t &algorithm, bool isF64)
+             Pointers p, const cublasLtMatmulAlgo_t &algorithm,
+             const Problem &problem)
       : api(api), handle(handle), d(std::move(d)), p(p), algorithm(algorithm),
-        isF64(isF64) {}
+        isF64(problem.in == DType::F64),
+        calls{problem.batches, sizeOf(problem.in), sizeOf(problem.out)} {}
 
   Status launch(cudaStream_t stream) const override {
     const float one = 1, zero = 0;
     const double one64 = 1, zero64 = 0;
     const void *alpha = isF64 ? static_cast<const void *>(&one64) : &one;
     const void *beta = isF64 ? static_cast<const void *>(&zero64) : &zero;
-    AICF_CUDA_TRY(api, cublasLtMatmul, handle, d.operation.get(), alpha, p.b,
-                  d.b.get(), p.a, d.a.get(), beta, p.c, d.c.get(), p.c,
-                  d.c.get(), &algorithm, p.workspace, p.workspaceBytes, stream);
+    for (int64_t i = 0; i < calls.batches.count; ++i) {
+      Batches::Offsets at = calls.batches.at(i);
+      auto *a = static_cast<const char *>(p.a) + at.a * int64_t(calls.inBytes);
+      auto *b = static_cast<const char *>(p.b) + at.b * int64_t(calls.inBytes);
+      auto *c = static_cast<char *>(p.c) + at.c * int64_t(calls.outBytes);
+      AICF_CUDA_TRY(api, cublasLtMatmul, handle, d.operation.get(), alpha, b,
+                    d.b.get(), a, d.a.get(), beta, c, d.c.get(), c, d.c.get(),
+                    &algorithm, p.workspace, p.workspaceBytes, stream);
+    }
     return {};
   }
   std::vector<const void *> functions() const override { return {}; }
@@ -211,6 +253,7 @@ private:
   Pointers p;
   cublasLtMatmulAlgo_t algorithm;
   bool isF64;
+  Calls calls;
 };
 
 class CublasLt : public Provider {
@@ -348,7 +391,7 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
     MatmulCall call(
         api, handle, std::move(d),
         {a.get(), b.get(), c.get(), workspace.get(), p.workspaceBytes}, all[i],
-        p.in == DType::F64);
+        p);
     StatusOr<double> time = timeAlgorithm(call, stream.get());
     if (!time.ok())
       continue; // some offers do not run; the others do
@@ -431,7 +474,7 @@ CublasLt::prepare(const ResolvedCall &call, const PrepareContext &context) {
       api, handle, std::move(d),
       Pointers{p.a.start(), p.b.start(), p.c.start(), call.workspace.start(),
                p.workspaceBytes},
-      *algorithm, p.in == DType::F64));
+      *algorithm, p));
 }
 
 } // namespace

@@ -79,6 +79,9 @@ namespace aicf {
   X(cublasLtMatrixLayoutCreate,                                                \
     (cublasLtMatrixLayout_t *, cudaDataType, uint64_t, uint64_t, int64_t))     \
   X(cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayout_t))                     \
+  X(cublasLtMatrixLayoutSetAttribute,                                          \
+    (cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, const void *,    \
+     size_t))                                                                  \
   X(cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreference_t *))            \
   X(cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreference_t))             \
   X(cublasLtMatmulPreferenceSetAttribute,                                      \

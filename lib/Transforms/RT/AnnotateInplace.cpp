@@ -65,7 +65,7 @@ private:
 /// The copy if `value` is the result of a protective copy that orders nothing
 /// and has no other use, else null.
 static CallOp getProtectiveCopy(Value value) {
-  CallOp copy = makerOf(value);
+  CallOp copy = callOf(value);
   return copy && copy.getProtective() && copy.isOnly(OpKind::Copy) &&
                  copy->hasOneUse() && copy.getWaits().empty() &&
                  copy.getSignals().empty()
@@ -89,7 +89,8 @@ Operation *Annotator::findBlockingReader(BlockArgument arg,
   anyRead(arg, [&](CallOp reader, unsigned operand) {
     bool isOver =
         reader == writer
-            ? writer.mayShareStorage(source.getResultNumber(), operand)
+            ? writer->getOperand(operand) == arg &&
+                  writer.mayShareStorage(source.getResultNumber(), operand)
             : before(reader, writer);
     blocking = isOver ? nullptr : reader.getOperation();
     return !isOver;
@@ -110,6 +111,7 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
   auto source = dyn_cast<OpResult>(copy.getOperand(0));
   if (!source || getProtectiveCopy(source))
     return; // an argument that updates another: dropStagingCopy
+  assert(baseOf(source) == source && "a protective copy of a view");
   if (isReturned(source))
     return; // it already is an update or an output itself
   if (findBlockingReader(arg, source))
@@ -182,18 +184,20 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
 bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
                             OpResult result) const {
   CallOp call = makerOf(result);
-  if (operand.getType() != result.getType() ||
+  if (operand.getType() != result.getType() || !isWhole(operand) ||
       !accesses.allBeforeCall(list.getOrder(), list.indexOf(call)))
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.
   if (isConcurrent && !isSideCall(call) &&
-      anyRead(operand,
+      anyRead(baseOf(operand),
               [&](CallOp reader, unsigned) { return isSideCall(reader); }))
     return false;
-  // Not over the operand's readers, which may be any number of calls.
+  // Not over the operand's readers, which may be any number of calls; what the
+  // call reads as another view comes in another order.
   for (auto [i, read] : llvm::enumerate(call.getArgs()))
-    if (read == operand &&
-        !call.mayShareStorage(result.getResultNumber(), unsigned(i)))
+    if (baseOf(read) == baseOf(operand) &&
+        (read != operand ||
+         !call.mayShareStorage(result.getResultNumber(), unsigned(i))))
       return false;
   return true;
 }
@@ -214,7 +218,8 @@ void Annotator::annotateTemps() {
       if (isUpdate(result))
         continue;
       for (auto [i, operand] : llvm::enumerate(op.getArgs())) {
-        if (isa<BlockArgument>(operand) || returned.contains(operand) ||
+        Value base = baseOf(operand);
+        if (isa<BlockArgument>(base) || returned.contains(base) ||
             !mayTakeOver(storages.getStorage(operand).accesses, operand,
                          result))
           continue;

@@ -64,8 +64,8 @@ public:
   ArrayRef<Group> getGroups() const { return groups; }
 
 private:
-  /// Calls `use` for each operand that the group reads from outside of itself,
-  /// and whether a result may take its storage.
+  /// Calls `use` for each operand, or its base, that the group reads from outside
+  /// of itself, and whether a result may take its storage.
   template <typename Use>
   void forEachOperand(const Group &group, Use use) const;
 
@@ -122,7 +122,7 @@ void Batch::forEachOperand(const Group &group, Use use) const {
     for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
       Value operand = part.getPrimitiveOperand(0, slot);
       if (operand && !llvm::is_contained(group, makerOf(operand)))
-        use(operand, llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
+        use(baseOf(operand), llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
               return tie.operand.slot == slot &&
                      pattern.nodes[tie.operand.node].kind == primitive.kind;
             }));
@@ -237,7 +237,7 @@ bool Batcher::merge(const Batch &batch) {
     return false;
   MergedCall merged = mergeCalls(parts, [](Value) { return false; });
   StatusOr<TypedBody> typed = typedBodyOf(merged);
-  const KernelRow *row = typed.ok() ? chooser.choose(*typed) : nullptr;
+  const KernelRow *row = typed.ok() ? chooser.choose(merged, *typed) : nullptr;
   if (!row || !row->isWorthFusing()) {
     remarkApart(parts.front(), "the target has no kernel for them");
     return false;

@@ -9,18 +9,64 @@
 #include "aicf/Dialect/AICF/AICF.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-CallOp aicf::rt::makerOf(Value value) { return value.getDefiningOp<CallOp>(); }
+ViewOp aicf::rt::viewOf(Value value) { return value.getDefiningOp<ViewOp>(); }
+
+Value aicf::rt::baseOf(Value value) {
+  ViewOp view = viewOf(value);
+  return view ? view.getBase() : value;
+}
+
+bool aicf::rt::isWhole(Value value) {
+  ViewOp view = viewOf(value);
+  if (!view)
+    return true;
+  TensorDesc desc = toTensorDesc(value.getType());
+  return view.getOffset() == 0 && desc.isDense() &&
+         desc.elements() == toTensorDesc(view.getBase().getType()).elements();
+}
+
+Value aicf::rt::copyOfView(OpBuilder &builder, Location loc, Value view) {
+  SmallVector<int64_t, 1> label;
+  if (int64_t vid = labelOf(view); vid >= 0)
+    label.push_back(vid);
+  auto dense =
+      withLayout(cast<RankedTensorType>(view.getType()), aicf::Layout::Dense);
+  return CallOp::create(builder, loc, OpKind::Copy, dense, view, label)
+      .getResult(0);
+}
+
+CallOp aicf::rt::makerOf(Value value) {
+  return baseOf(value).getDefiningOp<CallOp>();
+}
+
+CallOp aicf::rt::callOf(Value value) { return value.getDefiningOp<CallOp>(); }
+
+int64_t aicf::rt::byteOffsetOf(Value value) {
+  ViewOp view = viewOf(value);
+  return view ? view.getOffset() *
+                    int64_t(sizeOf(toTensorDesc(value.getType()).dtype))
+              : 0;
+}
+
+void aicf::rt::forEachView(Value value, function_ref<void(ViewOp)> visit) {
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers()))
+    if (auto view = dyn_cast<ViewOp>(user))
+      visit(view);
+}
 
 bool aicf::rt::anyRead(
     Value value, function_ref<bool(CallOp reader, unsigned operand)> holds) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     if (auto value = dyn_cast<ValueOp>(use.getOwner()))
       return anyRead(value.getValue(), holds);
+    if (auto view = dyn_cast<ViewOp>(use.getOwner()))
+      return anyRead(view.getView(), holds);
     auto reader = dyn_cast<CallOp>(use.getOwner());
     return reader && holds(reader, use.getOperandNumber());
   });
@@ -38,9 +84,15 @@ bool aicf::rt::isReturned(Value value) {
 }
 
 Operation *aicf::rt::readerOutside(Value value, ArrayRef<CallOp> calls) {
-  for (Operation *user : value.getUsers())
+  for (Operation *user : value.getUsers()) {
+    if (auto view = dyn_cast<ViewOp>(user)) {
+      if (Operation *reader = readerOutside(view.getView(), {}))
+        return reader;
+      continue;
+    }
     if (!llvm::is_contained(calls, CallOp(dyn_cast<CallOp>(user))))
       return user;
+  }
   return nullptr;
 }
 
@@ -51,6 +103,8 @@ int64_t aicf::rt::labelOf(Value value) {
         func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), step::kVidAttr);
     return vid ? vid.getInt() : -1;
   }
+  if (Value base = baseOf(value); base != value)
+    return labelOf(base); // what it is called is where it lies
   CallOp maker = makerOf(value);
   return maker ? maker.getLabel(cast<OpResult>(value).getResultNumber()) : -1;
 }

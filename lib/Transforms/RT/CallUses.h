@@ -16,11 +16,30 @@
 namespace aicf::rt {
 using namespace mlir;
 
-/// The call that makes `value`, or null for an argument of the entry.
-CallOp makerOf(Value value);
+/// The value that a view shows elements of; any other value itself.
+Value baseOf(Value value);
+/// True if `value` is all of its base, in the same order: no view, or one that
+/// only has another shape.
+bool isWhole(Value value);
 
-/// Returns true as soon as `holds` is true of an operand that takes `value`; in
-/// a plan, of one that takes the buffer or a value that lies in it.
+/// A call that copies a view into a dense tensor.
+Value copyOfView(OpBuilder &builder, Location loc, Value view);
+
+/// The call that makes `value`, or its base, or null for an argument of the
+/// entry.
+CallOp makerOf(Value value);
+/// The call whose result `value` is, or null for another one, such as a view.
+CallOp callOf(Value value);
+/// The op that `value` is a view by, or null.
+ViewOp viewOf(Value value);
+/// Bytes from the start of the base of `value` to its own.
+int64_t byteOffsetOf(Value value);
+/// Calls `visit` for each view of `value`.
+void forEachView(Value value, function_ref<void(ViewOp)> visit);
+
+/// Returns true as soon as `holds` is true of an operand that takes `value` or
+/// a view of it; in a plan, of one that takes the buffer or a value that lies
+/// in it.
 bool anyRead(Value value,
              function_ref<bool(CallOp reader, unsigned operand)> holds);
 
@@ -29,8 +48,8 @@ bool anyRead(Value value,
 bool anyReturn(Value value, function_ref<bool(unsigned result)> holds);
 bool isReturned(Value value);
 
-/// Returns an op that reads or returns `value` and is none of `calls`, or null
-/// if there is none.
+/// Returns an op that reads or returns `value`, and is none of `calls` or reads
+/// a view of it, or null if there is none: nothing inside of a call has views.
 Operation *readerOutside(Value value, ArrayRef<CallOp> calls);
 
 /// The label (vid) of an argument or of a primitive's result, or -1.

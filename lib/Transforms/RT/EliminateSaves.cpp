@@ -6,10 +6,14 @@
 //===----------------------------------------------------------------------===//
 // Replaces every use of a copy_saved's result by its operand, and erases the
 // copy. Nothing else needs to be known: the passes behind decide about storage.
+// A save of a view stays where it is returned, for results have storage of
+// their own, and where it has views itself while its elements are in another
+// order.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/Remarks.h"
 
@@ -24,6 +28,24 @@ using namespace aicf::step;
 using namespace aicf::rt;
 
 namespace {
+/// Lets views of what `save` made be views of what it saved; false where it has
+/// to stay.
+bool moveViews(CallOp save) {
+  Value saved = save.getOperand(0), made = save.getResult(0);
+  ViewOp inner = viewOf(saved);
+  if (inner && isReturned(made))
+    return false;
+  SmallVector<ViewOp> views;
+  forEachView(made, [&](ViewOp view) { views.push_back(view); });
+  if (inner && !views.empty() && !toTensorDesc(saved.getType()).isDense())
+    return false;
+  for (ViewOp view : views) {
+    view.getBaseMutable().assign(baseOf(saved));
+    view.setOffset(view.getOffset() + (inner ? inner.getOffset() : 0));
+  }
+  return true;
+}
+
 struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
@@ -34,7 +56,7 @@ struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
     markAnalysesPreserved<EntryForm, EntrySignature>();
     int64_t numSaves = 0;
     for (auto save : llvm::make_early_inc_range(func.getOps<CallOp>())) {
-      if (!save.isOnly(OpKind::CopySaved))
+      if (!save.isOnly(OpKind::CopySaved) || !moveViews(save))
         continue;
       save.getResult(0).replaceAllUsesWith(save.getOperand(0));
       save.erase();

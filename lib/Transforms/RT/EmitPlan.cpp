@@ -43,19 +43,27 @@ private:
   LogicalResult emitEntry(func::FuncOp func);
   void emitGlobals(func::FuncOp func);
   /// A buffer for each storage, and the value that is all of it.
-  SmallVector<Value> emitValues(const step::EntrySignature &signature,
-                                const StoragePlan &storages);
+  void emitBuffers(const step::EntrySignature &signature,
+                   const StoragePlan &storages);
+  /// What a value or view is in its storage; made where nothing is there.
+  Value emitValue(Value value, const StoragePlan &storages);
+  /// `first`: the first that lives there.
+  Value emitValue(size_t storage, int64_t byteOffset, RankedTensorType type,
+                  Value first);
   /// One for each stream that needs any: its calls share it, which is as large
   /// as the largest of them wants.
   std::map<uint64_t, Value> emitWorkspaces(const CallList &list);
   Value emitBuffer(Location loc, Role role, StringRef name, uint64_t bytes);
-  void emitCall(CallOp call, const StoragePlan &storages,
-                ArrayRef<Value> values, Value workspace);
+  void emitCall(CallOp call, const StoragePlan &storages, Value workspace);
 
   OpBuilder builder;
   ArrayRef<func::FuncOp> entries;
   AnalysisManager analyses;
   llvm::StringSet<> globals;
+  /// The buffer of each storage of one entry, and the values in them by byte
+  /// offset and type.
+  SmallVector<Value> buffers;
+  llvm::DenseMap<std::tuple<size_t, int64_t, Type>, Value> values;
 };
 } // namespace
 
@@ -96,10 +104,27 @@ Value Emitter::emitBuffer(Location loc, Role role, StringRef name,
       /*offset=*/-1);
 }
 
-SmallVector<Value> Emitter::emitValues(const step::EntrySignature &signature,
-                                       const StoragePlan &storages) {
+Value Emitter::emitValue(Value value, const StoragePlan &storages) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return emitValue(storages.getStorageOf(value), byteOffsetOf(value), type,
+                   value);
+}
+
+Value Emitter::emitValue(size_t storage, int64_t byteOffset,
+                         RankedTensorType type, Value first) {
+  Value &emitted = values[{storage, byteOffset, type}];
+  if (!emitted)
+    emitted = ValueOp::create(builder, first.getLoc(),
+                              ValueType::get(builder.getContext(), type),
+                              buffers[storage], byteOffset, labelOf(first));
+  return emitted;
+}
+
+void Emitter::emitBuffers(const step::EntrySignature &signature,
+                          const StoragePlan &storages) {
   MLIRContext *context = builder.getContext();
-  SmallVector<Value> values;
+  buffers.clear();
+  values.clear();
   for (const Storage &storage : storages.getStorages()) {
     Value first = storage.values.empty() ? Value() : storage.values.front();
     StringRef name;
@@ -120,11 +145,9 @@ SmallVector<Value> Emitter::emitValues(const step::EntrySignature &signature,
             ? GetOp::create(builder, loc, BufferType::get(context), name)
                   .getBuffer()
             : emitBuffer(loc, role, name, bytesOf(storage.type));
-    values.push_back(
-        ValueOp::create(builder, loc, ValueType::get(context, storage.type),
-                        buffer, /*byte_offset=*/0, labelOf(first)));
+    buffers.push_back(buffer);
+    emitValue(buffers.size() - 1, /*byteOffset=*/0, storage.type, first);
   }
-  return values;
 }
 
 std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
@@ -140,15 +163,15 @@ std::map<uint64_t, Value> Emitter::emitWorkspaces(const CallList &list) {
 }
 
 void Emitter::emitCall(CallOp call, const StoragePlan &storages,
-                       ArrayRef<Value> values, Value workspace) {
+                       Value workspace) {
   SmallVector<Value> args, dests;
   SmallVector<int64_t> inVids;
   for (Value operand : call.getArgs()) {
-    args.push_back(values[storages.getStorageOf(operand)]);
+    args.push_back(emitValue(operand, storages));
     inVids.push_back(labelOf(operand));
   }
   for (Value result : call.getResults())
-    dests.push_back(values[storages.getStorageOf(result)]);
+    dests.push_back(emitValue(result, storages));
   auto emitted = CallOp::create(builder, call.getLoc(), args, dests, workspace,
                                 call.getBody(), call.getLaunchAttr());
   emitted.setInVids(inVids);
@@ -182,10 +205,10 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
   const StoragePlan &storages = of.getAnalysis<StoragePlan>();
   if (failed(storages.verify()))
     return failure();
-  SmallVector<Value> values = emitValues(signature, storages);
+  emitBuffers(signature, storages);
   std::map<uint64_t, Value> workspaces = emitWorkspaces(list);
   for (CallOp call : list.getCalls())
-    emitCall(call, storages, values,
+    emitCall(call, storages,
              call.getWorkspace() ? workspaces.at(call.getStream()) : Value());
   return success();
 }

@@ -7,6 +7,7 @@
 
 #include "lib/Transforms/RT/EntryForm.h"
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "lib/Transforms/RT/CallUses.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -69,9 +70,14 @@ static LogicalResult checkOps(func::FuncOp func) {
       return failure();
   }
   for (Operation &op : func.front().without_terminator())
-    if (!isa<CallOp>(op))
+    if (!isa<CallOp, ViewOp>(op))
       return op.emitOpError() << "is not an aicf_rt.call: run "
                                  "--aicf-lower-to-rt first";
+  for (OpOperand &returned : func.front().getTerminator()->getOpOperands())
+    if (baseOf(returned.get()) != returned.get())
+      return returned.getOwner()->emitOpError()
+             << "returns a view as result " << returned.getOperandNumber()
+             << ": an output or update has storage of its own";
   return success();
 }
 

@@ -104,7 +104,7 @@ Operation *Fusion::placeOf(ArrayRef<CallOp> parts) const {
     if (part->isBeforeInBlock(first))
       first = part;
     bool readsInner = llvm::any_of(part.getArgs(), [&](Value operand) {
-      return llvm::is_contained(parts, makerOf(operand)) &&
+      return llvm::is_contained(parts, callOf(operand)) &&
              staysInside(parts, operand);
     });
     if (readsInner && (!last || last->isBeforeInBlock(part)))
@@ -135,7 +135,7 @@ Obstacle Fusion::whyNotWorthIt(const MergedCall &merged) const {
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   if (!typed.ok())
     return {Obstacle::NoKernel};
-  const KernelRow *row = chooser.choose(*typed);
+  const KernelRow *row = chooser.choose(merged, *typed);
   if (!row)
     return {Obstacle::NoKernel, {}, nullptr, nullptr, *std::move(typed)};
   if (!row->isWorthFusing())

@@ -8,6 +8,7 @@
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "aicf/Dialect/AICF/AICF.h"
 #include "lib/Ops/Patterns.h"
+#include "lib/Transforms/RT/CallUses.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -103,12 +104,23 @@ KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
   allowTF32 = math && math.getValue() == "tf32";
 }
 
-const KernelRow *KernelChooser::choose(const TypedBody &call) const {
+SmallVector<uintptr_t> aicf::rt::offsetsOf(ValueRange operands,
+                                           size_t numResults) {
+  SmallVector<uintptr_t> offsets(operands.size() + numResults, 0);
+  for (auto [i, operand] : llvm::enumerate(operands))
+    offsets[i] = uintptr_t(byteOffsetOf(operand));
+  return offsets;
+}
+
+const KernelRow *KernelChooser::choose(const TypedBody &call,
+                                       ArrayRef<uintptr_t> offsets) const {
+  Span<const uintptr_t> addresses{offsets.data(), offsets.size()};
   const KernelRow *best = nullptr;
   double least = 0;
   std::string problem = profile ? problemOf(call) : std::string();
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
-    if (!profile || !isAutomatic(row) || !row.accepts(call))
+    if (!profile || !isAutomatic(row) || !row.accepts(call) ||
+        !row.suits(call, addresses))
       continue;
     auto micros = profile->find(row.kid, problem);
     if (micros && (!best || *micros < least)) {
@@ -116,16 +128,28 @@ const KernelRow *KernelChooser::choose(const TypedBody &call) const {
       least = *micros;
     }
   }
-  return best ? best : selectKernel(device, call, {allowTF32, {}});
+  if (best)
+    return best;
+  const KernelRow *row = selectKernel(device, call, {allowTF32, addresses});
+  return row && row->suits(call, addresses) ? row : nullptr;
+}
+
+const KernelRow *KernelChooser::choose(const MergedCall &call,
+                                       const TypedBody &typed) const {
+  return choose(typed, offsetsOf(call.operands, call.results.size()));
 }
 
 const KernelRow *KernelChooser::choose(CallOp op,
                                        const TypedBody &typed) const {
   StringRef kid = op.getKid();
+  auto offsets = offsetsOf(op.getArgs(), op->getNumResults());
   if (kid.empty())
-    return choose(typed);
+    return choose(typed, offsets);
   const auto *row = findKernel(device, std::string_view(kid));
-  return row && row->accepts(typed) ? row : nullptr;
+  return row && row->accepts(typed) &&
+                 row->suits(typed, {offsets.data(), offsets.size()})
+             ? row
+             : nullptr;
 }
 
 /// Why `row` is passed over for a call of its pattern and types, or "".
@@ -135,6 +159,8 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
   case Mismatch::Body:
   case Mismatch::Types:
     return {}; // another kernel altogether
+  case Mismatch::Strides:
+    return "it does not take a view there";
   case Mismatch::Layout:
     return "some tensors are padded";
   case Mismatch::Width:

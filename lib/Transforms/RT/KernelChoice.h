@@ -36,6 +36,10 @@ StatusOr<TypedBody> typedBodyOf(CallOp op);
 StatusOr<TypedBody> typedBodyOf(const MergedCall &call);
 StatusOr<TypedBody> typedBodyOf(BodyAttr body, TypeRange ins, TypeRange outs);
 
+/// Where operands begin in their storages, in bytes, and then 0 for each of
+/// `numResults`: a view need not begin where a vector may.
+SmallVector<uintptr_t> offsetsOf(ValueRange operands, size_t numResults);
+
 /// Asks the kernel table on behalf of the calls of one entry.
 class KernelChooser {
 public:
@@ -43,9 +47,12 @@ public:
   KernelChooser(func::FuncOp func, DeviceKind device,
                 const KernelProfile *profile = nullptr);
 
-  /// The row for a call, or nullptr: the fastest of those that the profile
-  /// knows for the problem, else the first of the table.
-  const KernelRow *choose(const TypedBody &call) const;
+  /// The row for a call whose operands and results lie at `offsets`, or
+  /// nullptr: the fastest of those that the profile knows for the problem, else
+  /// the first of the table.
+  const KernelRow *choose(const TypedBody &call,
+                          ArrayRef<uintptr_t> offsets) const;
+  const KernelRow *choose(const MergedCall &call, const TypedBody &typed) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
   const KernelRow *choose(CallOp op, const TypedBody &typed) const;
   /// "; KID: why" for every kernel of the target, of the call's types and

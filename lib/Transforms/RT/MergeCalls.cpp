@@ -25,7 +25,7 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
            "a part of several primitives");
     for (Value operand : part.getArgs())
       if (isAlone ||
-          (!isBefore.contains(makerOf(operand)) &&
+          (!isBefore.contains(callOf(operand)) &&
            numberOf.try_emplace(operand, merged.operands.size()).second))
         merged.operands.push_back(operand);
     isBefore.insert(part);
@@ -76,6 +76,18 @@ bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
   return true;
 }
 
+/// Views of operands stand before the call, views of its results behind it.
+static void moveViews(CallOp call) {
+  for (Value operand : call.getArgs())
+    if (ViewOp view = viewOf(operand); view && !view->isBeforeInBlock(call))
+      view->moveBefore(call);
+  for (Value result : call.getResults())
+    forEachView(result, [&](ViewOp view) {
+      if (view->isBeforeInBlock(call))
+        view->moveAfter(call);
+    });
+}
+
 CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
                               Operation *at) {
   OpBuilder builder(at);
@@ -86,6 +98,7 @@ CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
   for (auto [before, after] :
        llvm::zip_equal(SmallVector<Value>(merged.results), call.getResults()))
     before.replaceAllUsesWith(after);
+  moveViews(call);
   for (CallOp part : llvm::reverse(parts))
     part.erase();
   return call;

@@ -104,6 +104,9 @@ void Padder::addCandidates(func::FuncOp func) {
         groupOf[result] = padded.size();
         padded.push_back(true);
       }
+  // What is seen in another shape is dense.
+  for (auto view : func.getOps<ViewOp>())
+    takeBack(view.getBase());
   // What is returned lives in a state, or is an output.
   for (auto [value, result] : llvm::zip_equal(
            func.front().getTerminator()->getOperands(), signature.results)) {

@@ -61,7 +61,7 @@ StoragePlan::StoragePlan(func::FuncOp func,
       if (operand < 0 || it == fixed.end())
         continue;
       size_t storage = it->second; // inserting may move what `it` points at
-      fixed.try_emplace(call->getOperand(operand), storage);
+      fixed.try_emplace(baseOf(call->getOperand(operand)), storage);
     }
   for (CallOp call : list.getCalls())
     for (OpResult result : call->getResults()) {
@@ -69,14 +69,18 @@ StoragePlan::StoragePlan(func::FuncOp func,
       if (auto it = fixed.find(result); it != fixed.end())
         place(result, it->second);
       else if (operand >= 0)
-        place(result, storageOf.at(call->getOperand(operand)));
+        place(result, getStorageOf(call->getOperand(operand)));
       else
         place(result, makeStorage(Storage::Kind::Temp, -1, result));
     }
 }
 
+size_t StoragePlan::getStorageOf(Value value) const {
+  return storageOf.at(baseOf(value));
+}
+
 void StoragePlan::takeOver(OpResult result, Value operand) {
-  size_t to = storageOf.at(operand);
+  size_t to = getStorageOf(operand);
   Storage &from = storages[storageOf.at(result)];
   for (Value value : from.values) {
     storageOf[value] = to;
@@ -112,8 +116,10 @@ LogicalResult StoragePlan::verifyChain(const Storage &storage) const {
              << "overwrites a value that the entry returns";
     CallOp late;
     anyRead(before, [&](CallOp reader, unsigned operand) {
+      Value read = reader->getOperand(operand);
       bool isOver = reader == writer
-                        ? writer.mayShareStorage(result, operand)
+                        ? writer.mayShareStorage(result, operand) &&
+                              isWhole(read) && read.getType() == after.getType()
                         : list.getOrder().before(list.indexOf(reader), call);
       late = isOver ? CallOp() : reader;
       return !isOver;
@@ -135,7 +141,7 @@ LogicalResult StoragePlan::verify() const {
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
       if (operand >= 0 &&
-          storageOf.at(result) != storageOf.at(call->getOperand(operand)))
+          storageOf.at(result) != getStorageOf(call->getOperand(operand)))
         return call->emitOpError() << "result " << result.getResultNumber()
                                    << " is in place on operand " << operand
                                    << ", but they live in different storages";

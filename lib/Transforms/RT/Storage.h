@@ -49,9 +49,10 @@ public:
   }
 
   ArrayRef<Storage> getStorages() const { return storages; }
-  size_t getStorageOf(Value value) const { return storageOf.at(value); }
+  /// A view lies in its base's storage.
+  size_t getStorageOf(Value value) const;
   const Storage &getStorage(Value value) const {
-    return storages[storageOf.at(value)];
+    return storages[getStorageOf(value)];
   }
   /// The storage of `result` becomes part of that of `operand`, which its op
   /// overwrites. Whether it may is the caller's decision.

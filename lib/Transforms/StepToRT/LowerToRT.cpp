@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // Ops with a record become a call of that primitive, by one pattern; linear and
-// its gradient, which are several primitives, have one each.
+// its gradient, which are several primitives, have one each. Views are in
+// LowerViews.cpp, what is a primitive on views in LowerReductions.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
@@ -13,8 +14,10 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Dialect/Record.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/Remarks.h"
+#include "lib/Transforms/StepToRT/LowerViews.h"
 
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace aicf {
@@ -27,18 +30,6 @@ using namespace aicf;
 using namespace aicf::step;
 
 namespace {
-
-/// Labels of an op's results; empty when nobody numbered them.
-ArrayRef<int64_t> vidsOf(Operation *op) {
-  auto vids = op->getAttrOfType<DenseI64ArrayAttr>(kVidsAttr);
-  return vids ? vids.asArrayRef() : ArrayRef<int64_t>();
-}
-
-/// The label of result `i` as an array, or an empty one.
-ArrayRef<int64_t> vidOf(Operation *op, unsigned i) {
-  ArrayRef<int64_t> vids = vidsOf(op);
-  return vids.empty() ? vids : vids.slice(i, 1);
-}
 
 /// An op with a record becomes a call of that primitive: same operands, same
 /// fields; results that the record calls absent are left out.
@@ -87,27 +78,13 @@ private:
   }
 };
 
-/// A call of one primitive with these fields; all operands are there.
-template <typename Attrs>
-static Value makeCall(OpBuilder &builder, Location loc, OpKind kind,
-                      const Attrs &attrs, Type type, ArrayRef<Value> operands,
-                      ArrayRef<int64_t> vids) {
-  const auto *bytes = reinterpret_cast<const uint8_t *>(&attrs);
-  return aicf::rt::CallOp::create(
-             builder, loc, type, operands,
-             makeBody(kind, {bytes, bytes + sizeof(Attrs)},
-                      std::vector<bool>(operands.size(), true), {true}),
-             vids)
-      .getResult(0);
-}
-
 struct LowerLinear : OpRewritePattern<LinearOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LinearOp op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getY().getType();
     Value y = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
-                       GemmAttrs{/*transA=*/0, /*transB=*/1}, type,
+                       GemmAttrs{/*transA=*/0, op.getTransW()}, type,
                        {op.getX(), op.getWeight()}, vidsOf(op));
     if (op.getBias())
       y = makeCall(rewriter, op.getLoc(), OpKind::BiasAdd,
@@ -118,21 +95,25 @@ struct LowerLinear : OpRewritePattern<LinearOp> {
   }
 };
 
-/// dx = dy·W, dW = dyᵀ·x, db = Σ dy: only those that are used.
+/// dx = dy·W, dW = dyᵀ·x, db = Σ dy: only those that are used. Of a W that is
+/// [K, N] the first two are dy·Wᵀ and xᵀ·dy.
 struct LowerLinearBwd : OpRewritePattern<LinearBwdOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LinearBwdOp op,
                                 PatternRewriter &rewriter) const override {
     Value dy = op.getDy();
+    bool transW = op.getTransW();
     SmallVector<Value, 3> results(3);
     if (!op.getDx().use_empty())
-      results[0] = makeCall(rewriter, op.getLoc(), OpKind::Gemm, GemmAttrs{},
+      results[0] = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
+                            GemmAttrs{/*transA=*/0, !transW},
                             op.getDx().getType(), {dy, op.getWeight()},
                             vidOf(op, 0));
     if (!op.getDweight().use_empty())
       results[1] = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
                             GemmAttrs{/*transA=*/1, /*transB=*/0},
-                            op.getDweight().getType(), {dy, op.getX()},
+                            op.getDweight().getType(),
+                            {transW ? dy : op.getX(), transW ? op.getX() : dy},
                             vidOf(op, 1));
     if (!op.getDbias().use_empty()) {
       int64_t rows = cast<ShapedType>(dy.getType()).getRank() - 1;
@@ -179,6 +160,27 @@ static void eraseDeadOps(func::FuncOp func) {
       rewriter.eraseOp(&op);
 }
 
+/// What is returned has storage of its own, and is dense: a view gets a copy, where
+/// it is made, so that it has the old value of what is updated later.
+static void copyReturnedViews(func::FuncOp func) {
+  llvm::DenseMap<Value, Value> copies;
+  for (OpOperand &returned : func.front().getTerminator()->getOpOperands()) {
+    aicf::rt::ViewOp view = aicf::rt::viewOf(returned.get());
+    if (!view)
+      continue;
+    Value &copy = copies[view];
+    if (!copy) {
+      OpBuilder builder(view.getContext());
+      builder.setInsertionPointAfter(view);
+      copy = aicf::rt::copyOfView(builder, view.getLoc(), view);
+      remark::missed(view.getLoc(), remarkOf("LowerToRT", func.getSymName()))
+          << "a returned view needs a copy: an output or update has storage of "
+             "its own";
+    }
+    returned.set(copy);
+  }
+}
+
 LogicalResult aicf::checkAbsentResults(func::FuncOp func) {
   for (auto op : func.getOps<RecordOpInterface>()) {
     const OpInfo &info = infoOf(op.getPrimitive());
@@ -220,6 +222,8 @@ LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
   RewritePatternSet patterns(context);
   patterns.add<LowerLinear, LowerLinearBwd, LowerRecord, LowerStopGradient>(
       context);
+  populateViewPatterns(patterns);
+  populateReductionPatterns(patterns);
   FrozenRewritePatternSet frozen(std::move(patterns));
   for (func::FuncOp func : getEntries(module)) {
     foldOps(func);
@@ -229,6 +233,8 @@ LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
     // Each op is rewritten by itself, so one walk does; a conversion, which can
     // be taken back, takes twice as long.
     walkAndApplyPatterns(func, frozen);
+    copyReturnedViews(func);
+    eraseDeadOps(func); // views that others were made of
   }
   return success();
 }

@@ -74,33 +74,33 @@ func.func @l1_scale(%x: tensor<4xf32>, %s: tensor<f64>) {
 
 // -----
 
-func.func @reduce_sum_c4(%x: tensor<4x2xf32>) {
-  // expected-error @+1 {{'aicf.reduce_sum' op C4: keepdim and leading are both true, expected one}}
-  %y = aicf.reduce_sum %x {axis = 1, keepdim = true, leading = true} : tensor<4x2xf32>
+func.func @reduce_sum_order(%x: tensor<4x2xf32>) {
+  // expected-error @+1 {{'aicf.reduce_sum' op C1: axes are [1, 0], expected different dimensions of x, [4, 2], in order}}
+  %y = aicf.reduce_sum %x over [1, 0] : tensor<4x2xf32>
   return
 }
 
 // -----
 
-func.func @expand_c4(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'aicf.expand' op C4: shape is array<i64: 4, 0>, expected 1 to 8 numbers in [1, 2^31)}}
-  %y = aicf.expand %x to [4, 0] {axis = 1} : tensor<4xf32>
+func.func @broadcast_c1(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'aicf.broadcast' op C1: shape is [4, 0], expected up to 8 numbers in [1, 2^31)}}
+  %y = aicf.broadcast %x to [4, 0] : tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @expand_axis(%x: tensor<4xf32>) {
-  // expected-error @+1 {{C1: axis is 2, expected a dimension of y}}
-  %y = aicf.expand %x to [4, 3] {axis = 2} : tensor<4xf32>
+func.func @broadcast_rank(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'aicf.broadcast' op C1: shape is [], but x is 'tensor<4xf32>' of more dimensions}}
+  %y = aicf.broadcast %x to [] : tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @expand_other(%x: tensor<4xf32>) {
-  // expected-error @+1 {{C3: operand 0 (x) is 4xf32, expected 5xf32}}
-  %y = aicf.expand %x to [5, 3] {axis = 1} : tensor<4xf32>
+func.func @broadcast_c2(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'aicf.broadcast' op C2: x is 'tensor<4xf32>', which does not broadcast to [4, 3]}}
+  %y = aicf.broadcast %x to [4, 3] : tensor<4xf32>
   return
 }
 

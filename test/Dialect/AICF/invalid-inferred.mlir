@@ -60,8 +60,8 @@ func.func @relu_bwd(%a: tensor<3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // -----
 
 func.func @reduce_sum(%a: tensor<2x3xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{C1: axis is 2, expected a dimension of x}}
-  %0 = aicf.reduce_sum %a {axis = 2 : i64} : tensor<2x3xf32>
+  // expected-error @+1 {{C1: axes are [2], expected different dimensions of x, [2, 3], in order}}
+  %0 = aicf.reduce_sum %a over [2] : tensor<2x3xf32>
   return %0 : tensor<2xf32>
 }
 

@@ -114,16 +114,32 @@ func.func @relu_dynamic(%a: tensor<?x4xf32>) {
 
 // -----
 
-func.func @matmul_c1(%x: tensor<4x3xf32>, %y: tensor<2x3x4xf32>) {
-  // expected-error @+1 {{'aicf.matmul' op C1: operand 1 (b) is 2x3x4xf32 of rank 3, expected rank 2}}
-  %r = aicf.matmul %x, %y : tensor<4x3xf32>, tensor<2x3x4xf32>
+func.func @matmul_c1(%x: tensor<4x3xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'aicf.matmul' op C1: an operand is 'tensor<3xf32>' of rank 1, expected rank 2 or more}}
+  %r = aicf.matmul %x, %y : tensor<4x3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c2(%x: tensor<4x3xf32>, %y: tensor<3x4xf64>) {
+  // expected-error @+1 {{'aicf.matmul' op C2: a is 'tensor<4x3xf32>', but b is 'tensor<3x4xf64>'}}
+  %r = aicf.matmul %x, %y : tensor<4x3xf32>, tensor<3x4xf64>
+  return
+}
+
+// -----
+
+func.func @matmul_c4(%x: tensor<2x4x3xf32>, %y: tensor<3x3x4xf32>) {
+  // expected-error @+1 {{'aicf.matmul' op C4: the dimensions in front of the matrices of 'tensor<2x4x3xf32>' and 'tensor<3x3x4xf32>' do not broadcast}}
+  %r = aicf.matmul %x, %y : tensor<2x4x3xf32>, tensor<3x3x4xf32>
   return
 }
 
 // -----
 
 func.func @matmul_c3(%x: tensor<4x3xf32>) {
-  // expected-error @+1 {{C3: K is 3 in operand 0 (a), 4x3xf32, but 4 in operand 1 (b), 4x3xf32}}
+  // expected-error @+1 {{C3: K is 3 in a, 'tensor<4x3xf32>', but 4 in b, 'tensor<4x3xf32>'}}
   %r = aicf.matmul %x, %x : tensor<4x3xf32>, tensor<4x3xf32>
   return
 }

@@ -35,8 +35,8 @@ func.func @mse_grad_c2_type(%a: tensor<4xf32>, %s: tensor<f64>) {
 // -----
 
 func.func @reduce_sum_c1(%a: tensor<4x2xf32>) {
-  // expected-error @+1 {{C1: axis is 2, expected a dimension of x}}
-  %r = aicf.reduce_sum %a {axis = 2 : i64} : tensor<4x2xf32>
+  // expected-error @+1 {{C1: axes are [0, 0], expected different dimensions of x, [4, 2], in order}}
+  %r = aicf.reduce_sum %a over [0, 0] : tensor<4x2xf32>
   return
 }
 

@@ -26,12 +26,12 @@ func.func @rows(%x: tensor<2x3x5xbf16>, %W: tensor<4x5xbf16>, %b: tensor<4xbf16>
 
 // CHECK-LABEL: func.func @sums
 func.func @sums(%x: tensor<2x3x5xf32>, %s: tensor<f32>) {
-  // CHECK: %[[S:.*]] = aicf.reduce_sum %{{.*}} {axis = 1 : i64, leading = true} : tensor<2x3x5xf32>
-  %l = aicf.reduce_sum %x {axis = 1, leading = true} : tensor<2x3x5xf32>
-  // CHECK: aicf.expand %[[S]] to [2, 3, 5] {axis = 1 : i64} : tensor<5xf32>
-  %e = aicf.expand %l to [2, 3, 5] {axis = 1} : tensor<5xf32>
-  // CHECK: aicf.expand %{{.*}} to [4] : tensor<f32>
-  %f = aicf.expand %s to [4] : tensor<f32>
+  // CHECK: %[[S:.*]] = aicf.reduce_sum %{{.*}} over [0, 1] : tensor<2x3x5xf32>
+  %l = aicf.reduce_sum %x over [0, 1] : tensor<2x3x5xf32>
+  // CHECK: aicf.broadcast %[[S]] to [2, 3, 5] : tensor<5xf32>
+  %e = aicf.broadcast %l to [2, 3, 5] : tensor<5xf32>
+  // CHECK: aicf.broadcast %{{.*}} to [4] : tensor<f32>
+  %f = aicf.broadcast %s to [4] : tensor<f32>
   // CHECK: aicf.mean %{{.*}} : tensor<2x3x5xf32>
   %m = aicf.mean %x : tensor<2x3x5xf32>
   return

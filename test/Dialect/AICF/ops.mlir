@@ -50,10 +50,10 @@ func.func @layers(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2xf32>,
   // CHECK: aicf.linear_bwd
   %dx, %dw, %db = aicf.linear_bwd %dy, %x, %w
       : tensor<4x2xf32>, tensor<4x3xf32>, tensor<2x3xf32>
-  // CHECK: aicf.reduce_sum %{{.*}} : tensor<4x2xf32>
-  %r0 = aicf.reduce_sum %dy : tensor<4x2xf32>
-  // CHECK: aicf.reduce_sum %{{.*}} {axis = 1 : i64, keepdim = true} : tensor<4x2xf32>
-  %r1 = aicf.reduce_sum %dy {axis = 1 : i64, keepdim = true} : tensor<4x2xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} over [0] : tensor<4x2xf32>
+  %r0 = aicf.reduce_sum %dy over [0] : tensor<4x2xf32>
+  // CHECK: aicf.reduce_sum %{{.*}} over [1] {keepdim = true} : tensor<4x2xf32>
+  %r1 = aicf.reduce_sum %dy over [1] {keepdim = true} : tensor<4x2xf32>
   return
 }
 

@@ -116,7 +116,7 @@ aicf_rt.plan cpu persistent(0) {
 // -----
 
 func.func @unknown(%x: tensor<4xf32, "wide">) {
-  // expected-error @+1 {{has an encoding that is not #aicf_rt.padded}}
+  // expected-error @+1 {{has an encoding that is not #aicf_rt.padded or #aicf_rt.strided}}
   %0 = aicf_rt.call relu(%x) : (tensor<4xf32, "wide">) -> tensor<4xf32, "wide">
   return
 }

@@ -81,6 +81,8 @@ def features_of(dump):
     for entry in dump["entries"]:
         if any(v["layout"] == "padded" for v in entry["values"]):
             found.add("padded tensors")
+        if any(v["layout"] == "strided" for v in entry["values"]):
+            found.add("views with strides")
         if any(is_shared(call["body"]) for call in entry["calls"]):
             found.add("shared operands in one call")
     return found
@@ -107,10 +109,13 @@ BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
 
 def span_of(value):
-    """(buffer, first byte, end): values are dense, or dense with their pads."""
-    padded = value["layout"] == "padded"
-    assert padded or value["layout"] == "dense"
+    """(buffer, first byte, end). Values are dense, dense with their pads, or views,
+    which nobody writes: that all of their span were read is near enough."""
     n = BYTES[value["dtype"]]
+    if value["layout"] == "strided":
+        n *= 1 + sum((d - 1) * s for d, s in zip(value["shape"], value["strides"]))
+        return value["buffer"], value["byte_offset"], value["byte_offset"] + n
+    padded = value["layout"] == "padded"
     for d in value["shape"]:
         n *= -(-d // 8) * 8 if padded else d
     return value["buffer"], value["byte_offset"], value["byte_offset"] + n
@@ -170,8 +175,11 @@ def check_joined(calls, before, where):
         yield "%s: not everything ends before the last call of stream 0" % where
 
 
-def check_call(i, call, spans, buffers, where):
+def check_call(i, call, spans, buffers, views, where):
     """What one call does to bytes that it has twice."""
+    for number in call["outs"]:
+        if number in views:
+            yield "%s: call %d writes the view %d" % (where, i, number)
     outs = [spans[o] for o in call["outs"]]
     for r, out in enumerate(outs):
         role = buffers[out[0]]["role"]
@@ -181,7 +189,7 @@ def check_call(i, call, spans, buffers, where):
             yield "%s: call %d writes buffer %d twice" % (where, i, out[0])
         for o, operand in enumerate(call["ins"]):
             if meet(out, spans[operand]) and (
-                    out != spans[operand] or
+                    out != spans[operand] or operand in views or
                     not may_overwrite(call["body"], r, o)):
                 yield "%s: call %d (%s) overwrites operand %d with result %d" % (
                     where, i, ", ".join(s["kind"] for s in call["body"]["primitives"]),
@@ -193,6 +201,7 @@ def check_entry(entry, dump):
     buffers = {b["number"]: b for b in dump["buffers"] + entry["buffers"]}
     values = dump["values"] + entry["values"]
     spans = {v["number"]: span_of(v) for v in values}
+    views = {v["number"] for v in values if v["layout"] == "strided"}
     calls = entry["calls"]
     before = happens_before(calls)
     yield from check_places(entry["buffers"],
@@ -210,7 +219,7 @@ def check_entry(entry, dump):
             if made and not covers(written, span):
                 yield "%s: call %d reads value %d before it is written" % (
                     where, i, number)
-        yield from check_call(i, call, spans, buffers, where)
+        yield from check_call(i, call, spans, buffers, views, where)
         accesses += [(i, spans[n], False) for n in call["ins"]]
         accesses += [(i, spans[n], True) for n in call["outs"]]
         if call["workspace"] >= 0:

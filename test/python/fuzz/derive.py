@@ -22,11 +22,22 @@ SMOOTH = [name for name in POINTWISE if name not in WITH_KINKS
           and not any(needed for _, needed in RECORDS[name].fields.values())]
 
 
+def repeated(b, kind, x):
+    """A reduction over some axes, as large as x again."""
+    axes = b.random_axes(x)
+    total = b.reduce(kind, x, axes, b.chance(0.5))
+    kept = [1 if i in axes else d for i, d in enumerate(x.shape)]
+    if list(total.shape) != kept:
+        total = b.reshape(total, kept)
+    return b.op("broadcast", [total], [(x.shape, x.dtype)], shape=list(x.shape))
+
+
 def mix(b, x, net):
     """An op that joins values, or uses one once more."""
     rng = b.rng
     kind = rng.choice(["mul", "sub", "square", "stop", "scale", "activation", "tied",
-                       "reciprocal", "softmax", "sum", "mean", "dropout", "matmul"])
+                       "reciprocal", "softmax", "sum", "mean", "dropout", "matmul",
+                       "view", "view", "view", "extremum"])
     twin = b.pick(lambda v: v.type == x.type)
     if kind in ("mul", "sub"):
         return b.same(kind, x, twin)
@@ -42,25 +53,29 @@ def mix(b, x, net):
     if kind == "softmax":
         return b.same("softmax", x)
     if kind == "sum": # as much as x again, along a dimension or all up to it
-        axis = rng.randrange(len(x.shape))
-        attrs, shape = rng.choice([
-            ({}, (*x.shape[:axis], *x.shape[axis + 1:])), ({"leading": True},
-             x.shape[axis + 1:]), ({"keepdim": True},
-             (*x.shape[:axis], 1, *x.shape[axis + 1:]))])
-        total = b.op("reduce_sum", [b.same("tanh", x)], [(shape, x.dtype)], axis=axis,
-                     **attrs)
-        return b.op("expand", [total], [(x.shape, x.dtype)], axis=axis)
+        return repeated(b, "reduce_sum", b.same("tanh", x))
+    if kind == "extremum": # of tanh, so that no two are equal by rounding alone
+        return b.same("add", x, repeated(b, rng.choice(["reduce_max", "reduce_min"]),
+                                         b.same("tanh", x)))
+    if kind == "view": # of rank 2 or more, for the layers behind it
+        seen = b.view(x)
+        if len(seen.shape) < 2:
+            seen = b.reshape(seen, (1, int(np.prod(seen.shape, dtype=int))))
+        return seen if len(seen.shape) < 5 else b.reshape(
+            seen, (seen.shape[0], int(np.prod(seen.shape[1:], dtype=int))))
     if kind == "mean":
+        if b.chance(0.5):
+            return b.same("add", x, repeated(b, "reduce_mean", b.same("mul", x, twin)))
         mean = b.op("mean", [b.same("mul", x, twin)], [((), x.dtype)])
-        return b.same("add", x, b.op("expand", [mean], [(x.shape, x.dtype)],
-                                     axis=len(x.shape) - 1))
+        return b.same("add", x, b.op("broadcast", [mean], [(x.shape, x.dtype)],
+                                     shape=list(x.shape)))
     if kind == "dropout":
         return net.dropout(x)
     if kind == "matmul": # as much as x again, by way of its products with itself
         # Small numbers: a difference of what is curved much is not a derivative.
         small = b.same("tanh", b.same("scale", b.gram(x, twin), factor=0.1))
         small = b.same("scale", small, factor=0.25)
-        if small.shape[0] == x.shape[-1]:
+        if small.shape[-1] == x.shape[-1]:
             return b.op("matmul", [x, small], [(x.shape, x.dtype)],
                         transB=rng.random() < 0.5)
         return b.op("matmul", [small, x], [(x.shape, x.dtype)],
@@ -168,8 +183,8 @@ def judge_forward(program, bin_dir, folder):
     evaluator = Stopped()
     state = dict(program.values)
     loss = evaluator.loss(entry, state)
-    if not abs(found["loss"] - loss) <= 1e-9 * (1 + abs(loss)):
-        raise Failure("loss", "%g, %g is right" % (found["loss"], loss))
+    if not abs(found.get("loss", np.inf) - loss) <= 1e-9 * (1 + abs(loss)):
+        raise Failure("loss", "%g, %g is right" % (found.get("loss", np.inf), loss))
     for a in trained:
         value = program.values[a.name]
         for _ in range(2):

@@ -72,10 +72,82 @@ class Builder:
 
     def gram(self, x, twin):
         """A product of two of one type, either of them transposed."""
-        over_rows = len(x.shape) > 2 or self.chance(0.5)
-        n = x.shape[-1] if over_rows else x.shape[0]
-        return self.op("matmul", [x, twin], [((n, n), x.dtype)],
+        over_rows = self.chance(0.5)
+        n = x.shape[-1] if over_rows else x.shape[-2]
+        return self.op("matmul", [x, twin], [((*x.shape[:-2], n, n), x.dtype)],
                        **{"transA" if over_rows else "transB": True})
+
+    # Views: each of some tensor, so that chains come about by themselves.
+    def reshape(self, x, shape):
+        return self.op("reshape", [x], [(shape, x.dtype)], shape=list(shape))
+
+    def random_reshape(self, x):
+        """Dimensions in other groups, with a 1 here and there."""
+        left, shape = int(np.prod(x.shape, dtype=int)), []
+        while left > 1 and len(shape) < 4:
+            d = self.rng.choice([d for d in range(1, left + 1) if left % d == 0])
+            shape.append(d)
+            left //= d
+        shape += [left] if left > 1 else []
+        if self.chance(0.2):
+            shape.insert(self.rng.randrange(len(shape) + 1), 1)
+        return self.reshape(x, shape)
+
+    def transpose(self, x, order=None):
+        order = order or self.rng.sample(range(len(x.shape)), len(x.shape))
+        return self.op("transpose", [x], [([x.shape[i] for i in order], x.dtype)],
+                       permutation=order)
+
+    def slice(self, x):
+        begin = [self.rng.randrange(d) for d in x.shape]
+        end = [self.rng.randint(b + 1, d) for b, d in zip(begin, x.shape)]
+        step = [self.rng.choice([1, 1, 2, 3]) for _ in x.shape]
+        shape = [-(-(e - b) // s) for b, e, s in zip(begin, end, step)]
+        return self.op("slice", [x], [(shape, x.dtype)], begin=begin, end=end,
+                       step=step)
+
+    def broadcast(self, x):
+        shape = [self.rng.choice(SIZES[:6]) if d == 1 and self.chance(0.7) else d
+                 for d in x.shape]
+        if len(shape) < 4 and self.chance(0.5):
+            shape.insert(0, self.rng.choice(SIZES[:4]))
+        return self.op("broadcast", [x], [(shape, x.dtype)], shape=shape)
+
+    def concat(self, parts, axis):
+        shape = list(parts[0].shape)
+        shape[axis] = sum(p.shape[axis] for p in parts)
+        return self.op("concat", parts, [(shape, parts[0].dtype)], axis=axis)
+
+    def pad(self, x):
+        axis = self.rng.randrange(len(x.shape))
+        begin, step = self.rng.randrange(3), self.rng.choice([1, 1, 2])
+        shape = list(x.shape)
+        shape[axis] = begin + (shape[axis] - 1) * step + 1 + self.rng.randrange(3)
+        return self.op("pad", [x], [(shape, x.dtype)], axis=axis, begin=begin,
+                       step=step, size=shape[axis])
+
+    def view(self, x):
+        """Of at most some thousand elements."""
+        kind = self.rng.choice(["reshape", "transpose", "slice", "broadcast",
+                                "concat", "pad"])
+        if kind == "reshape" or not x.shape:
+            return self.random_reshape(x)
+        if kind == "concat":
+            twin = self.pick(lambda v: v.type == x.type)
+            return self.concat([x, twin], self.rng.randrange(len(x.shape)))
+        return getattr(self, kind)(x)
+
+    def reduce(self, kind, x, axes, keepdim):
+        shape = [1 if i in axes else d for i, d in enumerate(x.shape)
+                 if keepdim or i not in axes]
+        extremum = kind in ("reduce_max", "reduce_min")
+        made = self.op(kind, [x], [(shape, x.dtype)] + [(shape, "i32")] * extremum,
+                       axes=axes, **({"keepdim": True} if keepdim else {}))
+        return made[0] if extremum else made
+
+    def random_axes(self, x):
+        return sorted(self.rng.sample(range(len(x.shape)),
+                                      self.rng.randint(1, len(x.shape))))
 
     def linear_bwd(self, dy, x, w):
         return self.op("linear_bwd", [dy, x, w],
@@ -95,19 +167,6 @@ class Builder:
 
     def cast(self, x, dtype):
         return self.op("cast", [x], [(x.shape, dtype)], to=dtype)
-
-    def expand(self, x):
-        """To one dimension more, or two at the front."""
-        n = self.rng.choice(SIZES[:8])
-        axis = self.rng.randrange(len(x.shape) + 1)
-        shape = (*x.shape[:axis], n, *x.shape[axis:])
-        ones = [i for i, d in enumerate(x.shape) if d == 1]
-        if ones and self.chance(0.3):
-            axis = self.rng.choice(ones)
-            shape = (*x.shape[:axis], n, *x.shape[axis + 1:])
-        elif self.chance(0.3):
-            axis, shape = 1, (2, n, *x.shape)
-        return self.op("expand", [x], [(shape, x.dtype)], axis=axis)
 
     def dropout(self, x, step, p, seed):
         return self.op("dropout", [x, step], [(x.shape, x.dtype)], p=p, seed=seed)
@@ -215,10 +274,29 @@ class Network:
             "add", dy, self.b.same("relu_bwd", dy, h)))
         return self.b.same("add", x, h)
 
+    def turn(self, x):
+        """Dimensions in another order, where the layers behind read them."""
+        b = self.b
+        order = b.rng.sample(range(len(x.shape)), len(x.shape))
+        inverse = [order.index(i) for i in range(len(order))]
+        self.backward.append(lambda dy, grads: b.transpose(dy, inverse))
+        return b.transpose(x, order)
+
+    def regroup(self, x):
+        """The rows in other groups; matrices stay matrices."""
+        b = self.b
+        rows = int(np.prod(x.shape[:-1], dtype=int))
+        outer = b.rng.choice([d for d in range(1, rows + 1) if rows % d == 0])
+        shape = (rows, x.shape[-1]) if len(x.shape) > 2 else \
+            (outer, rows // outer, x.shape[-1])
+        self.backward.append(lambda dy, grads: b.reshape(dy, x.shape))
+        return b.reshape(x, shape)
+
     def layer(self, x):
         b = self.b
         kind = b.rng.choice(["linear", "linear", "relu", "gelu", "norm",
-                             "residual", "feed_forward", "dropout"])
+                             "residual", "feed_forward", "dropout", "turn",
+                             "regroup"])
         if kind == "linear":
             return self.linear(x, b.rng.choice(self.sizes), b.chance(0.7))
         if kind == "gelu":
@@ -250,12 +328,24 @@ class Network:
 
 
 def metric(b):
-    """How often the largest of a row stands where another says."""
+    """How often the largest of a row stands where another says; and gradients of
+    extrema, of which no two are equal by rounding."""
     rows, width = b.rng.choice(SIZES), b.rng.choice(SIZES)
     order = np.array([b.rng.sample(range(width), width) for _ in range(rows)])
     scores = b.argument("input", "%sscores%d" % (b.prefix, b.count), (rows, width),
                         b.program.dtype, order - width / 2.0)
     found = b.op("argmax", [scores], [((rows,), "i32")])
+    axes = b.rng.choice([[0], [1], [0, 1]])
+    turned = b.transpose(scores, [1, 0]) if b.chance(0.5) else scores
+    shape = list(turned.shape) if axes != [0, 1] else []
+    if len(axes) == 1:
+        del shape[axes[0]]
+    if axes != [0, 1] and turned.shape[1 - axes[0]] == 1 or axes == [1] \
+            and turned is scores:
+        best, where = b.op(b.rng.choice(["reduce_max", "reduce_min"]), [turned],
+                           [(shape, turned.dtype), (shape, "i32")], axes=axes)
+        b.op("extremum_bwd", [best, where], [(turned.shape, turned.dtype)], axes=axes,
+             shape=list(turned.shape))
     labels = b.argument("input", "%sclasses%d" % (b.prefix, b.count), (rows,), "i32",
                         [b.rng.randrange(width) for _ in range(rows)])
     b.counts += [found, b.op("count_equal", [found, labels], [((), "i32")])]
@@ -266,7 +356,7 @@ def anything(b):
     kind = b.rng.choice([*LIKE_THEIR_OPERAND, "cross_entropy", "mse_loss",
                          "mse_grad", "bce_with_logits", "bce_with_logits_grad",
                          "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
-                         "reduce_sum", "expand", "linear", "linear_bwd", "matmul",
+                         "reduce", "view", "view", "view", "linear", "linear_bwd", "matmul",
                          "layer_norm", "gather_rows", "reciprocal", "metric"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
@@ -291,18 +381,11 @@ def anything(b):
     elif kind in ("mse_grad", "bce_with_logits_grad", "l1_grad"):
         attrs = {"scale": 0.5} if b.chance(0.3) else {}
         b.op(kind, [x, twin, None], [(x.shape, x.dtype)], **attrs)
-    elif kind == "reduce_sum" and x.shape:
-        axis = b.rng.randrange(len(x.shape))
-        keep = b.chance(0.5)
-        shape = [d for i, d in enumerate(x.shape) if i != axis or keep]
-        if keep:
-            shape[axis] = 1
-        attrs = {"keepdim": True} if keep else {}
-        if not keep and b.chance(0.3):
-            attrs, shape = {"leading": True}, x.shape[axis + 1:]
-        b.op(kind, [x], [(shape, x.dtype)], axis=axis, **attrs)
-    elif kind == "expand" and len(x.shape) < 4:
-        b.expand(x)
+    elif kind == "reduce" and x.shape:
+        b.reduce(b.rng.choice(["reduce_sum", "reduce_mean"]), x, b.random_axes(x),
+                 b.chance(0.4))
+    elif kind == "view" and np.prod(x.shape, dtype=int) < 4096:
+        b.view(x)
     elif kind == "linear" and len(x.shape) >= 2:
         w = b.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2
                    and v.shape[1] == x.shape[-1])
@@ -359,7 +442,7 @@ def shared(b):
     elif kind == "sum":
         p = fresh(n, n)
         d = b.same("relu_bwd", p, p)
-        b.kept += [d, b.op("reduce_sum", [d], [((n,), dtype)], axis=0)]
+        b.kept += [d, b.reduce("reduce_sum", d, [0], False)]
     else:
         x = fresh(n)
         value, slope = b.rng.choice([

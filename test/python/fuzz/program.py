@@ -96,6 +96,19 @@ KEYWORDS = {
 }
 
 
+# Attributes with a place of their own in front of the others: (word, attribute).
+WORDS = {
+    "cast": [("to", "to")],
+    "reshape": [("to", "shape")],
+    "broadcast": [("to", "shape")],
+    "extremum_bwd": [("over", "axes"), ("to", "shape")],
+    "transpose": [("", "permutation")],
+    "slice": [("from", "begin"), ("to", "end"), ("step", "step")],
+    **{kind: [("over", "axes")]
+       for kind in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min")},
+}
+
+
 def attr_text(value):
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -113,12 +126,14 @@ def op_text(op):
              if i not in keywords and v is not None]
     named = [(keywords[i], v) for i, v in enumerate(op.operands)
              if i in keywords and v is not None]
-    attrs = {k: v for k, v in op.attrs.items() if k != "to"}
+    words = WORDS.get(op.kind, ())
+    attrs = {k: v for k, v in op.attrs.items() if k not in [w for _, w in words]}
     body = ", ".join("%" + v.ssa for v in plain)
-    if op.kind == "cast":
-        body += " to " + op.attrs["to"]
-    if op.kind == "expand":
-        body += " to [%s]" % ", ".join(map(str, op.results[0].shape))
+    for word, name in words:
+        value = op.attrs[name]
+        if not isinstance(value, str):
+            value = "[%s]" % ", ".join(map(str, value))
+        body += " %s %s" % (word, value) if word else " " + value
     body += "".join(" %s %%%s" % (k, v.ssa) for k, v in named)
     if attrs:
         body += " {%s}" % ", ".join(

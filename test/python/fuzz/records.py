@@ -247,6 +247,34 @@ RECORDS = {
         ("step", "table", ), set(), ("lr", ),
         set(), "Counter", False,
         {}),
+    "reduce_mean": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"axis": ("Any", False), }),
+    "reduce_max": Record(
+        ("x", ), set(), ("y", "index", ),
+        set(), "Forward", False,
+        {"axis": ("Any", False), }),
+    "reduce_min": Record(
+        ("x", ), set(), ("y", "index", ),
+        set(), "Forward", False,
+        {"axis": ("Any", False), }),
+    "extremum_bwd": Record(
+        ("dy", "index", ), set(), ("dx", ),
+        set(), "Backward", False,
+        {"axis": ("Any", False), }),
+    "pad": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"axis": ("Any", True), "begin": ("NonNegative31", False), "step": ("Positive31", False), }),
+    "concat": Record(
+        ("part", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"axis": ("Any", True), }),
+    "batched_gemm": Record(
+        ("a", "b", ), set(), ("c", ),
+        set(), "Forward", False,
+        {"transA": ("ZeroOrOne", False), "transB": ("ZeroOrOne", False), }),
 }
 
 PATTERNS = {

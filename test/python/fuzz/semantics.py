@@ -105,11 +105,86 @@ def linear_bwd(o, *_):
 
 @op
 def matmul(o, node, _):
-    a, b = o
-    if node.attrs.get("transA", False):
-        a = a.reshape(-1, a.shape[-1]).T
-        b = b if node.attrs.get("transB", False) else b.reshape(-1, b.shape[-1])
-    return [a @ (b.T if node.attrs.get("transB", False) else b)]
+    a, b = (np.swapaxes(x, -1, -2) if node.attrs.get(flag, False) else x
+            for x, flag in zip(o, ("transA", "transB")))
+    return [a @ b]
+
+
+@op
+def reshape(o, node, _):
+    return [o[0].reshape(node.attrs["shape"])]
+
+
+@op
+def transpose(o, node, _):
+    return [o[0].transpose(node.attrs["permutation"])]
+
+
+@op
+def slice_(o, node, _):
+    at = node.attrs
+    return [o[0][tuple(slice(*bounds) for bounds in
+                       zip(at["begin"], at["end"], at["step"]))]]
+
+
+@op
+def broadcast(o, node, _):
+    return [np.broadcast_to(o[0], node.attrs["shape"])]
+
+
+@op
+def pad(o, node, _):
+    at, y = node.attrs, np.zeros(node.results[0].shape)
+    places = at["begin"] + np.arange(o[0].shape[at["axis"]]) * at["step"]
+    np.moveaxis(y, at["axis"], 0)[places] = np.moveaxis(o[0], at["axis"], 0)
+    return [y]
+
+
+@op
+def concat(o, node, _):
+    return [np.concatenate(o, axis=node.attrs["axis"])]
+
+
+def _reduced(o, node, function):
+    return function(o[0], axis=tuple(node.attrs["axes"]),
+                    keepdims=node.attrs.get("keepdim", False))
+
+
+@op
+def reduce_mean(o, node, _):
+    return [_reduced(o, node, np.mean)]
+
+
+def _extremum(o, node, best):
+    axes = tuple(node.attrs["axes"])
+    value = best(o[0], axis=axes, keepdims=True)
+    rest = [i for i in range(o[0].ndim) if i not in axes]
+    flat = (o[0] == value).transpose(*rest, *axes).reshape(
+        *[o[0].shape[i] for i in rest], -1)
+    shape = node.results[0].shape
+    return [value.reshape(shape), flat.argmax(-1).astype(np.int32).reshape(shape)]
+
+
+@op
+def extremum_bwd(o, node, _):
+    dy, index = o
+    axes, shape = node.attrs["axes"], node.attrs["shape"]
+    rest = [i for i in range(len(shape)) if i not in axes]
+    flat = np.zeros([int(np.prod([shape[i] for i in rest], dtype=int)),
+                     int(np.prod([shape[i] for i in axes], dtype=int))])
+    flat[np.arange(len(flat)), index.reshape(-1)] = dy.reshape(-1)
+    turned = flat.reshape([shape[i] for i in (*rest, *axes)])
+    return [turned.transpose(np.argsort([*rest, *axes]))]
+
+
+@op
+def reduce_max(o, node, _):
+    return _extremum(o, node, np.max)
+
+
+@op
+def reduce_min(o, node, _):
+    return _extremum(o, node, np.min)
 
 
 @op
@@ -369,19 +444,7 @@ def softmax_cross_entropy_grad(o, node, moved):
 
 @op
 def reduce_sum(o, node, _):
-    axis = node.attrs.get("axis", 0)
-    if node.attrs.get("leading", False):
-        return [o[0].sum(axis=tuple(range(axis + 1)))]
-    return [o[0].sum(axis=axis, keepdims=node.attrs.get("keepdim", False))]
-
-
-@op
-def expand(o, node, _):
-    shape, axis = node.results[0].shape, node.attrs.get("axis", 0)
-    x = o[0]
-    if x.ndim == len(shape) - 1:
-        x = np.expand_dims(x, axis)  # else kept, or all up to the axis are missing
-    return [np.broadcast_to(x, shape)]
+    return [_reduced(o, node, np.sum)]
 
 
 @op

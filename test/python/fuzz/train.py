@@ -118,14 +118,31 @@ class Twin:
             return o[0] * torch.from_numpy(mask).to(self.dtype)
         if kind == "step_inc":
             return o[0] + 1
-        if kind == "reduce_sum":
-            axis = at.get("axis", 0)
-            return o[0].sum(tuple(range(axis + 1)) if at.get("leading") else axis,
-                            keepdim=at.get("keepdim", False))
-        if kind == "expand":
-            shape, axis = op.results[0].shape, at.get("axis", 0)
-            x = o[0].unsqueeze(axis) if o[0].dim() == len(shape) - 1 else o[0]
-            return x.expand(shape)
+        if kind in ("reduce_sum", "reduce_mean"):
+            function = torch.sum if kind == "reduce_sum" else torch.mean
+            return function(o[0], at["axes"], keepdim=at.get("keepdim", False))
+        if kind in ("reduce_max", "reduce_min"):
+            return self.extremum(o[0], op)
+        if kind == "reshape":
+            return o[0].reshape(at["shape"])
+        if kind == "transpose":
+            return o[0].permute(at["permutation"])
+        if kind == "slice":
+            return o[0][tuple(slice(*bounds) for bounds in
+                              zip(at["begin"], at["end"], at["step"]))]
+        if kind == "broadcast":
+            return o[0].expand(at["shape"])
+        if kind == "concat":
+            return torch.cat(o, at["axis"])
+        if kind == "pad":
+            y = torch.zeros(op.results[0].shape, dtype=o[0].dtype)
+            rows = o[0].shape[at["axis"]]
+            places = at["begin"] + torch.arange(rows) * at["step"]
+            return y.index_copy(at["axis"], places, o[0])
+        if kind == "matmul":
+            a, b = (x.mT if at.get(flag) else x
+                    for x, flag in zip(o, ("transA", "transB")))
+            return a @ b
         if kind == "mean":
             return o[0].mean()
         if kind == "mse_loss":
@@ -139,6 +156,17 @@ class Twin:
                                    label_smoothing=at.get("label_smoothing", 0.0))
         # Other pointwise functions have torch's name.
         return getattr(torch if hasattr(torch, kind) else F, kind)(*o)
+
+    @staticmethod
+    def extremum(x, op):
+        """By torch.max(dim), whose gradient goes to the first."""
+        axes = op.attrs["axes"]
+        rest = [i for i in range(x.dim()) if i not in axes]
+        flat = x.permute(*rest, *axes).reshape(*[x.shape[i] for i in rest], -1)
+        function = torch.max if op.kind == "reduce_max" else torch.min
+        values, places = function(flat, -1)
+        shape = op.results[0].shape
+        return values.reshape(shape), places.int().reshape(shape)
 
     def train(self, updates):
         o, params = self.o, list(self.trained.values())

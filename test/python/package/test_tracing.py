@@ -99,11 +99,11 @@ def test_an_op_with_several_results_gives_a_tuple():
 def test_attributes_are_checked():
     e = traced_fails(lambda x, y: ops.scale(x, factor="2"), "'2': expected a number")
     assert e.lineno == here(-1)
-    traced_fails(lambda x, y: ops.reduce_sum(x, axis=1.0), "1.0: expected an int")
-    traced_fails(lambda x, y: ops.reduce_sum(x, axis=2**70), "64 bits")
+    traced_fails(lambda x, y: ops.concat([x], axis=1.0), "1.0: expected an int")
+    traced_fails(lambda x, y: ops.concat([x], axis=2**70), "64 bits")
     traced_fails(lambda x, y: ops.gelu(x, approximate=1), "True or False")
     traced_fails(lambda x, y: ops.cast(x, dtype="f8"), "no element type")
-    traced_fails(lambda x, y: ops.expand(x, axis=0, shape=3), "sequence of ints")
+    traced_fails(lambda x, y: ops.broadcast(x, shape=3), "sequence of ints")
 
 
 def test_compile_errors_have_the_users_line():
@@ -162,8 +162,7 @@ def test_branching_on_a_value():
     (lambda x, y: x + np.asarray(y), "read on the host"),
     (lambda x, y: x + np.ones((3, 5)), "make it an input"),
     (lambda x, y: np.ones((3, 5)) * x, "make it an input"),
-    (lambda x, y: [r for r in x][0], "iterated"),
-    (lambda x, y: x[0], "indexed"),
+    (lambda x, y: [r for r in x.sum()][0], "iterated"),
     (lambda x, y: x.__setitem__(0, y), "cannot be written"),
     (lambda x, y: x @ 2, "expected a traced tensor"),
     (lambda x, y: x.T @ 2, "expected a traced tensor"),
@@ -178,7 +177,6 @@ def test_branching_on_a_value():
     (lambda x, y: None, "returned None"),
     (lambda x, y: {1: x}, "keys are not names"),
     (lambda x, y: (x, 1), "output 1 of a traced function is 1"),
-    (lambda x, y: x.sum().T, "only a matrix"),
     (lambda x, y: len(x.sum()), "no length"),
 ])
 def test_refused(function, message):
@@ -186,7 +184,7 @@ def test_refused(function, message):
 
 
 def test_products_that_do_not_fit():
-    with pytest.raises(aicf.CompileError, match="K is 5 in operand 0"):
+    with pytest.raises(aicf.CompileError, match="K is 5 in a, "):
         aicf.trace(lambda x, y: x @ y, {"x": X, "y": Y})
 
 

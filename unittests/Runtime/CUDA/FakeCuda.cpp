@@ -446,6 +446,9 @@ void addLibrary(CudaApi &api) {
       [](cublasLtMatrixLayout_t *layout, cudaDataType, uint64_t, uint64_t,
          int64_t) { return createLibrary(layout); };
   api.cublasLtMatrixLayoutDestroy = destroyLibrary;
+  api.cublasLtMatrixLayoutSetAttribute =
+      [](cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, const void *,
+         size_t) { return CUBLAS_STATUS_SUCCESS; };
   api.cublasLtMatmulPreferenceCreate = createLibrary;
   api.cublasLtMatmulPreferenceDestroy = destroyLibrary;
   api.cublasLtMatmulPreferenceSetAttribute =

@@ -36,7 +36,7 @@ struct ExecutionOrder : mlir::SideEffects::Resource::Base<ExecutionOrder> {
 /// The ABI description of a static ranked tensor type, or of a value's. Where
 /// layoutOf() knows nothing, it is strided: nothing takes it for dense.
 TensorDesc toTensorDesc(mlir::Type type);
-/// The other way round, for a desc that is not strided.
+/// The other way round.
 mlir::RankedTensorType toTensorType(mlir::MLIRContext *context,
                                     const TensorDesc &desc);
 /// What the encoding says; nothing if it is none of ours.

@@ -80,6 +80,23 @@ def AICFRT_PaddedAttr : AttrDef<AICFRT_Dialect, "Padded",
   let assemblyFormat = "";
 }
 
+def AICFRT_StridedAttr : AttrDef<AICFRT_Dialect, "Strided",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "strided";
+  let summary = "the layout of a view";
+  let description = [{
+    As a tensor's encoding: for each dimension the elements from one index to the
+    next, 0 where it repeats or has one index. A dense tensor has no encoding.
+    (Builtin `strided` cannot be read back as the encoding of a tensor.)
+
+    ```mlir
+    tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$strides);
+  let assemblyFormat = "`<` `[` $strides `]` `>`";
+}
+
 def AICFRT_Buffer : TypeDef<AICFRT_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a piece of memory";
@@ -93,7 +110,7 @@ def AICFRT_Value : TypeDef<AICFRT_Dialect, "Value"> {
   let mnemonic = "value";
   let summary = "a tensor in a buffer";
   let description = [{
-    A tensor and its layout: row-major, dense or `padded`. In which buffer it lies
+    A tensor and its layout: dense, `padded` or `strided`. In which buffer it lies
     and where, the op says that defines it.
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tensor);
@@ -229,6 +246,27 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     void setSchedule(int64_t stream, ::llvm::ArrayRef<int64_t> waits,
                      ::llvm::ArrayRef<int64_t> signals);
   }];
+}
+
+def AICFRT_ViewOp : AICFRT_Op<"view", [Pure]> {
+  let summary = "elements of a value as another tensor, without a call";
+  let description = [{
+    The tensor whose first element is element `offset` of `base`, with the strides
+    of its type; without any it is dense. Launches nothing and takes no memory: in
+    a plan it is another value of the same buffer. What is made of a view is a view
+    of its base.
+
+    ```mlir
+    %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
+    ```
+  }];
+  let arguments = (ins AICFRT_Tensor:$base,
+                       DefaultValuedProp<I64Prop, "0">:$offset);
+  let results = (outs AICFRT_Tensor:$view);
+  let assemblyFormat = [{
+    $base `[` $offset `]` attr-dict `:` type($base) `to` type($view)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // AICFRT_CALL_OPS_TD

@@ -1,0 +1,61 @@
+//===- Walk.h - the elements of a tensor as a nest of loops -----*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// For kernels that go by strides: a plain struct that a GPU's kernel can take
+// too, with as few loops as the strides allow. Runs.h has the loop over
+// elements on the host.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_BASE_WALK_H
+#define AICF_LIB_BASE_WALK_H
+
+#include "aicf/TensorDesc.h"
+#include "lib/Base/HostDevice.h"
+
+namespace aicf {
+
+/// Elements in row-major order: `rank` loops, the last one the innermost. There
+/// is at least one.
+struct Walk {
+  int32_t rank = 1;
+  int64_t dims[kMaxRank] = {1};
+  int64_t strides[kMaxRank] = {1}; ///< elements
+
+  /// Dimensions that lie as one are one loop.
+  explicit Walk(const TensorDesc &desc) : rank(0) {
+    for (size_t i = 0; i < desc.rank; ++i) {
+      if (desc.dims[i] == 1)
+        continue;
+      int64_t stride = desc.stride(i);
+      if (rank > 0 && strides[rank - 1] == stride * desc.dims[i]) {
+        dims[rank - 1] *= desc.dims[i];
+        strides[rank - 1] = stride;
+        continue;
+      }
+      dims[rank] = desc.dims[i];
+      strides[rank++] = stride;
+    }
+    if (rank == 0)
+      *this = Walk();
+  }
+  Walk() = default;
+
+  /// Where element `i` in row-major order lies, in elements from the first one.
+  /// `Index` holds `i` and every dimension.
+  template <typename Index = int64_t>
+  AICF_HOST_DEVICE int64_t at(Index i) const {
+    int64_t offset = 0;
+    for (int d = rank - 1; d > 0; --d) {
+      Index size = Index(dims[d]);
+      offset += int64_t(i % size) * strides[d];
+      i /= size;
+    }
+    return offset + int64_t(i) * strides[0];
+  }
+};
+
+} // namespace aicf
+
+#endif // AICF_LIB_BASE_WALK_H

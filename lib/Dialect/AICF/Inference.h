@@ -1,0 +1,74 @@
+//===- Inference.h - result types of ops without a record -------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What composites share: the same check() runs when result types are inferred
+// and when an op is verified.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_DIALECT_AICF_INFERENCE_H
+#define AICF_LIB_DIALECT_AICF_INFERENCE_H
+
+#include "aicf/Dialect/AICF/AICF.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace aicf::step {
+using namespace mlir;
+
+/// Starts the diagnostic of a violated constraint.
+using Report = llvm::function_ref<InFlightDiagnostic()>;
+
+inline RankedTensorType typeOf(Value v) {
+  return cast<RankedTensorType>(v.getType());
+}
+
+/// An attribute while types are inferred: the parser infers while the
+/// attributes are still a dictionary, builders and the verifier when they are
+/// properties.
+template <typename Adaptor, typename Attr>
+Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
+  if (property)
+    return property;
+  DictionaryAttr attrs = adaptor.getAttributes();
+  return attrs ? attrs.getAs<Attr>(name) : Attr();
+}
+
+/// The checks on operands, while result types are inferred from them.
+template <typename Op>
+LogicalResult checkOperands(std::optional<Location> loc,
+                            typename Op::Adaptor a) {
+  if (!loc || !llvm::all_of(a.getOperands().getTypes(), isAbiTensor))
+    return success();
+  return Op::check(a, [&] {
+    return emitError(*loc) << "'" << Op::getOperationName() << "' op ";
+  });
+}
+
+/// The same checks on an op.
+template <typename Op> LogicalResult checkOperands(Op op) {
+  return Op::check(typename Op::Adaptor(op), [&] { return op.emitOpError(); });
+}
+
+/// The shape of a tensor, as an attribute.
+inline DenseI64ArrayAttr shapeAttrOf(OpBuilder &builder, Value v) {
+  return builder.getDenseI64ArrayAttr(typeOf(v).getShape());
+}
+/// The shape of `x` with `axes` as 1.
+inline SmallVector<int64_t> keptShapeOf(Value x, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> shape(typeOf(x).getShape());
+  for (int64_t axis : axes)
+    shape[axis] = 1;
+  return shape;
+}
+
+/// C1 of what has a `shape`: up to 8 numbers in [1, 2^31).
+LogicalResult checkShapeAttr(Report report, ArrayRef<int64_t> shape);
+
+/// The gradients of a matmul.
+LogicalResult matmulGradients(MatmulOp op, GradientBuilder &g);
+
+} // namespace aicf::step
+
+#endif // AICF_LIB_DIALECT_AICF_INFERENCE_H

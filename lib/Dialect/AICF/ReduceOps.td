@@ -1,0 +1,123 @@
+//===- ReduceOps.td - reductions over any axes, and products --------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Each lowers to one primitive on a view of its operands. The primitives and their
+// kernels are in kernels/norm and kernels/gemm.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_REDUCE_OPS_TD
+#define AICF_REDUCE_OPS_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
+
+/// Statements of a gradient: dy with x's shape, where y has lost axes.
+class WithKeptAxes<string dy> {
+  string text = [{
+    ::mlir::Value kept = ReshapeOp::create(b, loc, }] # dy # [{,
+        b.getDenseI64ArrayAttr(keptShapeOf(getX(), getAxes())));
+    ::mlir::Value whole = BroadcastOp::create(b, loc, kept,
+                                              shapeAttrOf(b, getX()));
+  }];
+}
+
+class AICF_Reduction<string mnemonic>
+    : AICF_Composite<mnemonic, ForwardPhase, Narrow> {
+  string constraints = [{
+    - C1: `axes` are different dimensions of x, in order.
+  }];
+  let arguments = (ins AICF_Float:$x, DenseI64ArrayAttr:$axes,
+                       DefaultValuedAttr<BoolAttr, "false">:$keepdim);
+  let results = (outs AICF_Float:$y);
+  let assemblyFormat = "$x `over` $axes attr-dict `:` type($x)";
+}
+
+def AICF_ReduceSumOp : AICF_Reduction<"reduce_sum"> {
+  let summary = "y = x summed over `axes`";
+  let description = [{
+    With `keepdim` the axes stay, as 1. No axes: y is x.
+  }] # constraints;
+  let gradient = WithKeptAxes<"g.cotangent(getY())">.text # [{
+    g.add(getX(), whole);
+  }];
+}
+
+def AICF_ReduceMeanOp : AICF_Reduction<"reduce_mean"> {
+  let summary = "y = the mean of x over `axes`";
+  let description = [{
+    With `keepdim` the axes stay, as 1. 16-bit values are summed and divided in f32.
+  }] # constraints;
+  let gradient = [{
+    auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
+    int64_t count = 1;
+    for (int64_t axis : getAxes()) {
+      count *= x.getDimSize(axis);
+    }
+    ::mlir::Value dy = ScaleOp::create(b, loc, g.cotangent(getY()),
+                                       ::llvm::APFloat(1.0 / double(count)));
+  }] # WithKeptAxes<"dy">.text # [{
+    g.add(getX(), whole);
+  }];
+}
+
+class AICF_Extremum<string mnemonic, string what>
+    : AICF_Reduction<mnemonic> {
+  let summary = "y = the " # what # " of x over `axes`, and where it is";
+  let description = [{
+    `index` counts the elements that are compared in row-major order of the axes;
+    of equal ones the first counts, and a NaN counts before all others, as in
+    PyTorch. The gradient goes to that element alone. With `keepdim` the axes stay,
+    as 1.
+  }] # constraints;
+  let results = (outs AICF_Float:$y, AICF_I32:$index);
+  let gradient = [{
+    g.add(getX(), ExtremumBwdOp::create(b, loc, g.cotangent(getY()),
+                                        g.saved(getIndex()), getAxesAttr(),
+                                        shapeAttrOf(b, getX())));
+  }];
+}
+def AICF_ReduceMaxOp : AICF_Extremum<"reduce_max", "largest">;
+def AICF_ReduceMinOp : AICF_Extremum<"reduce_min", "smallest">;
+
+def AICF_ExtremumBwdOp
+    : AICF_Composite<"extremum_bwd", BackwardPhase, Narrow> {
+  let summary = "gradient of reduce_max and reduce_min";
+  let description = [{
+    dx is dy at the element that `index` names, and zero elsewhere.
+    - C1: `axes` are different dimensions of dx, in order; `shape` is dx's: up to 8
+      numbers in [1, 2^31).
+    - C2: dy and index have dx's shape without the axes, or with them as 1.
+  }];
+  let arguments = (ins AICF_Float:$dy, AICF_I32:$index,
+                       DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$shape);
+  let results = (outs AICF_Float:$dx);
+  let assemblyFormat = [{
+    $dy `,` $index `over` $axes `to` $shape attr-dict
+    `:` type($dy) `,` type($index)
+  }];
+}
+
+/// With C = op(a)·op(b), op(a)'s gradient is dC·op(b)ᵀ and op(b)'s op(a)ᵀ·dC; of
+/// a transposed operand the transpose of that. Each is a product again, and where
+/// a matrix was multiplied with many, their sum: of rows, if all lie in one matrix.
+def AICF_MatmulOp : AICF_Composite<"matmul", ForwardPhase, Narrow> {
+  let summary = "c = op(a) · op(b), matrix by matrix";
+  let description = [{
+    The last two dimensions are matrices: op(a) is [..., M, K], op(b) [..., K, N]
+    and c [..., M, N]; `op` transposes them where `transA` or `transB` is set. The
+    dimensions in front broadcast by NumPy's rule.
+    - C1: a and b have rank 2 or more.
+    - C2: a and b have the same element type.
+    - C3: op(a)'s columns are op(b)'s rows (K).
+    - C4: the dimensions in front of the matrices are the same, counted from the
+      last, or 1, or absent.
+  }];
+  let arguments = (ins AICF_Float:$a, AICF_Float:$b,
+                       DefaultValuedAttr<BoolAttr, "false">:$transA,
+                       DefaultValuedAttr<BoolAttr, "false">:$transB);
+  let results = (outs AICF_Float:$c);
+  let gradient = "return matmulGradients(*this, g);";
+}
+
+#endif // AICF_REDUCE_OPS_TD

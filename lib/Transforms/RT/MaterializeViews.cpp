@@ -1,0 +1,133 @@
+//===- MaterializeViews.cpp - copies where no kernel takes a view ---------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Asks the kernel table about each call that reads views: of each of them alone
+// first, as if the other operands were dense, then of all that are left
+// together. What nothing takes becomes a copy.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/Remarks.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_MATERIALIZEVIEWS
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+namespace {
+/// Gives the calls of one entry what their kernels take.
+class ViewMaterializer {
+public:
+  ViewMaterializer(func::FuncOp func, DeviceKind target)
+      : func(func), chooser(func, target) {}
+  void run();
+
+private:
+  bool hasKernel(CallOp call) const;
+  bool hasKernelForView(CallOp call, unsigned operand) const;
+  void mergeEqualViews();
+  void copyOperands(CallOp call);
+  Value copyOf(Value view, CallOp reader);
+
+  func::FuncOp func;
+  KernelChooser chooser;
+  llvm::DenseMap<Value, Value> copies; ///< of views
+  int64_t numCopies = 0;
+};
+} // namespace
+
+static bool isView(Value value) { return baseOf(value) != value; }
+
+bool ViewMaterializer::hasKernel(CallOp call) const {
+  StatusOr<TypedBody> typed = typedBodyOf(call);
+  return typed.ok() && chooser.choose(call, *typed);
+}
+
+/// With the other operands dense.
+bool ViewMaterializer::hasKernelForView(CallOp call, unsigned operand) const {
+  SmallVector<Type> types;
+  SmallVector<uintptr_t> offsets =
+      offsetsOf(call.getArgs(), call->getNumResults());
+  for (auto [i, arg] : llvm::enumerate(call.getArgs())) {
+    auto type = cast<RankedTensorType>(arg.getType());
+    bool isOther = i != operand && isView(arg);
+    types.push_back(isOther ? withLayout(type, aicf::Layout::Dense) : type);
+    offsets[i] = isOther ? 0 : offsets[i];
+  }
+  StatusOr<TypedBody> typed =
+      typedBodyOf(call.getBody(), types, call->getResultTypes());
+  return typed.ok() && chooser.choose(*typed, offsets);
+}
+
+/// One place of a base has one view, however often it was asked for.
+void ViewMaterializer::mergeEqualViews() {
+  llvm::DenseMap<std::tuple<Value, int64_t, Type>, ViewOp> known;
+  for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>())) {
+    auto [it, isFresh] = known.try_emplace(
+        {view.getBase(), view.getOffset(), view.getType()}, view);
+    if (isFresh)
+      continue;
+    view.replaceAllUsesWith(it->second.getView());
+    view.erase();
+  }
+}
+
+Value ViewMaterializer::copyOf(Value view, CallOp reader) {
+  Value &copy = copies[view];
+  if (copy)
+    return copy;
+  OpBuilder builder(reader);
+  copy = copyOfView(builder, view.getLoc(), view);
+  ++numCopies;
+  if (auto remark = remark::missed(
+          reader.getLoc(), remarkOf("MaterializeViews", func.getSymName())))
+    remark << nameOfCall(reader) + " needs a copy of " +
+                  toTensorDesc(view.getType()).toString() +
+                  ": none of its kernels takes that view";
+  return copy;
+}
+
+void ViewMaterializer::copyOperands(CallOp call) {
+  for (bool isAlone : {true, false})
+    for (unsigned i = 0; i < call.getArgs().size() && !hasKernel(call); ++i)
+      if (Value operand = call.getArgs()[i];
+          isView(operand) && !(isAlone && hasKernelForView(call, i)))
+        call->setOperand(i, copyOf(operand, call));
+}
+
+void ViewMaterializer::run() {
+  mergeEqualViews();
+  for (auto call : func.getOps<CallOp>())
+    if (llvm::any_of(call.getArgs(), isView))
+      copyOperands(call);
+  for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>()))
+    if (view.use_empty())
+      view.erase();
+  remarkCounts(func, "MaterializeViews", {{"copies_for_views", numCopies}});
+}
+
+namespace {
+struct MaterializeViews : aicf::impl::MaterializeViewsBase<MaterializeViews> {
+  using MaterializeViewsBase::MaterializeViewsBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!step::isEntry(func) || func.getOps<ViewOp>().empty())
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+    ViewMaterializer(func, target).run();
+  }
+};
+} // namespace

@@ -1,0 +1,78 @@
+// RUN: aicf-opt %s --split-input-file --verify-diagnostics
+
+// Tests that a view lies in its base, which is dense, and is laid out in one way.
+
+func.func @of_view(%x: tensor<4x6xf32>) {
+  %t = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<24xf32>
+  // expected-error @+1 {{is a view of a view: a chain of views is one}}
+  %u = aicf_rt.view %t[0] : tensor<24xf32> to tensor<6x4xf32>
+  return
+}
+
+// -----
+
+func.func @of_padded(%x: tensor<4x6xbf16, #aicf_rt.padded>) {
+  // expected-error @+1 {{what it sees must be dense, and what it gives dense or strided}}
+  %t = aicf_rt.view %x[0] : tensor<4x6xbf16, #aicf_rt.padded> to tensor<24xbf16>
+  return
+}
+
+// -----
+
+func.func @to_padded(%x: tensor<4x6xbf16>) {
+  // expected-error @+1 {{what it sees must be dense, and what it gives dense or strided}}
+  %t = aicf_rt.view %x[0] : tensor<4x6xbf16> to tensor<2x2xbf16, #aicf_rt.padded>
+  return
+}
+
+// -----
+
+func.func @types(%x: tensor<4xf32>) {
+  // expected-error @+1 {{the element types differ}}
+  %t = aicf_rt.view %x[0] : tensor<4xf32> to tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @beyond(%x: tensor<4xf32>) {
+  // expected-error @+1 {{ends at element 5 of 'tensor<4xf32>', or begins before its first one}}
+  %t = aicf_rt.view %x[2] : tensor<4xf32> to tensor<2xf32, #aicf_rt.strided<[2]>>
+  return
+}
+
+// -----
+
+func.func @before(%x: tensor<4xf32>) {
+  // expected-error @+1 {{or begins before its first one}}
+  %t = aicf_rt.view %x[-1] : tensor<4xf32> to tensor<2xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{strides [6, 1] of shape [4, 6] are not those of a view}}
+func.func private @dense_strides(tensor<4x6xf32, #aicf_rt.strided<[6, 1]>>)
+
+// -----
+
+// expected-error @+1 {{strides [1] of shape [4, 6] are not those of a view: one for each dimension}}
+func.func private @rank(tensor<4x6xf32, #aicf_rt.strided<[1]>>)
+
+// -----
+
+// expected-error @+1 {{strides [-1] of shape [24] are not those of a view}}
+func.func private @negative(tensor<24xf32, #aicf_rt.strided<[-1]>>)
+
+// -----
+
+// expected-error @+1 {{strides [6, 1] of shape [4, 1] are not those of a view}}
+func.func private @one(tensor<4x1xf32, #aicf_rt.strided<[6, 1]>>)
+
+// -----
+
+func.func @result(%x: tensor<4x6xf32>) {
+  // expected-error @+1 {{result 0 is 'tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>': a call makes dense tensors}}
+  %t = aicf_rt.call tanh(%x) : (tensor<4x6xf32>) -> tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
+  return
+}

@@ -1,0 +1,175 @@
+//===- ViewsTest.cpp - kernels whose operands are views -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What a record says of strides holds: every kernel gets each operand that it
+// takes as a view in random layouts, and is compared with the reference; every
+// other operand is refused. The device is that of KernelTest.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Base/Runs.h"
+#include "lib/Ops/KernelTable.h"
+#include "unittests/Kernels/KernelCase.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+enum class Kind { Pitch, Permuted, Broadcast };
+
+/// A view of the shape: rows further apart; dimensions in another order, with
+/// something between them; or one dimension that repeats.
+TensorDesc viewOf(const TensorDesc &dense, Kind kind, std::mt19937 &random) {
+  std::vector<size_t> order(dense.rank);
+  std::iota(order.begin(), order.end(), 0);
+  if (kind == Kind::Permuted)
+    std::shuffle(order.begin(), order.end(), random);
+  std::vector<int64_t> strides(dense.rank);
+  int64_t next = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = next;
+    next *= dense.dims[order[i]];
+    if (kind == Kind::Permuted ? random() % 2 : i + 1 == order.size())
+      next += 1 + int64_t(random() % 4);
+  }
+  if (kind == Kind::Broadcast && dense.rank > 0)
+    strides[random() % dense.rank] = 0;
+  return TensorDesc::strided(dense.dtype, dense.shape(), strides);
+}
+
+/// The operand with its values at the places of a view; where several elements
+/// share one, the last stays.
+void moveTo(Operand &o, const TensorDesc &view) {
+  const size_t element = sizeOf(view.dtype);
+  std::vector<uint8_t> bytes(view.spanBytes(), 0xa5);
+  forEachRun(view, [&](int64_t first, int64_t start, int64_t count) {
+    std::copy_n(&o.bytes[size_t(first) * element], size_t(count) * element,
+                &bytes[size_t(start) * element]);
+  });
+  forEachRun(view, [&](int64_t first, int64_t start, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      Operand at{{&bytes[size_t(start + i) * element],
+                  &bytes[size_t(start + i) * element] + element},
+                 {view, {}}};
+      o.reference.values[size_t(first + i)] = load(at, 0);
+    }
+  });
+  o.bytes = std::move(bytes);
+  o.reference.desc = view;
+}
+
+void runReference(const KindRow &row, Case &c) {
+  std::vector<reference::Tensor> ins, outs;
+  for (Operand &o : c.ins)
+    ins.push_back(o.reference);
+  for (Operand &o : c.outs)
+    outs.push_back(o.reference);
+  if (c.body)
+    reference::run(*c.body, ins, outs);
+  else
+    reference::run(row.kind, ins, outs, c.attrs);
+  for (size_t i = 0; i < outs.size(); ++i)
+    c.outs[i].reference = outs[i];
+}
+
+/// True if the row's record names an operand that reads `value` of the body.
+bool isNamed(const KernelRow &row, const Body &body, size_t value) {
+  for (const Primitive &primitive : body.primitives) {
+    CallSlots slots =
+        *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+      for (uint8_t s = 0; s < row.strided.size; ++s)
+        if (primitive.operands[slot] == int32_t(value) &&
+            row.strided.all[s].kind == primitive.kind &&
+            row.strided.all[s].operand == slots.operandAt(slot))
+          return true;
+  }
+  return false;
+}
+
+class ViewsTest : public testing::TestWithParam<size_t> {};
+
+TEST_P(ViewsTest, AreTakenWhereTheRecordSaysSo) {
+  const KindRow &row = allCallRows()[GetParam()];
+  const DeviceKind device = makeDevice()->kind();
+  std::mt19937 random{uint32_t(GetParam())};
+  size_t numRun = 0, numRefused = 0;
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16})
+    for (auto [m, n] : {std::pair<int64_t, int64_t>{3, 5}, {64, 24}, {33, 40}})
+      for (Kind kind : {Kind::Pitch, Kind::Permuted, Kind::Broadcast}) {
+        if (!row.takes(dtype))
+          continue;
+        const Case fresh = withBody(
+            row.kind, makeCase(row, makeSample(row, m, n, dtype), uint32_t(m)));
+        for (size_t i = 0; i < fresh.ins.size(); ++i) {
+          Case c = fresh;
+          TensorDesc view = viewOf(c.ins[i].reference.desc, kind, random);
+          if (view.isDense())
+            continue;
+          moveTo(c.ins[i], view);
+          runReference(row, c);
+          const Case viewed = c;
+          StatusOr<TypedBody> typed = typedBodyOf(c.sample(row.kind));
+          ASSERT_TRUE(typed.ok()) << typed.status().toString();
+          for (const KernelRow &kernel : kernelsFor(device, typed->pattern())) {
+            if (!isNamed(kernel, *c.body, i)) {
+              EXPECT_FALSE(kernel.accepts(*typed)) << kernel.kid;
+              ++numRefused;
+            }
+            if (!kernel.accepts(*typed))
+              continue;
+            c = viewed;
+            Status status = call(row.kind, c, 2, kernel.kid);
+            if (status.code() == StatusCode::Misaligned ||
+                status.code() == StatusCode::NotImplemented)
+              continue;
+            ASSERT_TRUE(status.ok()) << kernel.kid << ": " << status.toString();
+            for (Operand &o : c.outs)
+              EXPECT_LE(relativeError(o, o.bytes),
+                        toleranceOf(row, kernel, dtype))
+                  << kernel.kid << " of " << view.toString();
+            ++numRun;
+          }
+        }
+      }
+  if (numRun + numRefused == 0)
+    GTEST_SKIP() << "no kernel on this device";
+}
+
+/// A result is never a view.
+TEST_P(ViewsTest, AreNoResults) {
+  const KindRow &row = allCallRows()[GetParam()];
+  const DeviceKind device = makeDevice()->kind();
+  std::mt19937 random{uint32_t(GetParam())};
+  const Case fresh = withBody(
+      row.kind, makeCase(row, makeSample(row, 6, 8, row.usualType()), 1));
+  for (size_t i = 0; i < fresh.outs.size(); ++i)
+    for (Kind kind : {Kind::Pitch, Kind::Permuted, Kind::Broadcast}) {
+      Case c = fresh;
+      c.outs[i].reference.desc = viewOf(c.outs[i].reference.desc, kind, random);
+      StatusOr<TypedBody> typed = typedBodyOf(c.sample(row.kind));
+      if (c.outs[i].reference.desc.isDense() || !typed.ok())
+        continue;
+      for (const KernelRow &kernel : kernelsFor(device, typed->pattern()))
+        EXPECT_FALSE(kernel.accepts(*typed)) << kernel.kid;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, ViewsTest,
+                         testing::Range<size_t>(0, allCallRows().size()),
+                         [](const auto &info) {
+                           std::string name = allCallRows()[info.param].name;
+                           for (char &c : name)
+                             if (!std::isalnum(static_cast<unsigned char>(c)))
+                               c = '_';
+                           return name + "_" + std::to_string(info.param);
+                         });
+
+} // namespace

@@ -109,3 +109,19 @@ func.func @unchanged(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
     -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
   return %a, %a : tensor<4xf32>, tensor<4xf32>
 }
+
+// Tests that one operand is taken over by one result, though both may take it.
+// CHECK-LABEL: func.func @taken_once
+func.func @taken_once(%x: tensor<1xf32> {aicf.role = "input", aicf.name = "x"},
+                      %b: tensor<1xf32> {aicf.role = "input", aicf.name = "b"})
+    -> (tensor<1xf32> {aicf.name = "y"}, tensor<1xf32> {aicf.name = "sum"}) {
+  %t = aicf_rt.call tanh(%x) : (tensor<1xf32>) -> tensor<1xf32>
+  // CHECK: yield t0, t1, t2, t3
+  // CHECK-NEXT: } inplace [0, -1, -1, -1]
+  %c, %y, %mean, %rstd = aicf_rt.call {
+    t0 = add(%t, %b)
+    t1, t2, t3 = layer_norm(t0, %b, %b)
+    yield t0, t1, t2, t3
+  } : (tensor<1xf32>, tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>)
+  return %y, %c : tensor<1xf32>, tensor<1xf32>
+}

@@ -179,6 +179,13 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
   erase(staging);
 }
 
+/// True if another result of the call is in place on that storage already.
+static bool isTaken(CallOp call, Value base) {
+  return llvm::any_of(call.getInplace(), [&](int64_t operand) {
+    return operand >= 0 && baseOf(call.getArgs()[operand]) == base;
+  });
+}
+
 /// Every access to the operand's storage is over, but for the call's own
 /// through ties.
 bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
@@ -220,6 +227,7 @@ void Annotator::annotateTemps() {
       for (auto [i, operand] : llvm::enumerate(op.getArgs())) {
         Value base = baseOf(operand);
         if (isa<BlockArgument>(base) || returned.contains(base) ||
+            isTaken(op, base) ||
             !mayTakeOver(storages.getStorage(operand).accesses, operand,
                          result))
           continue;

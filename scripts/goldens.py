@@ -57,7 +57,7 @@ CPU_CASES = {
 NO_CPU_BITS = ("mid", "deep", "large", "xl", "odd", "fashion_mnist_resident")
 NO_CUDA_BITS = ("xl", "large", "deep", "fashion_mnist_resident")
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16,
-          "i32": np.int32, "i64": np.int64}
+          "i32": np.int32, "i64": np.int64, "i1": np.bool_}
 
 
 def sources():
@@ -115,7 +115,7 @@ def there_and_back(tools, plan):
 
 
 def values(shape, dtype, seed):
-    """Numbers in [-1, 1), or of 0 to 7, that depend on nothing but these."""
+    """Numbers in [-1, 1), of 0 to 7, or bits, that depend on nothing but these."""
     n = int(np.prod(shape, dtype=np.int64))
     x = (np.arange(n, dtype=np.uint64) + np.uint64(seed * 7919)) \
         * np.uint64(0x9E3779B97F4A7C15)
@@ -124,6 +124,8 @@ def values(shape, dtype, seed):
     x ^= x >> np.uint64(32)
     if dtype in ("i32", "i64"):
         return (x % np.uint64(8)).astype(DTYPES[dtype]).reshape(shape)
+    if dtype == "i1":
+        return (x % np.uint64(2)).astype(bool).reshape(shape)
     unit = (x >> np.uint64(40)).astype(np.float64) / 2 ** 23 - 1
     return unit.astype(DTYPES[dtype]).reshape(shape)
 

@@ -53,7 +53,8 @@ typedef enum AICFDType {
   AICF_BF16,
   AICF_F64,
   AICF_I32,
-  AICF_I64
+  AICF_I64,
+  AICF_I1 /**< one byte, 0 or 1 */
 } AICFDType;
 
 /** What a tensor is for: aicf::Role, those that have a name. Append-only. */
@@ -62,7 +63,8 @@ typedef enum AICFRole {
   AICF_PARAM,
   AICF_STATE,
   AICF_HYPER,
-  AICF_OUTPUT
+  AICF_OUTPUT,
+  AICF_CONSTANT = 8 /**< held by the plan: only read */
 } AICFRole;
 
 #define AICF_MAX_RANK 8

@@ -44,7 +44,7 @@ inline llvm::cl::ValuesClass targetValues() {
 inline llvm::cl::ValuesClass optLevelValues() {
   return llvm::cl::values(
       clEnumValN(OptLevel::O0, "0",
-                 "every value its own storage, explicit copies"),
+                 "every value and view its own storage, explicit copies"),
       clEnumValN(OptLevel::O1, "1", "in place and without copies where safe"),
       clEnumValN(
           OptLevel::O2, "2",

@@ -121,7 +121,8 @@ public:
   /// is running and drops every graph, because a graph holds the old pointer:
   /// run(GraphKey) captures anew, replay() is an error until capture().
   /// Tensors that an entry writes may not share bound memory with others: the
-  /// plan's order knows nothing of it.
+  /// plan's order knows nothing of it. Nobody looks at the bytes of a bound i1,
+  /// which are 0 and 1.
   /// Errors: InvalidArgument, Misaligned, DeviceError; what was bound before
   /// stays bound then.
   Status bind(std::string_view name, void *memory, uint64_t bytes);

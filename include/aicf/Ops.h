@@ -385,10 +385,10 @@ inline constexpr OperandInfo kGeluBwdOperands[] = {{"dy", Presence::Plain, Eleme
 inline constexpr ResultInfo kGeluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kGeluBwdFields[] = {{"approximate", 'i', 0, Range::ZeroOrOne, true, false}};
 inline constexpr TieInfo kGeluBwdTies[] = {{0, 0}, {0, 1}};
-inline constexpr OperandInfo kSoftmaxCrossEntropyOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::I32, -1}};
+inline constexpr OperandInfo kSoftmaxCrossEntropyOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::Int, -1}};
 inline constexpr ResultInfo kSoftmaxCrossEntropyResults[] = {{"loss", Presence::Plain, ElementTypes::Any, TypeRule::WideScalarOf, 0}};
 inline constexpr FieldInfo kSoftmaxCrossEntropyFields[] = {{"label_smoothing", 'd', 0, Range::BelowOne, true, 0.0}, {"ignore_index", 'q', 8, Range::Any, true, -100}};
-inline constexpr OperandInfo kSoftmaxCrossEntropyGradOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::I32, -1}, {"loss_scale", Presence::Optional, ElementTypes::Float, -1}};
+inline constexpr OperandInfo kSoftmaxCrossEntropyGradOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::Int, -1}, {"loss_scale", Presence::Optional, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kSoftmaxCrossEntropyGradResults[] = {{"dlogits", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kSoftmaxCrossEntropyGradFields[] = {{"label_smoothing", 'd', 0, Range::BelowOne, true, 0.0}, {"ignore_index", 'q', 8, Range::Any, true, -100}};
 inline constexpr TieInfo kSoftmaxCrossEntropyGradTies[] = {{0, 0}};
@@ -466,7 +466,7 @@ inline constexpr FieldInfo kDropoutFields[] = {{"p", 'd', 0, Range::BelowOne, fa
 inline constexpr TieInfo kDropoutTies[] = {{0, 0}};
 inline constexpr OperandInfo kArgmaxOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kArgmaxResults[] = {{"index", Presence::Plain, ElementTypes::I32, TypeRule::Checked, 0}};
-inline constexpr OperandInfo kCountEqualOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr OperandInfo kCountEqualOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, -1}};
 inline constexpr ResultInfo kCountEqualResults[] = {{"count", Presence::Plain, ElementTypes::Any, TypeRule::ScalarI32, 0}};
 inline constexpr OperandInfo kStepDecayOperands[] = {{"step", Presence::Plain, ElementTypes::Int, -1}};
 inline constexpr ResultInfo kStepDecayResults[] = {{"lr", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
@@ -485,7 +485,7 @@ inline constexpr FieldInfo kReduceMaxFields[] = {{"axis", 'q', 0, Range::Any, tr
 inline constexpr OperandInfo kReduceMinOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kReduceMinResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}, {"index", Presence::Plain, ElementTypes::I32, TypeRule::Checked, 0}};
 inline constexpr FieldInfo kReduceMinFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
-inline constexpr OperandInfo kExtremumBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::I32, -1}};
+inline constexpr OperandInfo kExtremumBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
 inline constexpr ResultInfo kExtremumBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
 inline constexpr FieldInfo kExtremumBwdFields[] = {{"axis", 'q', 0, Range::Any, true, 0}};
 inline constexpr OperandInfo kPadOperands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
@@ -765,7 +765,7 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"count_equal", fourcc(""), 0,
      nullptr, 0, kCountEqualOperands, 2,
      kCountEqualResults, 1, nullptr, 0,
-     false, 1,
+     false, 2,
      Phase::Forward, Precision::Wide, KeepsZeros::No},
     {"step_decay", fourcc("LRSD"), 24,
      kStepDecayFields, 3, kStepDecayOperands, 1,

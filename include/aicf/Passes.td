@@ -59,7 +59,7 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
 
     What backward reads of forward is the result of an `aicf.save` behind the op
     that makes it; the results of an op with `aicf.recompute` are computed again
-    instead. `aicf.stop_gradient` is carried nothing through, and removed. The
+    instead, and a view is made again of what is saved of its operand. `aicf.stop_gradient` is carried nothing through, and removed. The
     cotangent of the loss is 1, or the argument that `aicf.loss_scale` on the
     entry names.
 
@@ -204,6 +204,32 @@ def SplitStep : Pass<"aicf-split-step", "ModuleOp"> {
   }];
 }
 
+def HoistConstants : Pass<"aicf-hoist-constants", "ModuleOp"> {
+  let summary = "constants become arguments of an entry";
+  let description = [{
+    Each `constant` and `iota` of an entry becomes an argument of role constant,
+    whose elements are its `aicf.data`. Equal ones become one, also of several
+    entries: the name is made of type and elements. A number that repeats is held
+    once and broadcast; so is the row of an iota. Refuses more than 64 MB in all.
+
+    ```mlir
+    func.func @f(%x: tensor<2xf32> {aicf.name = "x", aicf.role = "input"})
+        -> (tensor<2xf32> {aicf.name = "y"}) {
+      %c = aicf.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %y = aicf.add %x, %c : tensor<2xf32>, tensor<2xf32>
+      return %y : tensor<2xf32>
+    // becomes
+    func.func @f(%x: tensor<2xf32> {aicf.name = "x", aicf.role = "input"},
+                 %c: tensor<2xf32> {aicf.data = dense<[1.0, 2.0]> : tensor<2xf32>,
+                                    aicf.name = "constant:2xf32:HASH",
+                                    aicf.role = "constant"})
+        -> (tensor<2xf32> {aicf.name = "y"}) {
+      %y = aicf.add %x, %c : tensor<2xf32>, tensor<2xf32>
+      return %y : tensor<2xf32>
+    ```
+  }];
+}
+
 def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
   let summary = "keep an output of the last K steps";
   let description = [{
@@ -344,7 +370,9 @@ def MaterializeViews
     kernels take so, each family's record says (`strided` in KernelFamily.td).
     Where the target has none that takes a view, or none for the address where it
     begins, a `copy` makes it dense; calls that read the same view share it. A
-    remark says which call asked for it. Equal views become one.
+    remark says which call asked for it. Equal views become one, and so do copies of
+    them. With `every`, each view is copied that is not copied anyway: slower, with
+    the same values.
 
     ```mlir
     %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
@@ -358,7 +386,8 @@ def MaterializeViews
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
            "aicf::DeviceKind::CPU", "device of the plan",
-           "aicf::targetValues()">
+           "aicf::targetValues()">,
+    Option<"every", "every", "bool", "false", "copy all views">
   ];
 }
 

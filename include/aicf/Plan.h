@@ -23,7 +23,7 @@ namespace aicf {
 
 /// What serialize() writes.
 inline constexpr uint16_t kPlanMajor = 4;
-inline constexpr uint16_t kPlanMinor = 1;
+inline constexpr uint16_t kPlanMinor = 2;
 /// The last version of the format before that, which is read from minor 0 on.
 inline constexpr uint16_t kOldPlanMajor = 3;
 inline constexpr uint16_t kOldPlanMinor = 2;
@@ -51,6 +51,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(BufferRange)   /* outside its segment */                                   \
   X(BufferInit)    /* unknown initialiser, or not legal for the buffer */      \
   X(BufferDerived) /* derived from no float param or state of its shape */     \
+  X(BufferData)    /* bytes of no constant, too many, or not its type's */     \
   X(ValueBuffer)   /* lies in no buffer, or in a workspace */                  \
   X(ValueWhole)    /* not all of the buffer whose number it has */             \
   X(ValueDType)                                                                \
@@ -87,6 +88,13 @@ std::string_view nameOf(PlanError error);
 /// Every PlanError, for tests.
 Span<const PlanError> allPlanErrors();
 
+/// The bytes of a constant, dense and little endian; none of other buffers.
+struct PlanData {
+  std::vector<uint8_t> bytes;
+
+  bool operator==(const PlanData &o) const { return bytes == o.bytes; }
+};
+
 /// A piece of memory.
 struct PlanBuffer {
   std::string name; ///< empty for most temps
@@ -99,6 +107,7 @@ struct PlanBuffer {
   /// It is recomputed whenever that one is written from outside, and never
   /// saved.
   int32_t derivedFrom = -1;
+  PlanData data;
 
   bool operator==(const PlanBuffer &o) const;
 };
@@ -180,7 +189,7 @@ public:
   uint16_t major = kPlanMajor, minor = kPlanMinor;
   DeviceKind device = DeviceKind::CPU;
   uint64_t persistentBytes = 0;
-  /// Params, states and hypers, which all entries share; and of each the value
+  /// Params, states, hypers and constants, which all entries share; and of each the value
   /// that is all of it.
   std::vector<PlanBuffer> buffers;
   std::vector<PlanValue> values;

@@ -19,18 +19,18 @@
 
 namespace aicf {
 
-/// Element type of a tensor.
-enum class DType : uint8_t { F32 = 0, F16, BF16, F64, I32, I64 };
-inline constexpr uint8_t kNumDTypes = 6;
+/// Element type of a tensor. I1 is one byte, 0 or 1.
+enum class DType : uint8_t { F32 = 0, F16, BF16, F64, I32, I64, I1 };
+inline constexpr uint8_t kNumDTypes = 7;
 
 /// Bytes of one element.
 constexpr size_t sizeOf(DType dtype) {
-  constexpr size_t bytes[kNumDTypes] = {4, 2, 2, 8, 4, 8};
+  constexpr size_t bytes[kNumDTypes] = {4, 2, 2, 8, 4, 8, 1};
   return bytes[static_cast<uint8_t>(dtype)];
 }
 constexpr std::string_view nameOf(DType dtype) {
-  constexpr std::string_view names[kNumDTypes] = {"f32", "f16", "bf16",
-                                                  "f64", "i32", "i64"};
+  constexpr std::string_view names[kNumDTypes] = {
+      "f32", "f16", "bf16", "f64", "i32", "i64", "i1"};
   return names[static_cast<uint8_t>(dtype)];
 }
 constexpr bool isFloat(DType dtype) {
@@ -46,6 +46,7 @@ constexpr bool isFloat(DType dtype) {
 ///   Temp       lives within one run of one entry
 ///   Saved      a Temp kept by the forward pass for the backward pass
 ///   Workspace  a Temp that one kernel scribbles on
+///   Constant   numbers that the plan holds, written by nobody else
 enum class Role : uint8_t {
   Input = 0,
   Param,
@@ -54,16 +55,24 @@ enum class Role : uint8_t {
   Output,
   Temp,
   Saved,
-  Workspace
+  Workspace,
+  Constant
 };
-inline constexpr uint8_t kNumRoles = 8;
-/// The roles of an entry's arguments, which come first.
-inline constexpr uint8_t kNumArgumentRoles = 4;
+inline constexpr uint8_t kNumRoles = 9;
 constexpr std::string_view nameOf(Role role) {
   constexpr std::string_view names[kNumRoles] = {"input", "param",    "state",
                                                  "hyper", "output",   "temp",
-                                                 "saved", "workspace"};
+                                                 "saved", "workspace",
+                                                 "constant"};
   return names[static_cast<uint8_t>(role)];
+}
+/// True of the roles that an entry's arguments have.
+constexpr bool isArgument(Role role) {
+  return role <= Role::Hyper || role == Role::Constant;
+}
+/// True of what calls only read.
+constexpr bool isReadOnly(Role role) {
+  return role == Role::Input || role == Role::Hyper || role == Role::Constant;
 }
 
 /// Which of the three allocations of a plan a tensor lives in.
@@ -78,6 +87,7 @@ constexpr Segment segmentOf(Role role) {
   case Role::Param:
   case Role::State:
   case Role::Hyper:
+  case Role::Constant:
     return Segment::Persistent;
   case Role::Input:
   case Role::Output:
@@ -165,6 +175,10 @@ inline constexpr uint64_t kTensorAlignment = 256;
 constexpr uint64_t alignedBytes(uint64_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
+/// Bytes of a constant and of all constants of a plan, at most. What is larger is
+/// a state that the front end writes.
+inline constexpr uint64_t kMaxConstantBytes = uint64_t(1) << 20;
+inline constexpr uint64_t kMaxConstantsBytes = uint64_t(64) << 20;
 /// Highest tensor rank a plan may hold.
 inline constexpr size_t kMaxRank = 8;
 

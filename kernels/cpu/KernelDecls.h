@@ -25,6 +25,7 @@ using f16 = Half;
 using bf16 = BFloat;
 using i32 = int32_t;
 using i64 = int64_t;
+using i1 = uint8_t;
 } // namespace aicf::cpu
 
 namespace aicf::cpu {

@@ -28,6 +28,7 @@ using f16 = __half;
 using bf16 = __nv_bfloat16;
 using i32 = int32_t;
 using i64 = int64_t;
+using i1 = uint8_t;
 
 /// What a kernel on T computes in.
 template <typename T>

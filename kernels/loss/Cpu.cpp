@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
+#include "lib/Base/Indices.h"
 
 #include <cmath>
 #include <limits>
@@ -97,10 +98,11 @@ template <typename T, typename Mean> void mean(MeanArgs call) {
 }
 
 template <typename T> void countEqual(CountEqualArgs call) {
-  const T *a = call.a().dense<T>(), *b = call.b().dense<T>();
+  const T *a = call.a().dense<T>();
+  const Indices b(call.b());
   int32_t count = 0;
   for (int64_t i = 0; i < call.a().elements(); ++i)
-    count += a[i] == b[i];
+    count += int64_t(a[i]) == b[i];
   *call.count().dense<int32_t>() = count;
 }
 
@@ -125,8 +127,9 @@ template <typename T> LogSumExp logSumExp(const T *x, int64_t width) {
 /// Rows whose label is not `ignored`.
 int64_t countRows(const TensorView &labels, int64_t ignored) {
   int64_t count = 0;
+  const Indices each(labels);
   for (int64_t r = 0; r < labels.elements(); ++r)
-    count += labels.dense<int32_t>()[r] != ignored;
+    count += each[r] != ignored;
   return count;
 }
 
@@ -134,7 +137,7 @@ template <typename T, typename Loss>
 void crossEntropy(SoftmaxCrossEntropyArgs call) {
   SoftmaxCrossEntropyAttrs attrs = call.attrs();
   const T *logits = call.logits().dense<T>();
-  const int32_t *labels = call.labels().dense<int32_t>();
+  const Indices labels(call.labels());
   int64_t rows = call.labels().elements();
   int64_t width = call.logits().elements() / rows;
   double s = attrs.label_smoothing;
@@ -161,7 +164,7 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   SoftmaxCrossEntropyGradAttrs attrs = call.attrs();
   const T *logits = call.logits().dense<T>();
   T *dlogits = call.dlogits().dense<T>();
-  const int32_t *labels = call.labels().dense<int32_t>();
+  const Indices labels(call.labels());
   int64_t rows = call.labels().elements();
   int64_t width = call.logits().elements() / rows;
   double factor = 1 / double(countRows(call.labels(), attrs.ignore_index));
@@ -173,7 +176,7 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
         for (int64_t r = begin; r < end; ++r) {
           const T *x = logits + r * width;
           T *d = dlogits + r * width;
-          int32_t label = labels[r];
+          int64_t label = labels[r];
           bool isIgnored = label == attrs.ignore_index;
           C rowFactor = C(isIgnored ? 0 : factor);
           if (!isIgnored && (label < 0 || label >= width))

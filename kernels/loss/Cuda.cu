@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/RowGroup.cuh"
 #include "kernels/loss/Family.h"
+#include "lib/Base/Indices.h"
 
 namespace aicf::cuda {
 namespace {
@@ -236,7 +237,8 @@ template <typename T> LaunchPlan mean(MeanArgs call, const DeviceLimits &) {
 }
 
 struct CountParams {
-  const void *a, *b;
+  const void *a;
+  Indices b;
   int32_t *count;
   int64_t n;
 };
@@ -245,9 +247,9 @@ struct CountParams {
 template <typename T>
 __global__ void countEqualKernel(const __grid_constant__ CountParams p) {
   __shared__ int32_t scratch[32];
-  const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
+  const T *a = static_cast<const T *>(p.a);
   int32_t count = 0;
-  gridStride(p.n, [&](int64_t i) { count += a[i] == b[i]; });
+  gridStride(p.n, [&](int64_t i) { count += int64_t(a[i]) == p.b[i]; });
   count = blockSum(count, scratch);
   if (threadIdx.x == 0)
     *p.count = count;
@@ -255,7 +257,7 @@ __global__ void countEqualKernel(const __grid_constant__ CountParams p) {
 
 template <typename T>
 LaunchPlan countEqual(CountEqualArgs call, const DeviceLimits &) {
-  CountParams p{call.a().dense(), call.b().dense(),
+  CountParams p{call.a().dense(), Indices(call.b()),
                 call.count().dense<int32_t>(), call.a().elements()};
   return {plan(countEqualKernel<T>, 1, p.n > 256 ? 1024 : 128, p)};
 }
@@ -266,7 +268,7 @@ LaunchPlan countEqual(CountEqualArgs call, const DeviceLimits &) {
 
 struct CrossEntropyParams {
   const void *logits;
-  const int32_t *labels;
+  Indices labels;
   const void *lossScale; ///< or null
   void *loss, *dlogits;
   double2 *partials; ///< sum of losses and rows that count, a block; or null
@@ -303,7 +305,7 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
                           int64_t row) {
   using C = Compute<T>;
   const T *x = static_cast<const T *>(p.logits) + row * p.width;
-  int32_t label = p.labels[row];
+  int64_t label = p.labels[row];
   if (label == p.ignored)
     return 0;
   LogSumExp<C> lse = logSumExp(g, x, p.width);
@@ -395,7 +397,7 @@ crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
        row < p.rows; row += int64_t(gridDim.x) * groups) {
     const T *x = static_cast<const T *>(p.logits) + row * p.width;
     T *d = static_cast<T *>(p.dlogits) + row * p.width;
-    int32_t label = p.labels[row];
+    int64_t label = p.labels[row];
     bool isIgnored = label == p.ignored;
     bool isClass = label >= 0 && label < p.width;
     LogSumExp<C> lse = logSumExp(g, x, p.width);
@@ -413,7 +415,7 @@ template <typename Args>
 CrossEntropyParams crossEntropyParams(const Args &call) {
   CrossEntropyParams p{};
   p.logits = call.logits().dense();
-  p.labels = call.labels().template dense<int32_t>();
+  p.labels = Indices(call.labels());
   p.rows = call.labels().elements();
   p.width = call.logits().elements() / p.rows;
   p.ignored = call.attrs().ignore_index;

@@ -91,11 +91,11 @@ def CountEqualPrimitive : Primitive<"count_equal", 59> {
   let text = [{
     How many predictions (`argmax`) are right.
   }];
-  let operandList = [In<"a", IntElement>, Same<"b", "a", IntElement>];
+  let operandList = [In<"a", IntElement>, In<"b", IntElement>];
   let resultList = [ScalarI32<"count">];
   let phase = ForwardPhase;
   let precision = Wide;
-  let constraints = ["a has fewer than 2^31 elements."];
+  let constraints = ["a has fewer than 2^31 elements.", "b has a's shape."];
 }
 
 class CrossEntropyPrimitive<string mnemonic, int number, string schema>
@@ -115,7 +115,7 @@ def SoftmaxCrossEntropyPrimitive
     that is neither a class nor `ignore_index` makes the loss NaN, as does a
     batch in which no row counts. Computed in f32 for 16-bit logits.
   }];
-  let operandList = [In<"logits">, In<"labels", I32Element>];
+  let operandList = [In<"logits">, In<"labels", IntElement>];
   let resultList = [WideScalarOf<"loss", "logits">];
   let phase = ForwardPhase;
   let constraints = ["logits has rank 1 or more.",
@@ -129,7 +129,7 @@ def SoftmaxCrossEntropyGradPrimitive
     dlogits = (softmax(logits) - target) / rows that count; 0 in rows that are
     ignored, NaN in rows whose label is not a class.
   }];
-  let operandList = [In<"logits">, In<"labels", I32Element>,
+  let operandList = [In<"logits">, In<"labels", IntElement>,
                      Opt<"loss_scale">];
   let resultList = [Like<"dlogits", "logits">];
   let ties = [Tie<"dlogits", "logits">];

@@ -48,6 +48,10 @@ Status count_equal_c1(const CountEqualView<Call> &c) {
                    " elements, expected fewer than 2147483648");
 }
 
+Status count_equal_c2(const CountEqualView<Call> &c) {
+  return hasShape(c.b(), c.a()->shape());
+}
+
 Status softmax_cross_entropy_c1(const SoftmaxCrossEntropyView<Call> &c) {
   return hasLastDimension(c.logits());
 }

@@ -10,6 +10,7 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 #include "kernels/norm/Family.h"
+#include "lib/Base/Indices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,7 +94,7 @@ void reduceExtremum(Args call) {
 /// dx[o,i,k] = i == index[o,k] ? dy[o,k] : 0.
 template <typename T> void extremumBwd(ExtremumBwdArgs call) {
   const T *dy = call.dy().dense<T>();
-  const int32_t *index = call.index().dense<int32_t>();
+  const Indices index(call.index());
   T *dx = call.dx().dense<T>();
   families::SumExtents e(call.dx().desc, call.dy().desc, call.attrs().axis);
   parallelFor(e.outer * e.size, std::max<int64_t>(1, 16384 / e.inner),

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/Common.cuh"
 #include "kernels/norm/Family.h"
+#include "lib/Base/Indices.h"
 
 namespace aicf::cuda {
 namespace {
@@ -82,7 +83,7 @@ LaunchPlan reduceExtremum(Args call, const DeviceLimits &limits) {
 
 struct ExtremumBwdParams {
   const void *dy;
-  const int32_t *index;
+  Indices index;
   void *dx;
   int64_t size, inner, elements;
 };
@@ -101,7 +102,7 @@ __global__ void extremumBwdKernel(const __grid_constant__ ExtremumBwdParams p) {
 template <typename T>
 LaunchPlan extremumBwd(ExtremumBwdArgs call, const DeviceLimits &limits) {
   families::SumExtents e(call.dx().desc, call.dy().desc, call.attrs().axis);
-  ExtremumBwdParams p{call.dy().dense(), call.index().dense<int32_t>(),
+  ExtremumBwdParams p{call.dy().dense(), Indices(call.index()),
                       call.dx().dense(), e.size,
                       e.inner,           call.dx().elements()};
   return {plan(extremumBwdKernel<T>, gridFor(p.elements, limits), kBlock, p)};

@@ -83,7 +83,7 @@ def ExtremumBwdPrimitive : Primitive<"extremum_bwd", 66, "EXTB"> {
     dx is dy at the element that index names, and zero elsewhere; an index outside
     names none.
   }];
-  let operandList = [In<"dy">, In<"index", I32Element>];
+  let operandList = [In<"dy">, In<"index", IntElement>];
   let resultList = [Checked<"dx", FloatElement>];
   let fields = [I64Field<"axis", AnyNumber, "0">];
   let phase = BackwardPhase;

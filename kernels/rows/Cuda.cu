@@ -63,9 +63,11 @@ __global__ void shuffleKernel(const __grid_constant__ RowsParams p) {
 
 /// A type of T's size that is copied bit for bit.
 template <typename T>
-using Bits =
-    std::conditional_t<sizeof(T) == 2, uint16_t,
-                       std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+using Bits = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<
+        sizeof(T) == 2, uint16_t,
+        std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
 /// True when 16-byte units fit: row size and all addresses.
 bool fits16(int64_t rowBytes, std::initializer_list<const void *> pointers) {

@@ -7,9 +7,11 @@
 #ifndef AICF_LIB_BASE_ELEMENT_H
 #define AICF_LIB_BASE_ELEMENT_H
 
+#include "aicf/Span.h"
 #include "aicf/Types.h"
 #include "lib/Base/HalfFloat.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace aicf {
@@ -31,6 +33,8 @@ inline void storeElement(DType dtype, void *at, double value) {
     return put(int32_t(value));
   case DType::I64:
     return put(int64_t(value));
+  case DType::I1:
+    return put(uint8_t(value != 0));
   }
 }
 
@@ -53,8 +57,20 @@ inline double loadElement(DType dtype, const void *at) {
     return get(int32_t());
   case DType::I64:
     return double(get(int64_t()));
+  case DType::I1:
+    return get(uint8_t());
   }
   return 0;
+}
+
+/// The number of the first of these elements that `dtype` does not have, or -1.
+/// An i1 is the byte 0 or 1; other types have every pattern of bits.
+inline int64_t findWrongElement(DType dtype, Span<const uint8_t> bytes) {
+  if (dtype != DType::I1)
+    return -1;
+  const uint8_t *wrong = std::find_if(bytes.begin(), bytes.end(),
+                                      [](uint8_t byte) { return byte > 1; });
+  return wrong == bytes.end() ? -1 : wrong - bytes.begin();
 }
 
 /// A float type has a finite number for `value`.

@@ -17,8 +17,9 @@ using namespace aicf;
 
 static_assert(AICF_FAILED_STATE + 1 == kNumStatusCodes &&
               AICF_FAILED_STATE == int(StatusCode::FailedState));
-static_assert(AICF_I64 + 1 == kNumDTypes && AICF_I64 == int(DType::I64));
-static_assert(AICF_OUTPUT == int(Role::Output));
+static_assert(AICF_I1 + 1 == kNumDTypes && AICF_I1 == int(DType::I1));
+static_assert(AICF_OUTPUT == int(Role::Output) &&
+              AICF_CONSTANT == int(Role::Constant));
 static_assert(AICF_MAX_RANK == kMaxRank);
 
 struct AICFPlan {

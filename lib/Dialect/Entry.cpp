@@ -81,7 +81,7 @@ LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
   if (!tensor || tensor.getEncoding() || !toDType(tensor.getElementType()))
     return op->emitError() << what << " is " << type
                            << ", expected a ranked tensor of f16, bf16, f32, "
-                              "f64, i32 or i64 without encoding";
+                              "f64, i32, i64 or i1 without encoding";
   if (!tensor.hasStaticShape())
     return op->emitError()
            << what << " is " << type
@@ -98,6 +98,11 @@ LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
                            << ", above the limits of 2^31 a dimension or 64 "
                               "TiB";
   return success();
+}
+
+std::optional<Role> aicf::step::parseArgumentRole(StringRef name) {
+  std::optional<Role> role = parseEnum<Role>(name, kNumRoles);
+  return role && isArgument(*role) ? role : std::nullopt;
 }
 
 static StringRef textOf(StringAttr text) {
@@ -125,6 +130,7 @@ EntrySignature::EntrySignature(Operation *op) : context(op->getContext()) {
   StringAttr nameKey = StringAttr::get(context, kNameAttr),
              roleKey = StringAttr::get(context, kRoleAttr),
              initKey = StringAttr::get(context, kInitAttr),
+             dataKey = StringAttr::get(context, kDataAttr),
              derivedFromKey = StringAttr::get(context, kDerivedFromAttr),
              updatesKey = StringAttr::get(context, kUpdatesAttr);
   ArrayAttr argAttrs = func.getArgAttrsAttr(),
@@ -137,9 +143,9 @@ EntrySignature::EntrySignature(Operation *op) : context(op->getContext()) {
     auto name = attrs.getAs<StringAttr>(nameKey);
     arg.name = textOf(name);
     arg.roleName = textOf(attrs.getAs<StringAttr>(roleKey));
-    arg.role =
-        parseEnum<Role>(arg.roleName, kNumArgumentRoles).value_or(Role::Input);
+    arg.role = parseArgumentRole(arg.roleName).value_or(Role::Input);
     arg.initAttr = attrs.get(initKey);
+    arg.data = attrs.getAs<DenseElementsAttr>(dataKey);
     arg.derivedFrom = textOf(attrs.getAs<StringAttr>(derivedFromKey));
     if (name)
       byName.try_emplace(name, i);

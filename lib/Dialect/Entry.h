@@ -19,6 +19,9 @@
 namespace aicf::step {
 using namespace mlir;
 
+/// The role of that name that an argument may have.
+std::optional<Role> parseArgumentRole(StringRef name);
+
 /// Emits an error unless the entry has one block that ends in func.return.
 LogicalResult checkOneBlock(func::FuncOp func);
 
@@ -49,6 +52,7 @@ struct EntrySignature {
     StringRef roleName;
     Role role = Role::Input; ///< only if roleName is set
     Attribute initAttr;      ///< as written, null if absent
+    DenseElementsAttr data;  ///< of a constant, else null
     StringRef derivedFrom;   ///< the argument that a derived state is a cast of
 
     /// What is written, which the dialect's verifier has checked. A state

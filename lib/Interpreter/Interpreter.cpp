@@ -23,7 +23,7 @@
 namespace aicf {
 
 /// Every dtype's size is a multiple of it, and so is every offset.
-static constexpr size_t kSlotBytes = 2;
+static constexpr size_t kSlotBytes = 1;
 static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
@@ -46,9 +46,11 @@ Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
     findAccesses(e);
   for (uint32_t i = 0; i < p.buffers.size(); ++i) {
     TensorInfo t = p.tensor({}, i);
-    if (t.init == InitKind::None || t.isDerived())
+    bool isConstant = t.role == Role::Constant;
+    if ((t.init == InitKind::None && !isConstant) || t.isDerived())
       continue;
-    std::vector<uint8_t> bytes = initialValue(t, options.seed);
+    std::vector<uint8_t> bytes = isConstant ? p.buffers[i].data.bytes
+                                            : initialValue(t, options.seed);
     std::vector<double> values;
     for (size_t at = 0; at < bytes.size(); at += sizeOf(t.desc.dtype))
       values.push_back(loadElement(t.desc.dtype, bytes.data() + at));
@@ -163,9 +165,12 @@ Status Interpreter::write(std::string_view entry, std::string_view name,
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
                      desc.toString(), ", got ", values.size(), " values");
   const PlanBuffer &buffer = bufferOf(at);
-  if (buffer.role == Role::Output || buffer.derivedFrom >= 0)
+  bool isDerived = buffer.derivedFrom >= 0;
+  if (buffer.role == Role::Output || buffer.role == Role::Constant || isDerived)
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
-                     buffer.derivedFrom >= 0 ? "derived" : "an output",
+                     isDerived                      ? "derived"
+                     : buffer.role == Role::Output ? "an output"
+                                                    : "a constant",
                      ": it cannot be written");
   store(at, std::vector<double>(values.begin(), values.end()));
   setWritten(at.entry, at.number);

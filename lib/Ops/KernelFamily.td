@@ -30,7 +30,7 @@ class Types<list<Variant> all> { list<Variant> each = all; }
 def SingleAndDouble : Types<[On<"f32">, On<"f64">]>;
 def EveryFloat : Types<[On<"f32">, On<"f64">, On<"f16">, On<"bf16">]>;
 def EveryType : Types<[On<"f32">, On<"f64">, On<"f16">, On<"bf16">, On<"i32">,
-                       On<"i64">]>;
+                       On<"i64">, On<"i1">]>;
 def EveryIndex : Types<[From<"i32", "i32">, From<"i32", "i64">,
                         From<"i64", "i32">, From<"i64", "i64">]>;
 /// 16-bit operands with a result of f32.

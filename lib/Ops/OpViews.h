@@ -965,6 +965,7 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(argmax, Argmax, 1) \
   X(argmax, Argmax, 2) \
   X(count_equal, CountEqual, 1) \
+  X(count_equal, CountEqual, 2) \
   X(step_decay, StepDecay, 1) \
   X(polynomial_decay, PolynomialDecay, 1) \
   X(rate_table, RateTable, 1) \

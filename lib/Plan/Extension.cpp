@@ -37,8 +37,9 @@ private:
       const PlanBuffer &b = plan.buffers[i];
       const TensorDesc &desc = plan.values[i].desc;
       auto it = byName.find(b.name);
-      bool isDerived = b.derivedFrom >= 0;
-      if (it == byName.end() && !isDerived)
+      // Not the user's; the other plan may need none.
+      bool isOurs = b.derivedFrom >= 0 || b.role == Role::Constant;
+      if (it == byName.end() && !isOurs)
         return makeError(StatusCode::InvalidArgument,
                          "the plan to go on with has no \"", b.name, "\"");
       if (it == byName.end())
@@ -46,10 +47,11 @@ private:
       const PlanBuffer &o = next.buffers[it->second];
       const TensorDesc &otherDesc = next.values[it->second].desc;
       bool isSame = b.role == o.role && desc == otherDesc &&
+                    b.data == o.data &&
                     sourceOf(plan, b) == sourceOf(next, o);
       if (isSame)
         found.persistent[it->second] = i;
-      else if (!isDerived)
+      else if (!isOurs)
         return makeError(StatusCode::InvalidArgument, "\"", b.name, "\" is a ",
                          nameOf(b.role), " of ", desc.toString(),
                          ", and in the plan to go on with a ", nameOf(o.role),

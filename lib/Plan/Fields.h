@@ -23,7 +23,8 @@ namespace aicf {
   X(offset, offset)                                                            \
   X(init, init)                                                                \
   X(init_value, initValue)                                                     \
-  X(derived_from, derivedFrom)
+  X(derived_from, derivedFrom)                                                 \
+  X(data, data)
 
 #define AICF_VALUE_FIELDS(X)                                                   \
   X(buffer, buffer)                                                            \

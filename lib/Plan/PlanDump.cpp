@@ -109,6 +109,8 @@ std::string initToString(const PlanBuffer &b) {
   std::string text(nameOf(b.init));
   if (b.derivedFrom >= 0)
     return "cast of " + std::to_string(b.derivedFrom);
+  if (b.role == Role::Constant)
+    return "data";
   if (b.init == InitKind::None)
     return "";
   if (b.init == InitKind::Constant || b.init == InitKind::Normal)
@@ -229,6 +231,16 @@ template <typename T> Json toJson(const T &value) {
 }
 Json toJson(const TensorDesc &desc) {
   return std::vector<int64_t>(desc.shape().begin(), desc.shape().end());
+}
+/// Two hexadecimal digits for each byte.
+Json toJson(const PlanData &data) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (uint8_t byte : data.bytes) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
 }
 Json toJson(const Strides &strides) {
   return std::vector<int64_t>(strides.all().begin(), strides.all().end());

@@ -225,6 +225,11 @@ private:
     std::copy(in->begin(), in->end(), out.dims);
     return {};
   }
+  /// Absent but for constants, and before version 4.2.
+  Status field(const flatbuffers::Vector<uint8_t> *in,
+               const DiagnosticPath &where, const char *name, PlanData &out) {
+    return in ? field(in, where, name, out.bytes) : Status();
+  }
   /// Absent where a tensor has none, and before version 4.1.
   Status field(const flatbuffers::Vector<uint32_t> *in,
                const DiagnosticPath &where, const char *name, Strides &out) {

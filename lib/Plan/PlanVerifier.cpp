@@ -63,10 +63,28 @@ Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
   bool integral =
       isFloat(desc.dtype) || (std::trunc(b.initValue) == b.initValue &&
                               std::fabs(b.initValue) <= 2147483647.0);
+  bool isBit = b.initValue == 0 || b.initValue == 1;
+  integral &= desc.dtype != DType::I1 || isBit;
   if (!finite || (b.init == InitKind::Normal && b.initValue < 0) ||
       (b.init == InitKind::Constant && !integral))
     return refuse(PlanError::BufferInit, where, ": init_value is ", b.initValue,
                   " for ", nameOf(b.init), " of ", desc.toString());
+  return {};
+}
+
+/// Checks the bytes of a persistent buffer; `desc`: of the value that is all of it.
+Status checkData(const PlanBuffer &b, const TensorDesc &desc,
+                 const DiagnosticPath &where) {
+  const std::vector<uint8_t> &bytes = b.data.bytes;
+  uint64_t expected = b.role == Role::Constant ? b.bytes : 0;
+  if (bytes.size() != expected || expected > kMaxConstantBytes)
+    return refuse(PlanError::BufferData, where, ": data has ", bytes.size(),
+                  " bytes for ", desc.toString(), " of role ", nameOf(b.role),
+                  ", expected ", expected, ", and at most ", kMaxConstantBytes);
+  if (int64_t wrong = findWrongElement(desc.dtype, bytes); wrong >= 0)
+    return refuse(PlanError::BufferData, where, ": element ", wrong, " of ",
+                  desc.toString(), " is the byte ", int(bytes[size_t(wrong)]),
+                  ", expected 0 or 1");
   return {};
 }
 
@@ -183,7 +201,7 @@ Status checkDerived(const Plan &plan, size_t i, const DiagnosticPath &where) {
   if (size_t(b.derivedFrom) >= plan.buffers.size())
     return refuseBecause("no such persistent buffer");
   const PlanBuffer &source = plan.buffers[size_t(b.derivedFrom)];
-  if (b.role != Role::State || source.role == Role::Hyper)
+  if (b.role != Role::State || isReadOnly(source.role))
     return refuseBecause("a state is derived from a param or state");
   if (source.derivedFrom != -1)
     return refuseBecause("that buffer is derived itself");
@@ -208,19 +226,26 @@ Status checkPersistent(const Plan &plan,
                   " values for ", plan.buffers.size(), " buffers");
   const DiagnosticPath persistent{"persistent"};
   std::vector<const PlanBuffer *> all;
+  uint64_t constantBytes = 0;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlanBuffer &b = plan.buffers[i];
     DiagnosticPath where{"buffer", i, &persistent};
     if (segmentOf(b.role) != Segment::Persistent)
       return refuse(PlanError::BufferRole, where, ": role is ", nameOf(b.role),
-                    ", expected param, state or hyper");
+                    ", expected param, state, hyper or constant");
     if (b.name.empty() || !names.insert(b.name).second)
       return refuse(PlanError::BufferName, where, ": the name \"", b.name,
                     "\" is empty or stands twice");
     AICF_RETURN_IF_ERROR(checkBuffer(b, where, plan.persistentBytes));
     AICF_RETURN_IF_ERROR(
         checkWhole(plan.values[i], b, uint32_t(i), {"value", i, &persistent}));
+    AICF_RETURN_IF_ERROR(checkData(b, plan.values[i].desc, where));
     all.push_back(&b);
+    constantBytes += b.data.bytes.size();
+    if (constantBytes > kMaxConstantsBytes)
+      return refuse(PlanError::BufferData, where, ": the constants up to here "
+                    "have ", constantBytes, " bytes, the limit is ",
+                    kMaxConstantsBytes);
   }
   for (size_t i = 0; i < plan.buffers.size(); ++i)
     AICF_RETURN_IF_ERROR(checkDerived(plan, i, {"buffer", i, &persistent}));
@@ -368,6 +393,10 @@ Status EntryChecker::checkBuffers() {
     if (b.init != InitKind::None)
       return refuse(PlanError::BufferInit, at, ": a buffer of role ",
                     nameOf(b.role), " has initialiser ", nameOf(b.init));
+    if (!b.data.bytes.empty())
+      return refuse(PlanError::BufferData, at, ": a buffer of role ",
+                    nameOf(b.role), " has data of ", b.data.bytes.size(),
+                    " bytes: only constants have");
     if (segment == Segment::IO)
       io.push_back(&b);
   }
@@ -465,7 +494,7 @@ Status EntryChecker::checkWrites(const PlanCall &call,
   for (size_t r = 0; r < call.outs.size(); ++r) {
     uint32_t out = call.outs[r];
     Role role = roleOf(out);
-    if (role == Role::Input || role == Role::Hyper)
+    if (isReadOnly(role))
       return refuse(PlanError::CallWrites, at, ": result ", r, " writes ",
                     describe(out), " of role ", nameOf(role));
     uint32_t region = regions.ofValue(out);

@@ -58,6 +58,11 @@ private:
     return b.CreateVector(
         std::vector<uint32_t>(desc.shape().begin(), desc.shape().end()));
   }
+  /// Returns no vector for what is not a constant.
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>>
+  field(const PlanData &data) {
+    return data.bytes.empty() ? 0 : field(data.bytes);
+  }
   /// Returns no vector for a tensor without strides.
   flatbuffers::Offset<flatbuffers::Vector<uint32_t>>
   field(const Strides &strides) {

@@ -148,6 +148,11 @@ StatusOr<size_t> BoundPlan::findEntry(std::string_view name) const {
 
 Status BoundPlan::initialize(uint32_t number) {
   const PlanBuffer &b = plan().buffers[number];
+  if (b.role == Role::Constant) {
+    buffers.setWritten({0, number}, true);
+    return device.copyToDevice(stream, buffers.start({0, number}),
+                               b.data.bytes.data(), b.data.bytes.size());
+  }
   bool isTrained = b.role == Role::Param || b.role == Role::State;
   if (!isTrained || buffers.isBound(number) || b.derivedFrom >= 0)
     return {};
@@ -184,8 +189,12 @@ Status BoundPlan::refreshDerived(uint32_t source) {
   return {};
 }
 
-Status BoundPlan::checkNotDerived(BufferRef ref) const {
+Status BoundPlan::checkIsCallers(BufferRef ref) const {
   const PlanBuffer &b = buffers.buffer(ref);
+  if (b.role == Role::Constant)
+    return makeError(StatusCode::InvalidArgument, "\"", b.name,
+                     "\" is a constant of the plan: it is neither written nor "
+                     "bound");
   if (b.derivedFrom < 0)
     return {};
   return makeError(

@@ -46,8 +46,8 @@ public:
   /// Ok if `ref` has a value, or with `after` will have one after that entry.
   Status checkHasValue(BufferRef ref, std::string_view name,
                        const PreparedEntry *after) const;
-  /// Ok unless the buffer is derived from another: those are ours to write.
-  Status checkNotDerived(BufferRef ref) const;
+  /// Ok unless the buffer is ours to write: derived from another, or a constant.
+  Status checkIsCallers(BufferRef ref) const;
   /// What a run of entry `index` has written can be read.
   void markRun(size_t index);
 

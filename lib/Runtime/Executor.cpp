@@ -14,6 +14,7 @@
 #include "lib/Base/Runs.h"
 #include "lib/Ops/KernelTable.h"
 #include "lib/Runtime/BoundPlan.h"
+#include "lib/Base/Element.h"
 #include "lib/Runtime/GraphCache.h"
 #include "lib/Runtime/Tracer.h"
 
@@ -122,7 +123,7 @@ Executor::create(std::shared_ptr<const Plan> plan,
 Status Executor::Impl::bind(std::string_view name, void *pointer,
                             uint64_t bytes) {
   AICF_ASSIGN_OR_RETURN(BufferRef ref, bound->memory().find(name));
-  AICF_RETURN_IF_ERROR(bound->checkNotDerived(ref));
+  AICF_RETURN_IF_ERROR(bound->checkIsCallers(ref));
   if (!bound->isPrepared())
     return bound->memory().bind(name, pointer, bytes);
   AICF_RETURN_IF_ERROR(stream->synchronize());
@@ -158,13 +159,27 @@ StatusOr<BufferRef> Executor::Impl::findForCopy(std::string_view name,
   return ref;
 }
 
+static Status checkElements(const TensorDesc &desc, std::string_view name,
+                            Span<const uint8_t> bytes) {
+  int64_t wrong = findWrongElement(desc.dtype, bytes);
+  if (wrong < 0)
+    return {};
+  return makeError(StatusCode::InvalidArgument, "\"", name, "\": element ",
+                   wrong, " of ", desc.toString(), " is the byte ",
+                   int(bytes[size_t(wrong)]), ", expected 0 or 1");
+}
+
 Status Executor::Impl::write(std::string_view name, const void *data,
                              uint64_t bytes, MemorySpace from) {
   AICF_ASSIGN_OR_RETURN(BufferRef ref, findForCopy(name, data, bytes));
   if (bound->memory().buffer(ref).role == Role::Output)
     return makeError(StatusCode::InvalidArgument, "\"", name,
                      "\" is an output: it cannot be written");
-  AICF_RETURN_IF_ERROR(bound->checkNotDerived(ref));
+  AICF_RETURN_IF_ERROR(bound->checkIsCallers(ref));
+  if (from == MemorySpace::Host)
+    AICF_RETURN_IF_ERROR(
+        checkElements(bound->memory().view(ref.entry, ref.number).desc, name,
+                      {static_cast<const uint8_t *>(data), size_t(bytes)}));
   void *at = bound->memory().start(ref);
   AICF_RETURN_IF_ERROR(from == MemorySpace::Host
                            ? device->copyToDevice(*stream, at, data, bytes)

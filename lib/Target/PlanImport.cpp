@@ -67,7 +67,11 @@ void PlanImporter::importGlobal(const PlanBuffer &buffer,
                        buffer.init == aicf::InitKind::None
                            ? InitKindAttr()
                            : InitKindAttr::get(context, buffer.init),
-                       APFloat(buffer.initValue), FlatSymbolRefAttr());
+                       APFloat(buffer.initValue), FlatSymbolRefAttr(),
+                       buffer.data.bytes.empty()
+                           ? DenseElementsAttr()
+                           : elementsOf(toDenseType(context, whole.desc),
+                                        buffer.data.bytes));
   if (buffer.derivedFrom >= 0)
     global.setDerivedFrom(plan.buffers[size_t(buffer.derivedFrom)].name);
 }

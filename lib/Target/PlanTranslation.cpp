@@ -107,6 +107,8 @@ LogicalResult PlanEncoder::encodeGlobal(GlobalOp op, Plan &plan) {
   buffer.initValue = op.getInitValue().convertToDouble();
   if (auto source = op.getDerivedFromAttr())
     buffer.derivedFrom = int32_t(globals.lookup(source.getValue()));
+  if (auto data = dyn_cast_if_present<DenseElementsAttr>(op.getDataAttr()))
+    buffer.data.bytes = bytesOf(data);
   return success();
 }
 

@@ -51,6 +51,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 /// The whole step, still in `aicf`.
 static void buildStepPhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
+  pm.addPass(createHoistConstants());
   pm.addPass(createExpandHistory());
   if (options.mixedPrecision != MixedDType::None) {
     MixedPrecisionOptions mixed;
@@ -84,6 +85,7 @@ static void buildFusePhase(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(createEliminateSaves());
   MaterializeViewsOptions views;
   views.target = options.target;
+  views.every = options.optLevel == OptLevel::O0;
   pm.addNestedPass<func::FuncOp>(createMaterializeViews(views));
   if (options.optLevel > OptLevel::O1) {
     PadTensorsOptions pads;

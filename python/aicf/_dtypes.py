@@ -12,7 +12,8 @@ from ._runtime import MAX_RANK
 DTYPES = _runtime.dtypes()
 _ALIASES = {"float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32",
             "float": "f32", "float64": "f64", "double": "f64", "int32": "i32",
-            "int": "i32", "int64": "i64", "long": "i64"}
+            "int": "i32", "int64": "i64", "long": "i64", "bool": "i1",
+            "bool_": "i1"}
 
 #: An element type: its name ("f32"), NumPy's or PyTorch's object, or their names.
 DType = Any

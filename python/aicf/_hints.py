@@ -207,9 +207,6 @@ _WORDS = [
     (r"'aicf\.init'", "init"),
     (r"'aicf\.name'", "the name"),
     (r"'aicf\.(\w+)' op\b", r"aicf.ops.\1"),
-    (r"operand \d+ \((labels|index)\) has element type i64, expected i32",
-     r"\1 is i64, expected i32: declare the input as \"i32\" and pass "
-     r"\1.astype(\"int32\")"),
 ]
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from . import _views, ops
+from ._constants import constant_beside, is_array
 from ._dtypes import DType, dtype_name
 from ._hints import missing, refuse_keywords
 from ._tracing import EntryTrace, Operand, as_tensor, trace_error
@@ -22,7 +23,7 @@ class Operators(Operand):
     """Arithmetic of whatever stands for a traced tensor. Broadcasting is NumPy's."""
 
     __slots__ = ()
-    # NumPy leaves `array + tensor` to the tensor, which says what to do instead.
+    # NumPy leaves `array + tensor` to the tensor, which makes a constant of the array.
     __array_ufunc__ = None
 
     def _tensor(self) -> Tensor:
@@ -63,6 +64,9 @@ class Operators(Operand):
 
     def __matmul__(self, other: Any) -> Tensor:
         return matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return matmul(other, self)
 
     # Views
 
@@ -204,7 +208,7 @@ class Tensor(Operators):
 
     Attributes:
         shape: a tuple of ints, () for a scalar.
-        dtype: "f16", "bf16", "f32", "f64", "i32" or "i64".
+        dtype: "f16", "bf16", "f32", "f64", "i32", "i64" or "i1".
     """
 
     __slots__ = ("_trace", "_id", "shape", "dtype", "__weakref__")
@@ -285,6 +289,10 @@ def matmul(left: Any, right: Any) -> Tensor:
             return value.matrix, True
         return as_tensor(value), False
 
+    if is_array(left):
+        left = constant_beside(left, as_tensor(right).dtype)
+    if is_array(right):
+        right = constant_beside(right, as_tensor(left).dtype)
     (a, trans_a), (b, trans_b) = matrix(left), matrix(right)
     for tensor in (a, b):
         if not tensor.shape:
@@ -336,13 +344,23 @@ def _common_shape(a: Tensor, b: Tensor) -> tuple[int, ...]:
     return tuple(max(x, y) for x, y in zip(left, right))
 
 
+def pair(left: Any, right: Any) -> tuple[Tensor, Tensor]:
+    """Two operands; an array gets the element type of the tensor beside it."""
+    if is_array(left):
+        right = as_tensor(right)
+        return constant_beside(left, right.dtype), right
+    left = as_tensor(left)
+    return left, constant_beside(right, left.dtype) if is_array(right) \
+        else as_tensor(right)
+
+
 def binary(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
     """left op right, either of which may be a number."""
     if _is_number(left):
         left = ops.fill_like(as_tensor(right), value=_finite(left))
     if _is_number(right):
         right = ops.fill_like(as_tensor(left), value=_finite(right))
-    a, b = as_tensor(left), as_tensor(right)
+    a, b = pair(left, right)
     if a.dtype != b.dtype:
         trace_error("%s and %s have different element types: astype() converts"
                     % (a, b))
@@ -362,6 +380,8 @@ def divide(left: Any, right: Any) -> Tensor:
         if right == 0:
             trace_error("division by zero")
         return ops.scale(as_tensor(left), factor=_finite(1.0 / right))
+    if is_array(right):
+        right = constant_beside(right, as_tensor(left).dtype)
     inverse = ops.reciprocal(as_tensor(right))
     if _is_number(left) and left == 1:
         return inverse

@@ -95,12 +95,15 @@ def as_tensor(value: Any) -> Tensor:
     """An operand. Raises TraceError with what to do instead."""
     if isinstance(value, Operand):
         return value._tensor()
+    from . import _constants
+    if _constants.is_array(value):
+        return _constants.constant(value)
     kind = type(value).__module__.partition(".")[0]
-    if kind in ("numpy", "torch", "jax", "jaxlib", "cupy") \
-            or hasattr(value, "__dlpack__"):
+    if kind in ("torch", "jax", "jaxlib", "cupy") or hasattr(value, "__dlpack__"):
         trace_error("a %s is a value, and a step is traced without values: make it "
                     "an input, or an attribute of the model, nn.Buffer(shape, dtype, "
-                    "init=array)" % type(value).__name__)
+                    "init=array), or a NumPy array for a constant"
+                    % type(value).__name__)
     trace_error("expected a traced tensor, got %r of type %s"
                 % (value, type(value).__name__))
 
@@ -135,6 +138,11 @@ def to_ints(value: Any) -> list[int]:
         if isinstance(error, TraceError):
             raise
         trace_error("%r: expected a sequence of ints" % (value,))
+
+
+def to_elements(value: Any) -> Any:
+    from . import _constants
+    return _constants.elements(value)
 
 
 def to_dtype(value: DType) -> _compiler.DTypeName:

@@ -18,7 +18,7 @@ from ._hints import missing as _missing
 from ._tracing import emit as _emit, emit1 as _emit1
 from ._tracing import to_bool as _bool, to_dtype as _dtype
 from ._tracing import to_float as _float, to_int as _int
-from ._tracing import to_ints as _ints
+from ._tracing import to_elements as _elements, to_ints as _ints
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -35,6 +35,7 @@ __all__ = [
     "cast",
     "clip_factor",
     "concat",
+    "constant",
     "copy",
     "count_equal",
     "dropout",
@@ -44,6 +45,7 @@ __all__ = [
     "gelu",
     "gelu_bwd",
     "global_norm",
+    "iota",
     "l1_grad",
     "l1_loss",
     "layer_norm",
@@ -286,9 +288,9 @@ def broadcast(x: Tensor, *, shape: Sequence[int]) -> Tensor:
     - C2: each of x's dimensions is 1 or y's, counted from the last.
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -345,14 +347,31 @@ def concat(parts: Sequence[Tensor], *, axis: int) -> Tensor:
     - `axis` is any number.
 
     Args:
-        parts: variadic of tensor of f16, bf16, f32, f64, i32 or i64, one or more.
+        parts: variadic of tensor of f16, bf16, f32, f64, i32, i64 or i1, one or more.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.concat", [parts], {"axis": _int(axis)})
+
+
+def constant(*, value: Any) -> Tensor:
+    r"""y = these numbers
+
+    The plan holds them. Equal ones are held once, and a number that repeats
+    everywhere (`dense<0.5>`) is held as one.
+    - C1: `value` is dense, of an element type that tensors have, and of up to 1 MB
+      unless one number repeats. Larger ones are states that the caller writes.
+
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.constant", [], {"value": _elements(value)})
 
 
 def copy(x: Tensor) -> Tensor:
@@ -364,7 +383,7 @@ def copy(x: Tensor) -> Tensor:
     those.
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
         y: tensor of x's type.
     Raises:
@@ -379,8 +398,8 @@ def count_equal(a: Tensor, b: Tensor) -> Tensor:
 
     How many predictions (`argmax`) are right.
 
-    - b has the type of a.
     - C1: a has fewer than 2^31 elements.
+    - C2: b has a's shape.
 
     Args:
         a: tensor of i32 or i64.
@@ -467,10 +486,10 @@ def gather_rows(data: Tensor, index: Tensor) -> Tensor:
     - C3: rows is data's type with index's size for its first dimension.
 
     Args:
-        data: tensor of f16, bf16, f32, f64, i32 or i64.
+        data: tensor of f16, bf16, f32, f64, i32, i64 or i1.
         index: tensor of i32 or i64.
     Returns:
-        rows: tensor of f16, bf16, f32, f64, i32 or i64.
+        rows: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -533,6 +552,22 @@ def global_norm(grads: Sequence[Tensor]) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.global_norm", [grads], {})
+
+
+def iota(*, shape: Sequence[int], axis: int, dtype: DType | None = None) -> Tensor:
+    r"""y[..., i, ...] = i, along dimension `axis`
+
+    - C1: `shape` is y's: up to 8 numbers in [1, 2^31).
+    - C2: `axis` is a dimension of y, whose numbers take up to 1 MB.
+    - C3: `dtype`, i32 unless it is given, has each of them.
+
+    Returns:
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.iota", [], {"shape": _ints(shape), "axis": _int(axis), "dtype": None if dtype is None else _dtype(dtype)})
 
 
 def l1_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, scale: float | None = None) -> Tensor:
@@ -885,9 +920,9 @@ def pad(x: Tensor, *, axis: int, begin: int = 0, step: int = 1, size: int) -> Te
     - `step` is a number in [1, 2^31).
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -962,8 +997,8 @@ def record(history: Tensor, value: Tensor, step: Tensor) -> Tensor:
     - C3: step is 0-d.
 
     Args:
-        history: tensor of f16, bf16, f32, f64, i32 or i64.
-        value: tensor of f16, bf16, f32, f64, i32 or i64.
+        history: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+        value: tensor of f16, bf16, f32, f64, i32, i64 or i1.
         step: tensor of i32 or i64.
     Returns:
         history_out: tensor of history's type.
@@ -1096,9 +1131,9 @@ def reshape(x: Tensor, *, shape: Sequence[int]) -> Tensor:
       of x's elements.
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1112,7 +1147,7 @@ def save(x: Tensor) -> Tensor:
     Never folded: only named passes remove it.
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
         y: tensor of x's type.
     Raises:
@@ -1273,9 +1308,9 @@ def slice(x: Tensor, *, begin: Sequence[int], end: Sequence[int], step: Sequence
       [1, 2^31).
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1336,7 +1371,7 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: fl
 
     Args:
         logits: tensor of f16, bf16, f32 or f64.
-        labels: tensor of i32.
+        labels: tensor of i32 or i64.
     Returns:
         loss: 0-d, of logits's element type, f32 where that has 16 bits.
     Raises:
@@ -1360,7 +1395,7 @@ def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tenso
 
     Args:
         logits: tensor of f16, bf16, f32 or f64.
-        labels: tensor of i32.
+        labels: tensor of i32 or i64.
         loss_scale: tensor of f16, bf16, f32 or f64, or None.
     Returns:
         dlogits: tensor of logits's type.
@@ -1420,9 +1455,9 @@ def stop_gradient(x: Tensor) -> Tensor:
     it is x itself, and no call.
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
@@ -1485,9 +1520,9 @@ def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
     - C1: `permutation` has each of x's dimensions once.
 
     Args:
-        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32, f64, i32 or i64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.

@@ -122,6 +122,8 @@ std::optional<DType> dtypeOf(nb::dlpack::dtype dtype) {
     if (dtype.bits == 64)
       return DType::I64;
     return std::nullopt;
+  case Code::Bool:
+    return dtype.bits == 8 ? std::optional(DType::I1) : std::nullopt;
   default:
     return std::nullopt;
   }
@@ -130,6 +132,7 @@ std::optional<DType> dtypeOf(nb::dlpack::dtype dtype) {
 static nb::dlpack::dtype dlpackOf(DType dtype) {
   using Code = nb::dlpack::dtype_code;
   Code code = dtype == DType::BF16 ? Code::Bfloat
+              : dtype == DType::I1 ? Code::Bool
               : isFloat(dtype)     ? Code::Float
                                    : Code::Int;
   return {uint8_t(code), uint8_t(sizeOf(dtype) * 8), 1};
@@ -151,8 +154,8 @@ nb::tuple shapeTuple(const TensorDesc &desc) {
 
 /// The name that NumPy and PyTorch have for a type.
 static const char *numpyNameOf(DType dtype) {
-  constexpr const char *names[kNumDTypes] = {"float32", "float16", "bfloat16",
-                                             "float64", "int32",   "int64"};
+  constexpr const char *names[kNumDTypes] = {
+      "float32", "float16", "bfloat16", "float64", "int32", "int64", "bool"};
   return names[uint8_t(dtype)];
 }
 

@@ -59,6 +59,8 @@ AttributeValue toAttribute(nb::handle value) {
     return nb::cast<std::string>(value);
   if (nb::isinstance<DTypeName>(value))
     return nb::cast<DTypeName>(value);
+  if (nb::isinstance<Elements>(value))
+    return nb::cast<Elements>(value);
   if (nb::isinstance<AttributeText>(value))
     return nb::cast<AttributeText>(value);
   return nb::cast<std::vector<int64_t>>(value);
@@ -142,6 +144,17 @@ NB_MODULE(_compiler, m) {
       .def(nb::init<std::string>(), nb::arg("name"));
   nb::class_<AttributeText>(m, "AttributeText", "An attribute in MLIR's words.")
       .def(nb::init<std::string>(), nb::arg("text"));
+  nb::class_<Elements>(m, "Elements", "Numbers as an attribute.")
+      .def(
+          "__init__",
+          [](Elements *self, std::vector<int64_t> shape, std::string dtype,
+             nb::bytes data) {
+            new (self) Elements{std::move(shape),
+                                {std::move(dtype)},
+                                std::string(data.c_str(), data.size())};
+          },
+          nb::arg("shape"), nb::arg("dtype"), nb::arg("data"))
+      .def_prop_ro("bytes", [](const Elements &e) { return e.bytes.size(); });
   nb::class_<TracedModule>(m, "Module", "A module of aicf IR.")
       .def(nb::init<>())
       .def_static(

@@ -276,7 +276,7 @@ void definePlan(nb::module_ &m) {
               list.append(describeTensor(tensor));
             return list;
           },
-          "Params, states and hypers: dicts of name, role, dtype, shape, ...",
+          "Params, states, hypers and constants: dicts of name, role, dtype, shape, ...",
           nb::sig("def persistent(self) -> list[dict[str, typing.Any]]"))
       .def(
           "io",

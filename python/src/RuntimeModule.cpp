@@ -34,6 +34,7 @@ NB_MODULE(_runtime, m) {
   m.def("status_codes", &namesOf<aicf::StatusCode, aicf::kNumStatusCodes>,
         "What an error is called, Ok first.");
   m.attr("MAX_RANK") = aicf::kMaxRank;
+  m.attr("MAX_CONSTANT_BYTES") = aicf::kMaxConstantBytes;
   m.attr("ACCUMULATE_SUFFIX") = aicf::kAccumulateSuffix;
   defineArrays(m);
   definePlan(m);

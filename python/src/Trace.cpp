@@ -77,6 +77,7 @@ Type elementTypeOf(MLIRContext *context, StringRef name) {
       .Case("f64", Float64Type::get(context))
       .Case("i32", IntegerType::get(context, 32))
       .Case("i64", IntegerType::get(context, 64))
+      .Case("i1", IntegerType::get(context, 1))
       .Default(Type());
 }
 
@@ -124,6 +125,7 @@ struct TracedModule::Impl {
     return type;
   }
   Attribute convert(const AttributeValue &value, Location location);
+  Attribute convert(const Elements &elements, Location location);
   std::optional<NamedAttrList> convertAll(const Attributes &attributes,
                                           Location location);
   bool addOperands(const std::vector<OperandSlot> &slots, Location location,
@@ -170,6 +172,24 @@ std::unique_ptr<TracedModule> TracedModule::parse(const std::string &text,
   return parsed->impl->module ? std::move(parsed) : nullptr;
 }
 
+Attribute TracedModule::Impl::convert(const Elements &elements,
+                                      Location location) {
+  Type element = parseDType(elements.dtype.name, location);
+  if (!element)
+    return {};
+  auto type = RankedTensorType::get(elements.shape, element);
+  std::vector<uint8_t> bytes(elements.bytes.begin(), elements.bytes.end());
+  size_t size = sizeOf(*toDType(element));
+  if (bytes.size() == size) {
+    auto one = RankedTensorType::get({}, element);
+    return elementsOf(one, bytes).resizeSplat(type);
+  }
+  if (bytes.size() == uint64_t(type.getNumElements()) * size)
+    return elementsOf(type, bytes);
+  emitError(location) << bytes.size() << " bytes for " << type;
+  return {};
+}
+
 Attribute TracedModule::Impl::convert(const AttributeValue &value,
                                       Location location) {
   Builder builder(context);
@@ -187,6 +207,8 @@ Attribute TracedModule::Impl::convert(const AttributeValue &value,
     Type type = parseDType(dtype->name, location);
     return type ? TypeAttr::get(type) : Attribute();
   }
+  if (auto *elements = std::get_if<Elements>(&value))
+    return convert(*elements, location);
   const std::string &text = std::get<AttributeText>(value).text;
   Attribute parsed = parseAttribute(text, context);
   if (!parsed) // what the parser says has no line of the user's

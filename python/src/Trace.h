@@ -46,9 +46,15 @@ struct DTypeName {
 struct AttributeText {
   std::string text;
 };
+/// Dense elements, little endian and row-major; the bytes of one stand for all.
+struct Elements {
+  std::vector<int64_t> shape;
+  DTypeName dtype;
+  std::string bytes;
+};
 using AttributeValue =
     std::variant<bool, int64_t, double, std::string, std::vector<int64_t>,
-                 DTypeName, AttributeText>;
+                 DTypeName, AttributeText, Elements>;
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
 /// A value of the function that is being traced.

@@ -2,7 +2,7 @@
 
 // Tests what is refused about arguments.
 
-// expected-error @+1 {{argument 0 ("x") has no 'aicf.role': expected input, param, state or hyper}}
+// expected-error @+1 {{argument 0 ("x") has no 'aicf.role': expected input, param, state, hyper or constant}}
 func.func @f(%x: tensor<4xf32> {aicf.name = "x"}) {
   return
 }
@@ -37,7 +37,7 @@ func.func @f(%x: tensor<0x4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // -----
 
-// expected-error @+1 {{is 'tensor<4xi8>', expected a ranked tensor of f16, bf16, f32, f64, i32 or i64 without encoding}}
+// expected-error @+1 {{is 'tensor<4xi8>', expected a ranked tensor of f16, bf16, f32, f64, i32, i64 or i1 without encoding}}
 func.func @f(%x: tensor<4xi8> {aicf.role = "input", aicf.name = "x"}) {
   return
 }
@@ -101,7 +101,7 @@ func.func @f(%w: tensor<4xi32> {aicf.role = "state", aicf.name = "w", aicf.init 
 // -----
 
 // Tests that a layout is the passes' to decide.
-// expected-error @+1 {{argument 0 ("x") is 'tensor<3x5xbf16, #aicf_rt.padded>', expected a ranked tensor of f16, bf16, f32, f64, i32 or i64 without encoding}}
+// expected-error @+1 {{argument 0 ("x") is 'tensor<3x5xbf16, #aicf_rt.padded>', expected a ranked tensor of f16, bf16, f32, f64, i32, i64 or i1 without encoding}}
 func.func @f(%x: tensor<3x5xbf16, #aicf_rt.padded> {aicf.role = "input", aicf.name = "x"}) {
   return
 }
@@ -124,5 +124,26 @@ func.func @f(%x: tensor<f32> {aicf.role = "state", aicf.name = "x", aicf.weight_
 
 // expected-error @+1 {{argument 0 ("x") has 'aicf.lr_scale', but is of role hyper; only params are trained}}
 func.func @f(%x: tensor<f32> {aicf.role = "hyper", aicf.name = "x", aicf.lr_scale = 0.1}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("c") of role constant has no 'aicf.data': its elements}}
+func.func @f(%c: tensor<2xf32> {aicf.role = "constant", aicf.name = "c"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("c") of role state has 'aicf.data': only constants have}}
+func.func @f(%c: tensor<f32> {aicf.role = "state", aicf.name = "c", aicf.data = dense<1.0> : tensor<f32>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 ("c") has 'aicf.init' but its role is constant}}
+func.func @f(%c: tensor<f32> {aicf.role = "constant", aicf.name = "c", aicf.init = "ones", aicf.data = dense<1.0> : tensor<f32>}) {
   return
 }

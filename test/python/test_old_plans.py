@@ -20,8 +20,33 @@ import numpy as np
 import pytest
 
 from conftest import BIN, SOURCE, run_tool
+from fuzz import tensors
 
 FOLDER = SOURCE / "test/plans"
+# Since 4.2: views, constants, i1, a state that nobody initialises.
+VIEWS = """
+func.func @use(%x: tensor<3x4xf32> {aicf.role = "input", aicf.name = "x"},
+               %mask: tensor<3x4xi1> {aicf.role = "input", aicf.name = "mask"},
+               %w: tensor<3x3xf32> {aicf.role = "param", aicf.name = "w", aicf.init = 0.5},
+               %table: tensor<3x4xf32> {aicf.role = "state", aicf.name = "table",
+                                        aicf.init = "none"},
+               %kept: tensor<4x3xi1> {aicf.role = "state", aicf.name = "kept"})
+    -> (tensor<4x3xf32> {aicf.name = "y"}, tensor<4x3xi1> {aicf.name = "turned"},
+        tensor<2x6xi32> {aicf.name = "count"}, tensor<3x3xf32> {aicf.updates = "w"},
+        tensor<4x3xi1> {aicf.updates = "kept"}) {
+  %c = aicf.constant dense<[[1.0, 2.0, 3.0, 4.0]]> : tensor<1x4xf32>
+  %b = aicf.broadcast %c to [3, 4] : tensor<1x4xf32>
+  %s = aicf.add %x, %b : tensor<3x4xf32>, tensor<3x4xf32>
+  %u = aicf.add %s, %table : tensor<3x4xf32>, tensor<3x4xf32>
+  %t = aicf.transpose %u [1, 0] : tensor<3x4xf32>
+  %y = aicf.matmul %t, %w : tensor<4x3xf32>, tensor<3x3xf32>
+  %turned = aicf.transpose %mask [1, 0] : tensor<3x4xi1>
+  %count = aicf.iota [2, 6] {axis = 1}
+  %n = aicf.transpose %w [1, 0] : tensor<3x3xf32>
+  return %y, %turned, %count, %n, %turned
+      : tensor<4x3xf32>, tensor<4x3xi1>, tensor<2x6xi32>, tensor<3x3xf32>, tensor<4x3xi1>
+}
+"""
 STEPS = 3
 # name: (model, flags of aicf-compile)
 PLANS = {
@@ -32,6 +57,8 @@ PLANS = {
     "residual-cuda": (SOURCE / "examples/residual/model.mlir",
                       ["--target=cuda", "--split-step"]),
     "residual-cpu": (SOURCE / "examples/residual/model.mlir", []),  # accumulates
+    "views-cpu": (VIEWS, []),
+    "views-cuda": (VIEWS, ["--target=cuda"]),
 }
 
 
@@ -59,8 +86,8 @@ def results(plan, folder):
             value = rng.integers(0, 3, t["shape"]) if t["dtype"][0] == "i" else \
                 rng.standard_normal(t["shape"])
             path = folder / (b["name"] + ".npy")
-            np.save(path, value.astype({"i32": np.int32, "i64": np.int64}.get(
-                t["dtype"], np.float32)))
+            np.save(path, value.astype({"i32": np.int32, "i64": np.int64, "i1": bool}
+                                       .get(t["dtype"], np.float32)))
             flags += ["--input", "%s=@%s" % (b["name"], path)]
         elif b["role"] == "output":
             names.append(b["name"])
@@ -69,6 +96,12 @@ def results(plan, folder):
             flags += ["--set", b["name"] + "=0.01"]
         elif b["role"] == "param":
             names.append(b["name"])
+        elif b["name"] == "table":  # of VIEWS
+            init = folder / "init.safetensors"
+            tensors.write_safetensors(init, {
+                "w": ("f32", np.full((3, 3), 0.25)), "kept": ("i1", np.ones((4, 3))),
+                "table": ("f32", np.arange(12).reshape(3, 4))})
+            flags += ["--init", "@%s" % init]
     for i, name in enumerate(names):
         flags += ["--output", "%s=@%s/%d.npy" % (name, folder, i)]
     done = run_tool("aicf-plan", "interpret", plan, "--steps", STEPS, "--seed", 1,
@@ -124,6 +157,9 @@ def write(tmp):
             text = subprocess.run(
                 [sys.executable, SOURCE / "benchmarks/generate_step.py", *model],
                 check=True, capture_output=True, text=True).stdout
+        elif isinstance(model, str):
+            text = model
+        if not isinstance(model, pathlib.Path):
             model = tmp / (name + ".mlir")
             model.write_text(text)
         plan = folder / (name + ".plan")

@@ -53,8 +53,12 @@ std::vector<std::string> split(const std::string &text, char separator) {
 
 Status store(double value, DType dtype, uint8_t *at) {
   // Beyond 2^53 a double is not the number that was written.
-  double limit = dtype == DType::I32 ? 0x1p31 : 0x1p53;
-  double least = dtype == DType::I32 ? -limit : 1 - limit;
+  double limit = dtype == DType::I1    ? 2
+                 : dtype == DType::I32 ? 0x1p31
+                                       : 0x1p53;
+  double least = dtype == DType::I1    ? 0
+                 : dtype == DType::I32 ? -limit
+                                       : 1 - limit;
   if (!isFloat(dtype) &&
       (std::trunc(value) != value || value >= limit || value < least))
     return refuse(value, " is not an ", nameOf(dtype));

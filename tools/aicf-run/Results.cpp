@@ -25,7 +25,7 @@ template <typename... Args> Status refuse(const Args &...args) {
 
 std::string textOf(const HostTensor &tensor, double value) {
   std::ostringstream text;
-  int64_t whole = tensor.desc.dtype == DType::I32 ? int64_t(value) : 0;
+  int64_t whole = isFloat(tensor.desc.dtype) ? 0 : int64_t(value);
   if (tensor.desc.dtype == DType::I64) // above 2^53 no double has it
     std::memcpy(&whole, tensor.bytes.data(), sizeof(whole));
   if (isFloat(tensor.desc.dtype))

@@ -42,6 +42,8 @@ PythonType pythonTypeOf(const Operator &op, const NamedAttribute &attr) {
     return {"DType", "_dtype"};
   if (type == "DenseI64ArrayAttr")
     return {"Sequence[int]", "_ints"};
+  if (type == "ElementsAttr")
+    return {"Any", "_elements"};
   PrintFatalError(&op.getDef(), "attribute '" + attr.name + "' is a " + type +
                                     ", which Python has no word for yet");
 }
@@ -217,7 +219,7 @@ bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
         "from ._tracing import emit as _emit, emit1 as _emit1\n"
         "from ._tracing import to_bool as _bool, to_dtype as _dtype\n"
         "from ._tracing import to_float as _float, to_int as _int\n"
-        "from ._tracing import to_ints as _ints\n\n"
+        "from ._tracing import to_elements as _elements, to_ints as _ints\n\n"
         "if TYPE_CHECKING:\n    from ._tensor import Tensor\n\n"
         "__all__ = [\n";
   std::vector<const Record *> ops(records.getAllDerivedDefinitions("AICF_Op"));

@@ -269,9 +269,9 @@ std::pair<std::string, int64_t> aicf::tblgen::dtypeOf(const Record *family,
                                                       StringRef name) {
   int64_t bits = 0;
   StringRef digits = name.ltrim("bfi");
-  if (digits.getAsInteger(10, bits) || bits % 16 != 0)
+  if (digits.getAsInteger(10, bits) || (bits != 1 && bits % 16 != 0))
     PrintFatalError(family, "'" + name + "' is not an element type");
-  return {name.upper(), bits / 8};
+  return {name.upper(), (bits + 7) / 8};
 }
 
 static void checkFamily(const Record *family) {

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// capi_test PLAN FOLDER: the digits example. Eager and replay must end in the same
+// capi_test PLAN FOLDER VIEWS: the digits example, and a plan of views and constants. Eager and replay must end in the same
 // bits, a checkpoint must bring them back, and wrong use must be refused with a
 // message. FOLDER is for files.
 //===----------------------------------------------------------------------===//
@@ -178,10 +178,54 @@ static void check_wrong_use(const AICFPlan *plan, const AICFDevice *device) {
   CHECK(strcmp(aicf_status_name((AICFStatus)99), "?") == 0);
 }
 
+/* Constants and i1, and a state that nobody has written. */
+static void check_views(const AICFDevice *device, const char *path) {
+  AICFPlan *plan = NULL;
+  AICFExecutor *executor = NULL;
+  AICFTensorInfo info, constant;
+  const char *name = NULL, *of_constant = NULL;
+  uint8_t mask[12] = {1, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1}, turned[12], data[4096];
+  float x[12] = {0}, table[12];
+  size_t i;
+  memset(&constant, 0, sizeof(constant));
+  CHECK(aicf_plan_load(path, &plan) == AICF_OK);
+  for (i = 0; i < aicf_plan_num_tensors(plan); ++i) {
+    CHECK(aicf_plan_tensor(plan, i, &name, &info) == AICF_OK);
+    if (info.role == AICF_CONSTANT) {
+      constant = info;
+      of_constant = name;
+    }
+  }
+  CHECK(of_constant && constant.bytes <= sizeof(data));
+  CHECK(aicf_executor_create(plan, device, 0, &executor) == AICF_OK);
+  CHECK(aicf_executor_find(executor, "use/mask", &info) == AICF_OK);
+  CHECK(info.dtype == AICF_I1 && info.bytes == sizeof(mask));
+  CHECK(aicf_executor_write(executor, "use/x", x, sizeof(x)) == AICF_OK);
+  CHECK(aicf_executor_write(executor, "use/mask", mask, sizeof(mask)) == AICF_OK);
+  CHECK(aicf_executor_run(executor, "use") == AICF_NOT_INITIALIZED);
+  CHECK(strstr(aicf_last_error(), "table") != NULL);
+  memset(table, 0, sizeof(table));
+  CHECK(aicf_executor_write(executor, "table", table, sizeof(table)) == AICF_OK);
+  CHECK(aicf_executor_run(executor, "use") == AICF_OK);
+  CHECK(aicf_executor_read(executor, "turned", turned, sizeof(turned)) == AICF_OK);
+  for (i = 0; i < 12; ++i) /* [3, 4] -> [4, 3] */
+    CHECK(turned[i] == mask[i % 3 * 4 + i / 3]);
+  mask[7] = 2;
+  CHECK(aicf_executor_write(executor, "use/mask", mask, sizeof(mask)) ==
+        AICF_INVALID_ARGUMENT);
+  CHECK(strstr(aicf_last_error(), "element 7 of 3x4xi1 is the byte 2") != NULL);
+  CHECK(aicf_executor_read(executor, of_constant, data, constant.bytes) == AICF_OK);
+  CHECK(aicf_executor_write(executor, of_constant, data, constant.bytes) ==
+        AICF_INVALID_ARGUMENT);
+  CHECK(strstr(aicf_last_error(), "is a constant of the plan") != NULL);
+  aicf_executor_destroy(executor);
+  aicf_plan_destroy(plan);
+}
+
 int main(int argc, char **argv) {
   AICFPlan *plan = NULL;
   AICFDevice *device = NULL;
-  if (argc != 3)
+  if (argc != 4)
     return 2;
   CHECK(aicf_plan_load(argv[1], &plan) == AICF_OK);
   CHECK(aicf_device_create("cpu", 1, &device) == AICF_OK);
@@ -201,6 +245,7 @@ int main(int argc, char **argv) {
   check_bind(plan, device);
   check_tensors(plan, device, argv[2]);
   check_wrong_use(plan, device);
+  check_views(device, argv[3]);
   aicf_device_destroy(device);
   aicf_plan_destroy(plan);
   printf("AICF %s: %d failures\n", aicf_version(), failures);

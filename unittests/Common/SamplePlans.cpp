@@ -12,6 +12,7 @@
 #include "lib/Ops/KernelTable.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace aicf::test {
 namespace {
@@ -185,6 +186,33 @@ Plan makeLongerTrainPlan() {
   return plan;
 }
 
+Plan makeConstantsPlan() {
+  Plan plan;
+  plan.persistentBytes = 3 * 256;
+  TensorDesc bits(DType::I1, {5});
+  addTensors(plan, {makeTensor("table", Role::Constant, f32({2, 3}), 0), // 0
+                    makeTensor("mask", Role::Constant, bits, 256),       // 1
+                    makeTensor("kept", Role::State, bits, 512)});        // 2
+  const float table[] = {1, -2, 3, 0.5, 0, 8};
+  plan.buffers[0].data.bytes.resize(sizeof(table));
+  std::memcpy(plan.buffers[0].data.bytes.data(), table, sizeof(table));
+  plan.buffers[1].data.bytes = {1, 0, 1, 1, 0};
+  plan.buffers[2].init = InitKind::Ones;
+  PlanEntry entry;
+  entry.name = "use";
+  entry.ioBytes = 4 * 256;
+  addTensors(plan, entry,
+             {makeTensor("x", Role::Input, f32({2, 3}), 0),    // 3
+              makeTensor("m", Role::Input, bits, 256),         // 4
+              makeTensor("y", Role::Output, f32({2, 3}), 512), // 5
+              makeTensor("k", Role::Output, bits, 768)});      // 6
+  entry.calls = {makeCall(OpKind::Add, "add_f32_v0", {0, 3}, {5}),
+                 makeCall(OpKind::Copy, "copy_i1_v0", {1}, {6}),
+                 makeCall(OpKind::Copy, "copy_i1_v0", {4}, {2})};
+  plan.entries = {entry};
+  return plan;
+}
+
 Plan makeTwoStreamPlan() {
   Plan plan;
   PlanEntry entry;
@@ -305,6 +333,7 @@ Plan makeCallPlan(const Sample &sample, DeviceKind device) {
 std::vector<NamedPlan> samplePlans() {
   std::vector<NamedPlan> plans = {{"train", makeTrainPlan()},
                                   {"two-streams", makeTwoStreamPlan()},
+                                  {"constants", makeConstantsPlan()},
                                   {"inits", makeInitPlan()}};
   for (const KindRow &row : allCallRows())
     for (DeviceKind device : kDeviceKinds) {

@@ -24,6 +24,9 @@ Plan makeTrainPlan();
 Plan makeLongerTrainPlan();
 /// One entry on two streams: relu and copy side by side, joined by an add.
 Plan makeTwoStreamPlan();
+/// An entry that adds a constant to its input, returns a constant of i1 and
+/// keeps an input of i1 as a state.
+Plan makeConstantsPlan();
 /// Every initialiser and dtype in the persistent segment, one copy each.
 Plan makeInitPlan();
 

@@ -75,7 +75,7 @@ struct RuleCase {
 };
 
 inline constexpr DType F16 = DType::F16, F32 = DType::F32, F64 = DType::F64,
-                       BF16 = DType::BF16, I32 = DType::I32, I64 = DType::I64;
+                       BF16 = DType::BF16, I32 = DType::I32, I64 = DType::I64, I1 = DType::I1;
 inline const TensorDesc kFlag(I32, {}), kScalar(F32, {});
 
 } // namespace aicf::test

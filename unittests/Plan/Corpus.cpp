@@ -30,6 +30,7 @@ std::vector<CorpusCase> makeCorpus() {
   builder.addLayouts();
   builder.addInitializers();
   builder.addDerived();
+  builder.addConstants();
   builder.addValues();
   builder.addSegments();
   builder.addCalls();

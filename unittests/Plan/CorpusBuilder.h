@@ -45,6 +45,7 @@ public:
   void addLayouts();
   void addInitializers();
   void addDerived();
+  void addConstants();
   void addValues();
   void addSegments();
   void addCalls();

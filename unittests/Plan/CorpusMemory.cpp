@@ -263,6 +263,92 @@ void CorpusBuilder::addDerived() {
       [](Plan &p) { p.entries[0].buffers[0].derivedFrom = 0; });
 }
 
+void CorpusBuilder::addConstants() {
+  auto change = [this](PlanError expected, const char *what,
+                       const std::function<void(Plan &)> &change,
+                       const char *text) {
+    Plan plan = makeConstantsPlan();
+    change(plan);
+    addBytes(expected, what, plan.serialize(), text);
+  };
+  auto dataOf = [](Plan &p, size_t i) -> std::vector<uint8_t> & {
+    return p.buffers[i].data.bytes;
+  };
+  change(
+      PlanError::BufferData, "none", [=](Plan &p) { dataOf(p, 0).clear(); },
+      "data has 0 bytes for 2x3xf32 of role constant, expected 24");
+  change(
+      PlanError::BufferData, "long",
+      [=](Plan &p) { dataOf(p, 0).push_back(0); }, "data has 25 bytes");
+  change(
+      PlanError::BufferData, "of-state",
+      [=](Plan &p) { dataOf(p, 2) = {0, 0, 0, 0, 0}; },
+      "of role state, expected 0");
+  change(
+      PlanError::BufferData, "of-input",
+      [](Plan &p) {
+        p.entries[0].buffers[0].data.bytes.resize(24);
+      },
+      "a buffer of role input has data of 24 bytes");
+  change(
+      PlanError::BufferData, "of-bits", [=](Plan &p) { dataOf(p, 1)[3] = 2; },
+      "element 3 of 5xi1 is the byte 2, expected 0 or 1");
+  change(
+      PlanError::BufferData, "large",
+      [=](Plan &p) {
+        p.persistentBytes = 8 << 20;
+        p.buffers[1].offset = 4 << 20;
+        retype(p.buffers[1], p.values[1],
+               TensorDesc(DType::I1, {int64_t(kMaxConstantBytes) + 1}));
+        dataOf(p, 1).resize(kMaxConstantBytes + 1);
+      },
+      "and at most 1048576");
+  change(
+      PlanError::BufferData, "many",
+      [=](Plan &p) {
+        for (uint64_t i = 0; i <= kMaxConstantsBytes / kMaxConstantBytes; ++i) {
+          SampleTensor more = makeTensor(
+              "more" + std::to_string(i), Role::Constant,
+              TensorDesc(DType::I32, {int64_t(kMaxConstantBytes) / 4}),
+              (i + 1) * kMaxConstantBytes);
+          more.buffer.data.bytes.resize(kMaxConstantBytes);
+          more.buffer.data.bytes[0] = i % 9; // equal ones are one in the file
+          more.value.buffer = uint32_t(p.buffers.size());
+          p.buffers.push_back(more.buffer);
+          p.values.push_back(more.value);
+        }
+        p.persistentBytes = kMaxConstantsBytes + 2 * kMaxConstantBytes;
+      },
+      "the constants up to here have 67108893 bytes, the limit is 67108864");
+  change(
+      PlanError::BufferInit, "of-constant",
+      [](Plan &p) { p.buffers[0].init = InitKind::Ones; },
+      "role constant has initialiser");
+  change(
+      PlanError::BufferInit, "of-bits",
+      [](Plan &p) {
+        p.buffers[2].init = InitKind::Constant;
+        p.buffers[2].initValue = 2;
+      },
+      "init_value is 2 for constant of 5xi1");
+  change(
+      PlanError::CallWrites, "constant",
+      [](Plan &p) { p.entries[0].calls[2].outs = {1}; }, "of role constant");
+  change(
+      PlanError::BufferRole, "constant-in-entry",
+      [](Plan &p) { p.entries[0].buffers[0].role = Role::Constant; },
+      "belongs into the plan's persistent table");
+  change(
+      PlanError::BufferDerived, "of-constant",
+      [](Plan &p) {
+        TensorDesc half(DType::F16, {2, 3});
+        retype(p.buffers[2], p.values[2], half);
+        p.buffers[2].init = InitKind::None;
+        p.buffers[2].derivedFrom = 0;
+      },
+      "derived from a param or state");
+}
+
 /// Two values in the buffer of the temp y (number 9) of makeTrainPlan(), at
 /// these bytes; returns the first one's number.
 static uint32_t addParts(Plan &p, uint64_t first, uint64_t second,

@@ -31,7 +31,7 @@ std::vector<double> inputValues(const TensorInfo &t, uint32_t seed) {
   std::vector<double> values(size_t(t.desc.elements()));
   for (double &v : values)
     v = isFloat(t.desc.dtype) ? double(random() % 64 + 1) / 32
-                              : double(random() % 3);
+                              : double(random() % (t.desc.dtype == DType::I1 ? 2 : 3));
   return values;
 }
 

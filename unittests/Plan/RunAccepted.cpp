@@ -11,12 +11,17 @@
 
 namespace aicf::test {
 
+/// True of what a caller may write.
+static bool isCallers(const TensorInfo &t) {
+  return !t.isDerived() && t.role != Role::Constant;
+}
+
 /// Plans of other devices: the interpreter walks the same tensors and calls.
 static StatusOr<size_t> interpretAccepted(std::shared_ptr<const Plan> plan) {
   Interpreter interpreter(plan);
   auto fill = [&](std::string_view entry, const TensorInfo &t) {
     std::vector<double> values(size_t(t.desc.elements()));
-    return t.isDerived() ? Status() : interpreter.write(entry, t.name, values);
+    return isCallers(t) ? interpreter.write(entry, t.name, values) : Status();
   };
   for (const TensorInfo &t : plan->tensors())
     AICF_RETURN_IF_ERROR(fill("", t));
@@ -48,7 +53,7 @@ StatusOr<size_t> runAccepted(Plan plan) {
     return (*executor)->write(name, data.data(), data.size());
   };
   for (const TensorInfo &t : shared->tensors())
-    if (!t.isDerived())
+    if (isCallers(t))
       AICF_RETURN_IF_ERROR(fill(t.name, t));
   for (const PlanEntry &entry : shared->entries)
     for (const TensorInfo &t : shared->tensors(entry))

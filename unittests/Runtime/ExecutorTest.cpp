@@ -400,6 +400,66 @@ TEST(Executor, DerivedStatesAreNotTheCallersToSet) {
   }
 }
 
+TEST(Executor, ConstantsAreThePlans) {
+  for (bool isSeparate : {false, true}) {
+    ExecutorOptions options;
+    options.separateAllocations = isSeparate;
+    auto made = Executor::create(share(makeConstantsPlan()),
+                                 createCPUDevice({1}), options);
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    Executor &e = **made;
+    const float x[6] = {1, 1, 1, 1, 1, 1};
+    const uint8_t m[5] = {0, 1, 0, 0, 1};
+    ASSERT_TRUE(e.write("x", x, sizeof(x)).ok());
+    ASSERT_TRUE(e.write("m", m, sizeof(m)).ok());
+    ASSERT_TRUE(e.run("use").ok());
+    float y[6], table[6];
+    uint8_t k[5], kept[5];
+    ASSERT_TRUE(e.read("y", y, sizeof(y)).ok());
+    ASSERT_TRUE(e.read("k", k, sizeof(k)).ok());
+    ASSERT_TRUE(e.read("kept", kept, sizeof(kept)).ok());
+    ASSERT_TRUE(e.read("table", table, sizeof(table)).ok());
+    const float sums[6] = {2, -1, 4, 1.5, 1, 9};
+    EXPECT_EQ(std::memcmp(y, sums, sizeof(y)), 0);
+    EXPECT_EQ(std::memcmp(k, "\1\0\1\1\0", 5), 0);
+    EXPECT_EQ(std::memcmp(kept, m, 5), 0);
+    EXPECT_EQ(table[5], 8);
+    alignas(256) float other[6] = {};
+    for (Status status : {e.write("table", other, sizeof(other)),
+                          e.bind("table", other, sizeof(other))}) {
+      EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+      EXPECT_NE(status.message().find("\"table\" is a constant of the plan"),
+                std::string::npos)
+          << status.message();
+    }
+    ASSERT_TRUE(e.resetState().ok());
+    ASSERT_TRUE(e.read("kept", kept, sizeof(kept)).ok());
+    EXPECT_EQ(kept[0], 1);
+    ASSERT_TRUE(e.run("use").ok());
+    ASSERT_TRUE(e.read("y", y, sizeof(y)).ok());
+    EXPECT_EQ(std::memcmp(y, sums, sizeof(y)), 0) << "as before";
+  }
+}
+
+TEST(Executor, BitsAreZeroOrOne) {
+  auto made =
+      Executor::create(share(makeConstantsPlan()), createCPUDevice({1}));
+  ASSERT_TRUE(made.ok());
+  const uint8_t good[5] = {0, 1, 0, 1, 1}, bad[5] = {0, 1, 0, 2, 1};
+  for (const char *name : {"m", "kept"}) {
+    ASSERT_TRUE((*made)->write(name, good, sizeof(good)).ok());
+    Status status = (*made)->write(name, bad, sizeof(bad));
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find("element 3 of 5xi1 is the byte 2, expected "
+                                    "0 or 1"),
+              std::string::npos)
+        << status.message();
+    uint8_t now[5];
+    ASSERT_TRUE((*made)->read(name, now, sizeof(now)).ok());
+    EXPECT_EQ(std::memcmp(now, good, sizeof(now)), 0) << "nothing is lost";
+  }
+}
+
 TEST(Executor, ResetStateAndGraphs) {
   auto executor = makeTrainer();
   ASSERT_TRUE(executor->run("train").ok());

@@ -211,6 +211,35 @@ TEST(Extend, DerivedStatesFollowTheirSource) {
   EXPECT_EQ(found->persistent.back(), -1);
 }
 
+/// Constants are the plan's: a plan to go on with may have others, under the
+/// same name, too.
+TEST(Extend, BringsItsConstants) {
+  auto made = Executor::create(share(makeConstantsPlan()),
+                               createCPUDevice({1}));
+  ASSERT_TRUE(made.ok());
+  Executor &e = **made;
+  const std::vector<float> ones(6, 1);
+  const uint8_t bits[5] = {0, 0, 1, 1, 1};
+  auto run = [&] {
+    EXPECT_TRUE(e.write("x", ones.data(), 24).ok());
+    EXPECT_TRUE(e.write("m", bits, sizeof(bits)).ok());
+    EXPECT_TRUE(e.run("use").ok());
+    return readAll(e, "y");
+  };
+  EXPECT_EQ(run(), (std::vector<float>{2, -1, 4, 1.5, 1, 9}));
+  Plan other = makeConstantsPlan();
+  std::vector<uint8_t> &table = other.buffers[0].data.bytes;
+  std::fill(table.begin(), table.end(), uint8_t(0));
+  StatusOr<PlanExtension> found = matchExtension(makeConstantsPlan(), other);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->persistent, (std::vector<int64_t>{-1, 1, 2}));
+  ASSERT_TRUE(e.extend(share(other)).ok());
+  EXPECT_EQ(run(), ones);
+  other.buffers[0].name = "zeros";
+  ASSERT_TRUE(e.extend(share(other)).ok()) << "a constant may go";
+  EXPECT_EQ(run(), ones);
+}
+
 TEST(Extend, RefusesWhatLacksSomething) {
   auto executor = makeTrainer();
   Executor &e = *executor;

@@ -34,15 +34,22 @@ std::vector<uint8_t> safetensors(const std::string &header, size_t dataBytes) {
   return bytes;
 }
 
+/// The last byte is another.
+std::vector<uint8_t> withByte(std::vector<uint8_t> bytes, uint8_t last) {
+  bytes.back() = last;
+  return bytes;
+}
+
 TEST(Safetensors, RoundTrips) {
   std::map<std::string, HostTensor> tensors;
   tensors["a \"quoted\" name"] = {TensorDesc(DType::F32, {2}),
                                   {1, 2, 3, 4, 5, 6, 7, 8}};
   tensors["scalar"] = {TensorDesc(DType::I64, {}), {9, 0, 0, 0, 0, 0, 0, 0}};
   tensors["half"] = {TensorDesc(DType::BF16, {1, 3}), {1, 2, 3, 4, 5, 6}};
+  tensors["bits"] = {TensorDesc(DType::I1, {3}), {1, 0, 1}};
   auto parsed = parseSafetensors(*serializeSafetensors(tensors));
   ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
-  ASSERT_EQ(parsed->size(), 3u);
+  ASSERT_EQ(parsed->size(), 4u);
   for (auto &[name, tensor] : tensors) {
     EXPECT_EQ((*parsed)[name].desc, tensor.desc);
     EXPECT_EQ((*parsed)[name].bytes, tensor.bytes);
@@ -138,6 +145,11 @@ TEST(Safetensors, RefusesMalformedFiles) {
                R"(,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
            12),
        "belong to two tensors"},
+      {withByte(safetensors(
+                    R"({"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})",
+                    3),
+                2),
+       "element 2 of \"a\" is the byte 2, expected 0 or 1"},
   };
   for (const auto &[bytes, message] : cases) {
     Status status = parseSafetensors(bytes).status();
@@ -148,12 +160,12 @@ TEST(Safetensors, RefusesMalformedFiles) {
 }
 
 TEST(Npy, RoundTrips) {
-  for (DType dtype :
-       {DType::F32, DType::F64, DType::F16, DType::I32, DType::I64})
+  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::I32,
+                      DType::I64, DType::I1})
     for (std::vector<int64_t> shape :
          {std::vector<int64_t>{}, {1}, {5}, {2, 3}, {1, 2, 3, 4}}) {
       TensorDesc desc(dtype, shape);
-      std::vector<uint8_t> data(desc.spanBytes(), 7);
+      std::vector<uint8_t> data(desc.spanBytes(), 1);
       auto bytes = serializeNpy(desc, data);
       ASSERT_TRUE(bytes.ok());
       EXPECT_EQ((bytes->size() - data.size()) % 64, 0u);
@@ -234,6 +246,10 @@ TEST(Npy, RefusesMalformedFiles) {
       {with("(2,), }", "(2,), } x"), "text behind"},
       {with("{", ""), "start with '{'"},
       {with(", 'shape': (2,)", ""), "lacks a key"},
+      {withByte(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}",
+                    3),
+                7),
+       "element 2 of 3xi1 is the byte 7, expected 0 or 1"},
   };
   for (const auto &[bytes, message] : cases) {
     Status status = parseNpy(bytes).status();

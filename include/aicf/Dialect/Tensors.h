@@ -12,7 +12,10 @@
 
 #include "aicf/TensorDesc.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+
+#include <vector>
 
 namespace aicf {
 
@@ -23,6 +26,14 @@ TensorDesc toDenseDesc(mlir::RankedTensorType type);
 /// The tensor type of a desc's shape and element type, without encoding.
 mlir::RankedTensorType toDenseType(mlir::MLIRContext *context,
                                    const TensorDesc &desc);
+
+/// The elements one behind the other, as a plan holds them: of an ABI type.
+std::vector<uint8_t> bytesOf(mlir::DenseElementsAttr elements);
+/// The reverse; `bytes` are as many as `type` takes.
+mlir::DenseElementsAttr elementsOf(mlir::RankedTensorType type,
+                                   const std::vector<uint8_t> &bytes);
+/// 0, 1, ... in a tensor of rank 1.
+mlir::DenseElementsAttr countUp(mlir::RankedTensorType type);
 
 } // namespace aicf
 

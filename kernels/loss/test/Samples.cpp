@@ -38,6 +38,10 @@ Sample crossEntropyGrad(int64_t m, int64_t n, double smoothing,
     s.ins.push_back(f({}));
   return s;
 }
+Sample wideLabels(Sample s) {
+  s.ins[1].dtype = DType::I64;
+  return s;
+}
 Sample halfLogits(Sample s) {
   s.ins[0].dtype = DType::F16;
   if (s.outs[0].rank > 0)
@@ -80,6 +84,13 @@ std::vector<KindRow> lossSamples() {
           "softmax_cross_entropy mixed", OpKind::SoftmaxCrossEntropy,
           [](auto m, auto n) { return halfLogits(crossEntropy(m, n, 0.1)); }}
           .mixed(),
+      KindRow{"softmax_cross_entropy i64", OpKind::SoftmaxCrossEntropy,
+              [](auto m, auto n) { return wideLabels(crossEntropy(m, n, 0)); }}
+          .wide(),
+      {"softmax_cross_entropy_grad i64", OpKind::SoftmaxCrossEntropyGrad,
+       [](auto m, auto n) {
+         return wideLabels(crossEntropyGrad(m, n, 0.1, false));
+       }},
       {"softmax_cross_entropy_grad", OpKind::SoftmaxCrossEntropyGrad,
        [](auto m, auto n) { return crossEntropyGrad(m, n, 0, false); }},
       KindRow{"softmax_cross_entropy_grad smoothed",
@@ -139,6 +150,12 @@ std::vector<KindRow> lossSamples() {
        [](auto m, auto n) {
          TensorDesc labels(DType::I32, {m, n});
          return Sample{{labels, labels}, {i32()}, {}};
+       }},
+      {"count_equal mixed", OpKind::CountEqual,
+       [](auto m, auto n) {
+         return Sample{{{DType::I32, {m, n}}, {DType::I64, {m, n}}},
+                       {i32()},
+                       {}};
        }},
       {"count_equal i64", OpKind::CountEqual,
        [](auto m, auto) {

@@ -82,6 +82,12 @@ std::vector<KindRow> normSamples() {
                        {f({m, n})},
                        encodeAttrs(ExtremumBwdAttrs{1})};
        }},
+      {"extremum_bwd i64", OpKind::ExtremumBwd,
+       [](auto m, auto n) {
+         return Sample{{f({n}), TensorDesc(DType::I64, {n})},
+                       {f({m, n})},
+                       encodeAttrs(ExtremumBwdAttrs{0})};
+       }},
       {"extremum_bwd middle", OpKind::ExtremumBwd,
        [](auto m, auto n) {
          return Sample{{f({3, n}), TensorDesc(DType::I32, {3, n})},

@@ -101,8 +101,9 @@ static SmallVector<Value> lower(TensorBuilder &t, CountEqualOp op,
   return {t.reduce(
       {TensorBuilder::all(adaptor.getA()), TensorBuilder::all(adaptor.getB())},
       typeOf(adaptor.getA()).getShape(), {}, t.filled(typeOf(op.getCount()), 0),
-      [](Scalar count, ArrayRef<Scalar> in) {
-        return (in[0] == in[1]).pick(count + 1, count);
+      [&](Scalar count, ArrayRef<Scalar> in) {
+        Type i64 = t.builder.getI64Type(); // one may be i32
+        return (in[0].to(i64) == in[1].to(i64)).pick(count + 1, count);
       })};
 }
 

@@ -8,7 +8,10 @@
 // parts are those of the tensor dialect.
 //===----------------------------------------------------------------------===//
 
+#include "aicf/Dialect/Tensors.h"
 #include "lib/Conversion/AICFToLinalg/Tensors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
 
@@ -237,10 +240,33 @@ static SmallVector<Value> lower(TensorBuilder &t, MatmulOp op,
   return {t.convert(c, type.getElementType())};
 }
 
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+static Tensor constantOf(TensorBuilder &t, DenseElementsAttr elements) {
+  return cast<Tensor>(
+      arith::ConstantOp::create(t.builder, t.loc, elements).getResult());
+}
+
+static SmallVector<Value> lower(TensorBuilder &t, ConstantOp op,
+                                ConstantOp::Adaptor) {
+  return {constantOf(t, cast<DenseElementsAttr>(op.getValue()))};
+}
+
+static SmallVector<Value> lower(TensorBuilder &t, IotaOp op, IotaOp::Adaptor) {
+  RankedTensorType type = typeOf(op.getY());
+  auto axis = int64_t(op.getAxis());
+  Tensor row =
+      constantOf(t, countUp(RankedTensorType::get({type.getDimSize(axis)},
+                                                  type.getElementType())));
+  return {t.map({{row, {axis}}}, type, firstOf)};
+}
+
 void addViews(RewritePatternSet &patterns) {
   addLowerings<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, PadOp, ConcatOp,
                ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp,
-               ExtremumBwdOp, MatmulOp>(patterns);
+               ExtremumBwdOp, MatmulOp, ConstantOp, IotaOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

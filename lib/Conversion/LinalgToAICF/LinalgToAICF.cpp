@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// One op after the other, in order: operands are converted already. What aicf cannot say stays, with a remark; the step's own
-// verification refuses it later.
+// One op after the other, in order: operands are converted already. What aicf
+// cannot say stays, with a remark; the step's own verification refuses it
+// later.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Conversion/LinalgToAICF/LinalgToAICF.h"
@@ -48,12 +49,15 @@ struct ConvertLinalgToAICF
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) || isViewOp(op))
+      if (isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) || isViewOp(op) ||
+          isTable(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
         convertSoftmax(rewriter, softmax);
+      else if (isTable(op))
+        convertTable(rewriter, op);
       else if (isViewOp(op))
         convertView(rewriter, op);
       else

@@ -26,6 +26,11 @@ bool isViewOp(Operation *op);
 /// Replaces an op for which isViewOp() holds by aicf's.
 void convertView(IRRewriter &rewriter, Operation *op);
 
+/// True if `op` is a constant of several numbers that a plan may hold.
+bool isTable(Operation *op);
+/// Replaces an op for which isTable() holds by aicf's.
+void convertTable(IRRewriter &rewriter, Operation *op);
+
 inline bool isFloatTensor(Type type) {
   return step::isAbiTensor(type) &&
          step::isFloatElement(getElementTypeOrSelf(type)) &&

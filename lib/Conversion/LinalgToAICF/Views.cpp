@@ -7,6 +7,7 @@
 
 #include "lib/Conversion/LinalgToAICF/LinalgToAICF.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -67,4 +68,24 @@ bool linalg_bridge::isViewOp(Operation *op) {
   return isa<linalg::TransposeOp, tensor::CollapseShapeOp,
              tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::ConcatOp>(
       op);
+}
+
+/// Whoever takes one number for an operand takes it from the constant itself.
+bool linalg_bridge::isTable(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                           : DenseElementsAttr();
+  return elements && !elements.isSplat() && isAbiTensor(elements.getType());
+}
+
+void linalg_bridge::convertTable(IRRewriter &rewriter, Operation *op) {
+  auto elements =
+      cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
+  if (elements.getRawData().size() > kMaxConstantBytes) {
+    op->emitRemark() << "stays: no constant of a plan has more than "
+                     << kMaxConstantBytes << " bytes";
+    return;
+  }
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOp(op, ConstantOp::create(rewriter, op->getLoc(), elements));
 }

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Dialect/AICF/AICF.h"
+#include "aicf/Dialect/Tensors.h"
+#include "lib/Dialect/Entry.h"
 #include "lib/Dialect/AICF/Initializer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -160,6 +162,18 @@ static LogicalResult checkInit(Operation *op, unsigned arg,
          << attr.getValue();
 }
 
+static LogicalResult checkData(Operation *op, unsigned arg,
+                               NamedAttribute attr) {
+  auto data = dyn_cast<DenseElementsAttr>(attr.getValue());
+  Type type = cast<FunctionOpInterface>(op).getArgumentTypes()[arg];
+  if (data && data.getType() == type && isAbiTensor(type) &&
+      toDenseDesc(cast<RankedTensorType>(type)).spanBytes() <=
+          kMaxConstantBytes)
+    return success();
+  return op->emitError() << "'aicf.data' must be dense elements of " << type
+                         << ", of up to " << kMaxConstantBytes << " bytes";
+}
+
 LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                     unsigned arg,
                                                     NamedAttribute attr) {
@@ -168,14 +182,16 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return checkString(op, attr);
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(attr.getValue());
-    if (!role || !parseEnum<Role>(role.getValue(), kNumArgumentRoles))
+    if (!role || !parseArgumentRole(role.getValue()))
       return op->emitError() << "'aicf.role' must be \"input\", \"param\", "
-                                "\"state\" or \"hyper\", got "
+                                "\"state\", \"hyper\" or \"constant\", got "
                              << attr.getValue();
     return success();
   }
   if (name == kInitAttr)
     return checkInit(op, arg, attr);
+  if (name == kDataAttr)
+    return checkData(op, arg, attr);
   if (name == kFrozenAttr)
     return checkUnit(op, attr);
   if (name == kWeightDecayAttr || name == kRateScaleAttr) {
@@ -193,10 +209,11 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
              << "'aicf.vid' must be an integer, got " << attr.getValue();
     return success();
   }
-  return op->emitError() << "unknown attribute '" << name
-                         << "' on an argument; known are aicf.role, aicf.name, "
-                            "aicf.init, aicf.frozen, aicf.weight_decay, "
-                            "aicf.lr_scale, aicf.derived_from and aicf.vid";
+  return op->emitError()
+         << "unknown attribute '" << name
+         << "' on an argument; known are aicf.role, aicf.name, "
+            "aicf.init, aicf.data, aicf.frozen, aicf.weight_decay, "
+            "aicf.lr_scale, aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,

@@ -12,6 +12,7 @@
 
 include "aicf/Dialect/AICF/AICFAttrs.td"
 include "kernels/Families.td"
+include "lib/Dialect/AICF/ConstantOps.td"
 include "lib/Dialect/AICF/ReduceOps.td"
 include "lib/Dialect/AICF/ViewOps.td"
 

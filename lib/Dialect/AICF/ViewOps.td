@@ -15,7 +15,7 @@ include "aicf/Dialect/AICF/AICFBase.td"
 
 /// x in another shape or order. Mixed precision narrows it as a copy.
 class AICF_View<string mnemonic>
-    : AICF_Composite<mnemonic, ForwardPhase, Narrow> {
+    : AICF_Composite<mnemonic, ForwardPhase, Narrow, [AICF_ViewTrait]> {
   let results = (outs AICF_Any:$y);
   let hasFolder = 1;
 }

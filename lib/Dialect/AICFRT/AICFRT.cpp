@@ -283,8 +283,17 @@ LogicalResult GlobalOp::verify() {
   aicf::Role role = getRole().getValue();
   if (segmentOf(role) != Segment::Persistent)
     return emitOpError() << "has role " << StringRef(nameOf(role))
-                         << ", expected param, state or hyper";
-  return checkAbiShape(*this, getType());
+                         << ", expected param, state, hyper or constant";
+  if (failed(checkAbiShape(*this, getType())))
+    return failure();
+  if (!getDataAttr())
+    return success();
+  auto data = dyn_cast<DenseElementsAttr>(getDataAttr());
+  RankedTensorType type = toDenseType(getContext(), toTensorDesc(getType()));
+  if (data && data.getType() == type)
+    return success();
+  return emitOpError() << "has data of " << getDataAttr().getType()
+                       << ", expected dense elements of " << type;
 }
 
 LogicalResult AllocOp::verify() {

@@ -58,7 +58,8 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_OFFSET = 10,
     VT_INIT = 12,
     VT_INIT_VALUE = 14,
-    VT_DERIVED_FROM = 16
+    VT_DERIVED_FROM = 16,
+    VT_DATA = 18
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -81,6 +82,9 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   int32_t derived_from() const {
     return GetField<int32_t>(VT_DERIVED_FROM, -1);
   }
+  const flatbuffers::Vector<uint8_t> *data() const {
+    return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_DATA);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -91,6 +95,8 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint8_t>(verifier, VT_INIT, 1) &&
            VerifyField<double>(verifier, VT_INIT_VALUE, 8) &&
            VerifyField<int32_t>(verifier, VT_DERIVED_FROM, 4) &&
+           VerifyOffset(verifier, VT_DATA) &&
+           verifier.VerifyVector(data()) &&
            verifier.EndTable();
   }
 };
@@ -120,6 +126,9 @@ struct BufferBuilder {
   void add_derived_from(int32_t derived_from) {
     fbb_.AddElement<int32_t>(Buffer::VT_DERIVED_FROM, derived_from, -1);
   }
+  void add_data(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data) {
+    fbb_.AddOffset(Buffer::VT_DATA, data);
+  }
   explicit BufferBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -139,11 +148,13 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(
     uint64_t offset = 0,
     uint8_t init = 0,
     double init_value = 0.0,
-    int32_t derived_from = -1) {
+    int32_t derived_from = -1,
+    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0) {
   BufferBuilder builder_(_fbb);
   builder_.add_init_value(init_value);
   builder_.add_offset(offset);
   builder_.add_bytes(bytes);
+  builder_.add_data(data);
   builder_.add_derived_from(derived_from);
   builder_.add_name(name);
   builder_.add_init(init);
@@ -159,8 +170,10 @@ inline flatbuffers::Offset<Buffer> CreateBufferDirect(
     uint64_t offset = 0,
     uint8_t init = 0,
     double init_value = 0.0,
-    int32_t derived_from = -1) {
+    int32_t derived_from = -1,
+    const std::vector<uint8_t> *data = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
+  auto data__ = data ? _fbb.CreateVector<uint8_t>(*data) : 0;
   return aicf::fb::CreateBuffer(
       _fbb,
       name__,
@@ -169,7 +182,8 @@ inline flatbuffers::Offset<Buffer> CreateBufferDirect(
       offset,
       init,
       init_value,
-      derived_from);
+      derived_from,
+      data__);
 }
 
 struct Value FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

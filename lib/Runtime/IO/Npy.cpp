@@ -7,6 +7,8 @@
 
 #include "lib/Runtime/IO/Npy.h"
 
+#include "lib/Base/Element.h"
+
 #include <cstring>
 
 namespace aicf {
@@ -15,8 +17,8 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 
 /// NumPy's names of our dtypes, by number; bf16 has none.
-constexpr const char *kDescrs[kNumDTypes] = {"<f4", "<f2", "",
-                                             "<f8", "<i4", "<i8"};
+constexpr const char *kDescrs[kNumDTypes] = {"<f4", "<f2", "",   "<f8",
+                                             "<i4", "<i8", "|b1"};
 
 template <typename... Args> Status refuse(const Args &...args) {
   return makeError(StatusCode::InvalidFile, "npy: ", args...);
@@ -97,7 +99,7 @@ private:
         return {};
       }
     return refuse("dtype \"", descr,
-                  "\" is not one of <f4, <f8, <f2, <i4, <i8");
+                  "\" is not one of <f4, <f8, <f2, <i4, <i8, |b1");
   }
   Status parseOrder() {
     if (takeWord("False"))
@@ -156,6 +158,10 @@ StatusOr<HostTensor> parseNpy(Span<const uint8_t> bytes) {
     return refuse("the array is ", desc.toString(), " of ", expected,
                   " bytes, but the file holds ", dataBytes);
   const uint8_t *data = bytes.data() + start + headerBytes;
+  int64_t wrong = findWrongElement(desc.dtype, {data, dataBytes});
+  if (wrong >= 0)
+    return refuse("element ", wrong, " of ", desc.toString(), " is the byte ",
+                  int(data[wrong]), ", expected 0 or 1");
   return HostTensor{desc, {data, data + dataBytes}};
 }
 

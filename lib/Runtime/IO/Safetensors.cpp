@@ -27,8 +27,8 @@ namespace {
 using Json = nlohmann::json;
 
 /// The format's names of our dtypes, by number.
-constexpr const char *kDTypeNames[kNumDTypes] = {"F32", "F16", "BF16",
-                                                 "F64", "I32", "I64"};
+constexpr const char *kDTypeNames[kNumDTypes] = {"F32", "F16", "BF16", "F64",
+                                                 "I32", "I64", "BOOL"};
 
 template <typename... Args> Status refuse(const Args &...args) {
   return makeError(StatusCode::InvalidFile, "safetensors: ", args...);
@@ -187,8 +187,14 @@ parseChecked(Span<const uint8_t> bytes, FileMetadata *metadata) {
   }
   AICF_RETURN_IF_ERROR(checkLayout(entries, dataBytes));
   std::map<std::string, HostTensor> tensors;
-  for (const Entry &e : entries)
-    tensors[e.name] = {e.desc, {data + e.range.begin, data + e.range.end}};
+  for (const Entry &e : entries) {
+    HostTensor tensor{e.desc, {data + e.range.begin, data + e.range.end}};
+    int64_t wrong = findWrongElement(e.desc.dtype, tensor.bytes);
+    if (wrong >= 0)
+      return refuse("element ", wrong, " of \"", e.name, "\" is the byte ",
+                    int(tensor.bytes[size_t(wrong)]), ", expected 0 or 1");
+    tensors[e.name] = std::move(tensor);
+  }
   return tensors;
 }
 

@@ -89,7 +89,8 @@ void Emitter::emitGlobals(func::FuncOp func) {
                                    init.kind == aicf::InitKind::None
                                        ? InitKindAttr()
                                        : InitKindAttr::get(context, init.kind),
-                                   APFloat(init.value), FlatSymbolRefAttr());
+                                   APFloat(init.value), FlatSymbolRefAttr(),
+                                   arg.data);
     if (!arg.derivedFrom.empty())
       global.setDerivedFrom(arg.derivedFrom);
   }

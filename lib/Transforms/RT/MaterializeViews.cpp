@@ -29,19 +29,21 @@ namespace {
 /// Gives the calls of one entry what their kernels take.
 class ViewMaterializer {
 public:
-  ViewMaterializer(func::FuncOp func, DeviceKind target)
-      : func(func), chooser(func, target) {}
+  ViewMaterializer(func::FuncOp func, DeviceKind target, bool every)
+      : func(func), chooser(func, target), every(every) {}
   void run();
 
 private:
   bool hasKernel(CallOp call) const;
   bool hasKernelForView(CallOp call, unsigned operand) const;
   void mergeEqualViews();
+  bool mergeCopy(CallOp call);
   void copyOperands(CallOp call);
   Value copyOf(Value view, CallOp reader);
 
   func::FuncOp func;
   KernelChooser chooser;
+  bool every;
   llvm::DenseMap<Value, Value> copies; ///< of views
   int64_t numCopies = 0;
 };
@@ -70,7 +72,7 @@ bool ViewMaterializer::hasKernelForView(CallOp call, unsigned operand) const {
   return typed.ok() && chooser.choose(*typed, offsets);
 }
 
-/// One place of a base has one view, however often it was asked for.
+/// Leaves one view of each place of a base.
 void ViewMaterializer::mergeEqualViews() {
   llvm::DenseMap<std::tuple<Value, int64_t, Type>, ViewOp> known;
   for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>())) {
@@ -94,11 +96,16 @@ Value ViewMaterializer::copyOf(Value view, CallOp reader) {
           reader.getLoc(), remarkOf("MaterializeViews", func.getSymName())))
     remark << nameOfCall(reader) + " needs a copy of " +
                   toTensorDesc(view.getType()).toString() +
-                  ": none of its kernels takes that view";
+                  (every ? ": every view is copied"
+                         : ": none of its kernels takes that view");
   return copy;
 }
 
 void ViewMaterializer::copyOperands(CallOp call) {
+  if (every && !call.isOnly(OpKind::Copy))
+    for (OpOperand &operand : call.getArgsMutable())
+      if (isView(operand.get()))
+        operand.set(copyOf(operand.get(), call));
   for (bool isAlone : {true, false})
     for (unsigned i = 0; i < call.getArgs().size() && !hasKernel(call); ++i)
       if (Value operand = call.getArgs()[i];
@@ -106,10 +113,30 @@ void ViewMaterializer::copyOperands(CallOp call) {
         call->setOperand(i, copyOf(operand, call));
 }
 
+/// True if `call` is a copy of a view that has one already, which takes its
+/// place. What is returned has storage of its own.
+bool ViewMaterializer::mergeCopy(CallOp call) {
+  if (!call.isOnly(OpKind::Copy) || isReturned(call.getResult(0)))
+    return false;
+  Value &copy = copies[call.getOperand(0)];
+  if (!copy)
+    copy = call.getResult(0);
+  if (copy == call.getResult(0))
+    return false;
+  if (auto remark = remark::passed(
+          call.getLoc(), remarkOf("MaterializeViews", func.getSymName())))
+    remark << "a copy of " +
+                  toTensorDesc(call.getOperand(0).getType()).toString() +
+                  " is made once: an equal one comes before it";
+  call.getResult(0).replaceAllUsesWith(copy);
+  call.erase();
+  return true;
+}
+
 void ViewMaterializer::run() {
   mergeEqualViews();
-  for (auto call : func.getOps<CallOp>())
-    if (llvm::any_of(call.getArgs(), isView))
+  for (auto call : llvm::make_early_inc_range(func.getOps<CallOp>()))
+    if (llvm::any_of(call.getArgs(), isView) && !mergeCopy(call))
       copyOperands(call);
   for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>()))
     if (view.use_empty())
@@ -127,7 +154,7 @@ struct MaterializeViews : aicf::impl::MaterializeViewsBase<MaterializeViews> {
     if (!getAnalysis<EntryForm>().isLegal)
       return signalPassFailure();
     markAnalysesPreserved<EntryForm, step::EntrySignature>();
-    ViewMaterializer(func, target).run();
+    ViewMaterializer(func, target, every).run();
   }
 };
 } // namespace

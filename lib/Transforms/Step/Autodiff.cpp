@@ -111,7 +111,8 @@ Value Differentiator::saved(Value value) {
     return saved(stop.getX());
   if (Value known = saves.lookup(value))
     return known;
-  if (!maker->hasAttr(kRecomputeAttr)) {
+  if (!maker->hasAttr(kRecomputeAttr) &&
+      !maker->hasTrait<ViewOfOperand>()) {
     OpBuilder forward = OpBuilder::atBlockBegin(value.getParentBlock());
     forward.setInsertionPointAfter(maker);
     return saves[value] = SaveOp::create(forward, value.getLoc(), value);

@@ -43,6 +43,13 @@ BlockArgument EntryBuilder::addHyper(Type type, const Twine &name) {
   return addArgument(type, name, "hyper", {});
 }
 
+BlockArgument EntryBuilder::addConstant(DenseElementsAttr data,
+                                        const Twine &name) {
+  NamedAttrList attrs;
+  attrs.set(kDataAttr, data);
+  return addArgument(data.getType(), name, "constant", attrs);
+}
+
 void EntryBuilder::addResult(Value value, StringRef kind, const Twine &name) {
   returned.push_back(value);
   resAttrs.push_back(builder.getDictionaryAttr(

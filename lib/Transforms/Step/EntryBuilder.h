@@ -24,6 +24,8 @@ public:
                          StringRef derivedFrom = {});
   /// A new 0-d argument of role hyper.
   BlockArgument addHyper(Type type, const Twine &name);
+  /// A new argument of role constant.
+  BlockArgument addConstant(DenseElementsAttr data, const Twine &name);
   /// A new result that updates the argument called `name`.
   void addUpdate(Value value, const Twine &name);
   /// A new output.

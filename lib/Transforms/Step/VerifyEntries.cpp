@@ -52,7 +52,7 @@ static LogicalResult checkArguments(func::FuncOp func,
     if (arg.roleName.empty())
       return func.emitError() << what
                               << " has no 'aicf.role': expected input, param, "
-                                 "state or hyper";
+                                 "state, hyper or constant";
     if (arg.name.empty())
       return func.emitError() << what << " has no 'aicf.name'";
     if (failed(checkTensorType(func, what, type)))
@@ -66,6 +66,11 @@ static LogicalResult checkArguments(func::FuncOp func,
                               << ", expected a 0-d tensor";
     if (failed(checkInit(func, what, arg, type)))
       return failure();
+    if ((arg.role == Role::Constant) != bool(arg.data))
+      return func.emitError()
+             << what << " of role " << arg.roleName
+             << (arg.data ? " has 'aicf.data': only constants have"
+                          : " has no 'aicf.data': its elements");
     for (StringRef mark : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
       if (func.getArgAttr(i, mark) && arg.role != Role::Param)
         return func.emitError()
@@ -225,6 +230,8 @@ static LogicalResult checkShared(func::FuncOp func,
       return disagree(arg.roleName, other.arg.roleName);
     if (!(arg.init() == other.arg.init()))
       return disagree(text(arg.initAttr), text(other.arg.initAttr));
+    if (arg.data != other.arg.data)
+      return disagree("its elements", "others");
     if (arg.derivedFrom != other.arg.derivedFrom)
       return disagree("derived from \"" + arg.derivedFrom + "\"",
                       "derived from \"" + other.arg.derivedFrom + "\"");

@@ -174,6 +174,19 @@ static Viewed viewMatrices(OpBuilder &builder, Location loc, Value value,
   return viewed;
 }
 
+Value aicf::makeGemm(OpBuilder &builder, Location loc, Type type, Value a,
+                     bool transA, Value b, bool transB,
+                     ArrayRef<int64_t> vids) {
+  auto viewed = [&](Value &matrix, bool &isTransposed) {
+    if (shapeOf(matrix).size() == 2)
+      matrix = viewMatrices(builder, loc, matrix, isTransposed).get();
+  };
+  viewed(a, transA);
+  viewed(b, transB);
+  return makeCall(builder, loc, OpKind::Gemm, GemmAttrs{transA, transB}, type,
+                  {a, b}, vids);
+}
+
 namespace {
 /// One matrix with rows of a, which are those of one matrix, is a gemm; else a
 /// batched one, of operands that have the same dimensions in front.
@@ -189,9 +202,9 @@ struct LowerMatmul : OpRewritePattern<MatmulOp> {
     bool isOne = result.size() == 2 ||
                  (b.desc().rank == 2 && !transA && a.desc().hasRows());
     if (isOne) {
-      rewriter.replaceOp(
-          op, makeCall(rewriter, loc, OpKind::Gemm, GemmAttrs{transA, transB},
-                       op.getC().getType(), {a.get(), b.get()}, vidsOf(op)));
+      rewriter.replaceOp(op, makeGemm(rewriter, loc, op.getC().getType(),
+                                      a.get(), transA, b.get(), transB,
+                                      vidsOf(op)));
       return success();
     }
     for (Viewed *operand : {&a, &b}) {

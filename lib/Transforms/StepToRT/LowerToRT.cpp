@@ -83,9 +83,9 @@ struct LowerLinear : OpRewritePattern<LinearOp> {
   LogicalResult matchAndRewrite(LinearOp op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getY().getType();
-    Value y = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
-                       GemmAttrs{/*transA=*/0, op.getTransW()}, type,
-                       {op.getX(), op.getWeight()}, vidsOf(op));
+    Value y = makeGemm(rewriter, op.getLoc(), type, op.getX(),
+                       /*transA=*/false, op.getWeight(), op.getTransW(),
+                       vidsOf(op));
     if (op.getBias())
       y = makeCall(rewriter, op.getLoc(), OpKind::BiasAdd,
                    BiasAddAttrs{/*axis=*/-1}, type, {y, op.getBias()},
@@ -105,15 +105,13 @@ struct LowerLinearBwd : OpRewritePattern<LinearBwdOp> {
     bool transW = op.getTransW();
     SmallVector<Value, 3> results(3);
     if (!op.getDx().use_empty())
-      results[0] = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
-                            GemmAttrs{/*transA=*/0, !transW},
-                            op.getDx().getType(), {dy, op.getWeight()},
+      results[0] = makeGemm(rewriter, op.getLoc(), op.getDx().getType(), dy,
+                            /*transA=*/false, op.getWeight(), !transW,
                             vidOf(op, 0));
     if (!op.getDweight().use_empty())
-      results[1] = makeCall(rewriter, op.getLoc(), OpKind::Gemm,
-                            GemmAttrs{/*transA=*/1, /*transB=*/0},
-                            op.getDweight().getType(),
-                            {transW ? dy : op.getX(), transW ? op.getX() : dy},
+      results[1] = makeGemm(rewriter, op.getLoc(), op.getDweight().getType(),
+                            transW ? dy : op.getX(), /*transA=*/true,
+                            transW ? op.getX() : dy, /*transB=*/false,
                             vidOf(op, 1));
     if (!op.getDbias().use_empty()) {
       int64_t rows = cast<ShapedType>(dy.getType()).getRank() - 1;

@@ -11,6 +11,7 @@
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "lib/Base/Views.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/Remarks.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -57,6 +58,12 @@ mlir::Value makeCall(mlir::OpBuilder &builder, mlir::Location loc, OpKind kind,
       .getResult(0);
 }
 
+/// A call gemm. A matrix whose columns lie together is read as rows of the
+/// transposed one; operands of a higher rank are rows.
+mlir::Value makeGemm(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Type type, mlir::Value a, bool transA, mlir::Value b,
+                     bool transB, llvm::ArrayRef<int64_t> vids);
+
 /// A value and what is seen of it, while views are put upon each other.
 class Viewed {
 public:
@@ -70,6 +77,7 @@ public:
   Viewed &reshape(llvm::ArrayRef<int64_t> shape) {
     auto made = reshaped(seen, span(shape));
     if (!made) {
+      remarkCopy(shape);
       base = rt::copyOfView(builder, loc, get());
       seen = {rt::toTensorDesc(base.getType()), 0};
       made = reshaped(seen, span(shape)); // a dense tensor has every shape
@@ -101,6 +109,14 @@ public:
   }
 
 private:
+  void remarkCopy(llvm::ArrayRef<int64_t> shape) {
+    auto func = builder.getBlock()->getParent()->getParentOfType<mlir::func::FuncOp>();
+    if (auto remark = mlir::remark::missed(
+            loc, remarkOf("LowerToRT", func.getSymName())))
+      remark << "a reshape needs a copy of " + seen.desc.toString() +
+                    ": no strides show it as " +
+                    TensorDesc(seen.desc.dtype, span(shape)).toString();
+  }
   static Span<const int64_t> span(llvm::ArrayRef<int64_t> numbers) {
     return {numbers.data(), numbers.size()};
   }

@@ -30,7 +30,7 @@ func.func @f(%x: tensor<4xf32> {aicf.vid = "one"}) {
 
 // -----
 
-// expected-error @+1 {{'aicf.role' must be "input", "param", "state" or "hyper", got "weight"}}
+// expected-error @+1 {{'aicf.role' must be "input", "param", "state", "hyper" or "constant", got "weight"}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "weight"}) {
   return
 }

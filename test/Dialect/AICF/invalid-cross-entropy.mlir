@@ -1,9 +1,9 @@
 // RUN: aicf-opt %s --split-input-file --verify-diagnostics
 
 // Tests that a wrong call of the cross entropy is refused where it is written.
-func.func @labels(%x: tensor<4x10xf32>, %t: tensor<4xi64>) {
-  // expected-error @+1 {{operand 1 (labels) has element type i64, expected i32}}
-  %l = aicf.softmax_cross_entropy %x, %t : tensor<4x10xf32>, tensor<4xi64>
+func.func @labels(%x: tensor<4x10xf32>, %t: tensor<4xf32>) {
+  // expected-error @+1 {{operand 1 (labels) has element type f32, expected i32 or i64}}
+  %l = aicf.softmax_cross_entropy %x, %t : tensor<4x10xf32>, tensor<4xf32>
   return
 }
 

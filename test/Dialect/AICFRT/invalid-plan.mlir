@@ -39,7 +39,7 @@ aicf_rt.plan cpu persistent(0) {
 // -----
 
 aicf_rt.plan cpu persistent(0) {
-  // expected-error @+1 {{has role temp, expected param, state or hyper}}
+  // expected-error @+1 {{has role temp, expected param, state, hyper or constant}}
   aicf_rt.global @w temp offset(0) vid(1) : !aicf_rt.value<4xf32>
 }
 

@@ -7,7 +7,8 @@ from .records import PATTERNS, RECORDS
 
 ALIGNMENT = 256
 SEGMENTS = {"input": "io", "output": "io", "param": "persistent",
-            "state": "persistent", "hyper": "persistent", "temp": "temp",
+            "state": "persistent", "hyper": "persistent",
+            "constant": "persistent", "temp": "temp",
             "saved": "temp", "workspace": "temp"}
 
 
@@ -85,6 +86,10 @@ def features_of(dump):
             found.add("views with strides")
         if any(is_shared(call["body"]) for call in entry["calls"]):
             found.add("shared operands in one call")
+        if any(v["dtype"] == "i1" for v in entry["values"]):
+            found.add("bits")
+    if any(b["role"] == "constant" for b in dump["buffers"]):
+        found.add("constants")
     return found
 
 
@@ -105,7 +110,8 @@ def happens_before(calls):
     return before
 
 
-BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8,
+         "i1": 1}
 
 
 def span_of(value):
@@ -183,7 +189,7 @@ def check_call(i, call, spans, buffers, views, where):
     outs = [spans[o] for o in call["outs"]]
     for r, out in enumerate(outs):
         role = buffers[out[0]]["role"]
-        if role in ("input", "hyper", "workspace"):
+        if role in ("input", "hyper", "constant", "workspace"):
             yield "%s: call %d writes %s %d" % (where, i, role, out[0])
         if any(meet(out, other) for other in outs[:r]):
             yield "%s: call %d writes buffer %d twice" % (where, i, out[0])
@@ -273,8 +279,22 @@ def check_derived(entry, dump, accesses):
             yield "%s: derived state %s is stale" % (entry["name"], b["name"])
 
 
+def check_constants(dump):
+    data = [(b["name"], b["data"]) for b in dump["buffers"] if b["role"] == "constant"]
+    for b in dump["buffers"]:
+        size = b["bytes"] if b["role"] == "constant" else 0
+        if len(b["data"]) != 2 * size:
+            yield "%s has %d digits of data for %d bytes" % (
+                b["name"], len(b["data"]), size)
+    types = {b["name"]: (v["dtype"], tuple(v["shape"]))
+             for b, v in zip(dump["buffers"], dump["values"])}
+    if len({(types[name], digits) for name, digits in data}) < len(data):
+        yield "a constant stands twice"
+
+
 def check_plan(dump):
     persistent = dump["buffers"]
+    yield from check_constants(dump)
     yield from check_places(persistent, {"persistent": dump["persistent_bytes"]},
                             "persistent")
     for i, a in enumerate(persistent):

@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 
 from . import semantics
-from .generate import POINTWISE, SIZES, Builder, Network
+from .generate import INTEGERS, POINTWISE, SIZES, Builder, Network
 from .judge import Failure, Judge
 from .program import Program, Result
 from .records import RECORDS
@@ -37,10 +37,12 @@ def mix(b, x, net):
     rng = b.rng
     kind = rng.choice(["mul", "sub", "square", "stop", "scale", "activation", "tied",
                        "reciprocal", "softmax", "sum", "mean", "dropout", "matmul",
-                       "view", "view", "view", "extremum"])
+                       "view", "view", "view", "extremum", "constant"])
     twin = b.pick(lambda v: v.type == x.type)
     if kind in ("mul", "sub"):
         return b.same(kind, x, twin)
+    if kind == "constant":
+        return b.same(rng.choice(["add", "mul"]), x, b.constant(x.shape, x.dtype))
     if kind == "square":
         return b.same("mul", x, x)
     if kind == "stop":
@@ -92,7 +94,8 @@ def mix(b, x, net):
 def loss_of(b, x, net):
     if b.chance(0.4):
         rows = x.shape[:-1]
-        labels = b.argument("input", "labels%d" % b.count, rows, "i32", np.reshape(
+        labels = b.argument("input", "labels%d" % b.count, rows,
+                            b.rng.choice(INTEGERS), np.reshape(
             [b.rng.randrange(x.shape[-1]) for _ in range(int(np.prod(rows)))], rows))
         return b.op("softmax_cross_entropy", [x, labels], [((), x.dtype)],
                     **({"label_smoothing": 0.1} if b.chance(0.3) else {}))

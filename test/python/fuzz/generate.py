@@ -14,6 +14,7 @@ SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33]
 WIDE = [521, 530]  # products that a library computes, over padded tensors
 LONG = [513, 521, 530]  # sums of so many: the same, at little cost
 INTEGERS = ("i32", "i64")
+FLOATS = ("f16", "bf16", "f32", "f64")
 # Of one type all, as their result is. A pole is not a place for random operands.
 WITH_POLES = {"reciprocal"}
 POINTWISE = [name for name, record in RECORDS.items()
@@ -46,9 +47,9 @@ class Builder:
         if number is None:
             number = np.random.default_rng(
                 self.rng.getrandbits(32)).normal(size=shape)
-        kind = {"i32": np.int32, "i64": np.int64}.get(dtype, np.float64)
+        kind = {"i32": np.int32, "i64": np.int64, "i1": bool}.get(dtype, np.float64)
         self.program.values.setdefault(name, np.asarray(number, dtype=kind))
-        if dtype not in INTEGERS and role != "hyper":
+        if dtype in FLOATS and role != "hyper":
             self.pool.append(v)
         return v
 
@@ -56,7 +57,7 @@ class Builder:
         """`results`: (shape, dtype) each."""
         made = [self.value(*r) for r in results]
         self.entry.ops.append(Op(kind, list(operands), attrs, made))
-        self.pool += [v for v in made if v.dtype not in INTEGERS]
+        self.pool += [v for v in made if v.dtype in FLOATS]
         return made if len(made) > 1 else made[0]
 
     def pick(self, test=lambda v: True):
@@ -76,6 +77,20 @@ class Builder:
         n = x.shape[-1] if over_rows else x.shape[-2]
         return self.op("matmul", [x, twin], [((*x.shape[:-2], n, n), x.dtype)],
                        **{"transA" if over_rows else "transB": True})
+
+    # Numbers that the plan holds, which every float type has.
+    def constant(self, shape, dtype):
+        def numbers(shape):
+            if shape:
+                return [numbers(shape[1:]) for _ in range(shape[0])]
+            return self.rng.choice([-1.5, -0.25, 0.0, 0.5, 1.0, 2.0])
+        is_one = self.chance(0.3) or np.prod(shape, dtype=int) > 64
+        return self.op("constant", [], [(shape, dtype)],
+                       value=numbers(() if is_one else shape))
+
+    def iota(self, shape, dtype):
+        return self.op("iota", [], [(shape, dtype)],
+                       axis=self.rng.randrange(len(shape)))
 
     # Views: each of some tensor, so that chains come about by themselves.
     def reshape(self, x, shape):
@@ -134,7 +149,7 @@ class Builder:
             return self.random_reshape(x)
         if kind == "concat":
             twin = self.pick(lambda v: v.type == x.type)
-            return self.concat([x, twin], self.rng.randrange(len(x.shape)))
+            return self.concat([x, twin or x], self.rng.randrange(len(x.shape)))
         return getattr(self, kind)(x)
 
     def reduce(self, kind, x, axes, keepdim):
@@ -196,8 +211,8 @@ class Builder:
         labels = [self.rng.choice(classes) if i % 2 == 0 or self.chance(0.7)
                   else ignored for i in range(rows)]
         operands = [logits, self.argument(
-            "input", "%slabels%d" % (self.prefix, self.count), logits.shape[:-1], "i32",
-            np.reshape(labels, logits.shape[:-1]))]
+            "input", "%slabels%d" % (self.prefix, self.count), logits.shape[:-1],
+            self.rng.choice(INTEGERS), np.reshape(labels, logits.shape[:-1]))]
         wide = logits.dtype if logits.dtype in ("f32", "f64") else "f32"
         loss = self.op("softmax_cross_entropy", operands, [((), wide)], **attrs)
         return loss, self.op("softmax_cross_entropy_grad", [*operands, loss_scale],
@@ -346,9 +361,28 @@ def metric(b):
                            [(shape, turned.dtype), (shape, "i32")], axes=axes)
         b.op("extremum_bwd", [best, where], [(turned.shape, turned.dtype)], axes=axes,
              shape=list(turned.shape))
-    labels = b.argument("input", "%sclasses%d" % (b.prefix, b.count), (rows,), "i32",
-                        [b.rng.randrange(width) for _ in range(rows)])
+    labels = b.argument("input", "%sclasses%d" % (b.prefix, b.count), (rows,),
+                        b.rng.choice(INTEGERS), [b.rng.randrange(width) for _ in range(rows)])
     b.counts += [found, b.op("count_equal", [found, labels], [((), "i32")])]
+
+
+def bits(b):
+    """Ones and zeros, through what moves them and does not compute."""
+    shape = tuple(b.rng.choice(SIZES[:6]) for _ in range(b.rng.choice([1, 2, 3])))
+    rng = np.random.default_rng(b.rng.getrandbits(32))
+    role = b.rng.choice(["input", "input", "state"])
+    m = b.argument(role, "%smask%d" % (b.prefix, b.count), shape, "i1",
+                   rng.integers(0, 2, shape))
+    if role == "state" and b.chance(0.7): # to be something else in the next step
+        b.entry.results.append(Result(b.op("constant", [], [(shape, "i1")], value=rng
+                                           .integers(0, 2, shape).astype(bool).tolist()),
+                                      updates=b.entry.arguments[-1].name))
+    for _ in range(b.rng.randrange(4)):
+        if b.chance(0.2):
+            m = b.same(b.rng.choice(["copy", "save"]), m)
+        elif np.prod(m.shape, dtype=int) < 1024:
+            m = b.view(m)
+    b.counts.append(m)
 
 
 def anything(b):
@@ -357,13 +391,21 @@ def anything(b):
                          "mse_grad", "bce_with_logits", "bce_with_logits_grad",
                          "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
                          "reduce", "view", "view", "view", "linear", "linear_bwd", "matmul",
-                         "layer_norm", "gather_rows", "reciprocal", "metric"])
+                         "layer_norm", "gather_rows", "reciprocal", "metric",
+                         "constant", "constant", "iota", "bits"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return
     twin = b.pick(lambda v: v.type == x.type)
     if kind == "metric":
         metric(b)
+    elif kind == "bits":
+        bits(b)
+    elif kind == "constant":
+        b.same(b.rng.choice(["add", "mul", "sub"]), x, b.constant(x.shape, x.dtype))
+    elif kind == "iota" and x.shape and max(x.shape) <= 256: # what bf16 has, too
+        b.same("add", x, b.iota(x.shape, x.dtype))
+        b.counts.append(b.iota((b.rng.choice(SIZES), 3), b.rng.choice(INTEGERS)))
     elif kind in LIKE_THEIR_OPERAND:
         record = RECORDS.get(kind)
         twins = [twin] * (len(record.operands) - 1) if record else []

@@ -16,6 +16,7 @@ import numpy as np
 from . import check_plan, semantics, tensors
 
 STEPS = 3
+VIEWS = "views with strides"
 # What aicf-compile may refuse about a step that is legal otherwise.
 LEGAL_REFUSALS = {
     "f16": [r"trains on gradients of f16 without a loss scale"],
@@ -48,6 +49,9 @@ class Judge:
     def path(self, suffix):
         return self.folder / ("%d%s" % (next(self.numbers), suffix))
 
+    def dump(self, plan):
+        return json.loads(self.tool("aicf-plan", "dump", "--json", plan).stdout)
+
     def compile(self, model, *flags, legal=()):
         """A plan that was checked, or None for a legal refusal."""
         plan = self.path(".plan")
@@ -58,7 +62,7 @@ class Judge:
                 return None
             raise Failure("refused", "%s\n%s" % (" ".join(flags), done.stderr))
         self.there_and_back(plan)
-        dump = json.loads(self.tool("aicf-plan", "dump", "--json", plan).stdout)
+        dump = self.dump(plan)
         for fault in check_plan.check_plan(dump):
             raise Failure("plan", "%s: %s" % (" ".join(flags), fault))
         if dump["device"] == "cuda":
@@ -188,6 +192,7 @@ def tolerances(program, precision=None, steps=STEPS, entry=0):
         if overflowed:
             return reference, None
         for name, value in reference.items():
+            value = np.asarray(value) * 1  # bits are numbers here
             eps = semantics.EPS.get(precision or dtypes.get(name, program.dtype), 0)
             largest = np.max(np.abs(value), initial=0)
             deviation = np.max(np.abs(moved[name] - value), initial=0)
@@ -201,7 +206,7 @@ def compare(kind, reference, bounds, found):
     for name, value in found.items():
         if name not in reference:
             continue
-        error = np.max(np.abs(np.asarray(value, np.float64) - reference[name]),
+        error = np.max(np.abs(np.asarray(value, np.float64) - 1 * reference[name]),
                        initial=0)
         if not error <= bounds[name]:
             raise Failure(kind, "%s is off by %g, %g is right" % (
@@ -243,6 +248,9 @@ def judge(program, bin_dir, folder):
         if bounds is not None:
             compare("numpy", reference, bounds,
                     {**base[0], **{n: v for n, v in base[1].items()}})
+        if VIEWS in check_plan.features_of(j.dump(plan)):
+            same_bits("a copy for every view", base,
+                      j.run(program, j.compile(model, "--opt-level=0")))
         for compile_flags, run_flags in rng.sample(OPTIONS, 3):
             other = j.compile(model, *compile_flags) if compile_flags else plan
             same_bits(" ".join(compile_flags + run_flags), base,
@@ -271,8 +279,7 @@ def judge_split(program, j, model, base):
     plan = j.compile(model, "--split-step", legal=LEGAL_REFUSALS["split"])
     if plan is None:
         return
-    names = [e["name"] for e in json.loads(
-        j.tool("aicf-plan", "dump", "--json", plan).stdout)["entries"]]
+    names = [e["name"] for e in j.dump(plan)["entries"]]
     if "train.grads" not in names:
         return
     init = j.init(program)
@@ -282,8 +289,7 @@ def judge_split(program, j, model, base):
     flags = j.inputs(program, program.entries[0], True)
     for entry, source in (("train.grads", ["--init", init]),
                           ("train.update", ["--resume", folder / "ck"])):
-        dump = json.loads(j.tool("aicf-plan", "dump", "--json", plan).stdout)
-        entries = {e["name"]: e for e in dump["entries"]}
+        entries = {e["name"]: e for e in j.dump(plan)["entries"]}
         inputs = {b["name"] for b in entries[entry]["buffers"]
                   if b["role"] == "input"}
         given = [x for k, v in zip(flags[::2], flags[1::2]) for x in (k, v)

@@ -120,7 +120,30 @@ def attr_text(value):
     return value
 
 
+def number_text(value):
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def elements_text(value):
+    """Nested lists, or one number that stands for all."""
+    if isinstance(value, list):
+        return "[%s]" % ", ".join(map(elements_text, value))
+    return number_text(value)
+
+
+def made_of_nothing(op):
+    """The text of an op without operands."""
+    if op.kind == "constant":
+        return "dense<%s> : %s" % (elements_text(op.attrs["value"]), op.results[0].type)
+    shape, dtype = op.results[0].shape, op.results[0].dtype
+    return "[%s] {axis = %d%s}" % (
+        ", ".join(map(str, shape)), op.attrs["axis"],
+        "" if dtype == "i32" else ", dtype = " + dtype)
+
+
 def op_text(op):
+    if not op.operands:
+        return "  %%%s = aicf.%s %s" % (op.results[0].ssa, op.kind, made_of_nothing(op))
     keywords = dict(KEYWORDS.get(op.kind, ()))
     plain = [v for i, v in enumerate(op.operands)
              if i not in keywords and v is not None]

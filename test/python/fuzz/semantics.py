@@ -111,6 +111,21 @@ def matmul(o, node, _):
 
 
 @op
+def constant(_, node, __):
+    value, result = node.attrs["value"], node.results[0]
+    kind = {"i1": bool, "i32": np.int32, "i64": np.int64}.get(result.dtype, float)
+    return [np.broadcast_to(np.array(value, kind), result.shape)]
+
+
+@op
+def iota(_, node, __):
+    shape, axis = node.results[0].shape, node.attrs["axis"]
+    kind = int if node.results[0].dtype[0] == "i" else float
+    row = np.arange(shape[axis], dtype=kind)
+    return [np.broadcast_to(row.reshape([-1] + [1] * (len(shape) - axis - 1)), shape)]
+
+
+@op
 def reshape(o, node, _):
     return [o[0].reshape(node.attrs["shape"])]
 
@@ -134,7 +149,7 @@ def broadcast(o, node, _):
 
 @op
 def pad(o, node, _):
-    at, y = node.attrs, np.zeros(node.results[0].shape)
+    at, y = node.attrs, np.zeros(node.results[0].shape, o[0].dtype)
     places = at["begin"] + np.arange(o[0].shape[at["axis"]]) * at["step"]
     np.moveaxis(y, at["axis"], 0)[places] = np.moveaxis(o[0], at["axis"], 0)
     return [y]

@@ -9,7 +9,11 @@ import struct
 import numpy as np
 
 DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16,
-          "i32": np.int32, "i64": np.int64}
+          "i32": np.int32, "i64": np.int64, "i1": np.bool_}
+
+
+# What safetensors calls them.
+NAMES = {d: d.upper() for d in (*DTYPES, "bf16")} | {"i1": "BOOL"}
 
 
 def encode(dtype, array):
@@ -37,7 +41,7 @@ def argument(name, dtype, array, path):
     if array.size > 1000 and dtype != "bf16":  # which .npy has no name for
         np.save(path, array.astype(DTYPES[dtype]))
         return "%s=@%s" % (name, path)
-    numbers = ",".join(repr(v) for v in np.ravel(array).tolist())
+    numbers = ",".join(repr(v) for v in (np.ravel(array) * 1).tolist())
     return "%s=%s=%s" % (name, "x".join([*map(str, array.shape), dtype]), numbers)
 
 
@@ -46,7 +50,7 @@ def write_safetensors(path, values):
     header, body = {}, b""
     for name, (dtype, array) in values.items():
         raw = encode(dtype, array)
-        header[name] = {"dtype": dtype.upper(), "shape": list(np.shape(array)),
+        header[name] = {"dtype": NAMES[dtype], "shape": list(np.shape(array)),
                         "data_offsets": [len(body), len(body) + len(raw)]}
         body += raw
     text = json.dumps(header).encode()
@@ -57,7 +61,8 @@ def read_safetensors(path):
     data = pathlib.Path(path).read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     body = data[8 + size:]
-    return {name: decode(info["dtype"].lower(), body[slice(*info["data_offsets"])],
+    dtypes = {name: dtype for dtype, name in NAMES.items()}
+    return {name: decode(dtypes[info["dtype"]], body[slice(*info["data_offsets"])],
                          info["shape"])
             for name, info in json.loads(data[8:8 + size]).items()
             if name != "__metadata__"}

@@ -123,6 +123,9 @@ class Twin:
             return function(o[0], at["axes"], keepdim=at.get("keepdim", False))
         if kind in ("reduce_max", "reduce_min"):
             return self.extremum(o[0], op)
+        if kind == "constant":
+            return torch.from_numpy(np.array(
+                semantics.OPS["constant"](o, op, None)[0])).to(self.dtype)
         if kind == "reshape":
             return o[0].reshape(at["shape"])
         if kind == "transpose":

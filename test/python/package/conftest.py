@@ -62,6 +62,16 @@ def evaluate(function, **arrays):
     return result.numpy()
 
 
+def traced_fails(function, message, **inputs):
+    """The TraceError of a trace, at a line of the caller's file."""
+    file = inspect.currentframe().f_back.f_code.co_filename
+    with pytest.raises(aicf.TraceError, match=message) as caught:
+        aicf.trace(function, inputs or {"x": (3, 5), "y": (3, 5)})
+    assert caught.value.filename == file
+    assert 'File "%s", line %d' % (file, caught.value.lineno) in str(caught.value)
+    return caught.value
+
+
 @pytest.fixture
 def batch():
     return make_batch()

@@ -50,7 +50,7 @@ def test_whatever_exports_an_array(convert):
     (X.astype("f8"), LABELS, TypeError, '"x" is f64, expected f32: x.astype'),
     (X, LABELS.astype("i8"), TypeError, '"labels" is i64, expected i32'),
     (X, LABELS.astype("u1"), TypeError, "uint8, expected i32"),
-    (X > 0, LABELS, TypeError, "bool, expected f32"),
+    (X > 0, LABELS, TypeError, '"x" is i1, expected f32'),
     (X.astype("c8"), LABELS, TypeError, "complex64, expected f32"),
     (np.asfortranarray(X), LABELS, ValueError, "not contiguous"),
     (np.repeat(X, 2, 1)[:, ::2], LABELS, ValueError, "not contiguous"),

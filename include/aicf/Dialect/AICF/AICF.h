@@ -32,6 +32,11 @@ struct Training {
   llvm::SmallVector<Moment, 2> moments;
   explicit operator bool() const { return param && grad; }
 };
+
+/// An op that shows its operand in another shape or order.
+template <typename ConcreteOp>
+class ViewOfOperand
+    : public mlir::OpTrait::TraitBase<ConcreteOp, ViewOfOperand> {};
 } // namespace aicf::step
 
 #include "aicf/Dialect/AICF/AICFAttrInterfaces.h.inc"
@@ -61,6 +66,8 @@ inline constexpr llvm::StringLiteral kNameAttr = "aicf.name";
 inline constexpr llvm::StringLiteral kInitAttr = "aicf.init";
 inline constexpr llvm::StringLiteral kUpdatesAttr = "aicf.updates";
 inline constexpr llvm::StringLiteral kDerivedFromAttr = "aicf.derived_from";
+/// The elements of an argument of role constant.
+inline constexpr llvm::StringLiteral kDataAttr = "aicf.data";
 inline constexpr llvm::StringLiteral kHistoryAttr = "aicf.history";
 inline constexpr llvm::StringLiteral kMathAttr = "aicf.math";
 /// On the result that is the loss, on parameters that are not trained, on ops

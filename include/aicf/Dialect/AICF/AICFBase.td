@@ -180,12 +180,13 @@ class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
 
 /// An op that lowers to several primitives; its constraints C1..Cn are in
 /// check(), which inference and verifier share.
-class AICF_Composite<string mnemonic, Phase phase, Precision precision>
+class AICF_Composite<string mnemonic, Phase phase, Precision precision,
+                     list<Trait> more = []>
     : AICF_Op<mnemonic, [InferTypeOpAdaptorBase<[{
         static ::llvm::LogicalResult
         check(Adaptor adaptor,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> report);
-      }]>]> {
+      }]>] # more> {
   Phase stepPhase = phase;
   let extraClassDeclaration = [{
     aicf::Phase getPhase() { return aicf::Phase::}] # phase.cpp # [{; }

@@ -51,6 +51,12 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
   ];
 }
 
+/// The op shows its operand in another shape or order: below, it launches nothing.
+/// What backward reads of it is the same view of what is saved of its operand.
+def AICF_ViewTrait : NativeOpTrait<"ViewOfOperand"> {
+  let cppNamespace = "::aicf::step";
+}
+
 def RecordOpInterface : OpInterface<"RecordOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{

@@ -63,11 +63,12 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock, SymbolTable,
 def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
   let summary = "a persistent buffer";
   let description = [{
-    A param, state or hyper of that name. Its type is that of the value that is
+    A param, state, hyper or constant of that name. Its type is that of the value that is
     all of it, as callers read and write it; `vid` is that value's label. `offset`
     counts bytes from the start of the persistent segment. `init` says how it gets
     its first value, with the number that constant and normal take; `derived_from`
-    names the buffer that a state is the cast of.
+    names the buffer that a state is the cast of; `data` are the elements of a
+    constant.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AICFRT_RoleAttr:$role,
       DefaultValuedProp<I64Prop, "-1">:$offset,
@@ -75,11 +76,12 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
       TypeAttrOf<AICFRT_Value>:$type,
       OptionalAttr<AICFRT_InitKindAttr>:$init,
       DefaultValuedAttr<F64Attr, "0.0">:$init_value,
-      OptionalAttr<FlatSymbolRefAttr>:$derived_from);
+      OptionalAttr<FlatSymbolRefAttr>:$derived_from,
+      OptionalAttr<ElementsAttr>:$data);
   let assemblyFormat = [{
     $sym_name custom<EnumName>($role) `offset` `(` $offset `)` `vid` `(` $vid `)`
     (`init` `(` custom<EnumName>($init)^ (`,` $init_value^)? `)`)?
-    (`derived_from` `(` $derived_from^ `)`)? attr-dict `:` $type
+    (`derived_from` `(` $derived_from^ `)`)? (`data` `(` $data^ `)`)? attr-dict `:` $type
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,146 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models of views are trained on both devices' plans; how many copies they need is
+counted, and the report says why."""
+
+import collections
+import json
+import re
+import subprocess
+
+import models
+import numpy as np
+import pytest
+from conftest import BINARY, PROGRAM_ENV
+
+import aicf
+
+ROWS = 50
+DIGITS, CLASSES = aicf.data.load_digits()
+DIGITS = DIGITS.reshape(-1, 8, 8)
+
+
+def classify(model, x, labels):
+    return aicf.losses.cross_entropy(model(x), labels)
+
+
+def denoise(model, x, target):
+    return aicf.losses.mse_loss(model(x), target)
+
+
+def pairs(seed):
+    """Images and classes, or noisy images and clean ones."""
+    random = np.random.default_rng(seed)
+    chosen = random.permutation(len(DIGITS))[:ROWS]
+    noisy = DIGITS[chosen] + 0.3 * random.standard_normal(
+        (ROWS, 8, 8)).astype(np.float32)
+    return DIGITS[chosen], CLASSES[chosen], noisy
+
+
+SPECS = {"x": aicf.spec((ROWS, 8, 8)), "labels": aicf.spec((ROWS,), "i32")}
+CASES = {
+    "mixer": (models.Mixer, classify),
+    "vit": (models.ViT, classify),
+    "unet": (models.UNet, denoise),
+    "bilinear": (models.Bilinear, classify),
+}
+
+
+def traced(name, optimizer=None):
+    model, loss = CASES[name]
+    specs = SPECS if loss is classify else {"x": SPECS["x"], "target": SPECS["x"]}
+    return aicf.trace_step(model(), loss, optimizer or aicf.optim.AdamW(1e-2), specs)
+
+
+def batch(name, seed):
+    clean, labels, noisy = pairs(seed)
+    return (clean, labels) if CASES[name][1] is classify else (noisy, clean)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_training_lowers_the_loss(name):
+    step = traced(name).lower("cpu").compile(seed=1)["train_step"]
+    losses = [float(step(*batch(name, seed))) for seed in range(150)]
+    assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:5])
+
+
+def interpreted(lowered, name, values, folder, steps):
+    """Losses and parameters of a plan for any device, in f64."""
+    plan = folder / "p.plan"
+    plan.write_bytes(lowered.plan.serialize())
+    names = ["x", "labels" if CASES[name][1] is classify else "target"]
+    flags = ["--set", "lr=0.01", "--init", "@%s" % values, "--steps", str(steps)]
+    for key, array in zip(names, batch(name, 0)):
+        np.save(folder / (key + ".npy"), array)
+        flags += ["--input", "%s=@%s/%s.npy" % (key, folder, key)]
+    params = [t["name"] for t in lowered.plan.persistent() if t["role"] == "param"]
+    for i, key in enumerate(["loss", *params]):
+        flags += ["--output", "%s=@%s/%d.npy" % (key, folder, i)]
+    done = subprocess.run([BINARY / "bin/aicf-plan", "interpret", plan, "--exact", *flags],
+                          capture_output=True, text=True, env=PROGRAM_ENV)
+    assert done.returncode == 0, done.stderr
+    return {key: np.load(folder / ("%d.npy" % i))
+            for i, key in enumerate(["loss", *params])}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_devices_plans_train_alike(name, tmp_path):
+    """Three steps: the CPU's kernels, and CUDA's plan by the interpreter."""
+    trace = traced(name, aicf.optim.SGD(0.01))
+    step = trace.lower("cpu").compile(seed=2)["train_step"]
+    step.save_weights(str(tmp_path / "w.safetensors"))
+    found = interpreted(trace.lower("cuda"), name, tmp_path / "w.safetensors", tmp_path, 3)
+    for _ in range(3):
+        loss = step(*batch(name, 0))
+    assert float(loss) == pytest.approx(float(found["loss"]), rel=1e-5)
+    for key, value in step.state_dict().items():
+        np.testing.assert_allclose(value, found[key], rtol=1e-4, atol=1e-6, err_msg=key)
+
+
+# What each model copies, by device: `copy` calls of a training step.
+COPIES = {"mixer": 10, "vit": 8, "unet": 6, "bilinear": 3}
+
+
+def reported(lowered):
+    """How many remarks say that a copy is needed, less those that say that it is there
+    already; by what they say."""
+    text = [d.message for d in lowered.report()]
+    needed = [re.search(r"([\w' ]+) needs a copy of (\S+)", m).group(1)
+              for m in text if "needs a copy of" in m]
+    merged = sum("is made once" in m for m in text)
+    return collections.Counter(needed), len(needed) - merged
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", CASES)
+def test_every_copy_is_explained(name, device):
+    lowered = traced(name).lower(device)
+    kinds = collections.Counter(re.findall(r"^(\w+)\(", lowered.dump(), re.M))
+    assert (kinds["copy"], kinds["copy_saved"]) == (COPIES[name], 0)
+    assert reported(lowered)[1] == COPIES[name]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_attention_copies_nothing_but_its_result(device):
+    """Heads out of a packed product, keys transposed: products read them where they
+    are. What the heads make is turned once forward; backward, the gradients of the
+    packed product are."""
+    spec = {"x": aicf.spec((2, 17, 16))}
+    forward = aicf.trace(models.Attention(16, 4), spec).lower(device)
+    kinds = collections.Counter(re.findall(r"^(\w+)\(", forward.dump(), re.M))
+    assert kinds == {"gemm": 2, "bias_add": 2, "batched_gemm": 2, "scale": 1,
+                     "softmax": 1, "copy": 1}
+    step = aicf.trace_step(models.Attention(16, 4), denoise, aicf.optim.SGD(0.1),
+                           {**spec, "target": spec["x"]}).lower(device)
+    needed, copies = reported(step)
+    assert needed.keys() == {"a reshape"} and copies == step.dump().count("\ncopy(") == 2
+
+
+def test_a_plan_of_views_names_them():
+    """A view is a value of its base's buffer: no buffer, no call."""
+    plan = json.loads(traced("vit").lower("cpu").plan.json())
+    entry = plan["entries"][0]
+    views = [v for v in entry["values"] if v["layout"] == "strided"]
+    assert len(views) >= 20
+    written = {n for call in entry["calls"] for n in call["outs"]}
+    assert not written & {v["number"] for v in views}

@@ -91,7 +91,32 @@ def entries(n):
         name="f%d" % i) for i in range(n))
 
 
-PROGRAMS = [history, uses, trained_uses, params, entries]
+# Of a 4x4 tensor: what each view makes of the one before it, and its shape.
+VIEWS = [("reshape %s to [2, 2, 4]", "2x2x4"), ("transpose %s [1, 0, 2]", "2x2x4"),
+         ("transpose %s [1, 0, 2]", "2x2x4"), ("reshape %s to [4, 4]", "4x4"),
+         ("reshape %s to [1, 4, 4]", "1x4x4"), ("broadcast %s to [3, 4, 4]", "3x4x4"),
+         ("slice %s from [1, 0, 0] to [2, 4, 4]", "1x4x4"),
+         ("reshape %s to [4, 4]", "4x4"), ("transpose %s [1, 0]", "4x4"),
+         ("slice %s from [0, 0] to [4, 4] step [1, 1]", "4x4")]
+
+
+def views(n):
+    """Trained layers of a product behind ten views, which are no calls."""
+    layers = max(1, n // (len(VIEWS) + 2))
+    body = ["  %%a0 = aicf.gelu %%x : %s\n" % T]
+    for i in range(layers):
+        value, shape = "%%a%d" % i, "4x4"
+        for j, (view, after) in enumerate(VIEWS):
+            body.append("  %%v%d_%d = aicf.%s : tensor<%sxf32>\n" % (
+                i, j, view % value, shape))
+            value, shape = "%%v%d_%d" % (i, j), after
+        body.append("  %%m%d = aicf.matmul %s, %%p%d : %s, %s\n" % (i, value, i, T, T))
+        body.append("  %%a%d = aicf.gelu %%m%d : %s\n" % (i + 1, i, T))
+    return trained([argument("x", "x")] + [
+        argument("p%d" % i, "p%d" % i, "param") for i in range(layers)], body, layers)
+
+
+PROGRAMS = [history, uses, trained_uses, params, entries, views]
 
 
 def seconds_of(command):

@@ -39,7 +39,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     },
     "aicf.nn": {
         "Embedding": "an embedding " + _NOT_YET + ": aicf.ops.gather_rows reads rows of a "
-                     "table by i32 numbers, without a gradient for the table",
+                     "table by their numbers, without a gradient for the table",
         "Conv2d": "convolutions do not exist yet",
         "BatchNorm1d": "batch norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",
         "RMSNorm": "an RMS norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",

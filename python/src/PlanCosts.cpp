@@ -21,7 +21,8 @@ double flopsOf(const Primitive &primitive,
   const TensorDesc &result = values[firstResult];
   if (primitive.kind == OpKind::Copy || primitive.kind == OpKind::CopySaved)
     return 0;
-  if (primitive.kind != OpKind::Gemm) {
+  if (primitive.kind != OpKind::Gemm &&
+      primitive.kind != OpKind::BatchedGemm) {
     double elements = 0;
     for (uint32_t i = 0; i < primitive.numResults(); ++i)
       if (!values[firstResult + i].isAbsent)
@@ -50,12 +51,23 @@ double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
   return flops;
 }
 
+/// Bytes of the elements, each once: what a view repeats is read once.
+uint64_t touchedBytes(const TensorDesc &desc) {
+  if (desc.layout != Layout::Strided)
+    return desc.spanBytes();
+  uint64_t bytes = sizeOf(desc.dtype);
+  for (size_t i = 0; i < desc.rank; ++i)
+    if (desc.stride(i) != 0)
+      bytes *= uint64_t(desc.dims[i]);
+  return bytes;
+}
+
 uint64_t bytesOf(const Plan &plan, const PlanEntry &entry,
                  const PlanCall &call) {
   uint64_t bytes = 0;
   for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
     for (uint32_t value : *list)
-      bytes += plan.value(entry, value).desc.spanBytes();
+      bytes += touchedBytes(plan.value(entry, value).desc);
   return bytes;
 }
 

@@ -85,3 +85,21 @@ func.func @layers(%x: tensor<2x3x4xf32> {aicf.role = "input", aicf.name = "x"},
   %m = aicf.reduce_mean %y over [2] : tensor<2x3x5xf32>
   return %y, %s, %m : tensor<2x3x5xf32>, tensor<5xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// A weight that is transposed in front of a layer is a flag of its products.
+// CHECK-LABEL: @weights
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<6x4xf32>{{.*}}, %[[W:[a-z0-9]*]]: tensor<4x5xf32>
+func.func @weights(%x: tensor<6x4xf32> {aicf.role = "input", aicf.name = "x"},
+                   %w: tensor<4x5xf32> {aicf.role = "param", aicf.name = "w"},
+                   %dy: tensor<6x5xf32> {aicf.role = "input", aicf.name = "dy"})
+    -> (tensor<6x5xf32> {aicf.name = "y"}, tensor<6x4xf32> {aicf.name = "dx"}, tensor<5x4xf32> {aicf.name = "dw"}) {
+  // CHECK: aicf_rt.call gemm(%[[X]], %[[W]]) :
+  %t = aicf.transpose %w [1, 0] : tensor<4x5xf32>
+  %y = aicf.linear %x, %t : tensor<6x4xf32>, tensor<5x4xf32>
+  // CHECK: aicf_rt.call gemm(%{{.*}}, %[[W]]) {transB = true}
+  // CHECK: aicf_rt.call gemm(%{{.*}}, %[[X]]) {transA = true}
+  %dx, %dw, %db = aicf.linear_bwd %dy, %x, %t : tensor<6x5xf32>, tensor<6x4xf32>, tensor<5x4xf32>
+  return %y, %dx, %dw : tensor<6x5xf32>, tensor<6x4xf32>, tensor<5x4xf32>
+}

@@ -61,3 +61,28 @@ func.func @dead(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
   %a = aicf_rt.call relu(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %a : tensor<4x6xf32>
 }
+
+// -----
+
+// Equal copies of a view are one, and later readers take it; a returned one has
+// storage of its own.
+// REMARK: a copy of 6x4xf32 strided [1, 6] is made once: an equal one comes before it
+// CHECK-LABEL: @merged
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x6xf32>
+func.func @merged(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<6x4xf32> {aicf.name = "a"}, tensor<6x4xf32> {aicf.name = "b"}, tensor<6x4xf32> {aicf.name = "c"}) {
+  // CHECK: %[[T:.*]] = aicf_rt.view %[[X]]
+  // CHECK: %[[C:.*]] = aicf_rt.call copy(%[[T]])
+  // CHECK: %[[D:.*]] = aicf_rt.call copy(%[[T]])
+  // CHECK-NOT: copy(
+  // CHECK: relu(%[[D]])
+  // CHECK: tanh(%[[D]])
+  // CHECK: return %{{.*}}, %{{.*}}, %[[C]]
+  %t = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
+  %c = aicf_rt.call copy(%t) : (tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x4xf32>
+  %d = aicf_rt.call copy(%t) : (tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x4xf32>
+  %e = aicf_rt.call copy(%t) : (tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x4xf32>
+  %a = aicf_rt.call relu(%e) : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %b = aicf_rt.call tanh(%d) : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %a, %b, %c : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
+}

@@ -231,3 +231,12 @@ def test_a_program_that_does_not_convert_is_a_failure(tmp_path):
     program.entries[0].ops[0].kind = "no_such_op"
     with pytest.raises(judge.Failure, match="no_such_op"):
         jit.judge_linalg([program], BIN, tmp_path)
+
+
+def test_a_constant_that_no_plan_holds_stays():
+    text = 'func.func @f() -> tensor<131073xi64> {\n  %%c = arith.constant dense<"0x%s"> ' \
+        ": tensor<131073xi64>\n  return %%c : tensor<131073xi64>\n}\n"
+    numbers = np.arange(131073, dtype="<i8").tobytes().hex()
+    done = run_tool_on(text % numbers, "--convert-linalg-to-aicf")
+    assert done.returncode == 0 and "aicf.constant" not in done.stdout
+    assert "stays: no constant of a plan has more than 1048576 bytes" in done.stderr

@@ -46,8 +46,13 @@ public:
   Value convert() {
     if (op.getNumResults() != 1)
       return fail("several results");
+    // What computes nothing may move elements of any type.
+    Value yielded = op.getBody()->getTerminator()->getOperand(0);
+    bool isMove = llvm::hasSingleElement(*op.getBody()) &&
+                  isa<BlockArgument>(yielded);
     for (Value value : op->getOperands())
-      if (!isFloatTensor(value.getType()) && !isa<FloatType>(value.getType()))
+      if (!isFloatTensor(value.getType()) && !isa<FloatType>(value.getType()) &&
+          !(isMove && isAbiTensor(value.getType())))
         return fail("an operand of a type that aicf does not have");
     if (op.getNumReductionLoops() + op.getNumParallelLoops() !=
         op.getNumLoops())
@@ -60,7 +65,6 @@ public:
     if (op.getMatchingIndexingMap(&init).getNumResults() != parallel.size() ||
         !llvm::equal(loopsOf(op, init), parallel))
       return fail("a result whose dimensions are not its loops in order");
-    Value yielded = op.getBody()->getTerminator()->getOperand(0);
     if (op.getNumReductionLoops() != 0)
       return convertReduction(yielded, init);
     return body.translate(yielded);

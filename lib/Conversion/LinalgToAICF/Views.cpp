@@ -70,12 +70,14 @@ bool linalg_bridge::isViewOp(Operation *op) {
       op);
 }
 
-/// Whoever takes one number for an operand takes it from the constant itself.
+/// Whoever takes one float for an operand takes it from the constant itself.
 bool linalg_bridge::isTable(Operation *op) {
   auto constant = dyn_cast<arith::ConstantOp>(op);
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
                            : DenseElementsAttr();
-  return elements && !elements.isSplat() && isAbiTensor(elements.getType());
+  bool isOneFloat = elements && elements.isSplat() &&
+                    isa<FloatType>(elements.getElementType());
+  return elements && !isOneFloat && isAbiTensor(elements.getType());
 }
 
 void linalg_bridge::convertTable(IRRewriter &rewriter, Operation *op) {

@@ -52,12 +52,16 @@ cudaDataType_t cudaTypeOf(DType dtype) {
 }
 
 /// Returns what every matrix of a tensor is aligned to, in bytes; `of` is the
-/// tensor's offset.
+/// tensor's offset. A kernel that reads pairs of elements reads one behind a row of
+/// an odd length, if the row's start says that it may: behind the last row of a
+/// view there may be no memory. So the length counts, where rows are apart.
 uint32_t alignmentOf(const TensorView &view, const Batches &batches,
                      int64_t Batches::Offsets::*of) {
   auto bits = reinterpret_cast<uintptr_t>(view.start()) | 256;
   for (int d = 0; d < batches.rank; ++d)
     bits |= uintptr_t(batches.loops[d].stride.*of) * sizeOf(view.desc.dtype);
+  if (view.desc.layout == Layout::Strided)
+    bits |= uintptr_t(view.desc.width()) * sizeOf(view.desc.dtype);
   return uint32_t(bits & (~bits + 1));
 }
 

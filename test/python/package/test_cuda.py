@@ -15,12 +15,16 @@ import pytest
 
 import aicf
 
+MODELS = ["mixer", "vit", "unet", "bilinear"]  # of test_models.py
 PLANS = pathlib.Path(os.environ.get("AICF_CUDA_PLANS", "carry/plans/python"))
 
 
 def write_plans(folder, device):
     """mlp: 64 -> 32 -> 10 with AdamW and predict; half: the same in bf16; resident:
-    on batches made on the device."""
+    on batches made on the device; the models of test_models.py, in f32 and bf16; masks:
+    views and states of i1, and constants."""
+    import test_models
+    import test_views
     from conftest import INPUTS, Mlp, cross_entropy
     folder.mkdir(parents=True, exist_ok=True)
     for name, precision in (("mlp", "f32"), ("half", "bf16")):
@@ -30,6 +34,16 @@ def write_plans(folder, device):
         for target in (device, "cpu"):
             plan = traced.lower(target, precision).plan
             (folder / ("%s.%s.plan" % (name, target))).write_bytes(plan.serialize())
+    for name in MODELS:
+        for target in (device, "cpu"):
+            for precision in ("f32", "bf16"):
+                plan = test_models.traced(name).lower(target, precision).plan
+                (folder / ("%s-%s.%s.plan" % (name, precision, target))).write_bytes(
+                    plan.serialize())
+    for target in (device, "cpu"):
+        plan = aicf.trace(test_views.Masks(), {"m": aicf.spec((3, 5), "i1")}).lower(
+            target).plan
+        (folder / ("masks.%s.plan" % target)).write_bytes(plan.serialize())
     batches = aicf.data.Batches(16, seed=5)
 
     def loss(model, images, labels):
@@ -87,6 +101,41 @@ def test_bf16(plans):
     for i in range(5):
         assert float(half(*make_batch(i))) == pytest.approx(
             float(full(*make_batch(i))), rel=0.03)
+
+
+@pytest.mark.parametrize("precision, tolerance", [("f32", 1e-3), ("bf16", 5e-2)])
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_views(plans, name, precision, tolerance):
+    """Products with strides and in batches, copies of every kind: the CPU's losses, and
+    the same bits in a second program that launches five steps at once."""
+    programs = [load(plans, "%s-%s" % (name, precision), device)
+                for device in ("cuda", "cpu", "cuda")]
+    gpu, cpu, again = (program["train_step"] for program in programs)
+    random = np.random.default_rng(2)
+    x = random.standard_normal((50, 8, 8)).astype(np.float32)
+    second = random.standard_normal(x.shape).astype(np.float32) if name == "unet" \
+        else random.integers(0, 10, 50).astype(np.int32)
+    for _ in range(10):
+        a, b = float(gpu(x, second)), float(cpu(x, second))
+        assert a == pytest.approx(b, rel=tolerance)
+    again.write(x=x, **{"target" if name == "unet" else "labels": second})
+    assert float(again.run(10, steps_per_launch=5)) == a
+    for key, value in gpu.state_dict().items():
+        np.testing.assert_array_equal(value, again.state_dict()[key])
+
+
+def test_bits_and_constants(plans):
+    gpu, cpu = (next(iter(aicf.load(plans / ("masks.%s.plan" % device)).entries.values()))
+                for device in ("cuda", "cpu"))
+    kept = np.random.default_rng(3).integers(0, 2, (3, 5)).astype(bool)
+    for entry in (gpu, cpu):
+        entry.program.set("kept", kept)
+    for seed in range(3):
+        m = np.random.default_rng(seed).integers(0, 2, (3, 5)).astype(bool)
+        for a, b in zip(gpu(m), cpu(m)):
+            assert a.dtype == "i1" and a.device == "cuda:0"
+            np.testing.assert_array_equal(a.numpy(), b.numpy())
+        np.testing.assert_array_equal(gpu.get("kept").numpy(), m)
 
 
 def test_every_loss_stays_what_it_was(plans):

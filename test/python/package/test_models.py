@@ -144,3 +144,51 @@ def test_a_plan_of_views_names_them():
     assert len(views) >= 20
     written = {n for call in entry["calls"] for n in call["outs"]}
     assert not written & {v["number"] for v in views}
+
+
+def test_costs_know_views():
+    """A product of heads counts as a product; a view counts the elements that it shows,
+    and what it repeats is read once."""
+    def function(q, b):
+        heads = q.transpose(1, 2)                      # [2, 4, 17, 8] of [2, 17, 4, 8]
+        return heads @ heads.swapaxes(-1, -2), aicf.concat(
+            [q[:, ::2, :1], b.broadcast_to(2, 9, 1, 8)], 1)
+    entry = aicf.compile(function, {"q": aicf.spec((2, 17, 4, 8)), "b": aicf.spec((8,))})
+    product, joined = entry.cost_analysis()["by_call"]
+    assert product["op"] == "batched_gemm" and joined["op"] == "concat"
+    assert product["flops"] == 2 * (2 * 4) * 17 * 17 * 8
+    elements = 2 * 17 * 4 * 8
+    assert product["bytes"] == 4 * (2 * elements + 2 * 4 * 17 * 17)
+    assert joined["bytes"] == 4 * (2 * 9 * 8 + 8 + 2 * 18 * 8)
+    assert entry.memory_analysis()["entries"][entry.name]["temp_bytes"] == 0
+
+
+def test_a_summary_knows_views():
+    step = traced("vit").lower("cpu").compile()["train_step"]
+    summary = aicf.summary(step)
+    attention = [row for row in summary.layers if row.kind == "Attention"]
+    assert len(attention) == 2 and attention[0].shape == "50x17x16"
+    # Two products forward and four backward, of 4 heads.
+    assert attention[0].flops > 6 * 2 * 50 * 4 * 17 * 17 * 4
+    assert "Attention" in str(summary)
+
+
+def test_lifetimes_are_the_bases():
+    """What a view of a temp reads, late, keeps the temp alive."""
+    def function(x):
+        y = aicf.ops.tanh(x)
+        z = aicf.ops.tanh(aicf.ops.tanh(x + 1.0))
+        return aicf.concat([y[:, :2].T, z[:, 2:].T])
+    entry = aicf.compile(function, {"x": aicf.spec((3, 4))})
+    chart = entry.program.plan.dump(lifetimes=True)
+    plan = json.loads(entry.program.plan.json())["entries"][0]
+    last = len(plan["calls"]) - 1
+    read = {v["buffer"] for v in plan["values"] if v["number"] in plan["calls"][last]["ins"]}
+    temps = [b for b in plan["buffers"] if b["number"] in read]
+    assert len(temps) == 2 and "#####" in chart  # alive over all five calls
+    a, b = temps
+    assert a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"]
+    x = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
+    np.testing.assert_allclose(
+        entry(x).numpy(), np.concatenate([np.tanh(x)[:, :2].T,
+                                          np.tanh(np.tanh(x + 1))[:, 2:].T]), rtol=1e-6)

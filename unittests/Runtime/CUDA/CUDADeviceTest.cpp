@@ -273,6 +273,41 @@ TEST(CUDADevice, RefusesWhatIsNotReserved) {
   device->deallocate(*memory);
 }
 
+/// A kernel of the library that reads pairs would read behind the last row of a
+/// view with an odd number of columns.
+TEST(CUDADevice, AsksForKernelsThatReadNothingBehindARow) {
+  if (isReal())
+    GTEST_SKIP() << "needs the fake table";
+  auto device = makeDevice();
+  auto memory = device->allocate(1024);
+  ASSERT_TRUE(memory.ok());
+  auto *start = static_cast<uint8_t *>(*memory);
+  auto alignmentFor = [&](int64_t columns, int64_t pitch) {
+    std::vector<TensorView> ins = {
+        {*memory, TensorDesc::strided(
+                      DType::BF16, std::vector<int64_t>{4, columns},
+                      std::vector<int64_t>{pitch, 1})},
+        {start + 256, TensorDesc(DType::BF16, {columns, 8})}};
+    std::vector<TensorView> outs = {
+        {start + 512, TensorDesc(DType::BF16, {4, 8})}};
+    GemmAttrs attrs{0, 0};
+    CallRequest request{std::make_shared<Body>(makeBody(
+                            OpKind::Gemm, encodeAttrs(attrs), {true, true},
+                            {true})),
+                        ins, outs};
+    request.kid = "gemm_bf16_lt_v0";
+    auto call = resolve(*device, request);
+    EXPECT_TRUE(call.ok()) << call.status().toString();
+    // Our a is the second operand of a library that stores columns.
+    return fakeMinAlignment(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+  };
+  EXPECT_EQ(alignmentFor(8, 8), 256u) << "dense: no row ends before the next";
+  EXPECT_EQ(alignmentFor(8, 16), 16u);
+  EXPECT_EQ(alignmentFor(6, 16), 4u);
+  EXPECT_EQ(alignmentFor(7, 16), 2u);
+  device->deallocate(*memory);
+}
+
 /// More than two staging slots hold, there and back.
 TEST(CUDADevice, LargeCopiesGoInParts) {
   auto device = makeDevice();

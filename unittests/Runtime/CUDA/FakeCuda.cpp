@@ -54,6 +54,7 @@ struct World {
   std::map<void *, size_t> memory;
   std::set<void *> objects;
   std::set<Stream *> streams;
+  std::map<int, uint32_t> minAlignments;
   uint64_t kernels = 0, misuses = 0;
   bool otherFunction = false;
   int extraNode = -1;
@@ -452,8 +453,13 @@ void addLibrary(CudaApi &api) {
   api.cublasLtMatmulPreferenceCreate = createLibrary;
   api.cublasLtMatmulPreferenceDestroy = destroyLibrary;
   api.cublasLtMatmulPreferenceSetAttribute =
-      [](cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
-         const void *, size_t) { return CUBLAS_STATUS_SUCCESS; };
+      [](cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t name,
+         const void *value, size_t bytes) {
+        AICF_LOCKED;
+        if (bytes == sizeof(uint32_t))
+          std::memcpy(&w.minAlignments[name], value, bytes);
+        return CUBLAS_STATUS_SUCCESS;
+      };
   api.cublasLtMatmulAlgoGetHeuristic =
       [](cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
          cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
@@ -597,6 +603,10 @@ size_t fakeObjectsAlive() {
 uint64_t fakeKernelsRun() {
   AICF_LOCKED;
   return w.kernels;
+}
+uint32_t fakeMinAlignment(int attribute) {
+  AICF_LOCKED;
+  return w.minAlignments[attribute];
 }
 uint64_t fakeMisuses() {
   AICF_LOCKED;

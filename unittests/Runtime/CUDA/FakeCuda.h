@@ -28,6 +28,9 @@ size_t fakeObjectsAlive();
 uint64_t fakeKernelsRun();
 /// Misuse seen so far: an unknown or freed handle, memory that is not there.
 uint64_t fakeMisuses();
+/// What the library was last told that addresses are multiples of, in bytes: an
+/// attribute CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*.
+uint32_t fakeMinAlignment(int attribute);
 /// The next captured kernel gets another function, or an extra node of this
 /// type (-1: none) before it; with both it becomes a node of this type. A call
 /// of the library gets the extra node, or for another function no node at all.

@@ -8,6 +8,8 @@
 #include "lib/Base/Views.h"
 #include "lib/Base/Walk.h"
 
+#include <cassert>
+
 namespace aicf {
 
 static ViewDesc make(const ViewDesc &view, Span<const int64_t> shape,
@@ -27,9 +29,8 @@ std::optional<ViewDesc> reshaped(const ViewDesc &view,
     if (shape[i] == 1)
       continue;
     if (left == 1) {
-      if (loop == 0)
-        return std::nullopt; // more elements than there are
       --loop;
+      assert(loop >= 0 && "more elements than there are");
       left = walk.dims[loop];
       stride = walk.strides[loop];
     }
@@ -39,8 +40,7 @@ std::optional<ViewDesc> reshaped(const ViewDesc &view,
     left /= shape[i];
     stride *= shape[i];
   }
-  if (left != 1 || loop != 0)
-    return std::nullopt;
+  assert(left == 1 && loop == 0 && "fewer elements than there are");
   return make(view, shape, {strides, shape.size()}, view.offset);
 }
 

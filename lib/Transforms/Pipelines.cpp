@@ -51,13 +51,13 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 /// The whole step, still in `aicf`.
 static void buildStepPhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
-  pm.addPass(createHoistConstants());
   pm.addPass(createExpandHistory());
   if (options.mixedPrecision != MixedDType::None) {
     MixedPrecisionOptions mixed;
     mixed.dtype = options.mixedPrecision;
     pm.addPass(createMixedPrecision(mixed));
   }
+  pm.addPass(createHoistConstants()); // of the types that are computed in
   pm.addPass(createAutodiff());
   pm.addPass(createAppendOptimizer());
   pm.addPass(createReturnGradients());

@@ -1,9 +1,76 @@
 // RUN: aicf-opt %s --aicf-hoist-constants --verify-diagnostics
 
 // Tests that a plan is not asked to hold more than 64 MB: 64 rows of numbers take
-// up to 1 MB each, and a row that is there already takes nothing.
+// up to 1 MB each, and a row that is there already takes nothing, nor does one that
+// nobody reads.
 
-func.func @f() -> (tensor<131072xi64> {aicf.name = "y"}) {
+func.func @f() -> (
+    tensor<131072xi64> {aicf.name = "y0"},
+    tensor<131071xi64> {aicf.name = "y1"},
+    tensor<131070xi64> {aicf.name = "y2"},
+    tensor<131069xi64> {aicf.name = "y3"},
+    tensor<131068xi64> {aicf.name = "y4"},
+    tensor<131067xi64> {aicf.name = "y5"},
+    tensor<131066xi64> {aicf.name = "y6"},
+    tensor<131065xi64> {aicf.name = "y7"},
+    tensor<131064xi64> {aicf.name = "y8"},
+    tensor<131063xi64> {aicf.name = "y9"},
+    tensor<131062xi64> {aicf.name = "y10"},
+    tensor<131061xi64> {aicf.name = "y11"},
+    tensor<131060xi64> {aicf.name = "y12"},
+    tensor<131059xi64> {aicf.name = "y13"},
+    tensor<131058xi64> {aicf.name = "y14"},
+    tensor<131057xi64> {aicf.name = "y15"},
+    tensor<131056xi64> {aicf.name = "y16"},
+    tensor<131055xi64> {aicf.name = "y17"},
+    tensor<131054xi64> {aicf.name = "y18"},
+    tensor<131053xi64> {aicf.name = "y19"},
+    tensor<131052xi64> {aicf.name = "y20"},
+    tensor<131051xi64> {aicf.name = "y21"},
+    tensor<131050xi64> {aicf.name = "y22"},
+    tensor<131049xi64> {aicf.name = "y23"},
+    tensor<131048xi64> {aicf.name = "y24"},
+    tensor<131047xi64> {aicf.name = "y25"},
+    tensor<131046xi64> {aicf.name = "y26"},
+    tensor<131045xi64> {aicf.name = "y27"},
+    tensor<131044xi64> {aicf.name = "y28"},
+    tensor<131043xi64> {aicf.name = "y29"},
+    tensor<131042xi64> {aicf.name = "y30"},
+    tensor<131041xi64> {aicf.name = "y31"},
+    tensor<131040xi64> {aicf.name = "y32"},
+    tensor<131039xi64> {aicf.name = "y33"},
+    tensor<131038xi64> {aicf.name = "y34"},
+    tensor<131037xi64> {aicf.name = "y35"},
+    tensor<131036xi64> {aicf.name = "y36"},
+    tensor<131035xi64> {aicf.name = "y37"},
+    tensor<131034xi64> {aicf.name = "y38"},
+    tensor<131033xi64> {aicf.name = "y39"},
+    tensor<131032xi64> {aicf.name = "y40"},
+    tensor<131031xi64> {aicf.name = "y41"},
+    tensor<131030xi64> {aicf.name = "y42"},
+    tensor<131029xi64> {aicf.name = "y43"},
+    tensor<131028xi64> {aicf.name = "y44"},
+    tensor<131027xi64> {aicf.name = "y45"},
+    tensor<131026xi64> {aicf.name = "y46"},
+    tensor<131025xi64> {aicf.name = "y47"},
+    tensor<131024xi64> {aicf.name = "y48"},
+    tensor<131023xi64> {aicf.name = "y49"},
+    tensor<131022xi64> {aicf.name = "y50"},
+    tensor<131021xi64> {aicf.name = "y51"},
+    tensor<131020xi64> {aicf.name = "y52"},
+    tensor<131019xi64> {aicf.name = "y53"},
+    tensor<131018xi64> {aicf.name = "y54"},
+    tensor<131017xi64> {aicf.name = "y55"},
+    tensor<131016xi64> {aicf.name = "y56"},
+    tensor<131015xi64> {aicf.name = "y57"},
+    tensor<131014xi64> {aicf.name = "y58"},
+    tensor<131013xi64> {aicf.name = "y59"},
+    tensor<131012xi64> {aicf.name = "y60"},
+    tensor<131011xi64> {aicf.name = "y61"},
+    tensor<131010xi64> {aicf.name = "y62"},
+    tensor<131009xi64> {aicf.name = "y63"},
+    tensor<131072xi64> {aicf.name = "again"}, tensor<2016xi64> {aicf.name = "small"},
+    tensor<i64> {aicf.name = "one"}) {
   %0 = aicf.iota [131072] {axis = 0, dtype = i64}
   %1 = aicf.iota [131071] {axis = 0, dtype = i64}
   %2 = aicf.iota [131070] {axis = 0, dtype = i64}
@@ -70,7 +137,8 @@ func.func @f() -> (tensor<131072xi64> {aicf.name = "y"}) {
   %63 = aicf.iota [131009] {axis = 0, dtype = i64}
   %again = aicf.iota [131072] {axis = 0, dtype = i64}
   %small = aicf.iota [2016] {axis = 0, dtype = i64}
+  %unused = aicf.iota [131000] {axis = 0, dtype = i64}
   // expected-error @+1 {{'aicf.constant' op is one constant too many: they have 67108872 bytes, the limit of a plan is 67108864}}
   %one = aicf.constant dense<7> : tensor<i64>
-  return %0 : tensor<131072xi64>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %again, %small, %one : tensor<131072xi64>, tensor<131071xi64>, tensor<131070xi64>, tensor<131069xi64>, tensor<131068xi64>, tensor<131067xi64>, tensor<131066xi64>, tensor<131065xi64>, tensor<131064xi64>, tensor<131063xi64>, tensor<131062xi64>, tensor<131061xi64>, tensor<131060xi64>, tensor<131059xi64>, tensor<131058xi64>, tensor<131057xi64>, tensor<131056xi64>, tensor<131055xi64>, tensor<131054xi64>, tensor<131053xi64>, tensor<131052xi64>, tensor<131051xi64>, tensor<131050xi64>, tensor<131049xi64>, tensor<131048xi64>, tensor<131047xi64>, tensor<131046xi64>, tensor<131045xi64>, tensor<131044xi64>, tensor<131043xi64>, tensor<131042xi64>, tensor<131041xi64>, tensor<131040xi64>, tensor<131039xi64>, tensor<131038xi64>, tensor<131037xi64>, tensor<131036xi64>, tensor<131035xi64>, tensor<131034xi64>, tensor<131033xi64>, tensor<131032xi64>, tensor<131031xi64>, tensor<131030xi64>, tensor<131029xi64>, tensor<131028xi64>, tensor<131027xi64>, tensor<131026xi64>, tensor<131025xi64>, tensor<131024xi64>, tensor<131023xi64>, tensor<131022xi64>, tensor<131021xi64>, tensor<131020xi64>, tensor<131019xi64>, tensor<131018xi64>, tensor<131017xi64>, tensor<131016xi64>, tensor<131015xi64>, tensor<131014xi64>, tensor<131013xi64>, tensor<131012xi64>, tensor<131011xi64>, tensor<131010xi64>, tensor<131009xi64>, tensor<131072xi64>, tensor<2016xi64>, tensor<i64>
 }

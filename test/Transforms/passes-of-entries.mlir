@@ -8,6 +8,7 @@
 // RUN: aicf-opt %t/unsafe.mlir --aicf-check-capture-safety | FileCheck %s --check-prefix=UNSAFE
 // RUN: aicf-opt %t/illegal.mlir --aicf-return-gradients | FileCheck %s --check-prefix=NONE
 // RUN: not aicf-opt %t/blocks.mlir --aicf-return-gradients 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-hoist-constants 2>&1 | FileCheck %s --check-prefix=BLOCKS
 
 //--- helper.mlir
 // CHECK-LABEL: func.func private @helper

@@ -209,7 +209,7 @@ LogicalResult MatmulOp::check(Adaptor op, Report report) {
     return report() << "C3: K is " << ka << " in a, " << a << ", but " << kb
                     << " in b, " << b;
   auto batch = broadcastBatch(a.getShape(), b.getShape());
-  if (!batch || batch->size() + 2 > kMaxRank)
+  if (!batch)
     return report() << "C4: the dimensions in front of the matrices of " << a
                     << " and " << b << " do not broadcast";
   return success();

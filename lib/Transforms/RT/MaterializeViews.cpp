@@ -63,7 +63,7 @@ bool ViewMaterializer::hasKernelForView(CallOp call, unsigned operand) const {
       offsetsOf(call.getArgs(), call->getNumResults());
   for (auto [i, arg] : llvm::enumerate(call.getArgs())) {
     auto type = cast<RankedTensorType>(arg.getType());
-    bool isOther = i != operand && isView(arg);
+    bool isOther = i != operand;
     types.push_back(isOther ? withLayout(type, aicf::Layout::Dense) : type);
     offsets[i] = isOther ? 0 : offsets[i];
   }

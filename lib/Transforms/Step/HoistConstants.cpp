@@ -64,13 +64,14 @@ public:
   LogicalResult run() {
     IRMapping hoisted;
     for (Operation &op : llvm::make_early_inc_range(func.front())) {
-      auto constant = dyn_cast<ConstantOp>(op);
-      auto iota = dyn_cast<IotaOp>(op);
-      if (!constant && !iota)
+      if (!isa<ConstantOp, IotaOp>(op))
         continue;
+      if (op.use_empty()) {
+        dead.push_back(&op);
+        continue;
+      }
       OpBuilder builder(&op);
-      FailureOr<Value> value =
-          constant ? hoist(constant, builder) : hoist(iota, builder);
+      FailureOr<Value> value = hoist(&op, builder);
       if (failed(value))
         return failure();
       hoisted.map(op.getResult(0), *value);
@@ -101,38 +102,33 @@ private:
     return argument;
   }
 
-  FailureOr<Value> hoist(ConstantOp op, OpBuilder &builder) {
-    auto data = cast<DenseElementsAttr>(op.getValue());
-    auto type = cast<RankedTensorType>(data.getType());
-    if (!data.isSplat() || type.getRank() == 0)
-      return argumentOf(op, data);
-    FailureOr<Value> one = argumentOf(
-        op, data.resizeSplat(RankedTensorType::get({}, type.getElementType())));
-    if (failed(one))
+  /// What `op` makes, of an argument that holds as few numbers as say it: one
+  /// that repeats, or the row of an iota, turned along its dimension.
+  FailureOr<Value> hoist(Operation *op, OpBuilder &builder) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    DenseElementsAttr data;
+    SmallVector<int64_t> turned(type.getShape());
+    if (auto iota = dyn_cast<IotaOp>(op)) {
+      auto axis = int64_t(iota.getAxis());
+      data = countUp(RankedTensorType::get({type.getDimSize(axis)},
+                                           type.getElementType()));
+      turned.assign(type.getRank() - axis, 1);
+      turned.front() = type.getDimSize(axis);
+    } else {
+      data = cast<DenseElementsAttr>(cast<ConstantOp>(op).getValue());
+      if (data.isSplat()) {
+        data = data.resizeSplat(
+            RankedTensorType::get({}, type.getElementType()));
+        turned.clear();
+      }
+    }
+    FailureOr<Value> held = argumentOf(op, data);
+    if (failed(held))
       return failure();
-    return broadcast(builder, op.getLoc(), *one, type.getShape());
-  }
-
-  /// One row of numbers, turned along `axis`.
-  FailureOr<Value> hoist(IotaOp op, OpBuilder &builder) {
-    auto type = cast<RankedTensorType>(op.getY().getType());
-    int64_t axis = op.getAxis();
-    FailureOr<Value> row =
-        argumentOf(op, countUp(RankedTensorType::get({type.getDimSize(axis)},
-                                                     type.getElementType())));
-    if (failed(row))
-      return failure();
-    SmallVector<int64_t> turned(type.getRank() - axis, 1);
-    turned.front() = type.getDimSize(axis);
     Value x = builder.createOrFold<ReshapeOp>(
-        op.getLoc(), *row, builder.getDenseI64ArrayAttr(turned));
-    return broadcast(builder, op.getLoc(), x, type.getShape());
-  }
-
-  static Value broadcast(OpBuilder &builder, Location loc, Value x,
-                         ArrayRef<int64_t> shape) {
+        op->getLoc(), *held, builder.getDenseI64ArrayAttr(turned));
     return builder.createOrFold<BroadcastOp>(
-        loc, x, builder.getDenseI64ArrayAttr(shape));
+        op->getLoc(), x, builder.getDenseI64ArrayAttr(type.getShape()));
   }
 
   func::FuncOp func;

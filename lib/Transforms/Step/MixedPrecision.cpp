@@ -60,6 +60,8 @@ private:
   std::string derivedName(StringRef param) const {
     return (param + (narrow.isF16() ? ".f16" : ".bf16")).str();
   }
+  /// The numbers rounded now, and not by a cast in every step.
+  Value narrowed(ConstantOp constant);
   RankedTensorType narrowed(Value value) const {
     return cast<RankedTensorType>(value.getType()).clone(narrow);
   }
@@ -95,10 +97,29 @@ Value Narrower::narrowOf(Value old) {
     return known;
   if (!isF32(old))
     return wide.lookupOrDefault(old);
+  if (auto constant = old.getDefiningOp<ConstantOp>()) {
+    Value made = narrowed(constant);
+    thin.map(old, made);
+    return made;
+  }
   Value cast = CastOp::create(builder, old.getLoc(), wide.lookupOrDefault(old),
                               TypeAttr::get(narrow));
   thin.map(old, cast);
   return cast;
+}
+
+Value Narrower::narrowed(ConstantOp constant) {
+  auto data = cast<DenseElementsAttr>(constant.getValue());
+  auto round = [&](const APFloat &number) {
+    APFloat rounded = number;
+    bool isInexact = false;
+    rounded.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &isInexact);
+    return rounded.bitcastToAPInt();
+  };
+  return ConstantOp::create(
+      builder, constant.getLoc(),
+      cast<DenseFPElementsAttr>(data).mapValues(narrow, round));
 }
 
 Value Narrower::wideOf(Value old) {

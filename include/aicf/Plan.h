@@ -71,7 +71,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(DebugCounts)     /* the debug table is of another plan */                  \
   X(CallRules)       /* the primitives' own constraints */                     \
   X(CallWorkspace)   /* not one, too small, or more than the kernel takes */   \
-  X(CallWrites)      /* writes an input or hyper, or the same bytes twice */   \
+  X(CallWrites)      /* writes what is only read, or the same bytes twice */   \
   X(CallInplace)     /* reads and writes bytes where the op may not */         \
   X(CallAlignment)   /* the kernel needs better aligned values */              \
   X(StreamOrder)     /* cycles, unjoined streams, events */                    \

@@ -213,6 +213,35 @@ Plan makeConstantsPlan() {
   return plan;
 }
 
+Plan makeViewPlan(bool onTwoStreams) {
+  Plan plan;
+  PlanEntry entry;
+  entry.name = "turn";
+  entry.ioBytes = entry.tempBytes = 2 * 256;
+  addTensors(plan, entry,
+             {makeTensor("x", Role::Input, f32({3, 4}), 0),     // 0
+              makeTensor("y", Role::Output, f32({4, 3}), 256),  // 1
+              makeTensor("", Role::Temp, f32({3, 4}), 0),       // 2
+              makeTensor("", Role::Temp, f32({3, 4}), 256)});   // 3
+  entry.values.push_back({2, 0,
+                          TensorDesc::strided(DType::F32,
+                                              std::vector<int64_t>{4, 3},
+                                              std::vector<int64_t>{1, 4})});
+  entry.calls = {makeCall(OpKind::Relu, "relu_f32_v0", {0}, {2}),
+                 makeCall(OpKind::Relu, "relu_f32_v0", {2}, {3}),
+                 makeCall(OpKind::Copy, "copy_f32_v0", {4}, {1})};
+  if (onTwoStreams) { // joined by the same copy once more
+    entry.calls[0].signals = {1};
+    entry.calls[1].stream = 1;
+    entry.calls[1].waits = {1};
+    entry.calls[1].signals = {2};
+    entry.calls.push_back(entry.calls[2]);
+    entry.calls[3].waits = {2};
+  }
+  plan.entries = {entry};
+  return plan;
+}
+
 Plan makeTwoStreamPlan() {
   Plan plan;
   PlanEntry entry;
@@ -334,6 +363,8 @@ std::vector<NamedPlan> samplePlans() {
   std::vector<NamedPlan> plans = {{"train", makeTrainPlan()},
                                   {"two-streams", makeTwoStreamPlan()},
                                   {"constants", makeConstantsPlan()},
+                                  {"views", makeViewPlan()},
+                                  {"views-streams", makeViewPlan(true)},
                                   {"inits", makeInitPlan()}};
   for (const KindRow &row : allCallRows())
     for (DeviceKind device : kDeviceKinds) {

@@ -27,6 +27,10 @@ Plan makeTwoStreamPlan();
 /// An entry that adds a constant to its input, returns a constant of i1 and
 /// keeps an input of i1 as a state.
 Plan makeConstantsPlan();
+/// relu makes a temp, which another relu reads as it is and a copy as its
+/// transpose; those two may be on two streams. The entry's values: 0 x, 1 y [4, 3],
+/// 2 the temp [3, 4], 3 what the second relu makes, 4 the view.
+Plan makeViewPlan(bool onTwoStreams = false);
 /// Every initialiser and dtype in the persistent segment, one copy each.
 Plan makeInitPlan();
 

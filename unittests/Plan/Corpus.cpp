@@ -31,6 +31,7 @@ std::vector<CorpusCase> makeCorpus() {
   builder.addInitializers();
   builder.addDerived();
   builder.addConstants();
+  builder.addViews();
   builder.addValues();
   builder.addSegments();
   builder.addCalls();

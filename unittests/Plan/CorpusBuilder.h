@@ -15,8 +15,8 @@
 namespace aicf::test {
 
 /// Makes the cases. The functions of a topic are in CorpusForm.cpp (what no
-/// Plan struct serializes to), CorpusMemory.cpp (buffers and values) and
-/// CorpusCalls.cpp (calls, bodies, their order).
+/// Plan struct serializes to), CorpusMemory.cpp (buffers and values),
+/// CorpusViews.cpp and CorpusCalls.cpp (calls, bodies, their order).
 class CorpusBuilder {
 public:
   std::vector<CorpusCase> cases;
@@ -46,6 +46,7 @@ public:
   void addInitializers();
   void addDerived();
   void addConstants();
+  void addViews();
   void addValues();
   void addSegments();
   void addCalls();

@@ -1,0 +1,85 @@
+//===- CorpusViews.cpp - wrong views --------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Changes of makeViewPlan(), which is right as it is.
+//===----------------------------------------------------------------------===//
+
+#include "unittests/Plan/CorpusBuilder.h"
+
+namespace aicf::test {
+
+void CorpusBuilder::addViews() {
+  auto change = [this](PlanError expected, const char *what,
+                       const std::function<void(PlanEntry &)> &change,
+                       const char *text = "") {
+    Plan plan = makeViewPlan();
+    change(plan.entries[0]);
+    addBytes(expected, what, plan.serialize(), text);
+  };
+  auto strides = [](PlanEntry &e) -> int64_t * {
+    return e.values[4].desc.strides.at;
+  };
+  auto view = [](PlanEntry &e) -> TensorDesc & { return e.values[4].desc; };
+  change(PlanError::ValueLayout, "few-strides",
+         [=](PlanEntry &e) { view(e).strides.size = 1; });
+  change(PlanError::ValueLayout, "strides-of-a-dense-tensor",
+         [=](PlanEntry &e) {
+           strides(e)[0] = 3;
+           strides(e)[1] = 1;
+         });
+  change(PlanError::ValueLayout, "stride-of-one-index", [=](PlanEntry &e) {
+    view(e).dims[0] = 1;
+  });
+  change(PlanError::ValueLayout, "strides-of-a-dense-value",
+         [=](PlanEntry &e) { e.values[3].desc.strides = view(e).strides; });
+  change(PlanError::ValueWhole, "view-for-all", [=](PlanEntry &e) {
+    e.values[1].desc = TensorDesc::strided(DType::F32,
+                                           std::vector<int64_t>{4, 3},
+                                           std::vector<int64_t>{0, 1});
+  });
+  change(PlanError::ValueRange, "view-beyond",
+         [=](PlanEntry &e) { strides(e)[1] = 5; });
+  change(PlanError::ValueRange, "view-beyond-by-its-offset",
+         [=](PlanEntry &e) { e.values[4].byteOffset = 4; });
+  change(PlanError::ValueShape, "strides-overflow",
+         [=](PlanEntry &e) { strides(e)[1] = INT64_MAX / 2; });
+  change(
+      PlanError::CallKid, "view-of-a-dense-kernel",
+      [=](PlanEntry &e) {
+        e.calls[2] = makeCall(OpKind::Relu, "relu_f32_v0", {4}, {1});
+      },
+      "relu_f32_v0");
+  // A result is dense, and never repeats.
+  change(PlanError::CallKid, "result-with-strides", [=](PlanEntry &e) {
+    e.calls[1] = makeCall(OpKind::Copy, "copy_f32_v0", {1}, {4});
+  });
+  change(PlanError::CallKid, "result-that-repeats", [=](PlanEntry &e) {
+    strides(e)[0] = 0;
+    e.calls[1] = makeCall(OpKind::Copy, "copy_f32_v0", {1}, {4});
+  });
+  // In place are the same bytes in the same order.
+  change(
+      PlanError::CallInplace, "in-another-order",
+      [=](PlanEntry &e) {
+        e.values.push_back({2, 0, TensorDesc(DType::F32, {4, 3})});
+        e.calls[1] = makeCall(OpKind::Copy, "copy_f32_v0", {4}, {5});
+      },
+      "share bytes");
+  Plan race = makeViewPlan(/*onTwoStreams=*/true);
+  race.entries[0].calls[1].outs = {2}; // in place, while the copy reads the view
+  addBytes(PlanError::UnorderedAccess, "of-a-view-and-its-base",
+           race.serialize());
+  change(PlanError::ReadBeforeWrite, "view-of-nothing", [](PlanEntry &e) {
+    e.calls.erase(e.calls.begin(), e.calls.begin() + 2);
+  });
+  // A buffer lives as long as the last view of it is read.
+  change(PlanError::LiveOverlap, "of-a-base-that-is-seen", [](PlanEntry &e) {
+    e.tempBytes = 256;
+    e.buffers[3].offset = 0;
+  });
+}
+
+} // namespace aicf::test

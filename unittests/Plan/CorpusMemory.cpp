@@ -75,6 +75,20 @@ void CorpusBuilder::addTypes() {
   });
   add(PlanError::ValueShape, "above-int",
       [=](Plan &p) { firstDesc(p).dims[0] = int64_t(INT32_MAX) + 1; });
+  const std::pair<const char *, size_t> halves[] = {{"half-a-stride", 3},
+                                                    {"nine-strides", 18}};
+  for (auto [what, count] : halves)
+    addBytes(PlanError::ValueLayout, what,
+             build([count = count](FlatBufferBuilder &b) {
+               auto shape = b.CreateVector(std::vector<uint32_t>{2, 3});
+               auto strides = b.CreateVector(std::vector<uint32_t>(count, 1));
+               std::vector<flatbuffers::Offset<fb::Value>> values = {
+                   fb::CreateValue(b, 0, 0, 0, shape, 0, strides)};
+               PlanFields plan = PlanFields::empty(b);
+               plan.values = b.CreateVector(values);
+               return plan.create(b);
+             }),
+             "halves, expected an even number up to 16");
   addBytes(PlanError::ValueShape, "rank-9", build([](FlatBufferBuilder &b) {
              std::vector<flatbuffers::Offset<fb::Value>> values = {
                  fb::CreateValue(b, 0, 0, 0,

@@ -285,6 +285,31 @@ TEST(Plan, OfVersion3AreTakenApart) {
   EXPECT_GT(plans, 10u);
 }
 
+/// As they were written: fields that came later are absent.
+TEST(Plan, OfEveryVersionAreRead) {
+  namespace fs = std::filesystem;
+  size_t read = 0;
+  for (const auto &file :
+       fs::recursive_directory_iterator(AICF_SOURCE_DIR "/test/plans")) {
+    if (file.path().extension() != ".plan")
+      continue;
+    StatusOr<Plan> plan = Plan::load(file.path().string());
+    EXPECT_TRUE(plan.ok()) << plan.status().toString();
+    ++read;
+  }
+  EXPECT_GE(read, 25u);
+}
+
+TEST(Plan, BitsMayStartAsZeroOrOne) {
+  for (double value : {0.0, 1.0}) {
+    Plan plan = makeConstantsPlan();
+    plan.buffers[2].init = InitKind::Constant;
+    plan.buffers[2].initValue = value;
+    Status status = Plan::parse(plan.serialize()).status();
+    EXPECT_TRUE(status.ok()) << value << ": " << status.toString();
+  }
+}
+
 TEST(Plan, DumpsTheVersionOfTheFile) {
   std::vector<uint8_t> bytes = makeTrainPlan().serialize();
   StatusOr<Plan> plan = Plan::parse(bytes);

@@ -17,6 +17,8 @@ std::vector<RuleCase> gemmRuleCases() {
        attr(&BatchedGemmAttrs::transB, -1), "transB"},
       {"batched_gemm NN", "C1", Code::ShapeMismatch, in("a", {3, 3})},
       {"batched_gemm NN", "C1", Code::ShapeMismatch, in("b", {3, 6})},
+      {"batched_gemm NN", "C1", Code::ShapeMismatch,
+       both(in("a", {3, 4}), in("b", {4, 6})), "operand 0 (a)"},
       {"batched_gemm NN", "C2", Code::DTypeMismatch, in("b", F64)},
       {"batched_gemm NN", "C2", Code::DTypeMismatch, out("c", F64)},
       {"batched_gemm NN", "C3", Code::ShapeMismatch, in("b", {3, 4, 6})},

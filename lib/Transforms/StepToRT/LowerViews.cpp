@@ -97,11 +97,9 @@ private:
     int64_t axis = -1, repeated = 0;
     TensorDesc desc = rt::toTensorDesc(value.getType());
     for (size_t i = 0; i < desc.rank && !desc.isDense(); ++i) {
-      if (desc.dims[i] == 1)
-        continue;
-      if (desc.stride(i) == 0)
+      if (desc.stride(i) == 0) // dimensions of 1 among them
         ++repeated;
-      else if (axis >= 0 || desc.stride(i) != 1)
+      else if (desc.stride(i) != 1)
         return -1;
       else
         axis = int64_t(i);

@@ -100,3 +100,10 @@ func.func @data_size(%c: tensor<262145xf32> {aicf.role = "constant", aicf.name =
 func.func @data_text(%c: tensor<2xf32> {aicf.role = "constant", aicf.name = "c", aicf.data = "1, 2"}) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{'aicf.data' must be dense elements of 'tensor<2xi8>'}}
+func.func @data_element(%c: tensor<2xi8> {aicf.role = "constant", aicf.name = "c", aicf.data = dense<1> : tensor<2xi8>}) {
+  return
+}

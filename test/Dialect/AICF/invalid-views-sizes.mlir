@@ -65,10 +65,3 @@ func.func @kept(%x: tensor<4x1xf32>, %i: tensor<4x1xi32>) {
   %r = aicf.reshape %z to [12] : tensor<4x3xf32>
   return
 }
-
-// -----
-
-// expected-error @+1 {{'aicf.data' must be dense elements of 'tensor<2xi8>'}}
-func.func @data_type(%c: tensor<2xi8> {aicf.role = "constant", aicf.name = "c", aicf.data = dense<1> : tensor<2xi8>}) {
-  return
-}

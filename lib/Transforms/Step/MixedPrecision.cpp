@@ -97,15 +97,14 @@ Value Narrower::narrowOf(Value old) {
     return known;
   if (!isF32(old))
     return wide.lookupOrDefault(old);
-  if (auto constant = old.getDefiningOp<ConstantOp>()) {
-    Value made = narrowed(constant);
-    thin.map(old, made);
-    return made;
-  }
-  Value cast = CastOp::create(builder, old.getLoc(), wide.lookupOrDefault(old),
-                              TypeAttr::get(narrow));
-  thin.map(old, cast);
-  return cast;
+  auto constant = old.getDefiningOp<ConstantOp>();
+  Value made = constant ? narrowed(constant)
+                        : CastOp::create(builder, old.getLoc(),
+                                         wide.lookupOrDefault(old),
+                                         TypeAttr::get(narrow))
+                              .getY();
+  thin.map(old, made);
+  return made;
 }
 
 Value Narrower::narrowed(ConstantOp constant) {

@@ -189,8 +189,8 @@ public:
   uint16_t major = kPlanMajor, minor = kPlanMinor;
   DeviceKind device = DeviceKind::CPU;
   uint64_t persistentBytes = 0;
-  /// Params, states, hypers and constants, which all entries share; and of each the value
-  /// that is all of it.
+  /// Params, states, hypers and constants, which all entries share; and of each
+  /// the value that is all of it.
   std::vector<PlanBuffer> buffers;
   std::vector<PlanValue> values;
   std::vector<PlanEntry> entries;

@@ -27,12 +27,13 @@ TensorDesc toDenseDesc(mlir::RankedTensorType type);
 mlir::RankedTensorType toDenseType(mlir::MLIRContext *context,
                                    const TensorDesc &desc);
 
-/// The elements one behind the other, as a plan holds them: of an ABI type.
+/// Returns the elements in row-major order, as a plan holds them. Their type is one
+/// of the ABI's.
 std::vector<uint8_t> bytesOf(mlir::DenseElementsAttr elements);
-/// The reverse; `bytes` are as many as `type` takes.
+/// Makes elements of such bytes. There are as many as `type` takes.
 mlir::DenseElementsAttr elementsOf(mlir::RankedTensorType type,
                                    const std::vector<uint8_t> &bytes);
-/// 0, 1, ... in a tensor of rank 1.
+/// Makes the numbers 0, 1, 2, ... in a tensor of rank 1.
 mlir::DenseElementsAttr countUp(mlir::RankedTensorType type);
 
 } // namespace aicf

@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Known when a step is compiled. --aicf-hoist-constants makes arguments of role
-// constant of them; below they are persistent buffers that nobody writes.
+// Numbers that are known when a step is compiled. --aicf-hoist-constants makes
+// arguments of role constant of them. In a plan they are persistent buffers that
+// nobody writes.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_CONSTANT_OPS_TD
 #define AICF_CONSTANT_OPS_TD

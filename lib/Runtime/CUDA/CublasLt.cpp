@@ -52,9 +52,9 @@ cudaDataType_t cudaTypeOf(DType dtype) {
 }
 
 /// Returns what every matrix of a tensor is aligned to, in bytes; `of` is the
-/// tensor's offset. A kernel that reads pairs of elements reads one behind a row of
-/// an odd length, if the row's start says that it may: behind the last row of a
-/// view there may be no memory. So the length counts, where rows are apart.
+/// tensor's offset. The library has kernels that read pairs of elements. They
+/// read one element too many in a row of an odd length, and there may be no
+/// memory behind the last row of a view. So the length of a row counts, too.
 uint32_t alignmentOf(const TensorView &view, const Batches &batches,
                      int64_t Batches::Offsets::*of) {
   auto bits = reinterpret_cast<uintptr_t>(view.start()) | 256;

@@ -13,7 +13,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ._dtypes import dtype_name
-from ._runtime import MAX_CONSTANT_BYTES
+from ._runtime import MAX_CONSTANT_BYTES, MAX_RANK
 from ._tracing import current_trace, emit1, trace_error
 
 if TYPE_CHECKING:
@@ -44,38 +44,46 @@ class Large:
 _large: weakref.WeakValueDictionary[str, Large] = weakref.WeakValueDictionary()
 
 
-def elements(value: Any) -> Any:
-    """An array as an attribute. Raises TraceError."""
+def _dense(value: Any) -> Any:
+    """As an array that a plan may hold: little-endian, of an element type that we have.
+    Raises TraceError."""
     import numpy as np
-
-    from . import _compiler
     try:
         array = np.asarray(value)
-        name = dtype_name(array.dtype)
+        dtype_name(array.dtype)
     except (TypeError, ValueError) as error:
         trace_error("a constant: %s" % error)
-    if 0 in array.shape or array.ndim > 8:
-        trace_error("a constant of shape %s: expected up to 8 dimensions of 1 or more"
-                    % (array.shape,))
-    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    first = array.reshape(-1)[:1].tobytes()
-    data = array.tobytes()
-    if len(data) > MAX_CONSTANT_BYTES and data == first * array.size:
-        data = first  # one number that repeats
-    return _compiler.Elements(list(np.shape(value)), name, data)
+    if 0 in array.shape or array.ndim > MAX_RANK:
+        trace_error("a constant of shape %s: expected up to %d dimensions of 1 or more"
+                    % (array.shape, MAX_RANK))
+    return np.asarray(array, array.dtype.newbyteorder("<"))
 
 
-def constant(array: Any) -> Tensor:
+def _is_large(array: Any) -> bool:
+    """Whether a plan cannot hold it: one number that repeats is held as one."""
+    bits = array.reshape(-1).view("u%d" % array.itemsize)
+    return array.nbytes > MAX_CONSTANT_BYTES and bool(bits.min() != bits.max())
+
+
+def elements(value: Any) -> Any:
+    """An array as an attribute. Raises TraceError."""
+    from . import _compiler
+    array = _dense(value)
+    is_one = array.nbytes > MAX_CONSTANT_BYTES and not _is_large(array)
+    data = array.reshape(-1)[:1] if is_one else array
+    return _compiler.Elements(list(array.shape), dtype_name(array.dtype), data.tobytes())
+
+
+def constant(value: Any) -> Tensor:
     """A NumPy array, of the element type that it has, as a traced tensor.
 
     Up to 1 MB is a constant of the plan. A larger one is a state that the program
     writes when it starts, and that its checkpoints hold. Raises TraceError.
     """
-    value = elements(array)
-    if value.bytes <= MAX_CONSTANT_BYTES:
-        return emit1("aicf.constant", [], {"value": value})
-    import numpy as np
-    kept = np.array(array)
+    array = _dense(value)
+    if not _is_large(array):
+        return emit1("aicf.constant", [], {"value": elements(array)})
+    kept = array.copy(order="C")  # as the program writes it
     kept.flags.writeable = False
     text = "%s%s" % (kept.shape, kept.dtype.str)
     digest = hashlib.sha256(text.encode() + kept.tobytes()).hexdigest()[:32]
@@ -93,8 +101,11 @@ def constant_beside(array: Any, dtype: str) -> Tensor:
     kind = array.dtype.kind
     if dtype in FLOATS and kind in "fiub":
         narrow = {"f16": "f2", "f64": "f8"}.get(dtype, "f4")
-        made = constant(np.asarray(array).astype(narrow))
-        return made.astype(dtype)
+        with np.errstate(over="ignore"):  # said below
+            made = np.asarray(array).astype(narrow)
+        if (np.isinf(made) & np.isfinite(array)).any():
+            trace_error("the array has finite numbers that are infinite in %s" % dtype)
+        return constant(made).astype(dtype)
     if dtype in INTEGERS and kind in "iu":
         limits = np.iinfo("i4" if dtype == "i32" else "i8")
         if array.size and (array.min() < limits.min or array.max() > limits.max):

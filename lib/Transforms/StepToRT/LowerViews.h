@@ -110,7 +110,8 @@ public:
 
 private:
   void remarkCopy(llvm::ArrayRef<int64_t> shape) {
-    auto func = builder.getBlock()->getParent()->getParentOfType<mlir::func::FuncOp>();
+    auto func = llvm::cast<mlir::func::FuncOp>(
+        builder.getBlock()->getParentOp());
     if (auto remark = mlir::remark::missed(
             loc, remarkOf("LowerToRT", func.getSymName())))
       remark << "a reshape needs a copy of " + seen.desc.toString() +

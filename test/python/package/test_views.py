@@ -417,6 +417,30 @@ def test_a_large_constant_is_a_state(tmp_path):
     np.testing.assert_array_equal(loaded(x), x - model.table)
 
 
+BIG = RANDOM.standard_normal((600, 700)).astype(np.float32)
+
+
+@pytest.mark.parametrize("table", [BIG.T, BIG.astype(">f4"), BIG[:, ::-1], BIG[::2],
+                                   np.asfortranarray(BIG), BIG[:3, ::5], BIG[:3].T],
+                         ids=lambda t: "%s%s" % (t.shape, t.strides))
+def test_arrays_may_lie_in_any_order(table):
+    entry = aicf.compile(lambda x: x * table, {"x": table.shape})
+    np.testing.assert_array_equal(entry(np.ones(table.shape, np.float32)), table)
+    alone = aicf.compile(lambda x: (aicf.concat([x, table]), ops.concat([table], axis=0)),
+                         {"x": table.shape})
+    np.testing.assert_array_equal(alone(np.zeros(table.shape, np.float32))[1], table)
+
+
+def test_numbers_that_the_type_does_not_have():
+    traced_fails(lambda x: x + np.array([1e300, 1.0]), "infinite in f32", x=(2,))
+    traced_fails(lambda x: x * np.array([1e5, 1.0]), "infinite in f16",
+                 x=aicf.spec((2,), "f16"))
+    traced_fails(lambda n: n + np.array([2**40, 1]), "no i32 has",
+                 n=aicf.spec((2,), "i32"))
+    infinite = evaluate(lambda x: x + np.array([np.inf, 1]), x=np.ones(2, np.float32))
+    assert np.isinf(infinite[0]) and infinite[1] == 2
+
+
 def test_one_number_takes_no_megabyte():
     entry = aicf.compile(lambda x: x + np.full((1000, 1000), 0.5, np.float32),
                          {"x": (1000, 1000)})

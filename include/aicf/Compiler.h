@@ -106,6 +106,16 @@ struct LowerToBackendOptions
   void addToCommandLine(llvm::cl::OptionCategory &category);
 };
 
+namespace step {
+/// An aicf.map that computes `element` for each element of the operands. `body`
+/// says how: its arguments are the elements as 0-d tensors, its ops pointwise ops
+/// of aicf on them. Fails with a diagnostic where an op is not pointwise.
+mlir::FailureOr<mlir::Value> buildMap(mlir::OpBuilder &builder,
+                                      mlir::Location loc,
+                                      mlir::ValueRange operands,
+                                      mlir::Block &body, mlir::Value element);
+} // namespace step
+
 /// From now on the passes' remarks (category "aicf": what was fused, copied and
 /// chosen, and why) are diagnostics of `context`, as with aicf-opt's
 /// --remarks-filter=aicf.

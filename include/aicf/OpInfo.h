@@ -17,18 +17,21 @@
 namespace aicf {
 
 enum class Presence : uint8_t { Plain, Optional, Variadic };
-enum class ElementTypes : uint8_t { Any, Float, Int, I32 };
+enum class ElementTypes : uint8_t { Any, Float, Int, I32, Bool, Number };
 enum class TypeRule : uint8_t {
   Checked,
   Like,
   ScalarOf,
   WideScalarOf,
   RowsOf,
+  BoolLike,
   ScalarI32
 };
 enum class Range : uint8_t {
   Any,
+  NotNaN,
   Finite,
+  Positive,
   NonNegative,
   AtLeastOne,
   BelowOne,

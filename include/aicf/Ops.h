@@ -79,9 +79,90 @@ enum class OpKind : uint16_t {
   Pad = 67,
   Concat = 68,
   BatchedGemm = 69,
+  Exp = 70,
+  ExpBwd = 71,
+  Expm1 = 72,
+  Expm1Bwd = 73,
+  Log = 74,
+  LogBwd = 75,
+  Log1p = 76,
+  Log1pBwd = 77,
+  Sqrt = 78,
+  SqrtBwd = 79,
+  Rsqrt = 80,
+  RsqrtBwd = 81,
+  Square = 82,
+  SquareBwd = 83,
+  Sin = 84,
+  SinBwd = 85,
+  Cos = 86,
+  CosBwd = 87,
+  PowScalar = 88,
+  PowScalarBwd = 89,
+  Neg = 90,
+  Abs = 91,
+  AbsBwd = 92,
+  Sign = 93,
+  Floor = 94,
+  Ceil = 95,
+  Round = 96,
+  Clamp = 97,
+  ClampBwd = 98,
+  AddScalar = 99,
+  Div = 100,
+  Maximum = 101,
+  Minimum = 102,
+  MaximumBwd = 103,
+  Pow = 104,
+  PowBaseBwd = 105,
+  PowExponentBwd = 106,
+  Equal = 107,
+  NotEqual = 108,
+  Less = 109,
+  LessEqual = 110,
+  EqualScalar = 111,
+  NotEqualScalar = 112,
+  LessScalar = 113,
+  LessEqualScalar = 114,
+  GreaterScalar = 115,
+  GreaterEqualScalar = 116,
+  LogicalAnd = 117,
+  LogicalOr = 118,
+  LogicalXor = 119,
+  LogicalNot = 120,
+  Where = 121,
+  MaskedFill = 122,
+  Elu = 123,
+  EluBwd = 124,
+  Selu = 125,
+  SeluBwd = 126,
+  LeakyRelu = 127,
+  LeakyReluBwd = 128,
+  Hardtanh = 129,
+  HardtanhBwd = 130,
+  Hardswish = 131,
+  HardswishBwd = 132,
+  Softplus = 133,
+  SoftplusBwd = 134,
+  Mish = 135,
+  MishBwd = 136,
+  LogSigmoid = 137,
+  LogSigmoidBwd = 138,
+  Prelu = 139,
+  PreluBwd = 140,
+  Pick = 141,
+  PickBwd = 142,
+  Embedding = 143,
+  EmbeddingBwd = 144,
+  Cumsum = 145,
+  LogSoftmax = 146,
+  LogSoftmaxBwd = 147,
+  Uniform = 148,
+  Normal = 149,
+  AdamL2Step = 150,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 70;
+inline constexpr uint16_t kNumOpKinds = 151;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -306,6 +387,178 @@ struct BatchedGemmAttrs {
 };
 static_assert(sizeof(BatchedGemmAttrs) == 8);
 
+/// pow_scalar (fourcc POWS): "<d".
+struct PowScalarAttrs {
+  double exponent;
+};
+static_assert(sizeof(PowScalarAttrs) == 8);
+
+/// pow_scalar_bwd (fourcc POWB): "<d".
+struct PowScalarBwdAttrs {
+  double exponent;
+};
+static_assert(sizeof(PowScalarBwdAttrs) == 8);
+
+/// clamp (fourcc CLMP): "<dd".
+struct ClampAttrs {
+  double min;
+  double max;
+};
+static_assert(sizeof(ClampAttrs) == 16);
+
+/// clamp_bwd (fourcc CLMB): "<dd".
+struct ClampBwdAttrs {
+  double min;
+  double max;
+};
+static_assert(sizeof(ClampBwdAttrs) == 16);
+
+/// add_scalar (fourcc ADDS): "<d".
+struct AddScalarAttrs {
+  double value;
+};
+static_assert(sizeof(AddScalarAttrs) == 8);
+
+/// equal_scalar (fourcc EQSC): "<d".
+struct EqualScalarAttrs {
+  double value;
+};
+static_assert(sizeof(EqualScalarAttrs) == 8);
+
+/// not_equal_scalar (fourcc NESC): "<d".
+struct NotEqualScalarAttrs {
+  double value;
+};
+static_assert(sizeof(NotEqualScalarAttrs) == 8);
+
+/// less_scalar (fourcc LTSC): "<d".
+struct LessScalarAttrs {
+  double value;
+};
+static_assert(sizeof(LessScalarAttrs) == 8);
+
+/// less_equal_scalar (fourcc LESC): "<d".
+struct LessEqualScalarAttrs {
+  double value;
+};
+static_assert(sizeof(LessEqualScalarAttrs) == 8);
+
+/// greater_scalar (fourcc GTSC): "<d".
+struct GreaterScalarAttrs {
+  double value;
+};
+static_assert(sizeof(GreaterScalarAttrs) == 8);
+
+/// greater_equal_scalar (fourcc GESC): "<d".
+struct GreaterEqualScalarAttrs {
+  double value;
+};
+static_assert(sizeof(GreaterEqualScalarAttrs) == 8);
+
+/// masked_fill (fourcc MFIL): "<di".
+struct MaskedFillAttrs {
+  double value;
+  int32_t inverted;
+};
+static_assert(sizeof(MaskedFillAttrs) == 12);
+
+/// elu (fourcc ELU0): "<d".
+struct EluAttrs {
+  double alpha;
+};
+static_assert(sizeof(EluAttrs) == 8);
+
+/// elu_bwd (fourcc ELUB): "<d".
+struct EluBwdAttrs {
+  double alpha;
+};
+static_assert(sizeof(EluBwdAttrs) == 8);
+
+/// leaky_relu (fourcc LRLU): "<d".
+struct LeakyReluAttrs {
+  double slope;
+};
+static_assert(sizeof(LeakyReluAttrs) == 8);
+
+/// leaky_relu_bwd (fourcc LRLB): "<d".
+struct LeakyReluBwdAttrs {
+  double slope;
+};
+static_assert(sizeof(LeakyReluBwdAttrs) == 8);
+
+/// hardtanh (fourcc HTAN): "<dd".
+struct HardtanhAttrs {
+  double min;
+  double max;
+};
+static_assert(sizeof(HardtanhAttrs) == 16);
+
+/// hardtanh_bwd (fourcc HTNB): "<dd".
+struct HardtanhBwdAttrs {
+  double min;
+  double max;
+};
+static_assert(sizeof(HardtanhBwdAttrs) == 16);
+
+/// softplus (fourcc SFPL): "<dd".
+struct SoftplusAttrs {
+  double beta;
+  double threshold;
+};
+static_assert(sizeof(SoftplusAttrs) == 16);
+
+/// softplus_bwd (fourcc SFPB): "<dd".
+struct SoftplusBwdAttrs {
+  double beta;
+  double threshold;
+};
+static_assert(sizeof(SoftplusBwdAttrs) == 16);
+
+/// pick_bwd (fourcc PICB): "<q".
+struct PickBwdAttrs {
+  int64_t size;
+};
+static_assert(sizeof(PickBwdAttrs) == 8);
+
+/// embedding_bwd (fourcc EMBB): "<qq".
+struct EmbeddingBwdAttrs {
+  int64_t rows;
+  int64_t padding;
+};
+static_assert(sizeof(EmbeddingBwdAttrs) == 16);
+
+/// cumsum (fourcc CUMS): "<qi".
+struct CumsumAttrs {
+  int64_t axis;
+  int32_t reversed;
+};
+static_assert(sizeof(CumsumAttrs) == 12);
+
+/// uniform (fourcc UNIF): "<ddq".
+struct UniformAttrs {
+  double low;
+  double high;
+  int64_t seed;
+};
+static_assert(sizeof(UniformAttrs) == 24);
+
+/// normal (fourcc NORM): "<ddq".
+struct NormalAttrs {
+  double mean;
+  double std;
+  int64_t seed;
+};
+static_assert(sizeof(NormalAttrs) == 24);
+
+/// adam_l2_step (fourcc ADL2): "<dddd".
+struct AdamL2StepAttrs {
+  double beta1;
+  double beta2;
+  double eps;
+  double weight_decay;
+};
+static_assert(sizeof(AdamL2StepAttrs) == 32);
+
 #pragma pack(pop)
 
 // clang-format off
@@ -322,15 +575,15 @@ inline constexpr TieInfo kReluTies[] = {{0, 0}};
 inline constexpr OperandInfo kReluBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"saved", Presence::Plain, ElementTypes::Float, 0}};
 inline constexpr ResultInfo kReluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kReluBwdTies[] = {{0, 0}, {0, 1}};
-inline constexpr OperandInfo kAddOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr OperandInfo kAddOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
 inline constexpr ResultInfo kAddResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kAddTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kCopyOperands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
 inline constexpr ResultInfo kCopyResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr OperandInfo kCopySavedOperands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
 inline constexpr ResultInfo kCopySavedResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
-inline constexpr OperandInfo kCastOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
-inline constexpr ResultInfo kCastResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr OperandInfo kCastOperands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kCastResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Checked, 0}};
 inline constexpr OperandInfo kMseLossOperands[] = {{"pred", Presence::Plain, ElementTypes::Float, -1}, {"target", Presence::Plain, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kMseLossResults[] = {{"loss", Presence::Plain, ElementTypes::Any, TypeRule::ScalarOf, 1}};
 inline constexpr OperandInfo kMseGradOperands[] = {{"pred", Presence::Plain, ElementTypes::Float, -1}, {"target", Presence::Plain, ElementTypes::Float, -1}, {"loss_scale", Presence::Optional, ElementTypes::Float, -1}};
@@ -392,17 +645,17 @@ inline constexpr OperandInfo kSoftmaxCrossEntropyGradOperands[] = {{"logits", Pr
 inline constexpr ResultInfo kSoftmaxCrossEntropyGradResults[] = {{"dlogits", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kSoftmaxCrossEntropyGradFields[] = {{"label_smoothing", 'd', 0, Range::BelowOne, true, 0.0}, {"ignore_index", 'q', 8, Range::Any, true, -100}};
 inline constexpr TieInfo kSoftmaxCrossEntropyGradTies[] = {{0, 0}};
-inline constexpr OperandInfo kMulOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr OperandInfo kMulOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
 inline constexpr ResultInfo kMulResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kMulTies[] = {{0, 0}, {0, 1}};
-inline constexpr OperandInfo kSubOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr OperandInfo kSubOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
 inline constexpr ResultInfo kSubResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kSubTies[] = {{0, 0}, {0, 1}};
-inline constexpr OperandInfo kScaleOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr OperandInfo kScaleOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
 inline constexpr ResultInfo kScaleResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kScaleFields[] = {{"factor", 'd', 0, Range::Finite, false, 0}};
 inline constexpr TieInfo kScaleTies[] = {{0, 0}};
-inline constexpr OperandInfo kFillLikeOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr OperandInfo kFillLikeOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
 inline constexpr ResultInfo kFillLikeResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kFillLikeFields[] = {{"value", 'd', 0, Range::Finite, false, 0}};
 inline constexpr TieInfo kFillLikeTies[] = {{0, 0}};
@@ -497,6 +750,259 @@ inline constexpr FieldInfo kConcatFields[] = {{"axis", 'q', 0, Range::Any, false
 inline constexpr OperandInfo kBatchedGemmOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kBatchedGemmResults[] = {{"c", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
 inline constexpr FieldInfo kBatchedGemmFields[] = {{"transA", 'i', 0, Range::ZeroOrOne, true, false}, {"transB", 'i', 4, Range::ZeroOrOne, true, false}};
+inline constexpr OperandInfo kExpOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kExpResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kExpTies[] = {{0, 0}};
+inline constexpr OperandInfo kExpBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kExpBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kExpBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kExpm1Operands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kExpm1Results[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kExpm1Ties[] = {{0, 0}};
+inline constexpr OperandInfo kExpm1BwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kExpm1BwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kExpm1BwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLogOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLogResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogTies[] = {{0, 0}};
+inline constexpr OperandInfo kLogBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLogBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLog1pOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLog1pResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLog1pTies[] = {{0, 0}};
+inline constexpr OperandInfo kLog1pBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLog1pBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLog1pBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSqrtOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kSqrtResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSqrtTies[] = {{0, 0}};
+inline constexpr OperandInfo kSqrtBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kSqrtBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSqrtBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kRsqrtOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kRsqrtResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kRsqrtTies[] = {{0, 0}};
+inline constexpr OperandInfo kRsqrtBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kRsqrtBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kRsqrtBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSquareOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kSquareResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSquareTies[] = {{0, 0}};
+inline constexpr OperandInfo kSquareBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kSquareBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSquareBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSinOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kSinResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSinTies[] = {{0, 0}};
+inline constexpr OperandInfo kSinBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kSinBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSinBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kCosOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kCosResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kCosTies[] = {{0, 0}};
+inline constexpr OperandInfo kCosBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kCosBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kCosBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kPowScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kPowScalarResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kPowScalarFields[] = {{"exponent", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kPowScalarTies[] = {{0, 0}};
+inline constexpr OperandInfo kPowScalarBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kPowScalarBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kPowScalarBwdFields[] = {{"exponent", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kPowScalarBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kNegOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kNegResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kNegTies[] = {{0, 0}};
+inline constexpr OperandInfo kAbsOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kAbsResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kAbsTies[] = {{0, 0}};
+inline constexpr OperandInfo kAbsBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kAbsBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kAbsBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSignOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kSignResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSignTies[] = {{0, 0}};
+inline constexpr OperandInfo kFloorOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kFloorResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kFloorTies[] = {{0, 0}};
+inline constexpr OperandInfo kCeilOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kCeilResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kCeilTies[] = {{0, 0}};
+inline constexpr OperandInfo kRoundOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kRoundResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kRoundTies[] = {{0, 0}};
+inline constexpr OperandInfo kClampOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kClampResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kClampFields[] = {{"min", 'd', 0, Range::NotNaN, false, 0}, {"max", 'd', 8, Range::NotNaN, false, 0}};
+inline constexpr TieInfo kClampTies[] = {{0, 0}};
+inline constexpr OperandInfo kClampBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kClampBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kClampBwdFields[] = {{"min", 'd', 0, Range::NotNaN, false, 0}, {"max", 'd', 8, Range::NotNaN, false, 0}};
+inline constexpr TieInfo kClampBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kAddScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kAddScalarResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kAddScalarFields[] = {{"value", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kAddScalarTies[] = {{0, 0}};
+inline constexpr OperandInfo kDivOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kDivResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kDivTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kMaximumOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
+inline constexpr ResultInfo kMaximumResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kMaximumTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kMinimumOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
+inline constexpr ResultInfo kMinimumResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kMinimumTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kMaximumBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"a", Presence::Plain, ElementTypes::Float, 0}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kMaximumBwdResults[] = {{"da", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kMaximumBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
+inline constexpr OperandInfo kPowOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kPowResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kPowTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kPowBaseBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"a", Presence::Plain, ElementTypes::Float, 0}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kPowBaseBwdResults[] = {{"da", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kPowBaseBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
+inline constexpr OperandInfo kPowExponentBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"a", Presence::Plain, ElementTypes::Float, 0}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kPowExponentBwdResults[] = {{"db", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kPowExponentBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
+inline constexpr OperandInfo kEqualOperands[] = {{"a", Presence::Plain, ElementTypes::Any, -1}, {"b", Presence::Plain, ElementTypes::Any, 0}};
+inline constexpr ResultInfo kEqualResults[] = {{"c", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr OperandInfo kNotEqualOperands[] = {{"a", Presence::Plain, ElementTypes::Any, -1}, {"b", Presence::Plain, ElementTypes::Any, 0}};
+inline constexpr ResultInfo kNotEqualResults[] = {{"c", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr OperandInfo kLessOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
+inline constexpr ResultInfo kLessResults[] = {{"c", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr OperandInfo kLessEqualOperands[] = {{"a", Presence::Plain, ElementTypes::Number, -1}, {"b", Presence::Plain, ElementTypes::Number, 0}};
+inline constexpr ResultInfo kLessEqualResults[] = {{"c", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr OperandInfo kEqualScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kEqualScalarResults[] = {{"y", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr FieldInfo kEqualScalarFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}};
+inline constexpr OperandInfo kNotEqualScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kNotEqualScalarResults[] = {{"y", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr FieldInfo kNotEqualScalarFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}};
+inline constexpr OperandInfo kLessScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kLessScalarResults[] = {{"y", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr FieldInfo kLessScalarFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}};
+inline constexpr OperandInfo kLessEqualScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kLessEqualScalarResults[] = {{"y", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr FieldInfo kLessEqualScalarFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}};
+inline constexpr OperandInfo kGreaterScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kGreaterScalarResults[] = {{"y", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr FieldInfo kGreaterScalarFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}};
+inline constexpr OperandInfo kGreaterEqualScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kGreaterEqualScalarResults[] = {{"y", Presence::Plain, ElementTypes::Bool, TypeRule::BoolLike, 0}};
+inline constexpr FieldInfo kGreaterEqualScalarFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}};
+inline constexpr OperandInfo kLogicalAndOperands[] = {{"a", Presence::Plain, ElementTypes::Bool, -1}, {"b", Presence::Plain, ElementTypes::Bool, 0}};
+inline constexpr ResultInfo kLogicalAndResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogicalAndTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLogicalOrOperands[] = {{"a", Presence::Plain, ElementTypes::Bool, -1}, {"b", Presence::Plain, ElementTypes::Bool, 0}};
+inline constexpr ResultInfo kLogicalOrResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogicalOrTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLogicalXorOperands[] = {{"a", Presence::Plain, ElementTypes::Bool, -1}, {"b", Presence::Plain, ElementTypes::Bool, 0}};
+inline constexpr ResultInfo kLogicalXorResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogicalXorTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLogicalNotOperands[] = {{"x", Presence::Plain, ElementTypes::Bool, -1}};
+inline constexpr ResultInfo kLogicalNotResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogicalNotTies[] = {{0, 0}};
+inline constexpr OperandInfo kWhereOperands[] = {{"condition", Presence::Plain, ElementTypes::Bool, -1}, {"a", Presence::Plain, ElementTypes::Any, -1}, {"b", Presence::Plain, ElementTypes::Any, 1}};
+inline constexpr ResultInfo kWhereResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 1}};
+inline constexpr TieInfo kWhereTies[] = {{0, 1}, {0, 2}};
+inline constexpr OperandInfo kMaskedFillOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}, {"mask", Presence::Plain, ElementTypes::Bool, -1}};
+inline constexpr ResultInfo kMaskedFillResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kMaskedFillFields[] = {{"value", 'd', 0, Range::NotNaN, false, 0}, {"inverted", 'i', 8, Range::ZeroOrOne, true, false}};
+inline constexpr TieInfo kMaskedFillTies[] = {{0, 0}};
+inline constexpr OperandInfo kEluOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kEluResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kEluFields[] = {{"alpha", 'd', 0, Range::Finite, true, 1.0}};
+inline constexpr TieInfo kEluTies[] = {{0, 0}};
+inline constexpr OperandInfo kEluBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kEluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kEluBwdFields[] = {{"alpha", 'd', 0, Range::Finite, true, 1.0}};
+inline constexpr TieInfo kEluBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSeluOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kSeluResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSeluTies[] = {{0, 0}};
+inline constexpr OperandInfo kSeluBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kSeluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSeluBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLeakyReluOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLeakyReluResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kLeakyReluFields[] = {{"slope", 'd', 0, Range::Finite, true, 0.01}};
+inline constexpr TieInfo kLeakyReluTies[] = {{0, 0}};
+inline constexpr OperandInfo kLeakyReluBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLeakyReluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kLeakyReluBwdFields[] = {{"slope", 'd', 0, Range::Finite, true, 0.01}};
+inline constexpr TieInfo kLeakyReluBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kHardtanhOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kHardtanhResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kHardtanhFields[] = {{"min", 'd', 0, Range::Finite, true, -1.0}, {"max", 'd', 8, Range::Finite, true, 1.0}};
+inline constexpr TieInfo kHardtanhTies[] = {{0, 0}};
+inline constexpr OperandInfo kHardtanhBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kHardtanhBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kHardtanhBwdFields[] = {{"min", 'd', 0, Range::Finite, true, -1.0}, {"max", 'd', 8, Range::Finite, true, 1.0}};
+inline constexpr TieInfo kHardtanhBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kHardswishOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kHardswishResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kHardswishTies[] = {{0, 0}};
+inline constexpr OperandInfo kHardswishBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kHardswishBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kHardswishBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kSoftplusOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kSoftplusResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kSoftplusFields[] = {{"beta", 'd', 0, Range::Positive, true, 1.0}, {"threshold", 'd', 8, Range::Finite, true, 20.0}};
+inline constexpr TieInfo kSoftplusTies[] = {{0, 0}};
+inline constexpr OperandInfo kSoftplusBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kSoftplusBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kSoftplusBwdFields[] = {{"beta", 'd', 0, Range::Positive, true, 1.0}, {"threshold", 'd', 8, Range::Finite, true, 20.0}};
+inline constexpr TieInfo kSoftplusBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kMishOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kMishResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kMishTies[] = {{0, 0}};
+inline constexpr OperandInfo kMishBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kMishBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kMishBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLogSigmoidOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLogSigmoidResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogSigmoidTies[] = {{0, 0}};
+inline constexpr OperandInfo kLogSigmoidBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLogSigmoidBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogSigmoidBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kPreluOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}, {"slope", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kPreluResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kPreluTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kPreluBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}, {"slope", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kPreluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kPreluBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
+inline constexpr OperandInfo kPickOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kPickResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::RowsOf, 0}};
+inline constexpr OperandInfo kPickBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kPickBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kPickBwdFields[] = {{"size", 'q', 0, Range::Positive31, false, 0}};
+inline constexpr OperandInfo kEmbeddingOperands[] = {{"table", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kEmbeddingResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr OperandInfo kEmbeddingBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kEmbeddingBwdResults[] = {{"dtable", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kEmbeddingBwdFields[] = {{"rows", 'q', 0, Range::Positive31, false, 0}, {"padding", 'q', 8, Range::Any, true, -1}};
+inline constexpr OperandInfo kCumsumOperands[] = {{"x", Presence::Plain, ElementTypes::Number, -1}};
+inline constexpr ResultInfo kCumsumResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kCumsumFields[] = {{"axis", 'q', 0, Range::NonNegative31, false, 0}, {"reversed", 'i', 8, Range::ZeroOrOne, true, false}};
+inline constexpr TieInfo kCumsumTies[] = {{0, 0}};
+inline constexpr OperandInfo kLogSoftmaxOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLogSoftmaxResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogSoftmaxTies[] = {{0, 0}};
+inline constexpr OperandInfo kLogSoftmaxBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLogSoftmaxBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLogSoftmaxBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kUniformOperands[] = {{"step", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kUniformResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kUniformFields[] = {{"low", 'd', 0, Range::Finite, true, 0.0}, {"high", 'd', 8, Range::Finite, true, 1.0}, {"seed", 'q', 16, Range::Any, false, 0}};
+inline constexpr OperandInfo kNormalOperands[] = {{"step", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kNormalResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kNormalFields[] = {{"mean", 'd', 0, Range::Finite, true, 0.0}, {"std", 'd', 8, Range::NonNegative, true, 1.0}, {"seed", 'q', 16, Range::Any, false, 0}};
+inline constexpr OperandInfo kAdamL2StepOperands[] = {{"p", Presence::Plain, ElementTypes::Float, -1}, {"g", Presence::Plain, ElementTypes::Float, -1}, {"m", Presence::Plain, ElementTypes::Float, -1}, {"v", Presence::Plain, ElementTypes::Float, -1}, {"bc", Presence::Plain, ElementTypes::Float, -1}, {"lr", Presence::Plain, ElementTypes::Float, -1}, {"inv_scale", Presence::Optional, ElementTypes::Float, -1}, {"ok", Presence::Optional, ElementTypes::I32, -1}};
+inline constexpr ResultInfo kAdamL2StepResults[] = {{"p_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}, {"m_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 2}, {"v_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 3}};
+inline constexpr FieldInfo kAdamL2StepFields[] = {{"beta1", 'd', 0, Range::BelowOne, true, 0.9}, {"beta2", 'd', 8, Range::BelowOne, true, 0.999}, {"eps", 'd', 16, Range::NonNegative, true, 1e-8}, {"weight_decay", 'd', 24, Range::NonNegative, true, 0.0}};
+inline constexpr TieInfo kAdamL2StepTies[] = {{0, 0}, {1, 2}, {2, 3}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -655,12 +1161,12 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"scale", fourcc("SCAL"), 8,
      kScaleFields, 1, kScaleOperands, 1,
      kScaleResults, 1, kScaleTies, 1,
-     false, 0,
+     false, 1,
      Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
     {"fill_like", fourcc("FILL"), 8,
      kFillLikeFields, 1, kFillLikeOperands, 1,
      kFillLikeResults, 1, kFillLikeTies, 1,
-     false, 0,
+     false, 1,
      Phase::Forward, Precision::Narrow, KeepsZeros::No},
     {"tanh", fourcc(""), 0,
      nullptr, 0, kTanhOperands, 1,
@@ -817,6 +1323,411 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kBatchedGemmResults, 1, nullptr, 0,
      false, 4,
      Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"exp", fourcc(""), 0,
+     nullptr, 0, kExpOperands, 1,
+     kExpResults, 1, kExpTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"exp_bwd", fourcc(""), 0,
+     nullptr, 0, kExpBwdOperands, 2,
+     kExpBwdResults, 1, kExpBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"expm1", fourcc(""), 0,
+     nullptr, 0, kExpm1Operands, 1,
+     kExpm1Results, 1, kExpm1Ties, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"expm1_bwd", fourcc(""), 0,
+     nullptr, 0, kExpm1BwdOperands, 2,
+     kExpm1BwdResults, 1, kExpm1BwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"log", fourcc(""), 0,
+     nullptr, 0, kLogOperands, 1,
+     kLogResults, 1, kLogTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"log_bwd", fourcc(""), 0,
+     nullptr, 0, kLogBwdOperands, 2,
+     kLogBwdResults, 1, kLogBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::No},
+    {"log1p", fourcc(""), 0,
+     nullptr, 0, kLog1pOperands, 1,
+     kLog1pResults, 1, kLog1pTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"log1p_bwd", fourcc(""), 0,
+     nullptr, 0, kLog1pBwdOperands, 2,
+     kLog1pBwdResults, 1, kLog1pBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"sqrt", fourcc(""), 0,
+     nullptr, 0, kSqrtOperands, 1,
+     kSqrtResults, 1, kSqrtTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"sqrt_bwd", fourcc(""), 0,
+     nullptr, 0, kSqrtBwdOperands, 2,
+     kSqrtBwdResults, 1, kSqrtBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::No},
+    {"rsqrt", fourcc(""), 0,
+     nullptr, 0, kRsqrtOperands, 1,
+     kRsqrtResults, 1, kRsqrtTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"rsqrt_bwd", fourcc(""), 0,
+     nullptr, 0, kRsqrtBwdOperands, 2,
+     kRsqrtBwdResults, 1, kRsqrtBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"square", fourcc(""), 0,
+     nullptr, 0, kSquareOperands, 1,
+     kSquareResults, 1, kSquareTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"square_bwd", fourcc(""), 0,
+     nullptr, 0, kSquareBwdOperands, 2,
+     kSquareBwdResults, 1, kSquareBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"sin", fourcc(""), 0,
+     nullptr, 0, kSinOperands, 1,
+     kSinResults, 1, kSinTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"sin_bwd", fourcc(""), 0,
+     nullptr, 0, kSinBwdOperands, 2,
+     kSinBwdResults, 1, kSinBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"cos", fourcc(""), 0,
+     nullptr, 0, kCosOperands, 1,
+     kCosResults, 1, kCosTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"cos_bwd", fourcc(""), 0,
+     nullptr, 0, kCosBwdOperands, 2,
+     kCosBwdResults, 1, kCosBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"pow_scalar", fourcc("POWS"), 8,
+     kPowScalarFields, 1, kPowScalarOperands, 1,
+     kPowScalarResults, 1, kPowScalarTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"pow_scalar_bwd", fourcc("POWB"), 8,
+     kPowScalarBwdFields, 1, kPowScalarBwdOperands, 2,
+     kPowScalarBwdResults, 1, kPowScalarBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::No},
+    {"neg", fourcc(""), 0,
+     nullptr, 0, kNegOperands, 1,
+     kNegResults, 1, kNegTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"abs", fourcc(""), 0,
+     nullptr, 0, kAbsOperands, 1,
+     kAbsResults, 1, kAbsTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"abs_bwd", fourcc(""), 0,
+     nullptr, 0, kAbsBwdOperands, 2,
+     kAbsBwdResults, 1, kAbsBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"sign", fourcc(""), 0,
+     nullptr, 0, kSignOperands, 1,
+     kSignResults, 1, kSignTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"floor", fourcc(""), 0,
+     nullptr, 0, kFloorOperands, 1,
+     kFloorResults, 1, kFloorTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"ceil", fourcc(""), 0,
+     nullptr, 0, kCeilOperands, 1,
+     kCeilResults, 1, kCeilTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"round", fourcc(""), 0,
+     nullptr, 0, kRoundOperands, 1,
+     kRoundResults, 1, kRoundTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere},
+    {"clamp", fourcc("CLMP"), 16,
+     kClampFields, 2, kClampOperands, 1,
+     kClampResults, 1, kClampTies, 1,
+     false, 2,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"clamp_bwd", fourcc("CLMB"), 16,
+     kClampBwdFields, 2, kClampBwdOperands, 2,
+     kClampBwdResults, 1, kClampBwdTies, 2,
+     false, 1,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"add_scalar", fourcc("ADDS"), 8,
+     kAddScalarFields, 1, kAddScalarOperands, 1,
+     kAddScalarResults, 1, kAddScalarTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"div", fourcc(""), 0,
+     nullptr, 0, kDivOperands, 2,
+     kDivResults, 1, kDivTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"maximum", fourcc(""), 0,
+     nullptr, 0, kMaximumOperands, 2,
+     kMaximumResults, 1, kMaximumTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"minimum", fourcc(""), 0,
+     nullptr, 0, kMinimumOperands, 2,
+     kMinimumResults, 1, kMinimumTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"maximum_bwd", fourcc(""), 0,
+     nullptr, 0, kMaximumBwdOperands, 3,
+     kMaximumBwdResults, 1, kMaximumBwdTies, 3,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"pow", fourcc(""), 0,
+     nullptr, 0, kPowOperands, 2,
+     kPowResults, 1, kPowTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"pow_base_bwd", fourcc(""), 0,
+     nullptr, 0, kPowBaseBwdOperands, 3,
+     kPowBaseBwdResults, 1, kPowBaseBwdTies, 3,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"pow_exponent_bwd", fourcc(""), 0,
+     nullptr, 0, kPowExponentBwdOperands, 3,
+     kPowExponentBwdResults, 1, kPowExponentBwdTies, 3,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"equal", fourcc(""), 0,
+     nullptr, 0, kEqualOperands, 2,
+     kEqualResults, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"not_equal", fourcc(""), 0,
+     nullptr, 0, kNotEqualOperands, 2,
+     kNotEqualResults, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"less", fourcc(""), 0,
+     nullptr, 0, kLessOperands, 2,
+     kLessResults, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"less_equal", fourcc(""), 0,
+     nullptr, 0, kLessEqualOperands, 2,
+     kLessEqualResults, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"equal_scalar", fourcc("EQSC"), 8,
+     kEqualScalarFields, 1, kEqualScalarOperands, 1,
+     kEqualScalarResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"not_equal_scalar", fourcc("NESC"), 8,
+     kNotEqualScalarFields, 1, kNotEqualScalarOperands, 1,
+     kNotEqualScalarResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"less_scalar", fourcc("LTSC"), 8,
+     kLessScalarFields, 1, kLessScalarOperands, 1,
+     kLessScalarResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"less_equal_scalar", fourcc("LESC"), 8,
+     kLessEqualScalarFields, 1, kLessEqualScalarOperands, 1,
+     kLessEqualScalarResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"greater_scalar", fourcc("GTSC"), 8,
+     kGreaterScalarFields, 1, kGreaterScalarOperands, 1,
+     kGreaterScalarResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"greater_equal_scalar", fourcc("GESC"), 8,
+     kGreaterEqualScalarFields, 1, kGreaterEqualScalarOperands, 1,
+     kGreaterEqualScalarResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"logical_and", fourcc(""), 0,
+     nullptr, 0, kLogicalAndOperands, 2,
+     kLogicalAndResults, 1, kLogicalAndTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"logical_or", fourcc(""), 0,
+     nullptr, 0, kLogicalOrOperands, 2,
+     kLogicalOrResults, 1, kLogicalOrTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"logical_xor", fourcc(""), 0,
+     nullptr, 0, kLogicalXorOperands, 2,
+     kLogicalXorResults, 1, kLogicalXorTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"logical_not", fourcc(""), 0,
+     nullptr, 0, kLogicalNotOperands, 1,
+     kLogicalNotResults, 1, kLogicalNotTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"where", fourcc(""), 0,
+     nullptr, 0, kWhereOperands, 3,
+     kWhereResults, 1, kWhereTies, 2,
+     false, 1,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"masked_fill", fourcc("MFIL"), 12,
+     kMaskedFillFields, 2, kMaskedFillOperands, 2,
+     kMaskedFillResults, 1, kMaskedFillTies, 1,
+     false, 2,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"elu", fourcc("ELU0"), 8,
+     kEluFields, 1, kEluOperands, 1,
+     kEluResults, 1, kEluTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"elu_bwd", fourcc("ELUB"), 8,
+     kEluBwdFields, 1, kEluBwdOperands, 2,
+     kEluBwdResults, 1, kEluBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"selu", fourcc(""), 0,
+     nullptr, 0, kSeluOperands, 1,
+     kSeluResults, 1, kSeluTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"selu_bwd", fourcc(""), 0,
+     nullptr, 0, kSeluBwdOperands, 2,
+     kSeluBwdResults, 1, kSeluBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"leaky_relu", fourcc("LRLU"), 8,
+     kLeakyReluFields, 1, kLeakyReluOperands, 1,
+     kLeakyReluResults, 1, kLeakyReluTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"leaky_relu_bwd", fourcc("LRLB"), 8,
+     kLeakyReluBwdFields, 1, kLeakyReluBwdOperands, 2,
+     kLeakyReluBwdResults, 1, kLeakyReluBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"hardtanh", fourcc("HTAN"), 16,
+     kHardtanhFields, 2, kHardtanhOperands, 1,
+     kHardtanhResults, 1, kHardtanhTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"hardtanh_bwd", fourcc("HTNB"), 16,
+     kHardtanhBwdFields, 2, kHardtanhBwdOperands, 2,
+     kHardtanhBwdResults, 1, kHardtanhBwdTies, 2,
+     false, 1,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"hardswish", fourcc(""), 0,
+     nullptr, 0, kHardswishOperands, 1,
+     kHardswishResults, 1, kHardswishTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"hardswish_bwd", fourcc(""), 0,
+     nullptr, 0, kHardswishBwdOperands, 2,
+     kHardswishBwdResults, 1, kHardswishBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"softplus", fourcc("SFPL"), 16,
+     kSoftplusFields, 2, kSoftplusOperands, 1,
+     kSoftplusResults, 1, kSoftplusTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"softplus_bwd", fourcc("SFPB"), 16,
+     kSoftplusBwdFields, 2, kSoftplusBwdOperands, 2,
+     kSoftplusBwdResults, 1, kSoftplusBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"mish", fourcc(""), 0,
+     nullptr, 0, kMishOperands, 1,
+     kMishResults, 1, kMishTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"mish_bwd", fourcc(""), 0,
+     nullptr, 0, kMishBwdOperands, 2,
+     kMishBwdResults, 1, kMishBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"log_sigmoid", fourcc(""), 0,
+     nullptr, 0, kLogSigmoidOperands, 1,
+     kLogSigmoidResults, 1, kLogSigmoidTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"log_sigmoid_bwd", fourcc(""), 0,
+     nullptr, 0, kLogSigmoidBwdOperands, 2,
+     kLogSigmoidBwdResults, 1, kLogSigmoidBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere},
+    {"prelu", fourcc(""), 0,
+     nullptr, 0, kPreluOperands, 2,
+     kPreluResults, 1, kPreluTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"prelu_bwd", fourcc(""), 0,
+     nullptr, 0, kPreluBwdOperands, 3,
+     kPreluBwdResults, 1, kPreluBwdTies, 3,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"pick", fourcc(""), 0,
+     nullptr, 0, kPickOperands, 2,
+     kPickResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Forward, Precision::Keep, KeepsZeros::No},
+    {"pick_bwd", fourcc("PICB"), 8,
+     kPickBwdFields, 1, kPickBwdOperands, 2,
+     kPickBwdResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Backward, Precision::Keep, KeepsZeros::No},
+    {"embedding", fourcc(""), 0,
+     nullptr, 0, kEmbeddingOperands, 2,
+     kEmbeddingResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No},
+    {"embedding_bwd", fourcc("EMBB"), 16,
+     kEmbeddingBwdFields, 2, kEmbeddingBwdOperands, 2,
+     kEmbeddingBwdResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Backward, Precision::Narrow, KeepsZeros::No},
+    {"cumsum", fourcc("CUMS"), 12,
+     kCumsumFields, 2, kCumsumOperands, 1,
+     kCumsumResults, 1, kCumsumTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"log_softmax", fourcc(""), 0,
+     nullptr, 0, kLogSoftmaxOperands, 1,
+     kLogSoftmaxResults, 1, kLogSoftmaxTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"log_softmax_bwd", fourcc(""), 0,
+     nullptr, 0, kLogSoftmaxBwdOperands, 2,
+     kLogSoftmaxBwdResults, 1, kLogSoftmaxBwdTies, 2,
+     false, 1,
+     Phase::Backward, Precision::Wide, KeepsZeros::No},
+    {"uniform", fourcc("UNIF"), 24,
+     kUniformFields, 3, kUniformOperands, 1,
+     kUniformResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"normal", fourcc("NORM"), 24,
+     kNormalFields, 3, kNormalOperands, 1,
+     kNormalResults, 1, nullptr, 0,
+     false, 1,
+     Phase::Forward, Precision::Wide, KeepsZeros::No},
+    {"adam_l2_step", fourcc("ADL2"), 32,
+     kAdamL2StepFields, 4, kAdamL2StepOperands, 8,
+     kAdamL2StepResults, 3, kAdamL2StepTies, 3,
+     false, 3,
+     Phase::Update, Precision::Wide, KeepsZeros::No},
 };
 // clang-format on
 

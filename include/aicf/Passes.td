@@ -230,6 +230,28 @@ def HoistConstants : Pass<"aicf-hoist-constants", "ModuleOp"> {
   }];
 }
 
+def ExpandMaps : Pass<"aicf-expand-maps", "ModuleOp"> {
+  let summary = "say the bodies of maps with ops of the dialect";
+  let description = [{
+    Each scalar op of an `aicf.map` becomes the op on whole tensors that computes
+    it; several that are one function of the dialect, as sigmoid is, become that.
+    Derivatives, mixed precision and kernels are theirs. Refuses a scalar op for
+    which the dialect has none.
+
+    ```mlir
+    %y = aicf.map %a : tensor<8xf32> -> tensor<8xf32> {
+    ^bb0(%x: f32):
+      %s = math.sin %x : f32
+      %p = arith.mulf %s, %x : f32
+      aicf.yield %p : f32
+    }
+    // becomes
+    %s = aicf.sin %a : tensor<8xf32>
+    %z = aicf.mul %s, %a : tensor<8xf32>, tensor<8xf32>
+    ```
+  }];
+}
+
 def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
   let summary = "keep an output of the last K steps";
   let description = [{

@@ -32,7 +32,9 @@ using i1 = uint8_t;
 
 /// What a kernel on T computes in.
 template <typename T>
-using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
+using Compute =
+    std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, T,
+                       float>;
 
 template <typename T> __device__ inline Compute<T> widen(T x) {
   return static_cast<Compute<T>>(x);

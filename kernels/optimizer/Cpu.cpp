@@ -50,8 +50,10 @@ void withGradType(const TensorView &grad, Body body) {
 /// A root, a division, four loads and three stores.
 constexpr int64_t kAdamWeight = 4;
 
-template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
-  AdamStepAttrs attrs = call.attrs();
+/// adam_step, or with kL2 adam_l2_step.
+template <typename T, typename Grad, bool kL2, typename Args>
+void adamStepOf(Args call) {
+  const auto attrs = call.attrs();
   Gate<T> gate(call);
   if (gate.skip) {
     keepOld(call.p_out(), call.p());
@@ -59,20 +61,23 @@ template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
     keepOld(call.v_out(), call.v());
     return;
   }
-  const T *p = call.p().dense<T>(), *m = call.m().dense<T>(),
-          *v = call.v().dense<T>();
-  const T *bc = call.bc().dense<T>();
-  const Grad *g = call.g().dense<Grad>();
-  T *pOut = call.p_out().dense<T>(), *mOut = call.m_out().dense<T>();
-  T *vOut = call.v_out().dense<T>();
-  T lr = *call.lr().dense<T>(), bc1 = bc[0], bc2 = bc[1];
+  const T *p = call.p().template dense<T>(), *m = call.m().template dense<T>(),
+          *v = call.v().template dense<T>();
+  const T *bc = call.bc().template dense<T>();
+  const Grad *g = call.g().template dense<Grad>();
+  T *pOut = call.p_out().template dense<T>(), *mOut = call.m_out().template dense<T>();
+  T *vOut = call.v_out().template dense<T>();
+  T lr = *call.lr().template dense<T>(), bc1 = bc[0], bc2 = bc[1];
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
-  T keep = T(1 - double(lr) * attrs.weight_decay);
+  T keep = kL2 ? T(1) : T(1 - double(lr) * attrs.weight_decay);
+  T decay = T(attrs.weight_decay);
   parallelElements(
       call.p().elements(), call->numThreads,
       [=](int64_t i) {
         T grad = T(g[i]) * gate.invScale;
+        if constexpr (kL2)
+          grad = grad + decay * p[i];
         T newM = beta1 * m[i] + rest1 * grad;
         T newV = beta2 * v[i] + rest2 * grad * grad;
         T newP =
@@ -86,7 +91,11 @@ template <typename T, typename Grad> void adamStepOf(AdamStepArgs call) {
 
 template <typename T> void adamStep(AdamStepArgs call) {
   withGradType<T>(call.g(),
-                  [&](auto grad) { adamStepOf<T, decltype(grad)>(call); });
+                  [&](auto grad) { adamStepOf<T, decltype(grad), false>(call); });
+}
+template <typename T> void adamL2Step(AdamL2StepArgs call) {
+  withGradType<T>(call.g(),
+                  [&](auto grad) { adamStepOf<T, decltype(grad), true>(call); });
 }
 
 template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {

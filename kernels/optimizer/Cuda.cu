@@ -64,16 +64,19 @@ template <typename T> struct Scalars {
   }
 };
 
-struct Adam {
+/// Weight decay of the parameter, or with kL2 in the gradient.
+template <bool kL2> struct Adam {
   static constexpr int kStates = 2;
   template <typename T, typename C>
   static __device__ void apply(const UpdateScalars &q, const Scalars<T> &s, C g,
                                C &p, C &m, C &v) {
     C grad = g * s.invScale;
+    if constexpr (kL2)
+      grad = grad + C(q.decay) * p;
     m = C(q.beta1) * m + C(1 - q.beta1) * grad;
     v = C(q.beta2) * v + C(1 - q.beta2) * grad * grad;
-    p = p * C(1 - double(s.lr) * q.decay) -
-        s.lr * (m * s.bc1) / (sqrt(v * s.bc2) + C(q.eps));
+    C kept = kL2 ? p : p * C(1 - double(s.lr) * q.decay);
+    p = kept - s.lr * (m * s.bc1) / (sqrt(v * s.bc2) + C(q.eps));
   }
 };
 
@@ -206,12 +209,19 @@ void setPads(Group &group, const TensorDesc &grad, const TensorView *copy) {
 }
 
 /// One update; `copy` is the new parameter in 16 bits, or null.
-Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
+template <typename Args>
+Group groupOfAdam(const Args &call, const TensorView *copy) {
   return {call.p().dense(),     call.g().start(),
           call.m().dense(),     call.v().dense(),
           call.p_out().dense(), call.m_out().dense(),
           call.v_out().dense(), copy ? copy->start() : nullptr,
           call.p().elements()};
+}
+Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
+  return groupOfAdam(call, copy);
+}
+Group groupOf(const AdamL2StepArgs &call, const TensorView *copy) {
+  return groupOfAdam(call, copy);
 }
 Group groupOf(const LionStepArgs &call, const TensorView *copy) {
   return {call.p().dense(),
@@ -331,24 +341,33 @@ LaunchPlan planRule(const Updates<Step> &updates, UpdateParams &p) {
   return planCopies<Rule, T, T>(types, p, aligned);
 }
 
-/// adam_step and adam_update.
-template <typename T> LaunchPlan adam(const Updates<AdamStepArgs> &updates) {
-  AdamStepAttrs attrs = updates.first().attrs();
+/// adam_step and adam_update; with kL2 adam_l2_step and adam_l2_update.
+template <typename T, bool kL2, typename Step>
+LaunchPlan adam(const Updates<Step> &updates) {
+  const auto attrs = updates.first().attrs();
   UpdateParams p{};
   p.bc = updates.first().bc().dense();
   p.beta1 = attrs.beta1;
   p.beta2 = attrs.beta2;
   p.eps = attrs.eps;
   p.decay = attrs.weight_decay;
-  return planRule<Adam, T>(updates, p);
+  return planRule<Adam<kL2>, T>(updates, p);
 }
 template <typename T>
 LaunchPlan adamStep(AdamStepArgs call, const DeviceLimits &) {
-  return adam<T>(Updates<AdamStepArgs>(call));
+  return adam<T, false>(Updates<AdamStepArgs>(call));
 }
 template <typename T>
 LaunchPlan adamUpdate(AdamUpdateArgs call, const DeviceLimits &) {
-  return adam<T>(Updates<AdamStepArgs>(call));
+  return adam<T, false>(Updates<AdamStepArgs>(call));
+}
+template <typename T>
+LaunchPlan adamL2Step(AdamL2StepArgs call, const DeviceLimits &) {
+  return adam<T, true>(Updates<AdamL2StepArgs>(call));
+}
+template <typename T>
+LaunchPlan adamL2Update(AdamL2UpdateArgs call, const DeviceLimits &) {
+  return adam<T, true>(Updates<AdamL2StepArgs>(call));
 }
 
 /// lion_step and lion_update.

@@ -44,6 +44,20 @@ def AdamStepPrimitive : OptimizerPrimitive<"adam_step", 17, "ADAM"> {
     "ok is 0-d."];
 }
 
+def AdamL2StepPrimitive : OptimizerPrimitive<"adam_l2_step", 150, "ADL2"> {
+  let summary = "Adam with weight decay in the gradient (Kingma & Ba 2015)";
+  let text = [{
+    torch.optim.Adam: g' = g·inv_scale + weight_decay·p, then adam_step's m', v' and
+    p' = p - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
+    With ok = 0 all three results are the old values.
+  }];
+  let operandList = AdamStepPrimitive.operandList;
+  let resultList = AdamStepPrimitive.resultList;
+  let ties = AdamStepPrimitive.ties;
+  let fields = AdamStepPrimitive.fields;
+  let constraints = AdamStepPrimitive.constraints;
+}
+
 def SgdStepPrimitive : OptimizerPrimitive<"sgd_step", 18, "SGDM"> {
   let summary = "SGD with momentum, Nesterov momentum and weight decay";
   let text = [{
@@ -91,7 +105,7 @@ def LionStepPrimitive : OptimizerPrimitive<"lion_step", 46, "LION"> {
 // Their ops of a step
 //===----------------------------------------------------------------------===//
 
-def AICF_AdamStepOp : AICF_OpOf<AdamStepPrimitive> {
+class AICF_Adam<Primitive record> : AICF_OpOf<record> {
   let stepConstraints = ["a bias_corr that makes bc has the same beta1 and "
                          "beta2."];
   let assemblyFormat = [{
@@ -105,6 +119,8 @@ def AICF_AdamStepOp : AICF_OpOf<AdamStepPrimitive> {
   let grad = "g";
   let more = "::llvm::LogicalResult verifyStep();";
 }
+def AICF_AdamStepOp : AICF_Adam<AdamStepPrimitive>;
+def AICF_AdamL2StepOp : AICF_Adam<AdamL2StepPrimitive>;
 
 def AICF_SgdStepOp : AICF_OpOf<SgdStepPrimitive> {
   let assemblyFormat = [{
@@ -136,6 +152,11 @@ def AdamStepCpu : KernelFamily<"optimizer", CPU> {
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
 }
+def AdamL2StepCpu : KernelFamily<"optimizer", CPU> {
+  let kinds = [AdamL2StepPrimitive];
+  let variants = SingleAndDouble.each;
+  let kernel = "adamL2Step<$T>";
+}
 def SgdStepCpu : KernelFamily<"optimizer", CPU> {
   let kinds = [SgdStepPrimitive];
   let variants = EveryFloat.each;
@@ -152,6 +173,12 @@ def AdamStepCuda : KernelFamily<"optimizer", CUDA> {
   let kinds = [AdamStepPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "adamStep<$T>";
+  let takesPads = 1;
+}
+def AdamL2StepCuda : KernelFamily<"optimizer", CUDA> {
+  let kinds = [AdamL2StepPrimitive];
+  let variants = SingleAndDouble.each;
+  let kernel = "adamL2Step<$T>";
   let takesPads = 1;
 }
 def LionStepCuda : KernelFamily<"optimizer", CUDA> {
@@ -193,6 +220,11 @@ def AdamUpdate : UpdatePattern<"adam_update", AdamStepPrimitive,
   let ties = ["step.p_out = step.p", "step.m_out = step.m",
               "step.v_out = step.v"];
 }
+def AdamL2Update : UpdatePattern<"adam_l2_update", AdamL2StepPrimitive,
+    ["step.bc", "step.lr", "step.inv_scale", "step.ok"]> {
+  let ties = ["step.p_out = step.p", "step.m_out = step.m",
+              "step.v_out = step.v"];
+}
 def SgdUpdate : UpdatePattern<"sgd_update", SgdStepPrimitive,
     ["step.lr", "step.inv_scale", "step.ok"]> {
   let hasNot = ["step.m"];
@@ -219,6 +251,7 @@ class Updates<BodyPattern pattern, string planner>
   let takesPads = 1;
 }
 def AdamUpdates : Updates<AdamUpdate, "adamUpdate<$T>">;
+def AdamL2Updates : Updates<AdamL2Update, "adamL2Update<$T>">;
 def SgdUpdates : Updates<SgdUpdate, "sgdUpdate<$T>">;
 def LionUpdates : Updates<LionUpdate, "lionUpdate<$T>">;
 def MomentumUpdates : Updates<MomentumUpdate, "momentumUpdate<$T>">;

@@ -63,6 +63,19 @@ void compute(const AdamStepView<Call> &c) {
        c.m_out(), c.v_out());
 }
 
+void compute(const AdamL2StepView<Call> &c) {
+  AdamL2StepAttrs attrs = c.attrs();
+  Scalars s(c);
+  Tensor decayed = c.g();
+  fill(decayed, [&](size_t i) {
+    return c.g()[i] * s.invScale + attrs.weight_decay * c.p()[i];
+  });
+  attrs.weight_decay = 0;
+  s.invScale = 1;
+  adam(attrs, s, c.bc(), c.p(), decayed, c.m(), c.v(), c.p_out(), c.m_out(),
+       c.v_out());
+}
+
 void compute(const SgdStepView<Call> &c) {
   sgd(c.attrs(), Scalars(c), c.p(), c.g(), c.m(), c.p_out(), c.m_out());
 }

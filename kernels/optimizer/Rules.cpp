@@ -42,6 +42,17 @@ Status adam_step_c3(const AdamStepView<Call> &c) {
   return ifThere(c.ok(), isScalar);
 }
 
+Status adam_l2_step_c1(const AdamL2StepView<Call> &c) {
+  return group(c.p(), c.g(), c.m(), c.v());
+}
+Status adam_l2_step_c2(const AdamL2StepView<Call> &c) {
+  AICF_RETURN_IF_ERROR(biasCorrection(c.bc(), c.p()->dtype));
+  return scalars(c, c.p()->dtype);
+}
+Status adam_l2_step_c3(const AdamL2StepView<Call> &c) {
+  return ifThere(c.ok(), isScalar);
+}
+
 Status sgd_step_c1(const SgdStepView<Call> &c) {
   return group(c.p(), c.g(), c.m());
 }

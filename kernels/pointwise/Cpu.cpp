@@ -9,32 +9,12 @@
 // it.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cpu/KernelDecls.h"
-#include "kernels/cpu/Parallel.h"
-#include "kernels/pointwise/Functors.h"
-#include "lib/Base/Walk.h"
+#include "kernels/pointwise/Pointwise.h"
 
 #include <cstring>
-#include <tuple>
 
 namespace aicf::cpu {
 namespace {
-
-/// Every kernel of one pointwise primitive: F is its definition.
-template <typename F, typename T>
-void pointwise(typename F::template View<LaunchArgs> call) {
-  using C = Compute<T>;
-  constexpr size_t kNumInputs = decltype(call)::kNumInputs;
-  std::array<const T *, kNumInputs> inputs;
-  for (size_t i = 0; i < kNumInputs; ++i)
-    inputs[i] = call.inputs()[i]->template dense<T>();
-  T *output = call.output().template dense<T>();
-  const auto attrs = call.attrs();
-  parallelElements(call.output().elements(), call->numThreads, [=](int64_t i) {
-    std::apply([&](auto... x) { output[i] = T(F::apply(attrs, C(x[i])...)); },
-               inputs);
-  });
-}
 
 /// out[o,i,k] = y[o,i,k] + b[i]: `axis` of y has b's size.
 template <typename T> void biasAdd(BiasAddArgs call) {
@@ -111,6 +91,16 @@ template <typename Args> void copy(Args call) {
               });
 }
 
+/// True where To is i1, which C++ stores as a byte.
+template <typename To, typename From> To convert(From x) {
+  if constexpr (std::is_same_v<To, i1>)
+    return x != Compute<From>(0);
+  else if constexpr (std::is_integral_v<To>)
+    return scalar::number<To>(Compute<From>(x));
+  else
+    return To(Compute<To>(Compute<From>(x)));
+}
+
 /// What lies behind y's values gets zeros.
 template <typename From, typename To>
 void paddedCast(const TensorView &from, const TensorView &to) {
@@ -119,8 +109,8 @@ void paddedCast(const TensorView &from, const TensorView &to) {
     for (int64_t i = 0; i < y.pitch(); ++i)
       to.strided<To>()[row * y.pitch() + i] =
           row < x.rows() && i < x.width()
-              ? To(Compute<From>(from.strided<From>()[row * x.pitch() + i]))
-              : To(Compute<From>(0));
+              ? convert<To>(from.strided<From>()[row * x.pitch() + i])
+              : To(Compute<To>(0));
 }
 
 template <typename From, typename To> void cast(CastArgs call) {
@@ -129,7 +119,7 @@ template <typename From, typename To> void cast(CastArgs call) {
   const From *x = call.x().dense<From>();
   To *y = call.y().dense<To>();
   parallelElements(call.x().elements(), call->numThreads,
-                   [=](int64_t i) { y[i] = To(Compute<From>(x[i])); });
+                   [=](int64_t i) { y[i] = convert<To>(x[i]); });
 }
 
 } // namespace

@@ -9,57 +9,10 @@
 // contraction.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/Common.cuh"
-#include "kernels/pointwise/Functors.h"
-#include "lib/Base/Walk.h"
+#include "kernels/pointwise/Pointwise.cuh"
 
 namespace aicf::cuda {
 namespace {
-
-template <typename F> struct PointwiseParams {
-  const void *inputs[F::template View<LaunchArgs>::kNumInputs];
-  void *output;
-  int64_t vectors; ///< elements / V
-  typename F::Attrs attrs;
-};
-
-/// Every kernel of one pointwise primitive: F is its definition. V elements a
-/// thread and step; V = 1 is the fallback for odd sizes.
-template <typename F, typename T, int V>
-__global__ void pointwiseKernel(const __grid_constant__ PointwiseParams<F> p) {
-  constexpr int kNumInputs = sizeof(p.inputs) / sizeof(p.inputs[0]);
-  gridStride(p.vectors, [&](int64_t i) {
-    Vec<T, V> in[kNumInputs], out;
-#pragma unroll
-    for (int n = 0; n < kNumInputs; ++n)
-      in[n] = loadVec<T, V>(static_cast<const T *>(p.inputs[n]), i);
-#pragma unroll
-    for (int k = 0; k < V; ++k) {
-      Compute<T> y;
-      if constexpr (kNumInputs == 1)
-        y = F::apply(p.attrs, widen(in[0].at[k]));
-      else
-        y = F::apply(p.attrs, widen(in[0].at[k]), widen(in[1].at[k]));
-      out.at[k] = narrow<T>(y);
-    }
-    storeVec<T, V>(static_cast<T *>(p.output), i, out);
-  });
-}
-
-template <typename F, typename T, int V>
-LaunchPlan pointwise(typename F::template View<LaunchArgs> call,
-                     const DeviceLimits &limits) {
-  constexpr size_t kNumInputs = decltype(call)::kNumInputs;
-  static_assert(kNumInputs <= 2, "give the kernel a case for more");
-  PointwiseParams<F> p{};
-  for (size_t i = 0; i < kNumInputs; ++i)
-    p.inputs[i] = call.inputs()[i]->dense();
-  p.output = call.output().dense();
-  p.vectors = call.output().elements() / V;
-  p.attrs = call.attrs();
-  return {
-      plan(pointwiseKernel<F, T, V>, gridFor(p.vectors, limits), kBlock, p)};
-}
 
 struct MapParams {
   const void *a, *b;
@@ -110,6 +63,16 @@ LaunchPlan biasAdd(BiasAddArgs call, const DeviceLimits &limits) {
   return {plan(biasAddKernel<T, V>, gridFor(p.vectors, limits), kBlock, p)};
 }
 
+/// True where To is i1, which C++ stores as a byte.
+template <typename To, typename From> __device__ To convert(From x) {
+  if constexpr (std::is_same_v<To, i1>)
+    return widen(x) != Compute<From>(0);
+  else if constexpr (std::is_integral_v<To>)
+    return scalar::number<To>(widen(x));
+  else
+    return narrow<To>(Compute<To>(widen(x)));
+}
+
 template <typename From, typename To, int V>
 __global__ void castKernel(const __grid_constant__ MapParams p) {
   gridStride(p.vectors, [&](int64_t i) {
@@ -117,7 +80,7 @@ __global__ void castKernel(const __grid_constant__ MapParams p) {
     Vec<To, V> y;
 #pragma unroll
     for (int k = 0; k < V; ++k)
-      y.at[k] = narrow<To>(Compute<To>(widen(x.at[k])));
+      y.at[k] = convert<To>(x.at[k]);
     storeVec<To, V>(static_cast<To *>(p.out), i, y);
   });
 }
@@ -138,7 +101,7 @@ __global__ void paddedCastKernel(const __grid_constant__ PaddedCastParams p) {
     To *y = static_cast<To *>(p.y) + row * p.yPitch;
     int64_t width = row < p.rows ? p.width : 0;
     for (int64_t i = threadIdx.x; i < p.yPitch; i += blockDim.x)
-      y[i] = i < width ? narrow<To>(Compute<To>(widen(x[i])))
+      y[i] = i < width ? convert<To>(x[i])
                        : narrow<To>(Compute<To>(0));
   }
 }

@@ -7,27 +7,11 @@
 #ifndef AICF_KERNELS_POINTWISE_FAMILY_TD
 #define AICF_KERNELS_POINTWISE_FAMILY_TD
 
-include "aicf/Dialect/AICF/AICFBase.td"
-include "lib/Ops/KernelFamily.td"
+include "kernels/pointwise/Pointwise.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
-
-/// A pointwise primitive: operands of one type, one result of that type, whose
-/// elements are `definition` of the operands' elements. Both devices' functors
-/// come from the definition; it reads all operands before it writes, so that
-/// the result may take the storage of any of them.
-class PointwisePrimitive<string mnemonic, int number, string schema,
-                       list<string> operands, string result, dag definition>
-    : Primitive<mnemonic, number, schema> {
-  let operandList = [In<operands[0]>]
-      # !foreach(o, !tail(operands), Same<o, operands[0]>);
-  let resultList = [Like<result, operands[0]>];
-  let ties = !foreach(o, operands, Tie<result, o>);
-  let scalar = definition;
-  let constraints = []<string>;
-}
 
 def ReluPrimitive : PointwisePrimitive<"relu", 2, "", ["x"], "y",
     (pick (lessf $x, 0), 0, $x)> {
@@ -49,7 +33,8 @@ def ReluBwdPrimitive : PointwisePrimitive<"relu_bwd", 3, "", ["dy", "saved"],
 }
 
 def AddPrimitive : PointwisePrimitive<"add", 4, "", ["a", "b"], "c",
-    (addf $a, $b)> {
+    (addf $a, $b), "pointwise", NumbersInPairs,
+    NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a + b, element by element, no broadcasting";
   let phase = ForwardPhase;
@@ -109,7 +94,8 @@ def GeluBwdPrimitive : PointwisePrimitive<"gelu_bwd", 32, "GELB", ["dy", "x"],
 }
 
 def MulPrimitive : PointwisePrimitive<"mul", 35, "", ["a", "b"], "c",
-    (mulf $a, $b)> {
+    (mulf $a, $b), "pointwise", NumbersInPairs,
+    NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a · b, element by element, no broadcasting";
   let phase = ForwardPhase;
@@ -117,7 +103,8 @@ def MulPrimitive : PointwisePrimitive<"mul", 35, "", ["a", "b"], "c",
 }
 
 def SubPrimitive : PointwisePrimitive<"sub", 36, "", ["a", "b"], "c",
-    (subf $a, $b)> {
+    (subf $a, $b), "pointwise", NumbersInPairs,
+    NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a - b, element by element, no broadcasting";
   let phase = ForwardPhase;
@@ -125,19 +112,21 @@ def SubPrimitive : PointwisePrimitive<"sub", 36, "", ["a", "b"], "c",
 }
 
 def ScalePrimitive : PointwisePrimitive<"scale", 37, "SCAL", ["x"], "y",
-    (mulf $factor, $x)> {
+    (mulf $factor, $x), "pointwise", NumbersInPairs, NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = factor · x";
   let fields = [F64Field<"factor", FiniteNumber>];
+  let constraints = ["`factor` is a number of x's type, where x holds integers."];
   let phase = ForwardPhase;
   let precision = Narrow;
 }
 
 def FillLikePrimitive : PointwisePrimitive<"fill_like", 38, "FILL", ["x"], "y",
-    (same $value)> {
+    (same $value), "pointwise", NumbersInPairs, NumberElement> {
   let summary = "y = value, in x's shape";
   let text = "\n    x's elements do not matter.\n";
   let fields = [F64Field<"value", FiniteNumber>];
+  let constraints = ["`value` is a number of x's type, where x holds integers."];
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -232,9 +221,15 @@ def CopySavedPrimitive : CopyLikePrimitive<"copy_saved", 6> {
 
 def CastPrimitive : Primitive<"cast", 7> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "y = x converted to y's element type, rounded to nearest even";
-  let operandList = [In<"x">];
-  let resultList = [Checked<"y", FloatElement>];
+  let summary = "y = x converted to y's element type";
+  let text = [{
+    To a float it is rounded to nearest even, to 16 bits by way of f32. To an
+    integer a float is rounded toward zero; what the integer cannot hold is the
+    nearest number that it can, and NaN is 0. i64 to i32 keeps the low bits. To
+    i1 all but zero is true, NaN too; from i1 true is 1.
+  }];
+  let operandList = [In<"x", AnyElement>];
+  let resultList = [Checked<"y", AnyElement>];
   let phase = ForwardPhase;
   let precision = Wide;
   let constraints = ["y has x's shape."];
@@ -340,7 +335,7 @@ def AICF_CastOp : AICF_OpOf<CastPrimitive> {
             .getElementType())));
   }];
   let stepAttrs = (ins TypeAttr:$dtype);
-  let stepConstraints = ["`dtype`, y's element type, is f16, bf16, f32 or f64."];
+  let stepConstraints = ["`dtype`, y's element type, is f16, bf16, f32, f64, i32, i64 or i1."];
   let assemblyFormat = "$x `to` $dtype attr-dict `:` type($x)";
   let hasFolder = 1; // a cast to x's own type is x
   let more = [{
@@ -354,16 +349,7 @@ def AICF_CastOp : AICF_OpOf<CastPrimitive> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def PointwiseCpu : KernelFamily<"pointwise", CPU> {
-  let everyPointwise = 1;
-  let variants = EveryFloat.each;
-  let kernel = "pointwise<functor::$Kind, $T>";
-}
-def PointwiseCuda : KernelFamily<"pointwise", CUDA> {
-  let everyPointwise = 1;
-  let variants = Vectors.each;
-  let kernel = "pointwise<functor::$Kind, $T, $V>";
-}
+defm Pointwise : PointwiseKernels<"pointwise">;
 
 def BiasAddCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [BiasAddPrimitive];
@@ -391,10 +377,24 @@ def CopyCuda : KernelFamily<"pointwise", CUDA> {
                  Strided<CopySavedPrimitive, "x", AnyStrides>];
 }
 
+/// All pairs of two types that the first lists lack.
+defvar CastNames = ["f32", "f64", "f16", "bf16", "i32", "i64", "i1"];
+defvar FirstCasts = ["f32 f64", "f64 f32", "f32 f16", "f16 f32", "f32 bf16",
+                     "bf16 f32"];
+class OtherCasts<string from> {
+  list<Variant> each = !foreach(to,
+      !filter(t, CastNames, !not(!or(!eq(t, from),
+          !not(!empty(!filter(c, FirstCasts, !eq(c, from # " " # t))))))),
+      From<from, to>);
+}
+defvar EveryOtherCast = !foldl([]<Variant>, CastNames, all, name,
+                               all # OtherCasts<name>.each);
+
 def CastCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [CastPrimitive];
   let variants = [From<"f32", "f64">, From<"f64", "f32">, From<"f32", "f16">,
-                  From<"f16", "f32">, From<"f32", "bf16">, From<"bf16", "f32">];
+                  From<"f16", "f32">, From<"f32", "bf16">, From<"bf16", "f32">]
+                 # EveryOtherCast;
   let kernel = "cast<$T, $U>";
   let takesPads = 1;
 }
@@ -404,7 +404,9 @@ def CastCuda : KernelFamily<"pointwise", CUDA> {
                   From<"f32", "bf16", 4>, From<"f32", "bf16">,
                   From<"f16", "f32", 4>, From<"f16", "f32">,
                   From<"bf16", "f32", 4>, From<"bf16", "f32">,
-                  From<"f32", "f64">, From<"f64", "f32">];
+                  From<"f32", "f64">, From<"f64", "f32">]
+                 # !foreach(v, EveryOtherCast, From<v.input, v.output, 4>)
+                 # EveryOtherCast;
   let kernel = "cast<$T, $U, $V>";
   let takesPads = 1;
 }

@@ -21,6 +21,8 @@ namespace aicf::functor {
 struct Relu {
   template <typename Call> using View = ReluView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::less(x, C(0)) ? C(0) : x);
@@ -31,6 +33,8 @@ struct Relu {
 struct ReluBwd {
   template <typename Call> using View = ReluBwdView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C saved) {
     return (scalar::greater(saved, C(0)) ? dy : C(0));
@@ -41,6 +45,8 @@ struct ReluBwd {
 struct Add {
   template <typename Call> using View = AddView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::add(a, b);
@@ -51,6 +57,8 @@ struct Add {
 struct Reciprocal {
   template <typename Call> using View = ReciprocalView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(C(1), x);
@@ -61,6 +69,8 @@ struct Reciprocal {
 struct Gelu {
   template <typename Call> using View = GeluView<Call>;
   using Attrs = GeluAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(x, ((attrs.approximate) ? scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))) : scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476))))));
@@ -71,6 +81,8 @@ struct Gelu {
 struct GeluBwd {
   template <typename Call> using View = GeluBwdView<Call>;
   using Attrs = GeluBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, ((attrs.approximate) ? scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), (scalar::greater(scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))))), C(0)) ? scalar::mul(scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x))))))))))), scalar::mul(C(1.5957691216057308), scalar::add(C(1), scalar::mul(C(0.134145), scalar::mul(x, x))))) : C(0))) : scalar::add(scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476)))), scalar::mul(x, scalar::mul(C(0.3989422804014327), scalar::exp(scalar::mul(C(-0.5), scalar::mul(x, x))))))));
@@ -81,6 +93,8 @@ struct GeluBwd {
 struct Mul {
   template <typename Call> using View = MulView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::mul(a, b);
@@ -91,6 +105,8 @@ struct Mul {
 struct Sub {
   template <typename Call> using View = SubView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::sub(a, b);
@@ -101,9 +117,11 @@ struct Sub {
 struct Scale {
   template <typename Call> using View = ScaleView<Call>;
   using Attrs = ScaleAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return scalar::mul(C(attrs.factor), x);
+    return scalar::mul(scalar::number<C>(attrs.factor), x);
   }
 };
 
@@ -111,9 +129,11 @@ struct Scale {
 struct FillLike {
   template <typename Call> using View = FillLikeView<Call>;
   using Attrs = FillLikeAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return scalar::same(C(attrs.value));
+    return scalar::same(scalar::number<C>(attrs.value));
   }
 };
 
@@ -121,6 +141,8 @@ struct FillLike {
 struct Tanh {
   template <typename Call> using View = TanhView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::tanh(x);
@@ -131,6 +153,8 @@ struct Tanh {
 struct TanhBwd {
   template <typename Call> using View = TanhBwdView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::mul(dy, scalar::sub(C(1), scalar::mul(y, y)));
@@ -141,6 +165,8 @@ struct TanhBwd {
 struct Sigmoid {
   template <typename Call> using View = SigmoidView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x))));
@@ -151,6 +177,8 @@ struct Sigmoid {
 struct SigmoidBwd {
   template <typename Call> using View = SigmoidBwdView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::mul(dy, scalar::mul(y, scalar::sub(C(1), y)));
@@ -161,6 +189,8 @@ struct SigmoidBwd {
 struct Silu {
   template <typename Call> using View = SiluView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))));
@@ -171,9 +201,863 @@ struct Silu {
 struct SiluBwd {
   template <typename Call> using View = SiluBwdView<Call>;
   using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
   template <typename C>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))), scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))))))));
+  }
+};
+
+/// y = exp(x)
+struct Exp {
+  template <typename Call> using View = ExpView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::exp(x);
+  }
+};
+
+/// dx = dy · y, y = exp(x)
+struct ExpBwd {
+  template <typename Call> using View = ExpBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::mul(dy, y);
+  }
+};
+
+/// y = exp(x) - 1, exact for small x
+struct Expm1 {
+  template <typename Call> using View = Expm1View<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::expm1(x);
+  }
+};
+
+/// dx = dy · (y + 1), y = exp(x) - 1
+struct Expm1Bwd {
+  template <typename Call> using View = Expm1BwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::mul(dy, scalar::add(y, C(1)));
+  }
+};
+
+/// y = ln(x)
+struct Log {
+  template <typename Call> using View = LogView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::log(x);
+  }
+};
+
+/// dx = dy / x
+struct LogBwd {
+  template <typename Call> using View = LogBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::div(dy, x);
+  }
+};
+
+/// y = ln(1 + x), exact for small x
+struct Log1p {
+  template <typename Call> using View = Log1pView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::log1p(x);
+  }
+};
+
+/// dx = dy / (1 + x)
+struct Log1pBwd {
+  template <typename Call> using View = Log1pBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::div(dy, scalar::add(C(1), x));
+  }
+};
+
+/// y = √x
+struct Sqrt {
+  template <typename Call> using View = SqrtView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::sqrt(x);
+  }
+};
+
+/// dx = dy / (2y), y = √x
+struct SqrtBwd {
+  template <typename Call> using View = SqrtBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::div(scalar::mul(C(0.5), dy), y);
+  }
+};
+
+/// y = 1/√x
+struct Rsqrt {
+  template <typename Call> using View = RsqrtView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::div(C(1), scalar::sqrt(x));
+  }
+};
+
+/// dx = -dy · y³/2, y = 1/√x
+struct RsqrtBwd {
+  template <typename Call> using View = RsqrtBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::mul(scalar::mul(C(-0.5), dy), scalar::mul(y, scalar::mul(y, y)));
+  }
+};
+
+/// y = x²
+struct Square {
+  template <typename Call> using View = SquareView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::mul(x, x);
+  }
+};
+
+/// dx = 2x · dy
+struct SquareBwd {
+  template <typename Call> using View = SquareBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(scalar::mul(C(2), x), dy);
+  }
+};
+
+/// y = sin(x), x in radians
+struct Sin {
+  template <typename Call> using View = SinView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::sin(x);
+  }
+};
+
+/// dx = dy · cos(x)
+struct SinBwd {
+  template <typename Call> using View = SinBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, scalar::cos(x));
+  }
+};
+
+/// y = cos(x), x in radians
+struct Cos {
+  template <typename Call> using View = CosView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::cos(x);
+  }
+};
+
+/// dx = -dy · sin(x)
+struct CosBwd {
+  template <typename Call> using View = CosBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::neg(scalar::mul(dy, scalar::sin(x)));
+  }
+};
+
+/// y = x^exponent
+struct PowScalar {
+  template <typename Call> using View = PowScalarView<Call>;
+  using Attrs = PowScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::pow(x, scalar::number<C>(attrs.exponent));
+  }
+};
+
+/// dx = dy · exponent · x^(exponent - 1)
+struct PowScalarBwd {
+  template <typename Call> using View = PowScalarBwdView<Call>;
+  using Attrs = PowScalarBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::equal(scalar::number<C>(attrs.exponent), C(0)) ? C(0) : scalar::mul(dy, scalar::mul(scalar::number<C>(attrs.exponent), scalar::pow(x, scalar::sub(scalar::number<C>(attrs.exponent), C(1))))));
+  }
+};
+
+/// y = -x
+struct Neg {
+  template <typename Call> using View = NegView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::neg(x);
+  }
+};
+
+/// y = |x|
+struct Abs {
+  template <typename Call> using View = AbsView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::abs(x);
+  }
+};
+
+/// dx = dy · sign(x)
+struct AbsBwd {
+  template <typename Call> using View = AbsBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, (scalar::less(x, C(0)) ? C(-1) : (scalar::greater(x, C(0)) ? C(1) : x)));
+  }
+};
+
+/// y = -1, 0 or 1, as x is below, at or above 0
+struct Sign {
+  template <typename Call> using View = SignView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return (scalar::less(x, C(0)) ? C(-1) : (scalar::greater(x, C(0)) ? C(1) : x));
+  }
+};
+
+/// y = the largest integer that is not above x
+struct Floor {
+  template <typename Call> using View = FloorView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::floor(x);
+  }
+};
+
+/// y = the smallest integer that is not below x
+struct Ceil {
+  template <typename Call> using View = CeilView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::ceil(x);
+  }
+};
+
+/// y = the integer nearest to x, of two the even one
+struct Round {
+  template <typename Call> using View = RoundView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::round(x);
+  }
+};
+
+/// y = x, but not below `min` and not above `max`
+struct Clamp {
+  template <typename Call> using View = ClampView<Call>;
+  using Attrs = ClampAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::minimum(scalar::maximum(x, scalar::number<C>(attrs.min)), scalar::number<C>(attrs.max));
+  }
+};
+
+/// dx = dy where min <= x <= max, else 0
+struct ClampBwd {
+  template <typename Call> using View = ClampBwdView<Call>;
+  using Attrs = ClampBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::logicalAnd(scalar::greaterEqual(x, scalar::number<C>(attrs.min)), scalar::lessEqual(x, scalar::number<C>(attrs.max))) ? dy : C(0));
+  }
+};
+
+/// y = x + value
+struct AddScalar {
+  template <typename Call> using View = AddScalarView<Call>;
+  using Attrs = AddScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::add(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// c = a / b, element by element
+struct Div {
+  template <typename Call> using View = DivView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::div(a, b);
+  }
+};
+
+/// c = the larger of a and b
+struct Maximum {
+  template <typename Call> using View = MaximumView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::maximum(a, b);
+  }
+};
+
+/// c = the smaller of a and b
+struct Minimum {
+  template <typename Call> using View = MinimumView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::minimum(a, b);
+  }
+};
+
+/// da = dy where a > b, dy/2 where a = b, else 0
+struct MaximumBwd {
+  template <typename Call> using View = MaximumBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return (scalar::greater(a, b) ? dy : (scalar::equal(a, b) ? scalar::mul(C(0.5), dy) : C(0)));
+  }
+};
+
+/// c = a^b, element by element
+struct Pow {
+  template <typename Call> using View = PowView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::pow(a, b);
+  }
+};
+
+/// da = dy · b · a^(b - 1), 0 where b is 0
+struct PowBaseBwd {
+  template <typename Call> using View = PowBaseBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return (scalar::equal(b, C(0)) ? C(0) : scalar::mul(dy, scalar::mul(b, scalar::pow(a, scalar::sub(b, C(1))))));
+  }
+};
+
+/// db = dy · a^b · ln(a), 0 where a is 0 and b not below it
+struct PowExponentBwd {
+  template <typename Call> using View = PowExponentBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return (scalar::logicalAnd(scalar::equal(a, C(0)), scalar::greaterEqual(b, C(0))) ? C(0) : scalar::mul(dy, scalar::mul(scalar::pow(a, b), scalar::log(a))));
+  }
+};
+
+/// c = a == b, element by element
+struct Equal {
+  template <typename Call> using View = EqualView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::equal(a, b);
+  }
+};
+
+/// c = a != b, element by element
+struct NotEqual {
+  template <typename Call> using View = NotEqualView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::notEqual(a, b);
+  }
+};
+
+/// c = a < b, element by element
+struct Less {
+  template <typename Call> using View = LessView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::less(a, b);
+  }
+};
+
+/// c = a <= b, element by element
+struct LessEqual {
+  template <typename Call> using View = LessEqualView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::lessEqual(a, b);
+  }
+};
+
+/// y = x == value
+struct EqualScalar {
+  template <typename Call> using View = EqualScalarView<Call>;
+  using Attrs = EqualScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::equal(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// y = x != value
+struct NotEqualScalar {
+  template <typename Call> using View = NotEqualScalarView<Call>;
+  using Attrs = NotEqualScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::notEqual(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// y = x < value
+struct LessScalar {
+  template <typename Call> using View = LessScalarView<Call>;
+  using Attrs = LessScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::less(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// y = x <= value
+struct LessEqualScalar {
+  template <typename Call> using View = LessEqualScalarView<Call>;
+  using Attrs = LessEqualScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::lessEqual(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// y = x > value
+struct GreaterScalar {
+  template <typename Call> using View = GreaterScalarView<Call>;
+  using Attrs = GreaterScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::greater(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// y = x >= value
+struct GreaterEqualScalar {
+  template <typename Call> using View = GreaterEqualScalarView<Call>;
+  using Attrs = GreaterEqualScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::greaterEqual(x, scalar::number<C>(attrs.value));
+  }
+};
+
+/// c = a and b, of i1
+struct LogicalAnd {
+  template <typename Call> using View = LogicalAndView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {true, true};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool a, [[maybe_unused]] bool b) {
+    return scalar::logicalAnd(a, b);
+  }
+};
+
+/// c = a or b, of i1
+struct LogicalOr {
+  template <typename Call> using View = LogicalOrView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {true, true};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool a, [[maybe_unused]] bool b) {
+    return scalar::logicalOr(a, b);
+  }
+};
+
+/// c = either a or b, of i1
+struct LogicalXor {
+  template <typename Call> using View = LogicalXorView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {true, true};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool a, [[maybe_unused]] bool b) {
+    return scalar::logicalXor(a, b);
+  }
+};
+
+/// y = not x, of i1
+struct LogicalNot {
+  template <typename Call> using View = LogicalNotView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {true};
+  static constexpr bool kGivesBool = true;
+  template <typename C>
+  AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool x) {
+    return scalar::logicalNot(x);
+  }
+};
+
+/// c = a where the condition is true, else b
+struct Where {
+  template <typename Call> using View = WhereView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {true, false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool condition, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return (condition ? a : b);
+  }
+};
+
+/// y = value where the mask is true, else x
+struct MaskedFill {
+  template <typename Call> using View = MaskedFillView<Call>;
+  using Attrs = MaskedFillAttrs;
+  static constexpr bool kIsBool[] = {false, true};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x, [[maybe_unused]] bool mask) {
+    return ((attrs.inverted) ? (mask ? x : scalar::number<C>(attrs.value)) : (mask ? scalar::number<C>(attrs.value) : x));
+  }
+};
+
+/// y = x where x > 0, else alpha · (exp(x) - 1)
+struct Elu {
+  template <typename Call> using View = EluView<Call>;
+  using Attrs = EluAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return (scalar::greater(x, C(0)) ? x : scalar::mul(scalar::number<C>(attrs.alpha), scalar::expm1(x)));
+  }
+};
+
+/// dx = dy where x > 0, else dy · alpha · exp(x)
+struct EluBwd {
+  template <typename Call> using View = EluBwdView<Call>;
+  using Attrs = EluBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::greater(x, C(0)) ? dy : scalar::mul(dy, scalar::mul(scalar::number<C>(attrs.alpha), scalar::exp(x))));
+  }
+};
+
+/// y = λ · elu(x), alpha = 1.6733, λ = 1.0507
+struct Selu {
+  template <typename Call> using View = SeluView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return (scalar::greater(x, C(0)) ? scalar::mul(C(1.0507009873554804934193349852946), x) : scalar::mul(C(1.7580993408473768599402175208123), scalar::expm1(x)));
+  }
+};
+
+/// dx = dy · λ where x > 0, else dy · λ · alpha · exp(x)
+struct SeluBwd {
+  template <typename Call> using View = SeluBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, (scalar::greater(x, C(0)) ? C(1.0507009873554804934193349852946) : scalar::mul(C(1.7580993408473768599402175208123), scalar::exp(x))));
+  }
+};
+
+/// y = x where x > 0, else slope · x
+struct LeakyRelu {
+  template <typename Call> using View = LeakyReluView<Call>;
+  using Attrs = LeakyReluAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return (scalar::greater(x, C(0)) ? x : scalar::mul(scalar::number<C>(attrs.slope), x));
+  }
+};
+
+/// dx = dy where x > 0, else slope · dy
+struct LeakyReluBwd {
+  template <typename Call> using View = LeakyReluBwdView<Call>;
+  using Attrs = LeakyReluBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::greater(x, C(0)) ? dy : scalar::mul(scalar::number<C>(attrs.slope), dy));
+  }
+};
+
+/// y = x, but not below `min` and not above `max`
+struct Hardtanh {
+  template <typename Call> using View = HardtanhView<Call>;
+  using Attrs = HardtanhAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::minimum(scalar::maximum(x, scalar::number<C>(attrs.min)), scalar::number<C>(attrs.max));
+  }
+};
+
+/// dx = dy where min < x < max, else 0
+struct HardtanhBwd {
+  template <typename Call> using View = HardtanhBwdView<Call>;
+  using Attrs = HardtanhBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::logicalAnd(scalar::greater(x, scalar::number<C>(attrs.min)), scalar::less(x, scalar::number<C>(attrs.max))) ? dy : C(0));
+  }
+};
+
+/// y = x · min(max(x + 3, 0), 6)/6
+struct Hardswish {
+  template <typename Call> using View = HardswishView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::mul(x, scalar::div(scalar::minimum(scalar::maximum(scalar::add(x, C(3)), C(0)), C(6)), C(6)));
+  }
+};
+
+/// dx = dy · d hardswish(x)/dx
+struct HardswishBwd {
+  template <typename Call> using View = HardswishBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::less(x, C(-3)) ? C(0) : (scalar::lessEqual(x, C(3)) ? scalar::mul(dy, scalar::add(scalar::div(x, C(3)), C(0.5))) : dy));
+  }
+};
+
+/// y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold
+struct Softplus {
+  template <typename Call> using View = SoftplusView<Call>;
+  using Attrs = SoftplusAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? x : scalar::div(scalar::add(scalar::maximum(scalar::mul(scalar::number<C>(attrs.beta), x), C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(scalar::mul(scalar::number<C>(attrs.beta), x)))))), scalar::number<C>(attrs.beta)));
+  }
+};
+
+/// dx = dy · sigmoid(beta · x), dy where beta · x > threshold
+struct SoftplusBwd {
+  template <typename Call> using View = SoftplusBwdView<Call>;
+  using Attrs = SoftplusBwdAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? dy : scalar::div(dy, scalar::add(C(1), scalar::exp(scalar::neg(scalar::mul(scalar::number<C>(attrs.beta), x))))));
+  }
+};
+
+/// y = x · tanh(ln(1 + exp(x)))
+struct Mish {
+  template <typename Call> using View = MishView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return (scalar::greater(x, C(0)) ? scalar::div(scalar::mul(x, scalar::add(C(1), scalar::mul(C(2), scalar::exp(scalar::neg(x))))), scalar::add(scalar::add(C(1), scalar::mul(C(2), scalar::exp(scalar::neg(x)))), scalar::mul(C(2), scalar::mul(scalar::exp(scalar::neg(x)), scalar::exp(scalar::neg(x)))))) : scalar::mul(scalar::mul(scalar::mul(x, scalar::exp(scalar::mul(C(0.5), x))), scalar::exp(scalar::mul(C(0.5), x))), scalar::div(scalar::add(scalar::mul(scalar::exp(scalar::mul(C(0.5), x)), scalar::exp(scalar::mul(C(0.5), x))), C(2)), scalar::add(scalar::mul(scalar::mul(scalar::exp(scalar::mul(C(0.5), x)), scalar::exp(scalar::mul(C(0.5), x))), scalar::add(scalar::mul(scalar::exp(scalar::mul(C(0.5), x)), scalar::exp(scalar::mul(C(0.5), x))), C(2))), C(2)))));
+  }
+};
+
+/// dx = dy · d mish(x)/dx
+struct MishBwd {
+  template <typename Call> using View = MishBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, scalar::add(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::mul(scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::neg(x))))), scalar::sub(C(1), scalar::mul(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))))))));
+  }
+};
+
+/// y = ln(sigmoid(x)) = -ln(1 + exp(-x))
+struct LogSigmoid {
+  template <typename Call> using View = LogSigmoidView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::sub(scalar::minimum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))));
+  }
+};
+
+/// dx = dy · (1 - sigmoid(x))
+struct LogSigmoidBwd {
+  template <typename Call> using View = LogSigmoidBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::div(dy, scalar::add(C(1), scalar::exp(x)));
+  }
+};
+
+/// y = x where x > 0, else slope · x; the slope is trained
+struct Prelu {
+  template <typename Call> using View = PreluView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x, [[maybe_unused]] C slope) {
+    return (scalar::greater(x, C(0)) ? x : scalar::mul(slope, x));
+  }
+};
+
+/// dx = dy where x > 0, else slope · dy
+struct PreluBwd {
+  template <typename Call> using View = PreluBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x, [[maybe_unused]] C slope) {
+    return (scalar::greater(x, C(0)) ? dy : scalar::mul(slope, dy));
   }
 };
 

@@ -118,6 +118,25 @@ void compute(const BiasAddView<Call> &c) {
 
 void compute(const CopyView<Call> &c) { c.y().values = c.x().values; }
 void compute(const CopySavedView<Call> &c) { c.y().values = c.x().values; }
-void compute(const CastView<Call> &c) { c.y().values = c.x().values; }
+/// A number as an integer type has it: toward zero, and into its range.
+static double toInteger(double x, double lowest) {
+  if (std::isnan(x))
+    return 0;
+  return std::trunc(std::fmin(std::fmax(x, lowest), -lowest - 1));
+}
+
+void compute(const CastView<Call> &c) {
+  DType from = c.x().desc.dtype, to = c.y().desc.dtype;
+  fill(c.y(), [&](size_t i) {
+    double x = c.x()[i];
+    if (to == DType::I1)
+      return double(x != 0);
+    if (to == DType::I32 && from == DType::I64) // the low bits
+      return double(int32_t(uint32_t(int64_t(x))));
+    if (to == DType::I32 || to == DType::I64)
+      return toInteger(x, to == DType::I32 ? -0x1p31 : -0x1p63);
+    return x;
+  });
+}
 
 } // namespace aicf::reference

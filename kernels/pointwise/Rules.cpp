@@ -25,6 +25,13 @@ Status bias_add_c3(const BiasAddView<Call> &c) {
   return hasShape(c.b(), {c.y()->dims[axis < 0 ? c.y()->rank - 1 : axis]});
 }
 
+Status scale_c1(const ScaleView<Call> &c) {
+  return isNumberOf(c.x(), "factor", c.attrs().factor);
+}
+Status fill_like_c1(const FillLikeView<Call> &c) {
+  return isNumberOf(c.x(), "value", c.attrs().value);
+}
+
 Status cast_c1(const CastView<Call> &c) { return hasShape(c.y(), *c.x()); }
 
 } // namespace aicf::rules

@@ -4,9 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// One function an opcode of include/aicf/Dialect/Scalar.td, for f32 and
-// f64, on both devices. No contraction: each rounds once (-ffp-contract=off,
-// -fmad=false in device code that includes this).
+// One function for each opcode of include/aicf/Dialect/Scalar.td, for f32, f64,
+// i32 and i64, on both devices. No contraction: each rounds once
+// (-ffp-contract=off, -fmad=false in device code that includes this). Integers
+// wrap around, as two's complement does.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_POINTWISE_SCALARS_H
 #define AICF_KERNELS_POINTWISE_SCALARS_H
@@ -14,29 +15,134 @@
 #include "lib/Base/HostDevice.h"
 
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 namespace aicf::scalar {
 
+template <typename C>
+using Unsigned =
+    std::conditional_t<sizeof(C) == 8, uint64_t, uint32_t>;
+
+/// A number as C has it. To an integer: toward zero; what it cannot hold is the
+/// nearest that it can, and NaN is 0.
+template <typename C, typename From>
+AICF_HOST_DEVICE inline C number(From x) {
+  if constexpr (std::is_same_v<C, bool>) {
+    return x != From(0);
+  } else if constexpr (std::is_integral_v<C> && std::is_floating_point_v<From>) {
+    // -2^31 and -2^63 are exact in every float type; 2^31 and 2^63 are, too.
+    constexpr C kHigh = C(~Unsigned<C>(0) >> 1), kLow = -kHigh - 1;
+    if (!(x >= From(kLow)))
+      return x == x ? kLow : C(0);
+    return x >= -From(kLow) ? kHigh : static_cast<C>(x);
+  } else {
+    return static_cast<C>(x);
+  }
+}
+
 template <typename C> AICF_HOST_DEVICE inline C same(C x) { return x; }
-template <typename C> AICF_HOST_DEVICE inline C add(C a, C b) { return a + b; }
-template <typename C> AICF_HOST_DEVICE inline C sub(C a, C b) { return a - b; }
-template <typename C> AICF_HOST_DEVICE inline C mul(C a, C b) { return a * b; }
-/// IEEE: x/0 is an infinity or NaN.
+template <typename C> AICF_HOST_DEVICE inline C add(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return C(Unsigned<C>(a) + Unsigned<C>(b));
+  else
+    return a + b;
+}
+template <typename C> AICF_HOST_DEVICE inline C sub(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return C(Unsigned<C>(a) - Unsigned<C>(b));
+  else
+    return a - b;
+}
+template <typename C> AICF_HOST_DEVICE inline C mul(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return C(Unsigned<C>(a) * Unsigned<C>(b));
+  else
+    return a * b;
+}
+/// IEEE: x/0 is an infinity or NaN. For floats only.
 template <typename C> AICF_HOST_DEVICE inline C div(C a, C b) { return a / b; }
+/// The sign bit of a float; an integer's lowest number stays as it is.
+template <typename C> AICF_HOST_DEVICE inline C neg(C x) {
+  if constexpr (std::is_integral_v<C>)
+    return sub(C(0), x);
+  else
+    return -x;
+}
+template <typename C> AICF_HOST_DEVICE inline C abs(C x) {
+  if constexpr (std::is_integral_v<C>)
+    return x < C(0) ? neg(x) : x;
+  else
+    return std::fabs(x);
+}
+
 /// False where either is NaN; -0 equals 0.
 template <typename C> AICF_HOST_DEVICE inline bool less(C a, C b) {
   return a < b;
 }
+template <typename C> AICF_HOST_DEVICE inline bool lessEqual(C a, C b) {
+  return a <= b;
+}
 template <typename C> AICF_HOST_DEVICE inline bool greater(C a, C b) {
   return a > b;
 }
-/// NaN stays NaN in all of these; exp overflows to infinity.
+template <typename C> AICF_HOST_DEVICE inline bool greaterEqual(C a, C b) {
+  return a >= b;
+}
+template <typename C> AICF_HOST_DEVICE inline bool equal(C a, C b) {
+  return a == b;
+}
+/// True where either is NaN.
+template <typename C> AICF_HOST_DEVICE inline bool notEqual(C a, C b) {
+  return a != b;
+}
+AICF_HOST_DEVICE inline bool logicalAnd(bool a, bool b) { return a & b; }
+AICF_HOST_DEVICE inline bool logicalOr(bool a, bool b) { return a | b; }
+AICF_HOST_DEVICE inline bool logicalXor(bool a, bool b) { return a != b; }
+AICF_HOST_DEVICE inline bool logicalNot(bool x) { return !x; }
+/// NaN where either is; b where both are equal, as zeros of two signs are.
+template <typename C> AICF_HOST_DEVICE inline C maximum(C a, C b) {
+  return a > b || a != a ? a : b;
+}
+template <typename C> AICF_HOST_DEVICE inline C minimum(C a, C b) {
+  return a < b || a != a ? a : b;
+}
+
+/// NaN stays NaN in all of these, for floats only. exp overflows to infinity;
+/// log(0) is -inf, and log and sqrt of a negative number are NaN.
 template <typename C> AICF_HOST_DEVICE inline C exp(C x) { return std::exp(x); }
+template <typename C> AICF_HOST_DEVICE inline C expm1(C x) {
+  return std::expm1(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C log(C x) { return std::log(x); }
+template <typename C> AICF_HOST_DEVICE inline C log1p(C x) {
+  return std::log1p(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C sqrt(C x) {
+  return std::sqrt(x);
+}
+/// C's pow: 1 where the exponent is 0 or the base 1, even beside NaN.
+template <typename C> AICF_HOST_DEVICE inline C pow(C a, C b) {
+  return std::pow(a, b);
+}
+/// NaN for an infinity.
+template <typename C> AICF_HOST_DEVICE inline C sin(C x) { return std::sin(x); }
+template <typename C> AICF_HOST_DEVICE inline C cos(C x) { return std::cos(x); }
 template <typename C> AICF_HOST_DEVICE inline C erfc(C x) {
   return std::erfc(x);
 }
 template <typename C> AICF_HOST_DEVICE inline C tanh(C x) {
   return std::tanh(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C floor(C x) {
+  return std::floor(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C ceil(C x) {
+  return std::ceil(x);
+}
+/// To the nearest integer, half to even.
+template <typename C> AICF_HOST_DEVICE inline C round(C x) {
+  return std::rint(x);
 }
 
 } // namespace aicf::scalar

@@ -1,4 +1,4 @@
-//===- Cuda.cu - dropout on CUDA ------------------------------------------===//
+//===- Cuda.cu - dropout and random numbers on CUDA -----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -69,6 +69,60 @@ LaunchPlan dropout(DropoutArgs call, const DeviceLimits &limits) {
   if (call.step().desc.dtype == DType::I32)
     return planDropout<T, int32_t>(p, limits);
   return planDropout<T, int64_t>(p, limits);
+}
+
+struct DrawParams {
+  const void *step;
+  void *y;
+  int64_t n;
+  uint64_t seed;
+  double start, scale; ///< low and high - low, or mean and deviation
+  int bits;            ///< uniform
+};
+
+/// A thread draws once for four elements.
+template <typename T, typename Int, bool kNormal>
+__global__ void drawKernel(const __grid_constant__ DrawParams p) {
+  using C = Compute<T>;
+  auto step = uint64_t(int64_t(*static_cast<const Int *>(p.step)));
+  C start = C(p.start), scale = C(p.scale);
+  gridStride((p.n + 3) / 4, [&](int64_t group) {
+    PhiloxWords words = philox(p.seed, uint64_t(group), step);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      C number;
+      if constexpr (kNormal)
+        number = normalOf<C>(words.at[k / 2 * 2], words.at[k / 2 * 2 + 1],
+                             k % 2);
+      else
+        number = uniformOf<C>(words.at[k], p.bits);
+      if (int64_t i = 4 * group + k; i < p.n)
+        static_cast<T *>(p.y)[i] = narrow<T>(start + scale * number);
+    }
+  });
+}
+
+template <typename T, typename Int>
+LaunchPlan uniform(UniformArgs call, const DeviceLimits &limits) {
+  UniformAttrs attrs = call.attrs();
+  DrawParams p{call.step().dense(),
+               call.y().dense(),
+               call.y().elements(),
+               uint64_t(attrs.seed),
+               attrs.low,
+               attrs.high - attrs.low,
+               uniformBits(call.y().desc.dtype)};
+  return {plan(drawKernel<T, Int, false>, gridFor((p.n + 3) / 4, limits),
+               kBlock, p)};
+}
+
+template <typename T, typename Int>
+LaunchPlan normal(NormalArgs call, const DeviceLimits &limits) {
+  NormalAttrs attrs = call.attrs();
+  DrawParams p{call.step().dense(), call.y().dense(), call.y().elements(),
+               uint64_t(attrs.seed), attrs.mean, attrs.std, 0};
+  return {plan(drawKernel<T, Int, true>, gridFor((p.n + 3) / 4, limits), kBlock,
+               p)};
 }
 
 } // namespace

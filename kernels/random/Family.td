@@ -32,6 +32,38 @@ def DropoutPrimitive : Primitive<"dropout", 57, "DROP"> {
   let constraints = ["step is 0-d."];
 }
 
+/// Numbers of (seed, step) and of where they stand alone.
+class DrawPrimitive<string mnemonic, int number, string schema>
+    : Primitive<mnemonic, number, schema> {
+  let operandList = [In<"step", IntElement>];
+  let resultList = [Checked<"y", FloatElement>];
+  let phase = ForwardPhase;
+  let precision = Wide;
+  let constraints = ["step is 0-d."];
+}
+
+def UniformPrimitive : DrawPrimitive<"uniform", 148, "UNIF"> {
+  let summary = "y = low + (high - low) · u, u even in [0, 1)";
+  let text = [{
+    u has the first 24 bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for
+    f64): multiples of a power of two, which the type has.
+  }];
+  let fields = [F64Field<"low", FiniteNumber, "0.0">,
+                F64Field<"high", FiniteNumber, "1.0">,
+                I64Field<"seed", AnyNumber>];
+}
+
+def NormalPrimitive : DrawPrimitive<"normal", 149, "NORM"> {
+  let summary = "y = mean + std · z, z of the normal distribution";
+  let text = [{
+    Box & Muller 1958: of words a, b of dropout's four, z is √(-2 ln u) times
+    cos(2πv), and sin(2πv) for the next element, u = (a + 1/2)/2^32, v = b/2^32.
+  }];
+  let fields = [F64Field<"mean", FiniteNumber, "0.0">,
+                F64Field<"std", NonNegative, "1.0">,
+                I64Field<"seed", AnyNumber>];
+}
+
 //===----------------------------------------------------------------------===//
 // Its op of a step
 //===----------------------------------------------------------------------===//
@@ -45,6 +77,22 @@ def AICF_DropoutOp : AICF_OpOf<DropoutPrimitive> {
   }];
 }
 
+/// Nothing that is trained is before them.
+class AICF_Draw<Primitive record> : AICF_OpOf<record> {
+  let counter = "step";
+  let stepAttrs = (ins DenseI64ArrayAttr:$shape, OptionalAttr<TypeAttr>:$dtype);
+  let stepConstraints = ["`shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is "
+                         "f16, bf16, f32 (the default) or f64."];
+  let assemblyFormat = "$step `to` $shape attr-dict `:` type($step)";
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+def AICF_UniformOp : AICF_Draw<UniformPrimitive>;
+def AICF_NormalOp : AICF_Draw<NormalPrimitive>;
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -56,5 +104,18 @@ class Dropout<Device device> : KernelFamily<"random", device> {
 }
 def DropoutCpu : Dropout<CPU>;
 def DropoutCuda : Dropout<CUDA>;
+
+class Draw<Device device, Primitive kind, string function>
+    : KernelFamily<"random", device> {
+  let kinds = [kind];
+  let variants = !foldl([]<Variant>, ["f32", "f64", "f16", "bf16"], all, type,
+                        all # [From<"i32", type>, From<"i64", type>]);
+  let kidTypes = KidTypesBoth;
+  let kernel = function;
+}
+def UniformCpu : Draw<CPU, UniformPrimitive, "uniform<$U>">;
+def UniformCuda : Draw<CUDA, UniformPrimitive, "uniform<$U, $T>">;
+def NormalCpu : Draw<CPU, NormalPrimitive, "normal<$U>">;
+def NormalCuda : Draw<CUDA, NormalPrimitive, "normal<$U, $T>">;
 
 #endif // AICF_KERNELS_RANDOM_FAMILY_TD

@@ -7,8 +7,10 @@
 #ifndef AICF_KERNELS_RANDOM_PHILOX_H
 #define AICF_KERNELS_RANDOM_PHILOX_H
 
+#include "aicf/Types.h"
 #include "lib/Base/HostDevice.h"
 
+#include <cmath>
 #include <cstdint>
 
 namespace aicf {
@@ -33,6 +35,28 @@ AICF_HOST_DEVICE inline PhiloxWords philox(uint64_t key, uint64_t low,
     key1 += 0xbb67ae85u;
   }
   return c;
+}
+
+/// Bits of a word that a uniform number of the type has: all are exact in it.
+inline int uniformBits(DType dtype) {
+  return dtype == DType::F64 ? 32
+         : dtype == DType::F32 ? 24
+         : dtype == DType::F16 ? 11
+                               : 8;
+}
+/// Makes a number in [0, 1).
+template <typename C>
+AICF_HOST_DEVICE inline C uniformOf(uint32_t word, int bits) {
+  return C(word >> (32 - bits)) * (C(1) / C(uint64_t(1) << bits));
+}
+/// Makes a number of the normal distribution of two words: the first of a pair, or the second
+/// (Box & Muller 1958).
+template <typename C>
+AICF_HOST_DEVICE inline C normalOf(uint32_t a, uint32_t b, bool isSecond) {
+  C u = (C(a) + C(0.5)) * C(0x1p-32);
+  C angle = C(6.283185307179586) * (C(b) * C(0x1p-32));
+  C radius = std::sqrt(C(-2) * std::log(u));
+  return radius * (isSecond ? std::sin(angle) : std::cos(angle));
 }
 
 /// Words below this are dropped with probability p in [0, 1).

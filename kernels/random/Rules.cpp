@@ -11,4 +11,7 @@ namespace aicf::rules {
 
 Status dropout_c1(const DropoutView<Call> &c) { return isScalar(c.step()); }
 
+Status uniform_c1(const UniformView<Call> &c) { return isScalar(c.step()); }
+Status normal_c1(const NormalView<Call> &c) { return isScalar(c.step()); }
+
 } // namespace aicf::rules

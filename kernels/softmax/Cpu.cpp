@@ -57,6 +57,39 @@ template <typename T> void softmaxBwd(SoftmaxBwdArgs call) {
   });
 }
 
+template <typename T> void logSoftmax(LogSoftmaxArgs call) {
+  using C = Compute<T>;
+  int64_t width = call.x().desc.width();
+  forRows(call.x().desc, call->numThreads, [&](int64_t first) {
+    const T *x = call.x().dense<T>() + first;
+    T *y = call.y().dense<T>() + first;
+    C most = C(x[0]);
+    for (int64_t j = 1; j < width; ++j)
+      most = C(x[j]) > most ? C(x[j]) : most;
+    double sum = 0;
+    for (int64_t j = 0; j < width; ++j)
+      sum += double(std::exp(C(x[j]) - most));
+    C rest = C(std::log(sum));
+    for (int64_t j = 0; j < width; ++j)
+      y[j] = T((C(x[j]) - most) - rest);
+  });
+}
+
+template <typename T> void logSoftmaxBwd(LogSoftmaxBwdArgs call) {
+  using C = Compute<T>;
+  int64_t width = call.dy().desc.width();
+  forRows(call.dy().desc, call->numThreads, [&](int64_t first) {
+    const T *dy = call.dy().dense<T>() + first,
+            *y = call.y().dense<T>() + first;
+    T *dx = call.dx().dense<T>() + first;
+    double sum = 0;
+    for (int64_t j = 0; j < width; ++j)
+      sum += double(dy[j]);
+    for (int64_t j = 0; j < width; ++j)
+      dx[j] = T(C(dy[j]) - std::exp(C(y[j])) * C(sum));
+  });
+}
+
 template <typename T> void argmax(ArgmaxArgs call) {
   using C = Compute<T>;
   int64_t width = call.x().desc.width();

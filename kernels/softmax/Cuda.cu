@@ -39,8 +39,8 @@ __device__ void forVectors(const RowsParams &p, const RowGroup &g, const T *row,
 
 /// A row's largest element and the sum of exp(x - most) in one pass: what came
 /// before a larger element is scaled down to it (Milakov & Gimelshein 2018,
-/// "Online normalizer calculation for softmax").
-template <typename T, int kGroup, int V>
+/// "Online normalizer calculation for softmax"). softmax, or its logarithm.
+template <typename T, int kGroup, int V, bool kLog>
 __global__ void softmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
@@ -61,17 +61,21 @@ __global__ void softmaxKernel(const __grid_constant__ RowsParams p) {
       }
     });
     C most = g.max(mine); // before y is written, which may be x
-    C inverse = 1 / g.sum(sum * exp(mine - most));
+    C total = g.sum(sum * exp(mine - most));
+    C rest = kLog ? log(total) : 1 / total;
     forVectors<T, V>(p, g, x, [&](int64_t j, Vec<T, V> v) {
 #pragma unroll
-      for (int k = 0; k < V; ++k)
-        v.at[k] = narrow<T>(exp(widen(v.at[k]) - most) * inverse);
+      for (int k = 0; k < V; ++k) {
+        C less = widen(v.at[k]) - most;
+        v.at[k] = narrow<T>(kLog ? less - rest : exp(less) * rest);
+      }
       storeVec<T, V>(y, j / V, v, p.isAligned);
     });
   });
 }
 
-template <typename T, int kGroup, int V>
+/// The gradient of softmax, or of its logarithm.
+template <typename T, int kGroup, int V, bool kLog>
 __global__ void softmaxBwdKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
@@ -81,17 +85,23 @@ __global__ void softmaxBwdKernel(const __grid_constant__ RowsParams p) {
     T *dx = static_cast<T *>(p.result) + row * p.width;
     C sum = 0;
     forVectors<T, V>(p, g, dy, [&](int64_t j, const Vec<T, V> &d) {
-      Vec<T, V> v = loadVec<T, V>(y, j / V, p.isAligned);
+      Vec<T, V> v{};
+      if constexpr (!kLog)
+        v = loadVec<T, V>(y, j / V, p.isAligned);
 #pragma unroll
       for (int k = 0; k < V; ++k)
-        sum = fma(C(widen(d.at[k])), C(widen(v.at[k])), sum);
+        sum = kLog ? sum + C(widen(d.at[k]))
+                   : fma(C(widen(d.at[k])), C(widen(v.at[k])), sum);
     });
     sum = g.sum(sum);
     forVectors<T, V>(p, g, dy, [&](int64_t j, Vec<T, V> d) {
       Vec<T, V> v = loadVec<T, V>(y, j / V, p.isAligned);
 #pragma unroll
-      for (int k = 0; k < V; ++k)
-        d.at[k] = narrow<T>(C(widen(v.at[k])) * (C(widen(d.at[k])) - sum));
+      for (int k = 0; k < V; ++k) {
+        C out = widen(v.at[k]), slope = widen(d.at[k]);
+        d.at[k] =
+            narrow<T>(kLog ? slope - exp(out) * sum : out * (slope - sum));
+      }
       storeVec<T, V>(dx, j / V, d, p.isAligned);
     });
   });
@@ -167,30 +177,45 @@ LaunchPlan withVectors(RowsParams &p, bool resultIsRows, Launch launch) {
   return launch(std::integral_constant<int, 1>());
 }
 
-template <typename T>
-LaunchPlan softmax(SoftmaxArgs call, const DeviceLimits &limits) {
-  const TensorDesc &desc = call.x().desc;
-  RowsParams p{call.x().dense(), nullptr, call.y().dense(), desc.rows(),
-               desc.width()};
+template <typename T, bool kLog>
+LaunchPlan planSoftmax(const TensorView &x, const TensorView &y,
+                       const DeviceLimits &limits) {
+  RowsParams p{x.dense(), nullptr, y.dense(), x.desc.rows(), x.desc.width()};
   return withVectors<T>(p, true, [&](auto width) {
     constexpr int V = decltype(width)::value;
     if (p.width > kLongRow)
-      return planRows(softmaxKernel<T, kBlock, V>, p, 1, limits);
-    return planRows(softmaxKernel<T, 32, V>, p, kBlock / 32, limits);
+      return planRows(softmaxKernel<T, kBlock, V, kLog>, p, 1, limits);
+    return planRows(softmaxKernel<T, 32, V, kLog>, p, kBlock / 32, limits);
   });
 }
-
 template <typename T>
-LaunchPlan softmaxBwd(SoftmaxBwdArgs call, const DeviceLimits &limits) {
+LaunchPlan softmax(SoftmaxArgs call, const DeviceLimits &limits) {
+  return planSoftmax<T, false>(call.x(), call.y(), limits);
+}
+template <typename T>
+LaunchPlan logSoftmax(LogSoftmaxArgs call, const DeviceLimits &limits) {
+  return planSoftmax<T, true>(call.x(), call.y(), limits);
+}
+
+template <typename T, bool kLog, typename Args>
+LaunchPlan planSoftmaxBwd(Args call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.dy().desc;
   RowsParams p{call.dy().dense(), call.y().dense(), call.dx().dense(),
                desc.rows(), desc.width()};
   return withVectors<T>(p, true, [&](auto width) {
     constexpr int V = decltype(width)::value;
     if (p.width > kLongRow)
-      return planRows(softmaxBwdKernel<T, kBlock, V>, p, 1, limits);
-    return planRows(softmaxBwdKernel<T, 32, V>, p, kBlock / 32, limits);
+      return planRows(softmaxBwdKernel<T, kBlock, V, kLog>, p, 1, limits);
+    return planRows(softmaxBwdKernel<T, 32, V, kLog>, p, kBlock / 32, limits);
   });
+}
+template <typename T>
+LaunchPlan softmaxBwd(SoftmaxBwdArgs call, const DeviceLimits &limits) {
+  return planSoftmaxBwd<T, false>(call, limits);
+}
+template <typename T>
+LaunchPlan logSoftmaxBwd(LogSoftmaxBwdArgs call, const DeviceLimits &limits) {
+  return planSoftmaxBwd<T, true>(call, limits);
 }
 
 template <typename T>

@@ -38,6 +38,30 @@ def SoftmaxBwdPrimitive : Primitive<"softmax_bwd", 56> {
   let constraints = ["dy has rank 1 or more."];
 }
 
+def LogSoftmaxPrimitive : Primitive<"log_softmax", 146> {
+  let summary = "y = x - ln Σ exp(x) over the last dimension";
+  let text = [{
+    Of x less its row's largest element, so that nothing overflows. NaN in rows
+    whose largest element is infinite.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Like<"y", "x">];
+  let ties = [Tie<"y", "x">];
+  let phase = ForwardPhase;
+  let precision = Wide;
+  let constraints = ["x has rank 1 or more."];
+}
+
+def LogSoftmaxBwdPrimitive : Primitive<"log_softmax_bwd", 147> {
+  let summary = "dx = dy - exp(y) · Σ dy over the last dimension, y = log_softmax(x)";
+  let operandList = [In<"dy">, Same<"y", "dy">];
+  let resultList = [Like<"dx", "dy">];
+  let ties = [Tie<"dx", "dy">, Tie<"dx", "y">];
+  let phase = BackwardPhase;
+  let precision = Wide;
+  let constraints = ["dy has rank 1 or more."];
+}
+
 def ArgmaxPrimitive : Primitive<"argmax", 58> {
   let summary = "index = where the largest element of each row stands";
   let text = [{
@@ -63,6 +87,14 @@ def AICF_SoftmaxOp : AICF_OpOf<SoftmaxPrimitive> {
   }];
 }
 def AICF_SoftmaxBwdOp : AICF_OpOf<SoftmaxBwdPrimitive>;
+
+def AICF_LogSoftmaxOp : AICF_OpOf<LogSoftmaxPrimitive> {
+  let gradient = [{
+    g.add(getX(), LogSoftmaxBwdOp::create(b, loc, g.cotangent(getY()),
+                                          g.saved(getY())));
+  }];
+}
+def AICF_LogSoftmaxBwdOp : AICF_OpOf<LogSoftmaxBwdPrimitive>;
 
 /// Integers: nothing is carried back through it.
 def AICF_ArgmaxOp : AICF_OpOf<ArgmaxPrimitive> {
@@ -91,6 +123,20 @@ class SoftmaxBwd<Device device> : KernelFamily<"softmax", device> {
 }
 def SoftmaxBwdCpu : SoftmaxBwd<CPU>;
 def SoftmaxBwdCuda : SoftmaxBwd<CUDA>;
+class LogSoftmax<Device device> : KernelFamily<"softmax", device> {
+  let kinds = [LogSoftmaxPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "logSoftmax<$T>";
+}
+def LogSoftmaxCpu : LogSoftmax<CPU>;
+def LogSoftmaxCuda : LogSoftmax<CUDA>;
+class LogSoftmaxBwd<Device device> : KernelFamily<"softmax", device> {
+  let kinds = [LogSoftmaxBwdPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "logSoftmaxBwd<$T>";
+}
+def LogSoftmaxBwdCpu : LogSoftmaxBwd<CPU>;
+def LogSoftmaxBwdCuda : LogSoftmaxBwd<CUDA>;
 class Argmax<Device device> : KernelFamily<"softmax", device> {
   let kinds = [ArgmaxPrimitive];
   let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,

@@ -36,6 +36,30 @@ void compute(const SoftmaxBwdView<Call> &c) {
   }
 }
 
+void compute(const LogSoftmaxView<Call> &c) {
+  size_t width = size_t(c.x().desc.width());
+  for (size_t first = 0; first < c.x().size(); first += width) {
+    double most = c.x()[first], sum = 0;
+    for (size_t j = 0; j < width; ++j)
+      most = std::max(most, c.x()[first + j]);
+    for (size_t j = 0; j < width; ++j)
+      sum += std::exp(c.x()[first + j] - most);
+    for (size_t j = 0; j < width; ++j)
+      c.y()[first + j] = c.x()[first + j] - most - std::log(sum);
+  }
+}
+
+void compute(const LogSoftmaxBwdView<Call> &c) {
+  size_t width = size_t(c.dy().desc.width());
+  for (size_t first = 0; first < c.dy().size(); first += width) {
+    double sum = 0;
+    for (size_t j = first; j < first + width; ++j)
+      sum += c.dy()[j];
+    for (size_t j = first; j < first + width; ++j)
+      c.dx()[j] = c.dy()[j] - std::exp(c.y()[j]) * sum;
+  }
+}
+
 void compute(const ArgmaxView<Call> &c) {
   size_t width = size_t(c.x().desc.width());
   fill(c.index(), [&](size_t row) {

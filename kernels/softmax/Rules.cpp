@@ -17,6 +17,13 @@ Status softmax_bwd_c1(const SoftmaxBwdView<Call> &c) {
   return hasLastDimension(c.dy());
 }
 
+Status log_softmax_c1(const LogSoftmaxView<Call> &c) {
+  return hasLastDimension(c.x());
+}
+Status log_softmax_bwd_c1(const LogSoftmaxBwdView<Call> &c) {
+  return hasLastDimension(c.dy());
+}
+
 Status argmax_c1(const ArgmaxView<Call> &c) { return hasLastDimension(c.x()); }
 Status argmax_c2(const ArgmaxView<Call> &c) {
   return hasShape(c.index(), rowsOf(*c.x()));

@@ -14,6 +14,8 @@
 #include "aicf/TensorDesc.h"
 #include "lib/Base/HostDevice.h"
 
+#include <algorithm>
+
 namespace aicf {
 
 /// Elements in row-major order: `rank` loops, the last one the innermost. There
@@ -53,6 +55,49 @@ struct Walk {
       i /= size;
     }
     return offset + int64_t(i) * strides[0];
+  }
+};
+
+/// The same for several tensors of one shape, side by side. Dimensions are one
+/// loop where they lie as one in every tensor.
+template <size_t N> struct Walks {
+  int32_t rank = 0;
+  int64_t dims[kMaxRank] = {};
+  int64_t strides[N][kMaxRank] = {}; ///< elements, of each tensor
+
+  Walks() = default;
+  explicit Walks(const TensorDesc *const (&descs)[N]) {
+    const TensorDesc &shape = *descs[0];
+    for (size_t i = 0; i < shape.rank; ++i) {
+      if (shape.dims[i] == 1)
+        continue;
+      bool isOneLoop = rank > 0;
+      for (size_t n = 0; n < N; ++n)
+        isOneLoop &= strides[n][std::max(rank - 1, 0)] ==
+                     descs[n]->stride(i) * shape.dims[i];
+      dims[isOneLoop ? rank - 1 : rank] =
+          isOneLoop ? dims[rank - 1] * shape.dims[i] : shape.dims[i];
+      rank += !isOneLoop;
+      for (size_t n = 0; n < N; ++n)
+        strides[n][rank - 1] = descs[n]->stride(i);
+    }
+    if (rank == 0) {
+      rank = 1;
+      dims[0] = 1;
+    }
+  }
+
+  /// Where element `i` of each tensor lies, in elements from its first one.
+  template <typename Index>
+  AICF_HOST_DEVICE void at(Index i, int64_t (&offsets)[N]) const {
+    for (size_t n = 0; n < N; ++n)
+      offsets[n] = 0;
+    for (int d = rank - 1; d >= 0; --d) {
+      Index size = Index(dims[d]), along = d ? Index(i % size) : i;
+      for (size_t n = 0; n < N; ++n)
+        offsets[n] += int64_t(along) * strides[n][d];
+      i = d ? Index(i / size) : i;
+    }
   }
 };
 

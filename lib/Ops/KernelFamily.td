@@ -134,15 +134,18 @@ class Strided<Primitive primitive, string operandName, StrideRule may> {
   StrideRule rule = may;
 }
 
-/// `$T` and `$U` in `kernel` are the variant's types, `$V` its width, `$Kind` the
-/// C++ name of the kind or pattern and `$Args` its typed arguments.
+/// `$T` and `$U` in `kernel` are the variant's types, `$E` the one of them that is
+/// computed in (not i1 beside another), `$V` its width, `$Kind` the C++ name of the kind or pattern and `$Args` its typed arguments.
 class KernelFamily<string codeUnit, Device on> {
   string unit = codeUnit;           ///< the file that includes the definitions
   Device device = on;
   list<Primitive> kinds = []; ///< bodies of one of these
-  bit everyPointwise = 0;           ///< or of one with a scalar definition
+  /// Or of one with a scalar definition, of the unit that the record names; the
+  /// types are the record's, too. With `stridesEverywhere` those of two operands
+  /// or more, and no vectors.
+  bit everyPointwise = 0;
   list<BodyPattern> patterns = [];  ///< and bodies that match one of these
-  list<Variant> variants = ?;
+  list<Variant> variants = [];
   string kernel = "";               ///< empty: a library's, without code of ours
   /// Every kernel gives the same bits for the same call; a library's change with
   /// its version and the processor too.
@@ -175,6 +178,7 @@ class KernelFamily<string codeUnit, Device on> {
   /// Operands that the kernel takes as views; the others, and all results, are
   /// dense. At most 4.
   list<Strided> strided = [];
+  bit stridesEverywhere = 0; ///< every operand, wherever it lies
   /// Order among the families of a kind: lower is asked first.
   int preference = 1;
 }

@@ -697,6 +697,1013 @@ template <typename Call> struct BatchedGemmView : CallView<Call> {
   decltype(auto) c() const { return this->outAt(0); }
 };
 
+/// exp
+template <typename Call> struct ExpView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Exp;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// exp_bwd
+template <typename Call> struct ExpBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ExpBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// expm1
+template <typename Call> struct Expm1View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Expm1;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// expm1_bwd
+template <typename Call> struct Expm1BwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Expm1Bwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// log
+template <typename Call> struct LogView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// log_bwd
+template <typename Call> struct LogBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// log1p
+template <typename Call> struct Log1pView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log1p;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// log1p_bwd
+template <typename Call> struct Log1pBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log1pBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// sqrt
+template <typename Call> struct SqrtView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Sqrt;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// sqrt_bwd
+template <typename Call> struct SqrtBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SqrtBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// rsqrt
+template <typename Call> struct RsqrtView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Rsqrt;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// rsqrt_bwd
+template <typename Call> struct RsqrtBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::RsqrtBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// square
+template <typename Call> struct SquareView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Square;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// square_bwd
+template <typename Call> struct SquareBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SquareBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// sin
+template <typename Call> struct SinView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Sin;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// sin_bwd
+template <typename Call> struct SinBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SinBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// cos
+template <typename Call> struct CosView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Cos;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// cos_bwd
+template <typename Call> struct CosBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::CosBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// pow_scalar
+template <typename Call> struct PowScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PowScalar;
+  PowScalarAttrs attrs() const { return this->template decode<PowScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// pow_scalar_bwd
+template <typename Call> struct PowScalarBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PowScalarBwd;
+  PowScalarBwdAttrs attrs() const { return this->template decode<PowScalarBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// neg
+template <typename Call> struct NegView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Neg;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// abs
+template <typename Call> struct AbsView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Abs;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// abs_bwd
+template <typename Call> struct AbsBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::AbsBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// sign
+template <typename Call> struct SignView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Sign;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// floor
+template <typename Call> struct FloorView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Floor;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// ceil
+template <typename Call> struct CeilView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Ceil;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// round
+template <typename Call> struct RoundView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Round;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// clamp
+template <typename Call> struct ClampView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Clamp;
+  ClampAttrs attrs() const { return this->template decode<ClampAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// clamp_bwd
+template <typename Call> struct ClampBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ClampBwd;
+  ClampBwdAttrs attrs() const { return this->template decode<ClampBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// add_scalar
+template <typename Call> struct AddScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::AddScalar;
+  AddScalarAttrs attrs() const { return this->template decode<AddScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// div
+template <typename Call> struct DivView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Div;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// maximum
+template <typename Call> struct MaximumView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Maximum;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// minimum
+template <typename Call> struct MinimumView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Minimum;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// maximum_bwd
+template <typename Call> struct MaximumBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::MaximumBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) a() const { return this->inAt(1); }
+  decltype(auto) b() const { return this->inAt(2); }
+  decltype(auto) da() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 3;
+  auto inputs() const { return std::array{&dy(), &a(), &b()}; }
+  auto &output() const { return da(); }
+};
+
+/// pow
+template <typename Call> struct PowView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Pow;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// pow_base_bwd
+template <typename Call> struct PowBaseBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PowBaseBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) a() const { return this->inAt(1); }
+  decltype(auto) b() const { return this->inAt(2); }
+  decltype(auto) da() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 3;
+  auto inputs() const { return std::array{&dy(), &a(), &b()}; }
+  auto &output() const { return da(); }
+};
+
+/// pow_exponent_bwd
+template <typename Call> struct PowExponentBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PowExponentBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) a() const { return this->inAt(1); }
+  decltype(auto) b() const { return this->inAt(2); }
+  decltype(auto) db() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 3;
+  auto inputs() const { return std::array{&dy(), &a(), &b()}; }
+  auto &output() const { return db(); }
+};
+
+/// equal
+template <typename Call> struct EqualView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Equal;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// not_equal
+template <typename Call> struct NotEqualView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::NotEqual;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// less
+template <typename Call> struct LessView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Less;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// less_equal
+template <typename Call> struct LessEqualView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LessEqual;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// equal_scalar
+template <typename Call> struct EqualScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::EqualScalar;
+  EqualScalarAttrs attrs() const { return this->template decode<EqualScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// not_equal_scalar
+template <typename Call> struct NotEqualScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::NotEqualScalar;
+  NotEqualScalarAttrs attrs() const { return this->template decode<NotEqualScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// less_scalar
+template <typename Call> struct LessScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LessScalar;
+  LessScalarAttrs attrs() const { return this->template decode<LessScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// less_equal_scalar
+template <typename Call> struct LessEqualScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LessEqualScalar;
+  LessEqualScalarAttrs attrs() const { return this->template decode<LessEqualScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// greater_scalar
+template <typename Call> struct GreaterScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::GreaterScalar;
+  GreaterScalarAttrs attrs() const { return this->template decode<GreaterScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// greater_equal_scalar
+template <typename Call> struct GreaterEqualScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::GreaterEqualScalar;
+  GreaterEqualScalarAttrs attrs() const { return this->template decode<GreaterEqualScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// logical_and
+template <typename Call> struct LogicalAndView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogicalAnd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// logical_or
+template <typename Call> struct LogicalOrView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogicalOr;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// logical_xor
+template <typename Call> struct LogicalXorView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogicalXor;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// logical_not
+template <typename Call> struct LogicalNotView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogicalNot;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// where
+template <typename Call> struct WhereView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Where;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) condition() const { return this->inAt(0); }
+  decltype(auto) a() const { return this->inAt(1); }
+  decltype(auto) b() const { return this->inAt(2); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 3;
+  auto inputs() const { return std::array{&condition(), &a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// masked_fill
+template <typename Call> struct MaskedFillView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::MaskedFill;
+  MaskedFillAttrs attrs() const { return this->template decode<MaskedFillAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) mask() const { return this->inAt(1); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&x(), &mask()}; }
+  auto &output() const { return y(); }
+};
+
+/// elu
+template <typename Call> struct EluView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Elu;
+  EluAttrs attrs() const { return this->template decode<EluAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// elu_bwd
+template <typename Call> struct EluBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::EluBwd;
+  EluBwdAttrs attrs() const { return this->template decode<EluBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// selu
+template <typename Call> struct SeluView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Selu;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// selu_bwd
+template <typename Call> struct SeluBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SeluBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// leaky_relu
+template <typename Call> struct LeakyReluView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LeakyRelu;
+  LeakyReluAttrs attrs() const { return this->template decode<LeakyReluAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// leaky_relu_bwd
+template <typename Call> struct LeakyReluBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LeakyReluBwd;
+  LeakyReluBwdAttrs attrs() const { return this->template decode<LeakyReluBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// hardtanh
+template <typename Call> struct HardtanhView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Hardtanh;
+  HardtanhAttrs attrs() const { return this->template decode<HardtanhAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// hardtanh_bwd
+template <typename Call> struct HardtanhBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::HardtanhBwd;
+  HardtanhBwdAttrs attrs() const { return this->template decode<HardtanhBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// hardswish
+template <typename Call> struct HardswishView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Hardswish;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// hardswish_bwd
+template <typename Call> struct HardswishBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::HardswishBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// softplus
+template <typename Call> struct SoftplusView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Softplus;
+  SoftplusAttrs attrs() const { return this->template decode<SoftplusAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// softplus_bwd
+template <typename Call> struct SoftplusBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SoftplusBwd;
+  SoftplusBwdAttrs attrs() const { return this->template decode<SoftplusBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// mish
+template <typename Call> struct MishView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Mish;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// mish_bwd
+template <typename Call> struct MishBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::MishBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// log_sigmoid
+template <typename Call> struct LogSigmoidView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogSigmoid;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// log_sigmoid_bwd
+template <typename Call> struct LogSigmoidBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogSigmoidBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// prelu
+template <typename Call> struct PreluView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Prelu;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) slope() const { return this->inAt(1); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&x(), &slope()}; }
+  auto &output() const { return y(); }
+};
+
+/// prelu_bwd
+template <typename Call> struct PreluBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PreluBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) slope() const { return this->inAt(2); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 3;
+  auto inputs() const { return std::array{&dy(), &x(), &slope()}; }
+  auto &output() const { return dx(); }
+};
+
+/// pick
+template <typename Call> struct PickView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Pick;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->inAt(1); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// pick_bwd
+template <typename Call> struct PickBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::PickBwd;
+  PickBwdAttrs attrs() const { return this->template decode<PickBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+};
+
+/// embedding
+template <typename Call> struct EmbeddingView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Embedding;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) table() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->inAt(1); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// embedding_bwd
+template <typename Call> struct EmbeddingBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::EmbeddingBwd;
+  EmbeddingBwdAttrs attrs() const { return this->template decode<EmbeddingBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->inAt(1); }
+  decltype(auto) dtable() const { return this->outAt(0); }
+};
+
+/// cumsum
+template <typename Call> struct CumsumView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Cumsum;
+  CumsumAttrs attrs() const { return this->template decode<CumsumAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// log_softmax
+template <typename Call> struct LogSoftmaxView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogSoftmax;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// log_softmax_bwd
+template <typename Call> struct LogSoftmaxBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::LogSoftmaxBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+};
+
+/// uniform
+template <typename Call> struct UniformView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Uniform;
+  UniformAttrs attrs() const { return this->template decode<UniformAttrs>(); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// normal
+template <typename Call> struct NormalView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Normal;
+  NormalAttrs attrs() const { return this->template decode<NormalAttrs>(); }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// adam_l2_step
+template <typename Call> struct AdamL2StepView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::AdamL2Step;
+  AdamL2StepAttrs attrs() const { return this->template decode<AdamL2StepAttrs>(); }
+  decltype(auto) p() const { return this->inAt(0); }
+  decltype(auto) g() const { return this->inAt(1); }
+  decltype(auto) m() const { return this->inAt(2); }
+  decltype(auto) v() const { return this->inAt(3); }
+  decltype(auto) bc() const { return this->inAt(4); }
+  decltype(auto) lr() const { return this->inAt(5); }
+  auto inv_scale() const { return this->optionalInAt(6); }
+  auto ok() const { return this->optionalInAt(7); }
+  decltype(auto) p_out() const { return this->outAt(0); }
+  decltype(auto) m_out() const { return this->outAt(1); }
+  decltype(auto) v_out() const { return this->outAt(2); }
+};
+
+/// Pattern adam_l2_update
+template <typename Call> struct AdamL2UpdateView : PatternView<Call> {
+  AdamL2UpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::AdamL2Update)) {}
+  AdamL2StepView<Call> step(size_t group) const { return this->template node<AdamL2StepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
+};
+
 /// Pattern adam_update
 template <typename Call> struct AdamUpdateView : PatternView<Call> {
   AdamUpdateView(const Call &call)
@@ -874,10 +1881,92 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(ExtremumBwd) \
   X(Pad) \
   X(Concat) \
-  X(BatchedGemm)
+  X(BatchedGemm) \
+  X(Exp) \
+  X(ExpBwd) \
+  X(Expm1) \
+  X(Expm1Bwd) \
+  X(Log) \
+  X(LogBwd) \
+  X(Log1p) \
+  X(Log1pBwd) \
+  X(Sqrt) \
+  X(SqrtBwd) \
+  X(Rsqrt) \
+  X(RsqrtBwd) \
+  X(Square) \
+  X(SquareBwd) \
+  X(Sin) \
+  X(SinBwd) \
+  X(Cos) \
+  X(CosBwd) \
+  X(PowScalar) \
+  X(PowScalarBwd) \
+  X(Neg) \
+  X(Abs) \
+  X(AbsBwd) \
+  X(Sign) \
+  X(Floor) \
+  X(Ceil) \
+  X(Round) \
+  X(Clamp) \
+  X(ClampBwd) \
+  X(AddScalar) \
+  X(Div) \
+  X(Maximum) \
+  X(Minimum) \
+  X(MaximumBwd) \
+  X(Pow) \
+  X(PowBaseBwd) \
+  X(PowExponentBwd) \
+  X(Equal) \
+  X(NotEqual) \
+  X(Less) \
+  X(LessEqual) \
+  X(EqualScalar) \
+  X(NotEqualScalar) \
+  X(LessScalar) \
+  X(LessEqualScalar) \
+  X(GreaterScalar) \
+  X(GreaterEqualScalar) \
+  X(LogicalAnd) \
+  X(LogicalOr) \
+  X(LogicalXor) \
+  X(LogicalNot) \
+  X(Where) \
+  X(MaskedFill) \
+  X(Elu) \
+  X(EluBwd) \
+  X(Selu) \
+  X(SeluBwd) \
+  X(LeakyRelu) \
+  X(LeakyReluBwd) \
+  X(Hardtanh) \
+  X(HardtanhBwd) \
+  X(Hardswish) \
+  X(HardswishBwd) \
+  X(Softplus) \
+  X(SoftplusBwd) \
+  X(Mish) \
+  X(MishBwd) \
+  X(LogSigmoid) \
+  X(LogSigmoidBwd) \
+  X(Prelu) \
+  X(PreluBwd) \
+  X(Pick) \
+  X(PickBwd) \
+  X(Embedding) \
+  X(EmbeddingBwd) \
+  X(Cumsum) \
+  X(LogSoftmax) \
+  X(LogSoftmaxBwd) \
+  X(Uniform) \
+  X(Normal) \
+  X(AdamL2Step)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
+  X(AdamL2Update) \
   X(AdamUpdate) \
   X(AddLayerNorm) \
   X(BceWithLogitsLossGrad) \
@@ -942,6 +2031,8 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 1) \
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 2) \
   X(softmax_cross_entropy_grad, SoftmaxCrossEntropyGrad, 3) \
+  X(scale, Scale, 1) \
+  X(fill_like, FillLike, 1) \
   X(learning_rate, LearningRate, 1) \
   X(learning_rate, LearningRate, 2) \
   X(lion_step, LionStep, 1) \
@@ -993,7 +2084,38 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(batched_gemm, BatchedGemm, 1) \
   X(batched_gemm, BatchedGemm, 2) \
   X(batched_gemm, BatchedGemm, 3) \
-  X(batched_gemm, BatchedGemm, 4)
+  X(batched_gemm, BatchedGemm, 4) \
+  X(clamp, Clamp, 1) \
+  X(clamp, Clamp, 2) \
+  X(clamp_bwd, ClampBwd, 1) \
+  X(add_scalar, AddScalar, 1) \
+  X(equal_scalar, EqualScalar, 1) \
+  X(not_equal_scalar, NotEqualScalar, 1) \
+  X(less_scalar, LessScalar, 1) \
+  X(less_equal_scalar, LessEqualScalar, 1) \
+  X(greater_scalar, GreaterScalar, 1) \
+  X(greater_equal_scalar, GreaterEqualScalar, 1) \
+  X(where, Where, 1) \
+  X(masked_fill, MaskedFill, 1) \
+  X(masked_fill, MaskedFill, 2) \
+  X(hardtanh, Hardtanh, 1) \
+  X(hardtanh_bwd, HardtanhBwd, 1) \
+  X(pick, Pick, 1) \
+  X(pick, Pick, 2) \
+  X(pick_bwd, PickBwd, 1) \
+  X(pick_bwd, PickBwd, 2) \
+  X(embedding, Embedding, 1) \
+  X(embedding, Embedding, 2) \
+  X(embedding_bwd, EmbeddingBwd, 1) \
+  X(embedding_bwd, EmbeddingBwd, 2) \
+  X(cumsum, Cumsum, 1) \
+  X(log_softmax, LogSoftmax, 1) \
+  X(log_softmax_bwd, LogSoftmaxBwd, 1) \
+  X(uniform, Uniform, 1) \
+  X(normal, Normal, 1) \
+  X(adam_l2_step, AdamL2Step, 1) \
+  X(adam_l2_step, AdamL2Step, 2) \
+  X(adam_l2_step, AdamL2Step, 3)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

@@ -102,6 +102,12 @@ Status hasType(const Operand &operand, const TensorDesc &like);
 Status hasTypeOrIsNarrower(const Operand &operand, const Operand &like);
 Status isNumber(const char *field, double value, bool isLegal,
                 const char *expected);
+/// The fields `min` and `max`.
+Status areInOrder(double min, double max);
+/// Where `of` holds integers, a number that its type has; `mayBeInfinite`: or an
+/// infinity, which is beyond all of them. Elsewhere any.
+Status isNumberOf(const Operand &of, const char *field, double value,
+                  bool mayBeInfinite = false);
 /// Returns ok for an operand that is absent.
 template <typename Rule, typename... Args>
 Status ifThere(const std::optional<Operand> &operand, Rule rule,

@@ -52,6 +52,10 @@ Status hasElements(const Operand &operand, ElementTypes types) {
     expected = "i32 or i64";
   if (types == ElementTypes::I32 && dtype != DType::I32)
     expected = "i32";
+  if (types == ElementTypes::Bool && dtype != DType::I1)
+    expected = "i1";
+  if (types == ElementTypes::Number && dtype == DType::I1)
+    expected = "f16, bf16, f32, f64, i32 or i64";
   if (!expected)
     return {};
   return makeError(StatusCode::DTypeMismatch, operand.text(),
@@ -186,6 +190,25 @@ Status isNumber(const char *field, double value, bool isLegal,
                    formatNumber(value), ", expected ", expected);
 }
 
+Status areInOrder(double min, double max) {
+  if (min <= max)
+    return {};
+  return makeError(StatusCode::InvalidArgument, "min is ", formatNumber(min),
+                   ", expected at most max, which is ", formatNumber(max));
+}
+
+Status isNumberOf(const Operand &of, const char *field, double value,
+                  bool mayBeInfinite) {
+  if (isFloat(of->dtype) || (mayBeInfinite && std::isinf(value)))
+    return {};
+  double bound = of->dtype == DType::I64 ? 0x1p63 : 0x1p31;
+  if (value == std::trunc(value) && value >= -bound && value < bound)
+    return {};
+  return makeError(StatusCode::InvalidArgument, field, " is ",
+                   formatNumber(value), ", expected a number that ", of.text(),
+                   " of ", nameOf(of->dtype), " has");
+}
+
 TensorDesc rowsOf(const TensorDesc &x) {
   return TensorDesc(x.dtype,
                     {x.dims, size_t(std::max(x.rank, uint8_t(1))) - 1});
@@ -203,6 +226,8 @@ std::optional<TensorDesc> typeByRule(TypeRule rule, const TensorDesc &of) {
     return TensorDesc(rules::wide(of.dtype), {});
   case TypeRule::RowsOf:
     return rules::rowsOf(of);
+  case TypeRule::BoolLike:
+    return TensorDesc(DType::I1, of.shape());
   case TypeRule::ScalarI32:
     return TensorDesc(DType::I32, {});
   case TypeRule::Checked:
@@ -218,8 +243,12 @@ Status checkRange(const char *name, double value, Range range) {
   switch (range) {
   case Range::Any:
     return {};
+  case Range::NotNaN:
+    return isIt(!std::isnan(value), "a number or an infinity");
   case Range::Finite:
     return isIt(std::isfinite(value), "a finite number");
+  case Range::Positive:
+    return isIt(value > 0 && std::isfinite(value), "a finite number > 0");
   case Range::NonNegative:
     return isIt(value >= 0 && std::isfinite(value), "a finite number >= 0");
   case Range::AtLeastOne:
@@ -251,7 +280,7 @@ Status checkField(const FieldInfo &field, Span<const uint8_t> attrs,
       isReal ? std::get<double>(value) : double(std::get<int64_t>(value));
   std::string name(field.name);
   AICF_RETURN_IF_ERROR(checkRange(name.c_str(), v, field.range));
-  bool isHeld = isDouble || isFiniteAs(DType::F32, v);
+  bool isHeld = isDouble || std::isinf(v) || isFiniteAs(DType::F32, v);
   return isNumber(name.c_str(), v, isHeld, "a number that f32 holds");
 }
 

@@ -44,6 +44,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   // Calls of private functions, and nothing but them: no simplification on the
   // way, which would change what the user's remarks and labels speak of.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  pm.addPass(createExpandMaps());
   pm.addPass(createVerifyEntries());
   pm.addNestedPass<func::FuncOp>(createCheckCaptureSafety());
 }

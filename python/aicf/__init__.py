@@ -27,6 +27,7 @@ _HOMES = {
     "_summary": ("Summary", "summary"),
     "_signature": ("Spec", "spec"),
     "_tensor": ("Tensor",),
+    "_pointwise": ("maximum", "minimum", "where"),
     "_views": ("concat", "stack"),
     "errors": ("AICFError", "CompileError", "TraceError"),
     "seeds": ("Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
@@ -34,7 +35,7 @@ _HOMES = {
               "trace_ir"),
     "_arrays": ("Array", "Device", "array", "device", "zeros"),
 }
-_MODULES = ("callbacks", "compiled", "data", "errors", "losses", "nn", "op_attrs",
+_MODULES = ("callbacks", "compiled", "data", "errors", "functional", "losses", "nn", "op_attrs",
             "ops", "optim", "program", "seeds", "training")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -44,14 +45,14 @@ __all__ = [
     "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
     "array", "callbacks", "compile", "compile_step", "compiled", "concat", "data",
     "device",
-    "errors", "fit", "graph_begin", "graph_end", "graph_launch", "graph_reset",
-    "graph_stream", "load", "losses", "nn", "op_attrs", "op_call", "ops", "optim",
+    "errors", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
+    "graph_stream", "load", "losses", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
     "program", "seeds", "spec", "stack", "summary", "trace", "trace_ir", "trace_step",
-    "training", "zeros",
+    "training", "where", "zeros",
 ]
 
 if TYPE_CHECKING:
-    from . import (callbacks, compiled, data, errors, losses, nn, op_attrs, ops, optim,
+    from . import (callbacks, compiled, data, errors, functional, losses, nn, op_attrs, ops, optim,
                    program, seeds, training)
     from ._arrays import Array, Device, array, device, zeros
     from ._lowered import Lowered
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from ._summary import Summary, summary
     from ._tensor import Tensor
     from ._traced import Traced
+    from ._pointwise import maximum, minimum, where
     from ._views import concat, stack
     from .callbacks import Callback, EarlyStopping, History
     from .compiled import compile, compile_step, load, trace, trace_step

@@ -38,11 +38,8 @@ HINTS: Mapping[str, Mapping[str, str]] = {
                 "there",
     },
     "aicf.nn": {
-        "Embedding": "an embedding " + _NOT_YET + ": aicf.ops.gather_rows reads rows of a "
-                     "table by their numbers, without a gradient for the table",
         "Conv2d": "convolutions do not exist yet",
-        "BatchNorm1d": "batch norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",
-        "RMSNorm": "an RMS norm " + _NOT_YET + ": aicf.nn.LayerNorm normalises rows",
+        "BatchNorm2d": "aicf.nn.BatchNorm1d takes [rows, channels, height, width], too",
         "MultiheadAttention": "attention " + _NOT_YET,
         "LSTM": "recurrent layers do not exist yet",
         "CrossEntropyLoss": "aicf.losses.cross_entropy(logits, labels) in the loss "
@@ -50,17 +47,14 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "MSELoss": "aicf.losses.mse_loss(pred, target) in the loss function",
         "BCEWithLogitsLoss": "aicf.losses.binary_cross_entropy_with_logits(pred, "
                              "target) in the loss function",
-        "functional": "functions are in aicf.ops, losses in aicf.losses",
         "init": "nn.Parameter(shape, init=...) says how a parameter starts: \"zeros\", "
                 "\"normal:0.02\", \"uniform_fan_in\", or an array",
-        "LeakyReLU": "it " + _NOT_YET + ": aicf.nn has ReLU, GELU, SiLU, Sigmoid, Tanh",
         "Dense": "aicf.nn.Linear(in_features, out_features); its weight is [out, in]",
         "ModuleDict": "modules in a dict that is an attribute are found",
         "ParameterList": "parameters in a list that is an attribute are found",
     },
     "aicf.optim": {
-        "Adam": "aicf.optim.AdamW(lr, weight_decay=0) is Adam",
-        "RMSprop": "it " + _NOT_YET + ": there are AdamW, SGD and Lion",
+        "RMSprop": "it " + _NOT_YET + ": there are AdamW, Adam, SGD and Lion",
         "lr_scheduler": "a schedule is the learning rate: "
                         "aicf.optim.AdamW(aicf.optim.WarmupCosine(...))",
         "StepLR": "aicf.optim.StepDecay(start, factor, every), in steps",
@@ -75,24 +69,30 @@ HINTS: Mapping[str, Mapping[str, str]] = {
                                         "end)",
     },
     "aicf.losses": {
-        "nll_loss": "it " + _NOT_YET + ": aicf.losses.cross_entropy takes logits",
         "softmax_cross_entropy_with_integer_labels":
             "aicf.losses.cross_entropy(logits, labels), which is the mean",
-        "huber_loss": "it " + _NOT_YET + ": there are mse_loss and l1_loss",
         "accuracy": "aicf.losses.accuracy_count(logits, labels) counts the right rows; "
                     "aicf.fit divides by all rows",
     },
+    "aicf.functional": {
+        "cross_entropy": "aicf.losses.cross_entropy(logits, labels)",
+        "mse_loss": "aicf.losses.mse_loss(pred, target)",
+        "scaled_dot_product_attention": "attention " + _NOT_YET + " as one op: "
+            "functional.softmax(q @ k.swapaxes(-1, -2) * scale) @ v",
+        "linear": "x @ weight.T + bias, or aicf.ops.linear(x, weight, bias)",
+        "conv2d": "convolutions do not exist yet",
+        "randn": "aicf.functional.normal(shape)",
+        "rand": "aicf.functional.uniform(shape)",
+        "gather": "aicf.functional.take_along_axis(x, index, axis)",
+        "multinomial": "aicf.functional.categorical(logits)",
+    },
     "aicf.ops": {
-        "exp": "it " + _NOT_YET + " (softmax, sigmoid, silu and gelu do)",
-        "log": "it " + _NOT_YET + " (losses.cross_entropy takes logits)",
-        "sqrt": "it " + _NOT_YET,
         "permute": "x.permute(...), or aicf.ops.transpose(x, permutation=...)",
         "cat": "aicf.concat(tensors, axis=0)",
         "stack": "aicf.stack(tensors, axis=0)",
-        "where": "it " + _NOT_YET,
+        "one_hot": "aicf.functional.one_hot(index, num_classes)",
         "einsum": "it " + _NOT_YET + ": products are x @ y and aicf.ops.linear",
         "max": "x.max(axis=...), or aicf.ops.reduce_max, which says where it is, too",
-        "one_hot": "it " + _NOT_YET + ": cross_entropy takes class numbers",
     },
     "aicf.nn.Module": {
         "state_dict": "the compiled step has the values: step.state_dict()",
@@ -113,8 +113,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "contiguous": "x itself: how it lies is the compiler's business",
         "to": "x.astype(\"f32\") casts; compile_step(device=...) says where",
         "float": "x.astype(\"f32\")",
-        "exp": "it " + _NOT_YET + " (aicf.ops has softmax, sigmoid, silu and gelu)",
-        "sqrt": "it " + _NOT_YET,
     },
     "aicf.Array": {
         "cpu": "x.numpy() is on the host",

@@ -8,15 +8,20 @@ A traced tensor has a shape and an element type and no value. Nothing is compute
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from . import _views, ops
+from . import _pointwise, _views, ops
 from ._constants import constant_beside, is_array
 from ._dtypes import DType, dtype_name
 from ._hints import missing, refuse_keywords
 from ._tracing import EntryTrace, Operand, as_tensor, trace_error
+
+
+def _functional() -> Any:
+    """The module, which is made of tensors."""
+    from . import functional
+    return functional
 
 
 class Operators(Operand):
@@ -30,37 +35,80 @@ class Operators(Operand):
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Tensor:
-        return binary(ops.add, self, other)
+        return _pointwise.add(self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return binary(ops.add, other, self)
+        return _pointwise.add(other, self)
 
     def __sub__(self, other: Any) -> Tensor:
-        return binary(ops.sub, self, other)
+        return _pointwise.subtract(self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return binary(ops.sub, other, self)
+        return _pointwise.subtract(other, self)
 
     def __mul__(self, other: Any) -> Tensor:
-        return multiply(self, other)
+        return _pointwise.multiply(self, other)
 
     def __rmul__(self, other: Any) -> Tensor:
-        return multiply(other, self)
+        return _pointwise.multiply(other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        return divide(self, other)
+        return _pointwise.divide(self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return divide(other, self)
+        return _pointwise.divide(other, self)
 
     def __neg__(self) -> Tensor:
-        return ops.scale(self._tensor(), factor=-1.0)
+        return _pointwise.negative(self._tensor())
 
     def __pos__(self) -> Tensor:
         return self._tensor()
 
+    def __abs__(self) -> Tensor:
+        return ops.abs(self._tensor())
+
     def __pow__(self, exponent: Any) -> Tensor:
-        return power(self, exponent)
+        return _pointwise.power(self, exponent)
+
+    def __rpow__(self, base: Any) -> Tensor:
+        return _pointwise.power(base, self)
+
+    # Comparisons make tensors of i1. Objects that are compared by identity, as in a
+    # dict, keep their hash.
+
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return _pointwise.compare(self, "==", other)
+
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return _pointwise.compare(self, "!=", other)
+
+    def __lt__(self, other: Any) -> Tensor:
+        return _pointwise.compare(self, "<", other)
+
+    def __le__(self, other: Any) -> Tensor:
+        return _pointwise.compare(self, "<=", other)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return _pointwise.compare(self, ">", other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return _pointwise.compare(self, ">=", other)
+
+    __hash__ = object.__hash__
+
+    def __and__(self, other: Any) -> Tensor:
+        return _pointwise.logical(ops.logical_and, self, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return _pointwise.logical(ops.logical_or, self, other)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return _pointwise.logical(ops.logical_xor, self, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Tensor:
+        return ops.logical_not(self._tensor())
 
     def __matmul__(self, other: Any) -> Tensor:
         return matmul(self, other)
@@ -118,7 +166,7 @@ class Operators(Operand):
     def broadcast_to(self, *shape: Any) -> Tensor:
         """Repeated to another shape, by NumPy's rule."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return broadcast(self._tensor(), tuple(sizes))
+        return _pointwise.broadcast(self._tensor(), tuple(sizes))
 
     def __getitem__(self, index: Any) -> Tensor:
         return _views.getitem(self._tensor(), index)
@@ -168,25 +216,146 @@ class Operators(Operand):
         return ops.reduce_min(tensor, axes=_views.normal_axes(tensor, axis),
                               keepdim=keepdim)[0]
 
+    # Rows: what aicf.functional has of the same names
+
+    def softmax(self, axis: int = -1) -> Tensor:
+        """exp(x) / sum(exp(x)) along a dimension."""
+        return _functional().softmax(self, axis)
+
+    def log_softmax(self, axis: int = -1) -> Tensor:
+        """x - log(sum(exp(x))) along a dimension."""
+        return _functional().log_softmax(self, axis)
+
+    def logsumexp(self, axis: int | tuple[int, ...] | None = None,
+                  keepdim: bool = False) -> Tensor:
+        """log(sum(exp(x))) over some dimensions, or over all, without overflow."""
+        return _functional().logsumexp(self, axis, keepdim)
+
+    def var(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
+            keepdim: bool = False) -> Tensor:
+        """The variance over some dimensions, or over all; f32 for 16 bits."""
+        return _functional().var(self, axis, correction, keepdim)
+
+    def std(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
+            keepdim: bool = False) -> Tensor:
+        """The square root of var()."""
+        return _functional().std(self, axis, correction, keepdim)
+
+    def norm(self, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
+             keepdim: bool = False) -> Tensor:
+        """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf."""
+        return _functional().norm(self, p, axis, keepdim)
+
+    def cumsum(self, axis: int) -> Tensor:
+        """The sum of all elements up to each along a dimension."""
+        return _functional().cumsum(self, axis)
+
+    def argmax(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
+        """Where the largest along a dimension is, or of all: i32, no gradient."""
+        return _functional().argmax(self, axis, keepdim)
+
     def astype(self, dtype: DType) -> Tensor:
-        """A cast to another float type."""
+        """A cast to another element type: to an integer toward zero, to i1 whether it
+        is not 0."""
         tensor = self._tensor()
         if dtype_name(dtype) == tensor.dtype:
             return tensor
         return ops.cast(tensor, dtype=dtype)
 
-    # What would need a value. Identity stands for equality nowhere: `x == y` that is
-    # silently False is worse than an error.
+    # Functions of elements
+
+    def exp(self) -> Tensor:
+        """e to each element."""
+        return ops.exp(self._tensor())
+
+    def expm1(self) -> Tensor:
+        """exp(x) - 1, exact for small x."""
+        return ops.expm1(self._tensor())
+
+    def log(self) -> Tensor:
+        """The natural logarithm."""
+        return ops.log(self._tensor())
+
+    def log1p(self) -> Tensor:
+        """log(1 + x), exact for small x."""
+        return ops.log1p(self._tensor())
+
+    def sqrt(self) -> Tensor:
+        """The square root."""
+        return ops.sqrt(self._tensor())
+
+    def rsqrt(self) -> Tensor:
+        """1 / sqrt(x)."""
+        return ops.rsqrt(self._tensor())
+
+    def square(self) -> Tensor:
+        """x * x."""
+        return _pointwise.power(self, 2)
+
+    def reciprocal(self) -> Tensor:
+        """1 / x."""
+        return ops.reciprocal(self._tensor())
+
+    def pow(self, exponent: Any) -> Tensor:
+        """x ** exponent, a number or a tensor."""
+        return _pointwise.power(self, exponent)
+
+    def sin(self) -> Tensor:
+        """The sine, of radians."""
+        return ops.sin(self._tensor())
+
+    def cos(self) -> Tensor:
+        """The cosine, of radians."""
+        return ops.cos(self._tensor())
+
+    def tanh(self) -> Tensor:
+        """The hyperbolic tangent."""
+        return ops.tanh(self._tensor())
+
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-x))."""
+        return ops.sigmoid(self._tensor())
+
+    def relu(self) -> Tensor:
+        """max(x, 0)."""
+        return ops.relu(self._tensor())
+
+    def abs(self) -> Tensor:
+        """|x|, whose gradient at 0 is 0."""
+        return ops.abs(self._tensor())
+
+    def sign(self) -> Tensor:
+        """-1, 0 or 1; the gradient is 0."""
+        return ops.sign(self._tensor())
+
+    def floor(self) -> Tensor:
+        """The largest integer that is not above x, as a float; the gradient is 0."""
+        return ops.floor(self._tensor())
+
+    def ceil(self) -> Tensor:
+        """The smallest integer that is not below x, as floor()."""
+        return ops.ceil(self._tensor())
+
+    def round(self) -> Tensor:
+        """The nearest integer, of two the even one, as floor()."""
+        return ops.round(self._tensor())
+
+    def clamp(self, min: Any = None, max: Any = None) -> Tensor:
+        """x, but not below `min` and not above `max`: numbers, tensors or None."""
+        return _pointwise.clamp(self._tensor(), min, max)
+
+    clip = clamp
+
+    def masked_fill(self, mask: Any, value: Any) -> Tensor:
+        """x with a number, which may be infinite, where the mask is true."""
+        return _pointwise.masked_fill(self, mask, value)
+
+    # What would need a value.
 
     def __bool__(self) -> NoReturn:
         trace_error("a traced tensor has no value to branch on: a step is traced "
-                    "once, for all values (branch on shapes or on Python values)")
-
-    def __eq__(self, other: Any) -> bool:
-        trace_error("a traced tensor cannot be compared: a step has no values yet")
-
-    __lt__ = __le__ = __gt__ = __ge__ = __ne__ = __eq__
-    __hash__ = object.__hash__
+                    "once, for all values (branch on shapes or on Python values; "
+                    "aicf.where chooses by element)")
 
     def _read(self, *args: Any, **kwargs: Any) -> NoReturn:
         trace_error("a traced tensor cannot be read on the host inside a step: "
@@ -308,103 +477,6 @@ def matmul(left: Any, right: Any) -> Tensor:
     if is_column:
         product = _views.squeeze(product, -1)
     return _views.squeeze(product, -1 if is_column else -2) if is_row else product
-
-
-def _is_number(value: Any) -> bool:
-    """A number of Python's or a scalar of NumPy's."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _finite(value: Any) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        trace_error("%r in a traced expression: expected a finite number" % (value,))
-    return number
-
-
-def broadcast(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """`tensor` repeated to `shape`, by NumPy's rule. Raises TraceError."""
-    own = tensor.shape
-    missing = len(shape) - len(own)
-    if missing < 0 or any(d not in (1, to) for d, to in zip(own, shape[missing:])):
-        trace_error("%s does not broadcast to %s" % (tensor, shape))
-    return tensor if own == tuple(shape) else ops.broadcast(tensor, shape=shape)
-
-
-def _common_shape(a: Tensor, b: Tensor) -> tuple[int, ...]:
-    rank = max(len(a.shape), len(b.shape))
-    left = (1,) * (rank - len(a.shape)) + a.shape
-    right = (1,) * (rank - len(b.shape)) + b.shape
-    for x, y in zip(left, right):
-        if x != y and 1 not in (x, y):
-            trace_error("%s and %s do not broadcast" % (a, b))
-    return tuple(max(x, y) for x, y in zip(left, right))
-
-
-def pair(left: Any, right: Any) -> tuple[Tensor, Tensor]:
-    """Two operands; an array gets the element type of the tensor beside it."""
-    if is_array(left):
-        right = as_tensor(right)
-        return constant_beside(left, right.dtype), right
-    left = as_tensor(left)
-    return left, constant_beside(right, left.dtype) if is_array(right) \
-        else as_tensor(right)
-
-
-def binary(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
-    """left op right, either of which may be a number."""
-    if _is_number(left):
-        left = ops.fill_like(as_tensor(right), value=_finite(left))
-    if _is_number(right):
-        right = ops.fill_like(as_tensor(left), value=_finite(right))
-    a, b = pair(left, right)
-    if a.dtype != b.dtype:
-        trace_error("%s and %s have different element types: astype() converts"
-                    % (a, b))
-    shape = _common_shape(a, b)
-    return op(broadcast(a, shape), broadcast(b, shape))
-
-
-def multiply(left: Any, right: Any) -> Tensor:
-    for number, tensor in ((left, right), (right, left)):
-        if _is_number(number):
-            return ops.scale(as_tensor(tensor), factor=_finite(number))
-    return binary(ops.mul, left, right)
-
-
-def divide(left: Any, right: Any) -> Tensor:
-    if _is_number(right):
-        if right == 0:
-            trace_error("division by zero")
-        return ops.scale(as_tensor(left), factor=_finite(1.0 / right))
-    if is_array(right):
-        right = constant_beside(right, as_tensor(left).dtype)
-    inverse = ops.reciprocal(as_tensor(right))
-    if _is_number(left) and left == 1:
-        return inverse
-    return multiply(left, inverse)
-
-
-def power(base: Any, exponent: Any) -> Tensor:
-    if exponent == -1:
-        return ops.reciprocal(as_tensor(base))
-    if not isinstance(exponent, int) or isinstance(exponent, bool) \
-            or not 1 <= exponent <= 16:
-        trace_error("a power of %r: expected an int from 1 to 16, or -1"
-                    % (exponent,))
-    tensor = as_tensor(base)
-    result: Tensor | None = None
-    while exponent:  # square and multiply
-        if exponent & 1:
-            result = tensor if result is None else result * tensor
-        exponent >>= 1
-        if exponent:
-            tensor = tensor * tensor
-    assert result is not None
-    return result
 
 
 # For typing.get_type_hints(): ops is imported before there is a Tensor.

@@ -284,6 +284,28 @@ class EntryTrace:
         self.nodes.append((op, flat, [tensor._id for tensor in tensors]))
         return tensors
 
+    def map(self, function: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
+        """What `function` computes of the elements of the operands, for each."""
+        slots = [self._own(operand) for operand in operands]
+        layer = self._layers[-1] if self._layers else ""
+        before = dict(self._labels), list(self.nodes)
+        elements = self.module.begin_map(slots, *user_line(), layer)
+        try:
+            element = as_tensor(function(*(
+                self._tensor_type(self, number, tuple(shape), dtype)
+                for number, shape, dtype in elements)))
+            number, dims, dtype = self.module.end_map(self._own(element))
+        except BaseException:
+            self.module.abandon_map()
+            raise
+        finally:  # what is inside has no place in the seeds' dump
+            self._labels, self.nodes = before
+        result = self._tensor_type(self, number, tuple(dims), dtype)
+        for value in (*slots, number):
+            self._labels.setdefault(value, len(self._labels))
+        self.nodes.append(("aicf.map", slots, [number]))
+        return result
+
     @contextlib.contextmanager
     def layer(self, path: str) -> Iterator[None]:
         """What is emitted inside belongs to the module of that path."""

@@ -1,8 +1,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Losses by the names that PyTorch has for them; all are means, 0-d.
+"""Losses by the names that PyTorch has for them.
 
-Shapes, dtypes and rules are those of the ops that they are (aicf.ops).
+`reduction` is "mean" (the default), "sum" or "none", which gives what is reduced.
+Classes are the last dimension. Losses of 16-bit tensors are f32. All raise
+aicf.TraceError for operands of a wrong type or shape.
 """
 
 from __future__ import annotations
@@ -10,44 +12,221 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from . import ops
+from . import functional, ops
+from ._constants import is_array
 from ._hints import missing
+from ._pointwise import FLOATS, INTEGERS, pair, where
 from ._tensor import Tensor
+from ._tracing import as_tensor, trace_error
 
-__all__ = ["accuracy_count", "binary_cross_entropy_with_logits", "cross_entropy",
-           "l1_loss", "mse_loss"]
+__all__ = ["accuracy_count", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+           "cross_entropy", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss",
+           "smooth_l1_loss"]
 
 
-def cross_entropy(logits: Any, labels: Any, *, label_smoothing: float = 0.0,
-                  ignore_index: int = -100) -> Tensor:
-    """Mean over rows of -log softmax(logits)[label]: torch's cross_entropy.
+def _wide(tensor: Tensor) -> Tensor:
+    return tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
+
+
+def _check_reduction(reduction: str, more: tuple[str, ...] = ()) -> None:
+    known = ("mean", "sum", "none", *more)
+    if reduction not in known:
+        trace_error("reduction is %r, expected one of %s" % (reduction,
+                                                             ", ".join(known)))
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    return loss.mean() if reduction == "mean" else \
+        loss.sum() if reduction == "sum" else loss
+
+
+def _two(pred: Any, target: Any, what: str) -> tuple[Tensor, Tensor]:
+    """Two tensors of one shape, in f32 or f64."""
+    a, b = pair(pred, target)
+    if a.shape != b.shape:
+        trace_error("%s of %s and %s: expected one shape" % (what, a, b))
+    return _wide(a), _wide(b)
+
+
+def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
+                  label_smoothing: float = 0.0, ignore_index: int = -100,
+                  reduction: str = "mean") -> Tensor:
+    """-log softmax(logits)[label] of each row: torch's cross_entropy.
 
     Args:
         logits: [..., C], a float type.
-        labels: [...], i32; a row whose label is `ignore_index` counts for nothing.
-            A label outside of [0, C) makes the loss NaN: nothing else says so on a
-            GPU.
+        labels: [...], i32 or i64; a row whose label is `ignore_index` counts for
+            nothing, and one whose label is outside of [0, C) is NaN. Or [..., C], a
+            float type: the probabilities of the classes.
+        weight: [C], of each class, or None. The mean divides by the labels' weights.
         label_smoothing: in [0, 1) (Szegedy et al. 2016).
-    Returns: 0-d, f32 for 16-bit logits.
+        reduction: "mean", "sum" or "none".
+    Returns: 0-d, or [...] without reduction; f32 for 16-bit logits.
     """
-    return ops.softmax_cross_entropy(logits, labels, label_smoothing=label_smoothing,
-                                     ignore_index=ignore_index)
+    _check_reduction(reduction)
+    target = as_tensor(labels)
+    if target.dtype in FLOATS:
+        return _soft_cross_entropy(as_tensor(logits), target, weight, label_smoothing,
+                                   reduction)
+    if weight is None and reduction == "mean":
+        return ops.softmax_cross_entropy(logits, target, label_smoothing=label_smoothing,
+                                         ignore_index=ignore_index)
+    return _negative_log(functional.log_softmax(_wide(as_tensor(logits))), target,
+                         weight, label_smoothing, ignore_index, reduction)
 
 
-def mse_loss(pred: Any, target: Any) -> Tensor:
-    """mean((pred - target)^2), of two tensors of one shape."""
-    return ops.mse_loss(pred, target)
+def _soft_cross_entropy(logits: Tensor, target: Tensor, weight: Any,
+                        smoothing: float, reduction: str) -> Tensor:
+    logits, target = _two(logits, target, "cross_entropy")
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / logits.shape[-1]
+    terms = functional.log_softmax(logits) * target
+    loss = -(terms if weight is None else terms * _weights(weight, terms)).sum(-1)
+    return _reduced(loss, reduction)
 
 
-def l1_loss(pred: Any, target: Any) -> Tensor:
-    """mean(|pred - target|), of two tensors of one shape."""
-    return ops.l1_loss(pred, target)
+def _weights(weight: Any, like: Tensor) -> Tensor:
+    tensor = as_tensor(weight)
+    if tensor.shape != like.shape[-1:]:
+        trace_error("weight is %s, expected one for each of the %d classes"
+                    % (tensor, like.shape[-1]))
+    return tensor.astype(like.dtype)
 
 
-def binary_cross_entropy_with_logits(pred: Any, target: Any) -> Tensor:
+def _negative_log(log_probs: Tensor, labels: Tensor, weight: Any, smoothing: float,
+                  ignore_index: int, reduction: str) -> Tensor:
+    if labels.dtype not in INTEGERS or labels.shape != log_probs.shape[:-1]:
+        trace_error("labels are %s, expected i32 or i64 of the shape %s"
+                    % (labels, log_probs.shape[:-1]))
+    ignored = labels == ignore_index
+    safe = labels.masked_fill(ignored, 0)
+    loss = -ops.pick(log_probs, safe)
+    counts = ops.cast(~ignored, dtype=log_probs.dtype)
+    if weight is not None:
+        by_class = _weights(weight, log_probs)
+        # A table of one column: a label outside of it is NaN already.
+        of_label = ops.pick(ops.broadcast(by_class, shape=log_probs.shape), safe)
+        loss, counts = loss * of_label, counts * of_label
+    if smoothing:
+        every = log_probs if weight is None else log_probs * by_class
+        loss = loss * (1 - smoothing) - every.sum(-1) * (smoothing /
+                                                         log_probs.shape[-1])
+    loss = loss.masked_fill(ignored, 0.0)
+    if reduction == "mean":
+        return loss.sum() / counts.masked_fill(ignored, 0.0).sum()
+    return _reduced(loss, reduction)
+
+
+def nll_loss(log_probs: Any, labels: Any, *, weight: Any = None,
+             ignore_index: int = -100, reduction: str = "mean") -> Tensor:
+    """-log_probs[label] of each row: torch's nll_loss.
+
+    Args:
+        log_probs: [..., C], a float type; log_softmax makes them.
+        labels: [...], i32 or i64, as cross_entropy's.
+        weight: [C], of each class, or None.
+    Returns: 0-d, or [...] without reduction.
+    """
+    _check_reduction(reduction)
+    return _negative_log(_wide(as_tensor(log_probs)), as_tensor(labels), weight, 0.0,
+                         ignore_index, reduction)
+
+
+def mse_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
+    """(pred - target)^2, of two tensors of one shape."""
+    _check_reduction(reduction)
+    if reduction == "mean" and not is_array(target):
+        return ops.mse_loss(pred, target)
+    a, b = _two(pred, target, "mse_loss")
+    return _reduced((a - b).square(), reduction)
+
+
+def l1_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
+    """|pred - target|, of two tensors of one shape."""
+    _check_reduction(reduction)
+    if reduction == "mean" and not is_array(target):
+        return ops.l1_loss(pred, target)
+    a, b = _two(pred, target, "l1_loss")
+    return _reduced((a - b).abs(), reduction)
+
+
+def smooth_l1_loss(pred: Any, target: Any, *, beta: float = 1.0,
+                   reduction: str = "mean") -> Tensor:
+    """d^2/(2 beta) where d = |pred - target| is below beta, else d - beta/2 (Girshick
+    2015)."""
+    _check_reduction(reduction)
+    if beta == 0:
+        return l1_loss(pred, target, reduction=reduction)
+    a, b = _two(pred, target, "smooth_l1_loss")
+    distance = (a - b).abs()
+    return _reduced(where(distance < beta, distance.square() * (0.5 / beta),
+                          distance - 0.5 * beta), reduction)
+
+
+def huber_loss(pred: Any, target: Any, *, delta: float = 1.0,
+               reduction: str = "mean") -> Tensor:
+    """d^2/2 where d = |pred - target| is below delta, else delta (d - delta/2) (Huber
+    1964)."""
+    return smooth_l1_loss(pred, target, beta=delta, reduction=reduction) * delta
+
+
+def binary_cross_entropy(probs: Any, target: Any, *, weight: Any = None,
+                         reduction: str = "mean") -> Tensor:
+    """-(target log(probs) + (1 - target) log(1 - probs)); no logarithm counts as less
+    than -100, as in PyTorch.
+
+    Args:
+        probs, target: of one shape, in [0, 1].
+        weight: of each element; broadcasts.
+    """
+    _check_reduction(reduction)
+    p, t = _two(probs, target, "binary_cross_entropy")
+    loss = -(t * p.log().clamp(min=-100.0) + (1 - t) * (-p).log1p().clamp(min=-100.0))
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(pred: Any, target: Any, *, weight: Any = None,
+                                     pos_weight: Any = None,
+                                     reduction: str = "mean") -> Tensor:
     """The binary cross entropy of sigmoid(pred) against target in [0, 1], without
-    overflow."""
-    return ops.bce_with_logits(pred, target)
+    overflow.
+
+    Args:
+        pred, target: of one shape.
+        weight: of each element; broadcasts.
+        pos_weight: of the term of target; broadcasts.
+    """
+    _check_reduction(reduction)
+    if weight is None and pos_weight is None and reduction == "mean" \
+            and not is_array(target):
+        return ops.bce_with_logits(pred, target)
+    x, t = _two(pred, target, "binary_cross_entropy_with_logits")
+    positive = -ops.log_sigmoid(x)
+    if pos_weight is None:
+        loss = (1 - t) * x + positive
+    else:
+        loss = (1 - t) * x + (t * (as_tensor(pos_weight) - 1.0) + 1.0) * positive
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def kl_div(log_probs: Any, target: Any, *, log_target: bool = False,
+           reduction: str = "mean") -> Tensor:
+    """target (log target - log_probs), 0 where the target is 0: torch's kl_div.
+
+    Args:
+        log_probs: logarithms of probabilities, a float type.
+        target: probabilities, or with `log_target` their logarithms.
+        reduction: "batchmean" too: the sum divided by the first dimension.
+    """
+    _check_reduction(reduction, ("batchmean",))
+    x, t = _two(log_probs, target, "kl_div")
+    if log_target:
+        loss = t.exp() * (t - x)
+    else:
+        loss = t * t.masked_fill(t <= 0, 1.0).log() - t * x
+    if reduction == "batchmean":
+        return loss.sum() * (1.0 / loss.shape[0])
+    return _reduced(loss, reduction)
 
 
 def accuracy_count(logits: Any, labels: Any) -> Tensor:
@@ -56,7 +235,7 @@ def accuracy_count(logits: Any, labels: Any) -> Tensor:
 
     Args:
         logits: [..., C], a float type.
-        labels: [...], i32.
+        labels: [...], i32 or i64.
     """
     return ops.count_equal(ops.argmax(logits), labels)
 

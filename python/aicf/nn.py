@@ -22,9 +22,11 @@ from ._tensor import Operators, Tensor
 from ._tracing import active_trace, as_tensor, current_trace, trace_error, unit
 
 __all__ = [
-    "GELU", "Buffer", "Dropout", "Flatten", "Identity", "LayerNorm", "Linear", "Module",
-    "ModuleList", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax",
-    "Tanh",
+    "ELU", "GELU", "GLU", "SELU", "BatchNorm1d", "Buffer", "Dropout", "Embedding",
+    "Flatten", "GroupNorm", "Hardsigmoid", "Hardswish", "Hardtanh", "Identity",
+    "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "Mish", "Module",
+    "ModuleList", "PReLU", "Parameter", "RMSNorm", "ReLU", "ReLU6", "Sequential", "SiLU",
+    "Sigmoid", "Softmax", "Softplus", "Tanh",
 ]
 
 _NAMED_INITS = ("zeros", "ones", "uniform_fan_in", "normal")
@@ -396,29 +398,6 @@ class Linear(Module):
                                     self.bias is not None)
 
 
-class LayerNorm(Module):
-    """(x - mean) / sqrt(var + eps) · weight + bias over the last dimension (Ba,
-    Kiros, Hinton 2016). Not decayed: weight and bias have weight_decay 0.
-
-    Args:
-        size: the last dimension.
-        eps: added to the variance.
-        dtype: a float type.
-    Shape: [..., size] to the same.
-    """
-
-    def __init__(self, size: int, eps: float = 1e-5, dtype: DType = "f32") -> None:
-        self.eps = float(eps)
-        self.weight = Parameter((size,), dtype, init="ones", weight_decay=0.0)
-        self.bias = Parameter((size,), dtype, weight_decay=0.0)
-
-    def forward(self, x: Any) -> Tensor:
-        return ops.layer_norm(x, self.weight, self.bias, eps=self.eps)[0]  # type: ignore[arg-type]
-
-    def extra_repr(self) -> str:
-        return "%d, eps=%g" % (self.weight.shape[0], self.eps)
-
-
 class Dropout(Module):
     """Zeroes elements with probability p and scales the others by 1/(1-p), in
     training steps (Srivastava et al. 2014; Philox4x32-10 over seed, step and
@@ -480,11 +459,6 @@ class SiLU(_Pointwise):
     function = staticmethod(ops.silu)
 
 
-class Softmax(_Pointwise):
-    """exp(x) / sum(exp(x)) over the last dimension."""
-    function = staticmethod(ops.softmax)
-
-
 class GELU(Module):
     """x · Phi(x), exact or PyTorch's "tanh" approximation (Hendrycks, Gimpel 2016)."""
 
@@ -506,6 +480,14 @@ class Identity(Module):
 
     def forward(self, x: Any) -> Tensor:
         return as_tensor(x)
+
+
+# What is made of the classes above.
+from . import functional  # noqa: E402, F401
+from ._layers import (  # noqa: E402
+    ELU, GLU, BatchNorm1d, Embedding, GroupNorm, Hardsigmoid, Hardswish, Hardtanh,
+    LayerNorm, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU, ReLU6, RMSNorm, SELU,
+    Softmax, Softplus)
 
 
 def __getattr__(name: str) -> Any:

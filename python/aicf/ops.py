@@ -10,7 +10,7 @@ trace (aicf.compile_step, aicf.compile, aicf.trace); nothing runs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._dtypes import DType
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 __all__ = [
+    "abs",
+    "abs_bwd",
+    "adam_l2_step",
     "adam_step",
     "add",
+    "add_scalar",
     "all_finite",
     "argmax",
     "bce_with_logits",
@@ -33,35 +37,97 @@ __all__ = [
     "bias_corr",
     "broadcast",
     "cast",
+    "ceil",
+    "clamp",
+    "clamp_bwd",
     "clip_factor",
     "concat",
     "constant",
     "copy",
+    "cos",
+    "cos_bwd",
     "count_equal",
+    "cumsum",
+    "div",
     "dropout",
+    "elu",
+    "elu_bwd",
+    "embedding",
+    "embedding_bwd",
+    "equal",
+    "equal_scalar",
+    "exp",
+    "exp_bwd",
+    "expm1",
+    "expm1_bwd",
     "extremum_bwd",
     "fill_like",
+    "floor",
     "gather_rows",
     "gelu",
     "gelu_bwd",
     "global_norm",
+    "greater_equal_scalar",
+    "greater_scalar",
+    "hardswish",
+    "hardswish_bwd",
+    "hardtanh",
+    "hardtanh_bwd",
     "iota",
     "l1_grad",
     "l1_loss",
     "layer_norm",
     "layer_norm_bwd",
+    "leaky_relu",
+    "leaky_relu_bwd",
     "learning_rate",
+    "less",
+    "less_equal",
+    "less_equal_scalar",
+    "less_scalar",
     "linear",
     "linear_bwd",
     "lion_step",
+    "log",
+    "log1p",
+    "log1p_bwd",
+    "log_bwd",
+    "log_sigmoid",
+    "log_sigmoid_bwd",
+    "log_softmax",
+    "log_softmax_bwd",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
     "loss_scale_update",
+    "map",
+    "masked_fill",
     "matmul",
+    "maximum",
+    "maximum_bwd",
     "mean",
+    "minimum",
+    "mish",
+    "mish_bwd",
     "mse_grad",
     "mse_loss",
     "mul",
+    "neg",
+    "normal",
+    "not_equal",
+    "not_equal_scalar",
     "pad",
+    "pick",
+    "pick_bwd",
     "polynomial_decay",
+    "pow",
+    "pow_base_bwd",
+    "pow_exponent_bwd",
+    "pow_scalar",
+    "pow_scalar_bwd",
+    "prelu",
+    "prelu_bwd",
     "rate_table",
     "reciprocal",
     "record",
@@ -72,19 +138,33 @@ __all__ = [
     "relu",
     "relu_bwd",
     "reshape",
+    "round",
+    "rsqrt",
+    "rsqrt_bwd",
     "save",
     "scale",
+    "selu",
+    "selu_bwd",
     "sgd_step",
     "shuffle",
     "sigmoid",
     "sigmoid_bwd",
+    "sign",
     "silu",
     "silu_bwd",
+    "sin",
+    "sin_bwd",
     "slice",
     "softmax",
     "softmax_bwd",
     "softmax_cross_entropy",
     "softmax_cross_entropy_grad",
+    "softplus",
+    "softplus_bwd",
+    "sqrt",
+    "sqrt_bwd",
+    "square",
+    "square_bwd",
     "step_decay",
     "step_inc",
     "stop_gradient",
@@ -92,36 +172,136 @@ __all__ = [
     "tanh",
     "tanh_bwd",
     "transpose",
+    "uniform",
+    "where",
 ]
 
 #: What the compiler makes of a training step; users rarely write it.
 MACHINERY = [
+    "abs_bwd",
+    "adam_l2_step",
     "adam_step",
     "all_finite",
     "bce_with_logits_grad",
     "bias_corr",
+    "clamp_bwd",
     "clip_factor",
+    "cos_bwd",
+    "elu_bwd",
+    "embedding_bwd",
+    "exp_bwd",
+    "expm1_bwd",
     "extremum_bwd",
     "gelu_bwd",
     "global_norm",
+    "hardswish_bwd",
+    "hardtanh_bwd",
     "l1_grad",
     "layer_norm_bwd",
+    "leaky_relu_bwd",
     "learning_rate",
     "linear_bwd",
     "lion_step",
+    "log1p_bwd",
+    "log_bwd",
+    "log_sigmoid_bwd",
+    "log_softmax_bwd",
     "loss_scale_update",
+    "maximum_bwd",
+    "mish_bwd",
     "mse_grad",
+    "pick_bwd",
     "polynomial_decay",
+    "pow_base_bwd",
+    "pow_exponent_bwd",
+    "pow_scalar_bwd",
+    "prelu_bwd",
     "rate_table",
     "relu_bwd",
+    "rsqrt_bwd",
+    "selu_bwd",
     "sgd_step",
     "sigmoid_bwd",
     "silu_bwd",
+    "sin_bwd",
     "softmax_bwd",
     "softmax_cross_entropy_grad",
+    "softplus_bwd",
+    "sqrt_bwd",
+    "square_bwd",
     "step_decay",
     "tanh_bwd",
 ]
+
+
+def abs(x: Tensor) -> Tensor:
+    r"""y = |x|
+
+    The derivative at 0 is 0. The lowest integer stays as it is.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.abs", [x], {})
+
+
+def abs_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · sign(x)
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.abs_bwd", [dy, x], {})
+
+
+def adam_l2_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Adam with weight decay in the gradient (Kingma & Ba 2015)
+
+    torch.optim.Adam: g' = g·inv_scale + weight_decay·p, then adam_step's m', v' and
+    p' = p - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
+    With ok = 0 all three results are the old values.
+
+    - C1: m and v have p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
+    - C2: bc is [2], lr and inv_scale are 0-d, of p's element type.
+    - C3: ok is 0-d.
+    - C4: a bias_corr that makes bc has the same beta1 and beta2.
+    - `beta1` is a number in [0, 1).
+    - `beta2` is a number in [0, 1).
+    - `eps` is a finite number >= 0.
+    - `weight_decay` is a finite number >= 0.
+
+    Args:
+        p: tensor of f16, bf16, f32 or f64.
+        g: tensor of f16, bf16, f32 or f64.
+        m: tensor of f16, bf16, f32 or f64.
+        v: tensor of f16, bf16, f32 or f64.
+        bc: tensor of f16, bf16, f32 or f64.
+        lr: tensor of f16, bf16, f32 or f64.
+        inv_scale: tensor of f16, bf16, f32 or f64, or None.
+        ok: tensor of i32, or None.
+    Returns:
+        p_out: tensor of p's type.
+        m_out: tensor of m's type.
+        v_out: tensor of v's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1, r2 = _emit("aicf.adam_l2_step", [p, g, m, v, bc, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "eps": _float(eps), "weight_decay": _float(weight_decay)})
+    return r0, r1, r2
 
 
 def adam_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -167,8 +347,8 @@ def add(a: Tensor, b: Tensor) -> Tensor:
     - b has the type of a.
 
     Args:
-        a: tensor of f16, bf16, f32 or f64.
-        b: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
     Returns:
         c: tensor of a's type.
     Raises:
@@ -176,6 +356,23 @@ def add(a: Tensor, b: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.add", [a, b], {})
+
+
+def add_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x + value
+
+    - C1: `value` is a number of x's type, where x holds integers.
+    - `value` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.add_scalar", [x], {"value": _float(value)})
 
 
 def all_finite(grads: Sequence[Tensor]) -> Tensor:
@@ -299,20 +496,82 @@ def broadcast(x: Tensor, *, shape: Sequence[int]) -> Tensor:
 
 
 def cast(x: Tensor, *, dtype: DType) -> Tensor:
-    r"""y = x converted to y's element type, rounded to nearest even
+    r"""y = x converted to y's element type
+
+    To a float it is rounded to nearest even, to 16 bits by way of f32. To an
+    integer a float is rounded toward zero; what the integer cannot hold is the
+    nearest number that it can, and NaN is 0. i64 to i32 keeps the low bits. To
+    i1 all but zero is true, NaN too; from i1 true is 1.
 
     - C1: y has x's shape.
-    - C2: `dtype`, y's element type, is f16, bf16, f32 or f64.
+    - C2: `dtype`, y's element type, is f16, bf16, f32, f64, i32, i64 or i1.
 
     Args:
-        x: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Returns:
-        y: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
     Raises:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.cast", [x], {"dtype": _dtype(dtype)})
+
+
+def ceil(x: Tensor) -> Tensor:
+    r"""y = the smallest integer that is not below x
+
+    ±0, ±∞ and NaN stay. Its derivative is 0.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.ceil", [x], {})
+
+
+def clamp(x: Tensor, *, min: float, max: float) -> Tensor:
+    r"""y = x, but not below `min` and not above `max`
+
+    NaN stays NaN. A bound that is infinite is none.
+
+    - C1: `min` is not above `max`.
+    - C2: `min` and `max` are integers or infinite, where x holds integers.
+    - `min` is a number or an infinity.
+    - `max` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.clamp", [x], {"min": _float(min), "max": _float(max)})
+
+
+def clamp_bwd(dy: Tensor, x: Tensor, *, min: float, max: float) -> Tensor:
+    r"""dx = dy where min <= x <= max, else 0
+
+    - x has the type of dy.
+    - C1: `min` is not above `max`.
+    - `min` is a number or an infinity.
+    - `max` is a number or an infinity.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.clamp_bwd", [dy, x], {"min": _float(min), "max": _float(max)})
 
 
 def clip_factor(norm: Tensor, inv_scale: Tensor | None = None, *, max_norm: float) -> Tensor:
@@ -393,6 +652,41 @@ def copy(x: Tensor) -> Tensor:
     return _emit1("aicf.copy", [x], {})
 
 
+def cos(x: Tensor) -> Tensor:
+    r"""y = cos(x), x in radians
+
+    ±∞ gives NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.cos", [x], {})
+
+
+def cos_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = -dy · sin(x)
+
+    x is that of `cos`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.cos_bwd", [dy, x], {})
+
+
 def count_equal(a: Tensor, b: Tensor) -> Tensor:
     r"""count = how many elements of a and b are equal
 
@@ -411,6 +705,46 @@ def count_equal(a: Tensor, b: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.count_equal", [a, b], {})
+
+
+def cumsum(x: Tensor, *, axis: int, reversed: bool = False) -> Tensor:
+    r"""y[i] = the sum of x[0] to x[i] along `axis`
+
+    With `reversed` of x[i] to the last. Added one after the other, in f64 for floats;
+    integers wrap.
+
+    - C1: `axis` is a dimension of x.
+    - `axis` is a number in [0, 2^31).
+    - `reversed` is 0 or 1.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.cumsum", [x], {"axis": _int(axis), "reversed": _bool(reversed)})
+
+
+def div(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a / b, element by element
+
+    IEEE's division: x/0 is infinite, 0/0 NaN.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.div", [a, b], {})
 
 
 def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
@@ -438,6 +772,197 @@ def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
     return _emit1("aicf.dropout", [x, step], {"p": _float(p), "seed": _int(seed)})
 
 
+def elu(x: Tensor, *, alpha: float = 1.0) -> Tensor:
+    r"""y = x where x > 0, else alpha · (exp(x) - 1)
+
+    -∞ gives -alpha; NaN stays NaN. Clevert et al. 2015.
+
+    - `alpha` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.elu", [x], {"alpha": _float(alpha)})
+
+
+def elu_bwd(dy: Tensor, x: Tensor, *, alpha: float = 1.0) -> Tensor:
+    r"""dx = dy where x > 0, else dy · alpha · exp(x)
+
+    x is that of `elu`.
+
+    - x has the type of dy.
+    - `alpha` is a finite number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.elu_bwd", [dy, x], {"alpha": _float(alpha)})
+
+
+def embedding(table: Tensor, index: Tensor, *, padding: int = -1) -> Tensor:
+    r"""y[i...] = table[index[i...]]: a row for each index
+
+    Rows of NaN where the index is outside of the table.
+
+    - C1: table has rank 2.
+    - C2: y has index's shape with the table's width behind it.
+    - C3: `padding` is -1 or a row of the table, which gets no gradient.
+
+    Args:
+        table: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.embedding", [table, index], {"padding": _int(padding)})
+
+
+def embedding_bwd(dy: Tensor, index: Tensor, *, rows: int, padding: int = -1) -> Tensor:
+    r"""dtable[r] = the sum of the rows of dy whose index is r
+
+    Added in f32 (f64 for f64) in the order of dy's rows, so that the sum has the same
+    bits every time; 0 where no index is r. Row `padding` gets 0, if it is 0 or more;
+    an index outside of [0, rows) counts for nothing.
+
+    - C1: dy has index's shape with a dimension behind it.
+    - C2: dtable is [`rows`, dy's last dimension].
+    - `rows` is a number in [1, 2^31).
+    - `padding` is any number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32 or i64.
+    Returns:
+        dtable: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.embedding_bwd", [dy, index], {"rows": _int(rows), "padding": _int(padding)})
+
+
+def equal(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a == b, element by element
+
+    False where either is NaN; -0 equals 0.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+        b: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+    Returns:
+        c: i1, of a's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.equal", [a, b], {})
+
+
+def equal_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x == value
+
+    A comparison with NaN is false, but for != .
+
+    - C1: `value` is an integer or infinite, where x holds integers.
+    - `value` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: i1, of x's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.equal_scalar", [x], {"value": _float(value)})
+
+
+def exp(x: Tensor) -> Tensor:
+    r"""y = exp(x)
+
+    exp(-∞) is 0; what overflows is ∞; NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.exp", [x], {})
+
+
+def exp_bwd(dy: Tensor, y: Tensor) -> Tensor:
+    r"""dx = dy · y, y = exp(x)
+
+    y is that of `exp`.
+
+    - y has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.exp_bwd", [dy, y], {})
+
+
+def expm1(x: Tensor) -> Tensor:
+    r"""y = exp(x) - 1, exact for small x
+
+    ±0 stays; -∞ gives -1; what overflows is ∞; NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.expm1", [x], {})
+
+
+def expm1_bwd(dy: Tensor, y: Tensor) -> Tensor:
+    r"""dx = dy · (y + 1), y = exp(x) - 1
+
+    y is that of `expm1`.
+
+    - y has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.expm1_bwd", [dy, y], {})
+
+
 def extremum_bwd(dy: Tensor, index: Tensor, *, axes: Sequence[int], shape: Sequence[int]) -> Tensor:
     r"""gradient of reduce_max and reduce_min
 
@@ -463,7 +988,24 @@ def fill_like(x: Tensor, *, value: float) -> Tensor:
 
     x's elements do not matter.
 
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.fill_like", [x], {"value": _float(value)})
+
+
+def floor(x: Tensor) -> Tensor:
+    r"""y = the largest integer that is not above x
+
+    ±0, ±∞ and NaN stay. Its derivative is 0.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -473,7 +1015,7 @@ def fill_like(x: Tensor, *, value: float) -> Tensor:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.fill_like", [x], {"value": _float(value)})
+    return _emit1("aicf.floor", [x], {})
 
 
 def gather_rows(data: Tensor, index: Tensor) -> Tensor:
@@ -552,6 +1094,121 @@ def global_norm(grads: Sequence[Tensor]) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.global_norm", [grads], {})
+
+
+def greater_equal_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x >= value
+
+    A comparison with NaN is false, but for != .
+
+    - C1: `value` is an integer or infinite, where x holds integers.
+    - `value` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: i1, of x's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.greater_equal_scalar", [x], {"value": _float(value)})
+
+
+def greater_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x > value
+
+    A comparison with NaN is false, but for != .
+
+    - C1: `value` is an integer or infinite, where x holds integers.
+    - `value` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: i1, of x's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.greater_scalar", [x], {"value": _float(value)})
+
+
+def hardswish(x: Tensor) -> Tensor:
+    r"""y = x · min(max(x + 3, 0), 6)/6
+
+    -∞ gives NaN, as -∞·0 does. Howard et al. 2019.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.hardswish", [x], {})
+
+
+def hardswish_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · d hardswish(x)/dx
+
+    x is that of `hardswish`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.hardswish_bwd", [dy, x], {})
+
+
+def hardtanh(x: Tensor, *, min: float = -1.0, max: float = 1.0) -> Tensor:
+    r"""y = x, but not below `min` and not above `max`
+
+    NaN stays NaN. clamp is the same but for the gradient at the bounds.
+
+    - C1: `min` is not above `max`.
+    - `min` is a finite number.
+    - `max` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.hardtanh", [x], {"min": _float(min), "max": _float(max)})
+
+
+def hardtanh_bwd(dy: Tensor, x: Tensor, *, min: float = -1.0, max: float = 1.0) -> Tensor:
+    r"""dx = dy where min < x < max, else 0
+
+    x is that of `hardtanh`.
+
+    - x has the type of dy.
+    - C1: `min` is not above `max`.
+    - `min` is a finite number.
+    - `max` is a finite number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.hardtanh_bwd", [dy, x], {"min": _float(min), "max": _float(max)})
 
 
 def iota(*, shape: Sequence[int], axis: int, dtype: DType | None = None) -> Tensor:
@@ -669,6 +1326,44 @@ def layer_norm_bwd(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Ten
     return r0, r1, r2
 
 
+def leaky_relu(x: Tensor, *, slope: float = 0.01) -> Tensor:
+    r"""y = x where x > 0, else slope · x
+
+    NaN stays NaN. Maas et al. 2013.
+
+    - `slope` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.leaky_relu", [x], {"slope": _float(slope)})
+
+
+def leaky_relu_bwd(dy: Tensor, x: Tensor, *, slope: float = 0.01) -> Tensor:
+    r"""dx = dy where x > 0, else slope · dy
+
+    x is that of `leaky_relu`.
+
+    - x has the type of dy.
+    - `slope` is a finite number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.leaky_relu_bwd", [dy, x], {"slope": _float(slope)})
+
+
 def learning_rate(step: Tensor, *, start: float, peak: float, end: float, warmup: int, steps: int, cosine: bool = False, dtype: DType | None = None) -> Tensor:
     r"""lr = a curve over the number of steps
 
@@ -696,6 +1391,82 @@ def learning_rate(step: Tensor, *, start: float, peak: float, end: float, warmup
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.learning_rate", [step], {"start": _float(start), "peak": _float(peak), "end": _float(end), "warmup": _int(warmup), "steps": _int(steps), "cosine": _bool(cosine), "dtype": None if dtype is None else _dtype(dtype)})
+
+
+def less(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a < b, element by element
+
+    False where either is NaN.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        c: i1, of a's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.less", [a, b], {})
+
+
+def less_equal(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a <= b, element by element
+
+    False where either is NaN.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        c: i1, of a's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.less_equal", [a, b], {})
+
+
+def less_equal_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x <= value
+
+    A comparison with NaN is false, but for != .
+
+    - C1: `value` is an integer or infinite, where x holds integers.
+    - `value` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: i1, of x's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.less_equal_scalar", [x], {"value": _float(value)})
+
+
+def less_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x < value
+
+    A comparison with NaN is false, but for != .
+
+    - C1: `value` is an integer or infinite, where x holds integers.
+    - `value` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: i1, of x's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.less_scalar", [x], {"value": _float(value)})
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, transW: bool = True) -> Tensor:
@@ -779,6 +1550,213 @@ def lion_step(p: Tensor, g: Tensor, m: Tensor, lr: Tensor, inv_scale: Tensor | N
     return r0, r1
 
 
+def log(x: Tensor) -> Tensor:
+    r"""y = ln(x)
+
+    ±0 gives -∞, what is below 0 NaN; ∞ stays; NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log", [x], {})
+
+
+def log1p(x: Tensor) -> Tensor:
+    r"""y = ln(1 + x), exact for small x
+
+    ±0 stays; -1 gives -∞, what is below it NaN; ∞ stays; NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log1p", [x], {})
+
+
+def log1p_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy / (1 + x)
+
+    x is that of `log1p`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log1p_bwd", [dy, x], {})
+
+
+def log_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy / x
+
+    x is that of `log`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log_bwd", [dy, x], {})
+
+
+def log_sigmoid(x: Tensor) -> Tensor:
+    r"""y = ln(sigmoid(x)) = -ln(1 + exp(-x))
+
+    -∞ stays, ∞ gives 0; NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log_sigmoid", [x], {})
+
+
+def log_sigmoid_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · (1 - sigmoid(x))
+
+    x is that of `log_sigmoid`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log_sigmoid_bwd", [dy, x], {})
+
+
+def log_softmax(x: Tensor) -> Tensor:
+    r"""y = x - ln Σ exp(x) over the last dimension
+
+    Of x less its row's largest element, so that nothing overflows. NaN in rows
+    whose largest element is infinite.
+
+    - C1: x has rank 1 or more.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log_softmax", [x], {})
+
+
+def log_softmax_bwd(dy: Tensor, y: Tensor) -> Tensor:
+    r"""dx = dy - exp(y) · Σ dy over the last dimension, y = log_softmax(x)
+
+    - y has the type of dy.
+    - C1: dy has rank 1 or more.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log_softmax_bwd", [dy, y], {})
+
+
+def logical_and(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a and b, of i1
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i1.
+        b: tensor of i1.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.logical_and", [a, b], {})
+
+
+def logical_not(x: Tensor) -> Tensor:
+    r"""y = not x, of i1
+
+    Args:
+        x: tensor of i1.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.logical_not", [x], {})
+
+
+def logical_or(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a or b, of i1
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i1.
+        b: tensor of i1.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.logical_or", [a, b], {})
+
+
+def logical_xor(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = either a or b, of i1
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i1.
+        b: tensor of i1.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.logical_xor", [a, b], {})
+
+
 def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_factor: float = 2.0, backoff_factor: float = 0.5, growth_interval: int = 2000) -> tuple[Tensor, Tensor]:
     r"""dynamic loss scale: back off on a bad step, grow after a streak
 
@@ -807,6 +1785,64 @@ def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_facto
     return r0, r1
 
 
+def map(function: Callable[..., Any], *operands: Any) -> Tensor:
+    r"""y = the body, for each element of the operands
+
+    The body has an argument for each operand, which is that operand's element, and
+    ops of `arith` and `math` on scalars. `--aicf-expand-maps` says it with the ops
+    of this dialect, which have derivatives; a scalar op for which there is no such
+    op is an error there.
+
+    ```mlir
+    %y = aicf.map %a, %b : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x8xf32> {
+    ^bb0(%x: f32, %z: f32):
+      %s = math.sin %x : f32
+      %p = arith.mulf %s, %z : f32
+      aicf.yield %p : f32
+    }
+    ```
+
+    - C1: there is an operand, and all have one shape.
+    - C2: the body has an argument of each operand's element type.
+    - C3: y has the operands' shape and the element type that the body yields.
+
+    Args:
+        function: called once, with the elements of the operands as 0-d tensors;
+            it returns the element of the result.
+        operands: tensors, arrays or numbers, which broadcast.
+    Returns:
+        y: of the operands' shape, and of the type that the function returns.
+    Raises:
+        aicf.TraceError: outside a trace, or the function uses what has no element.
+        aicf.CompileError: an op that is not computed element by element.
+    """
+    from ._map import map_elements
+    return map_elements(function, operands)
+
+
+def masked_fill(x: Tensor, mask: Tensor, *, value: float, inverted: bool = False) -> Tensor:
+    r"""y = value where the mask is true, else x
+
+    With `inverted` it fills where the mask is false. `value` may be infinite:
+    attention masks are.
+
+    - C1: `mask` has x's shape.
+    - C2: `value` is a number of x's type, where x holds integers.
+    - `value` is a number or an infinity.
+    - `inverted` is 0 or 1.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+        mask: tensor of i1.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.masked_fill", [x, mask], {"value": _float(value), "inverted": _bool(inverted)})
+
+
 def matmul(a: Tensor, b: Tensor, *, transA: bool = False, transB: bool = False) -> Tensor:
     r"""c = op(a) · op(b), matrix by matrix
 
@@ -831,6 +1867,48 @@ def matmul(a: Tensor, b: Tensor, *, transA: bool = False, transB: bool = False) 
     return _emit1("aicf.matmul", [a, b], {"transA": _bool(transA), "transB": _bool(transB)})
 
 
+def maximum(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = the larger of a and b
+
+    NaN where either is. Of two that are equal, as +0 and -0 are, it is b, and
+    each gets half of the gradient.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.maximum", [a, b], {})
+
+
+def maximum_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    r"""da = dy where a > b, dy/2 where a = b, else 0
+
+    The gradient of the larger of a and b with respect to a. That of the smaller
+    one is this with a and b exchanged.
+
+    - a has the type of dy.
+    - b has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        da: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.maximum_bwd", [dy, a, b], {})
+
+
 def mean(x: Tensor) -> Tensor:
     r"""y = the mean of all elements of x
 
@@ -845,6 +1923,61 @@ def mean(x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.mean", [x], {})
+
+
+def minimum(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = the smaller of a and b
+
+    NaN where either is. Of two that are equal, as +0 and -0 are, it is b, and
+    each gets half of the gradient.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.minimum", [a, b], {})
+
+
+def mish(x: Tensor) -> Tensor:
+    r"""y = x · tanh(ln(1 + exp(x)))
+
+    -∞ gives NaN, as -∞·0 does; NaN stays NaN. Misra 2019.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.mish", [x], {})
+
+
+def mish_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · d mish(x)/dx
+
+    x is that of `mish`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.mish_bwd", [dy, x], {})
 
 
 def mse_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, scale: float | None = None) -> Tensor:
@@ -894,8 +2027,8 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     - b has the type of a.
 
     Args:
-        a: tensor of f16, bf16, f32 or f64.
-        b: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
     Returns:
         c: tensor of a's type.
     Raises:
@@ -903,6 +2036,83 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.mul", [a, b], {})
+
+
+def neg(x: Tensor) -> Tensor:
+    r"""y = -x
+
+    Only the sign bit of a float changes. An integer wraps.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.neg", [x], {})
+
+
+def normal(step: Tensor, *, mean: float = 0.0, std: float = 1.0, seed: int, shape: Sequence[int], dtype: DType | None = None) -> Tensor:
+    r"""y = mean + std · z, z of the normal distribution
+
+    Box & Muller 1958: of words a, b of dropout's four, z is √(-2 ln u) times
+    cos(2πv), and sin(2πv) for the next element, u = (a + 1/2)/2^32, v = b/2^32.
+
+    - C1: step is 0-d.
+    - C2: `shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is f16, bf16, f32 (the default) or f64.
+    - `mean` is a finite number.
+    - `std` is a finite number >= 0.
+    - `seed` is any number.
+
+    Args:
+        step: tensor of i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.normal", [step], {"mean": _float(mean), "std": _float(std), "seed": _int(seed), "shape": _ints(shape), "dtype": None if dtype is None else _dtype(dtype)})
+
+
+def not_equal(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a != b, element by element
+
+    True where either is NaN; -0 equals 0.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+        b: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+    Returns:
+        c: i1, of a's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.not_equal", [a, b], {})
+
+
+def not_equal_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x != value
+
+    A comparison with NaN is false, but for != .
+
+    - C1: `value` is an integer or infinite, where x holds integers.
+    - `value` is a number or an infinity.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: i1, of x's shape.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.not_equal_scalar", [x], {"value": _float(value)})
 
 
 def pad(x: Tensor, *, axis: int, begin: int = 0, step: int = 1, size: int) -> Tensor:
@@ -930,6 +2140,47 @@ def pad(x: Tensor, *, axis: int, begin: int = 0, step: int = 1, size: int) -> Te
     return _emit1("aicf.pad", [x], {"axis": _int(axis), "begin": _int(begin), "step": _int(step), "size": _int(size)})
 
 
+def pick(x: Tensor, index: Tensor) -> Tensor:
+    r"""y[...] = x[..., index[...]]: one element of each row
+
+    Rows lie along the last dimension. NaN where the index is outside of the row.
+
+    - C1: x has rank 1 or more.
+    - C2: index has x's shape without the last dimension.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32 or i64.
+    Returns:
+        y: of x's shape without the last dimension, and its element type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pick", [x, index], {})
+
+
+def pick_bwd(dy: Tensor, index: Tensor, *, size: int) -> Tensor:
+    r"""dx[..., index[...]] = dy[...], 0 elsewhere
+
+    Nothing of dy where the index is outside of [0, size).
+
+    - C1: index has dy's shape.
+    - C2: dx has dy's shape with `size` behind it.
+    - `size` is a number in [1, 2^31).
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        index: tensor of i32 or i64.
+    Returns:
+        dx: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pick_bwd", [dy, index], {"size": _int(size)})
+
+
 def polynomial_decay(step: Tensor, *, start: float, end: float, steps: int, power: float, dtype: DType | None = None) -> Tensor:
     r"""lr = end + (start - end)·(1 - min(step, steps)/steps)^power
 
@@ -952,6 +2203,140 @@ def polynomial_decay(step: Tensor, *, start: float, end: float, steps: int, powe
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.polynomial_decay", [step], {"start": _float(start), "end": _float(end), "steps": _int(steps), "power": _float(power), "dtype": None if dtype is None else _dtype(dtype)})
+
+
+def pow(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a^b, element by element
+
+    As C's pow: 1 where b is 0, NaN where a is below 0 and b no integer.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pow", [a, b], {})
+
+
+def pow_base_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    r"""da = dy · b · a^(b - 1), 0 where b is 0
+
+    - a has the type of dy.
+    - b has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        da: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pow_base_bwd", [dy, a, b], {})
+
+
+def pow_exponent_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    r"""db = dy · a^b · ln(a), 0 where a is 0 and b not below it
+
+    - a has the type of dy.
+    - b has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        db: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pow_exponent_bwd", [dy, a, b], {})
+
+
+def pow_scalar(x: Tensor, *, exponent: float) -> Tensor:
+    r"""y = x^exponent
+
+    As C's pow: 1 where the exponent is 0, NaN where x is below 0 and the
+    exponent no integer; ±0 to a negative exponent is infinite.
+
+    - `exponent` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pow_scalar", [x], {"exponent": _float(exponent)})
+
+
+def pow_scalar_bwd(dy: Tensor, x: Tensor, *, exponent: float) -> Tensor:
+    r"""dx = dy · exponent · x^(exponent - 1)
+
+    x is that of `pow_scalar`.
+
+    - x has the type of dy.
+    - `exponent` is a finite number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.pow_scalar_bwd", [dy, x], {"exponent": _float(exponent)})
+
+
+def prelu(x: Tensor, slope: Tensor) -> Tensor:
+    r"""y = x where x > 0, else slope · x; the slope is trained
+
+    NaN stays NaN. He et al. 2015.
+
+    - slope has the type of x.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+        slope: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.prelu", [x, slope], {})
+
+
+def prelu_bwd(dy: Tensor, x: Tensor, slope: Tensor) -> Tensor:
+    r"""dx = dy where x > 0, else slope · dy
+
+    - x has the type of dy.
+    - slope has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+        slope: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.prelu_bwd", [dy, x, slope], {})
 
 
 def rate_table(step: Tensor, table: Tensor) -> Tensor:
@@ -1141,6 +2526,57 @@ def reshape(x: Tensor, *, shape: Sequence[int]) -> Tensor:
     return _emit1("aicf.reshape", [x], {"shape": _ints(shape)})
 
 
+def round(x: Tensor) -> Tensor:
+    r"""y = the integer nearest to x, of two the even one
+
+    ±0, ±∞ and NaN stay. Its derivative is 0.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.round", [x], {})
+
+
+def rsqrt(x: Tensor) -> Tensor:
+    r"""y = 1/√x
+
+    ±0 gives ±∞, ∞ gives 0, what is below 0 NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.rsqrt", [x], {})
+
+
+def rsqrt_bwd(dy: Tensor, y: Tensor) -> Tensor:
+    r"""dx = -dy · y³/2, y = 1/√x
+
+    y is that of `rsqrt`.
+
+    - y has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.rsqrt_bwd", [dy, y], {})
+
+
 def save(x: Tensor) -> Tensor:
     r"""y = x, kept for the backward pass
 
@@ -1160,7 +2596,24 @@ def save(x: Tensor) -> Tensor:
 def scale(x: Tensor, *, factor: float) -> Tensor:
     r"""y = factor · x
 
+    - C1: `factor` is a number of x's type, where x holds integers.
     - `factor` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.scale", [x], {"factor": _float(factor)})
+
+
+def selu(x: Tensor) -> Tensor:
+    r"""y = λ · elu(x), alpha = 1.6733, λ = 1.0507
+
+    -∞ gives -1.7581; NaN stays NaN. Klambauer et al. 2017.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1170,7 +2623,26 @@ def scale(x: Tensor, *, factor: float) -> Tensor:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.scale", [x], {"factor": _float(factor)})
+    return _emit1("aicf.selu", [x], {})
+
+
+def selu_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · λ where x > 0, else dy · λ · alpha · exp(x)
+
+    x is that of `selu`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.selu_bwd", [dy, x], {})
 
 
 def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, momentum: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False) -> tuple[Tensor, Tensor]:
@@ -1263,6 +2735,22 @@ def sigmoid_bwd(dy: Tensor, y: Tensor) -> Tensor:
     return _emit1("aicf.sigmoid_bwd", [dy, y], {})
 
 
+def sign(x: Tensor) -> Tensor:
+    r"""y = -1, 0 or 1, as x is below, at or above 0
+
+    ±0 stays; NaN stays NaN. Its derivative is 0.
+
+    Args:
+        x: tensor of f16, bf16, f32, f64, i32 or i64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.sign", [x], {})
+
+
 def silu(x: Tensor) -> Tensor:
     r"""y = x · sigmoid(x) (Elfwing et al. 2017; swish)
 
@@ -1296,6 +2784,41 @@ def silu_bwd(dy: Tensor, x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.silu_bwd", [dy, x], {})
+
+
+def sin(x: Tensor) -> Tensor:
+    r"""y = sin(x), x in radians
+
+    ±0 stays; ±∞ gives NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.sin", [x], {})
+
+
+def sin_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · cos(x)
+
+    x is that of `sin`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.sin_bwd", [dy, x], {})
 
 
 def slice(x: Tensor, *, begin: Sequence[int], end: Sequence[int], step: Sequence[int] | None = None) -> Tensor:
@@ -1406,6 +2929,116 @@ def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tenso
     return _emit1("aicf.softmax_cross_entropy_grad", [logits, labels, loss_scale], {"label_smoothing": _float(label_smoothing), "ignore_index": _int(ignore_index)})
 
 
+def softplus(x: Tensor, *, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    r"""y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold
+
+    -∞ gives 0, ∞ stays; NaN stays NaN.
+
+    - `beta` is a finite number > 0.
+    - `threshold` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.softplus", [x], {"beta": _float(beta), "threshold": _float(threshold)})
+
+
+def softplus_bwd(dy: Tensor, x: Tensor, *, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    r"""dx = dy · sigmoid(beta · x), dy where beta · x > threshold
+
+    x is that of `softplus`.
+
+    - x has the type of dy.
+    - `beta` is a finite number > 0.
+    - `threshold` is a finite number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.softplus_bwd", [dy, x], {"beta": _float(beta), "threshold": _float(threshold)})
+
+
+def sqrt(x: Tensor) -> Tensor:
+    r"""y = √x
+
+    ±0 stays, and its derivative is infinite; what is below 0 gives NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.sqrt", [x], {})
+
+
+def sqrt_bwd(dy: Tensor, y: Tensor) -> Tensor:
+    r"""dx = dy / (2y), y = √x
+
+    y is that of `sqrt`.
+
+    - y has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.sqrt_bwd", [dy, y], {})
+
+
+def square(x: Tensor) -> Tensor:
+    r"""y = x²
+
+    ±∞ gives ∞; NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.square", [x], {})
+
+
+def square_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = 2x · dy
+
+    x is that of `square`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.square_bwd", [dy, x], {})
+
+
 def step_decay(step: Tensor, *, start: float, factor: float, every: int, dtype: DType | None = None) -> Tensor:
     r"""lr = start · factor^floor((step - 1)/every)
 
@@ -1471,8 +3104,8 @@ def sub(a: Tensor, b: Tensor) -> Tensor:
     - b has the type of a.
 
     Args:
-        a: tensor of f16, bf16, f32 or f64.
-        b: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32, f64, i32 or i64.
+        b: tensor of f16, bf16, f32, f64, i32 or i64.
     Returns:
         c: tensor of a's type.
     Raises:
@@ -1528,6 +3161,51 @@ def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.transpose", [x], {"permutation": _ints(permutation)})
+
+
+def uniform(step: Tensor, *, low: float = 0.0, high: float = 1.0, seed: int, shape: Sequence[int], dtype: DType | None = None) -> Tensor:
+    r"""y = low + (high - low) · u, u even in [0, 1)
+
+    u has the first 24 bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for
+    f64): multiples of a power of two, which the type has.
+
+    - C1: step is 0-d.
+    - C2: `shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is f16, bf16, f32 (the default) or f64.
+    - `low` is a finite number.
+    - `high` is a finite number.
+    - `seed` is any number.
+
+    Args:
+        step: tensor of i32 or i64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.uniform", [step], {"low": _float(low), "high": _float(high), "seed": _int(seed), "shape": _ints(shape), "dtype": None if dtype is None else _dtype(dtype)})
+
+
+def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a where the condition is true, else b
+
+    Bit for bit, NaN too. The gradient of what is not taken is 0, whatever its
+    value.
+
+    - b has the type of a.
+    - C1: `condition` has a's shape.
+
+    Args:
+        condition: tensor of i1.
+        a: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+        b: tensor of f16, bf16, f32, f64, i32, i64 or i1.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.where", [condition, a, b], {})
 
 
 def __getattr__(name: str) -> Any:

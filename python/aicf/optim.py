@@ -17,7 +17,7 @@ from typing import Any
 
 from ._hints import missing
 
-__all__ = ["SGD", "AdamW", "Constant", "Cosine", "Linear", "Lion", "Optimizer",
+__all__ = ["SGD", "Adam", "AdamW", "Constant", "Cosine", "Linear", "Lion", "Optimizer",
            "Polynomial", "Schedule", "StepDecay", "Table", "WarmupCosine"]
 
 
@@ -214,7 +214,7 @@ class Optimizer:
 
     Attributes:
         lr: a number, which the host may change between steps, or a schedule.
-        weight_decay: decoupled (AdamW, Lion) or added to the gradient (SGD, as
+        weight_decay: decoupled (AdamW, Lion) or added to the gradient (Adam, SGD, as
             PyTorch's); a parameter may have its own.
         clip_norm: the norm that all gradients together are clipped to; 0: none.
         accumulate: batches whose mean gradient makes an update: every
@@ -282,6 +282,16 @@ class AdamW(Optimizer):
     def fields(self) -> dict[str, float | int | bool]:
         return {"beta1": float(self.betas[0]), "beta2": float(self.betas[1]),
                 "eps": float(self.eps)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adam(AdamW):
+    """Adam (Kingma, Ba 2015), whose weight decay is added to the gradient, as
+    PyTorch's; states W.exp_avg and W.exp_avg_sq."""
+
+    weight_decay: float = 0.0
+
+    mnemonic = "adam"
 
 
 @dataclass(frozen=True, kw_only=True)

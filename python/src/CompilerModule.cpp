@@ -222,6 +222,38 @@ NB_MODULE(_compiler, m) {
               "dict[str, typing.Any], file: str, line: int, layer: str = '') "
               "-> list[tuple[int, tuple[int, ...], str]]"))
       .def(
+          "begin_map",
+          [](TracedModule &module, const std::vector<size_t> &operands,
+             const std::string &file, unsigned line, const std::string &layer) {
+            Diagnostics diagnostics;
+            auto elements =
+                module.beginMap(operands, {file, line, layer}, diagnostics);
+            if (!elements)
+              raise(diagnostics);
+            nb::list list;
+            for (const TracedValue &value : *elements)
+              list.append(toTuple(value));
+            return list;
+          },
+          nb::arg("operands"), nb::arg("file"), nb::arg("line"),
+          nb::arg("layer") = "",
+          nb::sig("def begin_map(self, operands: typing.Sequence[int], file: "
+                  "str, line: int, layer: str = '') -> list[tuple[int, "
+                  "tuple[int, ...], str]]"))
+      .def(
+          "end_map",
+          [](TracedModule &module, size_t element) {
+            Diagnostics diagnostics;
+            auto value = module.endMap(element, diagnostics);
+            if (!value)
+              raise(diagnostics);
+            return toTuple(*value);
+          },
+          nb::arg("element"),
+          nb::sig("def end_map(self, element: int) -> tuple[int, tuple[int, "
+                  "...], str]"))
+      .def("abandon_map", &TracedModule::abandonMap)
+      .def(
           "end_function",
           [](TracedModule &module, nb::list results, nb::dict attributes) {
             std::vector<TracedResult> list;

@@ -137,6 +137,9 @@ struct TracedModule::Impl {
             nameOfType(type.getElementType())};
   }
 
+  /// Where ops are added: the function, or the map.
+  Block &block() { return map.body ? *map.body : function.front(); }
+
   /// Shared with copies that were lowered.
   std::shared_ptr<SharedContext> shared;
   MLIRContext *context;
@@ -144,6 +147,13 @@ struct TracedModule::Impl {
   func::FuncOp function; ///< between begin and end
   std::vector<Value> values;
   SmallVector<DictionaryAttr> argumentAttributes;
+  /// What is computed for each element, as ops on 0-d tensors.
+  struct {
+    std::unique_ptr<Block> body; ///< null outside of a map
+    SmallVector<Value> operands;
+    std::optional<Location> location;
+  } map;
+  std::vector<std::unique_ptr<Block>> finishedMaps; ///< of the function
 };
 
 TracedModule::TracedModule()
@@ -234,11 +244,20 @@ bool TracedModule::Impl::addOperands(const std::vector<OperandSlot> &slots,
                                      SmallVector<Value> &operands,
                                      SmallVector<int32_t> &sizes) {
   auto add = [&](size_t id) {
-    if (id < values.size())
-      operands.push_back(values[id]);
-    else
+    if (id >= values.size()) {
       emitError(location) << "there is no value " << id;
-    return id < values.size();
+      return false;
+    }
+    if (values[id].getParentBlock() != &block()) {
+      emitError(location) << (map.body
+                                  ? "a map computes from elements of its "
+                                    "operands: pass it this tensor, too"
+                                  : "an element of a map is known in the map's "
+                                    "function only");
+      return false;
+    }
+    operands.push_back(values[id]);
+    return true;
   };
   for (const OperandSlot &slot : slots) {
     size_t before = operands.size();
@@ -339,7 +358,7 @@ TracedModule::emit(const std::string &op,
   Operation *made = unwrap(mlirOperationCreate(&state));
   if (!made)
     return std::nullopt;
-  impl->function.front().push_back(made);
+  impl->block().push_back(made);
   if (failed(verify(made))) {
     made->erase();
     return std::nullopt;
@@ -348,6 +367,56 @@ TracedModule::emit(const std::string &op,
   for (Value result : made->getResults())
     results.push_back(impl->record(result));
   return results;
+}
+
+std::optional<std::vector<TracedValue>>
+TracedModule::beginMap(const std::vector<size_t> &operands,
+                       const SourceLine &where, Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  Location location = impl->locationOf(where);
+  SmallVector<Value> values;
+  SmallVector<int32_t> sizes;
+  if (impl->map.body) {
+    emitError(location) << "a map inside a map";
+    return std::nullopt;
+  }
+  std::vector<OperandSlot> slots(operands.begin(), operands.end());
+  if (!impl->addOperands(slots, location, values, sizes))
+    return std::nullopt;
+  impl->map.body = std::make_unique<Block>();
+  impl->map.operands = values;
+  impl->map.location = location;
+  std::vector<TracedValue> elements;
+  for (Value value : values)
+    elements.push_back(impl->record(impl->map.body->addArgument(
+        RankedTensorType::get({}, getElementTypeOrSelf(value)), location)));
+  return elements;
+}
+
+std::optional<TracedValue> TracedModule::endMap(size_t element,
+                                                Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  SmallVector<Value> values;
+  SmallVector<int32_t> sizes;
+  if (!impl->map.body ||
+      !impl->addOperands({element}, *impl->map.location, values, sizes))
+    return std::nullopt;
+  std::unique_ptr<Block> body = std::move(impl->map.body);
+  OpBuilder builder = OpBuilder::atBlockEnd(&impl->function.front());
+  FailureOr<Value> result = step::buildMap(builder, *impl->map.location,
+                                           impl->map.operands, *body, values[0]);
+  impl->finishedMaps.push_back(std::move(body));
+  if (failed(result))
+    return std::nullopt;
+  return impl->record(*result);
+}
+
+void TracedModule::abandonMap() {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  if (impl->map.body)
+    impl->finishedMaps.push_back(std::move(impl->map.body));
 }
 
 bool TracedModule::endFunction(const std::vector<TracedResult> &results,
@@ -394,6 +463,8 @@ void TracedModule::abandonFunction() {
   impl->function = {};
   impl->values.clear();
   impl->argumentAttributes.clear();
+  impl->map.body = {};
+  impl->finishedMaps.clear();
 }
 
 bool TracedModule::eraseFunction(const std::string &name) {

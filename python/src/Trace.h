@@ -103,6 +103,14 @@ public:
   emit(const std::string &op, const std::vector<OperandSlot> &operands,
        const Attributes &attributes, const SourceLine &where,
        Diagnostics &diagnostics);
+  /// What is emitted up to endMap() is computed for each element of the operands:
+  /// the values are these elements, 0-d. Null if a map is begun already.
+  std::optional<std::vector<TracedValue>>
+  beginMap(const std::vector<size_t> &operands, const SourceLine &where,
+           Diagnostics &diagnostics);
+  /// The map whose elements are `element`.
+  std::optional<TracedValue> endMap(size_t element, Diagnostics &diagnostics);
+  void abandonMap();
   bool endFunction(const std::vector<TracedResult> &results,
                    const Attributes &attributes, Diagnostics &diagnostics);
   /// Forgets the function that was begun.

@@ -63,3 +63,16 @@ func.func @own_row(%y: tensor<3x4xf32> {aicf.role = "input", aicf.name = "y"})
   %z = aicf.add %y, %w : tensor<3x4xf32>, tensor<3x4xf32>
   return %z : tensor<3x4xf32>
 }
+
+// -----
+
+// Integers have no biases.
+// CHECK-LABEL: @integers
+// CHECK-NOT: bias_add
+func.func @integers(%y: tensor<3x4xi64> {aicf.role = "input", aicf.name = "y"},
+                    %b: tensor<4xi64> {aicf.role = "input", aicf.name = "b"})
+    -> (tensor<3x4xi64> {aicf.name = "z"}) {
+  %w = aicf.broadcast %b to [3, 4] : tensor<4xi64>
+  %z = aicf.add %y, %w : tensor<3x4xi64>, tensor<3x4xi64>
+  return %z : tensor<3x4xi64>
+}

@@ -23,9 +23,9 @@ func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 // -----
 
 // Tests an op without a kernel.
-func.func @none(%x: tensor<4xf16> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{has no kernel on target cpu for 'tensor<4xf16>' -> 'tensor<4xbf16>'}}
-  %0 = aicf_rt.call cast(%x) : (tensor<4xf16>) -> tensor<4xbf16>
+func.func @none(%x: tensor<f16> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{has no kernel on target cpu for 'tensor<f16>' -> 'tensor<f16>'}}
+  %0 = aicf_rt.call clip_factor(%x) {max_norm = 1.0} : (tensor<f16>) -> tensor<f16>
   return
 }
 

@@ -47,6 +47,36 @@ func.func @use(%x: tensor<3x4xf32> {aicf.role = "input", aicf.name = "x"},
       : tensor<4x3xf32>, tensor<4x3xi1>, tensor<2x6xi32>, tensor<3x3xf32>, tensor<4x3xi1>
 }
 """
+# What version 4.3 has: functions, conditions, tables, random numbers, Adam with L2.
+WORDS = """
+func.func @train(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
+                 %rows: tensor<4xi32> {aicf.role = "input", aicf.name = "rows"},
+                 %table: tensor<3x6xf32> {aicf.role = "param", aicf.name = "table",
+                                          aicf.init = 0.5},
+                 %step: tensor<i64> {aicf.role = "state", aicf.name = "draws"},
+                 %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize},
+        tensor<4xi32> {aicf.name = "count"}, tensor<i64> {aicf.updates = "draws"})
+    attributes {aicf.optimizer = #aicf.adam<lr = "lr", weight_decay = 0.01>} {
+  %e = aicf.embedding %table, %rows {padding = 2 : i64} : tensor<3x6xf32>, tensor<4xi32>
+  %noise = aicf.normal %step to [4, 6] {seed = 7 : i64} : tensor<i64>
+  %h = aicf.add %e, %noise : tensor<4x6xf32>, tensor<4x6xf32>
+  %m = aicf.map %h, %x : tensor<4x6xf32>, tensor<4x6xf32> -> tensor<4x6xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = math.sin %a : f32
+    %c = arith.cmpf olt, %a, %b : f32
+    %r = arith.select %c, %s, %b : f32
+    aicf.yield %r : f32
+  }
+  %l = aicf.log_softmax %m : tensor<4x6xf32>
+  %p = aicf.pick %l, %rows : tensor<4x6xf32>, tensor<4xi32>
+  %q = aicf.softplus %p : tensor<4xf32>
+  %loss = aicf.mean %q : tensor<4xf32>
+  %count = aicf.cumsum %rows {axis = 0 : i64} : tensor<4xi32>
+  %next = aicf.step_inc %step : tensor<i64>
+  return %loss, %count, %next : tensor<f32>, tensor<4xi32>, tensor<i64>
+}
+"""
 STEPS = 3
 # name: (model, flags of aicf-compile)
 PLANS = {
@@ -59,6 +89,8 @@ PLANS = {
     "residual-cpu": (SOURCE / "examples/residual/model.mlir", []),  # accumulates
     "views-cpu": (VIEWS, []),
     "views-cuda": (VIEWS, ["--target=cuda"]),
+    "words-cpu": (WORDS, []),
+    "words-cuda": (WORDS, ["--target=cuda"]),
 }
 
 

@@ -23,6 +23,12 @@ namespace {
 void emitStrided(const Kernel &k, raw_ostream &os) {
   StringRef separator = ", .strided = {{";
   size_t count = 0;
+  if (k.family->getValueAsBit("stridesEverywhere"))
+    for (; count < k.kinds[0]->operands.size(); ++count) {
+      os << separator << "{OpKind::" << k.kinds[0]->cppName() << ", " << count
+         << ", StrideRule::Any}";
+      separator = ", ";
+    }
   for (const Record *s : k.family->getValueAsListOfDefs("strided")) {
     auto kind = llvm::find_if(k.kinds, [&](const Primitive *p) {
       return p->record == s->getValueAsDef("kind");

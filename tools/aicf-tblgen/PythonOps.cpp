@@ -103,6 +103,8 @@ std::string resultText(const Operator &op, const NamedTypeConstraint &result) {
              "element type";
     if (rule == "WideScalarOf")
       return "0-d, of " + of + "'s element type, f32 where that has 16 bits";
+    if (rule == "BoolLike")
+      return "i1, of " + of + "'s shape";
     if (rule == "ScalarI32")
       return "0-d, i32";
     return shortSummary(result).str();
@@ -175,7 +177,29 @@ void emitDocstring(const Operator &op, raw_ostream &os) {
         "broken.\n    \"\"\"\n";
 }
 
+/// Emits an op whose body is a function of its operands' elements.
+void emitWithBody(const Operator &op, raw_ostream &os) {
+  os << "\n\ndef " << op.getOperationName().substr(5)
+     << "(function: Callable[..., Any], *operands: Any) -> Tensor:\n    r\"\"\""
+     << op.getSummary() << "\n\n";
+  std::string text;
+  raw_string_ostream description(text);
+  emitText(op.getDescription(), description);
+  os << text
+     << "\n    Args:\n        function: called once, with the elements of the "
+        "operands as 0-d tensors;\n            it returns the element of the "
+        "result.\n        operands: tensors, arrays or numbers, which "
+        "broadcast.\n    Returns:\n        y: of the operands' shape, and of the "
+        "type that the function returns.\n    Raises:\n        aicf.TraceError: outside a trace, or "
+        "the function uses what has no element.\n        aicf.CompileError: an op "
+        "that is not computed element by element.\n    \"\"\"\n"
+        "    from ._map import map_elements\n"
+        "    return map_elements(function, operands)\n";
+}
+
 void emitFunction(const Operator &op, raw_ostream &os) {
+  if (op.getNumRegions() > 0)
+    return emitWithBody(op, os);
   os << "\n\n";
   emitSignature(op, os);
   emitDocstring(op, os);
@@ -212,7 +236,7 @@ bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
         "aicf.compile, aicf.trace); nothing runs.\n\"\"\"\n\n"
         "from __future__ import annotations\n\n"
         "import sys\n"
-        "from collections.abc import Sequence\n"
+        "from collections.abc import Callable, Sequence\n"
         "from typing import TYPE_CHECKING, Any\n\n"
         "from ._dtypes import DType\n"
         "from ._hints import missing as _missing\n"

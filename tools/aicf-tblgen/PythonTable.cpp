@@ -68,7 +68,7 @@ void emitTestRecord(const Primitive &p, raw_ostream &os) {
   os << "), " << setOf(optional) << ", (";
   names(p.results);
   os << "),\n        " << setOf(ties) << ", \"" << p.phase << "\", "
-     << (p.isPointwise() ? "True" : "False") << ",\n        {";
+     << (p.isUniform() ? "True" : "False") << ",\n        {";
   for (const Field &f : p.fields)
     os << "\"" << f.name << "\": (\"" << f.range << "\", "
        << (f.defaultValue.empty() ? "True" : "False") << "), ";

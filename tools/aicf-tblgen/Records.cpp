@@ -289,6 +289,30 @@ static void checkFamily(const Record *family) {
                                 "without workspace");
 }
 
+/// Whether a primitive is of the unit of a family for every pointwise one.
+static bool isOfUnit(const Primitive &kind, const Record *family) {
+  return kind.isPointwise() &&
+         kind.record->getValueAsString("unit") ==
+             family->getValueAsString("unit") &&
+         (!family->getValueAsBit("stridesEverywhere") ||
+          kind.operands.size() > 1);
+}
+
+/// Types and widths: the family's, or the pointwise primitive's.
+static std::vector<const Record *> variantsOf(const Record *family,
+                                              const Primitive &kind) {
+  if (!family->getValueAsBit("everyPointwise"))
+    return family->getValueAsListOfDefs("variants");
+  std::vector<const Record *> variants =
+      kind.record->getValueAsDef("types")->getValueAsListOfDefs(
+          factOf(family, "device").lower());
+  if (family->getValueAsBit("stridesEverywhere"))
+    llvm::erase_if(variants, [](const Record *v) {
+      return v->getValueAsInt("width") > 1;
+    });
+  return variants;
+}
+
 /// Row by row: kinds, then patterns, in each the families by preference.
 std::vector<Kernel>
 aicf::tblgen::allKernels(const RecordKeeper &records,
@@ -305,7 +329,7 @@ aicf::tblgen::allKernels(const RecordKeeper &records,
   auto add = [&](const Record *family, StringRef pattern,
                  const std::string &cppName,
                  const std::vector<const Primitive *> &of) {
-    for (const Record *v : family->getValueAsListOfDefs("variants")) {
+    for (const Record *v : variantsOf(family, *of.front())) {
       kernels.push_back({family, pattern, cppName, v->getValueAsString("input"),
                          v->getValueAsString("output"),
                          v->getValueAsInt("width"), of});
@@ -317,7 +341,7 @@ aicf::tblgen::allKernels(const RecordKeeper &records,
   for (const Primitive &kind : kinds)
     for (const Record *family : families)
       if (family->getValueAsBit("everyPointwise")
-              ? kind.isPointwise()
+              ? isOfUnit(kind, family)
               : llvm::is_contained(family->getValueAsListOfDefs("kinds"),
                                    kind.record))
         add(family, kind.name, kind.cppName(), {&kind});

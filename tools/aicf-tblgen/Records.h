@@ -36,6 +36,7 @@ struct Operand {
   bool isInferred = false;
   bool isVariadic() const { return presence == "Variadic"; }
   bool isOptional() const { return presence == "Optional"; }
+  bool isBool() const { return elementTypes == "Bool"; }
 };
 
 /// One Primitive record.
@@ -55,6 +56,11 @@ struct Primitive {
   bool hasVariadic() const { return operands.front().isVariadic(); }
   bool isPointwise() const {
     return cast<DefInit>(scalar->getOperator())->getDef()->getName() != "none";
+  }
+  /// Whether all operands and the result have one type, which is not i1.
+  bool isUniform() const {
+    return isPointwise() && results[0].rule == "Like" &&
+           llvm::none_of(operands, [](const Operand &o) { return o.isBool(); });
   }
   /// Attrs struct, or the empty one.
   std::string attrsName() const {
@@ -155,6 +161,7 @@ struct Kernel {
     };
     put("$Kind", cppName);
     put("$Args", cppName + "Args");
+    put("$E", (in == "i1" ? out : in).str());
     put("$T", in.str());
     put("$U", out.str());
     put("$V", std::to_string(width));

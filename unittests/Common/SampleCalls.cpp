@@ -15,6 +15,18 @@ namespace aicf::test {
 #define AICF_FAMILY(family) std::vector<KindRow> family##Samples();
 #include "kernels/Families.inc" // made by CMake
 
+KindRow uniformRow(std::string name, OpKind kind, DType dtype,
+                   std::vector<uint8_t> attrs) {
+  auto make = [=](int64_t m, int64_t n) {
+    Sample sample;
+    sample.ins.assign(infoOf(kind).numOperands, {dtype, {m, n}});
+    sample.outs = {{dtype, {m, n}}};
+    sample.attrs = attrs;
+    return sample;
+  };
+  return KindRow{std::move(name), kind, make}.wide();
+}
+
 namespace {
 
 /// Operands and result of one shape and type, as most pointwise functions have:
@@ -61,7 +73,8 @@ bool isUniform(OpKind kind) {
   for (size_t i = 0; i < info.numOperands; ++i) {
     const OperandInfo &operand = info.operands[i];
     if (operand.presence != Presence::Plain ||
-        (i == 0 ? operand.elementTypes != ElementTypes::Float
+        (i == 0 ? operand.elementTypes != ElementTypes::Float &&
+                      operand.elementTypes != ElementTypes::Number
                 : operand.like != 0))
       return false;
   }

@@ -84,6 +84,9 @@ inline TensorDesc half(std::vector<int64_t> shape) {
   return {DType::F16, shape};
 }
 inline TensorDesc i32() { return {DType::I32, {}}; }
+/// A call of one shape and type, whatever type is under test.
+KindRow uniformRow(std::string name, OpKind kind, DType dtype,
+                   std::vector<uint8_t> attrs = {});
 
 /// True for a primitive without fields whose operands and result are all of one
 /// shape and float type. It needs no row by hand.

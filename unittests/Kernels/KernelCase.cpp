@@ -47,12 +47,20 @@ Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
   return o;
 }
 
-/// Second moments, what divides, and what multiplies a step.
+/// Second moments, what divides, what multiplies a step, and operands of functions
+/// that have no value or a pole elsewhere.
 static bool isPositive(OpKind kind, std::string_view operand) {
   for (const char *name : {"v", "bc", "lr", "inv_scale", "rstd", "norm"})
     if (operand == name)
       return true;
-  return kind == OpKind::Reciprocal;
+  for (OpKind positive :
+       {OpKind::Reciprocal, OpKind::Log, OpKind::LogBwd, OpKind::Log1p,
+        OpKind::Log1pBwd, OpKind::Sqrt, OpKind::SqrtBwd, OpKind::Rsqrt,
+        OpKind::PowScalar, OpKind::PowScalarBwd, OpKind::Pow,
+        OpKind::PowBaseBwd, OpKind::PowExponentBwd})
+    if (kind == positive)
+      return true;
+  return kind == OpKind::Div && operand == "b";
 }
 
 /// Labels are classes, every fourth is to be ignored.

@@ -437,10 +437,15 @@ TEST_P(KernelTest, RefusesWrongCalls) {
   };
   EXPECT_EQ(changed([](TensorView &v) { v = {nullptr, v.desc}; }),
             StatusCode::InvalidArgument);
-  EXPECT_EQ(changed([](TensorView &v) { v = {v.dense<char>() + 1, v.desc}; }),
-            StatusCode::Misaligned);
-  EXPECT_EQ(changed([](TensorView &v) { v.desc.dims[v.desc.rank++] = 2; }),
-            StatusCode::ShapeMismatch);
+  if (sizeOf(outs.back().desc.dtype) > 1) { // a byte lies anywhere
+    EXPECT_EQ(changed([](TensorView &v) { v = {v.dense<char>() + 1, v.desc}; }),
+              StatusCode::Misaligned);
+  }
+  // Random numbers have any shape.
+  if (row.kind != OpKind::Uniform && row.kind != OpKind::Normal) {
+    EXPECT_EQ(changed([](TensorView &v) { v.desc.dims[v.desc.rank++] = 2; }),
+              StatusCode::ShapeMismatch);
+  }
   EXPECT_EQ(changed([](TensorView &v) {
               v.desc.rank = 1;
               v.desc.dims[0] = 0;
@@ -450,8 +455,10 @@ TEST_P(KernelTest, RefusesWrongCalls) {
   if (row.kind == OpKind::Copy || row.kind == OpKind::CopySaved ||
       row.kind == OpKind::StepInc)
     wrong = DType::BF16;
-  EXPECT_EQ(changed([&](TensorView &v) { v.desc.dtype = wrong; }),
-            StatusCode::DTypeMismatch);
+  if (row.kind != OpKind::Cast) { // which has a kernel for every type
+    EXPECT_EQ(changed([&](TensorView &v) { v.desc.dtype = wrong; }),
+              StatusCode::DTypeMismatch);
+  }
 }
 
 std::string rowName(const testing::TestParamInfo<size_t> &info) {

@@ -40,7 +40,8 @@ namespace {
 void addUniformCases(const KindRow &row, std::vector<RuleCase> &cases) {
   const OpInfo &info = infoOf(row.kind);
   const char *name = row.name.c_str();
-  cases.push_back({name, "", Code::DTypeMismatch, all(I32), "operand 0"});
+  DType wrong = info.operands[0].elementTypes == ElementTypes::Number ? I1 : I32;
+  cases.push_back({name, "", Code::DTypeMismatch, all(wrong), "operand 0"});
   for (size_t i = 1; i < info.numOperands; ++i) {
     const char *operand = info.operands[i].name.data();
     std::string text = "operand " + std::to_string(i) + " (" + operand + ")";

@@ -31,6 +31,9 @@ class ElementTypes<string enumerator, string inWords, Type type> {
 def AnyElement : ElementTypes<"Any", "any element type", AICF_Any>;
 def FloatElement : ElementTypes<"Float", "a float type", AICF_Float>;
 def IntElement : ElementTypes<"Int", "i32 or i64", AICF_Int>;
+def BoolElement : ElementTypes<"Bool", "i1", AICF_Bool>;
+def NumberElement : ElementTypes<"Number", "a float type, i32 or i64",
+                                 AICF_Number>;
 def I32Element : ElementTypes<"I32", "i32", AICF_I32>;
 
 /// An operand. Plain ones are always there, optional ones may be absent, and a
@@ -79,6 +82,9 @@ class ScalarOf<string name, string of> : Result<name, "ScalarOf", of>;
 class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
 /// 0-d, of an operand's element type, or f32 where that has 16 bits.
 class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
+/// An operand's shape, of i1.
+class BoolLike<string name, string of>
+    : Result<name, "BoolLike", of, BoolElement>;
 /// 0-d i32: a flag that is 1 or 0, a count.
 class ScalarI32<string name> : Result<name, "ScalarI32", "">;
 /// What the numbered constraints say. With `infers` it may stand inside a body,
@@ -106,7 +112,9 @@ class Range<string enumerator, string inWords> {
   string text = inWords;
 }
 def AnyNumber : Range<"Any", "any number">;
+def NotNaN : Range<"NotNaN", "a number or an infinity">;
 def FiniteNumber : Range<"Finite", "a finite number">;
+def Positive : Range<"Positive", "a finite number > 0">;
 def NonNegative : Range<"NonNegative", "a finite number >= 0">;
 def AtLeastOne : Range<"AtLeastOne", "a finite number >= 1">;
 def BelowOne : Range<"BelowOne", "a number in [0, 1)">;

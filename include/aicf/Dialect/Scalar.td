@@ -10,7 +10,7 @@
 include "mlir/IR/OpBase.td"
 
 /// One scalar operation on numbers of the type that a kernel computes in (f32
-/// for 16-bit tensors); `cpp` is a function of kernels/pointwise/Scalars.h,
+/// for 16-bit tensors, integers for integers); `cpp` is a function of kernels/pointwise/Scalars.h,
 /// which says domain, NaN and signed zeros of each. In a definition `$x` is
 /// an operand or a field, a string or an integer is a constant.
 class ScalarOp<string function, int numOperands> {
@@ -23,11 +23,36 @@ def addf : ScalarOp<"add", 2>;
 def subf : ScalarOp<"sub", 2>;
 def mulf : ScalarOp<"mul", 2>;
 def divf : ScalarOp<"div", 2>;
-def lessf : ScalarOp<"less", 2>;       ///< a condition; false for NaN
-def greaterf : ScalarOp<"greater", 2>; ///< a condition; false for NaN
-def pick : ScalarOp<"pick", 3>;        ///< condition (or field) ? a : b
+def negf : ScalarOp<"neg", 1>;
+def absf : ScalarOp<"abs", 1>;
+def maxf : ScalarOp<"maximum", 2>; ///< NaN where an operand is
+def minf : ScalarOp<"minimum", 2>; ///< NaN where an operand is
+
+// Conditions. `pick` is condition (or field, or i1 operand) ? a : b.
+def lessf : ScalarOp<"less", 2>;            ///< false for NaN
+def lessequalf : ScalarOp<"lessEqual", 2>;  ///< false for NaN
+def greaterf : ScalarOp<"greater", 2>;      ///< false for NaN
+def greaterequalf : ScalarOp<"greaterEqual", 2>; ///< false for NaN
+def equalf : ScalarOp<"equal", 2>;          ///< false for NaN
+def notequalf : ScalarOp<"notEqual", 2>;    ///< true for NaN
+def andb : ScalarOp<"logicalAnd", 2>;
+def orb : ScalarOp<"logicalOr", 2>;
+def xorb : ScalarOp<"logicalXor", 2>;
+def notb : ScalarOp<"logicalNot", 1>;
+def pick : ScalarOp<"pick", 3>;
+
 def expf : ScalarOp<"exp", 1>;
+def expm1f : ScalarOp<"expm1", 1>;
+def logf : ScalarOp<"log", 1>;
+def log1pf : ScalarOp<"log1p", 1>;
+def sqrtf : ScalarOp<"sqrt", 1>;
+def powf : ScalarOp<"pow", 2>;
+def sinf : ScalarOp<"sin", 1>;
+def cosf : ScalarOp<"cos", 1>;
 def erfcf : ScalarOp<"erfc", 1>;
 def tanhf : ScalarOp<"tanh", 1>;
+def floorf : ScalarOp<"floor", 1>;
+def ceilf : ScalarOp<"ceil", 1>;
+def roundf : ScalarOp<"round", 1>; ///< half to even
 
 #endif // AICF_SCALAR_TD

@@ -15,7 +15,7 @@ Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
                  bool hasOptional) {
   TensorDesc p = f({m, n});
   Sample s;
-  if (kind == OpKind::AdamStep) {
+  if (kind == OpKind::AdamStep || kind == OpKind::AdamL2Step) {
     s = {{p, p, p, p, f({2}), f({})},
          {p, p, p},
          encodeAttrs(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
@@ -41,6 +41,14 @@ std::vector<KindRow> optimizerSamples() {
       {"adam_step", OpKind::AdamStep,
        [](auto m, auto n) {
          return optimizer(OpKind::AdamStep, m, n, true, false);
+       }},
+      {"adam_l2_step", OpKind::AdamL2Step,
+       [](auto m, auto n) {
+         return optimizer(OpKind::AdamL2Step, m, n, true, false);
+       }},
+      {"adam_l2_step gated", OpKind::AdamL2Step,
+       [](auto m, auto n) {
+         return optimizer(OpKind::AdamL2Step, m, n, true, true);
        }},
       {"adam_step gated", OpKind::AdamStep,
        [](auto m, auto n) {

@@ -10,8 +10,36 @@
 
 namespace aicf::test {
 
+/// A cast between types neither of which is the one under test.
+static KindRow castRow(DType from, DType to) {
+  std::string name = "cast " + std::string(nameOf(from)) + " to " +
+                     std::string(nameOf(to));
+  KindRow row{name, OpKind::Cast, [=](int64_t m, int64_t n) {
+                return Sample{{{from, {m, n}}}, {{to, {m, n}}}, {}};
+              }};
+  return row.wide();
+}
+
+/// Adds rows of integers and i1: their values are the same whatever type is under test.
+static void addIntegerRows(std::vector<KindRow> &rows) {
+  constexpr DType kInts[] = {DType::I32, DType::I64, DType::I1};
+  for (DType from : kInts)
+    for (DType to : kInts)
+      if (from != to)
+        rows.push_back(castRow(from, to));
+  for (DType dtype : {DType::I32, DType::I64}) {
+    std::string of = " " + std::string(nameOf(dtype));
+    for (OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
+      rows.push_back(uniformRow(std::string(nameOf(kind)) + of, kind, dtype));
+    rows.push_back(uniformRow("scale" + of, OpKind::Scale, dtype,
+                              encodeAttrs(ScaleAttrs{-3})));
+    rows.push_back(uniformRow("fill_like" + of, OpKind::FillLike, dtype,
+                              encodeAttrs(FillLikeAttrs{7})));
+  }
+}
+
 std::vector<KindRow> pointwiseSamples() {
-  return {
+  std::vector<KindRow> rows = {
       {"bias_add last", OpKind::BiasAdd,
        [](auto m, auto n) {
          return Sample{
@@ -83,7 +111,33 @@ std::vector<KindRow> pointwiseSamples() {
                 return Sample{{half({m, n})}, {f({m, n})}, {}};
               }}
           .mixed(),
+      {"cast to i32", OpKind::Cast,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {{DType::I32, {m, n}}}, {}};
+       }},
+      {"cast to i64", OpKind::Cast,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {{DType::I64, {m, n}}}, {}};
+       }},
+      {"cast to i1", OpKind::Cast,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {{DType::I1, {m, n}}}, {}};
+       }},
+      {"cast of i32", OpKind::Cast,
+       [](auto m, auto n) {
+         return Sample{{{DType::I32, {m, n}}}, {f({m, n})}, {}};
+       }},
+      {"cast of i64", OpKind::Cast,
+       [](auto m, auto n) {
+         return Sample{{{DType::I64, {m, n}}}, {f({m, n})}, {}};
+       }},
+      {"cast of i1", OpKind::Cast,
+       [](auto m, auto n) {
+         return Sample{{{DType::I1, {m, n}}}, {f({m, n})}, {}};
+       }},
   };
+  addIntegerRows(rows);
+  return rows;
 }
 
 } // namespace aicf::test

@@ -21,6 +21,18 @@ std::vector<RuleCase> randomRuleCases() {
        "p is -0.1"},
       {"dropout", "", Code::InvalidArgument, attr(&DropoutAttrs::p, NAN),
        "p is nan"},
+      {"uniform", "C1", Code::ShapeMismatch, in("step", {1})},
+      {"uniform", "", Code::DTypeMismatch, out("y", I32), "result 0 (y)"},
+      {"uniform", "", Code::InvalidArgument,
+       attr(&UniformAttrs::low, -INFINITY), "low"},
+      {"uniform", "", Code::InvalidArgument, attr(&UniformAttrs::high, NAN),
+       "high"},
+      {"normal", "C1", Code::ShapeMismatch, in("step", {1})},
+      {"normal", "", Code::DTypeMismatch, out("y", I32), "result 0 (y)"},
+      {"normal", "", Code::InvalidArgument, attr(&NormalAttrs::mean, NAN),
+       "mean"},
+      {"normal", "", Code::InvalidArgument, attr(&NormalAttrs::std, -1.0),
+       "std is -1"},
   };
 }
 

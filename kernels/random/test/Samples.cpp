@@ -24,6 +24,17 @@ std::vector<KindRow> randomSamples() {
                        {f({m, n})},
                        encodeAttrs(DropoutAttrs{0.75, -1})};
        }},
+      {"uniform", OpKind::Uniform,
+       [](auto m, auto n) {
+         return Sample{{{DType::I64, {}}},
+                       {f({m, n})},
+                       encodeAttrs(UniformAttrs{-1, 2, 7})};
+       }},
+      {"normal", OpKind::Normal,
+       [](auto m, auto n) {
+         return Sample{
+             {i32()}, {f({m, n})}, encodeAttrs(NormalAttrs{0.5, 2, -3})};
+       }},
   };
 }
 

@@ -22,6 +22,12 @@ std::vector<KindRow> softmaxSamples() {
        [](auto m, auto n) {
          return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
        }},
+      {"log_softmax", OpKind::LogSoftmax,
+       [](auto m, auto n) { return Sample{{f({m, n})}, {f({m, n})}, {}}; }},
+      {"log_softmax_bwd", OpKind::LogSoftmaxBwd,
+       [](auto m, auto n) {
+         return Sample{{f({m, n}), f({m, n})}, {f({m, n})}, {}};
+       }},
       {"argmax", OpKind::Argmax,
        [](auto m, auto n) {
          return Sample{{f({m, n})}, {{DType::I32, {m}}}, {}};

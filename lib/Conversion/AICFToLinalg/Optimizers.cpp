@@ -57,8 +57,11 @@ struct Update {
 };
 } // namespace
 
-static SmallVector<Value> lower(TensorBuilder &t, AdamStepOp op,
-                                AdamStepOp::Adaptor adaptor) {
+/// adam_step, or with `inGradient` adam_l2_step.
+template <typename Op>
+static SmallVector<Value> lowerAdam(TensorBuilder &t, Op op,
+                                    typename Op::Adaptor adaptor,
+                                    bool inGradient) {
   double beta1 = op.getBeta1().convertToDouble(),
          beta2 = op.getBeta2().convertToDouble(),
          eps = op.getEps().convertToDouble(),
@@ -70,13 +73,23 @@ static SmallVector<Value> lower(TensorBuilder &t, AdamStepOp op,
   };
   Scalar correction1 = correction(0), correction2 = correction(1);
   return update.build([&](Scalar g, ArrayRef<Scalar> old) -> Scalars {
+    if (inGradient)
+      g = g + decay * old[0];
     Scalar m = beta1 * old[1] + (1 - beta1) * g;
     Scalar v = beta2 * old[2] + (1 - beta2) * g * g;
-    Scalar decayed = old[0] * (1 - update.lr * decay);
+    Scalar kept = inGradient ? old[0] : old[0] * (1 - update.lr * decay);
     Scalar p =
-        decayed - update.lr * (m * correction1) / (sqrt(v * correction2) + eps);
+        kept - update.lr * (m * correction1) / (sqrt(v * correction2) + eps);
     return {p, m, v};
   });
+}
+static SmallVector<Value> lower(TensorBuilder &t, AdamStepOp op,
+                                AdamStepOp::Adaptor adaptor) {
+  return lowerAdam(t, op, adaptor, false);
+}
+static SmallVector<Value> lower(TensorBuilder &t, AdamL2StepOp op,
+                                AdamL2StepOp::Adaptor adaptor) {
+  return lowerAdam(t, op, adaptor, true);
 }
 
 static SmallVector<Value> lower(TensorBuilder &t, SgdStepOp op,
@@ -113,7 +126,7 @@ static SmallVector<Value> lower(TensorBuilder &t, LionStepOp op,
 }
 
 void addOptimizers(RewritePatternSet &patterns) {
-  addLowerings<AdamStepOp, SgdStepOp, LionStepOp>(patterns);
+  addLowerings<AdamStepOp, AdamL2StepOp, SgdStepOp, LionStepOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

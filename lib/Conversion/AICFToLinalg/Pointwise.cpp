@@ -11,7 +11,7 @@
 
 namespace aicf::linalg_bridge {
 
-#include "lib/Conversion/AICFToLinalg/Definitions.h.inc"
+#include "lib/Transforms/Scalar/Definitions.h.inc"
 
 /// Any op of PointwiseOps; others have an overload of their own.
 template <typename Op>

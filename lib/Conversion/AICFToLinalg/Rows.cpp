@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace aicf::linalg_bridge {
@@ -95,6 +96,54 @@ static Scalar philoxWord(Scalar low, Scalar high, uint64_t key, Scalar word) {
   return is(0).pick(c[0], is(1).pick(c[1], is(2).pick(c[2], c[3])));
 }
 
+/// The number of this element in row-major order, as i64.
+static Scalar elementOf(TensorBuilder &t, RankedTensorType type) {
+  Type i64 = t.builder.getI64Type();
+  Scalar element = t.constant(i64, 0);
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    element = element * element.integer(size) + t.index(dim, i64);
+  return element;
+}
+
+static SmallVector<Value> lower(TensorBuilder &t, UniformOp op,
+                                UniformOp::Adaptor adaptor) {
+  RankedTensorType type = typeOf(op.getY());
+  Type dtype = type.getElementType();
+  int bits = dtype.isF64() ? 32 : dtype.isF32() ? 24 : dtype.isF16() ? 11 : 8;
+  double low = op.getLow().convertToDouble(),
+         high = op.getHigh().convertToDouble();
+  return {t.map({TensorBuilder::one(adaptor.getStep())}, type,
+                [&](ArrayRef<Scalar> in) {
+                  Scalar i = elementOf(t, type);
+                  Scalar word = philoxWord(i.shr(2), in[0].to(i.type()),
+                                           op.getSeed(), i & i.integer(3));
+                  Scalar u = word.shr(32 - bits).to(t.builder.getF64Type()) *
+                             std::ldexp(1.0, -bits);
+                  return low + u * (high - low);
+                })};
+}
+
+static SmallVector<Value> lower(TensorBuilder &t, NormalOp op,
+                                NormalOp::Adaptor adaptor) {
+  RankedTensorType type = typeOf(op.getY());
+  double mean = op.getMean().convertToDouble(),
+         deviation = op.getStd().convertToDouble();
+  return {t.map(
+      {TensorBuilder::one(adaptor.getStep())}, type, [&](ArrayRef<Scalar> in) {
+        Type f64 = t.builder.getF64Type();
+        Scalar i = elementOf(t, type), step = in[0].to(i.type());
+        auto word = [&](int64_t ofPair) {
+          Scalar k = (i & i.integer(2)) + i.integer(ofPair);
+          return philoxWord(i.shr(2), step, op.getSeed(), k).to(f64);
+        };
+        Scalar u = (word(0) + 0.5) * 0x1p-32;
+        Scalar angle = word(1) * (6.283185307179586 * 0x1p-32);
+        Scalar radius = sqrt(log(u) * -2.0);
+        Scalar isFirst = (i & i.integer(1)) == i.integer(0);
+        return mean + radius * isFirst.pick(cos(angle), sin(angle)) * deviation;
+      })};
+}
+
 static SmallVector<Value> lower(TensorBuilder &t, DropoutOp op,
                                 DropoutOp::Adaptor adaptor) {
   RankedTensorType type = typeOf(op.getY());
@@ -103,10 +152,7 @@ static SmallVector<Value> lower(TensorBuilder &t, DropoutOp op,
                  TensorBuilder::one(adaptor.getStep())},
                 type, [&](ArrayRef<Scalar> in) {
                   Type i64 = t.builder.getI64Type();
-                  Scalar step = in[1].to(i64), element = step.constant(0);
-                  for (auto [dim, size] : llvm::enumerate(type.getShape()))
-                    element =
-                        element * element.integer(size) + t.index(dim, i64);
+                  Scalar step = in[1].to(i64), element = elementOf(t, type);
                   Scalar word = philoxWord(element.shr(2), step, op.getSeed(),
                                            element & element.constant(3));
                   Scalar isDropped = word < word.integer(int64_t(p * 0x1p32));
@@ -170,7 +216,8 @@ static SmallVector<Value> lower(TensorBuilder &t, ShuffleOp op,
 }
 
 void addRows(RewritePatternSet &patterns) {
-  addLowerings<GatherRowsOp, RecordOp, ArgmaxOp, ShuffleOp, DropoutOp>(
+  addLowerings<GatherRowsOp, RecordOp, ArgmaxOp, ShuffleOp, DropoutOp,
+               UniformOp, NormalOp>(
       patterns);
 }
 

@@ -180,9 +180,36 @@ static SmallVector<Value> lower(TensorBuilder &t, SoftmaxBwdOp op,
                 [](ArrayRef<Scalar> in) { return in[1] * (in[0] - in[2]); })};
 }
 
+static SmallVector<Value> lower(TensorBuilder &t, LogSoftmaxOp op,
+                                LogSoftmaxOp::Adaptor adaptor) {
+  Rows rows(t, adaptor.getX());
+  Read x = TensorBuilder::all(adaptor.getX());
+  Tensor most = t.reduce(
+      {x}, rows.type.getShape(), rows.outer,
+      -std::numeric_limits<double>::infinity(),
+      [](Scalar most, ArrayRef<Scalar> in) { return maximum(most, in[0]); });
+  Tensor sum = rows.sum(
+      {x, rows.row(most)},
+      [](ArrayRef<Scalar> in) { return exp(in[0] - in[1]); }, rows.outer);
+  return {t.map({x, rows.row(most), rows.row(sum)}, rows.type,
+                [](ArrayRef<Scalar> in) { return in[0] - in[1] - log(in[2]); })};
+}
+
+static SmallVector<Value> lower(TensorBuilder &t, LogSoftmaxBwdOp op,
+                                LogSoftmaxBwdOp::Adaptor adaptor) {
+  Rows rows(t, adaptor.getDy());
+  Read dy = TensorBuilder::all(adaptor.getDy()),
+       y = TensorBuilder::all(adaptor.getY());
+  Tensor sum = rows.sum(
+      {dy}, [](ArrayRef<Scalar> in) { return in[0]; }, rows.outer);
+  return {t.map({dy, y, rows.row(sum)}, rows.type, [](ArrayRef<Scalar> in) {
+    return in[0] - exp(in[1]) * in[2];
+  })};
+}
+
 void addSums(RewritePatternSet &patterns) {
   addLowerings<LinearOp, LinearBwdOp, LayerNormOp, LayerNormBwdOp, SoftmaxOp,
-               SoftmaxBwdOp>(patterns);
+               SoftmaxBwdOp, LogSoftmaxOp, LogSoftmaxBwdOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

@@ -12,7 +12,7 @@
 #define AICF_CONVERSION_AICFTOLINALG_TENSORS_H
 
 #include "aicf/Dialect/AICF/AICF.h"
-#include "lib/Conversion/AICFToLinalg/Scalar.h"
+#include "lib/Transforms/Scalar/Scalar.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,6 +21,7 @@
 namespace aicf::linalg_bridge {
 using namespace mlir;
 using namespace aicf::step;
+using namespace aicf::scalars;
 
 using Tensor = TypedValue<RankedTensorType>;
 using Scalars = SmallVector<Scalar>;
@@ -117,6 +118,7 @@ void addLosses(RewritePatternSet &patterns);
 void addCounters(RewritePatternSet &patterns);
 void addOptimizers(RewritePatternSet &patterns);
 void addRows(RewritePatternSet &patterns);
+void addLookups(RewritePatternSet &patterns);
 void addViews(RewritePatternSet &patterns);
 
 } // namespace aicf::linalg_bridge

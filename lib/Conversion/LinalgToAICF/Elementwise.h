@@ -7,38 +7,12 @@
 #ifndef AICF_CONVERSION_LINALGTOAICF_ELEMENTWISE_H
 #define AICF_CONVERSION_LINALGTOAICF_ELEMENTWISE_H
 
+#include "lib/Transforms/Scalar/ScalarBody.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-
-#include "llvm/ADT/MapVector.h"
-
-#include <functional>
-#include <memory>
-#include <optional>
 
 namespace aicf::linalg_bridge {
 using namespace mlir;
-
-/// An expression over scalars and the aicf op that computes it element by
-/// element.
-struct Definition {
-  Value root;                ///< its leaves are arguments of its block
-  SmallVector<Value> leaves; ///< in the order of the op's operands
-  unsigned size;             ///< ops of the expression
-  std::function<Value(OpBuilder &, Location, ValueRange)> build;
-};
-
-/// The definitions of pointwise records, and other ways to write them, in one
-/// element type. Large ones first: sigmoid before the division in it.
-class Definitions {
-public:
-  explicit Definitions(FloatType element);
-  ArrayRef<Definition> get() const { return all; }
-
-private:
-  struct Writer;
-  std::unique_ptr<Block> scratch;
-  SmallVector<Definition> all;
-};
 
 /// The number that a scalar or every element of a tensor is, if that is known.
 std::optional<double> constantOf(Value value);
@@ -50,35 +24,18 @@ Value expanded(OpBuilder &builder, Location loc, Value x,
 Value sumOf(OpBuilder &builder, Location loc, Value a, Value b);
 
 /// Says the scalars of one op's body as tensors of the op's loops.
-class BodyTranslator {
+class BodyTranslator : public scalars::ScalarBody {
 public:
   /// `shape`: extents of the loops.
   BodyTranslator(OpBuilder &builder, linalg::GenericOp op,
                  ArrayRef<int64_t> shape)
-      : builder(builder), op(op), shape(shape) {}
-
-  /// Null where aicf has no word for it; `reason` says for what.
-  Value translate(Value scalar);
-  /// A constant in the shape of the loops, or null.
-  Value filled(double number, Type element);
-  std::string reason;
+      : ScalarBody(builder, *op.getBody(), shape), op(op) {}
 
 private:
-  Value compute(Value scalar);
-  Value operand(BlockArgument argument);
-  Value byDefinition(Value scalar);
-  Value byHand(Operation *producer);
-  Value fail(const Twine &why) {
-    if (reason.empty())
-      reason = why.str();
-    return {};
-  }
+  Value operand(BlockArgument argument) override;
+  Value sum(Location loc, Value a, Value b) override;
 
-  OpBuilder &builder;
   linalg::GenericOp op;
-  SmallVector<int64_t> shape;
-  llvm::MapVector<Value, Value> known; ///< in order: IR depends on it
-  DenseMap<Type, std::unique_ptr<Definitions>> definitions;
 };
 
 } // namespace aicf::linalg_bridge

@@ -31,10 +31,14 @@ bool isTable(Operation *op);
 /// Replaces an op for which isTable() holds by aicf's.
 void convertTable(IRRewriter &rewriter, Operation *op);
 
-inline bool isFloatTensor(Type type) {
+/// A tensor that aicf has, which lies as it is.
+inline bool isPlainTensor(Type type) {
   return step::isAbiTensor(type) &&
-         step::isFloatElement(getElementTypeOrSelf(type)) &&
          !cast<RankedTensorType>(type).getEncoding();
+}
+inline bool isFloatTensor(Type type) {
+  return isPlainTensor(type) &&
+         step::isFloatElement(getElementTypeOrSelf(type));
 }
 
 } // namespace aicf::linalg_bridge

@@ -46,13 +46,9 @@ public:
   Value convert() {
     if (op.getNumResults() != 1)
       return fail("several results");
-    // What computes nothing may move elements of any type.
     Value yielded = op.getBody()->getTerminator()->getOperand(0);
-    bool isMove = llvm::hasSingleElement(*op.getBody()) &&
-                  isa<BlockArgument>(yielded);
     for (Value value : op->getOperands())
-      if (!isFloatTensor(value.getType()) && !isa<FloatType>(value.getType()) &&
-          !(isMove && isAbiTensor(value.getType())))
+      if (!isPlainTensor(value.getType()) && !value.getType().isIntOrFloat())
         return fail("an operand of a type that aicf does not have");
     if (op.getNumReductionLoops() + op.getNumParallelLoops() !=
         op.getNumLoops())

@@ -199,10 +199,10 @@ LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
   auto dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
   if (!type || !dtype)
     return failure();
-  if (!isFloatElement(dtype.getValue()))
+  if (!isAbiTensor(RankedTensorType::get({}, dtype.getValue())))
     return emitOptionalError(location, "'aicf.cast' op C2: dtype is ",
                              dtype.getValue(),
-                             ", expected f16, bf16, f32 or f64");
+                             ", expected f16, bf16, f32, f64, i32, i64 or i1");
   types.push_back(type.clone(dtype.getValue()));
   return success();
 }
@@ -307,6 +307,88 @@ LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
   return success();
 }
 
+/// `like` with `size` behind it.
+static RankedTensorType withBehind(RankedTensorType like, int64_t size,
+                                   Type element) {
+  SmallVector<int64_t> shape = llvm::to_vector(like.getShape());
+  shape.push_back(size);
+  return RankedTensorType::get(shape, element);
+}
+
+LogicalResult PickBwdOp::inferTypes(std::optional<Location>, Adaptor a,
+                                    SmallVectorImpl<Type> &types) {
+  auto dy = dyn_cast<RankedTensorType>(a.getDy().getType());
+  auto size = attrForInference(a, a.getSizeAttr(), "size");
+  if (!dy || !size)
+    return failure();
+  types.push_back(withBehind(dy, size.getInt(), dy.getElementType()));
+  return success();
+}
+
+LogicalResult EmbeddingOp::inferTypes(std::optional<Location>, Adaptor a,
+                                      SmallVectorImpl<Type> &types) {
+  auto table = dyn_cast<RankedTensorType>(a.getTable().getType());
+  auto index = dyn_cast<RankedTensorType>(a.getIndex().getType());
+  if (!table || !index)
+    return failure();
+  int64_t width = table.getRank() > 0 ? table.getShape().back() : 1; // else C1
+  types.push_back(withBehind(index, width, table.getElementType()));
+  return success();
+}
+
+LogicalResult EmbeddingOp::verifyStep() {
+  int64_t padding = int64_t(getPadding());
+  int64_t rows = cast<ShapedType>(getTable().getType()).getDimSize(0);
+  if (padding >= -1 && padding < rows)
+    return success();
+  return emitOpError() << "C3: padding is " << padding
+                       << ", expected -1 or a row of the table, below " << rows;
+}
+
+LogicalResult EmbeddingBwdOp::inferTypes(std::optional<Location>, Adaptor a,
+                                         SmallVectorImpl<Type> &types) {
+  auto dy = dyn_cast<RankedTensorType>(a.getDy().getType());
+  auto rows = attrForInference(a, a.getRowsAttr(), "rows");
+  if (!dy || !rows)
+    return failure();
+  int64_t width = dy.getRank() > 0 ? dy.getShape().back() : 1; // else C1
+  types.push_back(dy.clone({rows.getInt(), width}));
+  return success();
+}
+
+/// The type of random numbers: what `shape` and `dtype` say.
+template <typename Op>
+static LogicalResult inferDrawn(std::optional<Location> location,
+                                typename Op::Adaptor a,
+                                SmallVectorImpl<Type> &types) {
+  auto shape = attrForInference(a, a.getShapeAttr(), "shape");
+  if (!shape)
+    return failure(); // ODS says that it is missing
+  TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
+  Type element = dtype ? dtype.getValue()
+                       : Float32Type::get(a.getStep().getContext());
+  auto isLegal = [](int64_t size) { return size >= 1 && size <= INT32_MAX; };
+  if (shape.size() > int64_t(kMaxRank) ||
+      !llvm::all_of(shape.asArrayRef(), isLegal))
+    return emitOptionalError(
+        location, "'", Op::getOperationName(), "' op C2: shape is [",
+        shape.asArrayRef(), "], expected up to 8 numbers in [1, 2^31)");
+  if (!isFloatElement(element))
+    return emitOptionalError(location, "'", Op::getOperationName(),
+                             "' op C2: dtype is ", element,
+                             ", expected f16, bf16, f32 or f64");
+  types.push_back(RankedTensorType::get(shape.asArrayRef(), element));
+  return success();
+}
+LogicalResult UniformOp::inferTypes(std::optional<Location> location, Adaptor a,
+                                    SmallVectorImpl<Type> &types) {
+  return inferDrawn<UniformOp>(location, a, types);
+}
+LogicalResult NormalOp::inferTypes(std::optional<Location> location, Adaptor a,
+                                   SmallVectorImpl<Type> &types) {
+  return inferDrawn<NormalOp>(location, a, types);
+}
+
 LogicalResult ShuffleOp::inferTypes(std::optional<Location> location, Adaptor a,
                                     SmallVectorImpl<Type> &types) {
   auto batch = attrForInference(a, a.getBatchAttr(), "batch");
@@ -321,15 +403,20 @@ LogicalResult ShuffleOp::inferTypes(std::optional<Location> location, Adaptor a,
   return success();
 }
 
-LogicalResult AdamStepOp::verifyStep() {
-  auto bc = getBc().getDefiningOp<BiasCorrOp>();
-  if (!bc || (bc.getBeta1Attr() == getBeta1Attr() &&
-              bc.getBeta2Attr() == getBeta2Attr()))
+/// C4 of adam_step and adam_l2_step.
+template <typename Op> static LogicalResult agreesWithCorrection(Op op) {
+  auto bc = op.getBc().template getDefiningOp<BiasCorrOp>();
+  if (!bc || (bc.getBeta1Attr() == op.getBeta1Attr() &&
+              bc.getBeta2Attr() == op.getBeta2Attr()))
     return success();
-  return emitOpError() << "C4: beta1 and beta2 are " << getBeta1Attr()
-                       << " and " << getBeta2Attr()
+  return op.emitOpError() << "C4: beta1 and beta2 are " << op.getBeta1Attr()
+                       << " and " << op.getBeta2Attr()
                        << ", but its bias_corr has " << bc.getBeta1Attr()
                        << " and " << bc.getBeta2Attr();
+}
+LogicalResult AdamStepOp::verifyStep() { return agreesWithCorrection(*this); }
+LogicalResult AdamL2StepOp::verifyStep() {
+  return agreesWithCorrection(*this);
 }
 
 /// relu(relu(x)) = relu(x), bit for bit.

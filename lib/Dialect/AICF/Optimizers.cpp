@@ -246,26 +246,49 @@ Value TableAttr::buildRate(OpBuilder &b, Location loc, Value step, Value table,
 // Optimizers
 //===----------------------------------------------------------------------===//
 
+template <typename Attr>
+static Value buildCorrection(Attr attr, OpBuilder &b, Location loc, Value step,
+                             Type element) {
+  return BiasCorrOp::create(b, loc, step, llvm::APFloat(attr.get("beta1")),
+                            llvm::APFloat(attr.get("beta2")),
+                            TypeAttr::get(element));
+}
+/// adam_step or adam_l2_step.
+template <typename Op, typename Attr>
+static SmallVector<Value> buildAdam(Attr attr, OpBuilder &b, Location loc,
+                                    const ParameterStep &s) {
+  auto op = Op::create(
+      b, loc, s.param, s.grad, s.states[0], s.states[1], s.shared, s.rate,
+      s.gradFactor, s.ok, llvm::APFloat(attr.get("beta1")),
+      llvm::APFloat(attr.get("beta2")), llvm::APFloat(attr.get("eps")),
+      llvm::APFloat(s.weightDecay));
+  return {op.getPOut(), op.getMOut(), op.getVOut()};
+}
+
 SmallVector<StringRef> AdamWAttr::getStateNames() const {
   return {"exp_avg", "exp_avg_sq"};
 }
 bool AdamWAttr::countsSteps() const { return true; }
-
 Value AdamWAttr::buildShared(OpBuilder &b, Location loc, Value step,
                              Type element) const {
-  return BiasCorrOp::create(b, loc, step, llvm::APFloat(get("beta1")),
-                            llvm::APFloat(get("beta2")),
-                            TypeAttr::get(element));
+  return buildCorrection(*this, b, loc, step, element);
 }
-
 SmallVector<Value> AdamWAttr::buildStep(OpBuilder &b, Location loc,
                                         const ParameterStep &s) const {
-  auto op = AdamStepOp::create(
-      b, loc, s.param, s.grad, s.states[0], s.states[1], s.shared, s.rate,
-      s.gradFactor, s.ok, llvm::APFloat(get("beta1")),
-      llvm::APFloat(get("beta2")), llvm::APFloat(get("eps")),
-      llvm::APFloat(s.weightDecay));
-  return {op.getPOut(), op.getMOut(), op.getVOut()};
+  return buildAdam<AdamStepOp>(*this, b, loc, s);
+}
+
+SmallVector<StringRef> AdamAttr::getStateNames() const {
+  return {"exp_avg", "exp_avg_sq"};
+}
+bool AdamAttr::countsSteps() const { return true; }
+Value AdamAttr::buildShared(OpBuilder &b, Location loc, Value step,
+                            Type element) const {
+  return buildCorrection(*this, b, loc, step, element);
+}
+SmallVector<Value> AdamAttr::buildStep(OpBuilder &b, Location loc,
+                                       const ParameterStep &s) const {
+  return buildAdam<AdamL2StepOp>(*this, b, loc, s);
 }
 
 SmallVector<StringRef> SGDAttr::getStateNames() const {

@@ -72,6 +72,8 @@ struct LowerAddOfBias : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddOp op,
                                 PatternRewriter &rewriter) const override {
+    if (!isFloatElement(getElementTypeOrSelf(op.getC())))
+      return failure();
     for (auto [y, b] :
          {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
       int64_t axis = repeatedBeside(b);

@@ -67,8 +67,8 @@ func.func @linear_bwd_c3(%d: tensor<4x2xf64>, %x: tensor<4x3xf32>, %w: tensor<2x
 // -----
 
 func.func @cast_c2(%x: tensor<4xf32>) {
-  // expected-error @+1 {{C2: dtype is 'i32', expected f16, bf16, f32 or f64}}
-  %r = aicf.cast %x to i32 : tensor<4xf32>
+  // expected-error @+1 {{C2: dtype is 'i8', expected f16, bf16, f32, f64, i32, i64 or i1}}
+  %r = aicf.cast %x to i8 : tensor<4xf32>
   return
 }
 

@@ -9,14 +9,17 @@ import tempfile
 import numpy as np
 
 from . import semantics
-from .generate import INTEGERS, POINTWISE, SIZES, Builder, Network
+from .generate import (GROWING, INTEGERS, POINTWISE, SIZES, WITH_POLES, Builder,
+                       Network, condition)
 from .judge import Failure, Judge
 from .program import Program, Result
 from .records import RECORDS
 
 STEP = 1e-5          # of the difference: error STEP^2 + 1e-16/STEP
 TOLERANCE = 1e-7     # of the largest number in sight
-WITH_KINKS = {"relu"}  # where a difference is not a derivative
+# Where a difference is not a derivative.
+WITH_KINKS = {"relu", "abs", "elu", "selu", "leaky_relu", "hardtanh", "hardswish",
+              "clamp", "prelu", "maximum", "minimum"}
 SMOOTH = [name for name in POINTWISE if name not in WITH_KINKS
           and RECORDS[name].phase == "Forward" and len(RECORDS[name].operands) == 1
           and not any(needed for _, needed in RECORDS[name].fields.values())]
@@ -32,12 +35,48 @@ def repeated(b, kind, x):
     return b.op("broadcast", [total], [(x.shape, x.dtype)], shape=list(x.shape))
 
 
+#: Their derivative is 0, so that nothing depends on what is before them.
+FLAT = {"sign", "floor", "ceil", "round"}
+#: Functions of positive numbers that are far from 0, with a derivative there.
+FAR = [name for name in sorted(WITH_POLES | WITH_KINKS)
+       if RECORDS[name].phase == "Forward"]
+
+
+def along_rows(b, x, rng):
+    """Of rows that stay as they are: their logarithms, sums, and one of each."""
+    kind = rng.choice(["log_softmax", "cumsum", "pick"])
+    small = b.same("tanh", x)
+    if kind == "log_softmax":
+        return b.same(kind, x)
+    if kind == "cumsum":
+        sums = b.same(kind, small, axis=rng.randrange(len(x.shape)),
+                      **({"reversed": True} if rng.random() < 0.5 else {}))
+        return b.same("add", x, b.same("scale", sums, factor=0.125))
+    index = b.argument("input", "places%d" % b.count, x.shape[:-1],
+                       rng.choice(INTEGERS), np.random.default_rng(b.count).integers(
+                           0, x.shape[-1], x.shape[:-1]))
+    picked = b.op("pick", [small, index], [(x.shape[:-1], x.dtype)])
+    kept = b.reshape(picked, [*x.shape[:-1], 1])
+    return b.same("add", x, b.op("broadcast", [kept], [(x.shape, x.dtype)],
+                                 shape=list(x.shape)))
+
+
+def choose(b, x, twin):
+    """A condition that nothing trained decides."""
+    mask = condition(b, x.shape)
+    if b.chance(0.5):
+        return b.op("where", [mask, x, twin], [(x.shape, x.dtype)])
+    return b.op("masked_fill", [x, mask], [(x.shape, x.dtype)], value=b.rng.choice([0.0, -1.5]),
+                **({"inverted": True} if b.chance(0.5) else {}))
+
+
 def mix(b, x, net):
     """An op that joins values, or uses one once more."""
     rng = b.rng
     kind = rng.choice(["mul", "sub", "square", "stop", "scale", "activation", "tied",
                        "reciprocal", "softmax", "sum", "mean", "dropout", "matmul",
-                       "view", "view", "view", "extremum", "constant"])
+                       "view", "view", "view", "extremum", "constant", "far", "grow",
+                       "choice", "table", "rows"])
     twin = b.pick(lambda v: v.type == x.type)
     if kind in ("mul", "sub"):
         return b.same(kind, x, twin)
@@ -49,9 +88,30 @@ def mix(b, x, net):
         return b.same("add", x, b.same("stop_gradient", twin))
     if kind == "scale":
         return b.same("scale", x, factor=rng.choice([-1.5, 0.5, 2.0]))
-    if kind == "reciprocal": # of something far from zero
-        far = b.same("add", b.same("sigmoid", x), b.same("fill_like", x, value=1.0))
-        return b.same("reciprocal", far)
+    if kind in ("reciprocal", "far"): # of something far from zero, and from kinks
+        def far(value):
+            return b.same("add_scalar", b.same("sigmoid", value), value=1.5)
+        if kind == "reciprocal":
+            return b.same("reciprocal", far(x))
+        op = rng.choice(FAR)
+        operands = [far(x), far(twin)][:len(RECORDS[op].operands)]
+        if op in ("maximum", "minimum"): # of two that are far from each other
+            operands[1] = b.same("scale", operands[1], factor=-1.0)
+        made = b.same(op, *operands, **b.fields(op))
+        return b.same("add", x, made) if op in FLAT else made
+    if kind == "grow":
+        return b.same(rng.choice(sorted(GROWING)), b.same("tanh", x))
+    if kind == "choice":
+        return choose(b, x, twin)
+    if kind == "table": # as many rows as x has, of one that is trained
+        table = net.param((rng.choice(SIZES), x.shape[-1]))
+        index = b.argument("input", "rows%d" % b.count, x.shape[:-1],
+                           rng.choice(INTEGERS), np.random.default_rng(b.count).integers(
+                               0, table.shape[0], x.shape[:-1]))
+        # Without a padding row: its gradient is 0 where its difference is not.
+        return b.same("add", x, b.op("embedding", [table, index], [(x.shape, x.dtype)]))
+    if kind == "rows":
+        return along_rows(b, x, rng)
     if kind == "softmax":
         return b.same("softmax", x)
     if kind == "sum": # as much as x again, along a dimension or all up to it
@@ -148,7 +208,7 @@ def varied_params(entry, loss):
     """Parameters that the loss reaches not only through a stop_gradient."""
     ahead = {loss}
     for op in reversed(entry.ops):
-        if op.kind not in ("stop_gradient", "fill_like") and \
+        if op.kind not in FLAT | {"stop_gradient", "fill_like"} and \
                 any(r in ahead for r in op.results):
             ahead.update(v for v in op.operands if v is not None)
     return {a.value for a in entry.arguments if a.role == "param"} & ahead

@@ -16,12 +16,22 @@ LONG = [513, 521, 530]  # sums of so many: the same, at little cost
 INTEGERS = ("i32", "i64")
 FLOATS = ("f16", "bf16", "f32", "f64")
 # Of one type all, as their result is. A pole is not a place for random operands.
-WITH_POLES = {"reciprocal"}
+WITH_POLES = {
+    "reciprocal", "log", "log_bwd", "log1p", "log1p_bwd", "sqrt", "sqrt_bwd", "rsqrt",
+    "rsqrt_bwd", "pow_scalar", "pow_scalar_bwd", "div", "pow", "pow_base_bwd",
+    "pow_exponent_bwd",
+    # and jumps, which rounding crosses
+    "sign", "floor", "ceil", "round", "clamp_bwd", "hardtanh_bwd", "hardswish_bwd"}
+# What leaves the range of every type when it is repeated.
+GROWING = {"exp", "expm1"}
 POINTWISE = [name for name, record in RECORDS.items()
-             if record.is_pointwise and name not in WITH_POLES]
+             if record.is_pointwise and name not in WITH_POLES | GROWING]
 LIKE_THEIR_OPERAND = ["save", "copy", "stop_gradient", *POINTWISE]
 # A value of a field, where it must have one, or may have another than its default.
-FIELD_VALUES = {"Finite": [-0.5, 0.25, 2.0], "ZeroOrOne": [True]}
+FIELD_VALUES = {"Finite": [-0.5, 0.25, 2.0], "ZeroOrOne": [True],
+                "Positive": [0.5, 2.0]}
+# Fields that are not independent of each other, or where a jump would be seen.
+NAMED_VALUES = {"min": [-1.0, -0.5], "max": [0.25, 1.0], "threshold": [20.0]}
 
 
 class Builder:
@@ -176,7 +186,8 @@ class Builder:
     def fields(self, kind):
         """Of a primitive: what has no default, and sometimes what has one."""
         found = RECORDS[kind].fields.items() if kind in RECORDS else ()
-        return {name: self.rng.choice(FIELD_VALUES[field_range])
+        return {name: self.rng.choice(NAMED_VALUES.get(name)
+                                      or FIELD_VALUES[field_range])
                 for name, (field_range, is_needed) in found
                 if is_needed or (field_range in FIELD_VALUES and self.chance(0.3))}
 
@@ -391,8 +402,9 @@ def anything(b):
                          "mse_grad", "bce_with_logits", "bce_with_logits_grad",
                          "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
                          "reduce", "view", "view", "view", "linear", "linear_bwd", "matmul",
-                         "layer_norm", "gather_rows", "reciprocal", "metric",
-                         "constant", "constant", "iota", "bits"])
+                         "layer_norm", "gather_rows", "far", "far", "far", "metric",
+                         "grow", "lookup", "lookup", "draw", "constant", "constant", "iota", "bits", "choice",
+                         "choice"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return
@@ -452,13 +464,135 @@ def anything(b):
             "input", "%sindex%d" % (b.prefix, b.count), (n,), dtype,
             [b.rng.randrange(-1, x.shape[0] + 1) for _ in range(n)])
         b.op(kind, [x, index], [((n, *x.shape[1:]), x.dtype)])
-    elif kind == "reciprocal" and b.program.dtype in ("f32", "f64"):
-        # Of something that is far from zero.
-        b.same(kind, b.same("add", b.argument(
+    elif kind == "lookup" and x.shape:
+        lookup(b, x)
+    elif kind == "draw":
+        draw(b)
+    elif kind == "grow":
+        b.same(b.rng.choice(sorted(GROWING)), b.same("tanh", x))
+    elif kind == "choice":
+        choice(b, x, twin)
+    elif kind == "far" and b.program.dtype in ("f32", "f64"):
+        far(b, x)
+
+
+def far(b, x):
+    """An op with a pole or a jump, on operands that are far from it."""
+    def operand():
+        return b.same("add", b.argument(
             "input", "%sfar%d" % (b.prefix, b.count), x.shape, x.dtype,
             np.full(x.shape, 3.0)), b.argument(
                 "input", "%snear%d" % (b.prefix, b.count), x.shape, x.dtype,
-                np.full(x.shape, 0.25))))
+                np.full(x.shape, 0.25)))
+    kind = b.rng.choice(sorted(WITH_POLES))
+    b.same(kind, *(operand() for _ in RECORDS[kind].operands), **b.fields(kind))
+
+
+def lookup(b, x):
+    """What integers choose of x, and what goes back; sums of all before."""
+    kind = b.rng.choice(["pick", "pick_bwd", "embedding", "embedding_bwd", "cumsum",
+                         "log_softmax", "log_softmax_bwd"])
+
+    def index(shape, limit):
+        rng = np.random.default_rng(b.rng.getrandbits(32))
+        return b.argument("input", "%splaces%d" % (b.prefix, b.count), shape,
+                          b.rng.choice(INTEGERS), rng.integers(0, limit, shape))
+    if kind == "cumsum":
+        b.same(kind, x, axis=b.rng.randrange(len(x.shape)),
+               **({"reversed": True} if b.chance(0.5) else {}))
+    elif kind in ("log_softmax", "log_softmax_bwd"):
+        small = b.same("tanh", x) # whose exponentials stay in range
+        b.same(kind, *([x] if kind == "log_softmax" else [x, small]))
+    elif kind == "pick":
+        b.op(kind, [x, index(x.shape[:-1], x.shape[-1])], [(x.shape[:-1], x.dtype)])
+    elif kind == "pick_bwd" and len(x.shape) < 4:
+        size = b.rng.choice(SIZES)
+        b.op(kind, [x, index(x.shape, size + 1)], [((*x.shape, size), x.dtype)],
+             size=size)
+    elif kind == "embedding" and len(x.shape) == 2:
+        shape = tuple(b.rng.choice(SIZES[:6]) for _ in range(b.rng.choice([0, 1, 2])))
+        b.op(kind, [x, index(shape, x.shape[0])], [((*shape, x.shape[1]), x.dtype)])
+    elif kind == "embedding_bwd":
+        rows = b.rng.choice(SIZES)
+        b.op(kind, [x, index(x.shape[:-1], rows + 1)], [((rows, x.shape[-1]), x.dtype)],
+             rows=rows, **({"padding": 0} if b.chance(0.3) else {}))
+
+
+def draw(b):
+    """Random numbers of a count that an input has."""
+    shape = [b.rng.choice(SIZES[:9]) for _ in range(b.rng.choice([0, 1, 2]))]
+    step = b.argument("input", "%scount%d" % (b.prefix, b.count), (),
+                      b.rng.choice(INTEGERS), b.rng.randrange(1000))
+    kind = b.rng.choice(["uniform", "normal"])
+    fields = {"uniform": {"low": -1.0}, "normal": {"mean": 0.5}}[kind]
+    dtype = b.program.dtype
+    b.op(kind, [step], [(shape, dtype)], shape=shape, seed=b.rng.choice([0, 7, -3]),
+         **({} if dtype == "f32" else {"dtype": dtype}),
+         **(fields if b.chance(0.5) else {}))
+
+
+def numbers(b, shape):
+    """Integers whose sums and products stay in range."""
+    dtype = b.rng.choice(INTEGERS)
+    rng = np.random.default_rng(b.rng.getrandbits(32))
+    return b.argument("input", "%sints%d" % (b.prefix, b.count), shape, dtype,
+                      rng.integers(-9, 10, shape))
+
+
+def condition(b, shape):
+    """Of i1: a comparison of what has no rounding, and logic."""
+    kind = b.rng.choice(["numbers", "number", "sign", "logic", "input"])
+    if kind == "numbers":
+        a = numbers(b, shape)
+        c = b.argument("input", "%sints%d" % (b.prefix, b.count), shape, a.dtype,
+                       np.random.default_rng(b.count).integers(-9, 10, shape))
+        return b.op(b.rng.choice(["equal", "not_equal", "less", "less_equal"]), [a, c],
+                    [(shape, "i1")])
+    if kind == "number":
+        return b.op(b.rng.choice(["equal", "not_equal", "less", "less_equal", "greater",
+                                  "greater_equal"]) + "_scalar", [numbers(b, shape)],
+                    [(shape, "i1")], value=float(b.rng.randrange(-3, 4)))
+    if kind == "sign": # of an input, which rounding keeps
+        x = b.argument("input", "%sside%d" % (b.prefix, b.count), shape, b.program.dtype)
+        return b.op(b.rng.choice(["less", "greater_equal"]) + "_scalar", [x],
+                    [(shape, "i1")], value=0.0)
+    if kind == "logic":
+        parts = [condition(b, shape) for _ in range(b.rng.choice([1, 2, 2]))]
+        op = "logical_not" if len(parts) == 1 else b.rng.choice(
+            ["logical_and", "logical_or", "logical_xor", "equal", "not_equal"])
+        return b.op(op, parts, [(shape, "i1")])
+    rng = np.random.default_rng(b.rng.getrandbits(32))
+    return b.argument("input", "%sbits%d" % (b.prefix, b.count), shape, "i1",
+                      rng.integers(0, 2, shape))
+
+
+def choice(b, x, twin):
+    """What a condition chooses, of floats and of integers; and their arithmetic."""
+    mask = condition(b, x.shape)
+    if b.chance(0.5):
+        b.op("where", [mask, x, twin], [(x.shape, x.dtype)])
+    else:
+        b.op("masked_fill", [x, mask], [(x.shape, x.dtype)], value=b.rng.choice([0.0, -1.5]),
+             **({"inverted": True} if b.chance(0.5) else {}))
+    if b.chance(0.3):
+        b.cast(mask, b.program.dtype)
+    n = numbers(b, x.shape)
+    for _ in range(b.rng.randrange(3)):
+        kind = b.rng.choice(["add", "sub", "mul", "maximum", "minimum", "neg", "abs",
+                             "sign", "add_scalar", "scale", "clamp", "where"])
+        fields = {"add_scalar": {"value": 3.0}, "scale": {"factor": -2.0},
+                  "clamp": {"min": -5.0, "max": 4.0}}.get(kind, {})
+        operands = [n] * (1 if kind not in RECORDS else len(RECORDS[kind].operands))
+        n = b.op("where", [mask, n, b.same("neg", n)], [(n.shape, n.dtype)]) if kind == "where" \
+            else b.same(kind, *operands, **fields)
+    if x.shape and b.chance(0.5): # a row beside each
+        row = numbers(b, x.shape[-1:])
+        row = b.op("broadcast", [b.op("cast", [row], [(row.shape, n.dtype)], to=n.dtype)],
+                   [(n.shape, n.dtype)], shape=list(n.shape))
+        n = b.same(b.rng.choice(["add", "mul", "sub"]), n, row)
+    b.counts.append(n)
+    if b.chance(0.5): # numbers that every float type has
+        b.cast(b.same("clamp", n, min=-100.0, max=100.0), b.program.dtype)
 
 
 def shared(b):
@@ -596,15 +730,15 @@ class Updates:
         b = self.b
         kinds = ["sgd", "momentum", "nesterov"]
         if b.program.dtype in ("f32", "f64"):
-            kinds += ["adam", "adam", "lion"]
+            kinds += ["adam_step", "adam_step", "adam_l2_step", "lion"]
         kind = b.rng.choice(kinds)
         attrs = {"weight_decay": 0.01} if b.chance(0.3) else {}
         lr = self.rate()
-        if kind == "adam":
+        if kind in ("adam_step", "adam_l2_step"):
             bc = self.correction()
             m = self.state(name + ".m", p)
             v = self.state(name + ".v", p)
-            new = b.op("adam_step", [p, g, m, v, bc, lr, self.inv, self.ok],
+            new = b.op(kind, [p, g, m, v, bc, lr, self.inv, self.ok],
                        [(p.shape, p.dtype)] * 3, **attrs, **self.betas)
             self.result(new[1], name + ".m")
             self.result(new[2], name + ".v")

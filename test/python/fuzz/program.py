@@ -92,6 +92,7 @@ class Program:
 KEYWORDS = {
     "sgd_step": [(3, "momentum"), (4, "inv_scale"), (5, "ok")],
     "adam_step": [(6, "inv_scale"), (7, "ok")],
+    "adam_l2_step": [(6, "inv_scale"), (7, "ok")],
     "lion_step": [(4, "inv_scale"), (5, "ok")],
 }
 
@@ -101,6 +102,8 @@ WORDS = {
     "cast": [("to", "to")],
     "reshape": [("to", "shape")],
     "broadcast": [("to", "shape")],
+    "uniform": [("to", "shape")],
+    "normal": [("to", "shape")],
     "extremum_bwd": [("over", "axes"), ("to", "shape")],
     "transpose": [("", "permutation")],
     "slice": [("from", "begin"), ("to", "end"), ("step", "step")],

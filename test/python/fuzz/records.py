@@ -275,9 +275,337 @@ RECORDS = {
         ("a", "b", ), set(), ("c", ),
         set(), "Forward", False,
         {"transA": ("ZeroOrOne", False), "transB": ("ZeroOrOne", False), }),
+    "exp": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "exp_bwd": Record(
+        ("dy", "y", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "expm1": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "expm1_bwd": Record(
+        ("dy", "y", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "log": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "log_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "log1p": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "log1p_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "sqrt": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "sqrt_bwd": Record(
+        ("dy", "y", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "rsqrt": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "rsqrt_bwd": Record(
+        ("dy", "y", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "square": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "square_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "sin": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "sin_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "cos": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "cos_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "pow_scalar": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"exponent": ("Finite", True), }),
+    "pow_scalar_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {"exponent": ("Finite", True), }),
+    "neg": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "abs": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "abs_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "sign": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "floor": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "ceil": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "round": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "clamp": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"min": ("NotNaN", True), "max": ("NotNaN", True), }),
+    "clamp_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {"min": ("NotNaN", True), "max": ("NotNaN", True), }),
+    "add_scalar": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"value": ("Finite", True), }),
+    "div": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", True,
+        {}),
+    "maximum": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", True,
+        {}),
+    "minimum": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", True,
+        {}),
+    "maximum_bwd": Record(
+        ("dy", "a", "b", ), set(), ("da", ),
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {}),
+    "pow": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", True,
+        {}),
+    "pow_base_bwd": Record(
+        ("dy", "a", "b", ), set(), ("da", ),
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {}),
+    "pow_exponent_bwd": Record(
+        ("dy", "a", "b", ), set(), ("db", ),
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {}),
+    "equal": Record(
+        ("a", "b", ), set(), ("c", ),
+        set(), "Forward", False,
+        {}),
+    "not_equal": Record(
+        ("a", "b", ), set(), ("c", ),
+        set(), "Forward", False,
+        {}),
+    "less": Record(
+        ("a", "b", ), set(), ("c", ),
+        set(), "Forward", False,
+        {}),
+    "less_equal": Record(
+        ("a", "b", ), set(), ("c", ),
+        set(), "Forward", False,
+        {}),
+    "equal_scalar": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"value": ("NotNaN", True), }),
+    "not_equal_scalar": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"value": ("NotNaN", True), }),
+    "less_scalar": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"value": ("NotNaN", True), }),
+    "less_equal_scalar": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"value": ("NotNaN", True), }),
+    "greater_scalar": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"value": ("NotNaN", True), }),
+    "greater_equal_scalar": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"value": ("NotNaN", True), }),
+    "logical_and": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False,
+        {}),
+    "logical_or": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False,
+        {}),
+    "logical_xor": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False,
+        {}),
+    "logical_not": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", False,
+        {}),
+    "where": Record(
+        ("condition", "a", "b", ), set(), ("c", ),
+        {(0, 1), (0, 2)}, "Forward", False,
+        {}),
+    "masked_fill": Record(
+        ("x", "mask", ), set(), ("y", ),
+        {(0, 0)}, "Forward", False,
+        {"value": ("NotNaN", True), "inverted": ("ZeroOrOne", False), }),
+    "elu": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"alpha": ("Finite", False), }),
+    "elu_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {"alpha": ("Finite", False), }),
+    "selu": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "selu_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "leaky_relu": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"slope": ("Finite", False), }),
+    "leaky_relu_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {"slope": ("Finite", False), }),
+    "hardtanh": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"min": ("Finite", False), "max": ("Finite", False), }),
+    "hardtanh_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {"min": ("Finite", False), "max": ("Finite", False), }),
+    "hardswish": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "hardswish_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "softplus": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"beta": ("Positive", False), "threshold": ("Finite", False), }),
+    "softplus_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {"beta": ("Positive", False), "threshold": ("Finite", False), }),
+    "mish": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "mish_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "log_sigmoid": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "log_sigmoid_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
+    "prelu": Record(
+        ("x", "slope", ), set(), ("y", ),
+        {(0, 0), (0, 1)}, "Forward", True,
+        {}),
+    "prelu_bwd": Record(
+        ("dy", "x", "slope", ), set(), ("dx", ),
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {}),
+    "pick": Record(
+        ("x", "index", ), set(), ("y", ),
+        set(), "Forward", False,
+        {}),
+    "pick_bwd": Record(
+        ("dy", "index", ), set(), ("dx", ),
+        set(), "Backward", False,
+        {"size": ("Positive31", True), }),
+    "embedding": Record(
+        ("table", "index", ), set(), ("y", ),
+        set(), "Forward", False,
+        {}),
+    "embedding_bwd": Record(
+        ("dy", "index", ), set(), ("dtable", ),
+        set(), "Backward", False,
+        {"rows": ("Positive31", True), "padding": ("Any", False), }),
+    "cumsum": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", False,
+        {"axis": ("NonNegative31", True), "reversed": ("ZeroOrOne", False), }),
+    "log_softmax": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", False,
+        {}),
+    "log_softmax_bwd": Record(
+        ("dy", "y", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", False,
+        {}),
+    "uniform": Record(
+        ("step", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"low": ("Finite", False), "high": ("Finite", False), "seed": ("Any", True), }),
+    "normal": Record(
+        ("step", ), set(), ("y", ),
+        set(), "Forward", False,
+        {"mean": ("Finite", False), "std": ("NonNegative", False), "seed": ("Any", True), }),
+    "adam_l2_step": Record(
+        ("p", "g", "m", "v", "bc", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
+        {(0, 0), (1, 2), (2, 3)}, "Update", False,
+        {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "eps": ("NonNegative", False), "weight_decay": ("NonNegative", False), }),
 }
 
 PATTERNS = {
+    "adam_l2_update": Pattern(
+        (("adam_l2_step", False), ("cast", True), ),
+        {},
+        {((0, 0), (0, 0)), ((0, 1), (0, 2)), ((0, 2), (0, 3))}, True),
     "adam_update": Pattern(
         (("adam_step", False), ("cast", True), ),
         {},

@@ -18,6 +18,8 @@ import numpy as np
 
 EPS = {"f64": 2.0 ** -53, "f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}
 LARGEST = {"f64": 1e300, "f32": 1e37, "f16": 6e4, "bf16": 1e37}
+# Klambauer et al. 2017, "Self-Normalizing Neural Networks"
+SELU_SCALE, SELU_ALPHA = 1.0507009873554804934, 1.6732632423543772848
 SMALLEST = {"f64": 1e-300, "f32": 1e-38, "f16": 6e-8, "bf16": 1e-38}
 
 
@@ -242,7 +244,131 @@ def save(o, *_):
     return [o[0]]
 
 
-copy_ = OPS["copy"] = OPS["cast"] = save
+copy_ = OPS["copy"] = save
+
+
+@op
+def cast(o, node, _):
+    x, dtype = o[0], node.results[0].dtype
+    if dtype == "i1":
+        return [x != 0]
+    if dtype[0] != "i":
+        return [x.astype(float)]
+    low, high = np.iinfo("i4" if dtype == "i32" else "i8").min, \
+        np.iinfo("i4" if dtype == "i32" else "i8").max
+    if x.dtype.kind == "f":
+        x = np.trunc(np.clip(np.nan_to_num(x, nan=0.0, posinf=2.0**70, neginf=-2.0**70),
+                             float(low), float(high)))
+        return [np.where(x >= high, high, x.astype(np.int64)).astype(
+            np.int32 if dtype == "i32" else np.int64)]
+    return [x.astype(np.int32 if dtype == "i32" else np.int64)]
+
+
+def elementwise(**functions):
+    """Functions of operands and fields by name: of operands alone, or with node.attrs
+    where the last parameter is `at`."""
+    for name, function in functions.items():
+        OPS[name.rstrip("_")] = _elementwise(function)
+
+
+def _elementwise(function):
+    takes_fields = function.__code__.co_varnames[
+        function.__code__.co_argcount - 1] == "at"
+    return lambda o, node, _: [np.asarray(
+        function(*o, node.attrs) if takes_fields else function(*o))]
+
+
+def _sign(x):
+    return np.where(np.isnan(x), x, np.sign(x))
+
+
+def _softplus(x):
+    return np.logaddexp(0, x)
+
+
+elementwise(
+    exp=lambda x: np.exp(x),
+    exp_bwd=lambda dy, y: dy * y,
+    expm1=lambda x: np.expm1(x),
+    expm1_bwd=lambda dy, y: dy * (y + 1),
+    log=lambda x: np.log(x),
+    log_bwd=lambda dy, x: dy / x,
+    log1p=lambda x: np.log1p(x),
+    log1p_bwd=lambda dy, x: dy / (1 + x),
+    sqrt=lambda x: np.sqrt(x),
+    sqrt_bwd=lambda dy, y: dy / (2 * y),
+    rsqrt=lambda x: 1 / np.sqrt(x),
+    rsqrt_bwd=lambda dy, y: -dy * y ** 3 / 2,
+    square=lambda x: x * x,
+    square_bwd=lambda dy, x: 2 * x * dy,
+    sin=lambda x: np.sin(x),
+    sin_bwd=lambda dy, x: dy * np.cos(x),
+    cos=lambda x: np.cos(x),
+    cos_bwd=lambda dy, x: -dy * np.sin(x),
+    pow_scalar=lambda x, at: np.power(x, at["exponent"]),
+    pow_scalar_bwd=lambda dy, x, at: 0 * dy if at["exponent"] == 0 else
+        dy * at["exponent"] * np.power(x, at["exponent"] - 1),
+    neg=lambda x: -x,
+    abs=lambda x: np.abs(x),
+    abs_bwd=lambda dy, x: dy * _sign(x),
+    sign=_sign,
+    floor=lambda x: np.floor(x),
+    ceil=lambda x: np.ceil(x),
+    round=lambda x: np.round(x),  # half to even
+    clamp=lambda x, at: np.clip(x, at["min"], at["max"]).astype(x.dtype),
+    clamp_bwd=lambda dy, x, at: np.where((x >= at["min"]) & (x <= at["max"]), dy, 0.0),
+    add_scalar=lambda x, at: (x + at["value"]).astype(x.dtype),
+    div=lambda a, b: a / b,
+    maximum=lambda a, b: np.maximum(a, b),
+    minimum=lambda a, b: np.minimum(a, b),
+    maximum_bwd=lambda dy, a, b: dy * np.where(a > b, 1.0, np.where(a == b, 0.5, 0.0)),
+    pow=lambda a, b: np.power(a, b),
+    pow_base_bwd=lambda dy, a, b: np.where(b == 0, 0.0, dy * b * np.power(a, b - 1)),
+    pow_exponent_bwd=lambda dy, a, b: np.where(
+        (a == 0) & (b >= 0), 0.0, dy * np.power(a, b) * np.log(a)),
+    equal=lambda a, b: a == b,
+    not_equal=lambda a, b: a != b,
+    less=lambda a, b: a < b,
+    less_equal=lambda a, b: a <= b,
+    equal_scalar=lambda x, at: x == at["value"],
+    not_equal_scalar=lambda x, at: x != at["value"],
+    less_scalar=lambda x, at: x < at["value"],
+    less_equal_scalar=lambda x, at: x <= at["value"],
+    greater_scalar=lambda x, at: x > at["value"],
+    greater_equal_scalar=lambda x, at: x >= at["value"],
+    logical_and=lambda a, b: a & b,
+    logical_or=lambda a, b: a | b,
+    logical_xor=lambda a, b: a ^ b,
+    logical_not=lambda x: ~x,
+    where=lambda condition, a, b: np.where(condition, a, b),
+    masked_fill=lambda x, mask, at: np.where(mask != at.get("inverted", False),
+                                             at["value"], x).astype(x.dtype),
+    elu=lambda x, at: np.where(x > 0, x, at.get("alpha", 1.0) * np.expm1(x)),
+    elu_bwd=lambda dy, x, at: dy * np.where(x > 0, 1, at.get("alpha", 1.0) * np.exp(x)),
+    selu=lambda x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(x)),
+    selu_bwd=lambda dy, x: dy * SELU_SCALE * np.where(x > 0, 1, SELU_ALPHA * np.exp(x)),
+    leaky_relu=lambda x, at: np.where(x > 0, x, at.get("slope", 0.01) * x),
+    leaky_relu_bwd=lambda dy, x, at: dy * np.where(x > 0, 1, at.get("slope", 0.01)),
+    hardtanh=lambda x, at: np.clip(x, at.get("min", -1.0), at.get("max", 1.0)),
+    hardtanh_bwd=lambda dy, x, at: np.where(
+        (x > at.get("min", -1.0)) & (x < at.get("max", 1.0)), dy, 0.0),
+    hardswish=lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    hardswish_bwd=lambda dy, x: dy * np.where(
+        x < -3, 0, np.where(x <= 3, x / 3 + 0.5, 1)),
+    softplus=lambda x, at: np.where(
+        at.get("beta", 1.0) * x > at.get("threshold", 20.0), x,
+        _softplus(at.get("beta", 1.0) * x) / at.get("beta", 1.0)),
+    softplus_bwd=lambda dy, x, at: dy * np.where(
+        at.get("beta", 1.0) * x > at.get("threshold", 20.0), 1,
+        _sigmoid(at.get("beta", 1.0) * x)),
+    mish=lambda x: x * np.tanh(_softplus(x)),
+    mish_bwd=lambda dy, x: dy * (np.tanh(_softplus(x)) + x * _sigmoid(x)
+                                 / np.cosh(_softplus(x)) ** 2),
+    log_sigmoid=lambda x: -_softplus(-x),
+    log_sigmoid_bwd=lambda dy, x: dy * _sigmoid(-x),
+    prelu=lambda x, slope: np.where(x > 0, x, slope * x),
+    prelu_bwd=lambda dy, x, slope: dy * np.where(x > 0, 1, slope),
+)
 
 
 @op
@@ -418,16 +544,94 @@ def _philox(counters, key):
     return np.stack(c, axis=1)
 
 
-@op
-def dropout(o, node, _):
-    p, step = node.attrs["p"], int(o[1]) & 0xffffffffffffffff
-    group = np.arange(-(-o[0].size // 4), dtype=np.uint64)
+def _words(shape, step, node):
+    """Philox's word of each element."""
+    size, step = int(np.prod(shape, dtype=int)), int(step) & 0xffffffffffffffff
+    group = np.arange(-(-size // 4), dtype=np.uint64)
     counters = np.zeros((len(group), 4), np.uint64)
     counters[:, 0], counters[:, 1] = group & np.uint64(0xffffffff), group >> np.uint64(32)
     counters[:, 2], counters[:, 3] = step & 0xffffffff, step >> 32
-    words = _philox(counters, node.attrs.get("seed", 0)).reshape(-1)[:o[0].size]
+    return _philox(counters, node.attrs.get("seed", 0)).reshape(-1)
+
+
+@op
+def dropout(o, node, _):
+    p = node.attrs["p"]
+    words = _words(o[0].shape, o[1], node)[:o[0].size]
     kept = words.reshape(o[0].shape) >= int(p * 2 ** 32)
     return [np.where(kept, o[0] / (1 - p), 0.0)]
+
+
+@op
+def uniform(o, node, _):
+    y, at = node.results[0], node.attrs
+    bits = {"f64": 32, "f32": 24, "f16": 11, "bf16": 8}[y.dtype]
+    words = _words(y.shape, o[0], node)[:int(np.prod(y.shape, dtype=int))]
+    low, high = at.get("low", 0.0), at.get("high", 1.0)
+    u = (words >> np.uint64(32 - bits)).astype(float) / 2.0 ** bits
+    return [(low + (high - low) * u).reshape(y.shape)]
+
+
+@op
+def normal(o, node, _):  # Box & Muller 1958
+    y, at = node.results[0], node.attrs
+    pairs = _words(y.shape, o[0], node).reshape(-1, 2).astype(float)
+    radius = np.sqrt(-2 * np.log((pairs[:, 0] + 0.5) / 2.0 ** 32))
+    angle = 2 * np.pi * pairs[:, 1] / 2.0 ** 32
+    z = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
+    size = int(np.prod(y.shape, dtype=int))
+    return [at.get("mean", 0.0) + at.get("std", 1.0) * z[:size].reshape(y.shape)]
+
+
+@op
+def log_softmax(o, *_):
+    shifted = o[0] - o[0].max(axis=-1, keepdims=True)
+    return [shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))]
+
+
+@op
+def log_softmax_bwd(o, *_):
+    dy, y = o
+    return [dy - np.exp(y) * dy.sum(axis=-1, keepdims=True)]
+
+
+@op
+def cumsum(o, node, _):
+    axis, back = node.attrs["axis"], node.attrs.get("reversed", False)
+    x = np.flip(o[0], axis) if back else o[0]
+    y = x.cumsum(axis=axis, dtype=x.dtype)
+    return [np.flip(y, axis) if back else y]
+
+
+@op
+def pick(o, *_):
+    x, index = o
+    width = x.shape[-1]
+    found = np.take_along_axis(x, np.clip(index, 0, width - 1)[..., None], -1)[..., 0]
+    return [np.where((index >= 0) & (index < width), found, np.nan)]
+
+
+@op
+def pick_bwd(o, node, _):
+    dy, index = o
+    return [dy[..., None] * (index[..., None] == np.arange(node.attrs["size"]))]
+
+
+@op
+def embedding(o, *_):
+    table, index = o
+    rows = table[np.clip(index, 0, len(table) - 1)]
+    return [np.where(((index >= 0) & (index < len(table)))[..., None], rows, np.nan)]
+
+
+@op
+def embedding_bwd(o, node, _):
+    dy, index = o
+    rows, padding = node.attrs["rows"], node.attrs.get("padding", -1)
+    y = np.zeros((rows, dy.shape[-1]))
+    counts = (index >= 0) & (index < rows) & (index != padding)
+    np.add.at(y, index[counts], dy[counts])
+    return [y]
 
 
 def _cross_entropy(o, node):
@@ -523,15 +727,23 @@ def bias_corr(o, node, _):
 
 
 @op
+def adam_l2_step(o, node, _):
+    return adam_step(o, node, _)
+
+
+@op
 def adam_step(o, node, _):
     p, g, m, v, bc, lr, inv_scale, ok = o
     if ok is not None and not ok:
         return [p, m, v]
     b1, b2 = node.attrs.get("beta1", 0.9), node.attrs.get("beta2", 0.999)
     g = g if inv_scale is None else g * inv_scale
+    decay = node.attrs.get("weight_decay", 0.0)
+    if node.kind == "adam_l2_step":
+        g, decay = g + decay * p, 0.0
     m = b1 * m + (1 - b1) * g
     v = b2 * v + (1 - b2) * g * g
-    p = p * (1 - lr * node.attrs.get("weight_decay", 0.0))
+    p = p * (1 - lr * decay)
     return [p - lr * (m * bc[0]) / (np.sqrt(v * bc[1])
                                     + node.attrs.get("eps", 1e-8)), m, v]
 

@@ -27,7 +27,7 @@ SIGNS = {"f64": 1e-8, "f32": 1e-3}
 
 def pick_optimizer(rng, dtype):
     """Its text, and what PyTorch is told."""
-    kind = rng.choice(["adamw", "sgd", "lion"])
+    kind = rng.choice(["adamw", "adam", "sgd", "lion"])
     o = {"kind": kind, "rate": rng.choice([1e-2, 3e-3]),
          "weight_decay": rng.choice([0.0, 0.1]), "clip_norm": rng.choice([0.0, 0.0, 0.5]),
          "accumulate": rng.choice([1, 1, 3])}
@@ -42,7 +42,7 @@ def pick_optimizer(rng, dtype):
                    lambda t: r * t / 3 if t <= 3 else
                    r * (1 + math.cos(math.pi * min((t - 3) / 6, 1))) / 2),
     }[schedule]
-    if kind == "adamw": # eps large enough that a gradient of 0 stays one in f32
+    if kind in ("adamw", "adam"): # eps large enough that a gradient of 0 stays one in f32
         o.update(beta1=0.8, beta2=0.99, eps=1e-8 if dtype == "f64" else 1e-3)
     elif kind == "lion":
         o.update(beta1=0.9, beta2=0.95)
@@ -59,6 +59,45 @@ def pick_optimizer(rng, dtype):
     o["text"] = "%s<%s>" % (kind, ", ".join(fields))
     o["needs_rate"] = schedule == "hyper"
     return o
+
+
+#: Ops that torch has under another name, or with numbers, which are `at`.
+FUNCTIONS = {
+    "add_scalar": lambda x, at: x + at["value"],
+    "pow_scalar": lambda x, at: torch.pow(x, at["exponent"]),
+    "clamp": lambda x, at: torch.clamp(x, at["min"], at["max"]),
+    "hardtanh": lambda x, at: F.hardtanh(x, at.get("min", -1.0), at.get("max", 1.0)),
+    "elu": lambda x, at: F.elu(x, at.get("alpha", 1.0)),
+    "leaky_relu": lambda x, at: F.leaky_relu(x, at.get("slope", 0.01)),
+    "log_sigmoid": lambda x, at: F.logsigmoid(x),
+    "softplus": lambda x, at: F.softplus(x, at.get("beta", 1.0),
+                                         at.get("threshold", 20.0)),
+    # torch's takes a vector of slopes, whose gradients are sums.
+    "prelu": lambda x, slope, at: torch.where(x > 0, x, slope * x),
+    "less": lambda a, b, at: a < b,
+    "less_equal": lambda a, b, at: a <= b,
+    "equal": lambda a, b, at: a == b,
+    "not_equal": lambda a, b, at: a != b,
+    "less_scalar": lambda x, at: x < at["value"],
+    "less_equal_scalar": lambda x, at: x <= at["value"],
+    "greater_scalar": lambda x, at: x > at["value"],
+    "greater_equal_scalar": lambda x, at: x >= at["value"],
+    "equal_scalar": lambda x, at: x == at["value"],
+    "not_equal_scalar": lambda x, at: x != at["value"],
+    "where": lambda m, a, b, at: torch.where(m.bool(), a, b),
+    "masked_fill": lambda x, m, at: x.masked_fill(
+        m.bool() != at.get("inverted", False), at["value"]),
+    "logical_and": lambda a, b, at: a.bool() & b.bool(),
+    "logical_or": lambda a, b, at: a.bool() | b.bool(),
+    "logical_xor": lambda a, b, at: a.bool() ^ b.bool(),
+    "logical_not": lambda x, at: ~x.bool(),
+    "log_softmax": lambda x, at: F.log_softmax(x, -1),
+    "cumsum": lambda x, at: x.cumsum(at["axis"]) if not at.get("reversed") else
+        x.flip(at["axis"]).cumsum(at["axis"]).flip(at["axis"]),
+    "pick": lambda x, index, at: x.gather(-1, index.unsqueeze(-1)).squeeze(-1),
+    "embedding": lambda table, index, at: F.embedding(
+        index, table, padding_idx=at["padding"] if at.get("padding", -1) >= 0 else None),
+}
 
 
 class Twin:
@@ -157,6 +196,8 @@ class Twin:
         if kind == "softmax_cross_entropy":
             return F.cross_entropy(o[0].reshape(-1, o[0].shape[-1]), o[1].reshape(-1),
                                    label_smoothing=at.get("label_smoothing", 0.0))
+        if kind in FUNCTIONS:
+            return FUNCTIONS[kind](*o, at)
         # Other pointwise functions have torch's name.
         return getattr(torch if hasattr(torch, kind) else F, kind)(*o)
 
@@ -173,8 +214,9 @@ class Twin:
 
     def train(self, updates):
         o, params = self.o, list(self.trained.values())
-        if o["kind"] == "adamw":
-            optimizer = torch.optim.AdamW(
+        if o["kind"] in ("adamw", "adam"):
+            kind = torch.optim.AdamW if o["kind"] == "adamw" else torch.optim.Adam
+            optimizer = kind(
                 params, lr=1, betas=(o["beta1"], o["beta2"]), eps=o["eps"],
                 weight_decay=o["weight_decay"])
         else:

@@ -74,6 +74,7 @@ def test_casts():
 def test_every_op_has_a_function_with_a_docstring():
     page = (__import__("conftest").SOURCE / "docs/AICFDialect.md").read_text()
     names = re.findall(r"^### `aicf\.(\w+)`", page, re.M)
+    names.remove("yield")  # what a map's function returns
     assert len(names) > 50 and sorted(names) == sorted(ops.__all__)
     for name in names:
         doc = getattr(ops, name).__doc__
@@ -171,7 +172,6 @@ def test_branching_on_a_value():
     (lambda x, y: x + "a", "expected a traced tensor"),
     (lambda x, y: x * float("inf"), "finite"),
     (lambda x, y: x / 0, "division by zero"),
-    (lambda x, y: x ** 0.5, "power"),
     (lambda x, y: x.sum(2), "axis 2"),
     (lambda x, y: x.sum("0"), "axis is '0'"),
     (lambda x, y: x + y.sum(1), "do not broadcast"),

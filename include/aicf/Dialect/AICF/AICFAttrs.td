@@ -210,6 +210,15 @@ def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [
     update takes its mean gradient of.
   }];
 }
+def AICF_AdamAttr : AICF_Optimizer<"Adam", "adam", [
+    F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.999">,
+    F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"]> {
+  let summary = "aicf.adam_l2_step; states W.exp_avg and W.exp_avg_sq";
+  let description = [{
+    `weight_decay` is added to the gradient, as torch.optim.Adam does; adamw decays
+    the parameter itself.
+  }];
+}
 def AICF_SGDAttr : AICF_Optimizer<"SGD", "sgd", [
     F64Field<"momentum", NonNegative, "0.0">, BoolField<"nesterov">], [], [{
       if (get("nesterov") != 0 && get("momentum") == 0) {

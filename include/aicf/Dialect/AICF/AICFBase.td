@@ -72,6 +72,9 @@ def AICF_Dialect : Dialect {
     ```
   }];
   let useDefaultAttributePrinterParser = 1;
+  // Of bodies of maps.
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
   let extraClassDeclaration = "void registerAttributes();";
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

@@ -47,6 +47,19 @@ public:
   virtual mlir::Value saved(mlir::Value value) = 0;
 };
 
+/// The gradient op `Bwd` of `op`, whose fields are those of `op`; its result has
+/// the type of the first operand, dy.
+template <typename Bwd, typename Op>
+mlir::Value backwardOf(mlir::OpBuilder &b, Op op, mlir::ValueRange operands) {
+  mlir::NamedAttrList fields;
+  for (llvm::StringRef name : Op::getAttributeNames())
+    if (std::optional<mlir::Attribute> field = op->getInherentAttr(name))
+      fields.append(name, *field);
+  return Bwd::create(b, op.getLoc(), mlir::TypeRange(operands[0].getType()),
+                     operands, fields.getAttrs())
+      ->getResult(0);
+}
+
 } // namespace aicf::step
 
 #endif // AICF_DIALECT_AICF_GRADIENTBUILDER_H

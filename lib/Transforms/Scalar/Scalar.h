@@ -10,14 +10,16 @@
 // functions named as in kernels/pointwise/Scalars.h are what the definitions of
 // pointwise records are made of.
 //===----------------------------------------------------------------------===//
-#ifndef AICF_CONVERSION_AICFTOLINALG_SCALAR_H
-#define AICF_CONVERSION_AICFTOLINALG_SCALAR_H
+#ifndef AICF_TRANSFORMS_SCALAR_SCALAR_H
+#define AICF_TRANSFORMS_SCALAR_SCALAR_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 
-namespace aicf::linalg_bridge {
+#include <cmath>
+
+namespace aicf::scalars {
 
 class Scalar {
 public:
@@ -29,17 +31,20 @@ public:
   bool isFloat() const { return llvm::isa<mlir::FloatType>(type()); }
 
   /// A number of `type`, by default of this one's.
-  Scalar constant(double number) const {
-    return isFloat()
-               ? with(mlir::arith::ConstantOp::create(
-                     *builder, loc, builder->getFloatAttr(type(), number)))
-               : integer(int64_t(number));
-  }
+  Scalar constant(double number) const { return constantOf(type(), number); }
   Scalar integer(int64_t number) const {
     return with(mlir::arith::ConstantOp::create(
         *builder, loc, builder->getIntegerAttr(type(), number)));
   }
-  /// Converted, rounded to nearest even; to an integer toward zero.
+  Scalar constantOf(mlir::Type type, double number) const {
+    return llvm::isa<mlir::FloatType>(type)
+               ? with(mlir::arith::ConstantOp::create(
+                     *builder, loc, builder->getFloatAttr(type, number)))
+               : with(mlir::arith::ConstantOp::create(
+                     *builder, loc, integerAttr(type, number)));
+  }
+  /// Converted as aicf.cast says: to a float rounded to nearest even, to an
+  /// integer toward zero and into its range, to i1 whether it is not zero.
   Scalar to(mlir::Type type) const;
 
   Scalar operator+(Scalar other) const {
@@ -81,6 +86,10 @@ public:
     return compare(other, mlir::arith::CmpFPredicate::OLT,
                    mlir::arith::CmpIPredicate::slt);
   }
+  Scalar operator<=(Scalar other) const {
+    return compare(other, mlir::arith::CmpFPredicate::OLE,
+                   mlir::arith::CmpIPredicate::sle);
+  }
   Scalar operator>(Scalar other) const { return other < *this; }
   Scalar operator==(Scalar other) const {
     return compare(other, mlir::arith::CmpFPredicate::OEQ,
@@ -112,6 +121,16 @@ public:
   Scalar with(mlir::Value other) const { return {*builder, loc, other}; }
 
 private:
+  /// What the type cannot hold is the nearest number that it can.
+  mlir::IntegerAttr integerAttr(mlir::Type type, double number) const {
+    unsigned shift = 64 - std::max(type.getIntOrFloatBitWidth(), 2u);
+    double bound = std::ldexp(1.0, int(63 - shift));
+    return builder->getIntegerAttr(type, number < -bound ? INT64_MIN >> shift
+                                         : number >= bound
+                                             ? INT64_MAX >> shift
+                                             : int64_t(number));
+  }
+  Scalar saturated(mlir::Type to) const;
   Scalar compare(Scalar other, mlir::arith::CmpFPredicate floats,
                  mlir::arith::CmpIPredicate integers) const {
     if (isFloat())
@@ -126,6 +145,22 @@ private:
   mlir::Value value;
 };
 
+/// Converts a float: what `to` cannot hold is the nearest number that it can, NaN 0.
+inline Scalar Scalar::saturated(mlir::Type to) const {
+  unsigned bits = to.getIntOrFloatBitWidth() - 1;
+  double bound = std::ldexp(1.0, int(bits));
+  // What is out of range is not converted: that would be poison.
+  Scalar isLow = *this < -bound, isHigh = (*this < bound) ^ (*this < bound).integer(1);
+  Scalar inside = (isLow | isHigh).pick(constant(0), *this);
+  Scalar converted =
+      with(mlir::arith::FPToSIOp::create(*builder, loc, to, inside.get()));
+  Scalar lowest = constantOf(to, 0).integer(INT64_MIN >> (63 - bits));
+  Scalar highest = constantOf(to, 0).integer(INT64_MAX >> (63 - bits));
+  Scalar ofNumber = isLow.pick(lowest, isHigh.pick(highest, converted));
+  return (*this != *this).pick(constantOf(to, 0), ofNumber);
+}
+
+inline Scalar operator+(double a, Scalar b) { return b.constant(a) + b; }
 inline Scalar operator*(double a, Scalar b) { return b.constant(a) * b; }
 inline Scalar operator-(double a, Scalar b) { return b.constant(a) - b; }
 inline Scalar operator/(double a, Scalar b) { return b.constant(a) / b; }
@@ -135,10 +170,14 @@ inline Scalar Scalar::to(mlir::Type to) const {
            width = to.getIntOrFloatBitWidth();
   if (to == type())
     return *this;
-  if (isFloat() != llvm::isa<mlir::FloatType>(to))
-    return isFloat()
-               ? with(mlir::arith::FPToSIOp::create(*builder, loc, to, value))
-               : with(mlir::arith::SIToFPOp::create(*builder, loc, to, value));
+  if (to.isInteger(1))
+    return *this != constant(0);
+  if (type().isInteger(1))
+    return pick(constantOf(to, 1), constantOf(to, 0));
+  if (isFloat() && !llvm::isa<mlir::FloatType>(to))
+    return saturated(to);
+  if (!isFloat() && llvm::isa<mlir::FloatType>(to))
+    return with(mlir::arith::SIToFPOp::create(*builder, loc, to, value));
   if (!isFloat())
     return width > from
                ? with(mlir::arith::ExtSIOp::create(*builder, loc, to, value))
@@ -163,7 +202,23 @@ inline Scalar greater(Scalar a, Scalar b) { return a > b; }
 inline Scalar pick(Scalar condition, Scalar a, Scalar b) {
   return condition.pick(a, b);
 }
+inline Scalar lessEqual(Scalar a, Scalar b) { return a <= b; }
+inline Scalar greaterEqual(Scalar a, Scalar b) { return b <= a; }
+inline Scalar equal(Scalar a, Scalar b) { return a == b; }
+inline Scalar notEqual(Scalar a, Scalar b) { return a != b; }
+inline Scalar logicalAnd(Scalar a, Scalar b) { return a & b; }
+inline Scalar logicalOr(Scalar a, Scalar b) { return a | b; }
+inline Scalar logicalXor(Scalar a, Scalar b) { return a ^ b; }
+inline Scalar logicalNot(Scalar x) { return x ^ x.integer(1); }
+inline Scalar neg(Scalar x) {
+  return x.isFloat() ? x.make<mlir::arith::NegFOp>() : x.constant(0) - x;
+}
 inline Scalar exp(Scalar x) { return x.make<mlir::math::ExpOp>(); }
+inline Scalar sin(Scalar x) { return x.make<mlir::math::SinOp>(); }
+inline Scalar floor(Scalar x) { return x.make<mlir::math::FloorOp>(); }
+inline Scalar ceil(Scalar x) { return x.make<mlir::math::CeilOp>(); }
+inline Scalar round(Scalar x) { return x.make<mlir::math::RoundEvenOp>(); }
+inline Scalar pow(Scalar x, Scalar y) { return x.make<mlir::math::PowFOp>(y); }
 inline Scalar erfc(Scalar x) { return x.make<mlir::math::ErfcOp>(); }
 inline Scalar tanh(Scalar x) { return x.make<mlir::math::TanhOp>(); }
 
@@ -180,7 +235,10 @@ inline Scalar pow(double x, Scalar y) {
 }
 inline Scalar cos(Scalar x) { return x.make<mlir::math::CosOp>(); }
 inline Scalar sqrt(Scalar x) { return x.make<mlir::math::SqrtOp>(); }
-inline Scalar abs(Scalar x) { return x.make<mlir::math::AbsFOp>(); }
+inline Scalar abs(Scalar x) {
+  return x.isFloat() ? x.make<mlir::math::AbsFOp>()
+                     : x.make<mlir::math::AbsIOp>();
+}
 /// NaN where one is.
 inline Scalar maximum(Scalar a, Scalar b) {
   return a.isFloat() ? a.make<mlir::arith::MaximumFOp>(b)
@@ -197,6 +255,6 @@ inline Scalar sign(Scalar x) {
   return (x != x).pick(x, ofNumber);
 }
 
-} // namespace aicf::linalg_bridge
+} // namespace aicf::scalars
 
-#endif // AICF_CONVERSION_AICFTOLINALG_SCALAR_H
+#endif // AICF_TRANSFORMS_SCALAR_SCALAR_H

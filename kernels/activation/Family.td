@@ -1,0 +1,205 @@
+//===- Family.td - activation functions ------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What they are and their defaults in Python are PyTorch's. relu, gelu, tanh,
+// sigmoid and silu are older and in kernels/pointwise.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_ACTIVATION_FAMILY_TD
+#define AICF_KERNELS_ACTIVATION_FAMILY_TD
+
+include "kernels/pointwise/Pointwise.td"
+
+/// Of an operand x, for the definitions below.
+defvar IsPositive = (greaterf $x, 0);
+/// ln(1 + exp(x)) without overflow.
+defvar Softplus = (addf (maxf $x, 0), (log1pf (expf (negf (absf $x)))));
+defvar Logistic = (divf 1, (addf 1, (expf (negf $x))));
+
+def EluPrimitive : PointwiseFunction<"elu", 123, "activation",
+    (pick IsPositive, $x, (mulf $alpha, (expm1f $x))), "ELU0"> {
+  let summary = "y = x where x > 0, else alpha · (exp(x) - 1)";
+  let text = [{
+    -∞ gives -alpha; NaN stays NaN. Clevert et al. 2015.
+  }];
+  let fields = [F64Field<"alpha", FiniteNumber, "1.0">];
+  let precision = Narrow;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def EluBwdPrimitive : PointwiseDerivative<EluPrimitive, 124, "x",
+    (pick IsPositive, $dy, (mulf $dy, (mulf $alpha, (expf $x)))), "ELUB"> {
+  let summary = "dx = dy where x > 0, else dy · alpha · exp(x)";
+}
+defm AICF_Elu : PointwiseOps<EluPrimitive, EluBwdPrimitive>;
+
+// Klambauer et al. 2017, "Self-Normalizing Neural Networks".
+defvar SeluScale = "1.0507009873554804934193349852946";
+defvar SeluScaleAlpha = "1.7580993408473768599402175208123";
+def SeluPrimitive : PointwiseFunction<"selu", 125, "activation",
+    (pick IsPositive, (mulf SeluScale, $x),
+          (mulf SeluScaleAlpha, (expm1f $x)))> {
+  let summary = "y = λ · elu(x), alpha = 1.6733, λ = 1.0507";
+  let text = [{
+    -∞ gives -1.7581; NaN stays NaN. Klambauer et al. 2017.
+  }];
+  let precision = Narrow;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def SeluBwdPrimitive : PointwiseDerivative<SeluPrimitive, 126, "x",
+    (mulf $dy, (pick IsPositive, SeluScale,
+                     (mulf SeluScaleAlpha, (expf $x))))> {
+  let summary = "dx = dy · λ where x > 0, else dy · λ · alpha · exp(x)";
+}
+defm AICF_Selu : PointwiseOps<SeluPrimitive, SeluBwdPrimitive>;
+
+def LeakyReluPrimitive : PointwiseFunction<"leaky_relu", 127, "activation",
+    (pick IsPositive, $x, (mulf $slope, $x)), "LRLU"> {
+  let summary = "y = x where x > 0, else slope · x";
+  let text = [{
+    NaN stays NaN. Maas et al. 2013.
+  }];
+  let fields = [F64Field<"slope", FiniteNumber, "0.01">];
+  let precision = Narrow;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def LeakyReluBwdPrimitive : PointwiseDerivative<LeakyReluPrimitive, 128, "x",
+    (pick IsPositive, $dy, (mulf $slope, $dy)), "LRLB"> {
+  let summary = "dx = dy where x > 0, else slope · dy";
+}
+defm AICF_LeakyRelu : PointwiseOps<LeakyReluPrimitive, LeakyReluBwdPrimitive>;
+
+def HardtanhPrimitive : PointwiseFunction<"hardtanh", 129, "activation",
+    (minf (maxf $x, $min), $max), "HTAN"> {
+  let summary = "y = x, but not below `min` and not above `max`";
+  let text = [{
+    NaN stays NaN. clamp is the same but for the gradient at the bounds.
+  }];
+  let fields = [F64Field<"min", FiniteNumber, "-1.0">, F64Field<"max", FiniteNumber, "1.0">];
+  let constraints = ["`min` is not above `max`."];
+  let precision = Narrow;
+}
+def HardtanhBwdPrimitive : PointwiseDerivative<HardtanhPrimitive, 130, "x",
+    (pick (andb (greaterf $x, $min), (lessf $x, $max)), $dy, 0), "HTNB"> {
+  let summary = "dx = dy where min < x < max, else 0";
+}
+defm AICF_Hardtanh : PointwiseOps<HardtanhPrimitive, HardtanhBwdPrimitive>;
+
+def HardswishPrimitive : PointwiseFunction<"hardswish", 131, "activation",
+    (mulf $x, (divf (minf (maxf (addf $x, 3), 0), 6), 6))> {
+  let summary = "y = x · min(max(x + 3, 0), 6)/6";
+  let text = [{
+    -∞ gives NaN, as -∞·0 does. Howard et al. 2019.
+  }];
+  let precision = Narrow;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def HardswishBwdPrimitive : PointwiseDerivative<HardswishPrimitive, 132, "x",
+    (pick (lessf $x, -3), 0,
+          (pick (lessequalf $x, 3),
+                (mulf $dy, (addf (divf $x, 3), "0.5")), $dy))> {
+  let summary = "dx = dy · d hardswish(x)/dx";
+}
+defm AICF_Hardswish : PointwiseOps<HardswishPrimitive, HardswishBwdPrimitive>;
+
+def SoftplusPrimitive : PointwiseFunction<"softplus", 133, "activation",
+    (pick (greaterf (mulf $beta, $x), $threshold), $x,
+          (divf (addf (maxf (mulf $beta, $x), 0),
+                      (log1pf (expf (negf (absf (mulf $beta, $x)))))), $beta)), "SFPL"> {
+  let summary = "y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold";
+  let text = [{
+    -∞ gives 0, ∞ stays; NaN stays NaN.
+  }];
+  let fields = [F64Field<"beta", Positive, "1.0">, F64Field<"threshold", FiniteNumber, "20.0">];
+  let precision = Wide;
+}
+def SoftplusBwdPrimitive : PointwiseDerivative<SoftplusPrimitive, 134, "x",
+    (pick (greaterf (mulf $beta, $x), $threshold), $dy,
+          (divf $dy, (addf 1, (expf (negf (mulf $beta, $x)))))), "SFPB"> {
+  let summary = "dx = dy · sigmoid(beta · x), dy where beta · x > threshold";
+}
+defm AICF_Softplus : PointwiseOps<SoftplusPrimitive, SoftplusBwdPrimitive>;
+
+/// tanh(ln(1 + e)), e = exp(x), is (e² + 2e)/(e² + 2e + 2). For x > 0 with powers of
+/// exp(-x), which does not overflow; below with √e twice: x·e alone would be rounded
+/// as a subnormal number before x is multiplied.
+defvar MishDecay = (expf (negf $x));
+defvar MishRising = (addf 1, (mulf 2, MishDecay));
+defvar MishTwice = (mulf 2, (mulf MishDecay, MishDecay));
+defvar MishRoot = (expf (mulf "0.5", $x));
+defvar MishExp = (mulf MishRoot, MishRoot);
+defvar MishFalling = (divf (addf MishExp, 2),
+                           (addf (mulf MishExp, (addf MishExp, 2)), 2));
+def MishPrimitive : PointwiseFunction<"mish", 135, "activation",
+    (pick IsPositive, (divf (mulf $x, MishRising), (addf MishRising, MishTwice)),
+          (mulf (mulf (mulf $x, MishRoot), MishRoot), MishFalling))> {
+  let summary = "y = x · tanh(ln(1 + exp(x)))";
+  let text = [{
+    -∞ gives NaN, as -∞·0 does; NaN stays NaN. Misra 2019.
+  }];
+  let precision = Narrow;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def MishBwdPrimitive : PointwiseDerivative<MishPrimitive, 136, "x",
+    (mulf $dy, (addf (tanhf Softplus),
+        (mulf (mulf $x, Logistic),
+              (subf 1, (mulf (tanhf Softplus), (tanhf Softplus))))))> {
+  let summary = "dx = dy · d mish(x)/dx";
+}
+defm AICF_Mish : PointwiseOps<MishPrimitive, MishBwdPrimitive>;
+
+def LogSigmoidPrimitive : PointwiseFunction<"log_sigmoid", 137, "activation",
+    (subf (minf $x, 0), (log1pf (expf (negf (absf $x)))))> {
+  let summary = "y = ln(sigmoid(x)) = -ln(1 + exp(-x))";
+  let text = [{
+    -∞ stays, ∞ gives 0; NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def LogSigmoidBwdPrimitive : PointwiseDerivative<LogSigmoidPrimitive, 138, "x",
+    (divf $dy, (addf 1, (expf $x)))> {
+  let summary = "dx = dy · (1 - sigmoid(x))";
+}
+defm AICF_LogSigmoid : PointwiseOps<LogSigmoidPrimitive, LogSigmoidBwdPrimitive>;
+
+def PreluPrimitive : PointwisePrimitive<"prelu", 139, "", ["x", "slope"], "y",
+    (pick IsPositive, $x, (mulf $slope, $x)), "activation", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "y = x where x > 0, else slope · x; the slope is trained";
+  let text = "\n    NaN stays NaN. He et al. 2015.\n";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+}
+def PreluBwdPrimitive : PointwisePrimitive<"prelu_bwd", 140, "",
+    ["dy", "x", "slope"], "dx",
+    (pick IsPositive, $dy, (mulf $slope, $dy)), "activation", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "dx = dy where x > 0, else slope · dy";
+  let phase = BackwardPhase;
+  let precision = Narrow;
+}
+def AICF_PreluOp : AICF_OpOf<PreluPrimitive> {
+  let gradient = [{
+    if (g.isNeeded(getX())) {
+      g.add(getX(), PreluBwdOp::create(b, loc, g.cotangent(getY()),
+                                       g.saved(getX()), g.saved(getSlope())));
+    }
+    if (g.isNeeded(getSlope())) { // the part of x that is not above 0
+      ::mlir::Value low = ClampOp::create(
+          b, loc, g.saved(getX()),
+          ::llvm::APFloat::getInf(::llvm::APFloat::IEEEdouble(), true),
+          ::llvm::APFloat(0.0));
+      g.add(getSlope(), MulOp::create(b, loc, g.cotangent(getY()), low));
+    }
+  }];
+}
+def AICF_PreluBwdOp : AICF_OpOf<PreluBwdPrimitive>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+defm Activation : PointwiseKernels<"activation">;
+
+#endif // AICF_KERNELS_ACTIVATION_FAMILY_TD

@@ -1,0 +1,243 @@
+//===- Cuda.cu - elements and rows that integers choose, on CUDA -----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cuda/Common.cuh"
+#include "lib/Base/Indices.h"
+
+namespace aicf::cuda {
+namespace {
+
+struct LookupParams {
+  const void *from; ///< x, dy or the table
+  Indices index;
+  void *to;
+  int64_t count; ///< vectors of the result
+  int64_t rows;  ///< of the table
+  int64_t width; ///< vectors of a row
+};
+
+template <typename T> __device__ inline T notANumber() {
+  return narrow<T>(Compute<T>(nan("")));
+}
+
+template <typename T>
+__global__ void pickKernel(const __grid_constant__ LookupParams p) {
+  gridStride(p.count, [&](int64_t row) {
+    int64_t at = p.index[row];
+    static_cast<T *>(p.to)[row] =
+        at < 0 || at >= p.width
+            ? notANumber<T>()
+            : static_cast<const T *>(p.from)[row * p.width + at];
+  });
+}
+
+template <typename T>
+__global__ void pickBwdKernel(const __grid_constant__ LookupParams p) {
+  gridStride(p.count, [&](int64_t i) {
+    int64_t row = i / p.width;
+    static_cast<T *>(p.to)[i] = p.index[row] == i - row * p.width
+                                    ? static_cast<const T *>(p.from)[row]
+                                    : narrow<T>(Compute<T>(0));
+  });
+}
+
+template <typename T, int V>
+__global__ void embeddingKernel(const __grid_constant__ LookupParams p) {
+  gridStride(p.count, [&](int64_t i) {
+    int64_t row = p.index[i / p.width];
+    Vec<T, V> v;
+    if (row < 0 || row >= p.rows)
+      for (int k = 0; k < V; ++k)
+        v.at[k] = notANumber<T>();
+    else
+      v = loadVec<T, V>(static_cast<const T *>(p.from),
+                        row * p.width + i % p.width);
+    storeVec<T, V>(static_cast<T *>(p.to), i, v);
+  });
+}
+
+template <typename T>
+LaunchPlan pick(PickArgs call, const DeviceLimits &limits) {
+  LookupParams p{call.x().dense(),        Indices(call.index()),
+                 call.y().dense(),        call.y().elements(),
+                 0, call.x().desc.width()};
+  return {plan(pickKernel<T>, gridFor(p.count, limits), kBlock, p)};
+}
+
+template <typename T>
+LaunchPlan pickBwd(PickBwdArgs call, const DeviceLimits &limits) {
+  LookupParams p{call.dy().dense(),  Indices(call.index()),
+                 call.dx().dense(),  call.dx().elements(),
+                 0, call.attrs().size};
+  return {plan(pickBwdKernel<T>, gridFor(p.count, limits), kBlock, p)};
+}
+
+/// 16 bytes of T where all rows are made of them and lie so, else 1 element.
+template <typename T>
+int vectorFor(int64_t width, std::initializer_list<const void *> pointers) {
+  constexpr int kWidth = 16 / sizeof(T);
+  bool fits = width % kWidth == 0;
+  for (const void *at : pointers)
+    fits &= reinterpret_cast<uintptr_t>(at) % 16 == 0;
+  return fits ? kWidth : 1;
+}
+
+template <typename T>
+LaunchPlan embedding(EmbeddingArgs call, const DeviceLimits &limits) {
+  constexpr int kWidth = 16 / sizeof(T);
+  int64_t width = call.table().desc.dims[1];
+  int v = vectorFor<T>(width, {call.table().dense(), call.y().dense()});
+  LookupParams p{call.table().dense(), Indices(call.index()),
+                 call.y().dense(),     call.y().elements() / v,
+                 call.table().desc.dims[0], width / v};
+  auto kernel = v == 1 ? embeddingKernel<T, 1> : embeddingKernel<T, kWidth>;
+  return {plan(kernel, gridFor(p.count, limits), kBlock, p)};
+}
+
+struct EmbeddingBwdParams {
+  const void *dy;
+  Indices index;
+  void *dtable;
+  int32_t *list; ///< room for the positions of all rows of dy, or null
+  int64_t count; ///< rows of dy
+  int64_t rows;  ///< of the table
+  int64_t width; ///< vectors of a row
+  int64_t padding, rowsPerBlock;
+};
+
+/// Positions that a thread looks at in one step; neighbours, so that the order of
+/// threads is that of positions.
+constexpr int kPositions = 4;
+
+/// The sum of x over the threads of a block before this one; `total` is of all.
+__device__ inline int sumBefore(int x, int *scratch, int &total) {
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = x;
+  for (int offset = 1; offset < 32; offset *= 2) {
+    int other = __shfl_up_sync(0xffffffffu, sum, offset);
+    sum += lane >= offset ? other : 0;
+  }
+  __syncthreads(); // the last use of scratch is over
+  if (lane == 31)
+    scratch[warp] = sum;
+  __syncthreads();
+  int before = 0;
+  total = 0;
+  for (int w = 0; w < kBlock / 32; ++w) {
+    before += w < warp ? scratch[w] : 0;
+    total += scratch[w];
+  }
+  return before + sum - x;
+}
+
+/// Lists the positions whose index is in [low, high), in order, behind those of the
+/// blocks before. Returns their number; `list` becomes where they begin.
+__device__ inline int64_t listRows(const EmbeddingBwdParams &p, int64_t low,
+                                   int64_t high, int32_t *&list, int *scratch) {
+  int below = 0, total;
+  for (int64_t i = threadIdx.x; i < p.count; i += kBlock)
+    below += p.index[i] >= 0 && p.index[i] < low;
+  sumBefore(below, scratch, total);
+  list += total;
+  int64_t found = 0;
+  for (int64_t base = 0; base < p.count; base += kBlock * kPositions) {
+    int64_t first = base + threadIdx.x * kPositions;
+    bool isMine[kPositions];
+    int mine = 0;
+#pragma unroll
+    for (int k = 0; k < kPositions; ++k) {
+      int64_t row = first + k < p.count ? p.index[first + k] : -1;
+      isMine[k] = row >= low && row < high;
+      mine += isMine[k];
+    }
+    int64_t at = found + sumBefore(mine, scratch, total);
+#pragma unroll
+    for (int k = 0; k < kPositions; ++k)
+      if (isMine[k])
+        list[at++] = int32_t(first + k);
+    found += total;
+  }
+  __syncthreads(); // what other threads have listed is read
+  return found;
+}
+
+/// A block makes some rows of the table. Each is a sum over the positions that have
+/// its index, in their order: a warp looks at 32 of them at a time and adds those
+/// that match, a thread for its columns.
+template <typename T, int V>
+__global__ void embeddingBwdKernel(const __grid_constant__ EmbeddingBwdParams p) {
+  using C = Compute<T>;
+  __shared__ int scratch[kBlock / 32];
+  int64_t low = int64_t(blockIdx.x) * p.rowsPerBlock;
+  int64_t high = min(p.rows, low + p.rowsPerBlock);
+  int32_t *list = p.list;
+  int64_t listed = p.count;
+  if (list)
+    listed = listRows(p, low, high, list, scratch);
+  const T *dy = static_cast<const T *>(p.dy);
+  for (int64_t row = low; row < high; ++row)
+    // All lanes of a warp go through the loop: they look at positions together.
+    for (int64_t first = threadIdx.x - threadIdx.x % 32; first < p.width;
+         first += kBlock) {
+      int64_t column = first + threadIdx.x % 32;
+      C sums[V] = {};
+      for (int64_t k = 0; k < listed && row != p.padding; k += 32) {
+        int64_t mine = k + threadIdx.x % 32;
+        int64_t position = mine < listed ? (list ? list[mine] : mine) : -1;
+        bool matches = position >= 0 && p.index[position] == row;
+        for (unsigned left = __ballot_sync(0xffffffffu, matches); left;
+             left &= left - 1) {
+          int64_t from = __shfl_sync(0xffffffffu, position, __ffs(left) - 1);
+          if (column >= p.width)
+            continue;
+          Vec<T, V> v = loadVec<T, V>(dy, from * p.width + column);
+#pragma unroll
+          for (int n = 0; n < V; ++n)
+            sums[n] += C(widen(v.at[n]));
+        }
+      }
+      if (column >= p.width)
+        continue;
+      Vec<T, V> sum;
+#pragma unroll
+      for (int n = 0; n < V; ++n)
+        sum.at[n] = narrow<T>(sums[n]);
+      storeVec<T, V>(static_cast<T *>(p.dtable), row * p.width + column, sum);
+    }
+}
+
+template <typename T>
+LaunchPlan embeddingBwd(EmbeddingBwdArgs call, const DeviceLimits &limits) {
+  constexpr int kWidth = 16 / sizeof(T);
+  int64_t width = call.dy().desc.width(), count = call.index().elements();
+  int v = vectorFor<T>(width, {call.dy().dense(), call.dtable().dense()});
+  const TensorView &workspace = call->workspace;
+  bool hasRoom = workspace.start() && count <= INT32_MAX &&
+                 int64_t(workspace.desc.spanBytes() / 4) >= count;
+  EmbeddingBwdParams p{call.dy().dense(),
+                       Indices(call.index()),
+                       call.dtable().dense(),
+                       hasRoom ? workspace.dense<int32_t>() : nullptr,
+                       count,
+                       call.attrs().rows,
+                       width / v,
+                       call.attrs().padding,
+                       1};
+  int64_t blocks =
+      std::min(p.rows, int64_t(limits.numMultiprocessors) * 8);
+  p.rowsPerBlock = (p.rows + blocks - 1) / blocks;
+  blocks = (p.rows + p.rowsPerBlock - 1) / p.rowsPerBlock;
+  auto kernel =
+      v == 1 ? embeddingBwdKernel<T, 1> : embeddingBwdKernel<T, kWidth>;
+  return {plan(kernel, blocks, kBlock, p)};
+}
+
+} // namespace
+
+#define AICF_KERNELS_OF_lookup_CUDA
+#include "kernels/Definitions.inc"
+
+} // namespace aicf::cuda

@@ -1,0 +1,151 @@
+//===- Family.td - elements and rows that integers choose ------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Indices are i32 or i64. One that is out of range has a defined result, and never
+// reads or writes outside.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_LOOKUP_FAMILY_TD
+#define AICF_KERNELS_LOOKUP_FAMILY_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
+include "lib/Ops/KernelFamily.td"
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+def PickPrimitive : Primitive<"pick", 141> {
+  let summary = "y[...] = x[..., index[...]]: one element of each row";
+  let text = [{
+    Rows lie along the last dimension. NaN where the index is outside of the row.
+  }];
+  let operandList = [In<"x">, In<"index", IntElement>];
+  let resultList = [RowsOf<"y", "x">];
+  let phase = ForwardPhase;
+  let precision = Keep<"x">;
+  let constraints = ["x has rank 1 or more.",
+                     "index has x's shape without the last dimension."];
+}
+
+def PickBwdPrimitive : Primitive<"pick_bwd", 142, "PICB"> {
+  let summary = "dx[..., index[...]] = dy[...], 0 elsewhere";
+  let text = [{
+    Nothing of dy where the index is outside of [0, size).
+  }];
+  let operandList = [In<"dy">, In<"index", IntElement>];
+  let resultList = [Checked<"dx", FloatElement>];
+  let fields = [I64Field<"size", Positive31>];
+  let phase = BackwardPhase;
+  let precision = Keep<"dy">;
+  let constraints = ["index has dy's shape.",
+                     "dx has dy's shape with `size` behind it."];
+}
+
+def EmbeddingPrimitive : Primitive<"embedding", 143> {
+  let summary = "y[i...] = table[index[i...]]: a row for each index";
+  let text = [{
+    Rows of NaN where the index is outside of the table.
+  }];
+  let operandList = [In<"table">, In<"index", IntElement>];
+  let resultList = [Checked<"y", FloatElement>];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+  let constraints = ["table has rank 2.",
+                     "y has index's shape with the table's width behind it."];
+}
+
+def EmbeddingBwdPrimitive : Primitive<"embedding_bwd", 144, "EMBB"> {
+  let summary = "dtable[r] = the sum of the rows of dy whose index is r";
+  let text = [{
+    Added in f32 (f64 for f64) in the order of dy's rows, so that the sum has the same
+    bits every time; 0 where no index is r. Row `padding` gets 0, if it is 0 or more;
+    an index outside of [0, rows) counts for nothing.
+  }];
+  let operandList = [In<"dy">, In<"index", IntElement>];
+  let resultList = [Checked<"dtable", FloatElement>];
+  let fields = [I64Field<"rows", Positive31>, I64Field<"padding", AnyNumber, "-1">];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+  let constraints = ["dy has index's shape with a dimension behind it.",
+                     "dtable is [`rows`, dy's last dimension]."];
+}
+
+//===----------------------------------------------------------------------===//
+// Their ops of a step
+//===----------------------------------------------------------------------===//
+
+class AICF_Lookup<Primitive record> : AICF_OpOf<record> {
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+
+def AICF_PickOp : AICF_OpOf<PickPrimitive> {
+  let gradient = [{
+    auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
+    g.add(getX(), PickBwdOp::create(b, loc, g.cotangent(getY()),
+                                    g.saved(getIndex()),
+                                    uint64_t(x.getShape().back())));
+  }];
+}
+def AICF_PickBwdOp : AICF_Lookup<PickBwdPrimitive>;
+
+def AICF_EmbeddingOp : AICF_Lookup<EmbeddingPrimitive> {
+  let stepAttrs = (ins DefaultValuedAttr<I64Attr, "-1">:$padding);
+  let stepConstraints = ["`padding` is -1 or a row of the table, which gets no "
+                         "gradient."];
+  let more = [{
+    ::llvm::LogicalResult verifyStep();
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+  let gradient = [{
+    auto table = ::llvm::cast<::mlir::ShapedType>(getTable().getType());
+    g.add(getTable(), EmbeddingBwdOp::create(
+        b, loc, g.cotangent(getY()), g.saved(getIndex()),
+        uint64_t(table.getDimSize(0)), getPadding()));
+  }];
+}
+def AICF_EmbeddingBwdOp : AICF_Lookup<EmbeddingBwdPrimitive>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+multiclass Lookup<Primitive kind, string function> {
+  def Cpu : KernelFamily<"lookup", CPU> {
+    let kinds = [kind];
+    let variants = EveryFloat.each;
+    let kernel = function;
+  }
+  def Cuda : KernelFamily<"lookup", CUDA> {
+    let kinds = [kind];
+    let variants = EveryFloat.each;
+    let kernel = function;
+  }
+}
+defm Pick : Lookup<PickPrimitive, "pick<$T>">;
+defm PickBwd : Lookup<PickBwdPrimitive, "pickBwd<$T>">;
+defm Embedding : Lookup<EmbeddingPrimitive, "embedding<$T>">;
+
+/// The workspace holds the positions of dy's rows, sorted by their index.
+class EmbeddingBwd<Device device> : KernelFamily<"lookup", device> {
+  let kinds = [EmbeddingBwdPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "embeddingBwd<$T>";
+  let workspaceCap = "kSortedRowsBytes";
+}
+def EmbeddingBwdCpu : EmbeddingBwd<CPU> {
+  let workspace = "sortedRowsWorkspace(c)";
+}
+def EmbeddingBwdCuda : EmbeddingBwd<CUDA> {
+  let workspace = "listedRowsWorkspace(c)";
+}
+
+#endif // AICF_KERNELS_LOOKUP_FAMILY_TD

@@ -1,0 +1,411 @@
+//===- Family.td - elementary functions and arithmetic ---------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// "math" computes in f32 for 16-bit operands. Numbers of expressions are fields:
+// `x + 1` is add_scalar, `x * 2` the older scale.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_MATH_FAMILY_TD
+#define AICF_KERNELS_MATH_FAMILY_TD
+
+include "kernels/pointwise/Pointwise.td"
+
+//===----------------------------------------------------------------------===//
+// Functions of one operand, with derivatives
+//===----------------------------------------------------------------------===//
+
+def ExpPrimitive : PointwiseFunction<"exp", 70, "math", (expf $x)> {
+  let summary = "y = exp(x)";
+  let text = [{
+    exp(-∞) is 0; what overflows is ∞; NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def ExpBwdPrimitive : PointwiseDerivative<ExpPrimitive, 71, "y",
+    (mulf $dy, $y)> {
+  let summary = "dx = dy · y, y = exp(x)";
+}
+defm AICF_Exp : PointwiseOps<ExpPrimitive, ExpBwdPrimitive>;
+
+def Expm1Primitive : PointwiseFunction<"expm1", 72, "math", (expm1f $x)> {
+  let summary = "y = exp(x) - 1, exact for small x";
+  let text = [{
+    ±0 stays; -∞ gives -1; what overflows is ∞; NaN stays NaN.
+  }];
+  let precision = Wide;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def Expm1BwdPrimitive : PointwiseDerivative<Expm1Primitive, 73, "y",
+    (mulf $dy, (addf $y, 1))> {
+  let summary = "dx = dy · (y + 1), y = exp(x) - 1";
+}
+defm AICF_Expm1 : PointwiseOps<Expm1Primitive, Expm1BwdPrimitive>;
+
+def LogPrimitive : PointwiseFunction<"log", 74, "math", (logf $x)> {
+  let summary = "y = ln(x)";
+  let text = [{
+    ±0 gives -∞, what is below 0 NaN; ∞ stays; NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def LogBwdPrimitive : PointwiseDerivative<LogPrimitive, 75, "x",
+    (divf $dy, $x)> {
+  let summary = "dx = dy / x";
+  let keepsZeros = ZerosKeptNo;
+}
+defm AICF_Log : PointwiseOps<LogPrimitive, LogBwdPrimitive>;
+
+def Log1pPrimitive : PointwiseFunction<"log1p", 76, "math", (log1pf $x)> {
+  let summary = "y = ln(1 + x), exact for small x";
+  let text = [{
+    ±0 stays; -1 gives -∞, what is below it NaN; ∞ stays; NaN stays NaN.
+  }];
+  let precision = Wide;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def Log1pBwdPrimitive : PointwiseDerivative<Log1pPrimitive, 77, "x",
+    (divf $dy, (addf 1, $x))> {
+  let summary = "dx = dy / (1 + x)";
+}
+defm AICF_Log1p : PointwiseOps<Log1pPrimitive, Log1pBwdPrimitive>;
+
+def SqrtPrimitive : PointwiseFunction<"sqrt", 78, "math", (sqrtf $x)> {
+  let summary = "y = √x";
+  let text = [{
+    ±0 stays, and its derivative is infinite; what is below 0 gives NaN.
+  }];
+  let precision = Wide;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def SqrtBwdPrimitive : PointwiseDerivative<SqrtPrimitive, 79, "y",
+    (divf (mulf "0.5", $dy), $y)> {
+  let summary = "dx = dy / (2y), y = √x";
+  let keepsZeros = ZerosKeptNo;
+}
+defm AICF_Sqrt : PointwiseOps<SqrtPrimitive, SqrtBwdPrimitive>;
+
+def RsqrtPrimitive : PointwiseFunction<"rsqrt", 80, "math", (divf 1, (sqrtf $x))> {
+  let summary = "y = 1/√x";
+  let text = [{
+    ±0 gives ±∞, ∞ gives 0, what is below 0 NaN.
+  }];
+  let precision = Wide;
+}
+def RsqrtBwdPrimitive : PointwiseDerivative<RsqrtPrimitive, 81, "y",
+    (mulf (mulf "-0.5", $dy), (mulf $y, (mulf $y, $y)))> {
+  let summary = "dx = -dy · y³/2, y = 1/√x";
+}
+defm AICF_Rsqrt : PointwiseOps<RsqrtPrimitive, RsqrtBwdPrimitive>;
+
+def SquarePrimitive : PointwiseFunction<"square", 82, "math", (mulf $x, $x)> {
+  let summary = "y = x²";
+  let text = [{
+    ±∞ gives ∞; NaN stays NaN.
+  }];
+  let precision = Wide;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def SquareBwdPrimitive : PointwiseDerivative<SquarePrimitive, 83, "x",
+    (mulf (mulf 2, $x), $dy)> {
+  let summary = "dx = 2x · dy";
+}
+defm AICF_Square : PointwiseOps<SquarePrimitive, SquareBwdPrimitive>;
+
+def SinPrimitive : PointwiseFunction<"sin", 84, "math", (sinf $x)> {
+  let summary = "y = sin(x), x in radians";
+  let text = [{
+    ±0 stays; ±∞ gives NaN.
+  }];
+  let precision = Wide;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def SinBwdPrimitive : PointwiseDerivative<SinPrimitive, 85, "x",
+    (mulf $dy, (cosf $x))> {
+  let summary = "dx = dy · cos(x)";
+}
+defm AICF_Sin : PointwiseOps<SinPrimitive, SinBwdPrimitive>;
+
+def CosPrimitive : PointwiseFunction<"cos", 86, "math", (cosf $x)> {
+  let summary = "y = cos(x), x in radians";
+  let text = [{
+    ±∞ gives NaN.
+  }];
+  let precision = Wide;
+}
+def CosBwdPrimitive : PointwiseDerivative<CosPrimitive, 87, "x",
+    (negf (mulf $dy, (sinf $x)))> {
+  let summary = "dx = -dy · sin(x)";
+}
+defm AICF_Cos : PointwiseOps<CosPrimitive, CosBwdPrimitive>;
+
+/// -1, ±0 or 1; NaN's is NaN.
+defvar SignOfX = (pick (lessf $x, 0), -1, (pick (greaterf $x, 0), 1, $x));
+
+/// Where the exponent is 0, the result is 1 for any base.
+def PowScalarPrimitive : PointwiseFunction<"pow_scalar", 88, "math",
+    (powf $x, $exponent), "POWS"> {
+  let summary = "y = x^exponent";
+  let text = [{
+    As C's pow: 1 where the exponent is 0, NaN where x is below 0 and the
+    exponent no integer; ±0 to a negative exponent is infinite.
+  }];
+  let fields = [F64Field<"exponent", FiniteNumber>];
+  let precision = Wide;
+}
+def PowScalarBwdPrimitive : PointwiseDerivative<PowScalarPrimitive, 89, "x",
+    (pick (equalf $exponent, 0), 0,
+          (mulf $dy, (mulf $exponent, (powf $x, (subf $exponent, 1))))), "POWB"> {
+  let summary = "dx = dy · exponent · x^(exponent - 1)";
+  let keepsZeros = ZerosKeptNo;
+}
+defm AICF_PowScalar : PointwiseOps<PowScalarPrimitive, PowScalarBwdPrimitive>;
+
+//===----------------------------------------------------------------------===//
+// Functions of one operand that integers have, too
+//===----------------------------------------------------------------------===//
+
+/// Of numbers of any type.
+class NumberFunction<string mnemonic, int number, dag definition,
+                     string schema = "">
+    : PointwisePrimitive<mnemonic, number, schema, ["x"], "y", definition, "math",
+                         Numbers, NumberElement> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let phase = ForwardPhase;
+  let precision = Narrow;
+}
+
+def NegPrimitive : NumberFunction<"neg", 90, (negf $x)> {
+  let summary = "y = -x";
+  let text = "\n    Only the sign bit of a float changes. An integer wraps.\n";
+}
+def AICF_NegOp : AICF_OpOf<NegPrimitive> {
+  let gradient = [{
+    g.add(getX(), NegOp::create(b, loc, g.cotangent(getY())));
+  }];
+}
+
+def AbsPrimitive : NumberFunction<"abs", 91, (absf $x)> {
+  let summary = "y = |x|";
+  let text = [{
+    The derivative at 0 is 0. The lowest integer stays as it is.
+  }];
+}
+def AbsBwdPrimitive : PointwisePrimitive<"abs_bwd", 92, "", ["dy", "x"], "dx",
+    (mulf $dy, SignOfX), "math", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "dx = dy · sign(x)";
+  let phase = BackwardPhase;
+  let precision = Narrow;
+}
+def AICF_AbsOp : AICF_OpOf<AbsPrimitive> {
+  let gradient = [{
+    g.add(getX(), AbsBwdOp::create(b, loc, g.cotangent(getY()),
+                                   g.saved(getX())));
+  }];
+}
+def AICF_AbsBwdOp : AICF_OpOf<AbsBwdPrimitive>;
+
+def SignPrimitive : NumberFunction<"sign", 93, SignOfX> {
+  let summary = "y = -1, 0 or 1, as x is below, at or above 0";
+  let text = "\n    ±0 stays; NaN stays NaN. Its derivative is 0.\n";
+}
+def AICF_SignOp : AICF_OpOf<SignPrimitive> {
+  let gradient = "(void)g;"; // 0 wherever it has a derivative
+}
+
+/// To an integer, as a float; the derivative is 0.
+class Rounding<string mnemonic, int number, dag definition>
+    : PointwisePrimitive<mnemonic, number, "", ["x"], "y", definition, "math",
+                         Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let text = "\n    ±0, ±∞ and NaN stay. Its derivative is 0.\n";
+  let phase = ForwardPhase;
+  let precision = Wide;
+}
+def FloorPrimitive : Rounding<"floor", 94, (floorf $x)> {
+  let summary = "y = the largest integer that is not above x";
+}
+def CeilPrimitive : Rounding<"ceil", 95, (ceilf $x)> {
+  let summary = "y = the smallest integer that is not below x";
+}
+def RoundPrimitive : Rounding<"round", 96, (roundf $x)> {
+  let summary = "y = the integer nearest to x, of two the even one";
+}
+def AICF_FloorOp : AICF_OpOf<FloorPrimitive> { let gradient = "(void)g;"; }
+def AICF_CeilOp : AICF_OpOf<CeilPrimitive> { let gradient = "(void)g;"; }
+def AICF_RoundOp : AICF_OpOf<RoundPrimitive> { let gradient = "(void)g;"; }
+
+defvar Bounds = [F64Field<"min", NotNaN>, F64Field<"max", NotNaN>];
+def ClampPrimitive : NumberFunction<"clamp", 97,
+    (minf (maxf $x, $min), $max), "CLMP"> {
+  let keepsZeros = ZerosKeptNo;
+  let summary = "y = x, but not below `min` and not above `max`";
+  let text = [{
+    NaN stays NaN. A bound that is infinite is none.
+  }];
+  let fields = Bounds;
+  let constraints = ["`min` is not above `max`.",
+                     "`min` and `max` are integers or infinite, where x holds "
+                     "integers."];
+}
+def ClampBwdPrimitive : PointwisePrimitive<"clamp_bwd", 98, "CLMB",
+    ["dy", "x"], "dx",
+    (pick (andb (greaterequalf $x, $min), (lessequalf $x, $max)), $dy, 0),
+    "math", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "dx = dy where min <= x <= max, else 0";
+  let fields = Bounds;
+  let constraints = ["`min` is not above `max`."];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+}
+def AICF_ClampOp : AICF_OpOf<ClampPrimitive> {
+  let gradient = [{
+    g.add(getX(), ClampBwdOp::create(b, loc, g.cotangent(getY()),
+                                     g.saved(getX()), getMin(), getMax()));
+  }];
+}
+def AICF_ClampBwdOp : AICF_OpOf<ClampBwdPrimitive>;
+
+def AddScalarPrimitive : NumberFunction<"add_scalar", 99, (addf $x, $value),
+                                        "ADDS"> {
+  let keepsZeros = ZerosKeptNo;
+  let summary = "y = x + value";
+  let fields = [F64Field<"value", FiniteNumber>];
+  let constraints = ["`value` is a number of x's type, where x holds integers."];
+}
+def AICF_AddScalarOp : AICF_OpOf<AddScalarPrimitive> {
+  let gradient = "g.passOn(getY(), getX());";
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of two operands
+//===----------------------------------------------------------------------===//
+
+def DivPrimitive : PointwisePrimitive<"div", 100, "", ["a", "b"], "c",
+    (divf $a, $b), "math", Floats> {
+  let summary = "c = a / b, element by element";
+  let text = "\n    IEEE's division: x/0 is infinite, 0/0 NaN.\n";
+  let phase = ForwardPhase;
+  let precision = Wide;
+}
+def AICF_DivOp : AICF_OpOf<DivPrimitive> {
+  let gradient = [{
+    // d/da = 1/b, d/db = -c/b
+    ::mlir::Value da = DivOp::create(b, loc, g.cotangent(getC()),
+                                     g.saved(getB()));
+    if (g.isNeeded(getB())) {
+      g.add(getB(), NegOp::create(b, loc, MulOp::create(b, loc, da,
+                                                        g.saved(getC()))));
+    }
+    g.add(getA(), da);
+  }];
+}
+
+/// The larger or smaller of two.
+class Extremum<string mnemonic, int number, dag definition>
+    : PointwisePrimitive<mnemonic, number, "", ["a", "b"], "c", definition, "math",
+                         Numbers, NumberElement> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let text = [{
+    NaN where either is. Of two that are equal, as +0 and -0 are, it is b, and
+    each gets half of the gradient.
+  }];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+}
+def MaximumPrimitive : Extremum<"maximum", 101, (maxf $a, $b)> {
+  let summary = "c = the larger of a and b";
+}
+def MinimumPrimitive : Extremum<"minimum", 102, (minf $a, $b)> {
+  let summary = "c = the smaller of a and b";
+}
+def MaximumBwdPrimitive : PointwisePrimitive<"maximum_bwd", 103, "",
+    ["dy", "a", "b"], "da",
+    (pick (greaterf $a, $b), $dy,
+          (pick (equalf $a, $b), (mulf "0.5", $dy), 0)),
+    "math", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "da = dy where a > b, dy/2 where a = b, else 0";
+  let text = [{
+    The gradient of the larger of a and b with respect to a. That of the smaller
+    one is this with a and b exchanged.
+  }];
+  let phase = BackwardPhase;
+  let precision = Narrow;
+}
+def AICF_MaximumOp : AICF_OpOf<MaximumPrimitive, "maximum", [Commutative]> {
+  let gradient = [{
+    for (auto [x, y] : {std::pair{getA(), getB()}, std::pair{getB(), getA()}}) {
+      if (g.isNeeded(x)) {
+        g.add(x, MaximumBwdOp::create(b, loc, g.cotangent(getC()), g.saved(x),
+                                      g.saved(y)));
+      }
+    }
+  }];
+}
+def AICF_MinimumOp : AICF_OpOf<MinimumPrimitive, "minimum", [Commutative]> {
+  let gradient = [{
+    for (auto [x, y] : {std::pair{getA(), getB()}, std::pair{getB(), getA()}}) {
+      if (g.isNeeded(x)) {
+        g.add(x, MaximumBwdOp::create(b, loc, g.cotangent(getC()), g.saved(y),
+                                      g.saved(x)));
+      }
+    }
+  }];
+}
+def AICF_MaximumBwdOp : AICF_OpOf<MaximumBwdPrimitive>;
+
+def PowPrimitive : PointwisePrimitive<"pow", 104, "", ["a", "b"], "c",
+    (powf $a, $b), "math", Floats> {
+  let summary = "c = a^b, element by element";
+  let text = [{
+    As C's pow: 1 where b is 0, NaN where a is below 0 and b no integer.
+  }];
+  let phase = ForwardPhase;
+  let precision = Wide;
+}
+def PowBaseBwdPrimitive : PointwisePrimitive<"pow_base_bwd", 105, "",
+    ["dy", "a", "b"], "da",
+    (pick (equalf $b, 0), 0,
+          (mulf $dy, (mulf $b, (powf $a, (subf $b, 1))))),
+    "math", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "da = dy · b · a^(b - 1), 0 where b is 0";
+  let phase = BackwardPhase;
+  let precision = Wide;
+}
+def PowExponentBwdPrimitive : PointwisePrimitive<"pow_exponent_bwd", 106, "",
+    ["dy", "a", "b"], "db",
+    (pick (andb (equalf $a, 0), (greaterequalf $b, 0)), 0,
+          (mulf $dy, (mulf (powf $a, $b), (logf $a)))),
+    "math", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "db = dy · a^b · ln(a), 0 where a is 0 and b not below it";
+  let phase = BackwardPhase;
+  let precision = Wide;
+}
+def AICF_PowOp : AICF_OpOf<PowPrimitive> {
+  let gradient = [{
+    if (g.isNeeded(getA())) {
+      g.add(getA(), PowBaseBwdOp::create(b, loc, g.cotangent(getC()),
+                                         g.saved(getA()), g.saved(getB())));
+    }
+    if (g.isNeeded(getB())) {
+      g.add(getB(), PowExponentBwdOp::create(b, loc, g.cotangent(getC()),
+                                             g.saved(getA()), g.saved(getB())));
+    }
+  }];
+}
+def AICF_PowBaseBwdOp : AICF_OpOf<PowBaseBwdPrimitive>;
+def AICF_PowExponentBwdOp : AICF_OpOf<PowExponentBwdPrimitive>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+defm Math : PointwiseKernels<"math">;
+
+#endif // AICF_KERNELS_MATH_FAMILY_TD

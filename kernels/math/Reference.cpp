@@ -1,0 +1,178 @@
+//===- Reference.cpp - elementary functions in f64 -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Written by hand, not from the records' definitions.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/reference/Reference.h"
+
+#include <cmath>
+
+namespace aicf::reference {
+
+/// y[i] = f(x[i])
+template <typename View, typename F> static void eachX(const View &c, F f) {
+  fill(c.y(), [&](size_t i) { return f(c.x()[i]); });
+}
+/// dx[i] = dy[i] · slope(x[i])
+template <typename View, typename F>
+static void eachSlopeOfX(const View &c, F slope) {
+  fill(c.dx(), [&](size_t i) { return c.dy()[i] * slope(c.x()[i]); });
+}
+/// dx[i] = dy[i] · slope(y[i])
+template <typename View, typename F>
+static void eachSlopeOfY(const View &c, F slope) {
+  fill(c.dx(), [&](size_t i) { return c.dy()[i] * slope(c.y()[i]); });
+}
+
+void compute(const ExpView<Call> &c) {
+  eachX(c, [](double x) { return std::exp(x); });
+}
+void compute(const ExpBwdView<Call> &c) {
+  eachSlopeOfY(c, [](double y) { return y; });
+}
+void compute(const Expm1View<Call> &c) {
+  eachX(c, [](double x) { return std::expm1(x); });
+}
+void compute(const Expm1BwdView<Call> &c) {
+  eachSlopeOfY(c, [](double y) { return 1 + y; });
+}
+void compute(const LogView<Call> &c) {
+  eachX(c, [](double x) { return std::log(x); });
+}
+void compute(const LogBwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return 1 / x; });
+}
+void compute(const Log1pView<Call> &c) {
+  eachX(c, [](double x) { return std::log1p(x); });
+}
+void compute(const Log1pBwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return 1 / (1 + x); });
+}
+void compute(const SqrtView<Call> &c) {
+  eachX(c, [](double x) { return std::sqrt(x); });
+}
+void compute(const SqrtBwdView<Call> &c) {
+  eachSlopeOfY(c, [](double y) { return 1 / (2 * y); });
+}
+void compute(const RsqrtView<Call> &c) {
+  eachX(c, [](double x) { return 1 / std::sqrt(x); });
+}
+void compute(const RsqrtBwdView<Call> &c) {
+  eachSlopeOfY(c, [](double y) { return -y * y * y / 2; });
+}
+void compute(const SquareView<Call> &c) {
+  eachX(c, [](double x) { return x * x; });
+}
+void compute(const SquareBwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return 2 * x; });
+}
+void compute(const SinView<Call> &c) {
+  eachX(c, [](double x) { return std::sin(x); });
+}
+void compute(const SinBwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return std::cos(x); });
+}
+void compute(const CosView<Call> &c) {
+  eachX(c, [](double x) { return std::cos(x); });
+}
+void compute(const CosBwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return -std::sin(x); });
+}
+
+void compute(const PowScalarView<Call> &c) {
+  eachX(c, [&](double x) { return std::pow(x, c.attrs().exponent); });
+}
+void compute(const PowScalarBwdView<Call> &c) {
+  double p = c.attrs().exponent;
+  fill(c.dx(), [&](size_t i) {
+    return p == 0 ? 0 : c.dy()[i] * p * std::pow(c.x()[i], p - 1);
+  });
+}
+
+static double signOf(double x) {
+  return std::isnan(x) ? x : double((x > 0) - (x < 0));
+}
+
+void compute(const NegView<Call> &c) {
+  eachX(c, [](double x) { return -x; });
+}
+void compute(const AbsView<Call> &c) {
+  eachX(c, [](double x) { return std::fabs(x); });
+}
+void compute(const AbsBwdView<Call> &c) { eachSlopeOfX(c, signOf); }
+void compute(const SignView<Call> &c) { eachX(c, signOf); }
+void compute(const FloorView<Call> &c) {
+  eachX(c, [](double x) { return std::floor(x); });
+}
+void compute(const CeilView<Call> &c) {
+  eachX(c, [](double x) { return std::ceil(x); });
+}
+void compute(const RoundView<Call> &c) {
+  eachX(c, [](double x) {
+    double below = std::floor(x), part = x - below;
+    if (part != 0.5)
+      return part < 0.5 || std::isinf(x) ? below : below + 1;
+    return std::fmod(below, 2) == 0 ? below : below + 1;
+  });
+}
+
+void compute(const ClampView<Call> &c) {
+  double low = c.attrs().min, high = c.attrs().max;
+  eachX(c, [&](double x) { return x < low ? low : x > high ? high : x; });
+}
+void compute(const ClampBwdView<Call> &c) {
+  double low = c.attrs().min, high = c.attrs().max;
+  fill(c.dx(), [&](size_t i) {
+    double x = c.x()[i];
+    return x < low || x > high || std::isnan(x) ? 0 : c.dy()[i];
+  });
+}
+void compute(const AddScalarView<Call> &c) {
+  eachX(c, [&](double x) { return x + c.attrs().value; });
+}
+
+/// c[i] = f(a[i], b[i])
+template <typename View, typename F> static void eachPair(const View &c, F f) {
+  fill(c.c(), [&](size_t i) { return f(c.a()[i], c.b()[i]); });
+}
+
+void compute(const DivView<Call> &c) {
+  eachPair(c, [](double a, double b) { return a / b; });
+}
+void compute(const MaximumView<Call> &c) {
+  eachPair(c, [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? std::nan("") : std::fmax(a, b);
+  });
+}
+void compute(const MinimumView<Call> &c) {
+  eachPair(c, [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? std::nan("") : std::fmin(a, b);
+  });
+}
+void compute(const MaximumBwdView<Call> &c) {
+  fill(c.da(), [&](size_t i) {
+    double a = c.a()[i], b = c.b()[i];
+    return c.dy()[i] * (a > b ? 1 : a == b ? 0.5 : 0);
+  });
+}
+void compute(const PowView<Call> &c) {
+  eachPair(c, [](double a, double b) { return std::pow(a, b); });
+}
+void compute(const PowBaseBwdView<Call> &c) {
+  fill(c.da(), [&](size_t i) {
+    double a = c.a()[i], b = c.b()[i];
+    return b == 0 ? 0 : c.dy()[i] * b * std::pow(a, b - 1);
+  });
+}
+void compute(const PowExponentBwdView<Call> &c) {
+  fill(c.db(), [&](size_t i) {
+    double a = c.a()[i], b = c.b()[i];
+    return a == 0 && b >= 0 ? 0 : c.dy()[i] * std::pow(a, b) * std::log(a);
+  });
+}
+
+} // namespace aicf::reference

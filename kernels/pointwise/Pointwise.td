@@ -1,0 +1,136 @@
+//===- Pointwise.td - classes of pointwise records -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A pointwise primitive has one result, each element of which is a scalar
+// definition of the operands' elements at the same place. The functors of both
+// devices, the bridge to linalg and the kernels come from the record.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_POINTWISE_POINTWISE_TD
+#define AICF_KERNELS_POINTWISE_POINTWISE_TD
+
+include "aicf/Dialect/AICF/AICFBase.td"
+include "lib/Ops/KernelFamily.td"
+
+/// Variants of the kernels of a pointwise primitive, for each device.
+class PointwiseTypes<list<Variant> onCpu, list<Variant> onCuda> {
+  list<Variant> cpu = onCpu;
+  list<Variant> cuda = onCuda;
+}
+/// Wide before narrow, without the pairs that `Vectors` has.
+def Lanes : Types<[On<"f32", 4>, On<"f32">, On<"f64">, On<"f16", 8>, On<"f16">,
+                   On<"bf16", 8>, On<"bf16">]>;
+def Integers : Types<[On<"i32">, On<"i64">]>;
+def IntegerLanes : Types<[On<"i32", 4>, On<"i32">, On<"i64">]>;
+
+def Floats : PointwiseTypes<EveryFloat.each, Lanes.each>;
+def Numbers : PointwiseTypes<EveryFloat.each # Integers.each,
+                             Lanes.each # IntegerLanes.each>;
+/// As the first primitives have them.
+def FloatsInPairs : PointwiseTypes<EveryFloat.each, Vectors.each>;
+def NumbersInPairs : PointwiseTypes<EveryFloat.each # Integers.each,
+                                    Vectors.each # IntegerLanes.each>;
+/// Numbers to i1.
+defvar NumbersToBoolOnCpu = !foreach(v, EveryFloat.each # Integers.each,
+                                     From<v.input, "i1">);
+defvar NumbersToBoolOnCuda = !foreach(v, Lanes.each # IntegerLanes.each,
+                                      From<v.input, "i1", v.width>);
+def NumbersToBool : PointwiseTypes<NumbersToBoolOnCpu, NumbersToBoolOnCuda>;
+def Bools : PointwiseTypes<[On<"i1">], [On<"i1", 16>, On<"i1">]>;
+def AnyToBool : PointwiseTypes<NumbersToBoolOnCpu # Bools.cpu,
+                               NumbersToBoolOnCuda # Bools.cuda>;
+/// i1 chooses among any.
+def BoolToAny : PointwiseTypes<
+    !foreach(v, EveryFloat.each # Integers.each, From<"i1", v.input>)
+      # Bools.cpu,
+    !foreach(v, Lanes.each # IntegerLanes.each, From<"i1", v.input, v.width>)
+      # Bools.cuda>;
+
+/// The general form. `unit` is the folder whose code makes the kernels.
+class PointwiseRecord<string mnemonic, int number, string schema, string unitOf,
+                      PointwiseTypes typesOf, list<Operand> operands,
+                      Result result, list<Tie> tied, dag definition>
+    : Primitive<mnemonic, number, schema> {
+  string unit = unitOf;
+  PointwiseTypes types = typesOf;
+  let operandList = operands;
+  let resultList = [result];
+  let ties = tied;
+  let scalar = definition;
+  let constraints = []<string>;
+}
+
+/// Operands of one type, one result of that type. It reads all operands before
+/// it writes, so that the result may take the storage of any of them.
+class PointwisePrimitive<string mnemonic, int number, string schema,
+                         list<string> operands, string result, dag definition,
+                         string unit = "pointwise",
+                         PointwiseTypes types = FloatsInPairs,
+                         ElementTypes elements = FloatElement>
+    : PointwiseRecord<mnemonic, number, schema, unit, types,
+        [In<operands[0], elements>]
+          # !foreach(o, !tail(operands), Same<o, operands[0], elements>),
+        Like<result, operands[0]>, !foreach(o, operands, Tie<result, o>),
+        definition>;
+
+/// A function of x that has a derivative.
+class PointwiseFunction<string mnemonic, int number, string unit, dag definition,
+                        string schema = "">
+    : PointwisePrimitive<mnemonic, number, schema, ["x"], "y", definition, unit,
+                         Floats> {
+  let phase = ForwardPhase;
+}
+/// <mnemonic>_bwd of dy and what it reads of the forward pass, which is x or y.
+/// Fields and rules are the function's.
+class PointwiseDerivative<PointwiseRecord function, int number, string saved,
+                          dag definition, string schema = "">
+    : PointwiseRecord<function.kindName # "_bwd", number, schema, function.unit,
+                      Floats, [In<"dy">, Same<saved, "dy">], Like<"dx", "dy">,
+                      [Tie<"dx", "dy">, Tie<"dx", saved>], definition> {
+  let text = "\n    " # saved # " is that of `" # function.kindName # "`.\n";
+  let fields = function.fields;
+  let constraints = function.constraints;
+  let phase = BackwardPhase;
+  let precision = function.precision;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+/// Their ops, named AICF_<Name>.
+multiclass PointwiseOps<Primitive function, Primitive bwd> {
+  defvar name = !substr(NAME, 5);
+  defvar saved = !if(!eq(bwd.operandList[1].name, "x"), "getX()", "getY()");
+  def Op : AICF_OpOf<function> {
+    let gradient = "g.add(getX(), backwardOf<" # name
+        # "BwdOp>(b, *this, {g.cotangent(getY()), g.saved(" # saved # ")}));";
+  }
+  def BwdOp : AICF_OpOf<bwd>;
+}
+
+/// A family's kernels on both devices, from the template.
+multiclass PointwiseKernels<string unit> {
+  def Cpu : KernelFamily<unit, CPU> {
+    let everyPointwise = 1;
+    let kernel = "pointwise<functor::$Kind, $E>";
+  }
+  def Cuda : KernelFamily<unit, CUDA> {
+    let everyPointwise = 1;
+    let kernel = "pointwise<functor::$Kind, $E, $V>";
+  }
+  def StridedCpu : KernelFamily<unit, CPU> {
+    let everyPointwise = 1;
+    let stridesEverywhere = 1;
+    let variantName = "strided";
+    let preference = 2;
+    let kernel = "pointwiseStrided<functor::$Kind, $E>";
+  }
+  def StridedCuda : KernelFamily<unit, CUDA> {
+    let everyPointwise = 1;
+    let stridesEverywhere = 1;
+    let variantName = "strided";
+    let preference = 2;
+    let kernel = "pointwiseStrided<functor::$Kind, $E>";
+  }
+}
+
+#endif // AICF_KERNELS_POINTWISE_POINTWISE_TD

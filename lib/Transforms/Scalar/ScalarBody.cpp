@@ -1,0 +1,187 @@
+//===- ScalarBody.cpp - bodies of scalar ops as aicf ops ------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Scalar/ScalarBody.h"
+#include "lib/Transforms/Scalar/Unifier.h"
+
+#include "aicf/Dialect/AICF/AICF.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Support/DebugStringHelper.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace aicf::step;
+
+namespace aicf::scalars {
+
+Value ScalarBody::translate(Value scalar) {
+  if (Value found = made.lookup(scalar))
+    return found;
+  Value tensor = compute(scalar);
+  if (tensor)
+    made[scalar] = tensor;
+  return tensor;
+}
+
+Value ScalarBody::filled(double number, Type element, Location loc) {
+  Attribute attr;
+  if (isa<FloatType>(element))
+    attr = builder.getFloatAttr(element, number);
+  else
+    attr = builder.getIntegerAttr(element, int64_t(number));
+  Value one = ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(RankedTensorType::get({}, element), attr));
+  if (shape.empty())
+    return one;
+  return BroadcastOp::create(builder, loc, one,
+                             builder.getDenseI64ArrayAttr(shape));
+}
+
+Value ScalarBody::compute(Value scalar) {
+  if (std::optional<double> number = numberOf(scalar))
+    return filled(*number, scalar.getType(), scalar.getLoc());
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    if (argument.getOwner() != &body)
+      return fail("a scalar from outside");
+    return operand(argument);
+  }
+  Operation *producer = scalar.getDefiningOp();
+  if (producer->getBlock() != &body)
+    return fail("a scalar from outside");
+  if (Value tensor = byDefinition(scalar))
+    return tensor;
+  return byHand(producer);
+}
+
+Value ScalarBody::sum(Location loc, Value a, Value b) {
+  return AddOp::create(builder, loc, a, b);
+}
+
+Value ScalarBody::byDefinition(Value scalar, bool takesNumbers) {
+  if (!isAbiTensor(RankedTensorType::get({1}, scalar.getType())))
+    return {};
+  auto &ofType = definitions[scalar.getType()];
+  if (!ofType)
+    ofType = std::make_unique<Definitions>(scalar.getType());
+  Location loc = scalar.getLoc();
+  for (const Definition &definition : ofType->get()) {
+    Unifier unifier(definition, takesNumbers);
+    if (!unifier.run(scalar))
+      continue;
+    SmallVector<Value> operands;
+    for (Value leaf : definition.leaves) {
+      Value is = unifier.leaves.lookup(leaf);
+      operands.push_back(is ? translate(is) : Value());
+    }
+    if (llvm::is_contained(operands, Value()))
+      return {};
+    if (isa<arith::AddFOp>(scalar.getDefiningOp()) && definition.size == 1 &&
+        definition.fields.empty())
+      return sum(loc, operands[0], operands[1]);
+    SmallVector<double> numbers;
+    for (std::optional<double> number : unifier.numbers)
+      numbers.push_back(number.value_or(0));
+    if (Value made = definition.build(builder, loc, operands, numbers))
+      return made;
+  }
+  return {};
+}
+
+/// Casts.
+Value ScalarBody::converted(Operation *producer) {
+  auto narrow = dyn_cast<arith::TruncFOp>(producer);
+  if (narrow &&
+      narrow.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+          arith::RoundingMode::to_nearest_even)
+    return fail("another rounding than to nearest even", producer);
+  Type from = producer->getOperand(0).getType(),
+       to = producer->getResult(0).getType();
+  if (!isAbiTensor(RankedTensorType::get({1}, to)))
+    return fail("a type that aicf does not have", producer);
+  // i1 is 0 or 1 in aicf: as a signed number true would be -1.
+  bool isUnsigned = isa<arith::UIToFPOp, arith::ExtUIOp>(producer);
+  if (isUnsigned != from.isInteger(1) &&
+      isa<arith::UIToFPOp, arith::ExtUIOp, arith::SIToFPOp, arith::ExtSIOp>(
+          producer))
+    return fail("'" + producer->getName().getStringRef() + "' of " +
+                    debugString(from),
+                producer);
+  if (to.isInteger(1))
+    return fail("'" + producer->getName().getStringRef() + "' to i1", producer);
+  Value x = translate(producer->getOperand(0));
+  return x ? CastOp::create(builder, producer->getLoc(), x, TypeAttr::get(to))
+                 .getY()
+           : Value();
+}
+
+/// Arithmetic with a finite number that no definition has.
+Value ScalarBody::withNumber(Operation *producer) {
+  Location loc = producer->getLoc();
+  Value left = producer->getOperand(0), right = producer->getOperand(1);
+  std::optional<double> a = numberOf(left), b = numberOf(right);
+  if (!std::isfinite(a.value_or(0)) || !std::isfinite(b.value_or(0)))
+    return {};
+  auto scaled = [&](Value x, double factor) -> Value {
+    return x ? ScaleOp::create(builder, loc, x, APFloat(factor)).getY()
+             : Value();
+  };
+  auto clamped = [&](double min, double max) -> Value {
+    Value x = translate(b ? left : right);
+    return x ? ClampOp::create(builder, loc, x, APFloat(min), APFloat(max))
+                   .getY()
+             : Value();
+  };
+  if (isa<arith::MulFOp, arith::MulIOp>(producer))
+    return scaled(translate(b ? left : right), b ? *b : *a);
+  if (isa<arith::MaximumFOp, arith::MaxSIOp>(producer))
+    return clamped(b ? *b : *a, INFINITY);
+  if (isa<arith::MinimumFOp, arith::MinSIOp>(producer))
+    return clamped(-INFINITY, b ? *b : *a);
+  if (isa<arith::DivFOp>(producer) && b && *b != 0)
+    return scaled(translate(left), 1 / *b);
+  if (isa<arith::SubFOp, arith::SubIOp>(producer)) {
+    Value x = b ? translate(left) : scaled(translate(right), -1);
+    double number = b ? -*b : *a;
+    return x ? AddScalarOp::create(builder, loc, x, APFloat(number)).getY()
+             : Value();
+  }
+  if (isa<arith::DivFOp>(producer) && a) {
+    Value y = translate(right);
+    return y ? scaled(ReciprocalOp::create(builder, loc, y), *a) : Value();
+  }
+  return {};
+}
+
+Value ScalarBody::byHand(Operation *producer) {
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
+          arith::FPToSIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
+          producer))
+    return converted(producer);
+  bool isBinary = producer->getNumOperands() == 2;
+  if (isBinary && (numberOf(producer->getOperand(0)) ||
+                   numberOf(producer->getOperand(1))))
+    if (Value tensor = withNumber(producer))
+      return tensor;
+  if (auto fma = dyn_cast<math::FmaOp>(producer)) { // rounds twice here
+    Value a = translate(fma.getA()), b = translate(fma.getB()),
+          c = translate(fma.getC());
+    if (!a || !b || !c)
+      return {};
+    return sum(fma.getLoc(), MulOp::create(builder, fma.getLoc(), a, b), c);
+  }
+  if (Value tensor = byDefinition(producer->getResult(0), true))
+    return tensor;
+  return fail("no word for '" + producer->getName().getStringRef() + "'",
+              producer);
+}
+
+} // namespace aicf::scalars

@@ -1,0 +1,362 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Activations, tables and normalisation as modules of aicf.nn. Names, arguments and
+entries of a state_dict are PyTorch's; `axis` is its dim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functional as F, ops
+from ._dtypes import DType, check_shape
+from ._tensor import Tensor
+from ._tracing import as_tensor, trace_error
+from .nn import Buffer, Module, Parameter
+
+__all__ = ["ELU", "BatchNorm1d", "Embedding", "GLU", "GroupNorm", "Hardsigmoid",
+           "Hardswish", "Hardtanh", "LayerNorm", "LeakyReLU", "LogSigmoid", "LogSoftmax",
+           "Mish", "PReLU", "RMSNorm", "ReLU6", "SELU", "Softmax", "Softplus"]
+
+
+# Activations
+
+class ELU(Module):
+    """x where x > 0, else alpha · (exp(x) - 1) (Clevert et al. 2015)."""
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self.alpha = float(alpha)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.elu(x, self.alpha)
+
+    def extra_repr(self) -> str:
+        return "alpha=%g" % self.alpha
+
+
+class SELU(Module):
+    """A scaled ELU that keeps mean and variance (Klambauer et al. 2017)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.selu(x)
+
+
+class LeakyReLU(Module):
+    """x where x > 0, else negative_slope · x (Maas et al. 2013)."""
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        self.negative_slope = float(negative_slope)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.leaky_relu(x, self.negative_slope)
+
+    def extra_repr(self) -> str:
+        return "negative_slope=%g" % self.negative_slope
+
+
+class PReLU(Module):
+    """x where x > 0, else weight · x; the weight is trained (He et al. 2015).
+
+    Args:
+        num_parameters: 1, or one for each channel, which is dimension 1.
+        init: what the weight starts with.
+    """
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25,
+                 dtype: DType = "f32") -> None:
+        self.weight = Parameter((num_parameters,), dtype, init=float(init))
+
+    def forward(self, x: Any) -> Tensor:
+        return F.prelu(x, self.weight)
+
+    def extra_repr(self) -> str:
+        return "%d" % self.weight.shape[0]
+
+
+class Hardtanh(Module):
+    """x, but not below min_val and not above max_val."""
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
+        if not min_val < max_val:
+            raise ValueError("min_val is %r, expected less than max_val, %r"
+                             % (min_val, max_val))
+        self.min_val, self.max_val = float(min_val), float(max_val)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.hardtanh(x, self.min_val, self.max_val)
+
+    def extra_repr(self) -> str:
+        return "%g, %g" % (self.min_val, self.max_val)
+
+
+class ReLU6(Module):
+    """min(max(x, 0), 6)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return F.relu6(x)
+
+
+class Hardswish(Module):
+    """x · min(max(x + 3, 0), 6) / 6 (Howard et al. 2019)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.hardswish(x)
+
+
+class Hardsigmoid(Module):
+    """min(max(x + 3, 0), 6) / 6."""
+
+    def forward(self, x: Any) -> Tensor:
+        return F.hardsigmoid(x)
+
+
+class Softplus(Module):
+    """log(1 + exp(beta · x)) / beta, x itself where beta · x > threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        self.beta, self.threshold = float(beta), float(threshold)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.softplus(x, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return "beta=%g, threshold=%g" % (self.beta, self.threshold)
+
+
+class Mish(Module):
+    """x · tanh(softplus(x)) (Misra 2019)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.mish(x)
+
+
+class LogSigmoid(Module):
+    """log(sigmoid(x))."""
+
+    def forward(self, x: Any) -> Tensor:
+        return ops.log_sigmoid(x)
+
+
+class _AlongAxis(Module):
+    def __init__(self, axis: int = -1) -> None:
+        self.axis = axis
+
+    def extra_repr(self) -> str:
+        return "axis=%d" % self.axis
+
+
+class Softmax(_AlongAxis):
+    """exp(x) / sum(exp(x)) along a dimension."""
+
+    def forward(self, x: Any) -> Tensor:
+        return F.softmax(x, self.axis)
+
+
+class LogSoftmax(_AlongAxis):
+    """x - log(sum(exp(x))) along a dimension."""
+
+    def forward(self, x: Any) -> Tensor:
+        return F.log_softmax(x, self.axis)
+
+
+class GLU(_AlongAxis):
+    """a · sigmoid(b), a and b the halves of x along a dimension (Dauphin et al.
+    2016)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return F.glu(x, self.axis)
+
+
+# Tables
+
+class Embedding(Module):
+    """A row of a trained table for each index.
+
+    Args:
+        num_embeddings, embedding_dim: weight is [num_embeddings, embedding_dim], of the
+            normal distribution.
+        padding_idx: a row of zeros that is not trained; negative from the end. The
+            other rows are those of numpy.random.default_rng(0) then, whatever the
+            program's seed is.
+        dtype: a float type.
+    Shape: indices of i32 or i64 and any shape to that with embedding_dim behind it. An
+        index that is out of range gives NaN.
+    """
+
+    def __init__(self, num_embeddings: int, embedding_dim: int,
+                 padding_idx: int | None = None, dtype: DType = "f32") -> None:
+        init: Any = "normal"
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise ValueError("padding_idx is %r, expected a row of %d"
+                                 % (padding_idx, num_embeddings))
+            padding_idx %= num_embeddings
+            import numpy as np
+            init = np.random.default_rng(0).standard_normal(
+                (num_embeddings, embedding_dim), "f4")
+            init[padding_idx] = 0
+        self.padding_idx = padding_idx
+        self.weight = Parameter((num_embeddings, embedding_dim), dtype, init=init)
+
+    def forward(self, index: Any) -> Tensor:
+        return F.embedding(index, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        padding = "" if self.padding_idx is None else \
+            ", padding_idx=%d" % self.padding_idx
+        return "%d, %d%s" % (*self.weight.shape, padding)
+
+
+# Normalisation. Weights and biases are not decayed.
+
+def _scale(shape: Any, dtype: DType, exists: bool) -> Parameter | None:
+    return Parameter(shape, dtype, init="ones", weight_decay=0.0) if exists else None
+
+
+def _shift(shape: Any, dtype: DType, exists: bool) -> Parameter | None:
+    return Parameter(shape, dtype, weight_decay=0.0) if exists else None
+
+
+class LayerNorm(Module):
+    """(x - mean) / sqrt(var + eps) · weight + bias over the last dimensions (Ba,
+    Kiros, Hinton 2016). Not decayed: weight and bias have weight_decay 0.
+
+    Args:
+        normalized_shape: the last dimension, or several.
+        eps: added to the variance.
+        elementwise_affine: whether there are weight and bias, of that shape.
+        bias: whether there is a bias beside the weight.
+        dtype: a float type.
+    Shape: [..., *normalized_shape] to the same.
+    """
+
+    def __init__(self, normalized_shape: Any, eps: float = 1e-5,
+                 elementwise_affine: bool = True, bias: bool = True,
+                 dtype: DType = "f32") -> None:
+        self.normalized_shape = check_shape(normalized_shape)
+        self.eps = float(eps)
+        self.weight = _scale(self.normalized_shape, dtype, elementwise_affine)
+        self.bias = _shift(self.normalized_shape, dtype, elementwise_affine and bias)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return "%s, eps=%g" % ("x".join(map(str, self.normalized_shape)), self.eps)
+
+
+class RMSNorm(Module):
+    """x / sqrt(mean(x²) + eps) · weight over the last dimensions (Zhang, Sennrich
+    2019).
+
+    Args:
+        normalized_shape: the last dimension, or several.
+        eps: added to the mean; None: 2^-23, 2^-52 for f64.
+        elementwise_affine: whether there is a weight, of that shape.
+        dtype: a float type.
+    """
+
+    def __init__(self, normalized_shape: Any, eps: float | None = None,
+                 elementwise_affine: bool = True, dtype: DType = "f32") -> None:
+        self.normalized_shape = check_shape(normalized_shape)
+        self.eps = eps
+        self.weight = _scale(self.normalized_shape, dtype, elementwise_affine)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return "%s, eps=%s" % ("x".join(map(str, self.normalized_shape)), self.eps)
+
+
+class GroupNorm(Module):
+    """Each row's groups of channels normalised (Wu, He 2018).
+
+    Args:
+        num_groups: divides num_channels.
+        num_channels: dimension 1.
+        affine: whether there are weight and bias, [num_channels].
+        dtype: a float type.
+    """
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5,
+                 affine: bool = True, dtype: DType = "f32") -> None:
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError("num_groups is %r, which does not divide the %r channels"
+                             % (num_groups, num_channels))
+        self.num_groups, self.num_channels = num_groups, num_channels
+        self.eps = float(eps)
+        self.weight = _scale((num_channels,), dtype, affine)
+        self.bias = _shift((num_channels,), dtype, affine)
+
+    def forward(self, x: Any) -> Tensor:
+        tensor = as_tensor(x)
+        if len(tensor.shape) < 2 or tensor.shape[1] != self.num_channels:
+            trace_error("GroupNorm of %s: expected %d channels in dimension 1"
+                        % (tensor, self.num_channels))
+        return F.group_norm(tensor, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return "%d, %d, eps=%g" % (self.num_groups, self.num_channels, self.eps)
+
+
+class BatchNorm1d(Module):
+    """Each channel normalised over the batch (Ioffe, Szegedy 2015).
+
+    In a training step by the mean and variance of the batch, which also move the
+    running ones: running = (1 - momentum) · running + momentum · batch's, the variance
+    without bias. Elsewhere, and in step.predict, by the running ones.
+
+    Args:
+        num_features: channels, which are dimension 1.
+        eps: added to the variance.
+        momentum: of the running statistics, in (0, 1].
+        affine: whether there are weight and bias, [num_features].
+        track_running_stats: False: the batch's statistics everywhere.
+        dtype: a float type, f32 for statistics of 16 bits.
+    Shape: [rows, channels] or [rows, channels, ...] to the same; two rows or more of
+        each channel in a training step.
+    """
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
+                 affine: bool = True, track_running_stats: bool = True,
+                 dtype: DType = "f32") -> None:
+        if not isinstance(momentum, (int, float)) or not 0 < momentum <= 1:
+            raise ValueError("momentum is %r, expected a number in (0, 1]"
+                             % (momentum,))
+        self.num_features = num_features
+        self.eps, self.momentum = float(eps), float(momentum)
+        self.weight = _scale((num_features,), dtype, affine)
+        self.bias = _shift((num_features,), dtype, affine)
+        self.running_mean: Buffer | None = None
+        if track_running_stats:
+            self.running_mean = Buffer((num_features,), dtype)
+            self.running_var = Buffer((num_features,), dtype, init="ones")
+            self.num_batches_tracked = Buffer((), "i64")
+
+    def forward(self, x: Any) -> Tensor:
+        tensor = as_tensor(x)
+        if len(tensor.shape) < 2 or tensor.shape[1] != self.num_features:
+            trace_error("BatchNorm1d of %s: expected %d channels in dimension 1"
+                        % (tensor, self.num_features))
+        if self.running_mean is not None and not self.training:
+            return F.batch_norm(tensor, self.running_mean, self.running_var,
+                                self.weight, self.bias, self.eps)
+        wide = tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
+        axes = tuple(i for i in range(len(tensor.shape)) if i != 1)
+        count = tensor.size // self.num_features
+        if count < 2:
+            trace_error("BatchNorm1d of %s in a training step: a channel has one "
+                        "number, expected two or more" % tensor)
+        mean, variance = wide.mean(axes), F.var(wide, axes, correction=0)
+        if self.running_mean is not None:
+            self._track(self.running_mean, mean)
+            self._track(self.running_var, variance * (count / (count - 1)))
+            self.num_batches_tracked.update(self.num_batches_tracked + 1)
+        return F.batch_norm(tensor, mean, variance, self.weight, self.bias, self.eps)
+
+    def _track(self, running: Buffer, batch: Tensor) -> None:
+        new = ops.stop_gradient(batch).astype(running.dtype)
+        running.update(running * (1 - self.momentum) + new * self.momentum)
+
+    def extra_repr(self) -> str:
+        return "%d, eps=%g, momentum=%g" % (self.num_features, self.eps, self.momentum)

@@ -1,0 +1,20 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""aicf.ops.map: a function of elements, traced once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._pointwise import broadcast_together
+from ._tracing import current_trace
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
+
+
+def map_elements(function: Callable[..., Any], operands: Sequence[Any]) -> Tensor:
+    """`function` for each element of the operands, which broadcast."""
+    trace = current_trace("aicf.ops.map")
+    return trace.map(function, broadcast_together("aicf.ops.map", operands))

@@ -1,0 +1,320 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arithmetic, comparisons and choices of traced tensors, arrays and numbers.
+
+Operands broadcast by NumPy's rule. Where two have different kinds of elements, i1
+becomes the other's type and an integer the other's float type; within a kind nothing
+is converted. A number takes the tensor's type and is a field of the op; a number with
+a fraction beside integers makes them f32. All raise TraceError.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import ops
+from ._constants import constant_beside, is_array
+from ._tracing import as_tensor, trace_error
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
+
+FLOATS = ("f16", "bf16", "f32", "f64")
+INTEGERS = ("i32", "i64")
+
+
+def is_number(value: Any) -> bool:
+    """A number of Python's or a scalar of NumPy's."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_integral(value: Any) -> bool:
+    return isinstance(value, numbers.Integral)
+
+
+def finite(value: Any) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        trace_error("%r in a traced expression: expected a finite number" % (value,))
+    return number
+
+
+def _not_nan(value: Any) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.copysign(math.inf, value)
+    if math.isnan(number):
+        trace_error("nan in a traced expression: expected a number or an infinity")
+    return number
+
+
+def beside_number(tensor: Tensor, number: Any) -> Tensor:
+    """The tensor as it computes with a number: f32 for integers beside a fraction,
+    i64 or f32 for i1."""
+    if tensor.dtype in FLOATS:
+        return tensor
+    if not _is_integral(number) and not math.isinf(number):
+        return tensor.astype("f32")
+    return tensor if tensor.dtype in INTEGERS else tensor.astype("i64")
+
+
+# Broadcasting
+
+def broadcast(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """`tensor` repeated to `shape`, by NumPy's rule. Raises TraceError."""
+    own = tensor.shape
+    missing = len(shape) - len(own)
+    if missing < 0 or any(d not in (1, to) for d, to in zip(own, shape[missing:])):
+        trace_error("%s does not broadcast to %s" % (tensor, shape))
+    return tensor if own == tuple(shape) else ops.broadcast(tensor, shape=shape)
+
+
+def _common_shape(tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    rank = max(len(t.shape) for t in tensors)
+    common = [1] * rank
+    for tensor in tensors:
+        for i, size in enumerate(tensor.shape, rank - len(tensor.shape)):
+            if size != 1 and common[i] not in (1, size):
+                trace_error("%s do not broadcast" % " and ".join(map(str, tensors)))
+            common[i] = max(common[i], size)
+    return tuple(common)
+
+
+def broadcast_all(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """All in the shape that they have in common."""
+    shape = _common_shape(tensors)
+    return [broadcast(tensor, shape) for tensor in tensors]
+
+
+def broadcast_together(what: str, operands: Sequence[Any]) -> list[Tensor]:
+    """Operands of a function of elements, one at least of which is a tensor; a number
+    becomes a constant of the first tensor's type."""
+    first = next((as_tensor(v) for v in operands
+                  if not is_number(v) and not is_array(v)), None)
+    if first is None:
+        trace_error("%s has no tensor among its operands" % what)
+    import numpy as np
+    tensors = [constant_beside(np.asarray(v), first.dtype)
+               if is_number(v) or is_array(v) else as_tensor(v) for v in operands]
+    return broadcast_all(tensors)
+
+
+def pair(left: Any, right: Any) -> tuple[Tensor, Tensor]:
+    """Two operands; an array gets the element type of the tensor beside it."""
+    if is_array(left):
+        right = as_tensor(right)
+        return constant_beside(left, right.dtype), right
+    left = as_tensor(left)
+    return left, constant_beside(right, left.dtype) if is_array(right) \
+        else as_tensor(right)
+
+
+def _promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Of one element type."""
+    def kind(tensor: Tensor) -> int:
+        return 0 if tensor.dtype == "i1" else 1 if tensor.dtype in INTEGERS else 2
+
+    if kind(a) < kind(b):
+        a = a.astype(b.dtype)
+    elif kind(b) < kind(a):
+        b = b.astype(a.dtype)
+    if a.dtype != b.dtype:
+        trace_error("%s and %s have different element types: astype() converts"
+                    % (a, b))
+    return a, b
+
+
+def binary(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
+    """left op right, of tensors or arrays."""
+    a, b = broadcast_all(_promoted(*pair(left, right)))
+    return op(a, b)
+
+
+# Arithmetic
+
+def add(left: Any, right: Any) -> Tensor:
+    for number, other in ((right, left), (left, right)):
+        if is_number(number):
+            tensor = beside_number(as_tensor(other), number)
+            return ops.add_scalar(tensor, value=finite(number))
+    return binary(ops.add, left, right)
+
+
+def subtract(left: Any, right: Any) -> Tensor:
+    if is_number(right):
+        return add(left, -right)
+    if is_number(left):
+        return add(negative(beside_number(as_tensor(right), left)), left)
+    return binary(ops.sub, left, right)
+
+
+def multiply(left: Any, right: Any) -> Tensor:
+    for number, other in ((left, right), (right, left)):
+        if is_number(number):
+            tensor = beside_number(as_tensor(other), number)
+            return ops.scale(tensor, factor=finite(number))
+    return binary(ops.mul, left, right)
+
+
+def _as_float(tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype in FLOATS else tensor.astype("f32")
+
+
+def divide(left: Any, right: Any) -> Tensor:
+    """The quotient; of integers in f32."""
+    if is_number(right):
+        if right == 0:
+            trace_error("division by zero")
+        return ops.scale(_as_float(as_tensor(left)), factor=finite(1.0 / right))
+    if is_number(left):
+        inverse = ops.reciprocal(_as_float(as_tensor(right)))
+        return inverse if left == 1 else multiply(left, inverse)
+    a, b = pair(left, right)
+    return binary(ops.div, _as_float(a), _as_float(b))
+
+
+def negative(tensor: Tensor) -> Tensor:
+    return ops.neg(tensor)
+
+
+def power(base: Any, exponent: Any) -> Tensor:
+    """base ** exponent, of floats; integers to a power of 1 or more, too."""
+    if not is_number(exponent):
+        if is_number(base):
+            tensor = as_tensor(exponent)
+            base = ops.fill_like(_as_float(tensor), value=finite(base))
+        a, b = pair(base, exponent)
+        return binary(ops.pow, _as_float(a), _as_float(b))
+    tensor = as_tensor(base)
+    if _is_integral(exponent) and 1 <= exponent <= 4:  # products are exact and fast
+        if exponent in (2, 4) and tensor.dtype in FLOATS:
+            half = ops.square(tensor)
+            return half if exponent == 2 else ops.square(half)
+        return tensor if exponent == 1 else power(tensor, exponent - 1) * tensor
+    tensor = _as_float(tensor)
+    special = {-1: ops.reciprocal, 0.5: ops.sqrt, -0.5: ops.rsqrt}.get(exponent)
+    return special(tensor) if special else \
+        ops.pow_scalar(tensor, exponent=finite(exponent))
+
+
+def maximum(left: Any, right: Any) -> Tensor:
+    """The larger of two, NaN where either is; of equal ones each gets half of the
+    gradient, beside a number all of it (aicf.ops.clamp)."""
+    for number, other in ((left, right), (right, left)):
+        if is_number(number):
+            return clamp(as_tensor(other), number, None)
+    return binary(ops.maximum, left, right)
+
+
+def minimum(left: Any, right: Any) -> Tensor:
+    """The smaller of two, as maximum()."""
+    for number, other in ((left, right), (right, left)):
+        if is_number(number):
+            return clamp(as_tensor(other), None, number)
+    return binary(ops.minimum, left, right)
+
+
+def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
+    """`tensor`, not below `low` and not above `high`, which are numbers, tensors,
+    arrays or None."""
+    if low is None and high is None:
+        trace_error("clamp: expected min, max or both")
+    if all(bound is None or is_number(bound) for bound in (low, high)):
+        for bound in (low, high):
+            tensor = tensor if bound is None else beside_number(tensor, bound)
+        return ops.clamp(tensor,
+                         min=-math.inf if low is None else _not_nan(low),
+                         max=math.inf if high is None else _not_nan(high))
+    result = tensor if low is None else maximum(tensor, low)
+    return result if high is None else minimum(result, high)
+
+
+# Comparisons
+
+#: By operator: of two tensors (exchanged if True), of a tensor and a number.
+_COMPARISONS: dict[str, tuple[Callable[..., Any], bool, Callable[..., Any]]] = {
+    "==": (ops.equal, False, ops.equal_scalar),
+    "!=": (ops.not_equal, False, ops.not_equal_scalar),
+    "<": (ops.less, False, ops.less_scalar),
+    "<=": (ops.less_equal, False, ops.less_equal_scalar),
+    ">": (ops.less, True, ops.greater_scalar),
+    ">=": (ops.less_equal, True, ops.greater_equal_scalar),
+}
+
+
+def compare(left: Any, operator: str, right: Any) -> Tensor:
+    """left operator right, of i1."""
+    of_tensors, exchanges, of_number = _COMPARISONS[operator]
+    tensor = as_tensor(left)
+    if isinstance(right, bool) and tensor.dtype == "i1" and operator in ("==", "!="):
+        return tensor if right == (operator == "==") else ops.logical_not(tensor)
+    if is_number(right):
+        result: Tensor = of_number(beside_number(tensor, right),
+                                   value=_not_nan(right))
+        return result
+    if right is None:
+        trace_error("%s %s None: a traced tensor is never None; `is None` asks that"
+                    % (tensor, operator))
+    a, b = _promoted(*pair(tensor, right))
+    if a.dtype == "i1" and operator not in ("==", "!="):
+        trace_error("%s %s %s: i1 has no order" % (a, operator, b))
+    a, b = broadcast_all((b, a) if exchanges else (a, b))
+    made: Tensor = of_tensors(a, b)
+    return made
+
+
+def logical(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
+    """Of i1, tensors or arrays."""
+    a, b = pair(left, right)
+    for tensor in (a, b):
+        if tensor.dtype != "i1":
+            trace_error("%s: logic is of i1; a comparison, or astype(\"i1\"), makes it"
+                        % tensor)
+    return binary(op, a, b)
+
+
+# Choices
+
+def _mask(condition: Any) -> Tensor:
+    tensor = as_tensor(condition)
+    if tensor.dtype != "i1":
+        trace_error("%s as a mask: expected i1; a comparison, or astype(\"i1\"), makes "
+                    "it" % tensor)
+    return tensor
+
+
+def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> Tensor:
+    """`tensor` with a number, which may be infinite, where the mask is true (with
+    `inverted`: false)."""
+    kept = beside_number(as_tensor(tensor), value)
+    x, where_true = broadcast_all([kept, _mask(mask)])
+    return ops.masked_fill(x, where_true, value=_not_nan(value), inverted=inverted)
+
+
+def where(condition: Any, a: Any, b: Any) -> Tensor:
+    """Elements of `a` where the condition is true, of `b` elsewhere.
+
+    Args:
+        condition: i1, a traced tensor or a bool array.
+        a, b: tensors, arrays or numbers, which may be infinite; all broadcast.
+    Returns: of the type of a and b, f32 or i64 where both are numbers.
+    Raises:
+        aicf.TraceError: other types, shapes that do not broadcast.
+    """
+    mask = _mask(condition)
+    if is_number(a) and is_number(b):
+        whole = _is_integral(a) and _is_integral(b)
+        zeros = ops.fill_like(mask.astype("i64" if whole else "f32"), value=0.0)
+        a = masked_fill(zeros, mask, a)
+    if is_number(a):
+        return masked_fill(b, mask, a)
+    if is_number(b):
+        return masked_fill(a, mask, b, inverted=True)
+    return ops.where(*broadcast_all([mask, *_promoted(*pair(a, b))]))

@@ -1,0 +1,397 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of traced tensors by the names of torch.nn.functional.
+
+They are made of the ops of the dialect (aicf.ops), and so are their gradients. `axis`
+is PyTorch's dim. All raise aicf.TraceError for operands of a wrong type or shape.
+Losses are in aicf.losses.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from . import _views, ops
+from ._dtypes import DType, check_shape, dtype_name
+from ._hints import missing
+from ._pointwise import FLOATS, INTEGERS, broadcast_all, clamp, where
+from ._tensor import Tensor
+from ._tracing import as_tensor, current_trace, trace_error
+
+__all__ = ["argmax", "batch_norm", "categorical", "cosine_similarity", "cumsum",
+           "dropout", "elu", "embedding", "gelu", "glu", "group_norm", "hardsigmoid",
+           "hardswish", "hardtanh", "layer_norm", "leaky_relu", "log_sigmoid",
+           "log_softmax", "logsumexp", "mish", "norm", "normal", "one_hot", "prelu",
+           "relu", "relu6", "rms_norm", "selu", "sigmoid", "silu", "softmax",
+           "softplus", "std", "take_along_axis", "tanh", "uniform", "var",
+           "where"]
+
+#: The largest finite number of each float type.
+_LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38,
+            "f64": 1.7976931348623157e308}
+
+
+def _float(x: Any, what: str) -> Tensor:
+    tensor = as_tensor(x)
+    if tensor.dtype not in FLOATS:
+        trace_error("%s of %s: expected a float type" % (what, tensor))
+    return tensor
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    """In f32 where it has 16 bits: what is added up over rows."""
+    return tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
+
+
+def _along(tensor: Tensor, axis: int, function: Any) -> Tensor:
+    """A function of the last dimension, along another one."""
+    at = _views.normal_axis(tensor, axis)
+    if at == len(tensor.shape) - 1:
+        result: Tensor = function(tensor)
+        return result
+    turned: Tensor = function(tensor.swapaxes(at, -1))
+    return turned.swapaxes(at, -1)
+
+
+# Activations
+
+relu, tanh, sigmoid, silu = ops.relu, ops.tanh, ops.sigmoid, ops.silu
+selu, hardswish, mish, log_sigmoid = ops.selu, ops.hardswish, ops.mish, ops.log_sigmoid
+
+
+def gelu(x: Any, approximate: str = "none") -> Tensor:
+    """x · Phi(x), exact or by PyTorch's "tanh" approximation."""
+    if approximate not in ("none", "tanh"):
+        trace_error("approximate is %r, expected none or tanh" % (approximate,))
+    return ops.gelu(x, approximate=approximate == "tanh")
+
+
+def elu(x: Any, alpha: float = 1.0) -> Tensor:
+    """x where x > 0, else alpha · (exp(x) - 1)."""
+    return ops.elu(x, alpha=alpha)
+
+
+def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
+    """x where x > 0, else negative_slope · x."""
+    return ops.leaky_relu(x, slope=negative_slope)
+
+
+def prelu(x: Any, weight: Any) -> Tensor:
+    """x where x > 0, else weight · x. `weight` has one number, or one for each
+    channel, which is dimension 1 of x."""
+    tensor, slope = as_tensor(x), as_tensor(weight)
+    if slope.size > 1 and len(tensor.shape) > 2:
+        slope = slope.reshape(slope.size, *[1] * (len(tensor.shape) - 2))
+    return ops.prelu(*broadcast_all([tensor, slope]))
+
+
+def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """x, but not below min_val and not above max_val."""
+    return ops.hardtanh(x, min=min_val, max=max_val)
+
+
+def relu6(x: Any) -> Tensor:
+    """min(max(x, 0), 6)."""
+    return hardtanh(x, 0.0, 6.0)
+
+
+def hardsigmoid(x: Any) -> Tensor:
+    """min(max(x + 3, 0), 6) / 6."""
+    return relu6(as_tensor(x) + 3.0) / 6.0
+
+
+def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta · x)) / beta, x itself where beta · x > threshold."""
+    return ops.softplus(x, beta=beta, threshold=threshold)
+
+
+def glu(x: Any, axis: int = -1) -> Tensor:
+    """a · sigmoid(b), a and b the halves of x along a dimension (Dauphin et al.
+    2016)."""
+    tensor = as_tensor(x)
+    size = tensor.shape[_views.normal_axis(tensor, axis)]
+    if size % 2:
+        trace_error("glu of %s: dimension %d has the odd size %d" % (tensor, axis, size))
+    a, b = tensor.split(size // 2, axis)
+    return a * ops.sigmoid(b)
+
+
+# Rows
+
+def softmax(x: Any, axis: int = -1) -> Tensor:
+    """exp(x) / sum(exp(x)) along a dimension."""
+    return _along(as_tensor(x), axis, ops.softmax)
+
+
+def log_softmax(x: Any, axis: int = -1) -> Tensor:
+    """x - log(sum(exp(x))) along a dimension."""
+    return _along(as_tensor(x), axis, ops.log_softmax)
+
+
+def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None,
+              keepdim: bool = False) -> Tensor:
+    """log(sum(exp(x))) over some dimensions, or over all, without overflow; -inf where
+    all are."""
+    tensor = _wide(_float(x, "logsumexp"))
+    largest = _LARGEST[tensor.dtype]
+    most = ops.stop_gradient(clamp(tensor.max(axis, keepdim=True), -largest, largest))
+    total = (tensor - most).exp().sum(axis, keepdim=True).log() + most
+    if keepdim:
+        return total
+    axes = _views.normal_axes(tensor, axis)
+    return total.reshape([d for i, d in enumerate(tensor.shape) if i not in axes])
+
+
+def var(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
+        keepdim: bool = False) -> Tensor:
+    """The variance over some dimensions, or over all: the sum of squared distances
+    from the mean, divided by their number less `correction`. f32 for 16 bits."""
+    tensor = _wide(_float(x, "var"))
+    count = math.prod(tensor.shape[i] for i in _views.normal_axes(tensor, axis))
+    if count - correction <= 0:
+        trace_error("var of %s: there are %d elements, and the correction is %g"
+                    % (tensor, count, correction))
+    distance = tensor - tensor.mean(axis, keepdim=True)
+    return distance.square().sum(axis, keepdim=keepdim) * (1.0 / (count - correction))
+
+
+def std(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
+        keepdim: bool = False) -> Tensor:
+    """The square root of var()."""
+    return _root(var(x, axis, correction, keepdim))
+
+
+def _root(x: Tensor) -> Tensor:
+    """The square root; its gradient is 0 where x is 0, and not infinite."""
+    is_zero = x == 0
+    return x.masked_fill(is_zero, 1.0).sqrt().masked_fill(is_zero, 0.0)
+
+
+def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
+         keepdim: bool = False) -> Tensor:
+    """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf; its
+    gradient at 0 is 0. f32 for 16 bits."""
+    tensor = _wide(_float(x, "norm"))
+    if p == 1:
+        return tensor.abs().sum(axis, keepdim=keepdim)
+    if p == 2:
+        return _root(tensor.square().sum(axis, keepdim=keepdim))
+    if p == math.inf:
+        return tensor.abs().max(axis, keepdim=keepdim)
+    trace_error("norm: p is %r, expected 1, 2 or inf" % (p,))
+
+
+def cosine_similarity(a: Any, b: Any, axis: int = 1, eps: float = 1e-8) -> Tensor:
+    """The product of a and b along a dimension, divided by their norms, neither of
+    which counts as less than eps."""
+    a, b = broadcast_all([_float(a, "cosine_similarity"),
+                          _float(b, "cosine_similarity")])
+    product = (_wide(a) * _wide(b)).sum(axis)
+    return product / (clamp(norm(a, 2, axis), eps) * clamp(norm(b, 2, axis), eps))
+
+
+def cumsum(x: Any, axis: int) -> Tensor:
+    """The sum of all elements up to each along a dimension; of i1 in i64."""
+    tensor = as_tensor(x)
+    if tensor.dtype == "i1":
+        tensor = tensor.astype("i64")
+    return ops.cumsum(tensor, axis=_views.normal_axis(tensor, axis))
+
+
+def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Tensor:
+    """Where the largest along a dimension is, or of all in row-major order: i32. Of
+    equal ones the first; NaN is the largest."""
+    tensor = _float(x, "argmax")
+    if axis is None:
+        index = ops.argmax(tensor.reshape(-1))
+        return index.reshape([1] * len(tensor.shape)) if keepdim else index
+    at = _views.normal_axis(tensor, axis)
+    last = tensor if at == len(tensor.shape) - 1 else tensor.permute(
+        [i for i in range(len(tensor.shape)) if i != at] + [at])
+    index = ops.argmax(last)
+    return index.unsqueeze(at) if keepdim else index
+
+
+# Lookups
+
+def _index(value: Any, what: str) -> Tensor:
+    tensor = as_tensor(value)
+    if tensor.dtype not in INTEGERS:
+        trace_error("%s is %s, expected i32 or i64" % (what, tensor))
+    return tensor
+
+
+def take_along_axis(x: Any, index: Any, axis: int = -1) -> Tensor:
+    """One element of x along a dimension for each of the others: torch.gather with an
+    index whose size along the dimension is 1. NaN where it is out of range.
+
+    Args:
+        x: a float type.
+        index: i32 or i64, x's shape with 1 for the dimension.
+    Returns: of index's shape.
+    """
+    tensor, at = _float(x, "take_along_axis"), _index(index, "the index")
+    place = _views.normal_axis(tensor, axis)
+    expected = tuple(1 if i == place else d for i, d in enumerate(tensor.shape))
+    if at.shape != expected:
+        trace_error("the index is %s, expected the shape %s" % (at, expected))
+    order = [i for i in range(len(tensor.shape)) if i != place] + [place]
+    rows = tensor if order == list(range(len(order))) else tensor.permute(order)
+    picked = ops.pick(rows, at.squeeze(place))
+    return picked.unsqueeze(place)
+
+
+def embedding(index: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
+    """A row of `weight` for each index: torch's embedding. Gradients of a row are
+    added in the order of the indices.
+
+    Args:
+        index: i32 or i64, any shape. One that is out of range gives NaN.
+        weight: [rows, width], a float type.
+        padding_idx: a row that gets no gradient; negative from the end.
+    Returns: index's shape with the width behind it.
+    """
+    table, at = as_tensor(weight), _index(index, "the index")
+    if padding_idx is not None and not -table.shape[0] <= padding_idx < table.shape[0]:
+        trace_error("padding_idx is %d, expected a row of %s" % (padding_idx, table))
+    padding = -1 if padding_idx is None else padding_idx % table.shape[0]
+    return ops.embedding(table, at, padding=padding)
+
+
+def one_hot(index: Any, num_classes: int, dtype: DType = "i64") -> Tensor:
+    """1 where the last dimension's number is the index, 0 elsewhere."""
+    at = _index(index, "the index")
+    numbers = ops.iota(shape=[num_classes], axis=0, dtype=at.dtype)
+    return (at.unsqueeze(-1) == numbers).astype(dtype)
+
+
+# Normalisation
+
+def _sizes(normalized_shape: Any) -> tuple[int, ...]:
+    return check_shape(normalized_shape)
+
+
+def _rows(x: Tensor, shape: tuple[int, ...], what: str) -> Tensor:
+    """With the last dimensions, which are `shape`, as one."""
+    if not shape or x.shape[-len(shape):] != shape:
+        trace_error("%s of %s over %s: expected its last dimensions" % (what, x, shape))
+    return x if len(shape) == 1 else x.reshape(
+        [*x.shape[:-len(shape)], math.prod(shape)])
+
+
+def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,
+               eps: float = 1e-5) -> Tensor:
+    """(x - mean) / sqrt(var + eps) · weight + bias over the last dimensions, which are
+    `normalized_shape` (Ba, Kiros, Hinton 2016)."""
+    import numpy as np
+    tensor, shape = _float(x, "layer_norm"), _sizes(normalized_shape)
+    rows, size = _rows(tensor, shape, "layer_norm"), math.prod(shape)
+
+    def flat(value: Any, otherwise: float) -> Tensor:
+        if value is None:
+            return as_tensor(np.full(size, otherwise, "f4")).astype(tensor.dtype)
+        return as_tensor(value).reshape(size)
+
+    return ops.layer_norm(rows, flat(weight, 1.0), flat(bias, 0.0),
+                          eps=eps)[0].reshape(tensor.shape)
+
+
+def rms_norm(x: Any, normalized_shape: Any, weight: Any = None,
+             eps: float | None = None) -> Tensor:
+    """x / sqrt(mean(x²) + eps) · weight over the last dimensions (Zhang, Sennrich
+    2019). Without `eps` it is f32's 2^-23 (f64's 2^-52), as in PyTorch."""
+    tensor, shape = _float(x, "rms_norm"), _sizes(normalized_shape)
+    wide = _wide(tensor)
+    rows = _rows(wide, shape, "rms_norm")
+    if eps is None:
+        eps = 2.0 ** -52 if tensor.dtype == "f64" else 2.0 ** -23
+    scale = (rows.square().mean(-1, keepdim=True) + eps).rsqrt()
+    y = (rows * scale).reshape(tensor.shape).astype(tensor.dtype)
+    return y if weight is None else y * weight
+
+
+def _affine(y: Tensor, weight: Any, bias: Any) -> Tensor:
+    """By channel, which is dimension 1."""
+    def column(value: Any) -> Tensor:
+        return as_tensor(value).reshape([-1] + [1] * (len(y.shape) - 2))
+
+    y = y if weight is None else y * column(weight)
+    return y if bias is None else y + column(bias)
+
+
+def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None,
+               eps: float = 1e-5) -> Tensor:
+    """Each row's groups of channels normalised (Wu, He 2018).
+
+    Args:
+        x: [rows, channels, ...], a float type.
+        num_groups: divides the channels.
+        weight, bias: [channels], or None.
+    """
+    tensor = _float(x, "group_norm")
+    if len(tensor.shape) < 2 or tensor.shape[1] % num_groups:
+        trace_error("group_norm of %s: %d groups do not divide its channels"
+                    % (tensor, num_groups))
+    groups = tensor.reshape(tensor.shape[0], num_groups, -1)
+    y = layer_norm(groups, groups.shape[2], eps=eps).reshape(tensor.shape)
+    return _affine(y, weight, bias)
+
+
+def batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None,
+               eps: float = 1e-5) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) · weight + bias by channel, which is dimension
+    1 (Ioffe, Szegedy 2015). nn.BatchNorm1d makes and keeps the statistics.
+
+    Args:
+        x: [rows, channels, ...], a float type.
+        mean, variance, weight, bias: [channels]; the last two may be None.
+    """
+    tensor = _float(x, "batch_norm")
+    scale = (as_tensor(variance) + eps).rsqrt()
+    wide = _affine(_affine(_wide(tensor), None, -as_tensor(mean)), scale, None)
+    return _affine(wide.astype(tensor.dtype), weight, bias)
+
+
+# Random numbers
+
+def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> Tensor:
+    """Zeroes elements with probability p and scales the others by 1/(1-p), in training
+    steps or where `training` says so."""
+    trace = current_trace("dropout")
+    tensor = _float(x, "dropout")
+    if not (trace.training if training is None else training) or p == 0:
+        return tensor
+    step, seed = trace.random_step()
+    return ops.dropout(tensor, step, p=p, seed=seed)
+
+
+def uniform(shape: Sequence[int], low: float = 0.0, high: float = 1.0,
+            dtype: DType = "f32") -> Tensor:
+    """Numbers even in [low, high), others in every step (Philox4x32-10 over seed, step
+    and element)."""
+    step, seed = current_trace("uniform").random_step()
+    return ops.uniform(step, low=low, high=high, seed=seed,
+                       shape=list(check_shape(shape)), dtype=dtype_name(dtype))
+
+
+def normal(shape: Sequence[int], mean: float = 0.0, std: float = 1.0,
+           dtype: DType = "f32") -> Tensor:
+    """Numbers of the normal distribution, others in every step, as uniform()."""
+    step, seed = current_trace("normal").random_step()
+    return ops.normal(step, mean=mean, std=std, seed=seed,
+                      shape=list(check_shape(shape)), dtype=dtype_name(dtype))
+
+
+def categorical(logits: Any, axis: int = -1) -> Tensor:
+    """A number drawn with the probabilities softmax(logits) along a dimension: i32
+    (Gumbel-max: Maddison et al. 2014)."""
+    tensor = _wide(_float(logits, "categorical"))
+    noise = uniform(tensor.shape, 2.0 ** -25, 1.0, tensor.dtype)
+    return argmax(tensor - (-noise.log()).log(), axis)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.functional", name, sys.modules[__name__])

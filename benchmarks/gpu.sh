@@ -8,7 +8,7 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
-# steps, bench, ops, while_node. Logs go to $OUT, or to build-gpu/.
+# steps, bench, ops, words, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,7 @@ prepare() {
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
     --out carry/plans
   benchmarks/op_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/ops
+  benchmarks/word_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/words
   scripts/goldens.py plans --build "$build" --out carry/goldens
   PYTHONPATH="$build/python:test/python/package" AICF_SOURCE_DIR=. \
     AICF_BINARY_DIR="$build" .deps/python/bin/python3 \
@@ -103,6 +104,11 @@ ops() {
     tee "$out/ops.md"
 }
 
+words() {
+  benchmarks/word_times.py run --runner $build/bin/aicf-run --plans carry/plans/words |
+    tee "$out/words.md"
+}
+
 # The package, without its compiler, for the machine's own python3.
 python() {
   export PYTHONPATH="$PWD/carry/python:$PWD/$build/python"
@@ -130,7 +136,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | goldens | update_goldens | train | python | ops) "$part" ;;
+  build | tests | goldens | update_goldens | train | python | ops | words) "$part" ;;
   sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

@@ -13,8 +13,8 @@ import pathlib
 import sys
 
 MODULES = ["aicf.compiled", "aicf.program", "aicf.training", "aicf.callbacks",
-           "aicf.nn", "aicf.losses", "aicf.optim", "aicf.data", "aicf.ops", "aicf.seeds",
-           "aicf.errors"]
+           "aicf.nn", "aicf.functional", "aicf.losses", "aicf.optim", "aicf.data",
+           "aicf.ops", "aicf.seeds", "aicf.errors"]
 #: What `import aicf` shows and no public module holds, by section.
 CLASSES = {"Tensors and arrays": ["Tensor", "Array", "Device", "array", "zeros", "device"],
            "Descriptions": ["Spec", "spec", "summary", "Summary"]}

@@ -6,7 +6,7 @@
     lint_contraction.py --functors kernels/pointwise/Functors.h PTX...
 
 A fused multiply-add in a kernel is an error, so that fused and unfused f32 and
-f64 calls have the same bits (docs/Rationale.md, "Numbers in a body"). exp, erfc and tanh
+f64 calls have the same bits (docs/Rationale.md, "Numbers in a body"). exp, log, sin and such
 are the CUDA library's, which are made of them: kernels of the functors that call
 one are left out. The files given are those without sums of products.
 """
@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-LIBRARY_CALL = re.compile(r"scalar::(?:exp|erfc|tanh)\b")
+LIBRARY_CALL = re.compile(r"scalar::(?:exp|expm1|log|log1p|pow|sin|cos|erfc|tanh)\b")
 CONTRACTED = re.compile(r"\b(?:fma|mad)\.r[nzmp]\.(?:\w+\.)*b?f(?:16|32|64)")
 
 

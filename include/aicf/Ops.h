@@ -160,9 +160,11 @@ enum class OpKind : uint16_t {
   Uniform = 148,
   Normal = 149,
   AdamL2Step = 150,
+  Softsign = 151,
+  SoftsignBwd = 152,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 151;
+inline constexpr uint16_t kNumOpKinds = 153;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -1003,6 +1005,12 @@ inline constexpr OperandInfo kAdamL2StepOperands[] = {{"p", Presence::Plain, Ele
 inline constexpr ResultInfo kAdamL2StepResults[] = {{"p_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}, {"m_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 2}, {"v_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 3}};
 inline constexpr FieldInfo kAdamL2StepFields[] = {{"beta1", 'd', 0, Range::BelowOne, true, 0.9}, {"beta2", 'd', 8, Range::BelowOne, true, 0.999}, {"eps", 'd', 16, Range::NonNegative, true, 1e-8}, {"weight_decay", 'd', 24, Range::NonNegative, true, 0.0}};
 inline constexpr TieInfo kAdamL2StepTies[] = {{0, 0}, {1, 2}, {2, 3}};
+inline constexpr OperandInfo kSoftsignOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kSoftsignResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSoftsignTies[] = {{0, 0}};
+inline constexpr OperandInfo kSoftsignBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kSoftsignBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kSoftsignBwdTies[] = {{0, 0}, {0, 1}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1728,6 +1736,16 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kAdamL2StepResults, 3, kAdamL2StepTies, 3,
      false, 3,
      Phase::Update, Precision::Wide, KeepsZeros::No},
+    {"softsign", fourcc(""), 0,
+     nullptr, 0, kSoftsignOperands, 1,
+     kSoftsignResults, 1, kSoftsignTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"softsign_bwd", fourcc(""), 0,
+     nullptr, 0, kSoftsignBwdOperands, 2,
+     kSoftsignBwdResults, 1, kSoftsignBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
 };
 // clang-format on
 

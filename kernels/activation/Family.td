@@ -163,6 +163,21 @@ def LogSigmoidBwdPrimitive : PointwiseDerivative<LogSigmoidPrimitive, 138, "x",
 }
 defm AICF_LogSigmoid : PointwiseOps<LogSigmoidPrimitive, LogSigmoidBwdPrimitive>;
 
+def SoftsignPrimitive : PointwiseFunction<"softsign", 151, "activation",
+    (divf $x, (addf 1, (absf $x)))> {
+  let summary = "y = x/(1 + |x|)";
+  let text = [{
+    ±0 stays; ±∞ gives NaN, as ∞/∞ does. Turian et al. 2009.
+  }];
+  let precision = Narrow;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def SoftsignBwdPrimitive : PointwiseDerivative<SoftsignPrimitive, 152, "x",
+    (divf (divf $dy, (addf 1, (absf $x))), (addf 1, (absf $x)))> {
+  let summary = "dx = dy/(1 + |x|)²";
+}
+defm AICF_Softsign : PointwiseOps<SoftsignPrimitive, SoftsignBwdPrimitive>;
+
 def PreluPrimitive : PointwisePrimitive<"prelu", 139, "", ["x", "slope"], "y",
     (pick IsPositive, $x, (mulf $slope, $x)), "activation", Floats> {
   let keepsZeros = ZerosKeptEverywhere;

@@ -111,6 +111,13 @@ void compute(const LogSigmoidBwdView<Call> &c) {
   eachSlope(c, [](double x) { return sigmoid(-x); });
 }
 
+void compute(const SoftsignView<Call> &c) {
+  eachX(c, [](double x) { return x / (1 + std::fabs(x)); });
+}
+void compute(const SoftsignBwdView<Call> &c) {
+  eachSlope(c, [](double x) { return std::pow(1 + std::fabs(x), -2); });
+}
+
 void compute(const PreluView<Call> &c) {
   fill(c.y(), [&](size_t i) {
     double x = c.x()[i];

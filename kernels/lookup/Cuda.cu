@@ -113,6 +113,9 @@ struct EmbeddingBwdParams {
 /// threads is that of positions.
 constexpr int kPositions = 4;
 
+/// Rows of dy that a thread loads before it adds them.
+constexpr int kAtOnce = 8;
+
 /// The sum of x over the threads of a block before this one; `total` is of all.
 __device__ inline int sumBefore(int x, int *scratch, int &total) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = x;
@@ -188,15 +191,25 @@ __global__ void embeddingBwdKernel(const __grid_constant__ EmbeddingBwdParams p)
         int64_t mine = k + threadIdx.x % 32;
         int64_t position = mine < listed ? (list ? list[mine] : mine) : -1;
         bool matches = position >= 0 && p.index[position] == row;
-        for (unsigned left = __ballot_sync(0xffffffffu, matches); left;
-             left &= left - 1) {
-          int64_t from = __shfl_sync(0xffffffffu, position, __ffs(left) - 1);
-          if (column >= p.width)
-            continue;
-          Vec<T, V> v = loadVec<T, V>(dy, from * p.width + column);
+        unsigned left = __ballot_sync(0xffffffffu, matches);
+        while (left) {
+          // Loads of several are on their way at once; they are added in order.
+          Vec<T, V> v[kAtOnce];
+          bool isThere[kAtOnce];
 #pragma unroll
-          for (int n = 0; n < V; ++n)
-            sums[n] += C(widen(v.at[n]));
+          for (int u = 0; u < kAtOnce; ++u) {
+            int64_t from = __shfl_sync(0xffffffffu, position, __ffs(left) - 1);
+            isThere[u] = left != 0 && column < p.width;
+            left &= left - 1;
+            if (isThere[u])
+              v[u] = loadVec<T, V>(dy, from * p.width + column);
+          }
+#pragma unroll
+          for (int u = 0; u < kAtOnce; ++u)
+#pragma unroll
+            for (int n = 0; n < V; ++n)
+              if (isThere[u])
+                sums[n] += C(widen(v[u].at[n]));
         }
       }
       if (column >= p.width)

@@ -1061,6 +1061,30 @@ struct PreluBwd {
   }
 };
 
+/// y = x/(1 + |x|)
+struct Softsign {
+  template <typename Call> using View = SoftsignView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::div(x, scalar::add(C(1), scalar::abs(x)));
+  }
+};
+
+/// dx = dy/(1 + |x|)²
+struct SoftsignBwd {
+  template <typename Call> using View = SoftsignBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::div(scalar::div(dy, scalar::add(C(1), scalar::abs(x))), scalar::add(C(1), scalar::abs(x)));
+  }
+};
+
 // clang-format on
 } // namespace aicf::functor
 

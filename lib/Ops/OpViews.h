@@ -1696,6 +1696,31 @@ template <typename Call> struct AdamL2StepView : CallView<Call> {
   decltype(auto) v_out() const { return this->outAt(2); }
 };
 
+/// softsign
+template <typename Call> struct SoftsignView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Softsign;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// softsign_bwd
+template <typename Call> struct SoftsignBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SoftsignBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
 /// Pattern adam_l2_update
 template <typename Call> struct AdamL2UpdateView : PatternView<Call> {
   AdamL2UpdateView(const Call &call)
@@ -1962,7 +1987,9 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(LogSoftmaxBwd) \
   X(Uniform) \
   X(Normal) \
-  X(AdamL2Step)
+  X(AdamL2Step) \
+  X(Softsign) \
+  X(SoftsignBwd)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \

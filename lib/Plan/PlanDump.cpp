@@ -12,6 +12,7 @@
 #include "lib/Plan/Fields.h"
 #include "lib/Plan/Order.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -253,7 +254,13 @@ Json toJson(const Body &body) {
     const OpInfo &info = infoOf(primitive.kind);
     for (size_t i = 0; i < info.numFields; ++i)
       std::visit(
-          [&](auto value) { attrs[std::string(info.fields[i].name)] = value; },
+          [&](auto value) {
+            Json &field = attrs[std::string(info.fields[i].name)];
+            if (std::isfinite(double(value)))
+              field = value;
+            else // which JSON has no numbers for
+              field = formatNumber(double(value));
+          },
           decodeField(info.fields[i], primitive.attrs));
     primitives.push_back({{"kind", nameOf(primitive.kind)},
                           {"attrs", attrs},

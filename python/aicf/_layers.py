@@ -203,7 +203,8 @@ class Embedding(Module):
     def extra_repr(self) -> str:
         padding = "" if self.padding_idx is None else \
             ", padding_idx=%d" % self.padding_idx
-        return "%d, %d%s" % (*self.weight.shape, padding)
+        rows, width = self.weight.shape
+        return "%d, %d%s" % (rows, width, padding)
 
 
 # Normalisation. Weights and biases are not decayed.
@@ -232,6 +233,9 @@ class LayerNorm(Module):
     def __init__(self, normalized_shape: Any, eps: float = 1e-5,
                  elementwise_affine: bool = True, bias: bool = True,
                  dtype: DType = "f32") -> None:
+        if not isinstance(elementwise_affine, bool):
+            raise TypeError("elementwise_affine is %r, expected True or False; dtype is a "
+                            "keyword" % (elementwise_affine,))
         self.normalized_shape = check_shape(normalized_shape)
         self.eps = float(eps)
         self.weight = _scale(self.normalized_shape, dtype, elementwise_affine)

@@ -18,12 +18,6 @@ from ._hints import missing, refuse_keywords
 from ._tracing import EntryTrace, Operand, as_tensor, trace_error
 
 
-def _functional() -> Any:
-    """The module, which is made of tensors."""
-    from . import functional
-    return functional
-
-
 class Operators(Operand):
     """Arithmetic of whatever stands for a traced tensor. Broadcasting is NumPy's."""
 
@@ -216,43 +210,51 @@ class Operators(Operand):
         return ops.reduce_min(tensor, axes=_views.normal_axes(tensor, axis),
                               keepdim=keepdim)[0]
 
-    # Rows: what aicf.functional has of the same names
+    # Rows: what aicf.functional, which is made of tensors, has of the same names
 
     def softmax(self, axis: int = -1) -> Tensor:
         """exp(x) / sum(exp(x)) along a dimension."""
-        return _functional().softmax(self, axis)
+        from . import functional
+        return functional.softmax(self, axis)
 
     def log_softmax(self, axis: int = -1) -> Tensor:
         """x - log(sum(exp(x))) along a dimension."""
-        return _functional().log_softmax(self, axis)
+        from . import functional
+        return functional.log_softmax(self, axis)
 
     def logsumexp(self, axis: int | tuple[int, ...] | None = None,
                   keepdim: bool = False) -> Tensor:
         """log(sum(exp(x))) over some dimensions, or over all, without overflow."""
-        return _functional().logsumexp(self, axis, keepdim)
+        from . import functional
+        return functional.logsumexp(self, axis, keepdim)
 
     def var(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
         """The variance over some dimensions, or over all; f32 for 16 bits."""
-        return _functional().var(self, axis, correction, keepdim)
+        from . import functional
+        return functional.var(self, axis, correction, keepdim)
 
     def std(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
         """The square root of var()."""
-        return _functional().std(self, axis, correction, keepdim)
+        from . import functional
+        return functional.std(self, axis, correction, keepdim)
 
     def norm(self, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
              keepdim: bool = False) -> Tensor:
         """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf."""
-        return _functional().norm(self, p, axis, keepdim)
+        from . import functional
+        return functional.norm(self, p, axis, keepdim)
 
     def cumsum(self, axis: int) -> Tensor:
         """The sum of all elements up to each along a dimension."""
-        return _functional().cumsum(self, axis)
+        from . import functional
+        return functional.cumsum(self, axis)
 
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
         """Where the largest along a dimension is, or of all: i32, no gradient."""
-        return _functional().argmax(self, axis, keepdim)
+        from . import functional
+        return functional.argmax(self, axis, keepdim)
 
     def astype(self, dtype: DType) -> Tensor:
         """A cast to another element type: to an integer toward zero, to i1 whether it

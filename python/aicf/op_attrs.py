@@ -150,4 +150,6 @@ OP_ATTRS = {
     "uniform": (148, "UNIF", "<ddq", ("low", "high", "seed", )),
     "normal": (149, "NORM", "<ddq", ("mean", "std", "seed", )),
     "adam_l2_step": (150, "ADL2", "<dddd", ("beta1", "beta2", "eps", "weight_decay", )),
+    "softsign": (151, "", "<", ()),
+    "softsign_bwd": (152, "", "<", ()),
 }

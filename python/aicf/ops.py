@@ -161,6 +161,8 @@ __all__ = [
     "softmax_cross_entropy_grad",
     "softplus",
     "softplus_bwd",
+    "softsign",
+    "softsign_bwd",
     "sqrt",
     "sqrt_bwd",
     "square",
@@ -227,6 +229,7 @@ MACHINERY = [
     "softmax_bwd",
     "softmax_cross_entropy_grad",
     "softplus_bwd",
+    "softsign_bwd",
     "sqrt_bwd",
     "square_bwd",
     "step_decay",
@@ -2967,6 +2970,41 @@ def softplus_bwd(dy: Tensor, x: Tensor, *, beta: float = 1.0, threshold: float =
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.softplus_bwd", [dy, x], {"beta": _float(beta), "threshold": _float(threshold)})
+
+
+def softsign(x: Tensor) -> Tensor:
+    r"""y = x/(1 + |x|)
+
+    ±0 stays; ±∞ gives NaN, as ∞/∞ does. Turian et al. 2009.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.softsign", [x], {})
+
+
+def softsign_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy/(1 + |x|)²
+
+    x is that of `softsign`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.softsign_bwd", [dy, x], {})
 
 
 def sqrt(x: Tensor) -> Tensor:

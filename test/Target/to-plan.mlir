@@ -12,7 +12,7 @@
 // Tests that the two ways to a plan agree, and the tables of aicf-plan.
 // OK-COUNT-2: : ok
 //       DIFF: {{^}}- {{.*}}
-// CHECK: plan version 4.2, device cpu, persistent 512 bytes
+// CHECK: plan version 4.3, device cpu, persistent 512 bytes
 // CHECK: 0       w     param  persistent  0       48     uniform_fan_in  0: 3x4xf32 (v1)
 // CHECK: entry train: 4 calls, io 512 bytes, temp {{[0-9]+}} bytes (lower bound {{[0-9]+}}, gap 0.00 %)
 // CHECK: mse_grad_f32_v1  {{.*}} mse_grad(i0, i1, -) {scale=0.3333333333333333} {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:

@@ -74,8 +74,7 @@ func.func @choices(%a: tensor<8xf32>, %n: tensor<8xi64>) -> tensor<8xf32> {
 // A constant alone is repeated; what is said of the map is said of its ops.
 // CHECK-LABEL: func.func @constant
 func.func @constant(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK: %[[C:.*]] = aicf.constant dense<2.000000e+00> : tensor<f32>
-  // CHECK: %[[B:.*]] = aicf.broadcast %[[C]] to [8]
+  // CHECK: %[[B:.*]] = aicf.fill_like %arg0 {aicf.recompute, value = 2.000000e+00 : f64}
   // CHECK: aicf.pow %[[B]], %arg0 {aicf.recompute}
   %y = aicf.map %a {aicf.recompute} : tensor<8xf32> -> tensor<8xf32> {
   ^bb0(%x: f32):

@@ -90,9 +90,9 @@ def test_the_checker_finds_faults(bench, streams, change, message):
 
 
 def test_programs_depend_on_the_seed_only():
-    texts = [generate(seed).text() for seed in range(150)]
+    texts = [generate(seed).text() for seed in range(500)]
     assert texts[:50] == [generate(seed).text() for seed in range(50)]
-    assert len(set(texts)) == 150
+    assert len(set(texts)) == 500
     every = "".join(texts)
     for op in semantics.OPS:
         assert "aicf.%s " % op in every, op

@@ -57,7 +57,7 @@ TEST(KernelTable, EveryKindHasKernelsOnBothDevices) {
       for (const KernelRow &row : kernelsFor(device, k))
         rows += row.selection == Selection::Auto;
       if (isKnown(OpKind(k)))
-        EXPECT_GE(rows, 2) << nameOf(OpKind(k));
+        EXPECT_GE(rows, 1) << nameOf(OpKind(k));
       else
         EXPECT_EQ(rows, 0) << k;
     }

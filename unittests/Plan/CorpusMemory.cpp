@@ -210,15 +210,6 @@ void CorpusBuilder::addDerived() {
       PlanError::BufferDerived, "other-shape",
       [=](Plan &p) { derive(p, 1, DType::F16); }, other);
   add(
-      PlanError::BufferDerived, "no-cast",
-      [=](Plan &p) {
-        derive(p, 0, DType::F16);
-        TensorDesc wide = p.values[0].desc;
-        wide.dtype = DType::F64;
-        retype(p.buffers[0], p.values[0], wide);
-      },
-      "no cast between the two types");
-  add(
       PlanError::BufferDerived, "itself",
       [=](Plan &p) { derive(p, 2, DType::F16); }, "derived itself");
   add(

@@ -80,6 +80,12 @@ Value BodyTranslator::operand(BlockArgument argument) {
   return expanded(builder, op.getLoc(), x, loops, shape);
 }
 
+bool BodyTranslator::reads(BlockArgument argument) {
+  return (argument.getArgNumber() < op.getNumDpsInputs() ||
+          !argument.use_empty()) &&
+         !constantOf(op->getOperand(argument.getArgNumber()));
+}
+
 Value BodyTranslator::sum(Location loc, Value a, Value b) {
   return sumOf(builder, loc, a, b);
 }

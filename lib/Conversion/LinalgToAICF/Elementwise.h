@@ -32,6 +32,8 @@ public:
       : ScalarBody(builder, *op.getBody(), shape), op(op) {}
 
 private:
+  /// An input, or an init that the body reads; no number that repeats.
+  bool reads(BlockArgument argument) override;
   Value operand(BlockArgument argument) override;
   Value sum(Location loc, Value a, Value b) override;
 

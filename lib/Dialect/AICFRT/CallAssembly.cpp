@@ -18,6 +18,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
@@ -45,9 +47,11 @@ void printFields(AsmPrinter &p, const Primitive &primitive,
       continue;
     p << separator << StringRef(field.name) << " = ";
     separator = ", ";
-    if (const double *number = std::get_if<double>(&value))
+    if (const double *number = std::get_if<double>(&value)) {
       p.printFloat(APFloat(*number));
-    else if (int64_t whole = std::get<int64_t>(value);
+      if (!std::isfinite(*number)) // in hexadecimal digits, as an integer's
+        p << " : f64";
+    } else if (int64_t whole = std::get<int64_t>(value);
              field.range == aicf::Range::ZeroOrOne &&
              (whole == 0 || whole == 1))
       p << (whole ? "true" : "false");

@@ -32,6 +32,12 @@ Value ScalarBody::translate(Value scalar) {
 }
 
 Value ScalarBody::filled(double number, Type element, Location loc) {
+  // In the shape of an operand that is there, or a constant that is repeated.
+  for (BlockArgument argument : body.getArguments())
+    if (argument.getType() == element && std::isfinite(number) &&
+        !element.isInteger(1) && reads(argument))
+      if (Value like = translate(argument))
+        return FillLikeOp::create(builder, loc, like, APFloat(number));
   Attribute attr;
   if (isa<FloatType>(element))
     attr = builder.getFloatAttr(element, number);

@@ -72,6 +72,8 @@ public:
   Operation *culprit = nullptr;
 
 protected:
+  /// Whether an argument has a tensor that the body may read.
+  virtual bool reads(BlockArgument) { return true; }
   /// The tensor whose elements an argument is, or null after fail().
   virtual Value operand(BlockArgument argument) = 0;
   virtual Value sum(Location loc, Value a, Value b);

@@ -23,9 +23,12 @@ std::optional<double> numberOf(Value value) {
     attr = splat.getSplatValue<Attribute>();
   if (auto number = dyn_cast<FloatAttr>(attr))
     return number.getValueAsDouble();
-  if (auto number = dyn_cast<IntegerAttr>(attr))
-    return number.getType().isInteger(1) ? double(number.getValue() != 0)
-                                         : double(number.getInt());
+  auto number = dyn_cast<IntegerAttr>(attr);
+  if (number && number.getType().isInteger(1))
+    return double(number.getValue() != 0);
+  // A field is an f64, which has no other integers.
+  if (number && std::abs(number.getInt()) <= int64_t(1) << 53)
+    return double(number.getInt());
   return std::nullopt;
 }
 

@@ -14,6 +14,10 @@ func.func @functions(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %4 = aicf.mish %x : tensor<4xf32>
   // CHECK: aicf.log_sigmoid %{{.*}} : tensor<4xf32>
   %5 = aicf.log_sigmoid %x : tensor<4xf32>
+  // CHECK: aicf.softsign %{{.*}} : tensor<4xf32>
+  %s = aicf.softsign %x : tensor<4xf32>
+  // CHECK: aicf.softsign_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %d = aicf.softsign_bwd %x, %s : tensor<4xf32>, tensor<4xf32>
   // CHECK: aicf.prelu %{{.*}} : tensor<4xf32>, tensor<4xf32>
   %6 = aicf.prelu %x, %y : tensor<4xf32>, tensor<4xf32>
   return

@@ -403,8 +403,9 @@ def anything(b):
                          "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
                          "reduce", "view", "view", "view", "linear", "linear_bwd", "matmul",
                          "layer_norm", "gather_rows", "far", "far", "far", "metric",
+                         "metric", "metric",
                          "grow", "lookup", "lookup", "draw", "constant", "constant", "iota", "bits", "choice",
-                         "choice"])
+                         "choice", "choice", "lookup", "lookup"])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return
@@ -465,7 +466,9 @@ def anything(b):
             [b.rng.randrange(-1, x.shape[0] + 1) for _ in range(n)])
         b.op(kind, [x, index], [((n, *x.shape[1:]), x.dtype)])
     elif kind == "lookup" and x.shape:
-        lookup(b, x)
+        for each in b.rng.sample(["pick", "pick_bwd", "embedding", "embedding_bwd",
+                                  "cumsum", "log_softmax", "log_softmax_bwd"], 3):
+            lookup(b, x, each)
     elif kind == "draw":
         draw(b)
     elif kind == "grow":
@@ -484,15 +487,12 @@ def far(b, x):
             np.full(x.shape, 3.0)), b.argument(
                 "input", "%snear%d" % (b.prefix, b.count), x.shape, x.dtype,
                 np.full(x.shape, 0.25)))
-    kind = b.rng.choice(sorted(WITH_POLES))
-    b.same(kind, *(operand() for _ in RECORDS[kind].operands), **b.fields(kind))
+    for kind in b.rng.sample(sorted(WITH_POLES), 6):
+        b.same(kind, *(operand() for _ in RECORDS[kind].operands), **b.fields(kind))
 
 
-def lookup(b, x):
+def lookup(b, x, kind):
     """What integers choose of x, and what goes back; sums of all before."""
-    kind = b.rng.choice(["pick", "pick_bwd", "embedding", "embedding_bwd", "cumsum",
-                         "log_softmax", "log_softmax_bwd"])
-
     def index(shape, limit):
         rng = np.random.default_rng(b.rng.getrandbits(32))
         return b.argument("input", "%splaces%d" % (b.prefix, b.count), shape,
@@ -546,12 +546,16 @@ def condition(b, shape):
         a = numbers(b, shape)
         c = b.argument("input", "%sints%d" % (b.prefix, b.count), shape, a.dtype,
                        np.random.default_rng(b.count).integers(-9, 10, shape))
-        return b.op(b.rng.choice(["equal", "not_equal", "less", "less_equal"]), [a, c],
-                    [(shape, "i1")])
+        first, second = (b.op(op, [a, c], [(shape, "i1")]) for op in b.rng.sample(
+            ["equal", "not_equal", "less", "less_equal"], 2))
+        return b.op("logical_xor", [first, second], [(shape, "i1")])
     if kind == "number":
-        return b.op(b.rng.choice(["equal", "not_equal", "less", "less_equal", "greater",
-                                  "greater_equal"]) + "_scalar", [numbers(b, shape)],
-                    [(shape, "i1")], value=float(b.rng.randrange(-3, 4)))
+        n = numbers(b, shape)
+        a, c = (b.op(op + "_scalar", [n], [(shape, "i1")],
+                     value=float(b.rng.randrange(-3, 4)))
+                for op in b.rng.sample(["equal", "not_equal", "less", "less_equal",
+                                        "greater", "greater_equal"], 2))
+        return b.op("logical_or", [a, c], [(shape, "i1")])
     if kind == "sign": # of an input, which rounding keeps
         x = b.argument("input", "%sside%d" % (b.prefix, b.count), shape, b.program.dtype)
         return b.op(b.rng.choice(["less", "greater_equal"]) + "_scalar", [x],
@@ -559,7 +563,7 @@ def condition(b, shape):
     if kind == "logic":
         parts = [condition(b, shape) for _ in range(b.rng.choice([1, 2, 2]))]
         op = "logical_not" if len(parts) == 1 else b.rng.choice(
-            ["logical_and", "logical_or", "logical_xor", "equal", "not_equal"])
+            ["logical_and", "logical_and", "logical_xor", "equal", "not_equal"])
         return b.op(op, parts, [(shape, "i1")])
     rng = np.random.default_rng(b.rng.getrandbits(32))
     return b.argument("input", "%sbits%d" % (b.prefix, b.count), shape, "i1",

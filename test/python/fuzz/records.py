@@ -599,6 +599,14 @@ RECORDS = {
         ("p", "g", "m", "v", "bc", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
         {(0, 0), (1, 2), (2, 3)}, "Update", False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "eps": ("NonNegative", False), "weight_decay": ("NonNegative", False), }),
+    "softsign": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {}),
+    "softsign_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True,
+        {}),
 }
 
 PATTERNS = {

@@ -366,6 +366,8 @@ elementwise(
                                  / np.cosh(_softplus(x)) ** 2),
     log_sigmoid=lambda x: -_softplus(-x),
     log_sigmoid_bwd=lambda dy, x: dy * _sigmoid(-x),
+    softsign=lambda x: x / (1 + np.abs(x)),
+    softsign_bwd=lambda dy, x: dy / (1 + np.abs(x)) ** 2,
     prelu=lambda x, slope: np.where(x > 0, x, slope * x),
     prelu_bwd=lambda dy, x, slope: dy * np.where(x > 0, 1, slope),
 )
@@ -388,7 +390,7 @@ def mul(o, *_):
 
 @op
 def scale(o, node, _):
-    return [node.attrs["factor"] * o[0]]
+    return [(node.attrs["factor"] * o[0]).astype(o[0].dtype)]
 
 
 @op

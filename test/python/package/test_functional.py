@@ -358,6 +358,11 @@ def test_modules_refuse(make, message):
         make()
 
 
+def test_a_dtype_is_not_taken_for_a_flag():
+    with pytest.raises(TypeError, match="dtype is a keyword"):
+        nn.LayerNorm(4, 1e-5, "f64")
+
+
 def test_random_numbers_change_with_the_step():
     def drawn(x):
         return F.uniform((4000,)), F.normal((4000,), 1.0, 2.0), x

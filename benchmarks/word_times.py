@@ -6,6 +6,7 @@
   word_times.py plan --compiler aicf-compile --out FOLDER   where the compiler is
   word_times.py run --runner aicf-run --plans FOLDER        on the GPU machine
 
+`--only` takes a regular expression of names, `--no-peers` leaves the others out.
 Operands are [8192, 4096], 64 MiB in bf16 and 128 MiB in f32. Of AICF what `aicf-run
 --profile` measures; of the peers events around 20 calls, the median of 9 and how far the
 quarters are from it. The copy rate is that of cudaMemcpy of 128 MiB in the same run; the
@@ -14,6 +15,7 @@ last column is the share of it that AICF reaches over the bytes that must move."
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -30,14 +32,14 @@ FIELDS = {"exponent": 1.5, "min": -0.5, "max": 0.75, "value": 0.25, "factor": 1.
 
 def size_of(dtype):
     """Bytes of an element."""
-    return {"f32": 4, "bf16": 2, "i1": 1, "i64": 8}[dtype]
+    return {"f32": 4, "bf16": 2, "i1": 1, "i32": 4, "i64": 8}[dtype]
 
 
 def pointwise():
-    """(name, dtypes of operands without the float, result) of each forward record."""
+    """(name, dtypes of operands without the float, result) of each record."""
     from fuzz.records import RECORDS
     for name, record in RECORDS.items():
-        if record.is_pointwise and record.phase == "Forward":
+        if record.is_pointwise and record.phase in ("Forward", "Backward"):
             yield name, ["x"] * len(record.operands), "x", {
                 field: FIELDS[field] for field, (_, needed) in record.fields.items()
                 if needed}
@@ -47,8 +49,7 @@ def pointwise():
     yield "where", ["i1", "x", "x"], "x", {}
     yield "masked_fill", ["x", "i1"], "x", {"value": -1.5}
     yield "logical_and", ["i1", "i1"], "i1", {}
-    for name in ("log_softmax",):
-        yield name, ["x"], "x", {}
+    yield "log_softmax", ["x"], "x", {}
     yield "log_softmax_bwd", ["x", "x"], "x", {}
 
 
@@ -85,6 +86,15 @@ def model(dtype):
         moved["cumsum_%d" % axis] = 2 * add(
             "cumsum_%d" % axis, "cumsum", ["x"], [whole], "x", whole,
             " {axis = %d : i64}" % axis)
+    for name in ("uniform", "normal"):
+        fields = " to [%d, %d] {seed = 7 : i64%s}" % (
+            ROWS, WIDTH, "" if dtype == "f32" else ", dtype = %s" % dtype)
+        moved[name] = add(name, name, ["i64"], [()], "x", whole, fields)
+    for k in (1, 8):
+        moved["top_%d" % k] = n * size_of(dtype) + add(
+            "top_%d" % k, "top_k", ["x"], [whole], "i32", (ROWS, k), " {k = %d : i64}" % k)
+    moved["argmax"] = n * size_of(dtype) + add(
+        "argmax", "argmax", ["x"], [whole], "i32", (ROWS,))
     row = size_of(dtype) * DEPTH
     moved["embedding"] = add(
         "embedding", "embedding", ["x", "i64"], [(VOCABULARY, DEPTH), (TOKENS,)], "x",
@@ -233,7 +243,7 @@ def ours(args, path, name, tensors):
     profile, flags = path.with_suffix(".profile.json"), []
     for tensor in tensors:
         operand, kind, _ = tensor.split("=")
-        if kind.endswith("i64"): # rows of the table, none more often than others
+        if kind.endswith("xi64"): # rows of the table, none more often than others
             file = pathlib.Path(tempfile.gettempdir()) / ("index%s.npy" % kind)
             np.save(file, np.random.default_rng(0).integers(
                 0, VOCABULARY, int(kind.split("x")[0])))
@@ -255,18 +265,22 @@ def run(args):
         path = pathlib.Path(args.plans) / ("words.%s.plan" % dtype)
         listed = json.loads(path.with_suffix(".json").read_text())
         times = {}
-        for library in ("torch", "jax"):
+        for library in () if args.no_peers else ("torch", "jax"):
             try:
                 calls = peers(library, dtype)
             except ImportError:
                 calls = {}
             for name, call in calls.items():
+                if not re.search(args.only, name):
+                    continue
                 try:
                     times[library, name] = "%.1f ± %.1f" % measure(library, call)
                 except Exception as error:  # a peer that cannot do it is no reason to stop
                     times[library, name] = type(error).__name__
             del calls
         for name, (tensors, moved) in listed.items():
+            if not re.search(args.only, name):
+                continue
             us = ours(args, path, name, tensors)
             print("| %s | %s | %.1f | %s | %s | %.0f %% |" % (
                 name, dtype, us, times.get(("torch", name), ""),
@@ -302,6 +316,8 @@ def main():
     parser.add_argument("--runner", default="aicf-run")
     parser.add_argument("--out", default=".")
     parser.add_argument("--plans", default=".")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--no-peers", action="store_true")
     args = parser.parse_args()
     (plan if args.what == "plan" else run)(args)
 

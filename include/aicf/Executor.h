@@ -39,6 +39,10 @@ struct ExecutorOptions {
   /// Eager only: guard bytes around every buffer, checked after each call.
   /// Implies separateAllocations.
   bool canary = false;
+  /// The indices of each call are read back before it. One that is out of range (and
+  /// not the ignored label) is InvalidArgument, and the run ends there. run(GraphKey)
+  /// runs its steps eagerly; capture() is an error.
+  bool checkIndices = false;
   /// Graphs kept by run(GraphKey); the least recently used one goes first.
   size_t maxCachedGraphs = 8;
 

@@ -56,6 +56,9 @@ struct OperandInfo {
   Presence presence;
   ElementTypes elementTypes;
   int8_t like; ///< position of the operand whose type it has, or -1
+  /// Of an operand of indices: the position of the operand that they index, and along
+  /// which dimension (-1 is the last); the field with a number that is none, or -1.
+  int8_t indexed = -1, axis = 0, exempt = -1;
 };
 
 struct ResultInfo {

@@ -162,9 +162,11 @@ enum class OpKind : uint16_t {
   AdamL2Step = 150,
   Softsign = 151,
   SoftsignBwd = 152,
+  TopK = 153,
+  DivScalar = 154,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 153;
+inline constexpr uint16_t kNumOpKinds = 155;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -561,6 +563,18 @@ struct AdamL2StepAttrs {
 };
 static_assert(sizeof(AdamL2StepAttrs) == 32);
 
+/// top_k (fourcc TOPK): "<q".
+struct TopKAttrs {
+  int64_t k;
+};
+static_assert(sizeof(TopKAttrs) == 8);
+
+/// div_scalar (fourcc DIVS): "<d".
+struct DivScalarAttrs {
+  double value;
+};
+static_assert(sizeof(DivScalarAttrs) == 8);
+
 #pragma pack(pop)
 
 // clang-format off
@@ -640,10 +654,10 @@ inline constexpr OperandInfo kGeluBwdOperands[] = {{"dy", Presence::Plain, Eleme
 inline constexpr ResultInfo kGeluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kGeluBwdFields[] = {{"approximate", 'i', 0, Range::ZeroOrOne, true, false}};
 inline constexpr TieInfo kGeluBwdTies[] = {{0, 0}, {0, 1}};
-inline constexpr OperandInfo kSoftmaxCrossEntropyOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr OperandInfo kSoftmaxCrossEntropyOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::Int, -1, 0, -1, 1}};
 inline constexpr ResultInfo kSoftmaxCrossEntropyResults[] = {{"loss", Presence::Plain, ElementTypes::Any, TypeRule::WideScalarOf, 0}};
 inline constexpr FieldInfo kSoftmaxCrossEntropyFields[] = {{"label_smoothing", 'd', 0, Range::BelowOne, true, 0.0}, {"ignore_index", 'q', 8, Range::Any, true, -100}};
-inline constexpr OperandInfo kSoftmaxCrossEntropyGradOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::Int, -1}, {"loss_scale", Presence::Optional, ElementTypes::Float, -1}};
+inline constexpr OperandInfo kSoftmaxCrossEntropyGradOperands[] = {{"logits", Presence::Plain, ElementTypes::Float, -1}, {"labels", Presence::Plain, ElementTypes::Int, -1, 0, -1, 1}, {"loss_scale", Presence::Optional, ElementTypes::Float, -1}};
 inline constexpr ResultInfo kSoftmaxCrossEntropyGradResults[] = {{"dlogits", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kSoftmaxCrossEntropyGradFields[] = {{"label_smoothing", 'd', 0, Range::BelowOne, true, 0.0}, {"ignore_index", 'q', 8, Range::Any, true, -100}};
 inline constexpr TieInfo kSoftmaxCrossEntropyGradTies[] = {{0, 0}};
@@ -975,12 +989,12 @@ inline constexpr TieInfo kPreluTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kPreluBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}, {"slope", Presence::Plain, ElementTypes::Float, 0}};
 inline constexpr ResultInfo kPreluBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kPreluBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
-inline constexpr OperandInfo kPickOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr OperandInfo kPickOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1, 0, -1}};
 inline constexpr ResultInfo kPickResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::RowsOf, 0}};
 inline constexpr OperandInfo kPickBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
 inline constexpr ResultInfo kPickBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
 inline constexpr FieldInfo kPickBwdFields[] = {{"size", 'q', 0, Range::Positive31, false, 0}};
-inline constexpr OperandInfo kEmbeddingOperands[] = {{"table", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
+inline constexpr OperandInfo kEmbeddingOperands[] = {{"table", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1, 0, 0}};
 inline constexpr ResultInfo kEmbeddingResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
 inline constexpr OperandInfo kEmbeddingBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"index", Presence::Plain, ElementTypes::Int, -1}};
 inline constexpr ResultInfo kEmbeddingBwdResults[] = {{"dtable", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
@@ -1011,6 +1025,13 @@ inline constexpr TieInfo kSoftsignTies[] = {{0, 0}};
 inline constexpr OperandInfo kSoftsignBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
 inline constexpr ResultInfo kSoftsignBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kSoftsignBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kTopKOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kTopKResults[] = {{"index", Presence::Plain, ElementTypes::I32, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kTopKFields[] = {{"k", 'q', 0, Range::Positive31, false, 0}};
+inline constexpr OperandInfo kDivScalarOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kDivScalarResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr FieldInfo kDivScalarFields[] = {{"value", 'd', 0, Range::Finite, false, 0}};
+inline constexpr TieInfo kDivScalarTies[] = {{0, 0}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1724,7 +1745,7 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"uniform", fourcc("UNIF"), 24,
      kUniformFields, 3, kUniformOperands, 1,
      kUniformResults, 1, nullptr, 0,
-     false, 1,
+     false, 2,
      Phase::Forward, Precision::Wide, KeepsZeros::No},
     {"normal", fourcc("NORM"), 24,
      kNormalFields, 3, kNormalOperands, 1,
@@ -1746,6 +1767,16 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kSoftsignBwdResults, 1, kSoftsignBwdTies, 2,
      false, 0,
      Phase::Backward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"top_k", fourcc("TOPK"), 8,
+     kTopKFields, 1, kTopKOperands, 1,
+     kTopKResults, 1, nullptr, 0,
+     false, 3,
+     Phase::Forward, Precision::Keep, KeepsZeros::No},
+    {"div_scalar", fourcc("DIVS"), 8,
+     kDivScalarFields, 1, kDivScalarOperands, 1,
+     kDivScalarResults, 1, kDivScalarTies, 1,
+     false, 1,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
 };
 // clang-format on
 

@@ -96,8 +96,8 @@ def HardswishPrimitive : PointwiseFunction<"hardswish", 131, "activation",
   let keepsZeros = ZerosKeptEverywhere;
 }
 def HardswishBwdPrimitive : PointwiseDerivative<HardswishPrimitive, 132, "x",
-    (pick (lessf $x, -3), 0,
-          (pick (lessequalf $x, 3),
+    (pick (lessequalf $x, -3), 0,
+          (pick (lessf $x, 3),
                 (mulf $dy, (addf (divf $x, 3), "0.5")), $dy))> {
   let summary = "dx = dy · d hardswish(x)/dx";
 }
@@ -105,8 +105,10 @@ defm AICF_Hardswish : PointwiseOps<HardswishPrimitive, HardswishBwdPrimitive>;
 
 def SoftplusPrimitive : PointwiseFunction<"softplus", 133, "activation",
     (pick (greaterf (mulf $beta, $x), $threshold), $x,
-          (divf (addf (maxf (mulf $beta, $x), 0),
-                      (log1pf (expf (negf (absf (mulf $beta, $x)))))), $beta)), "SFPL"> {
+          // The reciprocal does not depend on x and is computed once.
+          (mulf (addf (maxf (mulf $beta, $x), 0),
+                      (log1pf (expf (negf (absf (mulf $beta, $x)))))),
+                (divf 1, $beta))), "SFPL"> {
   let summary = "y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold";
   let text = [{
     -∞ gives 0, ∞ stays; NaN stays NaN.
@@ -136,7 +138,8 @@ def MishPrimitive : PointwiseFunction<"mish", 135, "activation",
           (mulf (mulf (mulf $x, MishRoot), MishRoot), MishFalling))> {
   let summary = "y = x · tanh(ln(1 + exp(x)))";
   let text = [{
-    -∞ gives NaN, as -∞·0 does; NaN stays NaN. Misra 2019.
+    -∞ gives NaN, as -∞·0 does; NaN stays NaN. The gradient is NaN for both infinities.
+    Misra 2019.
   }];
   let precision = Narrow;
   let keepsZeros = ZerosKeptEverywhere;

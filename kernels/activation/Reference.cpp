@@ -72,7 +72,7 @@ void compute(const HardswishView<Call> &c) {
 }
 void compute(const HardswishBwdView<Call> &c) {
   eachSlope(c, [](double x) {
-    return x < -3 ? 0 : x > 3 ? 1 : (2 * x + 3) / 6;
+    return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6;
   });
 }
 

@@ -55,8 +55,7 @@ class ScalarComparison<string mnemonic, int number, string schema,
   let summary = "y = x " # words # " value";
   let text = "\n    A comparison with NaN is false, but for != .\n";
   let fields = [F64Field<"value", NotNaN>];
-  let constraints = ["`value` is an integer or infinite, where x holds "
-                     "integers."];
+  let constraints = ["`value` is a number of x's type, where x holds integers."];
   let phase = ForwardPhase;
   let precision = Wide;
 }
@@ -127,8 +126,8 @@ def WherePrimitive : PointwiseRecord<"where", 121, "", "compare", BoolToAny,
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a where the condition is true, else b";
   let text = [{
-    Bit for bit, NaN too. The gradient of what is not taken is 0, whatever its
-    value.
+    A NaN that is taken stays NaN. The gradient of what is not taken is 0, whatever
+    its value.
   }];
   let constraints = ["`condition` has a's shape."];
   let phase = ForwardPhase;

@@ -31,7 +31,8 @@ void compute(const LessEqualView<Call> &c) {
 /// The number of the record, as the operand's type has it: comparisons are exact,
 /// so they see the rounding.
 static double asHeld(const Tensor &x, double number) {
-  return x.desc.dtype == DType::F64 ? number : double(float(number));
+  bool isSingle = isFloat(x.desc.dtype) && x.desc.dtype != DType::F64;
+  return isSingle ? double(float(number)) : number;
 }
 /// y[i] = f(x[i], value)
 template <typename View, typename F> static void eachX(const View &c, F f) {

@@ -11,7 +11,7 @@ namespace aicf::rules {
 
 /// Checks `value` of a view with an operand x.
 template <typename View> static Status hasComparable(const View &c) {
-  return isNumberOf(c.x(), "value", c.attrs().value, /*mayBeInfinite=*/true);
+  return isNumberOf(c.x(), "value", c.attrs().value);
 }
 Status equal_scalar_c1(const EqualScalarView<Call> &c) {
   return hasComparable(c);

@@ -58,6 +58,7 @@ template <> __device__ inline bf16 narrow<bf16>(float x) {
 /// V elements that one or two 16-byte instructions load or store.
 template <typename T, int V>
 struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec {
+  static constexpr int kSize = V;
   T at[V];
 };
 template <typename T, int V>

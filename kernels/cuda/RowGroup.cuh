@@ -7,6 +7,7 @@
 #ifndef AICF_KERNELS_CUDA_ROWGROUP_CUH
 #define AICF_KERNELS_CUDA_ROWGROUP_CUH
 
+#include "kernels/RowLength.h"
 #include "kernels/cuda/Common.cuh"
 
 namespace aicf::cuda {
@@ -42,8 +43,63 @@ struct RowGroup {
   }
 };
 
-/// Rows longer than this are a block's work.
-constexpr int64_t kLongRow = 1024;
+using families::kHugeRow, families::kLongRow;
+/// Threads for a row longer than kHugeRow.
+constexpr int kHugeBlock = 1024;
+
+/// Threads of a block whose rows are each the work of `group` threads.
+constexpr int blockOf(int group) { return group > kBlock ? group : kBlock; }
+
+/// Calls body(j, Vec of the elements from j on) for the share that a thread has of
+/// a row of x. Vectors lie at multiples of V from x on, so that they are aligned
+/// where x is; what lies before the first and behind the last comes one by one. Who
+/// gets what depends on shapes alone, and each thread sees its share in order.
+template <typename T, int V, typename Body>
+__device__ inline void forRow(const RowGroup &g, const T *x, int64_t row,
+                              int64_t width, bool isAligned, Body body) {
+  const int64_t begin = row * width;
+  const int64_t before = (V - begin % V) % V;
+  const int64_t head = before < width ? before : width;
+  x += begin;
+  for (int64_t j = g.lane; j < head; j += g.size)
+    body(j, loadVec<T, 1>(x, j));
+  const int64_t vectors = (width - head) / V;
+  int64_t i = g.lane;
+  if constexpr (V > 1)
+    // Two are on their way at once.
+    for (; i + g.size < vectors; i += 2 * g.size) {
+      auto first = loadVec<T, V>(x + head, i, isAligned);
+      auto second = loadVec<T, V>(x + head, i + g.size, isAligned);
+      body(head + i * V, first);
+      body(head + (i + g.size) * V, second);
+    }
+  for (; i < vectors; i += g.size)
+    body(head + i * V, loadVec<T, V>(x + head, i, isAligned));
+  if constexpr (V > 1)
+    for (int64_t j = head + vectors * V + g.lane; j < width; j += g.size)
+      body(j, loadVec<T, 1>(x, j));
+}
+
+/// A row's largest element and the sum of exp(x - most) in one pass: what came
+/// before a larger element is scaled down to it (Milakov & Gimelshein 2018,
+/// "Online normalizer calculation for softmax").
+template <typename C> struct Normalizer {
+  C most, sum = 0;
+  __device__ void add(C value) {
+    if (value > most) {
+      sum *= exp(most - value);
+      most = value;
+    }
+    // Not exp(0) of two infinities.
+    sum += value == most ? C(1) : exp(value - most);
+  }
+  /// Over all threads of the group; each gets it.
+  __device__ void merge(const RowGroup &g) {
+    C mine = most;
+    most = g.max(mine);
+    sum = g.sum(sum * exp(mine - most));
+  }
+};
 
 } // namespace aicf::cuda
 

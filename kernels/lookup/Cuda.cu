@@ -102,7 +102,7 @@ struct EmbeddingBwdParams {
   const void *dy;
   Indices index;
   void *dtable;
-  int32_t *list; ///< room for the positions of all rows of dy, or null
+  int32_t *list; ///< the workspace: room for the positions of all rows of dy, or null
   int64_t count; ///< rows of dy
   int64_t rows;  ///< of the table
   int64_t width; ///< vectors of a row
@@ -111,10 +111,13 @@ struct EmbeddingBwdParams {
 
 /// Positions that a thread looks at in one step; neighbours, so that the order of
 /// threads is that of positions.
-constexpr int kPositions = 4;
+constexpr int kPositions = 8;
+
+/// Blocks that a multiprocessor runs at once.
+constexpr int kBwdBlocks = 4;
 
 /// Rows of dy that a thread loads before it adds them.
-constexpr int kAtOnce = 8;
+constexpr int kAtOnce = 4;
 
 /// The sum of x over the threads of a block before this one; `total` is of all.
 __device__ inline int sumBefore(int x, int *scratch, int &total) {
@@ -136,90 +139,145 @@ __device__ inline int sumBefore(int x, int *scratch, int &total) {
   return before + sum - x;
 }
 
-/// Lists the positions whose index is in [low, high), in order, behind those of the
-/// blocks before. Returns their number; `list` becomes where they begin.
+/// Calls put(n, position, row) for the n-th position whose row of the table is in
+/// [low, high), in order. Returns their number.
+template <typename Put>
 __device__ inline int64_t listRows(const EmbeddingBwdParams &p, int64_t low,
-                                   int64_t high, int32_t *&list, int *scratch) {
+                                   int64_t high, int *scratch, Put put) {
+  int64_t found = 0;
+  for (int64_t base = 0; base < p.count; base += kBlock * kPositions) {
+    const int64_t first = base + threadIdx.x * kPositions;
+    int64_t rows[kPositions];
+    int mine = 0;
+#pragma unroll
+    for (int k = 0; k < kPositions; ++k) {
+      rows[k] = first + k < p.count ? p.index[first + k] : -1;
+      mine += rows[k] >= low && rows[k] < high;
+    }
+    if (!__syncthreads_or(mine))
+      continue;
+    int total;
+    int64_t at = found + sumBefore(mine, scratch, total);
+#pragma unroll
+    for (int k = 0; k < kPositions; ++k)
+      if (rows[k] >= low && rows[k] < high)
+        put(at++, int32_t(first + k), rows[k]);
+    found += total;
+  }
+  __syncthreads(); // what other threads have put is read
+  return found;
+}
+
+/// Positions whose row is before `low`.
+__device__ inline int64_t countBelow(const EmbeddingBwdParams &p, int64_t low,
+                                     int *scratch) {
   int below = 0, total;
   for (int64_t i = threadIdx.x; i < p.count; i += kBlock)
     below += p.index[i] >= 0 && p.index[i] < low;
   sumBefore(below, scratch, total);
-  list += total;
-  int64_t found = 0;
-  for (int64_t base = 0; base < p.count; base += kBlock * kPositions) {
-    int64_t first = base + threadIdx.x * kPositions;
-    bool isMine[kPositions];
-    int mine = 0;
-#pragma unroll
-    for (int k = 0; k < kPositions; ++k) {
-      int64_t row = first + k < p.count ? p.index[first + k] : -1;
-      isMine[k] = row >= low && row < high;
-      mine += isMine[k];
-    }
-    int64_t at = found + sumBefore(mine, scratch, total);
-#pragma unroll
-    for (int k = 0; k < kPositions; ++k)
-      if (isMine[k])
-        list[at++] = int32_t(first + k);
-    found += total;
-  }
-  __syncthreads(); // what other threads have listed is read
-  return found;
+  return total;
 }
 
-/// A block makes some rows of the table. Each is a sum over the positions that have
-/// its index, in their order: a warp looks at 32 of them at a time and adds those
-/// that match, a thread for its columns.
-template <typename T, int V>
-__global__ void embeddingBwdKernel(const __grid_constant__ EmbeddingBwdParams p) {
-  using C = Compute<T>;
+/// Positions that a block lists in shared memory. Where it finds more, it lists them
+/// in the workspace, behind those of the blocks before; without one it looks at all
+/// positions for each row.
+constexpr int kListed = 1024;
+
+struct ListedRows {
+  int32_t positions[kListed], rows[kListed]; ///< rows: from the block's first one
+};
+
+/// Where `mine`-th candidate of a block lies in dy, and its row of the table.
+struct Candidates {
+  const ListedRows *shared; ///< or null
+  const int32_t *list;      ///< or null: every position is one
+  int64_t count;
+
+  __device__ int64_t position(int64_t mine) const {
+    return shared ? shared->positions[mine] : list ? list[mine] : mine;
+  }
+  __device__ int64_t row(const EmbeddingBwdParams &p, int64_t low,
+                         int64_t mine) const {
+    return shared ? low + shared->rows[mine] : p.index[position(mine)];
+  }
+};
+
+__device__ inline Candidates candidates(const EmbeddingBwdParams &p, int64_t low,
+                                        int64_t high, ListedRows &shared) {
   __shared__ int scratch[kBlock / 32];
-  int64_t low = int64_t(blockIdx.x) * p.rowsPerBlock;
-  int64_t high = min(p.rows, low + p.rowsPerBlock);
-  int32_t *list = p.list;
-  int64_t listed = p.count;
-  if (list)
-    listed = listRows(p, low, high, list, scratch);
-  const T *dy = static_cast<const T *>(p.dy);
-  for (int64_t row = low; row < high; ++row)
-    // All lanes of a warp go through the loop: they look at positions together.
-    for (int64_t first = threadIdx.x - threadIdx.x % 32; first < p.width;
-         first += kBlock) {
-      int64_t column = first + threadIdx.x % 32;
-      C sums[V] = {};
-      for (int64_t k = 0; k < listed && row != p.padding; k += 32) {
-        int64_t mine = k + threadIdx.x % 32;
-        int64_t position = mine < listed ? (list ? list[mine] : mine) : -1;
-        bool matches = position >= 0 && p.index[position] == row;
-        unsigned left = __ballot_sync(0xffffffffu, matches);
-        while (left) {
-          // Loads of several are on their way at once; they are added in order.
-          Vec<T, V> v[kAtOnce];
-          bool isThere[kAtOnce];
-#pragma unroll
-          for (int u = 0; u < kAtOnce; ++u) {
-            int64_t from = __shfl_sync(0xffffffffu, position, __ffs(left) - 1);
-            isThere[u] = left != 0 && column < p.width;
-            left &= left - 1;
-            if (isThere[u])
-              v[u] = loadVec<T, V>(dy, from * p.width + column);
-          }
-#pragma unroll
-          for (int u = 0; u < kAtOnce; ++u)
-#pragma unroll
-            for (int n = 0; n < V; ++n)
-              if (isThere[u])
-                sums[n] += C(widen(v[u].at[n]));
+  if (p.count > INT32_MAX) // positions have no more bits in a list
+    return {nullptr, nullptr, p.count};
+  int64_t found = listRows(
+      p, low, high, scratch, [&](int64_t at, int32_t position, int64_t row) {
+        if (at < kListed) {
+          shared.positions[at] = position;
+          shared.rows[at] = int32_t(row - low);
         }
-      }
-      if (column >= p.width)
+      });
+  if (found <= kListed)
+    return {&shared, nullptr, found};
+  if (!p.list)
+    return {nullptr, nullptr, p.count};
+  int32_t *list = p.list + countBelow(p, low, scratch);
+  listRows(p, low, high, scratch,
+           [&](int64_t at, int32_t position, int64_t) { list[at] = position; });
+  return {nullptr, list, found};
+}
+
+/// A block makes some rows of the table, a warp 32 vectors of one at a time. Each row
+/// is a sum over the positions that have its index, in their order: the lanes look at
+/// 32 candidates and add those that match, each for its vector.
+template <typename T, int V>
+__global__ void __launch_bounds__(kBlock, kBwdBlocks)
+    embeddingBwdKernel(const __grid_constant__ EmbeddingBwdParams p) {
+  using C = Compute<T>;
+  __shared__ ListedRows shared;
+  const int64_t low = int64_t(blockIdx.x) * p.rowsPerBlock;
+  const int64_t high = min(p.rows, low + p.rowsPerBlock);
+  const Candidates all = candidates(p, low, high, shared);
+  const T *dy = static_cast<const T *>(p.dy);
+  const int lane = threadIdx.x % 32;
+  const int64_t parts = (p.width + 31) / 32;
+  for (int64_t part = threadIdx.x / 32; part < (high - low) * parts;
+       part += kBlock / 32) {
+    const int64_t row = low + part / parts;
+    const int64_t column = part % parts * 32 + lane;
+    C sums[V] = {};
+    for (int64_t k = 0; k < all.count && row != p.padding; k += 32) {
+      const int64_t mine = k + lane;
+      const bool matches = mine < all.count && all.row(p, low, mine) == row;
+      unsigned left = __ballot_sync(0xffffffffu, matches);
+      if (!left)
         continue;
-      Vec<T, V> sum;
+      const int64_t position = matches ? all.position(mine) : 0;
+      while (left) {
+        // Loads of several are on their way at once; they are added in order.
+        Vec<T, V> v[kAtOnce];
+        bool isThere[kAtOnce];
 #pragma unroll
-      for (int n = 0; n < V; ++n)
-        sum.at[n] = narrow<T>(sums[n]);
-      storeVec<T, V>(static_cast<T *>(p.dtable), row * p.width + column, sum);
+        for (int u = 0; u < kAtOnce; ++u) {
+          int64_t from = __shfl_sync(0xffffffffu, position, __ffs(left) - 1);
+          isThere[u] = left != 0 && column < p.width;
+          left &= left - 1;
+          if (isThere[u])
+            v[u] = loadVec<T, V>(dy, from * p.width + column);
+        }
+#pragma unroll
+        for (int u = 0; u < kAtOnce; ++u)
+#pragma unroll
+          for (int n = 0; n < V; ++n)
+            if (isThere[u])
+              sums[n] += C(widen(v[u].at[n]));
+      }
     }
+    if (column >= p.width)
+      continue;
+    Vec<T, V> sum;
+#pragma unroll
+    for (int n = 0; n < V; ++n)
+      sum.at[n] = narrow<T>(sums[n]);
+    storeVec<T, V>(static_cast<T *>(p.dtable), row * p.width + column, sum);
+  }
 }
 
 template <typename T>
@@ -240,7 +298,7 @@ LaunchPlan embeddingBwd(EmbeddingBwdArgs call, const DeviceLimits &limits) {
                        call.attrs().padding,
                        1};
   int64_t blocks =
-      std::min(p.rows, int64_t(limits.numMultiprocessors) * 8);
+      std::min(p.rows, int64_t(limits.numMultiprocessors) * kBwdBlocks);
   p.rowsPerBlock = (p.rows + blocks - 1) / blocks;
   blocks = (p.rows + p.rowsPerBlock - 1) / p.rowsPerBlock;
   auto kernel =

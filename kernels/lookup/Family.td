@@ -22,7 +22,7 @@ def PickPrimitive : Primitive<"pick", 141> {
   let text = [{
     Rows lie along the last dimension. NaN where the index is outside of the row.
   }];
-  let operandList = [In<"x">, In<"index", IntElement>];
+  let operandList = [In<"x">, Index<"index", "x", -1>];
   let resultList = [RowsOf<"y", "x">];
   let phase = ForwardPhase;
   let precision = Keep<"x">;
@@ -49,7 +49,7 @@ def EmbeddingPrimitive : Primitive<"embedding", 143> {
   let text = [{
     Rows of NaN where the index is outside of the table.
   }];
-  let operandList = [In<"table">, In<"index", IntElement>];
+  let operandList = [In<"table">, Index<"index", "table", 0>];
   let resultList = [Checked<"y", FloatElement>];
   let phase = ForwardPhase;
   let precision = Narrow;

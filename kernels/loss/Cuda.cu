@@ -275,6 +275,7 @@ struct CrossEntropyParams {
   int64_t rows, width, ignored;
   int64_t numPartials;
   double smoothing;
+  bool isAligned; ///< logits and dlogits begin at multiples of 16 bytes
 };
 
 /// A row's largest logit, and the log of the sum of exp(x - most): apart, since
@@ -283,11 +284,24 @@ template <typename C> struct LogSumExp {
   C most, logSum;
 };
 
-/// Every thread of the group gets it.
-template <typename T>
-__device__ LogSumExp<Compute<T>> logSumExp(const RowGroup &g, const T *x,
-                                           int64_t width) {
+/// Every thread of the group gets it. With kWide a row is read once, by vectors.
+template <bool kWide, typename T>
+__device__ LogSumExp<Compute<T>> logSumExp(const RowGroup &g, const T *logits,
+                                           int64_t row, int64_t width,
+                                           bool isAligned) {
   using C = Compute<T>;
+  const T *x = logits + row * width;
+  if constexpr (kWide) {
+    Normalizer<C> all{widen(x[0])};
+    forRow<T, 16 / sizeof(T)>(g, logits, row, width, isAligned,
+                              [&](int64_t, const auto &v) {
+#pragma unroll
+                                for (int k = 0; k < v.kSize; ++k)
+                                  all.add(widen(v.at[k]));
+                              });
+    all.merge(g);
+    return {all.most, log(all.sum)};
+  }
   C most = widen(x[0]), sum = 0;
   for (int64_t j = g.lane; j < width; j += g.size) {
     C value = widen(x[j]);
@@ -300,15 +314,16 @@ __device__ LogSumExp<Compute<T>> logSumExp(const RowGroup &g, const T *x,
 }
 
 /// The loss of one row: 0 if it is ignored, NaN if its label is not a class.
-template <typename T>
+template <typename T, bool kWide>
 __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
                           int64_t row) {
   using C = Compute<T>;
-  const T *x = static_cast<const T *>(p.logits) + row * p.width;
+  const T *logits = static_cast<const T *>(p.logits);
+  const T *x = logits + row * p.width;
   int64_t label = p.labels[row];
   if (label == p.ignored)
     return 0;
-  LogSumExp<C> lse = logSumExp(g, x, p.width);
+  LogSumExp<C> lse = logSumExp<kWide>(g, logits, row, p.width, p.isAligned);
   double even = 0; // what smoothing takes of every class
   if (p.smoothing > 0) {
     C sum = 0;
@@ -325,7 +340,7 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
 /// Threads of a block that does all rows: f64 has registers for no more.
 constexpr int64_t kOnlyBlock = 512;
 
-template <typename T, typename Loss, int kGroup>
+template <typename T, typename Loss, int kGroup, bool kWide>
 __global__ void __launch_bounds__(kOnlyBlock)
     crossEntropyKernel(const __grid_constant__ CrossEntropyParams p) {
   __shared__ double scratch[32];
@@ -334,7 +349,7 @@ __global__ void __launch_bounds__(kOnlyBlock)
   double loss = 0, count = 0;
   for (int64_t row = int64_t(blockIdx.x) * groups + group; row < p.rows;
        row += int64_t(gridDim.x) * groups) {
-    loss += rowLoss<T>(p, g, row);
+    loss += rowLoss<T, kWide>(p, g, row);
     count += p.labels[row] != p.ignored;
   }
   // Each group's first thread speaks for it.
@@ -375,9 +390,9 @@ __global__ void countRowsKernel(const __grid_constant__ CrossEntropyParams p) {
 }
 
 /// Counts again where there are no partial counts: a whole number either way.
-template <typename T, int kGroup>
-__global__ void
-crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
+template <typename T, int kGroup, bool kWide>
+__global__ void __launch_bounds__(blockOf(kGroup))
+    crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
   double mine = 0;
@@ -395,19 +410,26 @@ crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
   double even = p.smoothing / double(p.width);
   for (int64_t row = int64_t(blockIdx.x) * groups + threadIdx.x / kGroup;
        row < p.rows; row += int64_t(gridDim.x) * groups) {
-    const T *x = static_cast<const T *>(p.logits) + row * p.width;
+    const T *logits = static_cast<const T *>(p.logits);
     T *d = static_cast<T *>(p.dlogits) + row * p.width;
     int64_t label = p.labels[row];
     bool isIgnored = label == p.ignored;
     bool isClass = label >= 0 && label < p.width;
-    LogSumExp<C> lse = logSumExp(g, x, p.width);
+    LogSumExp<C> lse =
+        logSumExp<kWide>(g, logits, row, p.width, p.isAligned);
     C rowFactor = C(isClass ? factor : nan(""));
-    for (int64_t j = g.lane; j < p.width; j += g.size) {
-      C target = C(j == label ? even + 1 - p.smoothing : even);
-      C probability = exp(widen(x[j]) - lse.most - lse.logSum);
-      C value = rowFactor * (probability - target);
-      d[j] = narrow<T>(isIgnored ? C(0) : value);
-    }
+    constexpr int kVector = kWide ? 16 / sizeof(T) : 1;
+    forRow<T, kVector>(
+        g, logits, row, p.width, p.isAligned, [&](int64_t j, auto v) {
+#pragma unroll
+          for (int k = 0; k < v.kSize; ++k) {
+            C target = C(j + k == label ? even + 1 - p.smoothing : even);
+            C probability = exp(widen(v.at[k]) - lse.most - lse.logSum);
+            C value = rowFactor * (probability - target);
+            v.at[k] = narrow<T>(isIgnored ? C(0) : value);
+          }
+          storeVec(d + j, 0, v, p.isAligned);
+        });
   }
 }
 
@@ -420,6 +442,7 @@ CrossEntropyParams crossEntropyParams(const Args &call) {
   p.width = call.logits().elements() / p.rows;
   p.ignored = call.attrs().ignore_index;
   p.smoothing = call.attrs().label_smoothing;
+  p.isAligned = reinterpret_cast<uintptr_t>(p.logits) % 16 == 0;
   return p;
 }
 
@@ -436,7 +459,7 @@ int64_t partialBlocks(int64_t items, int64_t perBlock,
   return std::min((items + perBlock - 1) / perBlock, fits);
 }
 
-template <typename T, typename Loss>
+template <typename T, typename Loss, bool kWide = false>
 LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
   CrossEntropyParams p = crossEntropyParams(call);
   p.loss = call.loss().dense();
@@ -449,32 +472,36 @@ LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
     return {plan(kernel, p.numPartials, kBlock, p),
             plan(meanLossKernel<Loss>, 1, kBlock, p)};
   };
-  if (p.width > kLongRow)
-    return launches(crossEntropyKernel<T, Loss, kBlock>, 1, kBlock);
+  if (kWide || p.width > kLongRow)
+    return launches(crossEntropyKernel<T, Loss, kBlock, kWide>, 1, kBlock);
   if (p.width > kShortRow)
-    return launches(crossEntropyKernel<T, Loss, 32>, kBlock / 32, kOnlyBlock);
-  return launches(crossEntropyKernel<T, Loss, 1>, kBlock, kOnlyBlock);
+    return launches(crossEntropyKernel<T, Loss, 32, false>, kBlock / 32, kOnlyBlock);
+  return launches(crossEntropyKernel<T, Loss, 1, false>, kBlock, kOnlyBlock);
 }
 
-template <typename T>
+template <typename T, bool kWide = false>
 LaunchPlan crossEntropyGrad(SoftmaxCrossEntropyGradArgs call,
                             const DeviceLimits &limits) {
   CrossEntropyParams p = crossEntropyParams(call);
   p.dlogits = call.dlogits().dense();
+  p.isAligned &= reinterpret_cast<uintptr_t>(p.dlogits) % 16 == 0;
   p.lossScale = call.loss_scale() ? call.loss_scale()->dense() : nullptr;
-  auto launches = [&](auto kernel, int64_t perBlock) -> LaunchPlan {
+  auto launches = [&](auto kernel, int group) -> LaunchPlan {
+    int block = blockOf(group), perBlock = block / group;
     int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
                               int64_t(limits.numMultiprocessors) * 8);
     p.numPartials = partialBlocks(p.rows, 16 * kBlock, call->workspace);
     if (p.numPartials < 2)
-      return {plan(kernel, blocks, kBlock, p)};
+      return {plan(kernel, blocks, block, p)};
     p.partials = call->workspace.template dense<double2>();
     return {plan(countRowsKernel, p.numPartials, kBlock, p),
-            plan(kernel, blocks, kBlock, p)};
+            plan(kernel, blocks, block, p)};
   };
-  if (p.width > kLongRow)
-    return launches(crossEntropyGradKernel<T, kBlock>, 1);
-  return launches(crossEntropyGradKernel<T, 32>, kBlock / 32);
+  if (kWide && p.width > kHugeRow)
+    return launches(crossEntropyGradKernel<T, kHugeBlock, kWide>, kHugeBlock);
+  if (kWide || p.width > kLongRow)
+    return launches(crossEntropyGradKernel<T, kBlock, kWide>, kBlock);
+  return launches(crossEntropyGradKernel<T, 32, false>, 32);
 }
 
 } // namespace

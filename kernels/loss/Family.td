@@ -115,7 +115,7 @@ def SoftmaxCrossEntropyPrimitive
     that is neither a class nor `ignore_index` makes the loss NaN, as does a
     batch in which no row counts. Computed in f32 for 16-bit logits.
   }];
-  let operandList = [In<"logits">, In<"labels", IntElement>];
+  let operandList = [In<"logits">, Index<"labels", "logits", -1, "ignore_index">];
   let resultList = [WideScalarOf<"loss", "logits">];
   let phase = ForwardPhase;
   let constraints = ["logits has rank 1 or more.",
@@ -129,7 +129,7 @@ def SoftmaxCrossEntropyGradPrimitive
     dlogits = (softmax(logits) - target) / rows that count; 0 in rows that are
     ignored, NaN in rows whose label is not a class.
   }];
-  let operandList = [In<"logits">, In<"labels", IntElement>,
+  let operandList = [In<"logits">, Index<"labels", "logits", -1, "ignore_index">,
                      Opt<"loss_scale">];
   let resultList = [Like<"dlogits", "logits">];
   let ties = [Tie<"dlogits", "logits">];
@@ -310,24 +310,38 @@ def CrossEntropyCpu : CrossEntropy<CPU, "crossEntropy<$T, $U>">;
 /// A sum of losses and a count of rows, both f64, for 4 blocks a multiprocessor: as
 /// many blocks as have room reduce. A small batch is one block's work.
 defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
-def CrossEntropyCuda : CrossEntropy<CUDA, "crossEntropy<$T, $U>"> {
-  let version = 1;
+class CrossEntropyOnCuda<string planner> : CrossEntropy<CUDA, planner> {
   let workspace = !strconcat("c.logits()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
   let workspaceCap = CrossEntropyPartials;
+}
+def CrossEntropyCuda : CrossEntropyOnCuda<"crossEntropy<$T, $U>"> {
+  let version = 1;
+}
+/// Long rows, by vectors. Plans of before 4.3 have them from the other kernel.
+def WideCrossEntropyCuda : CrossEntropyOnCuda<"crossEntropy<$T, $U, true>"> {
+  let variantName = "wide";
+  let condition = "isLongRow(*c.logits())";
+  let preference = 0;
 }
 def CrossEntropyGradCpu : KernelFamily<"loss", CPU> {
   let kinds = [SoftmaxCrossEntropyGradPrimitive];
   let variants = EveryFloat.each;
   let kernel = "crossEntropyGrad<$T>";
 }
-def CrossEntropyGradCuda : KernelFamily<"loss", CUDA> {
+class CrossEntropyGradOnCuda<string planner> : KernelFamily<"loss", CUDA> {
   let kinds = [SoftmaxCrossEntropyGradPrimitive];
   let variants = EveryFloat.each;
   let workspace = !strconcat("c.labels()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
   let workspaceCap = CrossEntropyPartials;
-  let kernel = "crossEntropyGrad<$T>";
+  let kernel = planner;
+}
+def CrossEntropyGradCuda : CrossEntropyGradOnCuda<"crossEntropyGrad<$T>">;
+def WideCrossEntropyGradCuda : CrossEntropyGradOnCuda<"crossEntropyGrad<$T, true>"> {
+  let variantName = "wide";
+  let condition = "isLongRow(*c.logits())";
+  let preference = 0;
 }
 
 #endif // AICF_KERNELS_LOSS_FAMILY_TD

@@ -94,7 +94,8 @@ def RsqrtPrimitive : PointwiseFunction<"rsqrt", 80, "math", (divf 1, (sqrtf $x))
   let precision = Wide;
 }
 def RsqrtBwdPrimitive : PointwiseDerivative<RsqrtPrimitive, 81, "y",
-    (mulf (mulf "-0.5", $dy), (mulf $y, (mulf $y, $y)))> {
+    // One y at a time: y³ alone may overflow.
+    (mulf (mulf (mulf (mulf "-0.5", $dy), $y), $y), $y)> {
   let summary = "dx = -dy · y³/2, y = 1/√x";
 }
 defm AICF_Rsqrt : PointwiseOps<RsqrtPrimitive, RsqrtBwdPrimitive>;
@@ -278,6 +279,24 @@ def AddScalarPrimitive : NumberFunction<"add_scalar", 99, (addf $x, $value),
 }
 def AICF_AddScalarOp : AICF_OpOf<AddScalarPrimitive> {
   let gradient = "g.passOn(getY(), getX());";
+}
+
+def DivScalarPrimitive : PointwisePrimitive<"div_scalar", 154, "DIVS", ["x"], "y",
+    (divf $x, $value), "math", Floats> {
+  let keepsZeros = ZerosKeptEverywhere;
+  let summary = "y = x / value";
+  let text = [{
+    IEEE's quotient. To multiply by 1 / value rounds twice.
+  }];
+  let fields = [F64Field<"value", FiniteNumber>];
+  let constraints = ["`value` is not 0."];
+  let phase = ForwardPhase;
+  let precision = Narrow;
+}
+def AICF_DivScalarOp : AICF_OpOf<DivScalarPrimitive> {
+  let gradient = [{
+    g.add(getX(), DivScalarOp::create(b, loc, g.cotangent(getY()), getValue()));
+  }];
 }
 
 //===----------------------------------------------------------------------===//

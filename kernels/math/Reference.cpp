@@ -135,6 +135,10 @@ void compute(const AddScalarView<Call> &c) {
   eachX(c, [&](double x) { return x + c.attrs().value; });
 }
 
+void compute(const DivScalarView<Call> &c) {
+  eachX(c, [&](double x) { return x / c.attrs().value; });
+}
+
 /// c[i] = f(a[i], b[i])
 template <typename View, typename F> static void eachPair(const View &c, F f) {
   fill(c.c(), [&](size_t i) { return f(c.a()[i], c.b()[i]); });

@@ -23,7 +23,7 @@ struct Relu {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::less(x, C(0)) ? C(0) : x);
   }
@@ -35,7 +35,7 @@ struct ReluBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C saved) {
     return (scalar::greater(saved, C(0)) ? dy : C(0));
   }
@@ -47,7 +47,7 @@ struct Add {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::add(a, b);
   }
@@ -59,7 +59,7 @@ struct Reciprocal {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(C(1), x);
   }
@@ -71,7 +71,7 @@ struct Gelu {
   using Attrs = GeluAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(x, ((attrs.approximate) ? scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))) : scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476))))));
   }
@@ -83,7 +83,7 @@ struct GeluBwd {
   using Attrs = GeluBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, ((attrs.approximate) ? scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), (scalar::greater(scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))))), C(0)) ? scalar::mul(scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x)))))))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::mul(C(-1.5957691216057308), scalar::add(x, scalar::mul(C(0.044715), scalar::mul(x, scalar::mul(x, x))))))))))), scalar::mul(C(1.5957691216057308), scalar::add(C(1), scalar::mul(C(0.134145), scalar::mul(x, x))))) : C(0))) : scalar::add(scalar::mul(C(0.5), scalar::erfc(scalar::mul(x, C(-0.7071067811865476)))), scalar::mul(x, scalar::mul(C(0.3989422804014327), scalar::exp(scalar::mul(C(-0.5), scalar::mul(x, x))))))));
   }
@@ -95,7 +95,7 @@ struct Mul {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::mul(a, b);
   }
@@ -107,7 +107,7 @@ struct Sub {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::sub(a, b);
   }
@@ -119,7 +119,7 @@ struct Scale {
   using Attrs = ScaleAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(scalar::number<C>(attrs.factor), x);
   }
@@ -131,7 +131,7 @@ struct FillLike {
   using Attrs = FillLikeAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::same(scalar::number<C>(attrs.value));
   }
@@ -143,7 +143,7 @@ struct Tanh {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::tanh(x);
   }
@@ -155,7 +155,7 @@ struct TanhBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::mul(dy, scalar::sub(C(1), scalar::mul(y, y)));
   }
@@ -167,7 +167,7 @@ struct Sigmoid {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x))));
   }
@@ -179,7 +179,7 @@ struct SigmoidBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::mul(dy, scalar::mul(y, scalar::sub(C(1), y)));
   }
@@ -191,7 +191,7 @@ struct Silu {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))));
   }
@@ -203,7 +203,7 @@ struct SiluBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, scalar::add(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))), scalar::mul(x, scalar::mul(scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))), scalar::sub(C(1), scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::sub(C(0), x)))))))));
   }
@@ -215,7 +215,7 @@ struct Exp {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::exp(x);
   }
@@ -227,7 +227,7 @@ struct ExpBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::mul(dy, y);
   }
@@ -239,7 +239,7 @@ struct Expm1 {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::expm1(x);
   }
@@ -251,7 +251,7 @@ struct Expm1Bwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::mul(dy, scalar::add(y, C(1)));
   }
@@ -263,7 +263,7 @@ struct Log {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::log(x);
   }
@@ -275,7 +275,7 @@ struct LogBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::div(dy, x);
   }
@@ -287,7 +287,7 @@ struct Log1p {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::log1p(x);
   }
@@ -299,7 +299,7 @@ struct Log1pBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::div(dy, scalar::add(C(1), x));
   }
@@ -311,7 +311,7 @@ struct Sqrt {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::sqrt(x);
   }
@@ -323,7 +323,7 @@ struct SqrtBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
     return scalar::div(scalar::mul(C(0.5), dy), y);
   }
@@ -335,7 +335,7 @@ struct Rsqrt {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(C(1), scalar::sqrt(x));
   }
@@ -347,9 +347,9 @@ struct RsqrtBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
-    return scalar::mul(scalar::mul(C(-0.5), dy), scalar::mul(y, scalar::mul(y, y)));
+    return scalar::mul(scalar::mul(scalar::mul(scalar::mul(C(-0.5), dy), y), y), y);
   }
 };
 
@@ -359,7 +359,7 @@ struct Square {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(x, x);
   }
@@ -371,7 +371,7 @@ struct SquareBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(scalar::mul(C(2), x), dy);
   }
@@ -383,7 +383,7 @@ struct Sin {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::sin(x);
   }
@@ -395,7 +395,7 @@ struct SinBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, scalar::cos(x));
   }
@@ -407,7 +407,7 @@ struct Cos {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::cos(x);
   }
@@ -419,7 +419,7 @@ struct CosBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::neg(scalar::mul(dy, scalar::sin(x)));
   }
@@ -431,9 +431,9 @@ struct PowScalar {
   using Attrs = PowScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return scalar::pow(x, scalar::number<C>(attrs.exponent));
+    return scalar::pow<kTo16Bits>(x, scalar::number<C>(attrs.exponent));
   }
 };
 
@@ -443,9 +443,9 @@ struct PowScalarBwd {
   using Attrs = PowScalarBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
-    return (scalar::equal(scalar::number<C>(attrs.exponent), C(0)) ? C(0) : scalar::mul(dy, scalar::mul(scalar::number<C>(attrs.exponent), scalar::pow(x, scalar::sub(scalar::number<C>(attrs.exponent), C(1))))));
+    return (scalar::equal(scalar::number<C>(attrs.exponent), C(0)) ? C(0) : scalar::mul(dy, scalar::mul(scalar::number<C>(attrs.exponent), scalar::pow<kTo16Bits>(x, scalar::sub(scalar::number<C>(attrs.exponent), C(1))))));
   }
 };
 
@@ -455,7 +455,7 @@ struct Neg {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::neg(x);
   }
@@ -467,7 +467,7 @@ struct Abs {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::abs(x);
   }
@@ -479,7 +479,7 @@ struct AbsBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, (scalar::less(x, C(0)) ? C(-1) : (scalar::greater(x, C(0)) ? C(1) : x)));
   }
@@ -491,7 +491,7 @@ struct Sign {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::less(x, C(0)) ? C(-1) : (scalar::greater(x, C(0)) ? C(1) : x));
   }
@@ -503,7 +503,7 @@ struct Floor {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::floor(x);
   }
@@ -515,7 +515,7 @@ struct Ceil {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::ceil(x);
   }
@@ -527,7 +527,7 @@ struct Round {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::round(x);
   }
@@ -539,7 +539,7 @@ struct Clamp {
   using Attrs = ClampAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::minimum(scalar::maximum(x, scalar::number<C>(attrs.min)), scalar::number<C>(attrs.max));
   }
@@ -551,7 +551,7 @@ struct ClampBwd {
   using Attrs = ClampBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return (scalar::logicalAnd(scalar::greaterEqual(x, scalar::number<C>(attrs.min)), scalar::lessEqual(x, scalar::number<C>(attrs.max))) ? dy : C(0));
   }
@@ -563,7 +563,7 @@ struct AddScalar {
   using Attrs = AddScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::add(x, scalar::number<C>(attrs.value));
   }
@@ -575,7 +575,7 @@ struct Div {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::div(a, b);
   }
@@ -587,7 +587,7 @@ struct Maximum {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::maximum(a, b);
   }
@@ -599,7 +599,7 @@ struct Minimum {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::minimum(a, b);
   }
@@ -611,7 +611,7 @@ struct MaximumBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return (scalar::greater(a, b) ? dy : (scalar::equal(a, b) ? scalar::mul(C(0.5), dy) : C(0)));
   }
@@ -623,9 +623,9 @@ struct Pow {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
-    return scalar::pow(a, b);
+    return scalar::pow<kTo16Bits>(a, b);
   }
 };
 
@@ -635,9 +635,9 @@ struct PowBaseBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
-    return (scalar::equal(b, C(0)) ? C(0) : scalar::mul(dy, scalar::mul(b, scalar::pow(a, scalar::sub(b, C(1))))));
+    return (scalar::equal(b, C(0)) ? C(0) : scalar::mul(dy, scalar::mul(b, scalar::pow<kTo16Bits>(a, scalar::sub(b, C(1))))));
   }
 };
 
@@ -647,9 +647,9 @@ struct PowExponentBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
-    return (scalar::logicalAnd(scalar::equal(a, C(0)), scalar::greaterEqual(b, C(0))) ? C(0) : scalar::mul(dy, scalar::mul(scalar::pow(a, b), scalar::log(a))));
+    return (scalar::logicalAnd(scalar::equal(a, C(0)), scalar::greaterEqual(b, C(0))) ? C(0) : scalar::mul(dy, scalar::mul(scalar::pow<kTo16Bits>(a, b), scalar::log(a))));
   }
 };
 
@@ -659,7 +659,7 @@ struct Equal {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::equal(a, b);
   }
@@ -671,7 +671,7 @@ struct NotEqual {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::notEqual(a, b);
   }
@@ -683,7 +683,7 @@ struct Less {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::less(a, b);
   }
@@ -695,7 +695,7 @@ struct LessEqual {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return scalar::lessEqual(a, b);
   }
@@ -707,7 +707,7 @@ struct EqualScalar {
   using Attrs = EqualScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::equal(x, scalar::number<C>(attrs.value));
   }
@@ -719,7 +719,7 @@ struct NotEqualScalar {
   using Attrs = NotEqualScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::notEqual(x, scalar::number<C>(attrs.value));
   }
@@ -731,7 +731,7 @@ struct LessScalar {
   using Attrs = LessScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::less(x, scalar::number<C>(attrs.value));
   }
@@ -743,7 +743,7 @@ struct LessEqualScalar {
   using Attrs = LessEqualScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::lessEqual(x, scalar::number<C>(attrs.value));
   }
@@ -755,7 +755,7 @@ struct GreaterScalar {
   using Attrs = GreaterScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::greater(x, scalar::number<C>(attrs.value));
   }
@@ -767,7 +767,7 @@ struct GreaterEqualScalar {
   using Attrs = GreaterEqualScalarAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::greaterEqual(x, scalar::number<C>(attrs.value));
   }
@@ -779,7 +779,7 @@ struct LogicalAnd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {true, true};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool a, [[maybe_unused]] bool b) {
     return scalar::logicalAnd(a, b);
   }
@@ -791,7 +791,7 @@ struct LogicalOr {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {true, true};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool a, [[maybe_unused]] bool b) {
     return scalar::logicalOr(a, b);
   }
@@ -803,7 +803,7 @@ struct LogicalXor {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {true, true};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool a, [[maybe_unused]] bool b) {
     return scalar::logicalXor(a, b);
   }
@@ -815,7 +815,7 @@ struct LogicalNot {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {true};
   static constexpr bool kGivesBool = true;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static bool apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool x) {
     return scalar::logicalNot(x);
   }
@@ -827,7 +827,7 @@ struct Where {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {true, false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] bool condition, [[maybe_unused]] C a, [[maybe_unused]] C b) {
     return (condition ? a : b);
   }
@@ -839,7 +839,7 @@ struct MaskedFill {
   using Attrs = MaskedFillAttrs;
   static constexpr bool kIsBool[] = {false, true};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x, [[maybe_unused]] bool mask) {
     return ((attrs.inverted) ? (mask ? x : scalar::number<C>(attrs.value)) : (mask ? scalar::number<C>(attrs.value) : x));
   }
@@ -851,7 +851,7 @@ struct Elu {
   using Attrs = EluAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::greater(x, C(0)) ? x : scalar::mul(scalar::number<C>(attrs.alpha), scalar::expm1(x)));
   }
@@ -863,7 +863,7 @@ struct EluBwd {
   using Attrs = EluBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return (scalar::greater(x, C(0)) ? dy : scalar::mul(dy, scalar::mul(scalar::number<C>(attrs.alpha), scalar::exp(x))));
   }
@@ -875,7 +875,7 @@ struct Selu {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::greater(x, C(0)) ? scalar::mul(C(1.0507009873554804934193349852946), x) : scalar::mul(C(1.7580993408473768599402175208123), scalar::expm1(x)));
   }
@@ -887,7 +887,7 @@ struct SeluBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, (scalar::greater(x, C(0)) ? C(1.0507009873554804934193349852946) : scalar::mul(C(1.7580993408473768599402175208123), scalar::exp(x))));
   }
@@ -899,7 +899,7 @@ struct LeakyRelu {
   using Attrs = LeakyReluAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::greater(x, C(0)) ? x : scalar::mul(scalar::number<C>(attrs.slope), x));
   }
@@ -911,7 +911,7 @@ struct LeakyReluBwd {
   using Attrs = LeakyReluBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return (scalar::greater(x, C(0)) ? dy : scalar::mul(scalar::number<C>(attrs.slope), dy));
   }
@@ -923,7 +923,7 @@ struct Hardtanh {
   using Attrs = HardtanhAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::minimum(scalar::maximum(x, scalar::number<C>(attrs.min)), scalar::number<C>(attrs.max));
   }
@@ -935,7 +935,7 @@ struct HardtanhBwd {
   using Attrs = HardtanhBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return (scalar::logicalAnd(scalar::greater(x, scalar::number<C>(attrs.min)), scalar::less(x, scalar::number<C>(attrs.max))) ? dy : C(0));
   }
@@ -947,7 +947,7 @@ struct Hardswish {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::mul(x, scalar::div(scalar::minimum(scalar::maximum(scalar::add(x, C(3)), C(0)), C(6)), C(6)));
   }
@@ -959,9 +959,9 @@ struct HardswishBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
-    return (scalar::less(x, C(-3)) ? C(0) : (scalar::lessEqual(x, C(3)) ? scalar::mul(dy, scalar::add(scalar::div(x, C(3)), C(0.5))) : dy));
+    return (scalar::lessEqual(x, C(-3)) ? C(0) : (scalar::less(x, C(3)) ? scalar::mul(dy, scalar::add(scalar::div(x, C(3)), C(0.5))) : dy));
   }
 };
 
@@ -971,9 +971,9 @@ struct Softplus {
   using Attrs = SoftplusAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? x : scalar::div(scalar::add(scalar::maximum(scalar::mul(scalar::number<C>(attrs.beta), x), C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(scalar::mul(scalar::number<C>(attrs.beta), x)))))), scalar::number<C>(attrs.beta)));
+    return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? x : scalar::mul(scalar::add(scalar::maximum(scalar::mul(scalar::number<C>(attrs.beta), x), C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(scalar::mul(scalar::number<C>(attrs.beta), x)))))), scalar::div(C(1), scalar::number<C>(attrs.beta))));
   }
 };
 
@@ -983,7 +983,7 @@ struct SoftplusBwd {
   using Attrs = SoftplusBwdAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? dy : scalar::div(dy, scalar::add(C(1), scalar::exp(scalar::neg(scalar::mul(scalar::number<C>(attrs.beta), x))))));
   }
@@ -995,7 +995,7 @@ struct Mish {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return (scalar::greater(x, C(0)) ? scalar::div(scalar::mul(x, scalar::add(C(1), scalar::mul(C(2), scalar::exp(scalar::neg(x))))), scalar::add(scalar::add(C(1), scalar::mul(C(2), scalar::exp(scalar::neg(x)))), scalar::mul(C(2), scalar::mul(scalar::exp(scalar::neg(x)), scalar::exp(scalar::neg(x)))))) : scalar::mul(scalar::mul(scalar::mul(x, scalar::exp(scalar::mul(C(0.5), x))), scalar::exp(scalar::mul(C(0.5), x))), scalar::div(scalar::add(scalar::mul(scalar::exp(scalar::mul(C(0.5), x)), scalar::exp(scalar::mul(C(0.5), x))), C(2)), scalar::add(scalar::mul(scalar::mul(scalar::exp(scalar::mul(C(0.5), x)), scalar::exp(scalar::mul(C(0.5), x))), scalar::add(scalar::mul(scalar::exp(scalar::mul(C(0.5), x)), scalar::exp(scalar::mul(C(0.5), x))), C(2))), C(2)))));
   }
@@ -1007,7 +1007,7 @@ struct MishBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::mul(dy, scalar::add(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::mul(scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::neg(x))))), scalar::sub(C(1), scalar::mul(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))))))));
   }
@@ -1019,7 +1019,7 @@ struct LogSigmoid {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::sub(scalar::minimum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))));
   }
@@ -1031,7 +1031,7 @@ struct LogSigmoidBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::div(dy, scalar::add(C(1), scalar::exp(x)));
   }
@@ -1043,7 +1043,7 @@ struct Prelu {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x, [[maybe_unused]] C slope) {
     return (scalar::greater(x, C(0)) ? x : scalar::mul(slope, x));
   }
@@ -1055,7 +1055,7 @@ struct PreluBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x, [[maybe_unused]] C slope) {
     return (scalar::greater(x, C(0)) ? dy : scalar::mul(slope, dy));
   }
@@ -1067,7 +1067,7 @@ struct Softsign {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
     return scalar::div(x, scalar::add(C(1), scalar::abs(x)));
   }
@@ -1079,9 +1079,21 @@ struct SoftsignBwd {
   using Attrs = NoAttrs;
   static constexpr bool kIsBool[] = {false, false};
   static constexpr bool kGivesBool = false;
-  template <typename C>
+  template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
     return scalar::div(scalar::div(dy, scalar::add(C(1), scalar::abs(x))), scalar::add(C(1), scalar::abs(x)));
+  }
+};
+
+/// y = x / value
+struct DivScalar {
+  template <typename Call> using View = DivScalarView<Call>;
+  using Attrs = DivScalarAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::div(x, scalar::number<C>(attrs.value));
   }
 };
 

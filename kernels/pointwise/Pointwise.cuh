@@ -62,7 +62,8 @@ computed(const typename F::Attrs &attrs, const Operands &...x) {
 #pragma unroll
   for (int k = 0; k < V; ++k)
     y.at[k] =
-        resultOf<F, T>(F::template apply<Compute<T>>(attrs, x.at(k)...));
+        resultOf<F, T>(F::template apply<Compute<T>, sizeof(T) == 2>(
+            attrs, x.at(k)...));
   return y;
 }
 
@@ -116,7 +117,7 @@ __device__ inline void stridedElements(const StridedParams<F> &p,
     int64_t at[sizeof...(N)];
     p.walks.at(static_cast<Index>(i), at);
     static_cast<ResultOf<F, T> *>(p.output)[i] =
-        resultOf<F, T>(F::template apply<Compute<T>>(
+        resultOf<F, T>(F::template apply<Compute<T>, sizeof(T) == 2>(
             p.attrs, scalarOf<F, N>(static_cast<const ElementOf<F, T, N> *>(
                          p.inputs[N])[at[N]])...));
   });

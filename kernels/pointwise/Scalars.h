@@ -121,9 +121,29 @@ template <typename C> AICF_HOST_DEVICE inline C log1p(C x) {
 template <typename C> AICF_HOST_DEVICE inline C sqrt(C x) {
   return std::sqrt(x);
 }
+/// |a|^b as 2^(b·log2|a|), with the sign and the exceptions of C's pow. The error of
+/// the logarithm, times at most 128, is 2^-17 of the result.
+AICF_HOST_DEVICE inline float powOfLog(float a, float b) {
+  const float x = std::fabs(a);
+  if (a == 1 || b == 0 || (x == 1 && std::isinf(b)))
+    return 1;
+  float y = std::exp2(b * std::log2(x));
+  if (std::signbit(a)) {
+    const bool isWhole = std::trunc(b) == b;
+    if (!isWhole && a < 0 && !std::isinf(a))
+      return NAN;
+    if (isWhole && 2 * std::trunc(b / 2) != b)
+      y = -y;
+  }
+  return y;
+}
 /// C's pow: 1 where the exponent is 0 or the base 1, even beside NaN.
-template <typename C> AICF_HOST_DEVICE inline C pow(C a, C b) {
-  return std::pow(a, b);
+template <bool kTo16Bits = false, typename C>
+AICF_HOST_DEVICE inline C pow(C a, C b) {
+  if constexpr (kTo16Bits)
+    return powOfLog(a, b);
+  else
+    return std::pow(a, b);
 }
 /// NaN for an infinity.
 template <typename C> AICF_HOST_DEVICE inline C sin(C x) { return std::sin(x); }

@@ -57,9 +57,11 @@ template <typename T> void uniform(UniformArgs call) {
   UniformAttrs attrs = call.attrs();
   int bits = uniformBits(call.y().desc.dtype);
   C low = C(attrs.low), range = C(attrs.high - attrs.low);
+  C most = C(greatestUniform(call.y().desc.dtype, attrs.low, attrs.high));
   draw<T>(call.y(), call.step(), uint64_t(attrs.seed), call->numThreads,
           [=](const PhiloxWords &words, int k) {
-            return low + range * uniformOf<C>(words.at[k], bits);
+            return std::min(low + range * uniformOf<C>(words.at[k], bits),
+                            most);
           });
 }
 

@@ -77,6 +77,7 @@ struct DrawParams {
   int64_t n;
   uint64_t seed;
   double start, scale; ///< low and high - low, or mean and deviation
+  double most;         ///< what a number is at most
   int bits;            ///< uniform
 };
 
@@ -85,7 +86,7 @@ template <typename T, typename Int, bool kNormal>
 __global__ void drawKernel(const __grid_constant__ DrawParams p) {
   using C = Compute<T>;
   auto step = uint64_t(int64_t(*static_cast<const Int *>(p.step)));
-  C start = C(p.start), scale = C(p.scale);
+  C start = C(p.start), scale = C(p.scale), most = C(p.most);
   gridStride((p.n + 3) / 4, [&](int64_t group) {
     PhiloxWords words = philox(p.seed, uint64_t(group), step);
 #pragma unroll
@@ -97,7 +98,7 @@ __global__ void drawKernel(const __grid_constant__ DrawParams p) {
       else
         number = uniformOf<C>(words.at[k], p.bits);
       if (int64_t i = 4 * group + k; i < p.n)
-        static_cast<T *>(p.y)[i] = narrow<T>(start + scale * number);
+        static_cast<T *>(p.y)[i] = narrow<T>(min(start + scale * number, most));
     }
   });
 }
@@ -111,6 +112,7 @@ LaunchPlan uniform(UniformArgs call, const DeviceLimits &limits) {
                uint64_t(attrs.seed),
                attrs.low,
                attrs.high - attrs.low,
+               greatestUniform(call.y().desc.dtype, attrs.low, attrs.high),
                uniformBits(call.y().desc.dtype)};
   return {plan(drawKernel<T, Int, false>, gridFor((p.n + 3) / 4, limits),
                kBlock, p)};
@@ -120,7 +122,7 @@ template <typename T, typename Int>
 LaunchPlan normal(NormalArgs call, const DeviceLimits &limits) {
   NormalAttrs attrs = call.attrs();
   DrawParams p{call.step().dense(), call.y().dense(), call.y().elements(),
-               uint64_t(attrs.seed), attrs.mean, attrs.std, 0};
+               uint64_t(attrs.seed), attrs.mean, attrs.std, INFINITY, 0};
   return {plan(drawKernel<T, Int, true>, gridFor((p.n + 3) / 4, limits), kBlock,
                p)};
 }

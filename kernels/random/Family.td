@@ -45,12 +45,16 @@ class DrawPrimitive<string mnemonic, int number, string schema>
 def UniformPrimitive : DrawPrimitive<"uniform", 148, "UNIF"> {
   let summary = "y = low + (high - low) · u, u even in [0, 1)";
   let text = [{
-    u has the first 24 bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for
-    f64): multiples of a power of two, which the type has.
+    Where that is rounded to `high`, y is the number below it. u has the first 24
+    bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for f64): multiples of
+    a power of two, which the type has.
   }];
   let fields = [F64Field<"low", FiniteNumber, "0.0">,
                 F64Field<"high", FiniteNumber, "1.0">,
                 I64Field<"seed", AnyNumber>];
+  let constraints = ["step is 0-d.",
+                     "`low` is at most `high`, and high - low is finite in y's type (f32 "
+                     "for 16 bits)."];
 }
 
 def NormalPrimitive : DrawPrimitive<"normal", 149, "NORM"> {

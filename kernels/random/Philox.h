@@ -8,8 +8,10 @@
 #define AICF_KERNELS_RANDOM_PHILOX_H
 
 #include "aicf/Types.h"
+#include "lib/Base/Element.h"
 #include "lib/Base/HostDevice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -48,6 +50,11 @@ inline int uniformBits(DType dtype) {
 template <typename C>
 AICF_HOST_DEVICE inline C uniformOf(uint32_t word, int bits) {
   return C(word >> (32 - bits)) * (C(1) / C(uint64_t(1) << bits));
+}
+/// What a uniform number is at most: low + (high - low) · u may be rounded to `high`,
+/// which is not one of the interval, unless low is it, too.
+inline double greatestUniform(DType dtype, double low, double high) {
+  return std::max(low, largestBelow(dtype, high));
 }
 /// Makes a number of the normal distribution of two words: the first of a pair, or the second
 /// (Box & Muller 1958).

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Base/Element.h"
 #include "lib/Ops/RuleCall.h"
 
 namespace aicf::rules {
@@ -12,6 +13,17 @@ namespace aicf::rules {
 Status dropout_c1(const DropoutView<Call> &c) { return isScalar(c.step()); }
 
 Status uniform_c1(const UniformView<Call> &c) { return isScalar(c.step()); }
+Status uniform_c2(const UniformView<Call> &c) {
+  UniformAttrs attrs = c.attrs();
+  DType dtype = wide(c.y()->dtype);
+  if (attrs.low <= attrs.high && isFiniteAs(dtype, attrs.high - attrs.low))
+    return {};
+  return makeError(StatusCode::InvalidArgument, "low is ",
+                   formatNumber(attrs.low), " and high ",
+                   formatNumber(attrs.high),
+                   ", expected low <= high and a difference that ",
+                   nameOf(dtype), " has");
+}
 Status normal_c1(const NormalView<Call> &c) { return isScalar(c.step()); }
 
 } // namespace aicf::rules

@@ -33,8 +33,7 @@ template <typename T> void cumsum(CumsumArgs call) {
       int64_t start = group / groups * rows.n * rows.inner + first;
       Sum sums[kSideBySide] = {};
       for (int64_t k = 0; k < rows.n; ++k) {
-        int64_t at =
-            start + (rows.isReversed ? rows.n - 1 - k : k) * rows.inner;
+        int64_t at = start + rows.at(k) * rows.inner;
         for (int64_t j = 0; j < width; ++j) {
           sums[j] = scalar::add(sums[j], Sum(C(x[at + j])));
           y[at + j] = T(C(sums[j]));

@@ -13,8 +13,8 @@ include "lib/Ops/KernelFamily.td"
 def CumsumPrimitive : Primitive<"cumsum", 145, "CUMS"> {
   let summary = "y[i] = the sum of x[0] to x[i] along `axis`";
   let text = [{
-    With `reversed` of x[i] to the last. Added one after the other, in f64 for floats;
-    integers wrap.
+    With `reversed` of x[i] to the last. Floats are added in f64, in an order that the
+    shape alone decides; integers wrap.
   }];
   let operandList = [In<"x", NumberElement>];
   let resultList = [Like<"y", "x">];

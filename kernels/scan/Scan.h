@@ -8,6 +8,7 @@
 #define AICF_KERNELS_SCAN_SCAN_H
 
 #include "aicf/TensorDesc.h"
+#include "lib/Base/HostDevice.h"
 
 namespace aicf {
 
@@ -23,6 +24,11 @@ struct ScanRows {
       outer *= x.dims[d];
     for (size_t d = size_t(axis) + 1; d < x.rank; ++d)
       inner *= x.dims[d];
+  }
+
+  /// Where the k-th that is added stands along the axis.
+  AICF_HOST_DEVICE int64_t at(int64_t k) const {
+    return isReversed ? n - 1 - k : k;
   }
 };
 

@@ -8,7 +8,9 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace aicf::cpu {
 namespace {
@@ -101,6 +103,32 @@ template <typename T> void argmax(ArgmaxArgs call) {
           (std::isnan(C(x[j])) && !std::isnan(C(x[best]))))
         best = int32_t(j);
     call.index().dense<int32_t>()[first / width] = best;
+  });
+}
+
+template <typename T> void topK(TopKArgs call) {
+  using C = Compute<T>;
+  int64_t width = call.x().desc.width(), k = call.attrs().k;
+  forRows(call.x().desc, call->numThreads, [&](int64_t first) {
+    const T *x = call.x().dense<T>() + first;
+    int32_t *index = call.index().dense<int32_t>() + first / width * k;
+    // A heap of the best so far, the worst of them on top: k numbers, no memory.
+    auto isBefore = [x](int32_t a, int32_t b) {
+      C mine = C(x[a]), other = C(x[b]);
+      if (std::isnan(mine) != std::isnan(other))
+        return std::isnan(mine);
+      return mine > other || (!(mine < other) && a < b);
+    };
+    std::iota(index, index + k, 0);
+    std::make_heap(index, index + k, isBefore);
+    for (int32_t j = int32_t(k); j < width; ++j) {
+      if (!isBefore(j, index[0]))
+        continue;
+      std::pop_heap(index, index + k, isBefore);
+      index[k - 1] = j;
+      std::push_heap(index, index + k, isBefore);
+    }
+    std::sort_heap(index, index + k, isBefore);
   });
 }
 

@@ -15,7 +15,7 @@ namespace {
 struct RowsParams {
   const void *x, *other; ///< other: softmax_bwd's y
   void *result;
-  int64_t rows, width;
+  int64_t rows, width, k = 0; ///< k: top_k's
   bool isAligned = false; ///< rows begin at multiples of 16 bytes
 };
 
@@ -29,80 +29,64 @@ __device__ void forRows(const RowsParams &p, void *scratch, Body body) {
     body(g, row);
 }
 
-/// Calls body(j, V elements of the row from j on) for this thread's share.
-template <typename T, int V, typename Body>
-__device__ void forVectors(const RowsParams &p, const RowGroup &g, const T *row,
-                           Body body) {
-  for (int64_t i = g.lane; i < p.width / V; i += g.size)
-    body(i * V, loadVec<T, V>(row, i, p.isAligned));
-}
-
-/// A row's largest element and the sum of exp(x - most) in one pass: what came
-/// before a larger element is scaled down to it (Milakov & Gimelshein 2018,
-/// "Online normalizer calculation for softmax"). softmax, or its logarithm.
+/// softmax, or its logarithm.
 template <typename T, int kGroup, int V, bool kLog>
-__global__ void softmaxKernel(const __grid_constant__ RowsParams p) {
+__global__ void __launch_bounds__(blockOf(kGroup))
+    softmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
+  const T *x = static_cast<const T *>(p.x);
   forRows<kGroup>(p, scratch, [&](const RowGroup &g, int64_t row) {
-    const T *x = static_cast<const T *>(p.x) + row * p.width;
     T *y = static_cast<T *>(p.result) + row * p.width;
-    C mine = widen(x[0]), sum = 0;
-    forVectors<T, V>(p, g, x, [&](int64_t, const Vec<T, V> &v) {
+    Normalizer<C> all{widen(x[row * p.width])};
+    forRow<T, V>(g, x, row, p.width, p.isAligned, [&](int64_t, const auto &v) {
 #pragma unroll
-      for (int k = 0; k < V; ++k) {
-        C value = widen(v.at[k]);
-        if (value > mine) {
-          sum *= exp(mine - value);
-          mine = value;
-        }
-        // Not exp(0) of two infinities.
-        sum += value == mine ? C(1) : exp(value - mine);
-      }
+      for (int k = 0; k < v.kSize; ++k)
+        all.add(widen(v.at[k]));
     });
-    C most = g.max(mine); // before y is written, which may be x
-    C total = g.sum(sum * exp(mine - most));
-    C rest = kLog ? log(total) : 1 / total;
-    forVectors<T, V>(p, g, x, [&](int64_t j, Vec<T, V> v) {
+    all.merge(g); // before y is written, which may be x
+    C rest = kLog ? log(all.sum) : 1 / all.sum;
+    forRow<T, V>(g, x, row, p.width, p.isAligned, [&](int64_t j, auto v) {
 #pragma unroll
-      for (int k = 0; k < V; ++k) {
-        C less = widen(v.at[k]) - most;
+      for (int k = 0; k < v.kSize; ++k) {
+        C less = widen(v.at[k]) - all.most;
         v.at[k] = narrow<T>(kLog ? less - rest : exp(less) * rest);
       }
-      storeVec<T, V>(y, j / V, v, p.isAligned);
+      storeVec(y + j, 0, v, p.isAligned);
     });
   });
 }
 
 /// The gradient of softmax, or of its logarithm.
 template <typename T, int kGroup, int V, bool kLog>
-__global__ void softmaxBwdKernel(const __grid_constant__ RowsParams p) {
+__global__ void __launch_bounds__(blockOf(kGroup))
+    softmaxBwdKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
+  const T *dy = static_cast<const T *>(p.x);
   forRows<kGroup>(p, scratch, [&](const RowGroup &g, int64_t row) {
-    const T *dy = static_cast<const T *>(p.x) + row * p.width;
     const T *y = static_cast<const T *>(p.other) + row * p.width;
     T *dx = static_cast<T *>(p.result) + row * p.width;
     C sum = 0;
-    forVectors<T, V>(p, g, dy, [&](int64_t j, const Vec<T, V> &d) {
-      Vec<T, V> v{};
+    forRow<T, V>(g, dy, row, p.width, p.isAligned, [&](int64_t j, const auto &d) {
+      std::decay_t<decltype(d)> v{};
       if constexpr (!kLog)
-        v = loadVec<T, V>(y, j / V, p.isAligned);
+        v = loadVec<T, v.kSize>(y + j, 0, p.isAligned);
 #pragma unroll
-      for (int k = 0; k < V; ++k)
+      for (int k = 0; k < d.kSize; ++k)
         sum = kLog ? sum + C(widen(d.at[k]))
                    : fma(C(widen(d.at[k])), C(widen(v.at[k])), sum);
     });
     sum = g.sum(sum);
-    forVectors<T, V>(p, g, dy, [&](int64_t j, Vec<T, V> d) {
-      Vec<T, V> v = loadVec<T, V>(y, j / V, p.isAligned);
+    forRow<T, V>(g, dy, row, p.width, p.isAligned, [&](int64_t j, auto d) {
+      auto v = loadVec<T, d.kSize>(y + j, 0, p.isAligned);
 #pragma unroll
-      for (int k = 0; k < V; ++k) {
+      for (int k = 0; k < d.kSize; ++k) {
         C out = widen(v.at[k]), slope = widen(d.at[k]);
         d.at[k] =
             narrow<T>(kLog ? slope - exp(out) * sum : out * (slope - sum));
       }
-      storeVec<T, V>(dx, j / V, d, p.isAligned);
+      storeVec(dx + j, 0, d, p.isAligned);
     });
   });
 }
@@ -137,11 +121,11 @@ template <typename T, int V>
 __global__ void argmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   forRows<32>(p, nullptr, [&](const RowGroup &g, int64_t row) {
-    const T *x = static_cast<const T *>(p.x) + row * p.width;
-    Candidate<C> best{widen(x[0]), 0};
-    forVectors<T, V>(p, g, x, [&](int64_t j, const Vec<T, V> &v) {
+    const T *x = static_cast<const T *>(p.x);
+    Candidate<C> best{widen(x[row * p.width]), 0};
+    forRow<T, V>(g, x, row, p.width, p.isAligned, [&](int64_t j, const auto &v) {
 #pragma unroll
-      for (int k = 0; k < V; ++k) {
+      for (int k = 0; k < v.kSize; ++k) {
         // A thread sees its elements in order: the first of equals stays.
         C value = widen(v.at[k]);
         if (value > best.value || (isnan(value) && !isnan(best.value)))
@@ -154,17 +138,45 @@ __global__ void argmaxKernel(const __grid_constant__ RowsParams p) {
   });
 }
 
-template <typename Kernel>
-LaunchPlan planRows(Kernel kernel, const RowsParams &p, int64_t perBlock,
-                    const DeviceLimits &limits) {
-  int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
-                            int64_t(limits.numMultiprocessors) * 8);
-  return {plan(kernel, blocks, kBlock, p)};
+/// A warp for each row, which is looked through k times: for the first behind the one
+/// that was found last.
+template <typename T, int V>
+__global__ void topKKernel(const __grid_constant__ RowsParams p) {
+  using C = Compute<T>;
+  forRows<32>(p, nullptr, [&](const RowGroup &g, int64_t row) {
+    Candidate<C> last{C(nan("")), -1}; // before all
+    for (int64_t k = 0; k < p.k; ++k) {
+      // Behind all: others of the row are before it.
+      Candidate<C> best{-C(INFINITY), INT32_MAX};
+      forRow<T, V>(g, static_cast<const T *>(p.x), row, p.width, p.isAligned,
+                   [&](int64_t j, const auto &v) {
+#pragma unroll
+                     for (int i = 0; i < v.kSize; ++i) {
+                       Candidate<C> mine{widen(v.at[i]), int32_t(j + i)};
+                       if (last.isBefore(mine) && mine.isBefore(best))
+                         best = mine;
+                     }
+                   });
+      last = firstOfWarp(best);
+      if (g.lane == 0)
+        static_cast<int32_t *>(p.result)[row * p.k + k] = last.index;
+    }
+  });
 }
 
-/// Calls launch(width) with how many elements a thread takes at a time: 16
-/// bytes of them where they fill the row, else one.
-template <typename T, typename Launch>
+/// `kernel` takes `group` threads for each row.
+template <typename Kernel>
+LaunchPlan planRows(Kernel kernel, const RowsParams &p, int group,
+                    const DeviceLimits &limits) {
+  int block = blockOf(group), perBlock = block / group;
+  int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
+                            int64_t(limits.numMultiprocessors) * 8);
+  return {plan(kernel, blocks, block, p)};
+}
+
+/// Calls launch(width) with how many elements a thread takes at a time: 16 bytes of
+/// them where they fill the row, or with kUneven, else one.
+template <typename T, bool kUneven, typename Launch>
 LaunchPlan withVectors(RowsParams &p, bool resultIsRows, Launch launch) {
   constexpr int kWidth = 16 / sizeof(T);
   uintptr_t bits =
@@ -172,50 +184,74 @@ LaunchPlan withVectors(RowsParams &p, bool resultIsRows, Launch launch) {
   if (resultIsRows)
     bits |= reinterpret_cast<uintptr_t>(p.result);
   p.isAligned = bits % 16 == 0;
-  if (p.width % kWidth == 0)
-    return launch(std::integral_constant<int, kWidth>());
-  return launch(std::integral_constant<int, 1>());
+  if constexpr (!kUneven)
+    if (p.width % kWidth != 0)
+      return launch(std::integral_constant<int, 1>());
+  return launch(std::integral_constant<int, kWidth>());
 }
 
-template <typename T, bool kLog>
+/// With kUneven rows are as isUnevenRow() says.
+template <typename T, bool kLog, bool kUneven>
 LaunchPlan planSoftmax(const TensorView &x, const TensorView &y,
                        const DeviceLimits &limits) {
   RowsParams p{x.dense(), nullptr, y.dense(), x.desc.rows(), x.desc.width()};
-  return withVectors<T>(p, true, [&](auto width) {
+  return withVectors<T, kUneven>(p, true, [&](auto width) {
     constexpr int V = decltype(width)::value;
-    if (p.width > kLongRow)
-      return planRows(softmaxKernel<T, kBlock, V, kLog>, p, 1, limits);
-    return planRows(softmaxKernel<T, 32, V, kLog>, p, kBlock / 32, limits);
+    if constexpr (kUneven) {
+      if (p.width > kHugeRow)
+        return planRows(softmaxKernel<T, kHugeBlock, V, kLog>, p, kHugeBlock,
+                        limits);
+    } else if (p.width <= kLongRow) {
+      return planRows(softmaxKernel<T, 32, V, kLog>, p, 32, limits);
+    }
+    return planRows(softmaxKernel<T, kBlock, V, kLog>, p, kBlock, limits);
   });
 }
-template <typename T>
+template <typename T, bool kUneven = false>
 LaunchPlan softmax(SoftmaxArgs call, const DeviceLimits &limits) {
-  return planSoftmax<T, false>(call.x(), call.y(), limits);
+  return planSoftmax<T, false, kUneven>(call.x(), call.y(), limits);
 }
 template <typename T>
 LaunchPlan logSoftmax(LogSoftmaxArgs call, const DeviceLimits &limits) {
-  return planSoftmax<T, true>(call.x(), call.y(), limits);
+  if (families::isUnevenRow(call.x().desc))
+    return planSoftmax<T, true, true>(call.x(), call.y(), limits);
+  return planSoftmax<T, true, false>(call.x(), call.y(), limits);
 }
 
-template <typename T, bool kLog, typename Args>
+template <typename T, bool kLog, bool kUneven, typename Args>
 LaunchPlan planSoftmaxBwd(Args call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.dy().desc;
   RowsParams p{call.dy().dense(), call.y().dense(), call.dx().dense(),
                desc.rows(), desc.width()};
-  return withVectors<T>(p, true, [&](auto width) {
+  return withVectors<T, kUneven>(p, true, [&](auto width) {
     constexpr int V = decltype(width)::value;
-    if (p.width > kLongRow)
-      return planRows(softmaxBwdKernel<T, kBlock, V, kLog>, p, 1, limits);
-    return planRows(softmaxBwdKernel<T, 32, V, kLog>, p, kBlock / 32, limits);
+    if constexpr (kUneven) {
+      if (p.width > kHugeRow)
+        return planRows(softmaxBwdKernel<T, kHugeBlock, V, kLog>, p, kHugeBlock,
+                        limits);
+    } else if (p.width <= kLongRow) {
+      return planRows(softmaxBwdKernel<T, 32, V, kLog>, p, 32, limits);
+    }
+    return planRows(softmaxBwdKernel<T, kBlock, V, kLog>, p, kBlock, limits);
   });
 }
-template <typename T>
+template <typename T, bool kUneven = false>
 LaunchPlan softmaxBwd(SoftmaxBwdArgs call, const DeviceLimits &limits) {
-  return planSoftmaxBwd<T, false>(call, limits);
+  return planSoftmaxBwd<T, false, kUneven>(call, limits);
 }
 template <typename T>
 LaunchPlan logSoftmaxBwd(LogSoftmaxBwdArgs call, const DeviceLimits &limits) {
-  return planSoftmaxBwd<T, true>(call, limits);
+  if (families::isUnevenRow(call.dy().desc))
+    return planSoftmaxBwd<T, true, true>(call, limits);
+  return planSoftmaxBwd<T, true, false>(call, limits);
+}
+
+/// A warp for each row, of any length.
+template <typename T, typename Launch>
+LaunchPlan planWarps(RowsParams p, Launch launch) {
+  return p.width > kLongRow
+             ? withVectors<T, true>(p, false, [&](auto width) { return launch(p, width); })
+             : withVectors<T, false>(p, false, [&](auto width) { return launch(p, width); });
 }
 
 template <typename T>
@@ -223,9 +259,18 @@ LaunchPlan argmax(ArgmaxArgs call, const DeviceLimits &limits) {
   const TensorDesc &desc = call.x().desc;
   RowsParams p{call.x().dense(), nullptr, call.index().dense(), desc.rows(),
                desc.width()};
-  return withVectors<T>(p, false, [&](auto width) {
-    return planRows(argmaxKernel<T, decltype(width)::value>, p, kBlock / 32,
-                    limits);
+  return planWarps<T>(p, [&](const RowsParams &p, auto width) {
+    return planRows(argmaxKernel<T, decltype(width)::value>, p, 32, limits);
+  });
+}
+
+template <typename T>
+LaunchPlan topK(TopKArgs call, const DeviceLimits &limits) {
+  const TensorDesc &desc = call.x().desc;
+  RowsParams p{call.x().dense(), nullptr, call.index().dense(), desc.rows(),
+               desc.width(), call.attrs().k};
+  return planWarps<T>(p, [&](const RowsParams &p, auto width) {
+    return planRows(topKKernel<T, decltype(width)::value>, p, 32, limits);
   });
 }
 

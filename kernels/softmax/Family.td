@@ -76,6 +76,22 @@ def ArgmaxPrimitive : Primitive<"argmax", 58> {
                      "index has x's shape without the last dimension."];
 }
 
+def TopKPrimitive : Primitive<"top_k", 153, "TOPK"> {
+  let summary = "index = where the `k` largest elements of each row stand, in order";
+  let text = [{
+    Rows lie along the last dimension. The largest first, and of equal elements the
+    first; NaN counts as the largest.
+  }];
+  let operandList = [In<"x">];
+  let resultList = [Checked<"index", I32Element>];
+  let fields = [I64Field<"k", Positive31>];
+  let phase = ForwardPhase;
+  let precision = Keep<"x">;
+  let constraints = ["x has rank 1 or more.",
+                     "`k` is at most the length of a row.",
+                     "index has x's shape with `k` as the last dimension."];
+}
+
 //===----------------------------------------------------------------------===//
 // Their ops of a step
 //===----------------------------------------------------------------------===//
@@ -105,6 +121,14 @@ def AICF_ArgmaxOp : AICF_OpOf<ArgmaxPrimitive> {
   }];
 }
 
+def AICF_TopKOp : AICF_OpOf<TopKPrimitive> {
+  let more = [{
+    static ::llvm::LogicalResult
+    inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
+               ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -116,6 +140,14 @@ class Softmax<Device device> : KernelFamily<"softmax", device> {
 }
 def SoftmaxCpu : Softmax<CPU>;
 def SoftmaxCuda : Softmax<CUDA>;
+/// Long rows that vectors do not fill, or huge ones. Plans of before 4.3 have them from
+/// the other kernel.
+def WideSoftmaxCuda : Softmax<CUDA> {
+  let variantName = "wide";
+  let condition = "isUnevenRow(*c.x())";
+  let preference = 0;
+  let kernel = "softmax<$T, true>";
+}
 class SoftmaxBwd<Device device> : KernelFamily<"softmax", device> {
   let kinds = [SoftmaxBwdPrimitive];
   let variants = EveryFloat.each;
@@ -123,6 +155,12 @@ class SoftmaxBwd<Device device> : KernelFamily<"softmax", device> {
 }
 def SoftmaxBwdCpu : SoftmaxBwd<CPU>;
 def SoftmaxBwdCuda : SoftmaxBwd<CUDA>;
+def WideSoftmaxBwdCuda : SoftmaxBwd<CUDA> {
+  let variantName = "wide";
+  let condition = "isUnevenRow(*c.y())";
+  let preference = 0;
+  let kernel = "softmaxBwd<$T, true>";
+}
 class LogSoftmax<Device device> : KernelFamily<"softmax", device> {
   let kinds = [LogSoftmaxPrimitive];
   let variants = EveryFloat.each;
@@ -146,5 +184,14 @@ class Argmax<Device device> : KernelFamily<"softmax", device> {
 }
 def ArgmaxCpu : Argmax<CPU>;
 def ArgmaxCuda : Argmax<CUDA>;
+class TopK<Device device> : KernelFamily<"softmax", device> {
+  let kinds = [TopKPrimitive];
+  let variants = [From<"f32", "i32">, From<"f64", "i32">, From<"f16", "i32">,
+                  From<"bf16", "i32">];
+  let kidTypes = KidTypesFirst;
+  let kernel = "topK<$T>";
+}
+def TopKCpu : TopK<CPU>;
+def TopKCuda : TopK<CUDA>;
 
 #endif // AICF_KERNELS_SOFTMAX_FAMILY_TD

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace aicf::reference {
 
@@ -71,6 +74,23 @@ void compute(const ArgmaxView<Call> &c) {
     }
     return double(best);
   });
+}
+
+void compute(const TopKView<Call> &c) {
+  size_t width = size_t(c.x().desc.width()), k = size_t(c.attrs().k);
+  for (size_t row = 0; row * width < c.x().size(); ++row) {
+    std::vector<size_t> order(width);
+    std::iota(order.begin(), order.end(), size_t(0));
+    // A NaN is an infinity beyond infinity.
+    auto key = [&](size_t j) {
+      double value = c.x()[row * width + j];
+      return std::pair(std::isnan(value), std::isnan(value) ? 0 : value);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return key(a) > key(b); });
+    for (size_t i = 0; i < k; ++i)
+      c.index()[row * k + i] = double(order[i]);
+  }
 }
 
 } // namespace aicf::reference

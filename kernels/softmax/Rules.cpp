@@ -29,4 +29,19 @@ Status argmax_c2(const ArgmaxView<Call> &c) {
   return hasShape(c.index(), rowsOf(*c.x()));
 }
 
+Status top_k_c1(const TopKView<Call> &c) { return hasLastDimension(c.x()); }
+Status top_k_c2(const TopKView<Call> &c) {
+  if (c.attrs().k <= widthOf(*c.x()))
+    return {};
+  return makeError(StatusCode::InvalidArgument, "k is ", c.attrs().k,
+                   ", expected at most ", widthOf(*c.x()),
+                   ", the last dimension of ", c.x().text());
+}
+Status top_k_c3(const TopKView<Call> &c) {
+  TensorDesc expected = *c.x();
+  expected.dtype = c.index()->dtype;
+  expected.dims[expected.rank - 1] = c.attrs().k;
+  return hasShape(c.index(), expected);
+}
+
 } // namespace aicf::rules

@@ -73,6 +73,21 @@ inline int64_t findWrongElement(DType dtype, Span<const uint8_t> bytes) {
   return wrong == bytes.end() ? -1 : wrong - bytes.begin();
 }
 
+/// The largest number of a float type below `value`, which is finite.
+inline double largestBelow(DType dtype, double value) {
+  uint64_t bits = 0; // of this machine's byte order, which is little-endian
+  storeElement(dtype, &bits, value);
+  double held = loadElement(dtype, &bits);
+  if (held < value)
+    return held;
+  const uint64_t sign = uint64_t(1) << (8 * sizeOf(dtype) - 1);
+  if (held == 0)
+    bits = sign | 1;
+  else
+    bits += bits & sign ? 1 : -1;
+  return loadElement(dtype, &bits);
+}
+
 /// A float type has a finite number for `value`.
 inline bool isFiniteAs(DType dtype, double value) {
   uint8_t bytes[8];

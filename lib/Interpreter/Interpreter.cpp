@@ -114,6 +114,9 @@ void Interpreter::store(ValueRef at, const std::vector<double> &values) {
   forEachRun(desc, [&](int64_t first, int64_t start, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       double value = values[size_t(first + i)];
+      // Integers wrap around; results of i64 beyond 2^53 are not known here.
+      if (desc.dtype == DType::I32)
+        value = int32_t(int64_t(value));
       uint8_t bytes[8];
       if (isRounded) {
         storeElement(desc.dtype, bytes, value);

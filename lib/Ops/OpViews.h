@@ -1721,6 +1721,27 @@ template <typename Call> struct SoftsignBwdView : CallView<Call> {
   auto &output() const { return dx(); }
 };
 
+/// top_k
+template <typename Call> struct TopKView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::TopK;
+  TopKAttrs attrs() const { return this->template decode<TopKAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) index() const { return this->outAt(0); }
+};
+
+/// div_scalar
+template <typename Call> struct DivScalarView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::DivScalar;
+  DivScalarAttrs attrs() const { return this->template decode<DivScalarAttrs>(); }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
 /// Pattern adam_l2_update
 template <typename Call> struct AdamL2UpdateView : PatternView<Call> {
   AdamL2UpdateView(const Call &call)
@@ -1989,7 +2010,9 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(Normal) \
   X(AdamL2Step) \
   X(Softsign) \
-  X(SoftsignBwd)
+  X(SoftsignBwd) \
+  X(TopK) \
+  X(DivScalar)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
@@ -2139,10 +2162,15 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(log_softmax, LogSoftmax, 1) \
   X(log_softmax_bwd, LogSoftmaxBwd, 1) \
   X(uniform, Uniform, 1) \
+  X(uniform, Uniform, 2) \
   X(normal, Normal, 1) \
   X(adam_l2_step, AdamL2Step, 1) \
   X(adam_l2_step, AdamL2Step, 2) \
-  X(adam_l2_step, AdamL2Step, 3)
+  X(adam_l2_step, AdamL2Step, 3) \
+  X(top_k, TopK, 1) \
+  X(top_k, TopK, 2) \
+  X(top_k, TopK, 3) \
+  X(div_scalar, DivScalar, 1)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

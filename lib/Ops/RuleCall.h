@@ -104,10 +104,8 @@ Status isNumber(const char *field, double value, bool isLegal,
                 const char *expected);
 /// The fields `min` and `max`.
 Status areInOrder(double min, double max);
-/// Where `of` holds integers, a number that its type has; `mayBeInfinite`: or an
-/// infinity, which is beyond all of them. Elsewhere any.
-Status isNumberOf(const Operand &of, const char *field, double value,
-                  bool mayBeInfinite = false);
+/// Where `of` holds integers, a number that its type has. Elsewhere any.
+Status isNumberOf(const Operand &of, const char *field, double value);
 /// Returns ok for an operand that is absent.
 template <typename Rule, typename... Args>
 Status ifThere(const std::optional<Operand> &operand, Rule rule,

@@ -197,9 +197,8 @@ Status areInOrder(double min, double max) {
                    ", expected at most max, which is ", formatNumber(max));
 }
 
-Status isNumberOf(const Operand &of, const char *field, double value,
-                  bool mayBeInfinite) {
-  if (isFloat(of->dtype) || (mayBeInfinite && std::isinf(value)))
+Status isNumberOf(const Operand &of, const char *field, double value) {
+  if (isFloat(of->dtype))
     return {};
   double bound = of->dtype == DType::I64 ? 0x1p63 : 0x1p31;
   if (value == std::trunc(value) && value >= -bound && value < bound)

@@ -16,6 +16,7 @@
 #include "lib/Runtime/BoundPlan.h"
 #include "lib/Base/Element.h"
 #include "lib/Runtime/GraphCache.h"
+#include "lib/Runtime/IndexCheck.h"
 #include "lib/Runtime/Tracer.h"
 
 #include <atomic>
@@ -82,11 +83,18 @@ struct Executor::Impl {
   Status read(std::string_view name, void *data, uint64_t bytes,
               MemorySpace to);
 
-  bool isDebugging() const { return options.poison || options.canary; }
+  /// Between calls something is looked at.
+  bool isDebugging() const {
+    return options.poison || options.canary || options.checkIndices;
+  }
   Status poison(size_t index, const std::vector<uint32_t> &buffers);
   Status debugAfter(size_t index, const ResolvedCall &call);
   Status enqueue(size_t index, const ResolvedCall &call);
   Status runEager(size_t index);
+  /// The same; after an error nothing runs on.
+  Status runOnce(size_t index);
+  /// Instead of a graph of `steps` steps.
+  Status runChecked(size_t index, uint32_t steps);
 
   Status enqueueSteps(size_t index, uint32_t steps);
   StatusOr<std::unique_ptr<Graph>> captureSteps(size_t index, uint32_t steps);
@@ -232,7 +240,7 @@ Status Executor::Impl::poison(size_t index,
   return {};
 }
 
-/// Poison and canary mode, after one call.
+/// After one call, where isDebugging().
 Status Executor::Impl::debugAfter(size_t index, const ResolvedCall &call) {
   // Other branches must not run into what is overwritten here.
   AICF_RETURN_IF_ERROR(stream->synchronize());
@@ -266,12 +274,37 @@ Status Executor::Impl::runEager(size_t index) {
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     if (i == entry.firstPlanCall)
       AICF_RETURN_IF_ERROR(stream->fork());
+    if (options.checkIndices)
+      AICF_RETURN_IF_ERROR(checkIndices(*device, *stream, entry.calls[i],
+                                        bound->plan().entries[index].name));
     AICF_RETURN_IF_ERROR(enqueue(index, entry.calls[i]));
     if (isDebugging())
       AICF_RETURN_IF_ERROR(debugAfter(index, entry.calls[i]));
   }
   bound->markRun(index);
   ++stats.runs;
+  return {};
+}
+
+Status Executor::Impl::runOnce(size_t index) {
+  Status status = runEager(index);
+  if (!status.ok()) // branches that nothing has joined must not run on
+    (void)stream->synchronize();
+  return status;
+}
+
+/// A graph of no steps is an error.
+static Status checkSteps(uint32_t steps) {
+  if (steps > 0)
+    return {};
+  return makeError(StatusCode::InvalidArgument,
+                   "steps of a graph key is 0, expected 1 or more");
+}
+
+Status Executor::Impl::runChecked(size_t index, uint32_t steps) {
+  AICF_RETURN_IF_ERROR(checkSteps(steps));
+  for (uint32_t step = 0; step < steps; ++step)
+    AICF_RETURN_IF_ERROR(runOnce(index));
   return {};
 }
 
@@ -303,10 +336,8 @@ StatusOr<std::unique_ptr<Graph>> Executor::Impl::captureSteps(size_t index,
 StatusOr<Graph *> Executor::Impl::capture(size_t index, uint32_t steps) {
   if (isDebugging())
     return makeError(StatusCode::FailedState,
-                     "poison and canary modes run eagerly only");
-  if (steps == 0)
-    return makeError(StatusCode::InvalidArgument,
-                     "steps of a graph key is 0, expected 1 or more");
+                     "poison, canary and index checks run eagerly only");
+  AICF_RETURN_IF_ERROR(checkSteps(steps));
   // Another thread can spoil a capture; a second one in a row is not an
   // accident.
   StatusOr<std::unique_ptr<Graph>> graph = captureSteps(index, steps);
@@ -404,10 +435,7 @@ Status Executor::checkRead(std::string_view name, std::string_view entry) {
 Status Executor::run(std::string_view entry) {
   AICF_USE_PREPARED_EXECUTOR();
   AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findEntry(entry));
-  Status status = impl->runEager(index);
-  if (!status.ok()) // branches that nothing has joined must not run on
-    (void)impl->stream->synchronize();
-  return status;
+  return impl->runOnce(index);
 }
 
 Status Executor::capture(std::string_view entry) {
@@ -424,6 +452,8 @@ Status Executor::replay(std::string_view entry, uint64_t n) {
 Status Executor::run(const GraphKey &key) {
   AICF_USE_PREPARED_EXECUTOR();
   AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findEntry(key.entry));
+  if (impl->options.checkIndices)
+    return impl->runChecked(index, key.steps);
   AICF_ASSIGN_OR_RETURN(Graph * graph, impl->getGraph(index, key.steps));
   return impl->launch(index, *graph);
 }

@@ -34,6 +34,20 @@ def dtype_name(dtype: DType) -> str:
     return name
 
 
+def rounded(number: float, dtype: str) -> float:
+    """A number as a 16-bit float type has it; other types: the number itself."""
+    import numpy as np
+    if dtype not in ("f16", "bf16"):
+        return number
+    with np.errstate(over="ignore"):  # to infinity
+        if dtype == "f16":
+            return float(np.float16(number))
+        single = np.float32(number)
+        bits = int(single.view("u4"))
+        bits += 0x7fff + (bits >> 16 & 1)  # to the nearest, of two the even one
+        return float(np.uint32(bits & 0xffff0000).view("f4"))
+
+
 def check_shape(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple. Raises TypeError, ValueError."""
     if isinstance(shape, int) and not isinstance(shape, bool):

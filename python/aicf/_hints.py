@@ -8,9 +8,10 @@ of the compiler are put into Python's words here, too.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
-from typing import NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar, cast
 
 _NOT_YET = "does not exist yet"
 _LOOP = "compile_step derives and runs backward and the optimizer: loss = step(x, y)"
@@ -84,6 +85,15 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "randn": "aicf.functional.normal(shape)",
         "rand": "aicf.functional.uniform(shape)",
         "gather": "aicf.functional.take_along_axis(x, index, axis)",
+        "topk": "aicf.functional.top_k(x, k, axis)",
+        "nll_loss": "aicf.losses.nll_loss(log_probs, labels)",
+        "l1_loss": "aicf.losses.l1_loss(pred, target)",
+        "smooth_l1_loss": "aicf.losses.smooth_l1_loss(pred, target)",
+        "huber_loss": "aicf.losses.huber_loss(pred, target)",
+        "kl_div": "aicf.losses.kl_div(log_probs, target)",
+        "binary_cross_entropy": "aicf.losses.binary_cross_entropy(probs, target)",
+        "binary_cross_entropy_with_logits":
+            "aicf.losses.binary_cross_entropy_with_logits(pred, target)",
         "multinomial": "aicf.functional.categorical(logits)",
     },
     "aicf.ops": {
@@ -113,6 +123,21 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "contiguous": "x itself: how it lies is the compiler's business",
         "to": "x.astype(\"f32\") casts; compile_step(device=...) says where",
         "float": "x.astype(\"f32\")",
+        "half": "x.astype(\"f16\")",
+        "double": "x.astype(\"f64\")",
+        "long": "x.astype(\"i64\")",
+        "int": "x.astype(\"i32\")",
+        "bool": "x.astype(\"i1\")",
+        "detach": "aicf.ops.stop_gradient(x)",
+        "dim": "x.ndim",
+        "numel": "x.size",
+        "amax": "x.max(axis)",
+        "amin": "x.min(axis)",
+        "argmin": "(-x).argmax(axis)",
+        "any": "x.sum(axis) > 0, of i1",
+        "all": "(~x).sum(axis) == 0, of i1",
+        "where": "aicf.where(condition, a, b)",
+        "gather": "aicf.functional.take_along_axis(x, index, axis)",
     },
     "aicf.Array": {
         "cpu": "x.numpy() is on the host",
@@ -161,6 +186,20 @@ def refuse_keywords(function: str, given: Mapping[str, object]) -> None:
         ours = KEYWORDS.get(name)
         raise TypeError("%s() has no argument %r%s" % (
             function, name, ": it is called %r here" % ours if ours else ""))
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def says_axis(function: _Function) -> _Function:
+    """A function with an `axis`, which says so where it is given PyTorch's dim."""
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        others = KEYWORDS.keys() & given.keys()
+        if others:
+            refuse_keywords(function.__name__, {name: None for name in sorted(others)})
+        return function(*args, **given)
+    return cast(_Function, call)
 
 
 def no_module(value: object) -> NoReturn:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F, ops
-from ._dtypes import DType, check_shape
+from ._dtypes import DType, check_shape, dtype_name
+from ._hints import says_axis
+from ._pointwise import wide
 from ._tensor import Tensor
-from ._tracing import as_tensor, trace_error
-from .nn import Buffer, Module, Parameter
+from ._tracing import as_tensor, current_trace, trace_error
+from .nn import Buffer, Module, Parameter, _Activation, _Pointwise
 
 __all__ = ["ELU", "BatchNorm1d", "Embedding", "GLU", "GroupNorm", "Hardsigmoid",
            "Hardswish", "Hardtanh", "LayerNorm", "LeakyReLU", "LogSigmoid", "LogSoftmax",
@@ -23,7 +25,7 @@ __all__ = ["ELU", "BatchNorm1d", "Embedding", "GLU", "GroupNorm", "Hardsigmoid",
 class ELU(Module):
     """x where x > 0, else alpha · (exp(x) - 1) (Clevert et al. 2015)."""
 
-    def __init__(self, alpha: float = 1.0) -> None:
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha = float(alpha)
 
     def forward(self, x: Any) -> Tensor:
@@ -33,17 +35,15 @@ class ELU(Module):
         return "alpha=%g" % self.alpha
 
 
-class SELU(Module):
+class SELU(_Activation):
     """A scaled ELU that keeps mean and variance (Klambauer et al. 2017)."""
-
-    def forward(self, x: Any) -> Tensor:
-        return ops.selu(x)
+    function = staticmethod(ops.selu)
 
 
 class LeakyReLU(Module):
     """x where x > 0, else negative_slope · x (Maas et al. 2013)."""
 
-    def __init__(self, negative_slope: float = 0.01) -> None:
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         self.negative_slope = float(negative_slope)
 
     def forward(self, x: Any) -> Tensor:
@@ -75,7 +75,8 @@ class PReLU(Module):
 class Hardtanh(Module):
     """x, but not below min_val and not above max_val."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0,
+                 inplace: bool = False) -> None:
         if not min_val < max_val:
             raise ValueError("min_val is %r, expected less than max_val, %r"
                              % (min_val, max_val))
@@ -88,25 +89,19 @@ class Hardtanh(Module):
         return "%g, %g" % (self.min_val, self.max_val)
 
 
-class ReLU6(Module):
+class ReLU6(_Activation):
     """min(max(x, 0), 6)."""
-
-    def forward(self, x: Any) -> Tensor:
-        return F.relu6(x)
+    function = staticmethod(F.relu6)
 
 
-class Hardswish(Module):
+class Hardswish(_Activation):
     """x · min(max(x + 3, 0), 6) / 6 (Howard et al. 2019)."""
-
-    def forward(self, x: Any) -> Tensor:
-        return ops.hardswish(x)
+    function = staticmethod(ops.hardswish)
 
 
-class Hardsigmoid(Module):
+class Hardsigmoid(_Activation):
     """min(max(x + 3, 0), 6) / 6."""
-
-    def forward(self, x: Any) -> Tensor:
-        return F.hardsigmoid(x)
+    function = staticmethod(F.hardsigmoid)
 
 
 class Softplus(Module):
@@ -122,21 +117,18 @@ class Softplus(Module):
         return "beta=%g, threshold=%g" % (self.beta, self.threshold)
 
 
-class Mish(Module):
+class Mish(_Activation):
     """x · tanh(softplus(x)) (Misra 2019)."""
-
-    def forward(self, x: Any) -> Tensor:
-        return ops.mish(x)
+    function = staticmethod(ops.mish)
 
 
-class LogSigmoid(Module):
+class LogSigmoid(_Pointwise):
     """log(sigmoid(x))."""
-
-    def forward(self, x: Any) -> Tensor:
-        return ops.log_sigmoid(x)
+    function = staticmethod(ops.log_sigmoid)
 
 
 class _AlongAxis(Module):
+    @says_axis
     def __init__(self, axis: int = -1) -> None:
         self.axis = axis
 
@@ -174,9 +166,7 @@ class Embedding(Module):
     Args:
         num_embeddings, embedding_dim: weight is [num_embeddings, embedding_dim], of the
             normal distribution.
-        padding_idx: a row of zeros that is not trained; negative from the end. The
-            other rows are those of numpy.random.default_rng(0) then, whatever the
-            program's seed is.
+        padding_idx: a row of zeros that is not trained; negative from the end.
         dtype: a float type.
     Shape: indices of i32 or i64 and any shape to that with embedding_dim behind it. An
         index that is out of range gives NaN.
@@ -184,18 +174,14 @@ class Embedding(Module):
 
     def __init__(self, num_embeddings: int, embedding_dim: int,
                  padding_idx: int | None = None, dtype: DType = "f32") -> None:
-        init: Any = "normal"
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise ValueError("padding_idx is %r, expected a row of %d"
                                  % (padding_idx, num_embeddings))
             padding_idx %= num_embeddings
-            import numpy as np
-            init = np.random.default_rng(0).standard_normal(
-                (num_embeddings, embedding_dim), "f4")
-            init[padding_idx] = 0
         self.padding_idx = padding_idx
-        self.weight = Parameter((num_embeddings, embedding_dim), dtype, init=init)
+        self.weight = Parameter((num_embeddings, embedding_dim), dtype, init="normal")
+        self.weight.zero_row = padding_idx
 
     def forward(self, index: Any) -> Tensor:
         return F.embedding(index, self.weight, self.padding_idx)
@@ -250,7 +236,7 @@ class LayerNorm(Module):
 
 class RMSNorm(Module):
     """x / sqrt(mean(x²) + eps) · weight over the last dimensions (Zhang, Sennrich
-    2019).
+    2019). The weight is not decayed.
 
     Args:
         normalized_shape: the last dimension, or several.
@@ -273,7 +259,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Each row's groups of channels normalised (Wu, He 2018).
+    """Normalises each row's groups of channels (Wu, He 2018). The weight and the bias are
+    not decayed.
 
     Args:
         num_groups: divides num_channels.
@@ -306,17 +293,19 @@ class GroupNorm(Module):
 class BatchNorm1d(Module):
     """Each channel normalised over the batch (Ioffe, Szegedy 2015).
 
-    In a training step by the mean and variance of the batch, which also move the
-    running ones: running = (1 - momentum) · running + momentum · batch's, the variance
-    without bias. Elsewhere, and in step.predict, by the running ones.
+    A training step uses the mean and the variance of the batch. It also moves the
+    running statistics: running = (1 - momentum) · running + momentum · batch's. The
+    running variance is the unbiased one. Predictions use the running statistics. The
+    weight and the bias are not decayed.
 
     Args:
         num_features: channels, which are dimension 1.
         eps: added to the variance.
         momentum: of the running statistics, in (0, 1].
         affine: whether there are weight and bias, [num_features].
-        track_running_stats: False: the batch's statistics everywhere.
-        dtype: a float type, f32 for statistics of 16 bits.
+        track_running_stats: False: predictions use the batch's statistics, too.
+        dtype: a float type, of weight and bias; the running statistics are f32 for 16
+            bits.
     Shape: [rows, channels] or [rows, channels, ...] to the same; two rows or more of
         each channel in a training step.
     """
@@ -333,8 +322,9 @@ class BatchNorm1d(Module):
         self.bias = _shift((num_features,), dtype, affine)
         self.running_mean: Buffer | None = None
         if track_running_stats:
-            self.running_mean = Buffer((num_features,), dtype)
-            self.running_var = Buffer((num_features,), dtype, init="ones")
+            kept = "f64" if dtype_name(dtype) == "f64" else "f32"
+            self.running_mean = Buffer((num_features,), kept)
+            self.running_var = Buffer((num_features,), kept, init="ones")
             self.num_batches_tracked = Buffer((), "i64")
 
     def forward(self, x: Any) -> Tensor:
@@ -345,22 +335,25 @@ class BatchNorm1d(Module):
         if self.running_mean is not None and not self.training:
             return F.batch_norm(tensor, self.running_mean, self.running_var,
                                 self.weight, self.bias, self.eps)
-        wide = tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
+        rows = wide(tensor)
         axes = tuple(i for i in range(len(tensor.shape)) if i != 1)
         count = tensor.size // self.num_features
         if count < 2:
             trace_error("BatchNorm1d of %s in a training step: a channel has one "
                         "number, expected two or more" % tensor)
-        mean, variance = wide.mean(axes), F.var(wide, axes, correction=0)
+        mean, variance = rows.mean(axes), F.var(rows, axes, correction=0)
         if self.running_mean is not None:
             self._track(self.running_mean, mean)
             self._track(self.running_var, variance * (count / (count - 1)))
-            self.num_batches_tracked.update(self.num_batches_tracked + 1)
+            trace = current_trace("BatchNorm1d")
+            trace.update_again(self.num_batches_tracked, lambda count: count + 1)
         return F.batch_norm(tensor, mean, variance, self.weight, self.bias, self.eps)
 
     def _track(self, running: Buffer, batch: Tensor) -> None:
         new = ops.stop_gradient(batch).astype(running.dtype)
-        running.update(running * (1 - self.momentum) + new * self.momentum)
+        # A module that is used twice in a step moves its statistics twice.
+        current_trace("BatchNorm1d").update_again(
+            running, lambda old: old * (1 - self.momentum) + new * self.momentum)
 
     def extra_repr(self) -> str:
         return "%d, eps=%g, momentum=%g" % (self.num_features, self.eps, self.momentum)

@@ -105,15 +105,18 @@ class Lowered:
         return read_diagnostics(notes)
 
     def compile(self, *, seed: int = 0, threads: int = 0, tune: str = "off",
-                tuning_file: str = "") -> Program:
+                tuning_file: str = "", check_indices: bool = False) -> Program:
         """A program on the device.
 
         Args:
             seed: of the initialisers.
             threads: of the CPU device; 0: all cores.
             tune, tuning_file: how CUDA's library algorithms are chosen.
+            check_indices: an index or a label that is out of range is an
+                InvalidArgumentError. Calls run one by one, and slower.
         Raises: DeviceError, NotImplementedError (no GPU, no CUDA device).
         """
         device = open_device(self.device, threads=threads, tune=tune,
                              tuning_file=tuning_file)
-        return Program(self.plan, device, seed=seed, lowered=self)
+        return Program(self.plan, device, seed=seed, lowered=self,
+                       check_indices=check_indices)

@@ -3,9 +3,10 @@
 """Arithmetic, comparisons and choices of traced tensors, arrays and numbers.
 
 Operands broadcast by NumPy's rule. Where two have different kinds of elements, i1
-becomes the other's type and an integer the other's float type; within a kind nothing
-is converted. A number takes the tensor's type and is a field of the op; a number with
-a fraction beside integers makes them f32. All raise TraceError.
+becomes the other's type and an integer the other's float type. i32 becomes i64 beside
+i64; no float type becomes another one. A number takes the tensor's type and is a field
+of the op, or a constant where a field would round it. A float beside integers makes
+them f32. All raise TraceError.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import ops
 from ._constants import constant_beside, is_array
+from ._dtypes import rounded
 from ._tracing import as_tensor, trace_error
 
 if TYPE_CHECKING:
@@ -31,38 +33,61 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _is_integral(value: Any) -> bool:
-    return isinstance(value, numbers.Integral)
+def plain(value: Any) -> int | float:
+    """A number as Python's int or float: NumPy's own wrap and round."""
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    try:
+        return float(value)
+    except OverflowError:  # a Fraction
+        return -math.inf if value < 0 else math.inf
+
+
+def _field(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.inf
 
 
 def finite(value: Any) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = _field(plain(value))
     if not math.isfinite(number):
         trace_error("%r in a traced expression: expected a finite number" % (value,))
     return number
 
 
 def _not_nan(value: Any) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.copysign(math.inf, value)
+    number = _field(plain(value))
     if math.isnan(number):
         trace_error("nan in a traced expression: expected a number or an infinity")
     return number
 
 
-def beside_number(tensor: Tensor, number: Any) -> Tensor:
-    """The tensor as it computes with a number: f32 for integers beside a fraction,
+def beside_number(tensor: Tensor, number: int | float) -> Tensor:
+    """The tensor as it computes with a number: f32 for integers beside a float,
     i64 or f32 for i1."""
     if tensor.dtype in FLOATS:
         return tensor
-    if not _is_integral(number) and not math.isinf(number):
+    if not isinstance(number, int) and not math.isinf(number):
         return tensor.astype("f32")
     return tensor if tensor.dtype in INTEGERS else tensor.astype("i64")
+
+
+def _is_rounded(tensor: Tensor, number: int | float) -> bool:
+    """Whether a field, which is an f64, would not hold the integer exactly."""
+    return tensor.dtype not in FLOATS and isinstance(number, int) \
+        and abs(number) < 2 ** 63 and int(float(number)) != number
+
+
+def _with_number(op: Callable[..., Tensor], of_tensors: Callable[..., Tensor],
+                 tensor: Any, value: Any, field: str) -> Tensor:
+    """op(tensor, field=value), or `of_tensors` with a constant."""
+    import numpy as np
+    tensor, number = as_tensor(tensor), plain(value)
+    if _is_rounded(tensor, number):
+        return binary(of_tensors, tensor, np.asarray(number, "i8"))
+    return op(beside_number(tensor, number), **{field: finite(number)})
 
 
 # Broadcasting
@@ -116,14 +141,14 @@ def pair(left: Any, right: Any) -> tuple[Tensor, Tensor]:
         else as_tensor(right)
 
 
-def _promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Of one element type."""
     def kind(tensor: Tensor) -> int:
         return 0 if tensor.dtype == "i1" else 1 if tensor.dtype in INTEGERS else 2
 
-    if kind(a) < kind(b):
+    if kind(a) < kind(b) or (a.dtype, b.dtype) == ("i32", "i64"):
         a = a.astype(b.dtype)
-    elif kind(b) < kind(a):
+    elif kind(b) < kind(a) or (a.dtype, b.dtype) == ("i64", "i32"):
         b = b.astype(a.dtype)
     if a.dtype != b.dtype:
         trace_error("%s and %s have different element types: astype() converts"
@@ -131,9 +156,31 @@ def _promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return a, b
 
 
+def wide(tensor: Tensor) -> Tensor:
+    """In f32 where it has 16 bits: what is added up over rows."""
+    return tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
+
+
+def as_reducible(tensor: Tensor, what: str) -> Tensor:
+    """In f64 where it is i1 or i32, which that holds exactly. Sums and extrema are of
+    floats. Raises TraceError for i64."""
+    if tensor.dtype == "i64":
+        trace_error("%s of %s: x.astype(\"f64\") comes first, which is exact up to 2^53"
+                    % (what, tensor))
+    return tensor if tensor.dtype in FLOATS else tensor.astype("f64")
+
+
+def operand_beside(value: Any, tensor: Tensor) -> Tensor:
+    """An operand that goes with a tensor: an array or a number has its type."""
+    import numpy as np
+    if is_number(value) or is_array(value):
+        return constant_beside(np.asarray(value), tensor.dtype)
+    return as_tensor(value)
+
+
 def binary(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
     """left op right, of tensors or arrays."""
-    a, b = broadcast_all(_promoted(*pair(left, right)))
+    a, b = broadcast_all(promoted(*pair(left, right)))
     return op(a, b)
 
 
@@ -142,24 +189,23 @@ def binary(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Ten
 def add(left: Any, right: Any) -> Tensor:
     for number, other in ((right, left), (left, right)):
         if is_number(number):
-            tensor = beside_number(as_tensor(other), number)
-            return ops.add_scalar(tensor, value=finite(number))
+            return _with_number(ops.add_scalar, ops.add, other, number, "value")
     return binary(ops.add, left, right)
 
 
 def subtract(left: Any, right: Any) -> Tensor:
     if is_number(right):
-        return add(left, -right)
+        return add(left, -plain(right))
     if is_number(left):
-        return add(negative(beside_number(as_tensor(right), left)), left)
+        number = plain(left)
+        return add(negative(beside_number(as_tensor(right), number)), number)
     return binary(ops.sub, left, right)
 
 
 def multiply(left: Any, right: Any) -> Tensor:
     for number, other in ((left, right), (right, left)):
         if is_number(number):
-            tensor = beside_number(as_tensor(other), number)
-            return ops.scale(tensor, factor=finite(number))
+            return _with_number(ops.scale, ops.mul, other, number, "factor")
     return binary(ops.mul, left, right)
 
 
@@ -170,12 +216,18 @@ def _as_float(tensor: Tensor) -> Tensor:
 def divide(left: Any, right: Any) -> Tensor:
     """The quotient; of integers in f32."""
     if is_number(right):
-        if right == 0:
+        number = finite(right)
+        if number == 0:
             trace_error("division by zero")
-        return ops.scale(_as_float(as_tensor(left)), factor=finite(1.0 / right))
+        tensor = _as_float(as_tensor(left))
+        if abs(math.frexp(number)[0]) == 0.5 and 2.0 ** -14 <= abs(number) <= 2.0 ** 14:
+            return ops.scale(tensor, factor=1.0 / number)  # exact, and faster
+        return ops.div_scalar(tensor, value=number)
     if is_number(left):
-        inverse = ops.reciprocal(_as_float(as_tensor(right)))
-        return inverse if left == 1 else multiply(left, inverse)
+        tensor = _as_float(as_tensor(right))
+        if plain(left) == 1:
+            return ops.reciprocal(tensor)
+        return ops.div(ops.fill_like(tensor, value=finite(left)), tensor)
     a, b = pair(left, right)
     return binary(ops.div, _as_float(a), _as_float(b))
 
@@ -185,7 +237,9 @@ def negative(tensor: Tensor) -> Tensor:
 
 
 def power(base: Any, exponent: Any) -> Tensor:
-    """base ** exponent, of floats; integers to a power of 1 or more, too."""
+    """base ** exponent, of floats; integers to a whole power of 1 or more, too."""
+    if is_number(exponent):
+        exponent = plain(exponent)
     if not is_number(exponent):
         if is_number(base):
             tensor = as_tensor(exponent)
@@ -193,11 +247,16 @@ def power(base: Any, exponent: Any) -> Tensor:
         a, b = pair(base, exponent)
         return binary(ops.pow, _as_float(a), _as_float(b))
     tensor = as_tensor(base)
-    if _is_integral(exponent) and 1 <= exponent <= 4:  # products are exact and fast
-        if exponent in (2, 4) and tensor.dtype in FLOATS:
+    is_small = isinstance(exponent, int) and 1 <= exponent <= 4
+    if is_small and tensor.dtype in FLOATS:  # products are exact and fast
+        if exponent in (2, 4):
             half = ops.square(tensor)
             return half if exponent == 2 else ops.square(half)
         return tensor if exponent == 1 else power(tensor, exponent - 1) * tensor
+    if isinstance(exponent, int) and exponent >= 1 and tensor.dtype in INTEGERS:
+        square = tensor if exponent == 1 else power(tensor, exponent // 2)
+        square = square if exponent == 1 else square * square
+        return square * tensor if exponent > 1 and exponent % 2 else square
     tensor = _as_float(tensor)
     special = {-1: ops.reciprocal, 0.5: ops.sqrt, -0.5: ops.rsqrt}.get(exponent)
     return special(tensor) if special else \
@@ -226,9 +285,14 @@ def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
     arrays or None."""
     if low is None and high is None:
         trace_error("clamp: expected min, max or both")
+    import numpy as np
+    low, high = (plain(bound) if is_number(bound) else bound for bound in (low, high))
     if all(bound is None or is_number(bound) for bound in (low, high)):
         for bound in (low, high):
             tensor = tensor if bound is None else beside_number(tensor, bound)
+    low, high = (np.asarray(bound, "i8") if is_number(bound) and _is_rounded(tensor, bound)
+                 else bound for bound in (low, high))
+    if all(bound is None or isinstance(bound, (int, float)) for bound in (low, high)):
         return ops.clamp(tensor,
                          min=-math.inf if low is None else _not_nan(low),
                          max=math.inf if high is None else _not_nan(high))
@@ -256,18 +320,35 @@ def compare(left: Any, operator: str, right: Any) -> Tensor:
     if isinstance(right, bool) and tensor.dtype == "i1" and operator in ("==", "!="):
         return tensor if right == (operator == "==") else ops.logical_not(tensor)
     if is_number(right):
-        result: Tensor = of_number(beside_number(tensor, right),
-                                   value=_not_nan(right))
-        return result
+        return _compare_number(tensor, operator, plain(right))
     if right is None:
         trace_error("%s %s None: a traced tensor is never None; `is None` asks that"
                     % (tensor, operator))
-    a, b = _promoted(*pair(tensor, right))
+    a, b = promoted(*pair(tensor, right))
     if a.dtype == "i1" and operator not in ("==", "!="):
         trace_error("%s %s %s: i1 has no order" % (a, operator, b))
     a, b = broadcast_all((b, a) if exchanges else (a, b))
     made: Tensor = of_tensors(a, b)
     return made
+
+
+def _compare_number(tensor: Tensor, operator: str, number: int | float) -> Tensor:
+    import numpy as np
+    of_tensors, exchanges, of_number = _COMPARISONS[operator]
+    tensor = beside_number(tensor, number)
+    if tensor.dtype in INTEGERS:
+        limits = np.iinfo("i4" if tensor.dtype == "i32" else "i8")
+        if not limits.min <= number <= limits.max:  # the same for all integers
+            is_true = {"==": False, "!=": True}.get(operator,
+                                                    (number > 0) == ("<" in operator))
+            outcome: Tensor = (ops.equal if is_true else ops.not_equal)(tensor, tensor)
+            return outcome
+        if _is_rounded(tensor, number):
+            a, b = broadcast_all(pair(tensor, np.asarray(number, "i8")))
+            return of_tensors(*((b, a) if exchanges else (a, b)))
+    # As the tensor's type has the number: an element may have been rounded as it was.
+    result: Tensor = of_number(tensor, value=rounded(_not_nan(number), tensor.dtype))
+    return result
 
 
 def logical(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
@@ -290,10 +371,31 @@ def _mask(condition: Any) -> Tensor:
     return tensor
 
 
+def _bit(value: bool) -> Any:
+    import numpy as np
+    return np.asarray(value)
+
+
 def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> Tensor:
     """`tensor` with a number, which may be infinite, where the mask is true (with
     `inverted`: false)."""
+    if isinstance(value, bool):
+        if as_tensor(tensor).dtype != "i1":
+            trace_error("masked_fill of %s with %r: expected a number"
+                        % (as_tensor(tensor), value))
+        return ops.where(*broadcast_all([
+            _mask(mask), *(pair(as_tensor(tensor), _bit(value)) if inverted
+                           else pair(_bit(value), as_tensor(tensor)))]))
+    if not is_number(value):
+        trace_error("masked_fill with %r: expected a number (aicf.where(mask, value, x) "
+                    "takes tensors)" % (value,))
+    value = plain(value)
     kept = beside_number(as_tensor(tensor), value)
+    if _is_rounded(kept, value):
+        import numpy as np
+        filled = [np.asarray(value, "i8"), kept]
+        return ops.where(*broadcast_all([
+            _mask(mask), *pair(*(reversed(filled) if inverted else filled))]))
     x, where_true = broadcast_all([kept, _mask(mask)])
     return ops.masked_fill(x, where_true, value=_not_nan(value), inverted=inverted)
 
@@ -310,11 +412,11 @@ def where(condition: Any, a: Any, b: Any) -> Tensor:
     """
     mask = _mask(condition)
     if is_number(a) and is_number(b):
-        whole = _is_integral(a) and _is_integral(b)
+        whole = isinstance(plain(a), int) and isinstance(plain(b), int)
         zeros = ops.fill_like(mask.astype("i64" if whole else "f32"), value=0.0)
         a = masked_fill(zeros, mask, a)
     if is_number(a):
         return masked_fill(b, mask, a)
     if is_number(b):
         return masked_fill(a, mask, b, inverted=True)
-    return ops.where(*broadcast_all([mask, *_promoted(*pair(a, b))]))
+    return ops.where(*broadcast_all([mask, *promoted(*pair(a, b))]))

@@ -8,13 +8,13 @@ A traced tensor has a shape and an element type and no value. Nothing is compute
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from . import _pointwise, _views, ops
 from ._constants import constant_beside, is_array
 from ._dtypes import DType, dtype_name
-from ._hints import missing, refuse_keywords
+from ._hints import missing, refuse_keywords, says_axis
 from ._tracing import EntryTrace, Operand, as_tensor, trace_error
 
 
@@ -136,23 +136,28 @@ class Operators(Operand):
         """Dimension i of the result is dimension axes[i]."""
         return _views.permute(self._tensor(), *axes)
 
+    @says_axis
     def swapaxes(self, axis1: int, axis2: int) -> Tensor:
         """Two dimensions change places."""
         return _views.swapaxes(self._tensor(), axis1, axis2)
 
+    @says_axis
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
         """Without dimensions of 1: those that `axis` names, or all."""
         return _views.squeeze(self._tensor(), axis)
 
+    @says_axis
     def unsqueeze(self, axis: int) -> Tensor:
         """With a dimension of 1 more, which is dimension `axis` of the result."""
         return _views.unsqueeze(self._tensor(), axis)
 
+    @says_axis
     def split(self, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
         """Parts along a dimension: of `sizes` each, the last one maybe smaller, or of
         those sizes, as in PyTorch."""
         return _views.split(self._tensor(), sizes, axis)
 
+    @says_axis
     def chunk(self, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
         """At most `chunks` parts of one size, the last one maybe smaller."""
         return _views.chunk(self._tensor(), chunks, axis)
@@ -175,17 +180,22 @@ class Operators(Operand):
 
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
             **unknown: Any) -> Tensor:
-        """The sum over some dimensions, or over all."""
+        """The sum over some dimensions, or over all; i64 for i1 and i32."""
         refuse_keywords("sum", unknown)
         tensor = self._tensor()
         axes = _views.normal_axes(tensor, axis)
-        return ops.reduce_sum(tensor, axes=axes, keepdim=keepdim) if axes else tensor
+        whole = _pointwise.as_reducible(tensor, "sum")
+        total = ops.reduce_sum(whole, axes=axes, keepdim=keepdim) if axes else whole
+        return total if whole is tensor else total.astype("i64")
 
     def mean(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
              **unknown: Any) -> Tensor:
-        """The mean over some dimensions, or over all; f32 for 16-bit tensors."""
+        """The mean over some dimensions, or over all; f32 for 16-bit tensors, i1 and
+        integers."""
         refuse_keywords("mean", unknown)
         tensor = self._tensor()
+        if tensor.dtype not in _pointwise.FLOATS:
+            tensor = tensor.astype("f32")
         if axis is None and not keepdim:
             return ops.mean(tensor)
         if tensor.dtype in ("f16", "bf16"):
@@ -198,63 +208,82 @@ class Operators(Operand):
         """The largest over some dimensions, or over all; NaN where there is one. The
         gradient goes to the first that is it (aicf.ops.reduce_max says which)."""
         refuse_keywords("max", unknown)
+        return self._extremum(ops.reduce_max, "max", axis, keepdim)
+
+    def _extremum(self, op: Callable[..., tuple[Tensor, Tensor]], what: str,
+                  axis: int | tuple[int, ...] | None, keepdim: bool) -> Tensor:
         tensor = self._tensor()
-        return ops.reduce_max(tensor, axes=_views.normal_axes(tensor, axis),
-                              keepdim=keepdim)[0]
+        axes = _views.normal_axes(tensor, axis)
+        if not axes:
+            return tensor
+        whole = _pointwise.as_reducible(tensor, what)
+        return op(whole, axes=axes, keepdim=keepdim)[0].astype(tensor.dtype)
 
     def min(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
             **unknown: Any) -> Tensor:
         """The smallest, as max()."""
         refuse_keywords("min", unknown)
-        tensor = self._tensor()
-        return ops.reduce_min(tensor, axes=_views.normal_axes(tensor, axis),
-                              keepdim=keepdim)[0]
+        return self._extremum(ops.reduce_min, "min", axis, keepdim)
 
     # Rows: what aicf.functional, which is made of tensors, has of the same names
 
+    @says_axis
     def softmax(self, axis: int = -1) -> Tensor:
         """exp(x) / sum(exp(x)) along a dimension."""
         from . import functional
         return functional.softmax(self, axis)
 
+    @says_axis
     def log_softmax(self, axis: int = -1) -> Tensor:
         """x - log(sum(exp(x))) along a dimension."""
         from . import functional
         return functional.log_softmax(self, axis)
 
+    @says_axis
     def logsumexp(self, axis: int | tuple[int, ...] | None = None,
                   keepdim: bool = False) -> Tensor:
         """log(sum(exp(x))) over some dimensions, or over all, without overflow."""
         from . import functional
         return functional.logsumexp(self, axis, keepdim)
 
+    @says_axis
     def var(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
         """The variance over some dimensions, or over all; f32 for 16 bits."""
         from . import functional
         return functional.var(self, axis, correction, keepdim)
 
+    @says_axis
     def std(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
         """The square root of var()."""
         from . import functional
         return functional.std(self, axis, correction, keepdim)
 
+    @says_axis
     def norm(self, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
              keepdim: bool = False) -> Tensor:
         """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf."""
         from . import functional
         return functional.norm(self, p, axis, keepdim)
 
+    @says_axis
     def cumsum(self, axis: int) -> Tensor:
         """The sum of all elements up to each along a dimension."""
         from . import functional
         return functional.cumsum(self, axis)
 
+    @says_axis
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
-        """Where the largest along a dimension is, or of all: i32, no gradient."""
+        """The index of the largest along a dimension, or of all: i32, no gradient."""
         from . import functional
         return functional.argmax(self, axis, keepdim)
+
+    @says_axis
+    def topk(self, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
+        """The k largest along a dimension, in order, and their indices (i32)."""
+        from . import functional
+        return functional.top_k(self, k, axis)
 
     def astype(self, dtype: DType) -> Tensor:
         """A cast to another element type: to an integer toward zero, to i1 whether it
@@ -364,7 +393,7 @@ class Operators(Operand):
                     "return it, and read it from what the call gives back")
 
     __float__ = __int__ = __index__ = __complex__ = __array__ = _read
-    __dlpack__ = item = numpy = tolist = cpu = detach = _read
+    __dlpack__ = item = numpy = tolist = cpu = _read
 
     def __getattr__(self, name: str) -> NoReturn:
         raise missing("aicf.Tensor", name, type(self))

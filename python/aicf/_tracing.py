@@ -153,15 +153,17 @@ def to_dtype(value: DType) -> _compiler.DTypeName:
         trace_error(str(error))
 
 
-def emit(op: str, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """One op of the dialect at the user's line, and a tuple of its results; operands
-    may be None or lists."""
-    return current_trace(op).emit(op, operands, attributes)
+def emit(op: str, operands: Sequence[Any], attributes: Mapping[str, Any],
+         required: int | None = None) -> Any:
+    """One op of the dialect at the user's line, and a tuple of its results. Operands
+    may be lists. The first `required` operands (None: all) may not be None."""
+    return current_trace(op).emit(op, operands, attributes, required)
 
 
-def emit1(op: str, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Tensor:
+def emit1(op: str, operands: Sequence[Any], attributes: Mapping[str, Any],
+          required: int | None = None) -> Tensor:
     """Of an op with one result: that."""
-    return current_trace(op).emit(op, operands, attributes)[0]
+    return current_trace(op).emit(op, operands, attributes, required)[0]
 
 
 class EntryTrace:
@@ -244,6 +246,15 @@ class EntryTrace:
             trace_error("%r is %s, its update is %s" % (name, old, tensor))
         self._updates[name] = tensor
 
+    def update_again(self, owner: Persistent,
+                     function: Callable[[Tensor], Tensor]) -> None:
+        """`owner` has function(its value so far) when the step is over: that of the
+        update before this one, if there is one."""
+        old = self.of(owner)
+        name = next(n for n, o in self.persistent.items() if o is owner)
+        value = function(self._updates.pop(name, old))
+        self.update(owner, value)
+
     def random_step(self) -> tuple[Tensor, int]:
         """A count of steps, and a seed that no other caller has."""
         if self._counter is None:
@@ -259,16 +270,20 @@ class EntryTrace:
                         "its results, and nothing leaves it in between" % tensor)
         return tensor._id
 
-    def _slot(self, operand: Any) -> Any:
+    def _slot(self, op: str, operand: Any, is_required: bool) -> Any:
         if operand is None:
+            if is_required:
+                trace_error("an operand of %s is None, expected a tensor: does a "
+                            "function lack its return?" % op.replace(".", ".ops.", 1))
             return None
         if isinstance(operand, (list, tuple)):
             return [self._own(as_tensor(value)) for value in operand]
         return self._own(as_tensor(operand))
 
-    def emit(self, op: str, operands: Sequence[Any],
-             attributes: Mapping[str, Any]) -> tuple[Tensor, ...]:
-        slots = [self._slot(operand) for operand in operands]
+    def emit(self, op: str, operands: Sequence[Any], attributes: Mapping[str, Any],
+             required: int | None = None) -> tuple[Tensor, ...]:
+        slots = [self._slot(op, operand, required is None or i < required)
+                 for i, operand in enumerate(operands)]
         layer = self._layers[-1] if self._layers else ""
         results = self.module.emit(op, slots, dict(attributes), *user_line(), layer)
         for slot in slots:
@@ -336,7 +351,7 @@ class EntryTrace:
                attributes: Mapping[str, Any]) -> None:
         """`outputs`: name, value, whether it is the loss to minimize."""
         if self._counter is not None:
-            after, = self.emit("aicf.step_inc", [self._counter, None], {})
+            after, = self.emit("aicf.step_inc", [self._counter, None], {}, required=1)
             self._updates["rng_step"] = after
         results: list[tuple[int, dict[str, Any]]] = []
         for name, value, is_loss in outputs:

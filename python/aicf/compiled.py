@@ -55,7 +55,7 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
                  precision: str = "f32", name: str = "train_step", seed: int = 0,
                  shapes: str = "batch", outputs: Sequence[str] = (),
                  threads: int = 0, tune: str = "off", tuning_file: str = "",
-                 **options: Any) -> Entry:
+                 check_indices: bool = False, **options: Any) -> Entry:
     """A training step: forward, loss, backward, optimizer, as one plan.
 
     Args:
@@ -78,7 +78,7 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
             of a parameter as the optimizer reads it (before clipping; with
             `accumulate` the sum over the batches, in f16 with the loss scale). A
             step that accumulates returns them with the last batch of an update.
-        threads, tune, tuning_file: see Lowered.compile.
+        threads, tune, tuning_file, check_indices: see Lowered.compile.
         options: of the compiler, see Traced.lower.
     Returns: an Entry: `loss = step(x, y)`.
     Raises: TraceError, CompileError with the user's line; DeviceError.
@@ -91,7 +91,7 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
         traced = trace_step(model, loss, optimizer, inputs, name=name, seed=seed,
                             shapes=shapes, outputs=outputs)
         return _start_program(traced, name, device, precision, seed, threads, tune,
-                              tuning_file, options)
+                              tuning_file, check_indices, options)
     owner = _owner_of(program)
     known = entry_of_another_size(owner, loss, model, inputs, name)
     return known or owner.add_entry(
@@ -104,7 +104,7 @@ def compile(function: Callable[..., Any], inputs: Mapping[str, Any], *,
             name: str | None = None, training: bool = False, device: str = "cpu",
             precision: str = "f32", seed: int = 0, shapes: str = "batch",
             threads: int = 0, tune: str = "off", tuning_file: str = "",
-            **options: Any) -> Entry:
+            check_indices: bool = False, **options: Any) -> Entry:
     """A function without an update: prediction, evaluation.
 
     Args:
@@ -126,7 +126,8 @@ def compile(function: Callable[..., Any], inputs: Mapping[str, Any], *,
         traced = trace(function, inputs, model=model, name=name, training=training,
                        seed=seed, shapes=shapes)
         return _start_program(traced, next(iter(traced.signatures)), device,
-                              precision, seed, threads, tune, tuning_file, options)
+                              precision, seed, threads, tune, tuning_file,
+                              check_indices, options)
     return compile_into(_owner_of(program), function, inputs, model=model, name=name,
                         training=training, seed=seed, shapes=shapes)
 
@@ -140,16 +141,17 @@ def _owner_of(program: Program | Entry) -> Program:
 
 
 def _start_program(traced: Traced, name: str, device: str, precision: str, seed: int,
-                   threads: int, tune: str, tuning_file: str,
+                   threads: int, tune: str, tuning_file: str, check_indices: bool,
                    options: Mapping[str, Any]) -> Entry:
     lowered = traced.lower(device, precision, **options)
     program = lowered.compile(seed=seed, threads=threads, tune=tune,
-                              tuning_file=tuning_file)
+                              tuning_file=tuning_file, check_indices=check_indices)
     return program[name]
 
 
 def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int = 0,
          threads: int = 0, tune: str = "off", tuning_file: str = "",
+         check_indices: bool = False,
          accumulate: Mapping[str, int] | None = None) -> Program:
     """A plan file as a program, without the compiler.
 
@@ -157,6 +159,7 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
         path: of a plan that save() or aicf-compile wrote; verified.
         device: default: the plan's.
         seed: of the initialisers.
+        check_indices: see Lowered.compile.
         accumulate: of an entry that accumulates gradients, over how many batches;
             for plans before version 3.1, which do not say.
     Entries return their outputs as they did when they were compiled; those of a plan
@@ -166,7 +169,7 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
     plan = _runtime.Plan.load(os.fspath(path))
     program = Program(plan, open_device(device or plan.device, threads=threads,
                                         tune=tune, tuning_file=tuning_file),
-                      seed=seed)
+                      seed=seed, check_indices=check_indices)
     for name, count in (accumulate or {}).items():
         if isinstance(count, bool) or not isinstance(count, int) \
                 or not 2 <= count < 2**31:

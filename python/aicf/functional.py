@@ -3,8 +3,8 @@
 """Functions of traced tensors by the names of torch.nn.functional.
 
 They are made of the ops of the dialect (aicf.ops), and so are their gradients. `axis`
-is PyTorch's dim. All raise aicf.TraceError for operands of a wrong type or shape.
-Losses are in aicf.losses.
+is PyTorch's dim. Where operands have a wrong type or shape, they raise aicf.TraceError
+or, from the compiler's checks, aicf.CompileError. Losses are in aicf.losses.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _views, ops
+from ._constants import is_array
 from ._dtypes import DType, check_shape, dtype_name
-from ._hints import missing
-from ._pointwise import FLOATS, INTEGERS, broadcast_all, clamp, where
+from ._hints import missing, says_axis
+from ._pointwise import (FLOATS, INTEGERS, as_reducible, broadcast_all, clamp,
+                         operand_beside, where, wide)
 from ._tensor import Tensor
-from ._tracing import as_tensor, current_trace, trace_error
+from ._tracing import as_tensor, current_trace, to_int, trace_error
 
 __all__ = ["argmax", "batch_norm", "categorical", "cosine_similarity", "cumsum",
            "dropout", "elu", "embedding", "gelu", "glu", "group_norm", "hardsigmoid",
            "hardswish", "hardtanh", "layer_norm", "leaky_relu", "log_sigmoid",
-           "log_softmax", "logsumexp", "mish", "norm", "normal", "one_hot", "prelu",
-           "relu", "relu6", "rms_norm", "selu", "sigmoid", "silu", "softmax",
-           "softplus", "std", "take_along_axis", "tanh", "uniform", "var",
-           "where"]
+           "log_softmax", "logsigmoid", "logsumexp", "mish", "norm", "normal",
+           "normalize", "one_hot", "prelu", "relu", "relu6", "rms_norm", "selu",
+           "sigmoid", "silu", "softmax", "softplus", "softsign", "std",
+           "take_along_axis", "tanh", "top_k", "uniform", "var", "where"]
 
 #: The largest finite number of each float type.
 _LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38,
@@ -39,11 +41,6 @@ def _float(x: Any, what: str) -> Tensor:
     if tensor.dtype not in FLOATS:
         trace_error("%s of %s: expected a float type" % (what, tensor))
     return tensor
-
-
-def _wide(tensor: Tensor) -> Tensor:
-    """In f32 where it has 16 bits: what is added up over rows."""
-    return tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
 
 
 def _along(tensor: Tensor, axis: int, function: Any) -> Tensor:
@@ -59,7 +56,8 @@ def _along(tensor: Tensor, axis: int, function: Any) -> Tensor:
 # Activations
 
 relu, tanh, sigmoid, silu = ops.relu, ops.tanh, ops.sigmoid, ops.silu
-selu, hardswish, mish, log_sigmoid = ops.selu, ops.hardswish, ops.mish, ops.log_sigmoid
+selu, hardswish, mish, softsign = ops.selu, ops.hardswish, ops.mish, ops.softsign
+log_sigmoid = logsigmoid = ops.log_sigmoid
 
 
 def gelu(x: Any, approximate: str = "none") -> Tensor:
@@ -82,8 +80,11 @@ def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
 def prelu(x: Any, weight: Any) -> Tensor:
     """x where x > 0, else weight · x. `weight` has one number, or one for each
     channel, which is dimension 1 of x."""
-    tensor, slope = as_tensor(x), as_tensor(weight)
-    if slope.size > 1 and len(tensor.shape) > 2:
+    tensor = as_tensor(x)
+    slope = operand_beside(weight, tensor)
+    if slope.size == 1:
+        slope = slope.reshape(())
+    elif len(tensor.shape) > 2:
         slope = slope.reshape(slope.size, *[1] * (len(tensor.shape) - 2))
     return ops.prelu(*broadcast_all([tensor, slope]))
 
@@ -108,6 +109,7 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     return ops.softplus(x, beta=beta, threshold=threshold)
 
 
+@says_axis
 def glu(x: Any, axis: int = -1) -> Tensor:
     """a · sigmoid(b), a and b the halves of x along a dimension (Dauphin et al.
     2016)."""
@@ -121,21 +123,24 @@ def glu(x: Any, axis: int = -1) -> Tensor:
 
 # Rows
 
+@says_axis
 def softmax(x: Any, axis: int = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension."""
     return _along(as_tensor(x), axis, ops.softmax)
 
 
+@says_axis
 def log_softmax(x: Any, axis: int = -1) -> Tensor:
     """x - log(sum(exp(x))) along a dimension."""
     return _along(as_tensor(x), axis, ops.log_softmax)
 
 
+@says_axis
 def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None,
               keepdim: bool = False) -> Tensor:
     """log(sum(exp(x))) over some dimensions, or over all, without overflow; -inf where
     all are."""
-    tensor = _wide(_float(x, "logsumexp"))
+    tensor = wide(_float(x, "logsumexp"))
     largest = _LARGEST[tensor.dtype]
     most = ops.stop_gradient(clamp(tensor.max(axis, keepdim=True), -largest, largest))
     total = (tensor - most).exp().sum(axis, keepdim=True).log() + most
@@ -145,11 +150,12 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None,
     return total.reshape([d for i, d in enumerate(tensor.shape) if i not in axes])
 
 
+@says_axis
 def var(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
         keepdim: bool = False) -> Tensor:
     """The variance over some dimensions, or over all: the sum of squared distances
     from the mean, divided by their number less `correction`. f32 for 16 bits."""
-    tensor = _wide(_float(x, "var"))
+    tensor = wide(_float(x, "var"))
     count = math.prod(tensor.shape[i] for i in _views.normal_axes(tensor, axis))
     if count - correction <= 0:
         trace_error("var of %s: there are %d elements, and the correction is %g"
@@ -158,6 +164,7 @@ def var(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1
     return distance.square().sum(axis, keepdim=keepdim) * (1.0 / (count - correction))
 
 
+@says_axis
 def std(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
         keepdim: bool = False) -> Tensor:
     """The square root of var()."""
@@ -170,11 +177,12 @@ def _root(x: Tensor) -> Tensor:
     return x.masked_fill(is_zero, 1.0).sqrt().masked_fill(is_zero, 0.0)
 
 
+@says_axis
 def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
          keepdim: bool = False) -> Tensor:
     """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf; its
     gradient at 0 is 0. f32 for 16 bits."""
-    tensor = _wide(_float(x, "norm"))
+    tensor = wide(_float(x, "norm"))
     if p == 1:
         return tensor.abs().sum(axis, keepdim=keepdim)
     if p == 2:
@@ -184,15 +192,26 @@ def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
     trace_error("norm: p is %r, expected 1, 2 or inf" % (p,))
 
 
+@says_axis
 def cosine_similarity(a: Any, b: Any, axis: int = 1, eps: float = 1e-8) -> Tensor:
     """The product of a and b along a dimension, divided by their norms, neither of
     which counts as less than eps."""
-    a, b = broadcast_all([_float(a, "cosine_similarity"),
-                          _float(b, "cosine_similarity")])
-    product = (_wide(a) * _wide(b)).sum(axis)
+    a, b = broadcast_all([
+        _float(v if not is_array(v) else operand_beside(v, as_tensor(other)),
+               "cosine_similarity") for v, other in ((a, b), (b, a))])
+    product = (wide(a) * wide(b)).sum(axis)
     return product / (clamp(norm(a, 2, axis), eps) * clamp(norm(b, 2, axis), eps))
 
 
+@says_axis
+def normalize(x: Any, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    """x divided by its norm along a dimension, which does not count as less than
+    eps."""
+    tensor = _float(x, "normalize")
+    return (tensor / clamp(norm(tensor, p, axis, keepdim=True), eps)).astype(tensor.dtype)
+
+
+@says_axis
 def cumsum(x: Any, axis: int) -> Tensor:
     """The sum of all elements up to each along a dimension; of i1 in i64."""
     tensor = as_tensor(x)
@@ -201,10 +220,11 @@ def cumsum(x: Any, axis: int) -> Tensor:
     return ops.cumsum(tensor, axis=_views.normal_axis(tensor, axis))
 
 
+@says_axis
 def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Tensor:
-    """Where the largest along a dimension is, or of all in row-major order: i32. Of
-    equal ones the first; NaN is the largest."""
-    tensor = _float(x, "argmax")
+    """Returns the index (i32) of the largest element along a dimension, or of all
+    elements in row-major order. Of equal ones it is the first; NaN is the largest."""
+    tensor = as_reducible(as_tensor(x), "argmax")
     if axis is None:
         index = ops.argmax(tensor.reshape(-1))
         return index.reshape([1] * len(tensor.shape)) if keepdim else index
@@ -213,6 +233,24 @@ def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Tensor:
         [i for i in range(len(tensor.shape)) if i != at] + [at])
     index = ops.argmax(last)
     return index.unsqueeze(at) if keepdim else index
+
+
+@says_axis
+def top_k(x: Any, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
+    """The k largest elements along a dimension, in order, and their indices (i32). Of
+    equal ones the first leads; NaN is the largest. Gradients go to the elements."""
+    tensor = _float(x, "top_k")
+    at = _views.normal_axis(tensor, axis)
+    if not 1 <= to_int(k) <= tensor.shape[at]:
+        trace_error("k is %d, expected 1 to %d, dimension %d of %s"
+                    % (k, tensor.shape[at], at, tensor))
+    rows = tensor.swapaxes(at, -1) if at != len(tensor.shape) - 1 else tensor
+    index = ops.top_k(ops.stop_gradient(rows), k=k)
+    values = ops.concat([ops.pick(rows, index[..., i]).unsqueeze(-1) for i in range(k)],
+                        axis=len(rows.shape) - 1) if k > 1 \
+        else ops.pick(rows, index[..., 0]).unsqueeze(-1)
+    return (values, index) if rows is tensor else \
+        (values.swapaxes(at, -1), index.swapaxes(at, -1))
 
 
 # Lookups
@@ -224,13 +262,15 @@ def _index(value: Any, what: str) -> Tensor:
     return tensor
 
 
+@says_axis
 def take_along_axis(x: Any, index: Any, axis: int = -1) -> Tensor:
-    """One element of x along a dimension for each of the others: torch.gather with an
-    index whose size along the dimension is 1. NaN where it is out of range.
+    """Picks one element of x along a dimension at each place of the other dimensions:
+    torch.gather with an index whose size along the dimension is 1.
 
     Args:
         x: a float type.
-        index: i32 or i64, x's shape with 1 for the dimension.
+        index: i32 or i64, x's shape with 1 for the dimension. An index that is out of
+            range gives NaN, and a negative one is out of range.
     Returns: of index's shape.
     """
     tensor, at = _float(x, "take_along_axis"), _index(index, "the index")
@@ -249,7 +289,8 @@ def embedding(index: Any, weight: Any, padding_idx: int | None = None) -> Tensor
     added in the order of the indices.
 
     Args:
-        index: i32 or i64, any shape. One that is out of range gives NaN.
+        index: i32 or i64, any shape. An index that is out of range gives NaN, and a
+            negative one is out of range (`check_indices` makes it an error).
         weight: [rows, width], a float type.
         padding_idx: a row that gets no gradient; negative from the end.
     Returns: index's shape with the width behind it.
@@ -293,7 +334,11 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
     def flat(value: Any, otherwise: float) -> Tensor:
         if value is None:
             return as_tensor(np.full(size, otherwise, "f4")).astype(tensor.dtype)
-        return as_tensor(value).reshape(size)
+        given = operand_beside(value, tensor)
+        if given.shape != shape:
+            trace_error("layer_norm: %s as weight or bias, expected the shape %s"
+                        % (given, shape))
+        return given.reshape(size)
 
     return ops.layer_norm(rows, flat(weight, 1.0), flat(bias, 0.0),
                           eps=eps)[0].reshape(tensor.shape)
@@ -304,19 +349,27 @@ def rms_norm(x: Any, normalized_shape: Any, weight: Any = None,
     """x / sqrt(mean(x²) + eps) · weight over the last dimensions (Zhang, Sennrich
     2019). Without `eps` it is f32's 2^-23 (f64's 2^-52), as in PyTorch."""
     tensor, shape = _float(x, "rms_norm"), _sizes(normalized_shape)
-    wide = _wide(tensor)
-    rows = _rows(wide, shape, "rms_norm")
+    rows = _rows(wide(tensor), shape, "rms_norm")
     if eps is None:
         eps = 2.0 ** -52 if tensor.dtype == "f64" else 2.0 ** -23
     scale = (rows.square().mean(-1, keepdim=True) + eps).rsqrt()
     y = (rows * scale).reshape(tensor.shape).astype(tensor.dtype)
-    return y if weight is None else y * weight
+    if weight is None:
+        return y
+    given = operand_beside(weight, y)
+    if given.shape != shape:
+        trace_error("rms_norm: %s as weight, expected the shape %s" % (given, shape))
+    return y * given
 
 
 def _affine(y: Tensor, weight: Any, bias: Any) -> Tensor:
     """By channel, which is dimension 1."""
     def column(value: Any) -> Tensor:
-        return as_tensor(value).reshape([-1] + [1] * (len(y.shape) - 2))
+        given = operand_beside(value, y)
+        if given.shape != (y.shape[1],):
+            trace_error("%s beside %s: expected one number for each of the %d channels"
+                        % (given, y, y.shape[1]))
+        return given.reshape([-1] + [1] * (len(y.shape) - 2))
 
     y = y if weight is None else y * column(weight)
     return y if bias is None else y + column(bias)
@@ -331,11 +384,13 @@ def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None,
         num_groups: divides the channels.
         weight, bias: [channels], or None.
     """
-    tensor = _float(x, "group_norm")
-    if len(tensor.shape) < 2 or tensor.shape[1] % num_groups:
+    tensor, groups_of = _float(x, "group_norm"), to_int(num_groups)
+    if len(tensor.shape) < 2:
+        trace_error("group_norm of %s: expected rank 2 or more" % tensor)
+    if groups_of < 1 or tensor.shape[1] % groups_of:
         trace_error("group_norm of %s: %d groups do not divide its channels"
-                    % (tensor, num_groups))
-    groups = tensor.reshape(tensor.shape[0], num_groups, -1)
+                    % (tensor, groups_of))
+    groups = tensor.reshape(tensor.shape[0], groups_of, -1)
     y = layer_norm(groups, groups.shape[2], eps=eps).reshape(tensor.shape)
     return _affine(y, weight, bias)
 
@@ -350,9 +405,12 @@ def batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any =
         mean, variance, weight, bias: [channels]; the last two may be None.
     """
     tensor = _float(x, "batch_norm")
-    scale = (as_tensor(variance) + eps).rsqrt()
-    wide = _affine(_affine(_wide(tensor), None, -as_tensor(mean)), scale, None)
-    return _affine(wide.astype(tensor.dtype), weight, bias)
+    y = wide(tensor)
+    if len(y.shape) < 2:
+        trace_error("batch_norm of %s: expected rank 2 or more" % tensor)
+    moments = [wide(operand_beside(v, y)) for v in (mean, variance)]
+    y = _affine(_affine(y, None, -moments[0]), (moments[1] + eps).rsqrt(), None)
+    return _affine(y.astype(tensor.dtype), weight, bias)
 
 
 # Random numbers
@@ -370,8 +428,8 @@ def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> Tensor:
 
 def uniform(shape: Sequence[int], low: float = 0.0, high: float = 1.0,
             dtype: DType = "f32") -> Tensor:
-    """Numbers even in [low, high), others in every step (Philox4x32-10 over seed, step
-    and element)."""
+    """Draws numbers uniformly from [low, high); every step draws new ones (Philox4x32-10
+    over seed, step and element)."""
     step, seed = current_trace("uniform").random_step()
     return ops.uniform(step, low=low, high=high, seed=seed,
                        shape=list(check_shape(shape)), dtype=dtype_name(dtype))
@@ -379,16 +437,18 @@ def uniform(shape: Sequence[int], low: float = 0.0, high: float = 1.0,
 
 def normal(shape: Sequence[int], mean: float = 0.0, std: float = 1.0,
            dtype: DType = "f32") -> Tensor:
-    """Numbers of the normal distribution, others in every step, as uniform()."""
+    """Draws numbers of the normal distribution; every step draws new ones, as
+    uniform() does."""
     step, seed = current_trace("normal").random_step()
     return ops.normal(step, mean=mean, std=std, seed=seed,
                       shape=list(check_shape(shape)), dtype=dtype_name(dtype))
 
 
+@says_axis
 def categorical(logits: Any, axis: int = -1) -> Tensor:
-    """A number drawn with the probabilities softmax(logits) along a dimension: i32
+    """Draws an index (i32) with the probabilities softmax(logits) along a dimension
     (Gumbel-max: Maddison et al. 2014)."""
-    tensor = _wide(_float(logits, "categorical"))
+    tensor = wide(_float(logits, "categorical"))
     noise = uniform(tensor.shape, 2.0 ** -25, 1.0, tensor.dtype)
     return argmax(tensor - (-noise.log()).log(), axis)
 

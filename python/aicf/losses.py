@@ -3,29 +3,27 @@
 """Losses by the names that PyTorch has for them.
 
 `reduction` is "mean" (the default), "sum" or "none", which gives what is reduced.
-Classes are the last dimension. Losses of 16-bit tensors are f32. All raise
-aicf.TraceError for operands of a wrong type or shape.
+Classes are the last dimension. Losses of 16-bit tensors are f32. Where operands have a
+wrong type or shape, they raise aicf.TraceError or, from the compiler's checks,
+aicf.CompileError.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
 from . import functional, ops
-from ._constants import is_array
 from ._hints import missing
-from ._pointwise import FLOATS, INTEGERS, pair, where
+from ._pointwise import (FLOATS, INTEGERS, clamp, operand_beside, pair, promoted, where,
+                         wide)
 from ._tensor import Tensor
-from ._tracing import as_tensor, trace_error
+from ._tracing import as_tensor, to_int, trace_error
 
 __all__ = ["accuracy_count", "binary_cross_entropy", "binary_cross_entropy_with_logits",
            "cross_entropy", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss",
            "smooth_l1_loss"]
-
-
-def _wide(tensor: Tensor) -> Tensor:
-    return tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
 
 
 def _check_reduction(reduction: str, more: tuple[str, ...] = ()) -> None:
@@ -45,7 +43,10 @@ def _two(pred: Any, target: Any, what: str) -> tuple[Tensor, Tensor]:
     a, b = pair(pred, target)
     if a.shape != b.shape:
         trace_error("%s of %s and %s: expected one shape" % (what, a, b))
-    return _wide(a), _wide(b)
+    a, b = promoted(wide(a), wide(b))
+    if a.dtype not in FLOATS:
+        trace_error("%s of %s and %s: expected a float type" % (what, a, b))
+    return a, b
 
 
 def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
@@ -59,20 +60,33 @@ def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
             nothing, and one whose label is outside of [0, C) is NaN. Or [..., C], a
             float type: the probabilities of the classes.
         weight: [C], of each class, or None. The mean divides by the labels' weights.
-        label_smoothing: in [0, 1) (Szegedy et al. 2016).
+        label_smoothing: in [0, 1] (Szegedy et al. 2016).
         reduction: "mean", "sum" or "none".
     Returns: 0-d, or [...] without reduction; f32 for 16-bit logits.
     """
     _check_reduction(reduction)
-    target = as_tensor(labels)
+    if not 0 <= label_smoothing <= 1:
+        trace_error("label_smoothing is %r, expected a number in [0, 1]"
+                    % (label_smoothing,))
+    scores, target, ignored = as_tensor(logits), as_tensor(labels), to_int(ignore_index)
     if target.dtype in FLOATS:
-        return _soft_cross_entropy(as_tensor(logits), target, weight, label_smoothing,
-                                   reduction)
-    if weight is None and reduction == "mean":
-        return ops.softmax_cross_entropy(logits, target, label_smoothing=label_smoothing,
-                                         ignore_index=ignore_index)
-    return _negative_log(functional.log_softmax(_wide(as_tensor(logits))), target,
-                         weight, label_smoothing, ignore_index, reduction)
+        if ignored != -100:
+            trace_error("ignore_index is %d, and %s are probabilities, of which none is "
+                        "ignored" % (ignored, target))
+        return _soft_cross_entropy(scores, target, weight, label_smoothing, reduction)
+    _check_labels(scores, target)
+    if weight is None and reduction == "mean" and label_smoothing < 1:
+        return ops.softmax_cross_entropy(wide(scores), target,
+                                         label_smoothing=label_smoothing,
+                                         ignore_index=ignored)
+    return _negative_log(functional.log_softmax(wide(scores)), target, weight,
+                         label_smoothing, ignored, reduction)
+
+
+def _check_labels(scores: Tensor, labels: Tensor) -> None:
+    if labels.dtype not in INTEGERS or labels.shape != scores.shape[:-1]:
+        trace_error("labels are %s, expected i32 or i64 of the shape %s: the classes of "
+                    "%s are its last dimension" % (labels, scores.shape[:-1], scores))
 
 
 def _soft_cross_entropy(logits: Tensor, target: Tensor, weight: Any,
@@ -86,7 +100,7 @@ def _soft_cross_entropy(logits: Tensor, target: Tensor, weight: Any,
 
 
 def _weights(weight: Any, like: Tensor) -> Tensor:
-    tensor = as_tensor(weight)
+    tensor = operand_beside(weight, like)
     if tensor.shape != like.shape[-1:]:
         trace_error("weight is %s, expected one for each of the %d classes"
                     % (tensor, like.shape[-1]))
@@ -95,9 +109,6 @@ def _weights(weight: Any, like: Tensor) -> Tensor:
 
 def _negative_log(log_probs: Tensor, labels: Tensor, weight: Any, smoothing: float,
                   ignore_index: int, reduction: str) -> Tensor:
-    if labels.dtype not in INTEGERS or labels.shape != log_probs.shape[:-1]:
-        trace_error("labels are %s, expected i32 or i64 of the shape %s"
-                    % (labels, log_probs.shape[:-1]))
     ignored = labels == ignore_index
     safe = labels.masked_fill(ignored, 0)
     loss = -ops.pick(log_probs, safe)
@@ -128,25 +139,26 @@ def nll_loss(log_probs: Any, labels: Any, *, weight: Any = None,
     Returns: 0-d, or [...] without reduction.
     """
     _check_reduction(reduction)
-    return _negative_log(_wide(as_tensor(log_probs)), as_tensor(labels), weight, 0.0,
-                         ignore_index, reduction)
+    scores, target = wide(as_tensor(log_probs)), as_tensor(labels)
+    _check_labels(scores, target)
+    return _negative_log(scores, target, weight, 0.0, to_int(ignore_index), reduction)
 
 
 def mse_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """(pred - target)^2, of two tensors of one shape."""
     _check_reduction(reduction)
-    if reduction == "mean" and not is_array(target):
-        return ops.mse_loss(pred, target)
     a, b = _two(pred, target, "mse_loss")
+    if reduction == "mean":
+        return ops.mse_loss(a, b)
     return _reduced((a - b).square(), reduction)
 
 
 def l1_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """|pred - target|, of two tensors of one shape."""
     _check_reduction(reduction)
-    if reduction == "mean" and not is_array(target):
-        return ops.l1_loss(pred, target)
     a, b = _two(pred, target, "l1_loss")
+    if reduction == "mean":
+        return ops.l1_loss(a, b)
     return _reduced((a - b).abs(), reduction)
 
 
@@ -155,18 +167,23 @@ def smooth_l1_loss(pred: Any, target: Any, *, beta: float = 1.0,
     """d^2/(2 beta) where d = |pred - target| is below beta, else d - beta/2 (Girshick
     2015)."""
     _check_reduction(reduction)
+    if not 0 <= beta < math.inf:
+        trace_error("beta is %r, expected a finite number >= 0" % (beta,))
     if beta == 0:
         return l1_loss(pred, target, reduction=reduction)
     a, b = _two(pred, target, "smooth_l1_loss")
     distance = (a - b).abs()
-    return _reduced(where(distance < beta, distance.square() * (0.5 / beta),
-                          distance - 0.5 * beta), reduction)
+    # Not the square of a distance that is far, which may be infinite.
+    near = clamp(distance, None, beta).square() * (0.5 / beta)
+    return _reduced(where(distance < beta, near, distance - 0.5 * beta), reduction)
 
 
 def huber_loss(pred: Any, target: Any, *, delta: float = 1.0,
                reduction: str = "mean") -> Tensor:
     """d^2/2 where d = |pred - target| is below delta, else delta (d - delta/2) (Huber
     1964)."""
+    if not 0 < delta < math.inf:
+        trace_error("delta is %r, expected a finite number > 0" % (delta,))
     return smooth_l1_loss(pred, target, beta=delta, reduction=reduction) * delta
 
 
@@ -181,7 +198,11 @@ def binary_cross_entropy(probs: Any, target: Any, *, weight: Any = None,
     """
     _check_reduction(reduction)
     p, t = _two(probs, target, "binary_cross_entropy")
-    loss = -(t * p.log().clamp(min=-100.0) + (1 - t) * (-p).log1p().clamp(min=-100.0))
+    # Not the logarithm of 0, whose derivative is infinite.
+    is_zero, is_one = p <= math.exp(-100), p >= 1
+    log_p = p.masked_fill(is_zero, 1.0).log().masked_fill(is_zero, -100.0)
+    log_q = (-p).masked_fill(is_one, 0.0).log1p().masked_fill(is_one, -100.0)
+    loss = -(t * log_p + (1 - t) * log_q)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -197,15 +218,14 @@ def binary_cross_entropy_with_logits(pred: Any, target: Any, *, weight: Any = No
         pos_weight: of the term of target; broadcasts.
     """
     _check_reduction(reduction)
-    if weight is None and pos_weight is None and reduction == "mean" \
-            and not is_array(target):
-        return ops.bce_with_logits(pred, target)
     x, t = _two(pred, target, "binary_cross_entropy_with_logits")
+    if weight is None and pos_weight is None and reduction == "mean":
+        return ops.bce_with_logits(x, t)
     positive = -ops.log_sigmoid(x)
     if pos_weight is None:
         loss = (1 - t) * x + positive
     else:
-        loss = (1 - t) * x + (t * (as_tensor(pos_weight) - 1.0) + 1.0) * positive
+        loss = (1 - t) * x + (t * (operand_beside(pos_weight, t) - 1.0) + 1.0) * positive
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -223,15 +243,16 @@ def kl_div(log_probs: Any, target: Any, *, log_target: bool = False,
     if log_target:
         loss = t.exp() * (t - x)
     else:
-        loss = t * t.masked_fill(t <= 0, 1.0).log() - t * x
+        loss = t * t.masked_fill(t == 0, 1.0).log() - t * x
     if reduction == "batchmean":
-        return loss.sum() * (1.0 / loss.shape[0])
+        return loss.sum() / (loss.shape[0] if loss.shape else 1)
     return _reduced(loss, reduction)
 
 
 def accuracy_count(logits: Any, labels: Any) -> Tensor:
-    """How many rows have their largest logit at their label: 0-d i32. Has no
-    gradient; an output beside the loss, or of an entry of its own.
+    """Counts the rows whose largest logit is at their label: 0-d i32.
+
+    It has no gradient. Return it beside the loss, or from an entry of its own.
 
     Args:
         logits: [..., C], a float type.

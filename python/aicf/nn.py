@@ -26,7 +26,7 @@ __all__ = [
     "Flatten", "GroupNorm", "Hardsigmoid", "Hardswish", "Hardtanh", "Identity",
     "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "Mish", "Module",
     "ModuleList", "PReLU", "Parameter", "RMSNorm", "ReLU", "ReLU6", "Sequential", "SiLU",
-    "Sigmoid", "Softmax", "Softplus", "Tanh",
+    "Sigmoid", "Softmax", "Softplus", "Softsign", "Tanh",
 ]
 
 _NAMED_INITS = ("zeros", "ones", "uniform_fan_in", "normal")
@@ -107,6 +107,7 @@ class Parameter(_Persistent):
                  requires_grad: bool = True, weight_decay: float | None = None,
                  lr_scale: float | None = None, name: str = "") -> None:
         super().__init__(shape, dtype, init, name)
+        self.zero_row: int | None = None  # of the first dimension: zeros at the start
         self.requires_grad = requires_grad
         self.weight_decay, self.lr_scale = weight_decay, lr_scale
 
@@ -175,6 +176,9 @@ class Module:
         if trace is not None:
             trace.created.add(id(self))
         return self
+
+    def __init__(self) -> None:
+        pass  # and takes no arguments, unlike object's beside a __new__
 
     def __setattr__(self, name: str, value: Any) -> None:
         trace = active_trace()
@@ -439,7 +443,15 @@ class _Pointwise(Module):
         return type(self).function(x)
 
 
-class ReLU(_Pointwise):
+class _Activation(_Pointwise):
+    """`inplace` is PyTorch's. The compiler decides where results lie."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        if not isinstance(inplace, bool):
+            raise TypeError("inplace is %r, expected True or False" % (inplace,))
+
+
+class ReLU(_Activation):
     """max(x, 0)."""
     function = staticmethod(ops.relu)
 
@@ -454,7 +466,7 @@ class Sigmoid(_Pointwise):
     function = staticmethod(ops.sigmoid)
 
 
-class SiLU(_Pointwise):
+class SiLU(_Activation):
     """x · sigmoid(x)."""
     function = staticmethod(ops.silu)
 
@@ -475,8 +487,16 @@ class GELU(Module):
         return "approximate=%r" % self.approximate
 
 
+class Softsign(_Pointwise):
+    """x / (1 + |x|)."""
+    function = staticmethod(ops.softsign)
+
+
 class Identity(Module):
-    """x."""
+    """x, whatever the arguments are, as in PyTorch."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
 
     def forward(self, x: Any) -> Tensor:
         return as_tensor(x)

@@ -152,4 +152,6 @@ OP_ATTRS = {
     "adam_l2_step": (150, "ADL2", "<dddd", ("beta1", "beta2", "eps", "weight_decay", )),
     "softsign": (151, "", "<", ()),
     "softsign_bwd": (152, "", "<", ()),
+    "top_k": (153, "TOPK", "<q", ("k", )),
+    "div_scalar": (154, "DIVS", "<d", ("value", )),
 }

@@ -49,6 +49,7 @@ __all__ = [
     "count_equal",
     "cumsum",
     "div",
+    "div_scalar",
     "dropout",
     "elu",
     "elu_bwd",
@@ -173,6 +174,7 @@ __all__ = [
     "sub",
     "tanh",
     "tanh_bwd",
+    "top_k",
     "transpose",
     "uniform",
     "where",
@@ -303,7 +305,7 @@ def adam_l2_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Ten
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    r0, r1, r2 = _emit("aicf.adam_l2_step", [p, g, m, v, bc, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "eps": _float(eps), "weight_decay": _float(weight_decay)})
+    r0, r1, r2 = _emit("aicf.adam_l2_step", [p, g, m, v, bc, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "eps": _float(eps), "weight_decay": _float(weight_decay)}, required=6)
     return r0, r1, r2
 
 
@@ -340,7 +342,7 @@ def adam_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    r0, r1, r2 = _emit("aicf.adam_step", [p, g, m, v, bc, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "eps": _float(eps), "weight_decay": _float(weight_decay)})
+    r0, r1, r2 = _emit("aicf.adam_step", [p, g, m, v, bc, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "eps": _float(eps), "weight_decay": _float(weight_decay)}, required=6)
     return r0, r1, r2
 
 
@@ -453,7 +455,7 @@ def bce_with_logits_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.bce_with_logits_grad", [pred, target, loss_scale], {"scale": None if scale is None else _float(scale)})
+    return _emit1("aicf.bce_with_logits_grad", [pred, target, loss_scale], {"scale": None if scale is None else _float(scale)}, required=2)
 
 
 def bias_corr(step: Tensor, *, beta1: float = 0.9, beta2: float = 0.999, dtype: DType | None = None) -> Tensor:
@@ -597,7 +599,7 @@ def clip_factor(norm: Tensor, inv_scale: Tensor | None = None, *, max_norm: floa
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.clip_factor", [norm, inv_scale], {"max_norm": _float(max_norm)})
+    return _emit1("aicf.clip_factor", [norm, inv_scale], {"max_norm": _float(max_norm)}, required=1)
 
 
 def concat(parts: Sequence[Tensor], *, axis: int) -> Tensor:
@@ -713,8 +715,8 @@ def count_equal(a: Tensor, b: Tensor) -> Tensor:
 def cumsum(x: Tensor, *, axis: int, reversed: bool = False) -> Tensor:
     r"""y[i] = the sum of x[0] to x[i] along `axis`
 
-    With `reversed` of x[i] to the last. Added one after the other, in f64 for floats;
-    integers wrap.
+    With `reversed` of x[i] to the last. Floats are added in f64, in an order that the
+    shape alone decides; integers wrap.
 
     - C1: `axis` is a dimension of x.
     - `axis` is a number in [0, 2^31).
@@ -748,6 +750,25 @@ def div(a: Tensor, b: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.div", [a, b], {})
+
+
+def div_scalar(x: Tensor, *, value: float) -> Tensor:
+    r"""y = x / value
+
+    IEEE's quotient. To multiply by 1 / value rounds twice.
+
+    - C1: `value` is not 0.
+    - `value` is a finite number.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.div_scalar", [x], {"value": _float(value)})
 
 
 def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
@@ -882,7 +903,7 @@ def equal_scalar(x: Tensor, *, value: float) -> Tensor:
 
     A comparison with NaN is false, but for != .
 
-    - C1: `value` is an integer or infinite, where x holds integers.
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a number or an infinity.
 
     Args:
@@ -1104,7 +1125,7 @@ def greater_equal_scalar(x: Tensor, *, value: float) -> Tensor:
 
     A comparison with NaN is false, but for != .
 
-    - C1: `value` is an integer or infinite, where x holds integers.
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a number or an infinity.
 
     Args:
@@ -1123,7 +1144,7 @@ def greater_scalar(x: Tensor, *, value: float) -> Tensor:
 
     A comparison with NaN is false, but for != .
 
-    - C1: `value` is an integer or infinite, where x holds integers.
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a number or an infinity.
 
     Args:
@@ -1250,7 +1271,7 @@ def l1_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, s
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.l1_grad", [pred, target, loss_scale], {"scale": None if scale is None else _float(scale)})
+    return _emit1("aicf.l1_grad", [pred, target, loss_scale], {"scale": None if scale is None else _float(scale)}, required=2)
 
 
 def l1_loss(pred: Tensor, target: Tensor) -> Tensor:
@@ -1439,7 +1460,7 @@ def less_equal_scalar(x: Tensor, *, value: float) -> Tensor:
 
     A comparison with NaN is false, but for != .
 
-    - C1: `value` is an integer or infinite, where x holds integers.
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a number or an infinity.
 
     Args:
@@ -1458,7 +1479,7 @@ def less_scalar(x: Tensor, *, value: float) -> Tensor:
 
     A comparison with NaN is false, but for != .
 
-    - C1: `value` is an integer or infinite, where x holds integers.
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a number or an infinity.
 
     Args:
@@ -1493,7 +1514,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, transW: boo
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.linear", [x, weight, bias], {"transW": _bool(transW)})
+    return _emit1("aicf.linear", [x, weight, bias], {"transW": _bool(transW)}, required=2)
 
 
 def linear_bwd(dy: Tensor, x: Tensor, weight: Tensor, *, transW: bool = True) -> tuple[Tensor, Tensor, Tensor]:
@@ -1549,7 +1570,7 @@ def lion_step(p: Tensor, g: Tensor, m: Tensor, lr: Tensor, inv_scale: Tensor | N
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    r0, r1 = _emit("aicf.lion_step", [p, g, m, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "weight_decay": _float(weight_decay)})
+    r0, r1 = _emit("aicf.lion_step", [p, g, m, lr, inv_scale, ok], {"beta1": _float(beta1), "beta2": _float(beta2), "weight_decay": _float(weight_decay)}, required=4)
     return r0, r1
 
 
@@ -1951,7 +1972,8 @@ def minimum(a: Tensor, b: Tensor) -> Tensor:
 def mish(x: Tensor) -> Tensor:
     r"""y = x · tanh(ln(1 + exp(x)))
 
-    -∞ gives NaN, as -∞·0 does; NaN stays NaN. Misra 2019.
+    -∞ gives NaN, as -∞·0 does; NaN stays NaN. The gradient is NaN for both infinities.
+    Misra 2019.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2002,7 +2024,7 @@ def mse_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, 
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.mse_grad", [pred, target, loss_scale], {"scale": None if scale is None else _float(scale)})
+    return _emit1("aicf.mse_grad", [pred, target, loss_scale], {"scale": None if scale is None else _float(scale)}, required=2)
 
 
 def mse_loss(pred: Tensor, target: Tensor) -> Tensor:
@@ -2104,7 +2126,7 @@ def not_equal_scalar(x: Tensor, *, value: float) -> Tensor:
 
     A comparison with NaN is false, but for != .
 
-    - C1: `value` is an integer or infinite, where x holds integers.
+    - C1: `value` is a number of x's type, where x holds integers.
     - `value` is a number or an infinity.
 
     Args:
@@ -2677,7 +2699,7 @@ def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scal
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    r0, r1 = _emit("aicf.sgd_step", [p, g, lr, m, inv_scale, ok], {"momentum": _float(momentum), "weight_decay": _float(weight_decay), "nesterov": _bool(nesterov)})
+    r0, r1 = _emit("aicf.sgd_step", [p, g, lr, m, inv_scale, ok], {"momentum": _float(momentum), "weight_decay": _float(weight_decay), "nesterov": _bool(nesterov)}, required=3)
     return r0, r1
 
 
@@ -2929,7 +2951,7 @@ def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tenso
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.softmax_cross_entropy_grad", [logits, labels, loss_scale], {"label_smoothing": _float(label_smoothing), "ignore_index": _int(ignore_index)})
+    return _emit1("aicf.softmax_cross_entropy_grad", [logits, labels, loss_scale], {"label_smoothing": _float(label_smoothing), "ignore_index": _int(ignore_index)}, required=2)
 
 
 def softplus(x: Tensor, *, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
@@ -3116,7 +3138,7 @@ def step_inc(step: Tensor, ok: Tensor | None = None) -> Tensor:
         aicf.TraceError: outside a trace, or an operand that is not traced.
         aicf.CompileError: a rule above is broken.
     """
-    return _emit1("aicf.step_inc", [step, ok], {})
+    return _emit1("aicf.step_inc", [step, ok], {}, required=1)
 
 
 def stop_gradient(x: Tensor) -> Tensor:
@@ -3184,6 +3206,28 @@ def tanh_bwd(dy: Tensor, y: Tensor) -> Tensor:
     return _emit1("aicf.tanh_bwd", [dy, y], {})
 
 
+def top_k(x: Tensor, *, k: int) -> Tensor:
+    r"""index = where the `k` largest elements of each row stand, in order
+
+    Rows lie along the last dimension. The largest first, and of equal elements the
+    first; NaN counts as the largest.
+
+    - C1: x has rank 1 or more.
+    - C2: `k` is at most the length of a row.
+    - C3: index has x's shape with `k` as the last dimension.
+    - `k` is a number in [1, 2^31).
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        index: tensor of i32.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.top_k", [x], {"k": _int(k)})
+
+
 def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
     r"""y = x with its dimensions in another order
 
@@ -3204,11 +3248,13 @@ def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
 def uniform(step: Tensor, *, low: float = 0.0, high: float = 1.0, seed: int, shape: Sequence[int], dtype: DType | None = None) -> Tensor:
     r"""y = low + (high - low) · u, u even in [0, 1)
 
-    u has the first 24 bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for
-    f64): multiples of a power of two, which the type has.
+    Where that is rounded to `high`, y is the number below it. u has the first 24
+    bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for f64): multiples of
+    a power of two, which the type has.
 
     - C1: step is 0-d.
-    - C2: `shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is f16, bf16, f32 (the default) or f64.
+    - C2: `low` is at most `high`, and high - low is finite in y's type (f32 for 16 bits).
+    - C3: `shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is f16, bf16, f32 (the default) or f64.
     - `low` is a finite number.
     - `high` is a finite number.
     - `seed` is any number.
@@ -3227,8 +3273,8 @@ def uniform(step: Tensor, *, low: float = 0.0, high: float = 1.0, seed: int, sha
 def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     r"""c = a where the condition is true, else b
 
-    Bit for bit, NaN too. The gradient of what is not taken is 0, whatever its
-    value.
+    A NaN that is taken stays NaN. The gradient of what is not taken is 0, whatever
+    its value.
 
     - b has the type of a.
     - C1: `condition` has a's shape.

@@ -86,7 +86,7 @@ class Program:
     """
 
     def __init__(self, plan: _runtime.Plan, device: _runtime.Device, *, seed: int = 0,
-                 lowered: Lowered | None = None) -> None:
+                 lowered: Lowered | None = None, check_indices: bool = False) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int) \
                 or not 0 <= seed < 2**64:
             raise ValueError("seed is %r, expected an int from 0 to 2^64 - 1"
@@ -96,7 +96,8 @@ class Program:
         self._entries: dict[str, Entry] = {}
         self.bound_arrays: dict[str, Any] = {}
         self._initial: dict[str, Any] = {}  # of what starts as an array
-        self._set_plan(plan, _runtime.Executor.create(plan, device, seed=seed))
+        self._set_plan(plan, _runtime.Executor.create(plan, device, seed=seed,
+                                                      check_indices=check_indices))
         _programs.add(self)
         for signature in lowered.traced.signatures.values() if lowered else ():
             self._start(signature, self._initial)
@@ -139,8 +140,13 @@ class Program:
         values.update((name, owner.value)
                       for name, owner in signature.persistent.items()
                       if owner.value is not None)
-        for name in names & set(values):
-            self.executor.write(name, values[name])
+        zeros = {name: owner.zero_row for name, owner in signature.persistent.items()
+                 if name in names and getattr(owner, "zero_row", None) is not None}
+        for name, row in zeros.items():
+            self.executor.zero_row(name, row)
+        for name in names & {*values, *zeros}:
+            if name in values:
+                self.executor.write(name, values[name])
             if roles[name] != "hyper":
                 self._initial[name] = self.executor.read(name)
 

@@ -118,6 +118,22 @@ Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
   return {std::move(data)};
 }
 
+/// Zeros of any element type, which NumPy need not have.
+void zeroRow(Handle &handle, const std::string &name, uint64_t row) {
+  TensorInfo tensor = findTensor(handle, name);
+  const uint64_t bytes = tensor.desc.spanBytes();
+  const uint64_t rows = tensor.desc.rank > 0 ? tensor.desc.dims[0] : 0;
+  if (row >= rows)
+    fail(StatusCode::InvalidArgument, quoted(name), " has no row ", row,
+         ": it has ", rows, " rows");
+  std::vector<uint8_t> all(bytes);
+  Use use(handle);
+  nb::gil_scoped_release release;
+  check(handle.executor->read(name, all.data(), bytes));
+  std::fill_n(all.begin() + row * (bytes / rows), bytes / rows, 0);
+  check(handle.executor->write(name, all.data(), bytes));
+}
+
 nb::dict describeTensor(const TensorInfo &tensor) {
   nb::dict info;
   info["name"] = tensor.name;
@@ -187,7 +203,8 @@ nb::dict describeStatistics(Handle &handle) {
 
 ExecutorOptions readOptions(uint64_t seed, bool useInitializers,
                             std::optional<bool> warmup, bool separate,
-                            bool poison, bool canary, size_t maxCachedGraphs) {
+                            bool poison, bool canary, bool checkIndices,
+                            size_t maxCachedGraphs) {
   ExecutorOptions options = ExecutorOptions::fromEnvironment();
   options.seed = seed;
   options.useInitializers = useInitializers;
@@ -195,6 +212,7 @@ ExecutorOptions readOptions(uint64_t seed, bool useInitializers,
   options.separateAllocations = separate;
   options.poison = poison;
   options.canary = canary;
+  options.checkIndices = checkIndices;
   options.maxCachedGraphs = maxCachedGraphs;
   return options;
 }
@@ -312,17 +330,19 @@ void defineExecutor(nb::module_ &m) {
           "create",
           [](std::shared_ptr<Plan> plan, std::shared_ptr<DeviceHandle> device,
              uint64_t seed, bool useInitializers, std::optional<bool> warmup,
-             bool separate, bool poison, bool canary, size_t maxCachedGraphs) {
+             bool separate, bool poison, bool canary, bool checkIndices,
+             size_t maxCachedGraphs) {
             return createExecutor(plan, std::move(device),
                                   readOptions(seed, useInitializers, warmup,
                                               separate, poison, canary,
-                                              maxCachedGraphs));
+                                              checkIndices, maxCachedGraphs));
           },
           nb::arg("plan"), nb::arg("device"), nb::kw_only(),
           nb::arg("seed") = 0, nb::arg("use_initializers") = true,
           nb::arg("warmup") = nb::none(),
           nb::arg("separate_allocations") = false, nb::arg("poison") = false,
-          nb::arg("canary") = false, nb::arg("max_cached_graphs") = 8)
+          nb::arg("canary") = false, nb::arg("check_indices") = false,
+          nb::arg("max_cached_graphs") = 8)
       .def("bind", &bind, nb::arg("name"), nb::arg("array"),
            nb::sig("def bind(self, name: str, array: typing.Any) -> None"))
       .def("prepare", released(&Executor::prepare))
@@ -339,6 +359,8 @@ void defineExecutor(nb::module_ &m) {
       .def("write", &write, nb::arg("name"), nb::arg("array"),
            nb::sig("def write(self, name: str, array: typing.Any) -> None"))
       .def("read", &read, nb::arg("name"))
+      .def("zero_row", &zeroRow, nb::arg("name"), nb::arg("row"),
+           "Zeros in row `row` of the first dimension of a tensor.")
       .def(
           "check_read",
           [](Handle &h, const std::string &name, const std::string &entry) {

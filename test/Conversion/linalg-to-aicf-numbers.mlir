@@ -103,9 +103,44 @@ func.func @nearly(%x: tensor<4xbf16>, %e: tensor<4xbf16>) -> tensor<4xbf16> {
     %one = arith.constant 1.0 : bf16
     %n = arith.negf %a : bf16
     %x1 = math.exp %n : bf16
-    %d = arith.addf %x1, %one : bf16
-    %t = arith.divf %c, %d : bf16
+    %d = arith.addf %x1, %c : bf16
+    %t = arith.divf %one, %d : bf16
     linalg.yield %t : bf16
   } -> tensor<4xbf16>
   return %y : tensor<4xbf16>
+}
+
+// The derivative of a tanh. No derivative is known of it, so that a function which is
+// still to be derived keeps the product.
+// CHECK-LABEL: func.func @derived
+// CHECK: aicf.mul
+// CHECK-NOT: aicf.tanh_bwd
+// CHECK-LABEL: func.func @plain
+// CHECK: aicf.tanh_bwd
+func.func @derived(%x: tensor<4xf32> {aicf.role = "param", aicf.name = "x"}, %z: tensor<4xf32> {aicf.role = "param", aicf.name = "z"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %z : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %one = arith.constant 1.0 : f32
+    %s = arith.mulf %b, %b : f32
+    %n = arith.subf %one, %s : f32
+    %p = arith.mulf %a, %n : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>
+  %l = aicf.mean %y : tensor<4xf32>
+  return %l : tensor<f32>
+}
+
+func.func @plain(%x: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %z : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %one = arith.constant 1.0 : f32
+    %s = arith.mulf %b, %b : f32
+    %n = arith.subf %one, %s : f32
+    %p = arith.mulf %a, %n : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }

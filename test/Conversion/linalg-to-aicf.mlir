@@ -58,7 +58,7 @@ func.func @products(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %rows: tensor<2x5x
 // CHECK-DAG: %[[R:.*]] = aicf.broadcast %[[C]] to [4, 3] : tensor<4x1xf32>
 // CHECK-DAG: %[[S:.*]] = aicf.sigmoid %[[R]]
 // CHECK: %[[M:.*]] = aicf.mul %{{.*}}, %{{.*}}
-// CHECK: aicf.scale %[[M]] {factor = 2.500000e-01 : f64}
+// CHECK: aicf.div_scalar %[[M]] {value = 4.000000e+00 : f64}
 func.func @body(%x: tensor<4x3xf32>, %r: tensor<4xf32>) -> tensor<4x3xf32> {
   %half = arith.constant 0.5 : f32
   %root = arith.constant 1.41421356 : f32

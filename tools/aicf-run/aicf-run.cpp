@@ -49,6 +49,7 @@ struct Options {
   double tolerance = 1e-5;
   bool printStatistics = false, dumpSlots = false, check = false;
   bool poison = false, canary = false, separate = false;
+  bool checkIndices = false;
 };
 
 /// A wrong result is not a Status: it has its own exit code.
@@ -416,6 +417,7 @@ StatusOr<int> runAll(Options options) {
   executorOptions.seed = options.seed;
   executorOptions.poison = options.poison;
   executorOptions.canary = options.canary;
+  executorOptions.checkIndices = options.checkIndices;
   executorOptions.separateAllocations = options.separate;
   AICF_ASSIGN_OR_RETURN(auto executor,
                         Executor::create(plan, device, executorOptions));
@@ -570,6 +572,8 @@ void addOptions(CLI::App &app, Options &o) {
                "Run the other executor too and compare all bits");
   app.add_flag("--poison", o.poison, "Overwrite dead temps with NaN (eager)");
   app.add_flag("--canary", o.canary, "Guard bytes around tensors (eager)");
+  app.add_flag("--check-indices", o.checkIndices,
+               "Refuse indices and labels that are out of range (eager)");
   app.add_flag("--separate-allocations", o.separate,
                "One allocation per tensor");
 }

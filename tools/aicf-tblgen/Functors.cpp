@@ -24,15 +24,16 @@ namespace {
 struct Language {
   StringRef functions; ///< in front of a function's name
   bool picksBySelect;  ///< a function, not `?:`
+  bool hasResultBits;  ///< kTo16Bits is there to pass on
   std::string (*field)(StringRef name, bool isNumber);
 };
 constexpr Language kFunctors = {
-    "scalar::", false, [](StringRef name, bool isNumber) {
+    "scalar::", false, true, [](StringRef name, bool isNumber) {
       return ((isNumber ? "scalar::number<C>(attrs." : "(attrs.") + name + ")")
           .str();
     }};
 constexpr Language kBuilders = {
-    "", true, [](StringRef name, bool isNumber) {
+    "", true, false, [](StringRef name, bool isNumber) {
       return (isNumber ? "C(op.get" : "(op.get") +
              convertToCamelFromSnakeCase(name, true) +
              (isNumber ? "().convertToDouble())" : "())");
@@ -70,8 +71,9 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name,
   });
   if (op->getName() == "pick" && (!in.picksBySelect || isField))
     return "(" + args[0] + " ? " + args[1] + " : " + args[2] + ")";
-  return (in.functions + op->getValueAsString("cpp") + "(" + join(args, ", ") +
-          ")")
+  bool passesBits = in.hasResultBits && op->getValueAsBit("knowsResultBits");
+  return (in.functions + op->getValueAsString("cpp") +
+          (passesBits ? "<kTo16Bits>(" : "(") + join(args, ", ") + ")")
       .str();
 }
 
@@ -97,7 +99,7 @@ bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
         y.rule == "BoolLike" || p.operands[positionOf(p.record, p.operands, y.of)].isBool();
     os << "};\n  static constexpr bool kGivesBool = "
        << (givesBool ? "true" : "false")
-       << ";\n  template <typename C>\n  AICF_HOST_DEVICE static "
+       << ";\n  template <typename C, bool kTo16Bits = false>\n  AICF_HOST_DEVICE static "
        << (givesBool ? "bool" : "C")
        << " apply([[maybe_unused]] const Attrs &attrs, ";
     interleaveComma(p.operands, os, [&](const Operand &o) {

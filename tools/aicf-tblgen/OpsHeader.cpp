@@ -36,9 +36,16 @@ void emitTables(const Primitive &p, raw_ostream &os) {
     os << "{\"" << o.name << "\", Presence::" << o.presence
        << ", ElementTypes::" << o.elementTypes << ", ";
     if (o.of.empty())
-      os << "-1}";
+      os << "-1";
     else
-      os << positionOf(p.record, p.operands, o.of) << "}";
+      os << positionOf(p.record, p.operands, o.of);
+    if (!o.indexed.empty()) {
+      os << ", " << positionOf(p.record, p.operands, o.indexed) << ", " << o.axis;
+      for (auto [i, field] : llvm::enumerate(p.fields))
+        if (field.name == o.exempt)
+          os << ", " << i;
+    }
+    os << "}";
   });
   os << "};\ninline constexpr ResultInfo k" << name << "Results[] = {";
   interleaveComma(p.results, os, [&](const Operand &r) {

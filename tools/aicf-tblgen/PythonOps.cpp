@@ -18,6 +18,8 @@
 #include "llvm/TableGen/Error.h"
 #include "llvm/TableGen/Record.h"
 
+#include <functional>
+
 using namespace llvm;
 using mlir::tblgen::NamedAttribute;
 using mlir::tblgen::NamedTypeConstraint;
@@ -221,7 +223,15 @@ void emitFunction(const Operator &op, raw_ostream &os) {
       os << "None if " << attr.name << " is None else ";
     os << type.convert << "(" << attr.name << ")";
   }
-  os << "})\n";
+  os << "}";
+  // Those that may be absent stand behind the others.
+  auto isOptional = [](const NamedTypeConstraint &operand) {
+    return operand.isOptional();
+  };
+  if (llvm::any_of(op.getOperands(), isOptional))
+    os << ", required="
+       << llvm::count_if(op.getOperands(), std::not_fn(isOptional));
+  os << ")\n";
   if (results != 1)
     os << "    return " << names << "\n";
 }

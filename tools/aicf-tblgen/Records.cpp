@@ -40,7 +40,10 @@ static std::vector<Operand> parseOperands(const Record *record, StringRef list,
                    o->getValueAsDef("elementTypes")->getValueAsString("cpp"),
                    isResult ? o->getValueAsString("rule") : "",
                    o->getValueAsString(isResult ? "of" : "like"),
-                   isResult && o->getValueAsBit("isInferred")});
+                   isResult && o->getValueAsBit("isInferred"),
+                   isResult ? "" : o->getValueAsString("indexed"),
+                   isResult ? "" : o->getValueAsString("exempt"),
+                   isResult ? 0 : o->getValueAsInt("axis")});
   for (size_t i = 1; i < all.size(); ++i)
     if (all[i].isVariadic())
       PrintFatalError(record, "'" + all[i].name +

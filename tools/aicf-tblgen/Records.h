@@ -34,6 +34,8 @@ struct Field {
 struct Operand {
   StringRef name, presence, elementTypes, rule, of;
   bool isInferred = false;
+  StringRef indexed = {}, exempt = {};
+  int64_t axis = 0;
   bool isVariadic() const { return presence == "Variadic"; }
   bool isOptional() const { return presence == "Optional"; }
   bool isBool() const { return elementTypes == "Bool"; }

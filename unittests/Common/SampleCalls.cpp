@@ -112,16 +112,16 @@ TensorDesc &Sample::out(std::string_view name) {
   std::abort();
 }
 
-std::string_view operandName(const Sample &sample, size_t operand) {
+const OperandInfo &operandInfo(const Sample &sample, size_t operand) {
   if (!sample.body) {
     const OpInfo &info = infoOf(sample.kind);
     CallSlots slots = *CallSlots::of(info, sample.ins.size());
-    return info.operands[slots.operandAt(operand)].name;
+    return info.operands[slots.operandAt(operand)];
   }
   for (const Primitive &primitive : sample.body->primitives)
     for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
       if (primitive.operands[slot] == int32_t(operand))
-        return infoOf(primitive.kind).operands[slot].name;
+        return infoOf(primitive.kind).operands[slot];
   std::abort();
 }
 

@@ -103,8 +103,8 @@ const KindRow &sampleCallRow(std::string_view name);
 /// put in.
 Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype);
 
-/// What the record calls what stands at a slot, or an operand of a body.
-std::string_view operandName(const Sample &sample, size_t operand);
+/// The operand of a record that stands at a slot, or for an operand of a body.
+const OperandInfo &operandInfo(const Sample &sample, size_t operand);
 
 /// The same with a body, and without absent operands and results.
 Sample toCall(const Sample &sample);

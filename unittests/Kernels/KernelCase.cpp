@@ -35,7 +35,7 @@ Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
   for (size_t i = 0; i < size_t(desc.elements()); ++i) {
     // Exact zeros too: relu_bwd's border.
     double value = random() % 7 == 0 ? 0 : normal(random);
-    if (isPositive || !isFloat(desc.dtype))
+    if (isPositive)
       value = std::fabs(value) + 0.1;
     if (!isFloat(desc.dtype))
       value = double(int(value * 3));
@@ -80,9 +80,13 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed,
   c.attrs = sample.attrs;
   c.body = sample.body;
   for (size_t i = 0; i < sample.ins.size(); ++i) {
-    std::string_view name = operandName(sample, i);
+    const OperandInfo &info = operandInfo(sample, i);
+    std::string_view name = info.name;
+    // Integers that are no numbers are counts and indices.
+    bool isCount = info.elementTypes == ElementTypes::Int ||
+                   info.elementTypes == ElementTypes::I32;
     Operand o = makeOperand(sample.ins[i], random,
-                            allPositive || isPositive(kind, name));
+                            allPositive || isCount || isPositive(kind, name));
     if (name == "labels") {
       const TensorDesc &logits = sample.in("logits");
       makeLabels(o, logits.dims[logits.rank - 1]);

@@ -441,6 +441,83 @@ TEST(Executor, ConstantsAreThePlans) {
   }
 }
 
+/// One entry: rows of a table by index, and a loss by label.
+Plan makeIndexPlan() {
+  Plan plan;
+  PlanEntry entry;
+  entry.name = "look";
+  entry.ioBytes = 6 * 256;
+  addTensors(plan, entry,
+             {makeTensor("table", Role::Input, TensorDesc(DType::F32, {5, 3}), 0),
+              makeTensor("index", Role::Input, TensorDesc(DType::I32, {2, 2}), 256),
+              makeTensor("rows", Role::Output, TensorDesc(DType::F32, {2, 2, 3}), 512),
+              makeTensor("logits", Role::Input, TensorDesc(DType::F32, {2, 4}), 768),
+              makeTensor("label", Role::Input, TensorDesc(DType::I64, {2}), 1024),
+              makeTensor("loss", Role::Output, TensorDesc(DType::F32, {}), 1280)});
+  entry.calls = {makeCall(OpKind::Embedding, "embedding_f32_v0", {0, 1}, {2}),
+                 makeCall(OpKind::SoftmaxCrossEntropy, "softmax_cross_entropy_f32_v0",
+                          {3, 4}, {5},
+                          encodeAttrs(SoftmaxCrossEntropyAttrs{0, -7}))};
+  plan.entries = {entry};
+  return plan;
+}
+
+void writeTables(Executor &executor) {
+  const float zeros[15] = {};
+  EXPECT_TRUE(executor.write("table", zeros, sizeof(zeros)).ok());
+  EXPECT_TRUE(executor.write("logits", zeros, 8 * sizeof(float)).ok());
+}
+
+/// What is out of range ends the run, by either way to run; the ignored label is in
+/// range; and the executor goes on.
+TEST(Executor, IndicesAreChecked) {
+  ExecutorOptions options;
+  options.checkIndices = true;
+  auto made =
+      Executor::create(share(makeIndexPlan()), createCPUDevice({2}), options);
+  ASSERT_TRUE(made.ok()) << made.status().toString();
+  Executor &e = **made;
+  const GraphKey key{"look", 3};
+  writeTables(e);
+  auto run = [&](int32_t index, int64_t label) {
+    const int32_t indices[4] = {0, 4, 1, index};
+    const int64_t labels[2] = {3, label};
+    EXPECT_TRUE(e.write("index", indices, sizeof(indices)).ok());
+    EXPECT_TRUE(e.write("label", labels, sizeof(labels)).ok());
+    Status once = e.run("look"), several = e.run(key);
+    EXPECT_EQ(once.toString(), several.toString());
+    return once;
+  };
+  auto expectRefused = [](Status status, std::string_view words) {
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
+  };
+  EXPECT_TRUE(run(0, 0).ok());
+  EXPECT_TRUE(run(4, -7).ok()) << "the ignored label";
+  expectRefused(run(5, 0),
+                "entry look: embedding gets index 5 at element 3 of its operand index, "
+                "expected a number in [0, 5): dimension 0 of its operand table");
+  expectRefused(run(-1, 0), "index -1 at element 3");
+  expectRefused(run(0, 4), "softmax_cross_entropy gets index 4 at element 1 of its "
+                           "operand labels, expected a number in [0, 4) or -7: "
+                           "dimension 1 of its operand logits");
+  EXPECT_TRUE(run(3, 3).ok()) << "still usable";
+  EXPECT_EQ(e.run(GraphKey{"look", 0}).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(e.capture("look").code(), StatusCode::FailedState);
+  EXPECT_EQ(e.statistics().captures, 0u);
+
+  auto unchecked = Executor::create(share(makeIndexPlan()), createCPUDevice({1}));
+  const int32_t bad[4] = {0, 4, 1, 5};
+  const int64_t labels[2] = {3, 0};
+  writeTables(**unchecked);
+  ASSERT_TRUE((*unchecked)->write("label", labels, sizeof(labels)).ok());
+  ASSERT_TRUE((*unchecked)->write("index", bad, sizeof(bad)).ok());
+  EXPECT_TRUE((*unchecked)->run("look").ok()) << "nobody asked";
+  float rows[12];
+  ASSERT_TRUE((*unchecked)->read("rows", rows, sizeof(rows)).ok());
+  EXPECT_TRUE(std::isnan(rows[9]) && rows[8] == 0);
+}
+
 TEST(Executor, BitsAreZeroOrOne) {
   auto made =
       Executor::create(share(makeConstantsPlan()), createCPUDevice({1}));

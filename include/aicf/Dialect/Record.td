@@ -44,6 +44,9 @@ class Operand<string operandName, ElementTypes of, string presenceOf,
   string like = sameAs; ///< the operand whose type it has, if that is a rule
   ElementTypes elementTypes = of;
   string presence = presenceOf; ///< an enumerator of aicf::Presence
+  string indexed = "";
+  int axis = 0;
+  string exempt = "";
   bit isVariadic = !eq(presenceOf, "Variadic");
   bit isOptional = !eq(presenceOf, "Optional");
   TypeConstraint stepType = !if(!eq(presenceOf, "Optional"),
@@ -54,6 +57,14 @@ class In<string name, ElementTypes of = FloatElement> : Operand<name, of, "Plain
 /// Of the type of an operand before it.
 class Same<string name, string operand, ElementTypes of = FloatElement>
     : Operand<name, of, "Plain", operand>;
+/// Numbers in [0, size) of dimension `axis` (-1 is the last) of an operand before it.
+/// A number of the field `exempt`, if there is one, stands for none.
+class Index<string name, string operand, int axisOf, string exemptField = "">
+    : In<name, IntElement> {
+  let indexed = operand;
+  let axis = axisOf;
+  let exempt = exemptField;
+}
 class Opt<string name, ElementTypes of = FloatElement>
     : Operand<name, of, "Optional">;
 class Each<string name, ElementTypes of = FloatElement>

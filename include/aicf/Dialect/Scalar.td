@@ -16,6 +16,9 @@ include "mlir/IR/OpBase.td"
 class ScalarOp<string function, int numOperands> {
   string cpp = function;
   int arity = numOperands;
+  /// The function takes the template argument kTo16Bits: whether its result is rounded
+  /// to 16 bits, so that a device may compute it with an error that those do not show.
+  bit knowsResultBits = 0;
 }
 def none : ScalarOp<"", 0>; ///< not pointwise
 def same : ScalarOp<"same", 1>;  ///< its operand: where nothing is computed
@@ -46,7 +49,7 @@ def expm1f : ScalarOp<"expm1", 1>;
 def logf : ScalarOp<"log", 1>;
 def log1pf : ScalarOp<"log1p", 1>;
 def sqrtf : ScalarOp<"sqrt", 1>;
-def powf : ScalarOp<"pow", 2>;
+def powf : ScalarOp<"pow", 2> { let knowsResultBits = 1; }
 def sinf : ScalarOp<"sin", 1>;
 def cosf : ScalarOp<"cos", 1>;
 def erfcf : ScalarOp<"erfc", 1>;

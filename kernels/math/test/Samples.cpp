@@ -44,6 +44,10 @@ std::vector<KindRow> mathSamples() {
        [](auto m, auto n) {
          return Sample{{f({m, n})}, {f({m, n})}, encodeAttrs(AddScalarAttrs{1.5})};
        }},
+      {"div_scalar", OpKind::DivScalar,
+       [](auto m, auto n) {
+         return Sample{{f({m, n})}, {f({m, n})}, encodeAttrs(DivScalarAttrs{41})};
+       }},
   };
   for (DType dtype : {DType::I32, DType::I64}) {
     std::string of = dtype == DType::I32 ? " i32" : " i64";

@@ -9,6 +9,7 @@
 
 #include "lib/Ops/KernelTable.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -73,6 +74,37 @@ TEST(Kernels, DropoutIsFair) {
   EXPECT_EQ(y[0], 1);
   EXPECT_EQ(y[1], -2);
   EXPECT_TRUE(std::isnan(y[2]));
+}
+
+/// Though low + (high - low) · u is often rounded to high in 8 or 11 bits.
+TEST(Kernels, UniformStaysBelowHigh) {
+  const size_t n = 20000;
+  for (auto [dtype, below] : {std::pair(DType::BF16, 2 - 0x1p-7),
+                              {DType::F16, 2 - 0x1p-10},
+                              {DType::F32, 2 - 0x1p-23},
+                              {DType::F64, 2 - 0x1p-52}}) {
+    Case c;
+    c.ins = {operandOf(DType::I64, {}, {3})};
+    c.outs = {operandOf(dtype, {int64_t(n)}, std::vector<double>(n, 9))};
+    c.attrs = encodeAttrs(UniformAttrs{1.5, 2.0, 11});
+    auto draw = [&] {
+      EXPECT_TRUE(call(OpKind::Uniform, c, 1).ok());
+      std::vector<double> y;
+      for (size_t i = 0; i < n; ++i)
+        y.push_back(load(c.outs[0], i));
+      return y;
+    };
+    std::vector<double> y = draw();
+    auto [least, greatest] = std::minmax_element(y.begin(), y.end());
+    EXPECT_GE(*least, 1.5);
+    EXPECT_LE(*greatest, below) << nameOf(dtype);
+    if (sizeOf(dtype) == 2) {
+      EXPECT_EQ(*greatest, below) << "half of the last number's share is its own";
+    }
+    c.attrs = encodeAttrs(UniformAttrs{2.0, 2.0, 11});
+    y = draw();
+    EXPECT_EQ(std::count(y.begin(), y.end(), 2.0), int64_t(n)) << "no interval";
+  }
 }
 
 } // namespace

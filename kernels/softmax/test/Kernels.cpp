@@ -33,6 +33,25 @@ TEST(Kernels, ArgmaxOfEqualsAndNaN) {
   }
 }
 
+/// In order, of equals the first; NaN is the largest, and -inf an element like others.
+TEST(Kernels, TopKOfEqualsAndNaN) {
+  for (size_t n : {5, 70, 3000}) {
+    std::vector<double> x(4 * n, -INFINITY);
+    x[1] = x[3] = 7;
+    x[4] = 8;
+    x[n + 2] = 1;
+    x[n + 3] = x[n + 4] = NAN;
+    x[2 * n + n - 1] = -3;
+    Case c;
+    c.attrs = encodeAttrs(TopKAttrs{4});
+    c.ins = {operandOf(DType::F32, {4, int64_t(n)}, x)};
+    c.outs = {operandOf(DType::I32, {4, 4}, std::vector<double>(16, 9))};
+    EXPECT_EQ(resultOf(OpKind::TopK, c),
+              (std::vector<double>{4, 1, 3, 0, 3, 4, 2, 0, double(n - 1), 0, 1, 2,
+                                   0, 1, 2, 3}));
+  }
+}
+
 TEST(Kernels, SoftmaxOfLargeAndMaskedElements) {
   for (size_t n : {4, 40, 2000}) {
     std::vector<double> x(2 * n, -INFINITY);

@@ -33,6 +33,12 @@ std::vector<RuleCase> softmaxRuleCases() {
       {"argmax", "C2", Code::ShapeMismatch, out("index", {6})},
       {"argmax", "", Code::DTypeMismatch, out("index", I64),
        "result 0 (index)"},
+      {"top_k", "", Code::DTypeMismatch, in("x", I32), "operand 0 (x)"},
+      {"top_k", "", Code::DTypeMismatch, out("index", I64), "result 0 (index)"},
+      {"top_k", "", Code::InvalidArgument, attr(&TopKAttrs::k, int64_t(0)), "k"},
+      {"top_k", "C1", Code::ShapeMismatch, in("x", std::vector<int64_t>{})},
+      {"top_k", "C2", Code::InvalidArgument, attr(&TopKAttrs::k, int64_t(1000))},
+      {"top_k", "C3", Code::ShapeMismatch, out("index", {6})},
   };
 }
 

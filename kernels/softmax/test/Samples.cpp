@@ -34,6 +34,13 @@ std::vector<KindRow> softmaxSamples() {
        }},
       {"argmax rank 1", OpKind::Argmax,
        [](auto, auto n) { return Sample{{f({n})}, {i32()}, {}}; }},
+      {"top_k", OpKind::TopK,
+       [](auto m, auto n) {
+         int64_t k = (n + 1) / 2;
+         return Sample{{f({m, n})},
+                       {{DType::I32, {m, k}}},
+                       encodeAttrs(TopKAttrs{k})};
+       }},
   };
 }
 

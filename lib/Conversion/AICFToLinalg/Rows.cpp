@@ -77,6 +77,43 @@ static SmallVector<Value> lower(TensorBuilder &t, ArgmaxOp op,
                    })};
 }
 
+static SmallVector<Value> lower(TensorBuilder &t, TopKOp op,
+                                TopKOp::Adaptor adaptor) {
+  RankedTensorType x = typeOf(adaptor.getX());
+  int64_t rank = x.getRank();
+  auto some = [&](std::initializer_list<int64_t> behind) {
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
+    dims.append(behind);
+    return dims;
+  };
+  auto wholeRowBehind = [&](RankedTensorType type) {
+    auto shape = llvm::to_vector(type.getShape());
+    shape.push_back(x.getShape().back());
+    return shape;
+  };
+  Type i32 = t.builder.getI32Type();
+  // For each element how many of its row are before it, then for each place which
+  // element has as many.
+  auto operand = cast<Tensor>(adaptor.getX());
+  Read mine{operand, some({rank - 1})}, other{operand, some({rank})};
+  Tensor before = t.reduce(
+      {mine, other}, wholeRowBehind(x), some({rank - 1}),
+      t.filled(x.clone(i32), 0), [&](Scalar count, ArrayRef<Scalar> in) {
+        Scalar isNaN = in[0] != in[0], otherIsNaN = in[1] != in[1];
+        Scalar isFirst = t.index(rank, i32) < t.index(rank - 1, i32);
+        Scalar isBefore = isNaN.pick(
+            otherIsNaN & isFirst,
+            otherIsNaN | (in[1] > in[0]) | ((in[1] == in[0]) & isFirst));
+        return isBefore.pick(count + count.integer(1), count);
+      });
+  RankedTensorType index = typeOf(op.getIndex());
+  return {t.reduce({Read{before, some({rank})}}, wholeRowBehind(index),
+                   some({rank - 1}), t.filled(index, 0), [&](Scalar found, ArrayRef<Scalar> in) {
+                     Scalar isIt = in[0] == t.index(rank - 1, i32);
+                     return isIt.pick(t.index(rank, i32), found);
+                   })};
+}
+
 /// Word `word` (0 to 3) of Philox4x32-10 under `key`, of the counter (low,
 /// high). All are i64; words are numbers below 2^32.
 static Scalar philoxWord(Scalar low, Scalar high, uint64_t key, Scalar word) {
@@ -112,6 +149,14 @@ static SmallVector<Value> lower(TensorBuilder &t, UniformOp op,
   int bits = dtype.isF64() ? 32 : dtype.isF32() ? 24 : dtype.isF16() ? 11 : 8;
   double low = op.getLow().convertToDouble(),
          high = op.getHigh().convertToDouble();
+  // The greatest number of the type below `high`, for what is rounded to that.
+  APFloat below = op.getHigh();
+  bool isInexact = false;
+  below.convert(cast<FloatType>(dtype).getFloatSemantics(),
+                APFloat::rmTowardNegative, &isInexact);
+  if (!isInexact)
+    below.next(/*nextDown=*/true);
+  double most = std::max(low, below.convertToDouble());
   return {t.map({TensorBuilder::one(adaptor.getStep())}, type,
                 [&](ArrayRef<Scalar> in) {
                   Scalar i = elementOf(t, type);
@@ -119,7 +164,8 @@ static SmallVector<Value> lower(TensorBuilder &t, UniformOp op,
                                            op.getSeed(), i & i.integer(3));
                   Scalar u = word.shr(32 - bits).to(t.builder.getF64Type()) *
                              std::ldexp(1.0, -bits);
-                  return low + u * (high - low);
+                  Scalar y = low + u * (high - low);
+                  return minimum(y, y.constant(most));
                 })};
 }
 
@@ -217,7 +263,7 @@ static SmallVector<Value> lower(TensorBuilder &t, ShuffleOp op,
 
 void addRows(RewritePatternSet &patterns) {
   addLowerings<GatherRowsOp, RecordOp, ArgmaxOp, ShuffleOp, DropoutOp,
-               UniformOp, NormalOp>(
+               UniformOp, NormalOp, TopKOp>(
       patterns);
 }
 

@@ -69,6 +69,14 @@ static LogicalResult checkUnit(Operation *op, NamedAttribute attr) {
                          << "' has no value, got " << attr.getValue();
 }
 
+static LogicalResult checkF64(Operation *op, NamedAttribute attr) {
+  auto number = dyn_cast<FloatAttr>(attr.getValue());
+  if (number && number.getType().isF64())
+    return success();
+  return op->emitError() << "'" << attr.getName().getValue()
+                         << "' must be an f64, got " << attr.getValue();
+}
+
 LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -82,6 +90,8 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   }
   if (name == kRecomputeAttr && !isa<FunctionOpInterface>(op))
     return checkUnit(op, attr);
+  if (name == kExactAttr && isa<arith::ConstantOp>(op))
+    return checkF64(op, attr);
   if (!isa<FunctionOpInterface>(op))
     return op->emitError() << "unexpected attribute '" << name
                            << "': only functions carry it";

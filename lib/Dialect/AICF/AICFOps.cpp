@@ -90,15 +90,6 @@ static LogicalResult inferByRecord(std::optional<Location> location,
     return failure();
   MLIRContext *context =
       location ? location->getContext() : adaptor.getOperands()[0].getContext();
-  if constexpr (InfersByHand<Op>::value) {
-    if (failed(Op::inferTypes(location, adaptor, types)))
-      return failure();
-  } else {
-    for (size_t i = 0; i < info.numResults; ++i)
-      types.push_back(inferType(info.results[i], slots, context));
-  }
-  if (!location || !llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor))
-    return success();
   // The parser infers while the attributes are still a dictionary, builders and
   // the verifier when they are properties.
   DictionaryAttr dictionary = adaptor.getAttributes();
@@ -109,6 +100,21 @@ static LogicalResult inferByRecord(std::optional<Location> location,
       return *property;
     return dictionary ? dictionary.get(name) : Attribute();
   };
+  if constexpr (InfersByHand<Op>::value) {
+    // ODS looks later, and types may follow from what is missing.
+    for (size_t i = 0; i < info.numFields; ++i)
+      if (!info.fields[i].hasDefault && !lookup(info.fields[i].name))
+        return emitOptionalError(location, "'", Op::getOperationName(),
+                                 "' op requires attribute '", info.fields[i].name,
+                                 "'");
+    if (failed(Op::inferTypes(location, adaptor, types)))
+      return failure();
+  } else {
+    for (size_t i = 0; i < info.numResults; ++i)
+      types.push_back(inferType(info.results[i], slots, context));
+  }
+  if (!location || !llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor))
+    return success();
   if (std::optional<std::string> error =
           checkByRecord(Op::getKind(), describeSlots(slots),
                         describeResults(info, types, slots), lookup))
@@ -219,6 +225,20 @@ LogicalResult ArgmaxOp::inferTypes(std::optional<Location>, Adaptor a,
   return success();
 }
 
+LogicalResult TopKOp::inferTypes(std::optional<Location>, Adaptor a,
+                                 SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
+  auto k = attrForInference(a, a.getKAttr(), "k");
+  if (!type || !k)
+    return failure();
+  auto shape = llvm::to_vector(type.getShape());
+  if (!shape.empty()) // else C1 refuses it
+    shape.back() = k.getInt();
+  types.push_back(
+      RankedTensorType::get(shape, IntegerType::get(type.getContext(), 32)));
+  return success();
+}
+
 /// What is computed from a count alone has `dtype`, or f32.
 template <typename Op>
 static LogicalResult
@@ -264,7 +284,7 @@ LogicalResult PadOp::inferTypes(std::optional<Location> location, Adaptor a,
   auto axis = attrForInference(a, a.getAxisAttr(), "axis");
   auto size = attrForInference(a, a.getSizeAttr(), "size");
   if (!type || !axis || !size)
-    return failure(); // ODS says what is missing
+    return failure();
   if (size.getInt() < 1 || size.getInt() > INT32_MAX)
     return emitOptionalError(location, "'aicf.pad' op C4: size is ",
                              size.getInt(), ", expected a number in [1, 2^31)");
@@ -363,7 +383,7 @@ static LogicalResult inferDrawn(std::optional<Location> location,
                                 SmallVectorImpl<Type> &types) {
   auto shape = attrForInference(a, a.getShapeAttr(), "shape");
   if (!shape)
-    return failure(); // ODS says that it is missing
+    return failure();
   TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
   Type element = dtype ? dtype.getValue()
                        : Float32Type::get(a.getStep().getContext());
@@ -393,7 +413,7 @@ LogicalResult ShuffleOp::inferTypes(std::optional<Location> location, Adaptor a,
                                     SmallVectorImpl<Type> &types) {
   auto batch = attrForInference(a, a.getBatchAttr(), "batch");
   if (!batch)
-    return failure(); // ODS says that it is missing
+    return failure();
   int64_t size = batch.getInt();
   if (size < 1 || size > INT32_MAX)
     return emitOptionalError(location, "'aicf.shuffle' op C3: batch is ", size,

@@ -30,10 +30,11 @@ struct Definitions::Writer {
   OpBuilder builder;
   Location loc;
   Type element; ///< of operands that are not i1
+  bool ofGradients;
 
-  Writer(Definitions &into, Type element)
+  Writer(Definitions &into, Type element, bool ofGradients)
       : into(into), builder(element.getContext()), loc(builder.getUnknownLoc()),
-        element(element) {
+        element(element), ofGradients(ofGradients) {
     builder.setInsertionPointToEnd(into.scratch.get());
   }
 
@@ -66,17 +67,7 @@ struct Definitions::Writer {
       NamedAttrList all = attrs;
       for (auto [name, number] : llvm::zip(names, numbers))
         all.set(name, b.getF64FloatAttr(number));
-      auto op = Op::create(b, loc, TypeRange(tensors[0].getType()), tensors,
-                           all.getAttrs());
-      SmallVector<Type> types; // the rules are asked, and give no diagnostic
-      if (failed(Op::inferReturnTypes(b.getContext(), std::nullopt, tensors,
-                                      op->getDiscardableAttrDictionary(),
-                                      op->getPropertiesStorage(), {}, types))) {
-        op->erase();
-        return {};
-      }
-      op->getResult(0).setType(types.front());
-      return op->getResult(0);
+      return makeIfLegal<Op>(b, loc, tensors, all.getAttrs());
     };
     into.all.push_back(std::move(definition));
   }
@@ -98,7 +89,8 @@ struct Definitions::Writer {
   template <typename Op> void addRecord(Type result) {
     const OpInfo &info = infoOf(Op::getKind());
     if (std::is_same_v<Op, ScaleOp> || std::is_same_v<Op, FillLikeOp> ||
-        !takesElement(info))
+        !takesElement(info) ||
+        (info.phase == Phase::Backward && !ofGradients))
       return;
     bool givesBool = info.results[0].rule == TypeRule::BoolLike;
     if ((givesBool ? Type(builder.getI1Type()) : element) != result)
@@ -181,7 +173,14 @@ static Value defineAsAny(OpBuilder &builder, Operation *op, ValueRange elements,
 }
 
 Value define(OpBuilder &builder, Operation *op, ValueRange elements) {
-  if (auto cast = dyn_cast<CastOp>(op))
+  // To an integer in one op, which stands for aicf's cast: what is beyond the type,
+  // where arith has no value, is that cast's.
+  auto cast = dyn_cast<CastOp>(op);
+  if (cast && isa<FloatType>(elements[0].getType()) &&
+      isa<IntegerType>(cast.getDtype()) && !cast.getDtype().isInteger(1))
+    return arith::FPToSIOp::create(builder, op->getLoc(), cast.getDtype(),
+                                   elements[0]);
+  if (cast)
     return Scalar(builder, op->getLoc(), elements[0]).to(cast.getDtype()).get();
   if (auto constant = dyn_cast<ConstantOp>(op))
     return arith::ConstantOp::create(
@@ -192,17 +191,18 @@ Value define(OpBuilder &builder, Operation *op, ValueRange elements) {
                      static_cast<PointwiseOps *>(nullptr));
 }
 
-Definitions::Definitions(Type result) : scratch(std::make_unique<Block>()) {
+Definitions::Definitions(Type result, bool ofGradients)
+    : scratch(std::make_unique<Block>()) {
   Builder b(result.getContext());
   SmallVector<Type> elements = {result};
   if (result.isInteger(1)) // comparisons are of every type
     elements.append({b.getF16Type(), b.getBF16Type(), b.getF32Type(),
                      b.getF64Type(), b.getI32Type(), b.getI64Type()});
   for (Type element : elements)
-    Writer(*this, element)
+    Writer(*this, element, ofGradients)
         .addRecords(result, static_cast<PointwiseOps *>(nullptr));
   if (isa<FloatType>(result))
-    Writer(*this, result).addOtherWays();
+    Writer(*this, result, ofGradients).addOtherWays();
   llvm::stable_sort(all, [](const Definition &a, const Definition &b) {
     return a.size > b.size;
   });

@@ -13,6 +13,8 @@
 #ifndef AICF_TRANSFORMS_SCALAR_SCALAR_H
 #define AICF_TRANSFORMS_SCALAR_SCALAR_H
 
+#include "aicf/Dialect/AICF/AICF.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -36,12 +38,17 @@ public:
     return with(mlir::arith::ConstantOp::create(
         *builder, loc, builder->getIntegerAttr(type(), number)));
   }
+  /// Of 16 bits it also says the number itself (kExactAttr).
   Scalar constantOf(mlir::Type type, double number) const {
-    return llvm::isa<mlir::FloatType>(type)
-               ? with(mlir::arith::ConstantOp::create(
-                     *builder, loc, builder->getFloatAttr(type, number)))
-               : with(mlir::arith::ConstantOp::create(
-                     *builder, loc, integerAttr(type, number)));
+    if (!llvm::isa<mlir::FloatType>(type))
+      return with(mlir::arith::ConstantOp::create(*builder, loc,
+                                                  integerAttr(type, number)));
+    mlir::FloatAttr rounded = builder->getFloatAttr(type, number);
+    auto constant = mlir::arith::ConstantOp::create(*builder, loc, rounded);
+    if (type.getIntOrFloatBitWidth() == 16 &&
+        rounded.getValueAsDouble() != number)
+      constant->setAttr(step::kExactAttr, builder->getF64FloatAttr(number));
+    return with(constant);
   }
   /// Converted as aicf.cast says: to a float rounded to nearest even, to an
   /// integer toward zero and into its range, to i1 whether it is not zero.

@@ -77,7 +77,8 @@ Value ScalarBody::byDefinition(Value scalar, bool takesNumbers) {
     return {};
   auto &ofType = definitions[scalar.getType()];
   if (!ofType)
-    ofType = std::make_unique<Definitions>(scalar.getType());
+    ofType =
+        std::make_unique<Definitions>(scalar.getType(), usesGradients);
   Location loc = scalar.getLoc();
   for (const Definition &definition : ofType->get()) {
     Unifier unifier(definition, takesNumbers);
@@ -136,15 +137,20 @@ Value ScalarBody::withNumber(Operation *producer) {
   std::optional<double> a = numberOf(left), b = numberOf(right);
   if (!std::isfinite(a.value_or(0)) || !std::isfinite(b.value_or(0)))
     return {};
-  auto scaled = [&](Value x, double factor) -> Value {
-    return x ? ScaleOp::create(builder, loc, x, APFloat(factor)).getY()
-             : Value();
+  // Null where the op does not take the number: other ops have it in a tensor.
+  auto withField = [&](auto makeOp, Value x,
+                       ArrayRef<std::pair<StringRef, double>> fields) {
+    NamedAttrList attrs;
+    for (auto [name, number] : fields)
+      attrs.set(name, builder.getF64FloatAttr(number));
+    return x ? makeOp(builder, loc, x, attrs.getAttrs()) : Value();
   };
-  auto clamped = [&](double min, double max) -> Value {
-    Value x = translate(b ? left : right);
-    return x ? ClampOp::create(builder, loc, x, APFloat(min), APFloat(max))
-                   .getY()
-             : Value();
+  auto scaled = [&](Value x, double factor) {
+    return withField(makeIfLegal<ScaleOp>, x, {{"factor", factor}});
+  };
+  auto clamped = [&](double min, double max) {
+    return withField(makeIfLegal<ClampOp>, translate(b ? left : right),
+                     {{"min", min}, {"max", max}});
   };
   if (isa<arith::MulFOp, arith::MulIOp>(producer))
     return scaled(translate(b ? left : right), b ? *b : *a);
@@ -152,17 +158,9 @@ Value ScalarBody::withNumber(Operation *producer) {
     return clamped(b ? *b : *a, INFINITY);
   if (isa<arith::MinimumFOp, arith::MinSIOp>(producer))
     return clamped(-INFINITY, b ? *b : *a);
-  if (isa<arith::DivFOp>(producer) && b && *b != 0)
-    return scaled(translate(left), 1 / *b);
   if (isa<arith::SubFOp, arith::SubIOp>(producer)) {
     Value x = b ? translate(left) : scaled(translate(right), -1);
-    double number = b ? -*b : *a;
-    return x ? AddScalarOp::create(builder, loc, x, APFloat(number)).getY()
-             : Value();
-  }
-  if (isa<arith::DivFOp>(producer) && a) {
-    Value y = translate(right);
-    return y ? scaled(ReciprocalOp::create(builder, loc, y), *a) : Value();
+    return withField(makeIfLegal<AddScalarOp>, x, {{"value", b ? -*b : *a}});
   }
   return {};
 }

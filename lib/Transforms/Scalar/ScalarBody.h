@@ -10,6 +10,8 @@
 #ifndef AICF_TRANSFORMS_SCALAR_SCALARBODY_H
 #define AICF_TRANSFORMS_SCALAR_SCALARBODY_H
 
+#include "lib/Dialect/Record.h"
+
 #include "mlir/IR/Builders.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -20,6 +22,28 @@
 
 namespace aicf::scalars {
 using namespace mlir;
+
+/// A pointwise op of these attributes, or null where its rules refuse them.
+template <typename Op>
+Value makeIfLegal(OpBuilder &b, Location loc, ValueRange tensors,
+                  ArrayRef<NamedAttribute> attrs) {
+  auto op = Op::create(b, loc, TypeRange(tensors[0].getType()), tensors, attrs);
+  SmallVector<Type> types; // without a location it gives no diagnostic
+  bool isTyped = succeeded(Op::inferReturnTypes(
+      b.getContext(), std::nullopt, tensors, op->getDiscardableAttrDictionary(),
+      op->getPropertiesStorage(), {}, types));
+  if (isTyped) {
+    op->getResult(0).setType(types.front());
+    if (!checkByRecord(
+            Op::getKind(), describeSlots(llvm::to_vector(tensors)),
+            describeSlots({op->getResult(0)}), [&](StringRef name) {
+              return op->getInherentAttr(name).value_or(Attribute());
+            }))
+      return op->getResult(0);
+  }
+  op->erase();
+  return {};
+}
 
 /// An expression over scalars and the aicf op that computes it element by
 /// element.
@@ -36,10 +60,11 @@ struct Definition {
 
 /// The definitions of pointwise records whose results are of one element type,
 /// and other ways to write them. Large ones first: sigmoid before the division
-/// in it.
+/// in it. With `ofGradients` those of backward records, too, which have no
+/// derivative.
 class Definitions {
 public:
-  explicit Definitions(Type result);
+  Definitions(Type result, bool ofGradients);
   ArrayRef<Definition> get() const { return all; }
 
 private:
@@ -58,8 +83,12 @@ std::optional<double> numberOf(Value value);
 /// Says the scalars of one body as tensors.
 class ScalarBody {
 public:
-  ScalarBody(OpBuilder &builder, Block &body, ArrayRef<int64_t> shape)
-      : builder(builder), body(body), shape(shape) {}
+  /// `usesGradients`: ops of a backward pass may be among what is made. They have
+  /// no derivative.
+  ScalarBody(OpBuilder &builder, Block &body, ArrayRef<int64_t> shape,
+             bool usesGradients)
+      : builder(builder), body(body), shape(shape),
+        usesGradients(usesGradients) {}
   virtual ~ScalarBody() = default;
 
   /// Null where aicf has no word for it; `reason` says for what, `culprit` is the
@@ -88,6 +117,7 @@ protected:
   OpBuilder &builder;
   Block &body;
   SmallVector<int64_t> shape;
+  const bool usesGradients;
 
 private:
   Value compute(Value scalar);

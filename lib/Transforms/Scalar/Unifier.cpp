@@ -7,6 +7,8 @@
 
 #include "lib/Transforms/Scalar/Unifier.h"
 
+#include "lib/Transforms/Scalar/Scalar.h"
+
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
@@ -21,6 +23,8 @@ std::optional<double> numberOf(Value value) {
     return std::nullopt;
   if (auto splat = dyn_cast<SplatElementsAttr>(attr))
     attr = splat.getSplatValue<Attribute>();
+  if (auto exact = value.getDefiningOp()->getAttrOfType<FloatAttr>(step::kExactAttr))
+    return exact.getValueAsDouble();
   if (auto number = dyn_cast<FloatAttr>(attr))
     return number.getValueAsDouble();
   auto number = dyn_cast<IntegerAttr>(attr);
@@ -32,9 +36,15 @@ std::optional<double> numberOf(Value value) {
   return std::nullopt;
 }
 
-/// Whether `number` is `exact` but for a rounding to `type` of each, or to the
-/// nine decimals that people write.
+/// Whether `number` is `exact`, which `type` has; or it is but for a rounding to
+/// `type` of each, or to the nine decimals that people write.
 static bool isRounded(double number, double exact, Type type) {
+  APFloat held(exact);
+  bool isInexact = false;
+  held.convert(cast<FloatType>(type).getFloatSemantics(),
+               APFloat::rmNearestTiesToEven, &isInexact);
+  if (!isInexact)
+    return number == exact;
   int bits = int(cast<FloatType>(type).getFPMantissaWidth());
   double bound = std::max(std::ldexp(1.0, 1 - bits), 1e-8);
   return std::abs(number - exact) <= bound * std::abs(exact);

@@ -24,7 +24,8 @@ class MapBody : public scalars::ScalarBody {
 public:
   MapBody(OpBuilder &builder, MapOp map)
       : ScalarBody(builder, map.getBody().front(),
-                   cast<ShapedType>(map.getY().getType()).getShape()),
+                   cast<ShapedType>(map.getY().getType()).getShape(),
+                   /*usesGradients=*/false),
         map(map) {}
 
 private:

@@ -14,6 +14,7 @@
 #include "lib/Ops/Rules.h"
 #include "kernels/counter/LossScale.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/ComputeOps.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -28,19 +29,6 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-/// Ops that run on 16-bit operands. What takes or makes single numbers only,
-/// such as the sum of two losses, gains nothing by it, and a scaled loss may
-/// not fit.
-static bool isCompute(Operation *op) {
-  auto step = dyn_cast<StepOpInterface>(op);
-  auto isSingle = [](Type type) {
-    return cast<RankedTensorType>(type).getRank() == 0;
-  };
-  return step && step.getPrecision() == Precision::Narrow &&
-         !llvm::all_of(op->getOperandTypes(), isSingle) &&
-         !llvm::all_of(op->getResultTypes(), isSingle);
-}
-
 static bool isF32(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType().isF32();
 }
@@ -52,7 +40,8 @@ public:
   Narrower(func::FuncOp func, FloatType narrow, double initialScale,
            const llvm::StringSet<> &derived)
       : func(func), narrow(narrow), initialScale(initialScale),
-        derived(derived), signature(func), entry(func),
+        derived(derived), signature(func), compute(func, signature, narrow),
+        entry(func),
         builder(func.front().getTerminator()) {}
   LogicalResult run();
 
@@ -85,6 +74,7 @@ private:
   double initialScale;
   const llvm::StringSet<> &derived; ///< params with a 16-bit copy
   EntrySignature signature;
+  ComputeOps compute;
   EntryBuilder entry;
   OpBuilder builder;
   IRMapping wide, thin;         ///< values of the old body to their two forms
@@ -141,7 +131,7 @@ void Narrower::addDerivedStates() {
           return result.updates == arg.name;
         });
     if (arg.role == Role::Param && derived.contains(arg.name) &&
-        (isUpdated || llvm::any_of(param.getUsers(), isCompute))) {
+        (isUpdated || compute.read(param))) {
       copies.insert(param);
       thin.map(param, entry.addState(narrowed(param), derivedName(arg.name), {},
                                      arg.name));
@@ -170,7 +160,7 @@ LogicalResult Narrower::rewrite(Operation *op) {
                         return thin.contains(operand);
                       });
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    bool isNarrow = isCompute(op) || judgesNarrow ||
+    bool isNarrow = compute.contains(op) || judgesNarrow ||
                     (&use == kept && thin.contains(use.get()));
     return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
   });
@@ -287,9 +277,10 @@ struct MixedPrecision : aicf::impl::MixedPrecisionBase<MixedPrecision> {
       if (failed(checkOneBlock(func)))
         return signalPassFailure();
       EntrySignature signature(func);
+      ComputeOps compute(func, signature, narrow);
       for (auto [i, arg] : llvm::enumerate(signature.arguments))
         if (arg.role == Role::Param && isF32(func.getArgument(i)) &&
-            llvm::any_of(func.getArgument(i).getUsers(), isCompute))
+            compute.read(func.getArgument(i)))
           derived.insert(arg.name);
     }
     for (func::FuncOp func : entries)

@@ -79,3 +79,27 @@ func.func @adam_l2_step_c4(%p: tensor<4xf32>, %lr: tensor<f32>, %t: tensor<i64>)
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<f32>
   return
 }
+
+// -----
+
+func.func @no_size(%x: tensor<4xf32>, %i: tensor<4xi32>) {
+  // expected-error @+1 {{'aicf.pick_bwd' op requires attribute 'size'}}
+  %0 = aicf.pick_bwd %x, %i : tensor<4xf32>, tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @no_k(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'aicf.top_k' op requires attribute 'k'}}
+  %0 = aicf.top_k %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @too_many(%x: tensor<2x4xf32>) {
+  // expected-error @+1 {{C2: k is 5, expected at most 4}}
+  %0 = aicf.top_k %x {k = 5 : i64} : tensor<2x4xf32>
+  return
+}

@@ -19,6 +19,8 @@ func.func @rows(%x: tensor<2x3x5xbf16>, %W: tensor<4x5xbf16>, %b: tensor<4xbf16>
   %d = aicf.softmax_bwd %y, %p : tensor<2x3x4xbf16>, tensor<2x3x4xbf16>
   // CHECK: %[[I:.*]] = aicf.argmax %[[Y]] : tensor<2x3x4xbf16>
   %i = aicf.argmax %y : tensor<2x3x4xbf16>
+  // CHECK: aicf.top_k %[[Y]] {k = 2 : i64} : tensor<2x3x4xbf16>
+  %k = aicf.top_k %y {k = 2} : tensor<2x3x4xbf16>
   // CHECK: aicf.count_equal %[[I]], %[[I]] : tensor<2x3xi32>, tensor<2x3xi32>
   %n = aicf.count_equal %i, %i : tensor<2x3xi32>, tensor<2x3xi32>
   return

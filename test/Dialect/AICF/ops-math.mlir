@@ -2,6 +2,8 @@
 
 // CHECK-LABEL: func.func @functions
 func.func @functions(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // CHECK: aicf.div_scalar %{{.*}} {value = 4.100000e+01 : f64} : tensor<4xf32>
+  %d = aicf.div_scalar %x {value = 41.0} : tensor<4xf32>
   // CHECK: aicf.expm1 %{{.*}} : tensor<4xf32>
   %0 = aicf.expm1 %x : tensor<4xf32>
   // CHECK: aicf.log %{{.*}} : tensor<4xf32>

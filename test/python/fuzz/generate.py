@@ -361,6 +361,8 @@ def metric(b):
     scores = b.argument("input", "%sscores%d" % (b.prefix, b.count), (rows, width),
                         b.program.dtype, order - width / 2.0)
     found = b.op("argmax", [scores], [((rows,), "i32")])
+    k = b.rng.randint(1, width)
+    b.counts.append(b.op("top_k", [scores], [((rows, k), "i32")], k=k))
     axes = b.rng.choice([[0], [1], [0, 1]])
     turned = b.transpose(scores, [1, 0]) if b.chance(0.5) else scores
     shape = list(turned.shape) if axes != [0, 1] else []
@@ -396,16 +398,21 @@ def bits(b):
     b.counts.append(m)
 
 
+#: What `anything` adds, besides ops of one operand's type: how often, by its share.
+WHAT_ELSE = [kind for share, kinds in {
+    1: ["cross_entropy", "mse_loss", "mse_grad", "bce_with_logits",
+        "bce_with_logits_grad", "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
+        "reduce", "linear", "linear_bwd", "matmul", "layer_norm", "gather_rows", "grow",
+        "draw", "iota"],
+    2: ["bits"],
+    3: ["view", "far", "metric", "choice", "constant"],
+    4: ["lookup"],
+}.items() for kind in kinds * share]
+
+
 def anything(b):
     """One op on values that are there; what it computes need not make sense."""
-    kind = b.rng.choice([*LIKE_THEIR_OPERAND, "cross_entropy", "mse_loss",
-                         "mse_grad", "bce_with_logits", "bce_with_logits_grad",
-                         "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
-                         "reduce", "view", "view", "view", "linear", "linear_bwd", "matmul",
-                         "layer_norm", "gather_rows", "far", "far", "far", "metric",
-                         "metric", "metric",
-                         "grow", "lookup", "lookup", "draw", "constant", "constant", "iota", "bits", "choice",
-                         "choice", "choice", "lookup", "lookup"])
+    kind = b.rng.choice([*LIKE_THEIR_OPERAND, *WHAT_ELSE])
     x = b.pick(lambda v: v.dtype == b.program.dtype)
     if x is None:
         return

@@ -607,6 +607,14 @@ RECORDS = {
         ("dy", "x", ), set(), ("dx", ),
         {(0, 0), (0, 1)}, "Backward", True,
         {}),
+    "top_k": Record(
+        ("x", ), set(), ("index", ),
+        set(), "Forward", False,
+        {"k": ("Positive31", True), }),
+    "div_scalar": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True,
+        {"value": ("Finite", True), }),
 }
 
 PATTERNS = {

@@ -318,6 +318,7 @@ elementwise(
     clamp=lambda x, at: np.clip(x, at["min"], at["max"]).astype(x.dtype),
     clamp_bwd=lambda dy, x, at: np.where((x >= at["min"]) & (x <= at["max"]), dy, 0.0),
     add_scalar=lambda x, at: (x + at["value"]).astype(x.dtype),
+    div_scalar=lambda x, at: x / at["value"],
     div=lambda a, b: a / b,
     maximum=lambda a, b: np.maximum(a, b),
     minimum=lambda a, b: np.minimum(a, b),
@@ -354,7 +355,7 @@ elementwise(
         (x > at.get("min", -1.0)) & (x < at.get("max", 1.0)), dy, 0.0),
     hardswish=lambda x: x * np.clip(x + 3, 0, 6) / 6,
     hardswish_bwd=lambda dy, x: dy * np.where(
-        x < -3, 0, np.where(x <= 3, x / 3 + 0.5, 1)),
+        x <= -3, 0, np.where(x < 3, x / 3 + 0.5, 1)),
     softplus=lambda x, at: np.where(
         at.get("beta", 1.0) * x > at.get("threshold", 20.0), x,
         _softplus(at.get("beta", 1.0) * x) / at.get("beta", 1.0)),
@@ -532,6 +533,15 @@ def softmax_bwd(o, *_):
 @op
 def argmax(o, *_):
     return [np.argmax(o[0], axis=-1).astype(np.int32)]
+
+
+@op
+def top_k(o, node, _):
+    # A NaN is an infinity beyond infinity; stable, so that the first of equals leads.
+    keys = np.stack([~np.isnan(o[0]), -np.nan_to_num(o[0], nan=0, posinf=np.inf,
+                                                     neginf=-np.inf)])
+    order = np.lexsort((keys[1], keys[0]), axis=-1)
+    return [order[..., :int(node.attrs["k"])].astype(np.int32)]
 
 
 def _philox(counters, key):

@@ -64,6 +64,7 @@ def pick_optimizer(rng, dtype):
 #: Ops that torch has under another name, or with numbers, which are `at`.
 FUNCTIONS = {
     "add_scalar": lambda x, at: x + at["value"],
+    "div_scalar": lambda x, at: x / at["value"],
     "pow_scalar": lambda x, at: torch.pow(x, at["exponent"]),
     "clamp": lambda x, at: torch.clamp(x, at["min"], at["max"]),
     "hardtanh": lambda x, at: F.hardtanh(x, at.get("min", -1.0), at.get("max", 1.0)),

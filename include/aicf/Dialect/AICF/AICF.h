@@ -78,6 +78,9 @@ inline constexpr llvm::StringLiteral kMinimizeAttr = "aicf.minimize";
 inline constexpr llvm::StringLiteral kFrozenAttr = "aicf.frozen";
 inline constexpr llvm::StringLiteral kRecomputeAttr = "aicf.recompute";
 inline constexpr llvm::StringLiteral kGradAttr = "aicf.grad";
+/// On a 16-bit arith.constant in a map: the f64 that it was before it was rounded,
+/// which a field of an op keeps.
+inline constexpr llvm::StringLiteral kExactAttr = "aicf.exact";
 /// On entries: the optimizer, and the state that multiplies the loss before it
 /// is differentiated.
 inline constexpr llvm::StringLiteral kOptimizerAttr = "aicf.optimizer";

@@ -41,7 +41,9 @@ def AICF_Dialect : Dialect {
     (`#aicf.adamw<lr = "lr">`); `--aicf-autodiff` and `--aicf-append-optimizer`
     make the rest. On a parameter `aicf.frozen`, `aicf.weight_decay = 0.0` and
     `aicf.lr_scale = 0.5`; on an op `aicf.recompute`: backward computes its
-    results again instead of keeping them; `aicf.loss_scale = "scale"` on the
+    results again instead of keeping them; on a 16-bit `arith.constant` in a map
+    `aicf.exact = 1.0e-8 : f64`: the number before it was rounded, which a field of
+    an op keeps; `aicf.loss_scale = "scale"` on the
     function names a state that multiplies the loss, `aicf.step_count = "count"`
     the state that counts its optimizer's steps.
 

@@ -93,6 +93,20 @@ template <typename C> struct Normalizer {
     // Not exp(0) of two infinities.
     sum += value == most ? C(1) : exp(value - most);
   }
+  /// The same sum in another order, with an exponential less for most elements: the
+  /// largest of the vector comes first.
+  template <typename T, int V> __device__ void addAll(const Vec<T, V> &v) {
+    C high = most;
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      high = widen(v.at[k]) > high ? C(widen(v.at[k])) : high;
+    const C base = high == -C(INFINITY) ? C(0) : high; // all are -inf: no NaN yet
+    sum *= exp(most - base);
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      sum += exp(C(widen(v.at[k])) - base);
+    most = high;
+  }
   /// Over all threads of the group; each gets it.
   __device__ void merge(const RowGroup &g) {
     C mine = most;

@@ -238,10 +238,13 @@ __global__ void __launch_bounds__(kBlock, kBwdBlocks)
   const T *dy = static_cast<const T *>(p.dy);
   const int lane = threadIdx.x % 32;
   const int64_t parts = (p.width + 31) / 32;
-  for (int64_t part = threadIdx.x / 32; part < (high - low) * parts;
-       part += kBlock / 32) {
-    const int64_t row = low + part / parts;
-    const int64_t column = part % parts * 32 + lane;
+  int64_t row = low, part = threadIdx.x / 32;
+  for (;; part += kBlock / 32) {
+    for (; part >= parts && row < high; ++row)
+      part -= parts;
+    if (row >= high)
+      break;
+    const int64_t column = part * 32 + lane;
     C sums[V] = {};
     for (int64_t k = 0; k < all.count && row != p.padding; k += 32) {
       const int64_t mine = k + lane;

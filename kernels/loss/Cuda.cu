@@ -294,11 +294,7 @@ __device__ LogSumExp<Compute<T>> logSumExp(const RowGroup &g, const T *logits,
   if constexpr (kWide) {
     Normalizer<C> all{widen(x[0])};
     forRow<T, 16 / sizeof(T)>(g, logits, row, width, isAligned,
-                              [&](int64_t, const auto &v) {
-#pragma unroll
-                                for (int k = 0; k < v.kSize; ++k)
-                                  all.add(widen(v.at[k]));
-                              });
+                              [&](int64_t, const auto &v) { all.addAll(v); });
     all.merge(g);
     return {all.most, log(all.sum)};
   }
@@ -408,6 +404,7 @@ __global__ void __launch_bounds__(blockOf(kGroup))
   int groups = blockDim.x / kGroup;
   RowGroup g{kGroup, int(threadIdx.x % kGroup), scratch};
   double even = p.smoothing / double(p.width);
+  const C onLabel = C(even + 1 - p.smoothing), offLabel = C(even);
   for (int64_t row = int64_t(blockIdx.x) * groups + threadIdx.x / kGroup;
        row < p.rows; row += int64_t(gridDim.x) * groups) {
     const T *logits = static_cast<const T *>(p.logits);
@@ -421,9 +418,10 @@ __global__ void __launch_bounds__(blockOf(kGroup))
     constexpr int kVector = kWide ? 16 / sizeof(T) : 1;
     forRow<T, kVector>(
         g, logits, row, p.width, p.isAligned, [&](int64_t j, auto v) {
+          const int here = label >= j && label < j + v.kSize ? int(label - j) : -1;
 #pragma unroll
           for (int k = 0; k < v.kSize; ++k) {
-            C target = C(j + k == label ? even + 1 - p.smoothing : even);
+            C target = k == here ? onLabel : offLabel;
             C probability = exp(widen(v.at[k]) - lse.most - lse.logSum);
             C value = rowFactor * (probability - target);
             v.at[k] = narrow<T>(isIgnored ? C(0) : value);
@@ -497,8 +495,9 @@ LaunchPlan crossEntropyGrad(SoftmaxCrossEntropyGradArgs call,
     return {plan(countRowsKernel, p.numPartials, kBlock, p),
             plan(kernel, blocks, block, p)};
   };
-  if (kWide && p.width > kHugeRow)
-    return launches(crossEntropyGradKernel<T, kHugeBlock, kWide>, kHugeBlock);
+  if constexpr (kWide)
+    if (p.width > kHugeRow)
+      return launches(crossEntropyGradKernel<T, kHugeBlock, kWide>, kHugeBlock);
   if (kWide || p.width > kLongRow)
     return launches(crossEntropyGradKernel<T, kBlock, kWide>, kBlock);
   return launches(crossEntropyGradKernel<T, 32, false>, 32);

@@ -289,7 +289,7 @@ struct Log1p {
   static constexpr bool kGivesBool = false;
   template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return scalar::log1p(x);
+    return scalar::log1p<kTo16Bits>(x);
   }
 };
 
@@ -973,7 +973,7 @@ struct Softplus {
   static constexpr bool kGivesBool = false;
   template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? x : scalar::mul(scalar::add(scalar::maximum(scalar::mul(scalar::number<C>(attrs.beta), x), C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(scalar::mul(scalar::number<C>(attrs.beta), x)))))), scalar::div(C(1), scalar::number<C>(attrs.beta))));
+    return (scalar::greater(scalar::mul(scalar::number<C>(attrs.beta), x), scalar::number<C>(attrs.threshold)) ? x : scalar::mul(scalar::add(scalar::maximum(scalar::mul(scalar::number<C>(attrs.beta), x), C(0)), scalar::log1p<kTo16Bits>(scalar::exp(scalar::neg(scalar::abs(scalar::mul(scalar::number<C>(attrs.beta), x)))))), scalar::div(C(1), scalar::number<C>(attrs.beta))));
   }
 };
 
@@ -1009,7 +1009,7 @@ struct MishBwd {
   static constexpr bool kGivesBool = false;
   template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
-    return scalar::mul(dy, scalar::add(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::mul(scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::neg(x))))), scalar::sub(C(1), scalar::mul(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))))))))));
+    return scalar::mul(dy, scalar::add(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p<kTo16Bits>(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::mul(scalar::mul(x, scalar::div(C(1), scalar::add(C(1), scalar::exp(scalar::neg(x))))), scalar::sub(C(1), scalar::mul(scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p<kTo16Bits>(scalar::exp(scalar::neg(scalar::abs(x)))))), scalar::tanh(scalar::add(scalar::maximum(x, C(0)), scalar::log1p<kTo16Bits>(scalar::exp(scalar::neg(scalar::abs(x)))))))))));
   }
 };
 
@@ -1021,7 +1021,7 @@ struct LogSigmoid {
   static constexpr bool kGivesBool = false;
   template <typename C, bool kTo16Bits = false>
   AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
-    return scalar::sub(scalar::minimum(x, C(0)), scalar::log1p(scalar::exp(scalar::neg(scalar::abs(x)))));
+    return scalar::sub(scalar::minimum(x, C(0)), scalar::log1p<kTo16Bits>(scalar::exp(scalar::neg(scalar::abs(x)))));
   }
 };
 

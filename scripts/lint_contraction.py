@@ -33,6 +33,7 @@ def contractions(ptx, left_out):
                        flags=re.M)[1:]
     found = []
     for name, body in zip(entries[::2], entries[1::2]):
+        body = body.split("\n}\n")[0]  # functions of CUDA's library follow
         if any("%d%s" % (len(f), f) in name for f in left_out):
             continue
         found += [(name, line.strip()) for line in body.splitlines()

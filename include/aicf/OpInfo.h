@@ -56,8 +56,9 @@ struct OperandInfo {
   Presence presence;
   ElementTypes elementTypes;
   int8_t like; ///< position of the operand whose type it has, or -1
-  /// Of an operand of indices: the position of the operand that they index, and along
-  /// which dimension (-1 is the last); the field with a number that is none, or -1.
+  /// Says of indices the position of the operand that they index (-1: they are none),
+  /// the dimension (-1 is the last), and the field with a number that may stand among
+  /// them, or -1.
   int8_t indexed = -1, axis = 0, exempt = -1;
 };
 

@@ -31,6 +31,7 @@ class Large:
     """The array of a constant that no plan holds: one object for equal ones."""
 
     role = "state"
+    zero_row: int | None = None
 
     def __init__(self, name: str, array: Any) -> None:
         self.name, self.value = name, array

@@ -345,7 +345,8 @@ def _compare_number(tensor: Tensor, operator: str, number: int | float) -> Tenso
             return outcome
         if _is_rounded(tensor, number):
             a, b = broadcast_all(pair(tensor, np.asarray(number, "i8")))
-            return of_tensors(*((b, a) if exchanges else (a, b)))
+            compared: Tensor = of_tensors(*((b, a) if exchanges else (a, b)))
+            return compared
     # As the tensor's type has the number: an element may have been rounded as it was.
     result: Tensor = of_number(tensor, value=rounded(_not_nan(number), tensor.dtype))
     return result

@@ -78,12 +78,14 @@ class Persistent(Protocol):
     Attributes:
         role: "param" or "state".
         value: the array that it starts with, or None.
+        zero_row: the row that starts with zeros, or None.
     """
 
     name: str
     role: str
     shape: tuple[int, ...]
     dtype: str
+    zero_row: int | None
 
     @property
     def value(self) -> Any: ...

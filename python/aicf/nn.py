@@ -67,6 +67,7 @@ class _Persistent(Operators):
         self.shape, self.dtype = check_shape(shape), dtype_name(dtype)
         self.init = _check_init(init, self.shape, self.dtype)
         self.name = name
+        self.zero_row: int | None = None  # of the first dimension: zeros at the start
 
     def _tensor(self) -> Tensor:
         return current_trace("a %s is used" % type(self).__name__.lower()).of(self)
@@ -107,7 +108,6 @@ class Parameter(_Persistent):
                  requires_grad: bool = True, weight_decay: float | None = None,
                  lr_scale: float | None = None, name: str = "") -> None:
         super().__init__(shape, dtype, init, name)
-        self.zero_row: int | None = None  # of the first dimension: zeros at the start
         self.requires_grad = requires_grad
         self.weight_decay, self.lr_scale = weight_decay, lr_scale
 

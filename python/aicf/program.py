@@ -141,7 +141,7 @@ class Program:
                       for name, owner in signature.persistent.items()
                       if owner.value is not None)
         zeros = {name: owner.zero_row for name, owner in signature.persistent.items()
-                 if name in names and getattr(owner, "zero_row", None) is not None}
+                 if name in names and owner.zero_row is not None}
         for name, row in zeros.items():
             self.executor.zero_row(name, row)
         for name in names & {*values, *zeros}:

@@ -62,6 +62,19 @@ func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 
 // -----
 
+// Tests values of i1, which calls make and take.
+// CHECK-LABEL: func.func @chosen
+func.func @chosen(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xi1> {aicf.name = "m"}, tensor<4xf32> {aicf.name = "y"}) {
+  // CHECK: %[[M:.*]] = aicf_rt.call greater_scalar(%{{.*}}) {{.*}} -> tensor<4xi1>
+  %m = aicf.greater_scalar %x {value = 0.0} : tensor<4xf32>
+  // CHECK: aicf_rt.call masked_fill(%{{.*}}, %[[M]]) {{.*}} : (tensor<4xf32>, tensor<4xi1>)
+  %y = aicf.masked_fill %x, %m {value = 0.0} : tensor<4xf32>, tensor<4xi1>
+  return %m, %y : tensor<4xi1>, tensor<4xf32>
+}
+
+// -----
+
 // Tests that a moment that nobody keeps is refused.
 func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})

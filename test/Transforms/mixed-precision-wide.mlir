@@ -29,7 +29,7 @@ func.func @shared(
   return %kept, %kept : tensor<4xf32>, tensor<4xf32>
 }
 
-// -1e9 is no f16, but a bf16: a softmax of such numbers only is not one of -inf only.
+// -1e9 is not an f16, but a bf16: a softmax of such numbers only is not one of -inf only.
 // What is infinite on purpose stays so.
 // CHECK-LABEL: @numbers
 // CHECK: aicf.masked_fill %{{.*}} {value = -1.000000e+09 : f64} : tensor<4xf32>

@@ -82,7 +82,7 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed,
   for (size_t i = 0; i < sample.ins.size(); ++i) {
     const OperandInfo &info = operandInfo(sample, i);
     std::string_view name = info.name;
-    // Integers that are no numbers are counts and indices.
+    // Operands that are always integers are counts and indices.
     bool isCount = info.elementTypes == ElementTypes::Int ||
                    info.elementTypes == ElementTypes::I32;
     Operand o = makeOperand(sample.ins[i], random,

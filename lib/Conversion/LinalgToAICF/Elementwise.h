@@ -7,7 +7,6 @@
 #ifndef AICF_CONVERSION_LINALGTOAICF_ELEMENTWISE_H
 #define AICF_CONVERSION_LINALGTOAICF_ELEMENTWISE_H
 
-#include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Scalar/ScalarBody.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,11 +28,8 @@ class BodyTranslator : public scalars::ScalarBody {
 public:
   /// `shape`: extents of the loops.
   BodyTranslator(OpBuilder &builder, linalg::GenericOp op,
-                 ArrayRef<int64_t> shape)
-      // A step that is to be differentiated needs ops that have a derivative.
-      : ScalarBody(builder, *op.getBody(), shape,
-                   !step::hasLoss(op->getParentOfType<func::FuncOp>())),
-        op(op) {}
+                 ArrayRef<int64_t> shape, bool usesGradients)
+      : ScalarBody(builder, *op.getBody(), shape, usesGradients), op(op) {}
 
 private:
   /// An input, or an init that the body reads; no number that repeats.

@@ -12,6 +12,7 @@
 #include "lib/Conversion/LinalgToAICF/LinalgToAICF.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 #include <cmath>
@@ -38,9 +39,10 @@ SmallVector<int64_t> loopsOf(linalg::GenericOp op, OpOperand &use) {
 
 class Converter {
 public:
-  Converter(IRRewriter &rewriter, linalg::GenericOp op)
+  /// `usesGradients`: see ScalarBody.
+  Converter(IRRewriter &rewriter, linalg::GenericOp op, bool usesGradients)
       : rewriter(rewriter), op(op), loc(op.getLoc()),
-        shape(op.getStaticLoopRanges()), body(rewriter, op, shape) {}
+        shape(op.getStaticLoopRanges()), body(rewriter, op, shape, usesGradients) {}
 
   /// The op's result as a value of aicf ops, or null for `reason`.
   Value convert() {
@@ -285,6 +287,12 @@ static linalg::GenericOp genericCopy(IRRewriter &rewriter,
   return generic;
 }
 
+static bool hasMinimized(func::FuncOp func) {
+  return func && llvm::any_of(llvm::seq(func.getNumResults()), [&](unsigned i) {
+           return bool(func.getResultAttr(i, kMinimizeAttr));
+         });
+}
+
 void linalg_bridge::convertStructured(IRRewriter &rewriter,
                                       linalg::LinalgOp op) {
   if (isa<linalg::FillOp>(op) || !op.hasPureTensorSemantics())
@@ -295,8 +303,13 @@ void linalg_bridge::convertStructured(IRRewriter &rewriter,
     op.emitRemark() << "stays in linalg: no generic op stands for it";
     return;
   }
-  Converter converter(rewriter, generic);
+  // An op of a backward pass has no derivative: where there is a loss to derive, it is
+  // the last resort, for what does not lead to the loss.
+  bool isToDerive = hasMinimized(op->getParentOfType<func::FuncOp>());
+  Converter converter(rewriter, generic, /*usesGradients=*/!isToDerive);
   Value value = converter.convert();
+  if (!value && isToDerive)
+    value = Converter(rewriter, generic, /*usesGradients=*/true).convert();
   if (value && value.getType() == op->getResult(0).getType())
     rewriter.replaceAllUsesWith(op->getResult(0), value);
   else

@@ -388,14 +388,16 @@ static LogicalResult inferDrawn(std::optional<Location> location,
   Type element = dtype ? dtype.getValue()
                        : Float32Type::get(a.getStep().getContext());
   auto isLegal = [](int64_t size) { return size >= 1 && size <= INT32_MAX; };
+  // Behind the constraints of the record.
+  StringRef number = std::is_same_v<Op, UniformOp> ? "C3" : "C2";
   if (shape.size() > int64_t(kMaxRank) ||
       !llvm::all_of(shape.asArrayRef(), isLegal))
     return emitOptionalError(
-        location, "'", Op::getOperationName(), "' op C2: shape is [",
+        location, "'", Op::getOperationName(), "' op ", number, ": shape is [",
         shape.asArrayRef(), "], expected up to 8 numbers in [1, 2^31)");
   if (!isFloatElement(element))
     return emitOptionalError(location, "'", Op::getOperationName(),
-                             "' op C2: dtype is ", element,
+                             "' op ", number, ": dtype is ", element,
                              ", expected f16, bf16, f32 or f64");
   types.push_back(RankedTensorType::get(shape.asArrayRef(), element));
   return success();

@@ -38,7 +38,7 @@ public:
     return with(mlir::arith::ConstantOp::create(
         *builder, loc, builder->getIntegerAttr(type(), number)));
   }
-  /// Of 16 bits it also says the number itself (kExactAttr).
+  /// Makes a number of `type`; one of 16 bits also says what it was (kExactAttr).
   Scalar constantOf(mlir::Type type, double number) const {
     if (!llvm::isa<mlir::FloatType>(type))
       return with(mlir::arith::ConstantOp::create(*builder, loc,

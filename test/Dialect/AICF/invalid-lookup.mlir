@@ -48,8 +48,8 @@ func.func @cumsum_axis(%x: tensor<5x2xf32>) {
 
 // -----
 
-func.func @uniform_c2(%step: tensor<i64>) {
-  // expected-error @+1 {{'aicf.uniform' op C2: shape is [3, 0], expected up to 8 numbers in [1, 2^31)}}
+func.func @uniform_c3(%step: tensor<i64>) {
+  // expected-error @+1 {{'aicf.uniform' op C3: shape is [3, 0], expected up to 8 numbers in [1, 2^31)}}
   %0 = aicf.uniform %step to [3, 0] {seed = 0 : i64} : tensor<i64>
   return
 }

@@ -405,8 +405,8 @@ WHAT_ELSE = [kind for share, kinds in {
         "reduce", "linear", "linear_bwd", "matmul", "layer_norm", "gather_rows", "grow",
         "draw", "iota"],
     2: ["bits"],
-    3: ["view", "far", "metric", "choice", "constant"],
-    4: ["lookup"],
+    3: ["view", "far", "metric", "constant"],
+    4: ["lookup", "choice"],
 }.items() for kind in kinds * share]
 
 
@@ -548,7 +548,7 @@ def numbers(b, shape):
 
 def condition(b, shape):
     """Of i1: a comparison of what has no rounding, and logic."""
-    kind = b.rng.choice(["numbers", "number", "sign", "logic", "input"])
+    kind = b.rng.choice(["numbers", "number", "number", "sign", "logic", "logic", "input"])
     if kind == "numbers":
         a = numbers(b, shape)
         c = b.argument("input", "%sints%d" % (b.prefix, b.count), shape, a.dtype,

@@ -45,7 +45,7 @@ def AICFRT_Dialect : Dialect {
   }];
 }
 
-def AICFRT_Tensor : StaticShapeTensorOf<[F16, BF16, F32, F64, I32, I64]>;
+def AICFRT_Tensor : StaticShapeTensorOf<[F16, BF16, F32, F64, I32, I64, I1]>;
 
 class AICFRT_Op<string mnemonic, list<Trait> traits = []>
     : Op<AICFRT_Dialect, mnemonic, traits>;

@@ -325,6 +325,8 @@ void expectPads(const Operand &o, std::string_view kid, double tolerance) {
     return;
   std::vector<uint8_t> dense = moveRows(o.bytes, desc, desc.dense());
   EXPECT_LE(relativeError(o, dense), tolerance) << kid << desc.toString();
+  if (desc.isDense())
+    return; // it has no pads, and its elements need not be of 16 bits
   std::vector<uint8_t> expected = moveRows(dense, desc.dense(), desc);
   auto number = [](const std::vector<uint8_t> &bytes, size_t i) {
     return bytes[2 * i] | bytes[2 * i + 1] << 8;

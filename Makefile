@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs fuzz-torch mutants goldens update-goldens wheel \
+.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -62,6 +62,17 @@ TORCH ?= python3
 fuzz-torch: build
 	cd test/python && $(TORCH) -W ignore -m fuzz --torch --bin $(abspath $(BUILD))/bin \
 	  --count $(PROGRAMS) --seed $(SEED)
+
+# The import of PyTorch's modules beside PyTorch itself, which .deps/torch gets the first
+# time (900 MB). Further arguments of pytest: TORCH_TESTS="-k nanogpt".
+TORCH_TESTS ?=
+test-torch: build
+	@test -f .deps/torch/made || { /usr/bin/python3 -m venv .deps/torch && \
+	  .deps/torch/bin/python3 -m pip install -q --disable-pip-version-check torch==2.13.0 \
+	    numpy pytest safetensors tqdm && touch .deps/torch/made; }
+	cd test/pytorch && PYTHONDONTWRITEBYTECODE=1 AICF_SOURCE_DIR=$(CURDIR) \
+	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
+	  $(CURDIR)/.deps/torch/bin/python3 -W ignore -m pytest -q -p no:cacheprovider $(TORCH_TESTS) .
 
 # What every case compiles to and computes: compare, or show what changed and
 # write it down. Look before you commit what update-goldens writes.

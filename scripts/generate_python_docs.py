@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes docs/PythonAPI.md from the package's docstrings; --check compares.
+"""Writes docs/PythonAPI.md from the package's docstrings, and docs/TorchOps.md from
+aicf.torch's table; --check compares.
 
     PYTHONPATH=build/python generate_python_docs.py --source ROOT [--check]
 """
@@ -14,7 +15,7 @@ import sys
 
 MODULES = ["aicf.compiled", "aicf.program", "aicf.training", "aicf.callbacks",
            "aicf.nn", "aicf.functional", "aicf.losses", "aicf.optim", "aicf.data",
-           "aicf.ops", "aicf.seeds", "aicf.errors"]
+           "aicf.torch", "aicf.ops", "aicf.seeds", "aicf.errors"]
 #: What `import aicf` shows and no public module holds, by section.
 CLASSES = {"Tensors and arrays": ["Tensor", "Array", "Device", "array", "zeros", "device"],
            "Descriptions": ["Spec", "spec", "summary", "Summary"]}
@@ -134,17 +135,46 @@ def page():
     return "\n".join(out)
 
 
+TORCH_TOP = """<!-- Generated from aicf.torch's table: `cmake --build build --target update-docs`. -->
+
+# PyTorch's ops
+
+`aicf.torch.compile_step` imports a module whose ops are in this table. Names are those of
+`torch.export`: `add.Tensor` is `aten.add.Tensor`. An op that is not here is taken apart by
+PyTorch (`torch.export.default_decompositions`), and imported if its parts are here. What is
+left is one error, which lists every op with its place in the module and the line of your code.
+
+| op | what does not hold |
+|---|---|
+"""
+
+
+def torch_page():
+    for family in ("pointwise", "view", "row", "loss"):
+        importlib.import_module("aicf.torch._%s_ops" % family)
+    table = importlib.import_module("aicf.torch._table").TABLE
+    groups = {}
+    for name, row in table.items():
+        groups.setdefault((name.partition(".")[0], row.limits), []).append(
+            name.partition(".")[2])
+    lines = ["| `%s` (%s) | %s |" % (name, ", ".join(overloads), limits)
+             if overloads != ["default"] else "| `%s` | %s |" % (name, limits)
+             for (name, limits), overloads in sorted(groups.items())]
+    return TORCH_TOP + "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--check", action="store_true")
     flags = parser.parse_args()
-    path, text = flags.source / "docs/PythonAPI.md", page()
-    if not flags.check:
-        path.write_text(text)
-    elif not path.exists() or path.read_text() != text:
-        sys.exit("docs/PythonAPI.md is out of date: run "
-                 "`cmake --build build --target update-docs`")
+    for name, text in (("PythonAPI.md", page()), ("TorchOps.md", torch_page())):
+        path = flags.source / "docs" / name
+        if not flags.check:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            sys.exit("docs/%s is out of date: run "
+                     "`cmake --build build --target update-docs`" % name)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@
 namespace aicf {
 
 enum class Presence : uint8_t { Plain, Optional, Variadic };
-enum class ElementTypes : uint8_t { Any, Float, Int, I32, Bool, Number };
+enum class ElementTypes : uint8_t { Any, Float, Int, I32, Bool, Number, F32 };
 enum class TypeRule : uint8_t {
   Checked,
   Like,

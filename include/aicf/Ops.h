@@ -164,9 +164,12 @@ enum class OpKind : uint16_t {
   SoftsignBwd = 152,
   TopK = 153,
   DivScalar = 154,
+  AdamGroupStep = 155,
+  SgdGroupStep = 156,
+  GroupBiasCorr = 157,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 155;
+inline constexpr uint16_t kNumOpKinds = 158;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -574,6 +577,18 @@ struct DivScalarAttrs {
   double value;
 };
 static_assert(sizeof(DivScalarAttrs) == 8);
+
+/// adam_group_step (fourcc ADMG): "<i".
+struct AdamGroupStepAttrs {
+  int32_t l2;
+};
+static_assert(sizeof(AdamGroupStepAttrs) == 4);
+
+/// sgd_group_step (fourcc SGDG): "<i".
+struct SgdGroupStepAttrs {
+  int32_t nesterov;
+};
+static_assert(sizeof(SgdGroupStepAttrs) == 4);
 
 #pragma pack(pop)
 
@@ -1032,6 +1047,16 @@ inline constexpr OperandInfo kDivScalarOperands[] = {{"x", Presence::Plain, Elem
 inline constexpr ResultInfo kDivScalarResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr FieldInfo kDivScalarFields[] = {{"value", 'd', 0, Range::Finite, false, 0}};
 inline constexpr TieInfo kDivScalarTies[] = {{0, 0}};
+inline constexpr OperandInfo kAdamGroupStepOperands[] = {{"p", Presence::Plain, ElementTypes::Float, -1}, {"g", Presence::Plain, ElementTypes::Float, -1}, {"m", Presence::Plain, ElementTypes::Float, -1}, {"v", Presence::Plain, ElementTypes::Float, -1}, {"bc", Presence::Plain, ElementTypes::Float, -1}, {"group", Presence::Plain, ElementTypes::F32, -1}, {"inv_scale", Presence::Optional, ElementTypes::Float, -1}, {"ok", Presence::Optional, ElementTypes::I32, -1}};
+inline constexpr ResultInfo kAdamGroupStepResults[] = {{"p_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}, {"m_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 2}, {"v_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 3}};
+inline constexpr FieldInfo kAdamGroupStepFields[] = {{"l2", 'i', 0, Range::ZeroOrOne, true, false}};
+inline constexpr TieInfo kAdamGroupStepTies[] = {{0, 0}, {1, 2}, {2, 3}};
+inline constexpr OperandInfo kSgdGroupStepOperands[] = {{"p", Presence::Plain, ElementTypes::Float, -1}, {"g", Presence::Plain, ElementTypes::Float, -1}, {"group", Presence::Plain, ElementTypes::F32, -1}, {"m", Presence::Optional, ElementTypes::Float, -1}, {"inv_scale", Presence::Optional, ElementTypes::Float, -1}, {"ok", Presence::Optional, ElementTypes::I32, -1}};
+inline constexpr ResultInfo kSgdGroupStepResults[] = {{"p_out", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}, {"m_out", Presence::Optional, ElementTypes::Any, TypeRule::Like, 3}};
+inline constexpr FieldInfo kSgdGroupStepFields[] = {{"nesterov", 'i', 0, Range::ZeroOrOne, true, false}};
+inline constexpr TieInfo kSgdGroupStepTies[] = {{0, 0}, {1, 3}};
+inline constexpr OperandInfo kGroupBiasCorrOperands[] = {{"step", Presence::Plain, ElementTypes::Int, -1}, {"group", Presence::Plain, ElementTypes::F32, -1}};
+inline constexpr ResultInfo kGroupBiasCorrResults[] = {{"bc", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1777,6 +1802,21 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kDivScalarResults, 1, kDivScalarTies, 1,
      false, 1,
      Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere},
+    {"adam_group_step", fourcc("ADMG"), 4,
+     kAdamGroupStepFields, 1, kAdamGroupStepOperands, 8,
+     kAdamGroupStepResults, 3, kAdamGroupStepTies, 3,
+     false, 3,
+     Phase::Update, Precision::Wide, KeepsZeros::No},
+    {"sgd_group_step", fourcc("SGDG"), 4,
+     kSgdGroupStepFields, 1, kSgdGroupStepOperands, 6,
+     kSgdGroupStepResults, 2, kSgdGroupStepTies, 2,
+     false, 4,
+     Phase::Update, Precision::Wide, KeepsZeros::No},
+    {"group_bias_corr", fourcc(""), 0,
+     nullptr, 0, kGroupBiasCorrOperands, 2,
+     kGroupBiasCorrResults, 1, nullptr, 0,
+     false, 2,
+     Phase::Counter, Precision::Wide, KeepsZeros::No},
 };
 // clang-format on
 

@@ -105,7 +105,9 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     one optimizer, and one counter; so have those whose `aicf.step_count` is the
     same. The first optimizer of a module counts in `step`, another one in
     `<entry>/step`, or as its `aicf.step_count` says. A `lr` is shared as written. `aicf.weight_decay` on a parameter stands
-    for the optimizer's, `aicf.lr_scale` multiplies its learning rate. With
+    for the optimizer's, `aicf.lr_scale` multiplies its learning rate. An optimizer
+    of groups (`#aicf.adam_groups`) reads all numbers of a parameter from a hyper,
+    which `aicf.group` on the parameter names, or else `lr`. With
     `aicf.loss_scale` gradients are unscaled, a step with one that is not finite
     is skipped, and the scale follows. States derived from a parameter are cast
     from its new value.

@@ -37,6 +37,13 @@ template <typename Int, typename T> void biasCorr(BiasCorrArgs call) {
   bc[1] = T(biasCorrection(call.attrs().beta2, t));
 }
 
+template <typename Int, typename T> void groupBiasCorr(GroupBiasCorrArgs call) {
+  double t = double(*call.step().dense<Int>());
+  const float *rest = call.group().dense<float>() + 2; // 1-β1, 1-β2
+  for (int i = 0; i < 2; ++i)
+    call.bc().dense<T>()[i] = T(1 / -std::expm1(t * std::log1p(-double(rest[i]))));
+}
+
 template <typename Int, typename T> void learningRate(LearningRateArgs call) {
   double t = double(*call.step().dense<Int>());
   *call.lr().dense<T>() = T(learningRateAt(call.attrs(), t));

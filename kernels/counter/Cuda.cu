@@ -59,6 +59,26 @@ LaunchPlan biasCorr(BiasCorrArgs call, const DeviceLimits &) {
   return {plan(biasCorrKernel<Int, T>, 1, 2, p)};
 }
 
+struct GroupParams {
+  const void *step;
+  const float *group;
+  void *bc;
+};
+
+/// Two threads, as above; the group holds 1 - beta.
+template <typename Int, typename T>
+__global__ void groupBiasCorrKernel(const __grid_constant__ GroupParams p) {
+  double t = double(*static_cast<const Int *>(p.step));
+  double rest = double(p.group[2 + threadIdx.x]);
+  static_cast<T *>(p.bc)[threadIdx.x] = T(1 / -expm1(t * log1p(-rest)));
+}
+
+template <typename Int, typename T>
+LaunchPlan groupBiasCorr(GroupBiasCorrArgs call, const DeviceLimits &) {
+  GroupParams p{call.step().dense(), call.group().dense<float>(), call.bc().dense()};
+  return {plan(groupBiasCorrKernel<Int, T>, 1, 2, p)};
+}
+
 struct RateParams {
   const void *step;
   void *rate;

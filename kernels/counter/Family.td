@@ -101,6 +101,19 @@ def BiasCorrPrimitive : Primitive<"bias_corr", 16, "BCOR"> {
   let constraints = ["step is 0-d.", "bc has shape [2]."];
 }
 
+def GroupBiasCorrPrimitive : Primitive<"group_bias_corr", 157> {
+  let summary = "bias_corr with the betas of a group: bc = [1/(1 - β1^t), 1/(1 - β2^t)]";
+  let text = [{
+    `group` is adam_group_step's, which holds 1-β1 and 1-β2. Computed as
+    1/-expm1(t·log1p(-(1-β))) in f64 and rounded once.
+  }];
+  let operandList = [In<"step", IntElement>, In<"group", F32Element>];
+  let resultList = [Checked<"bc", FloatElement>];
+  let phase = CounterPhase;
+  let precision = Wide;
+  let constraints = ["step is 0-d, and group is [5].", "bc has shape [2]."];
+}
+
 def LearningRatePrimitive : Primitive<"learning_rate", 45, "LRTE"> {
   let summary = "lr = a curve over the number of steps";
   let text = [{
@@ -197,6 +210,7 @@ class AICF_OfCount<Primitive record, string result> : AICF_OpOf<record> {
   }];
 }
 def AICF_BiasCorrOp : AICF_OfCount<BiasCorrPrimitive, "bc">;
+def AICF_GroupBiasCorrOp : AICF_OfCount<GroupBiasCorrPrimitive, "bc">;
 def AICF_LearningRateOp : AICF_OfCount<LearningRatePrimitive, "lr">;
 def AICF_StepDecayOp : AICF_OfCount<StepDecayPrimitive, "lr">;
 def AICF_PolynomialDecayOp : AICF_OfCount<PolynomialDecayPrimitive, "lr">;
@@ -230,6 +244,14 @@ def BiasCorrCuda : KernelFamily<"counter", CUDA> {
                   From<"i64", "f64">];
   let kernel = "biasCorr<$T, $U>";
 }
+class GroupBiasCorr<Device device> : KernelFamily<"counter", device> {
+  let kinds = [GroupBiasCorrPrimitive];
+  let variants = [From<"i32", "f32">, From<"i32", "f64">, From<"i64", "f32">,
+                  From<"i64", "f64">];
+  let kernel = "groupBiasCorr<$T, $U>";
+}
+def GroupBiasCorrCpu : GroupBiasCorr<CPU>;
+def GroupBiasCorrCuda : GroupBiasCorr<CUDA>;
 class OfStep<Primitive record, Device device, string name>
     : KernelFamily<"counter", device> {
   let kinds = [record];

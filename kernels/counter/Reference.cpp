@@ -64,6 +64,13 @@ void compute(const BiasCorrView<Call> &c) {
   });
 }
 
+void compute(const GroupBiasCorrView<Call> &c) {
+  long double t = c.step()[0];
+  fill(c.bc(), [&](size_t i) {
+    return double(1 / (1 - std::pow(1 - (long double)c.group()[2 + i], t)));
+  });
+}
+
 void compute(const LearningRateView<Call> &c) {
   LearningRateAttrs a = c.attrs();
   double t = c.step()[0], rate = a.peak;

@@ -45,6 +45,14 @@ Status bias_corr_c2(const BiasCorrView<Call> &c) {
   return hasShape(c.bc(), {2});
 }
 
+Status group_bias_corr_c1(const GroupBiasCorrView<Call> &c) {
+  AICF_RETURN_IF_ERROR(isScalar(c.step()));
+  return hasShape(c.group(), {5});
+}
+Status group_bias_corr_c2(const GroupBiasCorrView<Call> &c) {
+  return hasShape(c.bc(), {2});
+}
+
 /// 16 bits have no room for a curve: it is cast where it is read.
 template <typename View> static Status isRateOfStep(const View &c) {
   AICF_RETURN_IF_ERROR(isScalar(c.step()));

@@ -51,9 +51,8 @@ void withGradType(const TensorView &grad, Body body) {
 constexpr int64_t kAdamWeight = 4;
 
 /// adam_step, or with kL2 adam_l2_step.
-template <typename T, typename Grad, bool kL2, typename Args>
-void adamStepOf(Args call) {
-  const auto attrs = call.attrs();
+template <typename T, typename Grad, bool kL2, typename Args, typename Attrs>
+void adamStepOf(Args call, const Attrs &attrs, T lr) {
   Gate<T> gate(call);
   if (gate.skip) {
     keepOld(call.p_out(), call.p());
@@ -67,7 +66,7 @@ void adamStepOf(Args call) {
   const Grad *g = call.g().template dense<Grad>();
   T *pOut = call.p_out().template dense<T>(), *mOut = call.m_out().template dense<T>();
   T *vOut = call.v_out().template dense<T>();
-  T lr = *call.lr().template dense<T>(), bc1 = bc[0], bc2 = bc[1];
+  T bc1 = bc[0], bc2 = bc[1];
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = kL2 ? T(1) : T(1 - double(lr) * attrs.weight_decay);
@@ -89,18 +88,30 @@ void adamStepOf(Args call) {
       kAdamWeight);
 }
 
+template <typename T, bool kL2, typename Args, typename Attrs>
+void adamOf(Args call, const Attrs &attrs, T lr) {
+  withGradType<T>(call.g(), [&](auto grad) {
+    adamStepOf<T, decltype(grad), kL2>(call, attrs, lr);
+  });
+}
 template <typename T> void adamStep(AdamStepArgs call) {
-  withGradType<T>(call.g(),
-                  [&](auto grad) { adamStepOf<T, decltype(grad), false>(call); });
+  adamOf<T, false>(call, call.attrs(), *call.lr().dense<T>());
 }
 template <typename T> void adamL2Step(AdamL2StepArgs call) {
-  withGradType<T>(call.g(),
-                  [&](auto grad) { adamStepOf<T, decltype(grad), true>(call); });
+  adamOf<T, true>(call, call.attrs(), *call.lr().dense<T>());
+}
+template <typename T> void adamGroupStep(AdamGroupStepArgs call) {
+  const float *n = call.group().dense<float>();
+  AdamStepAttrs attrs{1 - double(n[2]), 1 - double(n[3]), n[4], n[1]};
+  if (call.attrs().l2 != 0)
+    return adamOf<T, true>(call, attrs, T(n[0]));
+  adamOf<T, false>(call, attrs, T(n[0]));
 }
 
-template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
+/// `lr` in the type that T computes in.
+template <typename T, typename Grad, typename Args>
+void sgdStepOf(Args call, const SgdStepAttrs &attrs, Compute<T> lr) {
   using C = Compute<T>;
-  SgdStepAttrs attrs = call.attrs();
   Gate<T> gate(call);
   if (gate.skip) {
     keepOld(call.p_out(), call.p());
@@ -108,12 +119,11 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
       keepOld(*call.m_out(), *call.m());
     return;
   }
-  C lr = *call.lr().dense<T>();
-  const T *p = call.p().dense<T>();
-  const Grad *g = call.g().dense<Grad>();
-  const T *m = call.m() ? call.m()->dense<T>() : nullptr;
-  T *pOut = call.p_out().dense<T>(),
-    *mOut = m ? call.m_out()->dense<T>() : nullptr;
+  const T *p = call.p().template dense<T>();
+  const Grad *g = call.g().template dense<Grad>();
+  const T *m = call.m() ? call.m()->template dense<T>() : nullptr;
+  T *pOut = call.p_out().template dense<T>(),
+    *mOut = m ? call.m_out()->template dense<T>() : nullptr;
   C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
   bool nesterov = attrs.nesterov != 0;
   parallelElements(call.p().elements(), call->numThreads, [=](int64_t i) {
@@ -128,8 +138,16 @@ template <typename T, typename Grad> void sgdStepOf(SgdStepArgs call) {
 }
 
 template <typename T> void sgdStep(SgdStepArgs call) {
-  withGradType<T>(call.g(),
-                  [&](auto grad) { sgdStepOf<T, decltype(grad)>(call); });
+  withGradType<T>(call.g(), [&](auto grad) {
+    sgdStepOf<T, decltype(grad)>(call, call.attrs(), *call.lr().dense<T>());
+  });
+}
+template <typename T> void sgdGroupStep(SgdGroupStepArgs call) {
+  const float *n = call.group().dense<float>();
+  SgdStepAttrs attrs{n[2], n[1], call.attrs().nesterov};
+  withGradType<T>(call.g(), [&](auto grad) {
+    sgdStepOf<T, decltype(grad)>(call, attrs, T(n[0]));
+  });
 }
 
 template <typename T, typename Grad> void lionStepOf(LionStepArgs call) {

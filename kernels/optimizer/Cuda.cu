@@ -30,6 +30,7 @@ struct Group {
 struct UpdateScalars {
   const void *bc, *lr, *invScale;
   const int32_t *ok;
+  const float *group; ///< the numbers of the optimizer instead of lr and those below
   double beta1, beta2, eps, decay; ///< sgd: beta1 is the momentum
   bool nesterov;
   int32_t count;
@@ -53,8 +54,9 @@ template <typename T> struct Scalars {
   using C = Compute<T>;
   C lr, invScale, bc1 = 1, bc2 = 1;
   bool skip;
-  __device__ explicit Scalars(const UpdateScalars &p) {
-    lr = widen(*static_cast<const T *>(p.lr));
+  __device__ explicit Scalars(const UpdateScalars &p)
+      : Scalars(p, widen(*static_cast<const T *>(p.lr))) {}
+  __device__ Scalars(const UpdateScalars &p, C lr) : lr(lr) {
     invScale = p.invScale ? widen(*static_cast<const T *>(p.invScale)) : C(1);
     if (p.bc) {
       bc1 = widen(static_cast<const T *>(p.bc)[0]);
@@ -67,6 +69,13 @@ template <typename T> struct Scalars {
 /// Weight decay of the parameter, or with kL2 in the gradient.
 template <bool kL2> struct Adam {
   static constexpr int kStates = 2;
+  static constexpr bool kGroup = false;
+  static __device__ void read(UpdateScalars &q, const float *group) {
+    q.decay = group[1];
+    q.beta1 = 1 - double(group[2]);
+    q.beta2 = 1 - double(group[3]);
+    q.eps = group[4];
+  }
   template <typename T, typename C>
   static __device__ void apply(const UpdateScalars &q, const Scalars<T> &s, C g,
                                C &p, C &m, C &v) {
@@ -82,6 +91,7 @@ template <bool kL2> struct Adam {
 
 struct Lion {
   static constexpr int kStates = 1;
+  static constexpr bool kGroup = false;
   template <typename T, typename C>
   static __device__ void apply(const UpdateScalars &q, const Scalars<T> &s, C g,
                                C &p, C &m, C &) {
@@ -95,6 +105,11 @@ struct Lion {
 
 template <bool kMomentum> struct Sgd {
   static constexpr int kStates = kMomentum ? 1 : 0;
+  static constexpr bool kGroup = false;
+  static __device__ void read(UpdateScalars &q, const float *group) {
+    q.decay = group[1];
+    q.beta1 = group[2];
+  }
   template <typename T, typename C>
   static __device__ void apply(const UpdateScalars &q, const Scalars<T> &s, C g,
                                C &p, C &m, C &) {
@@ -104,6 +119,26 @@ template <bool kMomentum> struct Sgd {
       direction = q.nesterov ? direction + C(q.beta1) * m : m;
     }
     p -= s.lr * direction;
+  }
+};
+
+/// A rule whose numbers are a tensor: lr first, then as the rule reads them.
+template <typename Rule> struct InGroup : Rule {
+  static constexpr bool kGroup = true;
+};
+
+/// The numbers of a rule, read once a thread.
+template <typename Rule, typename T, bool kGroup> struct Numbers {
+  const UpdateScalars &q;
+  Scalars<T> scalars;
+  __device__ explicit Numbers(const UpdateScalars &q) : q(q), scalars(q) {}
+};
+template <typename Rule, typename T> struct Numbers<Rule, T, true> {
+  UpdateScalars q;
+  Scalars<T> scalars;
+  __device__ explicit Numbers(const UpdateScalars &of)
+      : q(of), scalars(of, Compute<T>(of.group[0])) {
+    Rule::read(q, of.group);
   }
 };
 
@@ -142,7 +177,7 @@ __global__ void __launch_bounds__(kBlock)
   const Group &group = q.groups[low];
   int64_t first = int64_t(blockIdx.x - q.firstBlock[low]) * kUpdateElements;
   int64_t last = min(group.n, first + kUpdateElements) / V;
-  Scalars<T> scalars(q);
+  const Numbers<Rule, T, Rule::kGroup> numbers(q);
 #pragma unroll 2
   for (int64_t i = first / V + threadIdx.x; i < last; i += kBlock) {
     auto p = loadVec<T, V>(static_cast<const T *>(group.p), i);
@@ -155,11 +190,12 @@ __global__ void __launch_bounds__(kBlock)
       s0 = loadVec<T, V>(static_cast<const T *>(group.s0), i);
     if constexpr (Rule::kStates > 1)
       s1 = loadVec<T, V>(static_cast<const T *>(group.s1), i);
-    if (!scalars.skip)
+    if (!numbers.scalars.skip)
 #pragma unroll
       for (int k = 0; k < V; ++k) {
         C np = widen(p.at[k]), n0 = widen(s0.at[k]), n1 = widen(s1.at[k]);
-        Rule::template apply<T, C>(q, scalars, C(widen(g.at[k])), np, n0, n1);
+        Rule::template apply<T, C>(numbers.q, numbers.scalars,
+                                   C(widen(g.at[k])), np, n0, n1);
         p.at[k] = narrow<T>(np);
         s0.at[k] = narrow<T>(n0);
         s1.at[k] = narrow<T>(n1);
@@ -182,9 +218,19 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
+void setNumbers(const AdamGroupStepArgs &call, UpdateScalars &p) {
+  p.group = call.group().dense<float>();
+}
+void setNumbers(const SgdGroupStepArgs &call, UpdateScalars &p) {
+  p.group = call.group().dense<float>();
+}
+template <typename Args> void setNumbers(const Args &call, UpdateScalars &p) {
+  p.lr = call.lr().dense();
+}
+
 /// What every optimizer has.
 template <typename Args> void setScalars(const Args &call, UpdateScalars &p) {
-  p.lr = call.lr().dense();
+  setNumbers(call, p);
   p.invScale = call.inv_scale() ? call.inv_scale()->dense() : nullptr;
   p.ok = call.ok() ? call.ok()->template dense<int32_t>() : nullptr;
 }
@@ -223,6 +269,9 @@ Group groupOf(const AdamStepArgs &call, const TensorView *copy) {
 Group groupOf(const AdamL2StepArgs &call, const TensorView *copy) {
   return groupOfAdam(call, copy);
 }
+Group groupOf(const AdamGroupStepArgs &call, const TensorView *copy) {
+  return groupOfAdam(call, copy);
+}
 Group groupOf(const LionStepArgs &call, const TensorView *copy) {
   return {call.p().dense(),
           call.g().start(),
@@ -234,7 +283,9 @@ Group groupOf(const LionStepArgs &call, const TensorView *copy) {
           copy ? copy->start() : nullptr,
           call.p().elements()};
 }
-Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
+/// The momentum may be absent.
+template <typename Args>
+Group groupOfSgd(const Args &call, const TensorView *copy) {
   return {call.p().dense(),
           call.g().start(),
           call.m() ? call.m()->dense() : nullptr,
@@ -244,6 +295,12 @@ Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
           nullptr,
           copy ? copy->start() : nullptr,
           call.p().elements()};
+}
+Group groupOf(const SgdStepArgs &call, const TensorView *copy) {
+  return groupOfSgd(call, copy);
+}
+Group groupOf(const SgdGroupStepArgs &call, const TensorView *copy) {
+  return groupOfSgd(call, copy);
 }
 
 /// The dtypes that pick a variant: all groups have the first one's.
@@ -370,6 +427,24 @@ LaunchPlan adamL2Update(AdamL2UpdateArgs call, const DeviceLimits &) {
   return adam<T, true>(Updates<AdamL2StepArgs>(call));
 }
 
+/// adam_group_step and adam_group_update.
+template <typename T>
+LaunchPlan adamOfGroup(const Updates<AdamGroupStepArgs> &updates) {
+  UpdateParams p{};
+  p.bc = updates.first().bc().dense();
+  if (updates.first().attrs().l2 != 0)
+    return planRule<InGroup<Adam<true>>, T>(updates, p);
+  return planRule<InGroup<Adam<false>>, T>(updates, p);
+}
+template <typename T>
+LaunchPlan adamGroupStep(AdamGroupStepArgs call, const DeviceLimits &) {
+  return adamOfGroup<T>(Updates<AdamGroupStepArgs>(call));
+}
+template <typename T>
+LaunchPlan adamGroupUpdate(AdamGroupUpdateArgs call, const DeviceLimits &) {
+  return adamOfGroup<T>(Updates<AdamGroupStepArgs>(call));
+}
+
 /// lion_step and lion_update.
 template <typename T> LaunchPlan lion(const Updates<LionStepArgs> &updates) {
   LionStepAttrs attrs = updates.first().attrs();
@@ -404,6 +479,28 @@ LaunchPlan sgdUpdate(SgdUpdateArgs call, const DeviceLimits &) {
 template <typename T>
 LaunchPlan momentumUpdate(MomentumUpdateArgs call, const DeviceLimits &) {
   return sgdUpdates<T, true>(Updates<SgdStepArgs>(call));
+}
+
+/// sgd_group_step, sgd_group_update and momentum_group_update.
+template <typename T, bool kMomentum>
+LaunchPlan sgdOfGroup(const Updates<SgdGroupStepArgs> &updates) {
+  UpdateParams p{};
+  p.nesterov = updates.first().attrs().nesterov != 0;
+  return planRule<InGroup<Sgd<kMomentum>>, T>(updates, p);
+}
+template <typename T>
+LaunchPlan sgdGroupStep(SgdGroupStepArgs call, const DeviceLimits &) {
+  if (call.m())
+    return sgdOfGroup<T, true>(Updates<SgdGroupStepArgs>(call));
+  return sgdOfGroup<T, false>(Updates<SgdGroupStepArgs>(call));
+}
+template <typename T>
+LaunchPlan sgdGroupUpdate(SgdGroupUpdateArgs call, const DeviceLimits &) {
+  return sgdOfGroup<T, false>(Updates<SgdGroupStepArgs>(call));
+}
+template <typename T>
+LaunchPlan momentumGroupUpdate(MomentumGroupUpdateArgs call, const DeviceLimits &) {
+  return sgdOfGroup<T, true>(Updates<SgdGroupStepArgs>(call));
 }
 
 /// One parameter, whose width is the row's.

@@ -101,6 +101,45 @@ def LionStepPrimitive : OptimizerPrimitive<"lion_step", 46, "LION"> {
     "ok is 0-d."];
 }
 
+def AdamGroupStepPrimitive : OptimizerPrimitive<"adam_group_step", 155, "ADMG"> {
+  let summary = "AdamW or Adam, with the numbers of a group of parameters";
+  let text = [{
+    As adam_step, or with `l2` as adam_l2_step. `group` holds lr, weight_decay, 1-β1,
+    1-β2 and eps, so that the host may change each of them between steps. It has 1-β
+    and not β, which is close to 1: f32 holds it to more digits.
+    With ok = 0 all three results are the old values.
+  }];
+  let operandList = [In<"p">, In<"g">, In<"m">, In<"v">, In<"bc">, In<"group", F32Element>,
+                     Opt<"inv_scale">, Opt<"ok", I32Element>];
+  let resultList = AdamStepPrimitive.resultList;
+  let ties = AdamStepPrimitive.ties;
+  let fields = [BoolField<"l2">];
+  let constraints = [
+    "m and v have p's type; g has it too, or p's shape with f16 or bf16 where p "
+    "is f32.",
+    "bc is [2] and inv_scale 0-d, of p's element type; group is [5].",
+    "ok is 0-d."];
+}
+
+def SgdGroupStepPrimitive : OptimizerPrimitive<"sgd_group_step", 156, "SGDG"> {
+  let summary = "SGD, with the numbers of a group of parameters";
+  let text = [{
+    As sgd_step. `group` holds lr, weight_decay and momentum, so that the host may
+    change each of them between steps; without m, momentum is not read.
+    With ok = 0 the results are the old values.
+  }];
+  let operandList = [In<"p">, In<"g">, In<"group", F32Element>, Opt<"m">, Opt<"inv_scale">,
+                     Opt<"ok", I32Element>];
+  let resultList = SgdStepPrimitive.resultList;
+  let ties = SgdStepPrimitive.ties;
+  let fields = [BoolField<"nesterov">];
+  let constraints = [
+    "m has p's type; g has it too, or p's shape with f16 or bf16 where p is f32.",
+    "inv_scale is 0-d of p's element type; group is [3].",
+    "ok is 0-d.",
+    "nesterov is 0 without m."];
+}
+
 //===----------------------------------------------------------------------===//
 // Their ops of a step
 //===----------------------------------------------------------------------===//
@@ -127,6 +166,31 @@ def AICF_SgdStepOp : AICF_OpOf<SgdStepPrimitive> {
     $p `,` $g `,` $lr (`momentum` $m^)?
     (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
     `:` type($p) `,` type($g) `,` type($lr) (`momentum` type($m)^)?
+    (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
+  }];
+  let param = "p";
+  let grad = "g";
+}
+
+def AICF_AdamGroupStepOp : AICF_OpOf<AdamGroupStepPrimitive> {
+  let stepConstraints = ["a group_bias_corr that makes bc has the same group."];
+  let assemblyFormat = [{
+    $p `,` $g `,` $m `,` $v `,` $bc `,` $group
+    (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
+    `:` type($p) `,` type($g) `,` type($m) `,` type($v) `,` type($bc) `,`
+    type($group) (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
+  }];
+  let counter = "bc";
+  let param = "p";
+  let grad = "g";
+  let more = "::llvm::LogicalResult verifyStep();";
+}
+
+def AICF_SgdGroupStepOp : AICF_OpOf<SgdGroupStepPrimitive> {
+  let assemblyFormat = [{
+    $p `,` $g `,` $group (`momentum` $m^)?
+    (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
+    `:` type($p) `,` type($g) `,` type($group) (`momentum` type($m)^)?
     (`inv_scale` type($inv_scale)^)? (`ok` type($ok)^)?
   }];
   let param = "p";
@@ -163,6 +227,16 @@ def SgdStepCpu : KernelFamily<"optimizer", CPU> {
   let kernel = "sgdStep<$T>";
 }
 
+def AdamGroupStepCpu : KernelFamily<"optimizer", CPU> {
+  let kinds = [AdamGroupStepPrimitive];
+  let variants = SingleAndDouble.each;
+  let kernel = "adamGroupStep<$T>";
+}
+def SgdGroupStepCpu : KernelFamily<"optimizer", CPU> {
+  let kinds = [SgdGroupStepPrimitive];
+  let variants = SingleAndDouble.each;
+  let kernel = "sgdGroupStep<$T>";
+}
 def LionStepCpu : KernelFamily<"optimizer", CPU> {
   let kinds = [LionStepPrimitive];
   let variants = SingleAndDouble.each;
@@ -179,6 +253,18 @@ def AdamL2StepCuda : KernelFamily<"optimizer", CUDA> {
   let kinds = [AdamL2StepPrimitive];
   let variants = SingleAndDouble.each;
   let kernel = "adamL2Step<$T>";
+  let takesPads = 1;
+}
+def AdamGroupStepCuda : KernelFamily<"optimizer", CUDA> {
+  let kinds = [AdamGroupStepPrimitive];
+  let variants = SingleAndDouble.each;
+  let kernel = "adamGroupStep<$T>";
+  let takesPads = 1;
+}
+def SgdGroupStepCuda : KernelFamily<"optimizer", CUDA> {
+  let kinds = [SgdGroupStepPrimitive];
+  let variants = SingleAndDouble.each;
+  let kernel = "sgdGroupStep<$T>";
   let takesPads = 1;
 }
 def LionStepCuda : KernelFamily<"optimizer", CUDA> {
@@ -240,6 +326,22 @@ def MomentumUpdate : UpdatePattern<"momentum_update", SgdStepPrimitive,
   let ties = ["step.p_out = step.p", "step.m_out = step.m"];
 }
 
+def AdamGroupUpdate : UpdatePattern<"adam_group_update", AdamGroupStepPrimitive,
+    ["step.bc", "step.group", "step.inv_scale", "step.ok"]> {
+  let ties = ["step.p_out = step.p", "step.m_out = step.m",
+              "step.v_out = step.v"];
+}
+def SgdGroupUpdate : UpdatePattern<"sgd_group_update", SgdGroupStepPrimitive,
+    ["step.group", "step.inv_scale", "step.ok"]> {
+  let hasNot = ["step.m"];
+  let ties = ["step.p_out = step.p"];
+}
+def MomentumGroupUpdate : UpdatePattern<"momentum_group_update", SgdGroupStepPrimitive,
+    ["step.group", "step.inv_scale", "step.ok"]> {
+  let has = ["step.m"];
+  let ties = ["step.p_out = step.p", "step.m_out = step.m"];
+}
+
 /// Parameters of one type, gradients of one; copies, if any, are 16-bit and of
 /// one type, the gradients' if that is 16-bit.
 class Updates<BodyPattern pattern, string planner>
@@ -255,5 +357,8 @@ def AdamL2Updates : Updates<AdamL2Update, "adamL2Update<$T>">;
 def SgdUpdates : Updates<SgdUpdate, "sgdUpdate<$T>">;
 def LionUpdates : Updates<LionUpdate, "lionUpdate<$T>">;
 def MomentumUpdates : Updates<MomentumUpdate, "momentumUpdate<$T>">;
+def AdamGroupUpdates : Updates<AdamGroupUpdate, "adamGroupUpdate<$T>">;
+def SgdGroupUpdates : Updates<SgdGroupUpdate, "sgdGroupUpdate<$T>">;
+def MomentumGroupUpdates : Updates<MomentumGroupUpdate, "momentumGroupUpdate<$T>">;
 
 #endif // AICF_KERNELS_OPTIMIZER_FAMILY_TD

@@ -17,9 +17,10 @@ struct Scalars {
   double lr, invScale;
   bool ok;
   template <typename View>
-  explicit Scalars(const View &c)
-      : lr(c.lr()[0]), invScale(valueOr(c.inv_scale(), 1)),
-        ok(valueOr(c.ok(), 1) != 0) {}
+  explicit Scalars(const View &c) : Scalars(c, c.lr()[0]) {}
+  template <typename View>
+  Scalars(const View &c, double lr)
+      : lr(lr), invScale(valueOr(c.inv_scale(), 1)), ok(valueOr(c.ok(), 1) != 0) {}
 };
 
 template <typename Attrs>
@@ -63,9 +64,9 @@ void compute(const AdamStepView<Call> &c) {
        c.m_out(), c.v_out());
 }
 
-void compute(const AdamL2StepView<Call> &c) {
-  AdamL2StepAttrs attrs = c.attrs();
-  Scalars s(c);
+/// Adam whose decay is in the gradient.
+template <typename Attrs, typename View>
+static void adamL2(Attrs attrs, Scalars s, const View &c) {
   Tensor decayed = c.g();
   fill(decayed, [&](size_t i) {
     return c.g()[i] * s.invScale + attrs.weight_decay * c.p()[i];
@@ -74,6 +75,24 @@ void compute(const AdamL2StepView<Call> &c) {
   s.invScale = 1;
   adam(attrs, s, c.bc(), c.p(), decayed, c.m(), c.v(), c.p_out(), c.m_out(),
        c.v_out());
+}
+
+void compute(const AdamL2StepView<Call> &c) { adamL2(c.attrs(), Scalars(c), c); }
+
+void compute(const AdamGroupStepView<Call> &c) {
+  const Tensor &n = c.group();
+  AdamStepAttrs attrs{1 - n[2], 1 - n[3], n[4], n[1]};
+  Scalars s(c, n[0]);
+  if (c.attrs().l2 != 0)
+    return adamL2(attrs, s, c);
+  adam(attrs, s, c.bc(), c.p(), c.g(), c.m(), c.v(), c.p_out(), c.m_out(),
+       c.v_out());
+}
+
+void compute(const SgdGroupStepView<Call> &c) {
+  const Tensor &n = c.group();
+  SgdStepAttrs attrs{c.m() ? n[2] : 0, n[1], c.attrs().nesterov};
+  sgd(attrs, Scalars(c, n[0]), c.p(), c.g(), c.m(), c.p_out(), c.m_out());
 }
 
 void compute(const SgdStepView<Call> &c) {

@@ -53,6 +53,35 @@ Status adam_l2_step_c3(const AdamL2StepView<Call> &c) {
   return ifThere(c.ok(), isScalar);
 }
 
+/// group is [`numbers`], and inv_scale, if it is there, a scalar of p's type.
+template <typename Step> static Status groupScalars(const Step &c, int64_t numbers) {
+  AICF_RETURN_IF_ERROR(hasShape(c.group(), {numbers}));
+  return ifThere(c.inv_scale(), hasType, TensorDesc(c.p()->dtype, {}));
+}
+
+Status adam_group_step_c1(const AdamGroupStepView<Call> &c) {
+  return group(c.p(), c.g(), c.m(), c.v());
+}
+Status adam_group_step_c2(const AdamGroupStepView<Call> &c) {
+  AICF_RETURN_IF_ERROR(biasCorrection(c.bc(), c.p()->dtype));
+  return groupScalars(c, 5);
+}
+Status adam_group_step_c3(const AdamGroupStepView<Call> &c) {
+  return ifThere(c.ok(), isScalar);
+}
+
+Status sgd_group_step_c1(const SgdGroupStepView<Call> &c) {
+  return group(c.p(), c.g(), c.m());
+}
+Status sgd_group_step_c2(const SgdGroupStepView<Call> &c) { return groupScalars(c, 3); }
+Status sgd_group_step_c3(const SgdGroupStepView<Call> &c) {
+  return ifThere(c.ok(), isScalar);
+}
+Status sgd_group_step_c4(const SgdGroupStepView<Call> &c) {
+  return isNumber("nesterov", c.attrs().nesterov, c.m() || c.attrs().nesterov == 0,
+                  "0 without m");
+}
+
 Status sgd_step_c1(const SgdStepView<Call> &c) {
   return group(c.p(), c.g(), c.m());
 }

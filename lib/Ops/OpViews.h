@@ -1742,6 +1742,57 @@ template <typename Call> struct DivScalarView : CallView<Call> {
   auto &output() const { return y(); }
 };
 
+/// adam_group_step
+template <typename Call> struct AdamGroupStepView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::AdamGroupStep;
+  AdamGroupStepAttrs attrs() const { return this->template decode<AdamGroupStepAttrs>(); }
+  decltype(auto) p() const { return this->inAt(0); }
+  decltype(auto) g() const { return this->inAt(1); }
+  decltype(auto) m() const { return this->inAt(2); }
+  decltype(auto) v() const { return this->inAt(3); }
+  decltype(auto) bc() const { return this->inAt(4); }
+  decltype(auto) group() const { return this->inAt(5); }
+  auto inv_scale() const { return this->optionalInAt(6); }
+  auto ok() const { return this->optionalInAt(7); }
+  decltype(auto) p_out() const { return this->outAt(0); }
+  decltype(auto) m_out() const { return this->outAt(1); }
+  decltype(auto) v_out() const { return this->outAt(2); }
+};
+
+/// sgd_group_step
+template <typename Call> struct SgdGroupStepView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::SgdGroupStep;
+  SgdGroupStepAttrs attrs() const { return this->template decode<SgdGroupStepAttrs>(); }
+  decltype(auto) p() const { return this->inAt(0); }
+  decltype(auto) g() const { return this->inAt(1); }
+  decltype(auto) group() const { return this->inAt(2); }
+  auto m() const { return this->optionalInAt(3); }
+  auto inv_scale() const { return this->optionalInAt(4); }
+  auto ok() const { return this->optionalInAt(5); }
+  decltype(auto) p_out() const { return this->outAt(0); }
+  auto m_out() const { return this->optionalOutAt(1); }
+};
+
+/// group_bias_corr
+template <typename Call> struct GroupBiasCorrView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::GroupBiasCorr;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) step() const { return this->inAt(0); }
+  decltype(auto) group() const { return this->inAt(1); }
+  decltype(auto) bc() const { return this->outAt(0); }
+};
+
+/// Pattern adam_group_update
+template <typename Call> struct AdamGroupUpdateView : PatternView<Call> {
+  AdamGroupUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::AdamGroupUpdate)) {}
+  AdamGroupStepView<Call> step(size_t group) const { return this->template node<AdamGroupStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
+};
+
 /// Pattern adam_l2_update
 template <typename Call> struct AdamL2UpdateView : PatternView<Call> {
   AdamL2UpdateView(const Call &call)
@@ -1832,6 +1883,14 @@ template <typename Call> struct LionUpdateView : PatternView<Call> {
   std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
+/// Pattern momentum_group_update
+template <typename Call> struct MomentumGroupUpdateView : PatternView<Call> {
+  MomentumGroupUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::MomentumGroupUpdate)) {}
+  SgdGroupStepView<Call> step(size_t group) const { return this->template node<SgdGroupStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
+};
+
 /// Pattern momentum_update
 template <typename Call> struct MomentumUpdateView : PatternView<Call> {
   MomentumUpdateView(const Call &call)
@@ -1854,6 +1913,14 @@ template <typename Call> struct ReluBwdReduceView : PatternView<Call> {
       : PatternView<Call>(call, *patternOf(patterns::ReluBwdReduce)) {}
   ReluBwdView<Call> bwd() const { return this->template node<ReluBwdView<Call>>(0); }
   ReduceSumView<Call> sum() const { return this->template node<ReduceSumView<Call>>(1); }
+};
+
+/// Pattern sgd_group_update
+template <typename Call> struct SgdGroupUpdateView : PatternView<Call> {
+  SgdGroupUpdateView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::SgdGroupUpdate)) {}
+  SgdGroupStepView<Call> step(size_t group) const { return this->template node<SgdGroupStepView<Call>>(0, group); }
+  std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
 /// Pattern sgd_update
@@ -2012,10 +2079,14 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(Softsign) \
   X(SoftsignBwd) \
   X(TopK) \
-  X(DivScalar)
+  X(DivScalar) \
+  X(AdamGroupStep) \
+  X(SgdGroupStep) \
+  X(GroupBiasCorr)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
+  X(AdamGroupUpdate) \
   X(AdamL2Update) \
   X(AdamUpdate) \
   X(AddLayerNorm) \
@@ -2027,9 +2098,11 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(GemmReluBwd) \
   X(L1LossGrad) \
   X(LionUpdate) \
+  X(MomentumGroupUpdate) \
   X(MomentumUpdate) \
   X(MseLossGrad) \
   X(ReluBwdReduce) \
+  X(SgdGroupUpdate) \
   X(SgdUpdate)
 
 /// X(op, View, n): every numbered constraint Cn.
@@ -2170,7 +2243,16 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(top_k, TopK, 1) \
   X(top_k, TopK, 2) \
   X(top_k, TopK, 3) \
-  X(div_scalar, DivScalar, 1)
+  X(div_scalar, DivScalar, 1) \
+  X(adam_group_step, AdamGroupStep, 1) \
+  X(adam_group_step, AdamGroupStep, 2) \
+  X(adam_group_step, AdamGroupStep, 3) \
+  X(sgd_group_step, SgdGroupStep, 1) \
+  X(sgd_group_step, SgdGroupStep, 2) \
+  X(sgd_group_step, SgdGroupStep, 3) \
+  X(sgd_group_step, SgdGroupStep, 4) \
+  X(group_bias_corr, GroupBiasCorr, 1) \
+  X(group_bias_corr, GroupBiasCorr, 2)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \

@@ -52,6 +52,8 @@ Status hasElements(const Operand &operand, ElementTypes types) {
     expected = "i32 or i64";
   if (types == ElementTypes::I32 && dtype != DType::I32)
     expected = "i32";
+  if (types == ElementTypes::F32 && dtype != DType::F32)
+    expected = "f32";
   if (types == ElementTypes::Bool && dtype != DType::I1)
     expected = "i1";
   if (types == ElementTypes::Number && dtype == DType::I1)

@@ -36,7 +36,7 @@ _HOMES = {
     "_arrays": ("Array", "Device", "array", "device", "zeros"),
 }
 _MODULES = ("callbacks", "compiled", "data", "errors", "functional", "losses", "nn", "op_attrs",
-            "ops", "optim", "program", "seeds", "training")
+            "ops", "optim", "program", "seeds", "torch", "training")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -47,13 +47,13 @@ __all__ = [
     "device",
     "errors", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
     "graph_stream", "load", "losses", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
-    "program", "seeds", "spec", "stack", "summary", "trace", "trace_ir", "trace_step",
+    "program", "seeds", "spec", "stack", "summary", "torch", "trace", "trace_ir", "trace_step",
     "training", "where", "zeros",
 ]
 
 if TYPE_CHECKING:
     from . import (callbacks, compiled, data, errors, functional, losses, nn, op_attrs, ops, optim,
-                   program, seeds, training)
+                   program, seeds, torch, training)
     from ._arrays import Array, Device, array, device, zeros
     from ._lowered import Lowered
     from ._signature import Spec, spec

@@ -105,7 +105,8 @@ class Lowered:
         return read_diagnostics(notes)
 
     def compile(self, *, seed: int = 0, threads: int = 0, tune: str = "off",
-                tuning_file: str = "", check_indices: bool = False) -> Program:
+                tuning_file: str = "", check_indices: bool = False,
+                bindings: Mapping[str, Any] | None = None) -> Program:
         """A program on the device.
 
         Args:
@@ -114,9 +115,11 @@ class Lowered:
             tune, tuning_file: how CUDA's library algorithms are chosen.
             check_indices: an index or a label that is out of range is an
                 InvalidArgumentError. Calls run one by one, and slower.
+            bindings: by name, arrays on the device that tensors live in, with the
+                values that they have.
         Raises: DeviceError, NotImplementedError (no GPU, no CUDA device).
         """
         device = open_device(self.device, threads=threads, tune=tune,
                              tuning_file=tuning_file)
         return Program(self.plan, device, seed=seed, lowered=self,
-                       check_indices=check_indices)
+                       check_indices=check_indices, bindings=bindings)

@@ -98,6 +98,8 @@ class Signature:
     trace_again: Callable[[Mapping[str, Spec], str], Signature] | None = None
     #: Whether other batch sizes may become entries of their own.
     is_fixed: bool = False
+    #: The class of the entry, where it is not Entry: what it does beside a call.
+    entry_type: Any = None
     #: Rows of the data and of a batch, where the function takes its batches of
     #: inputs that are all of the data (aicf.data.Batches).
     resident: tuple[int, int] | None = None

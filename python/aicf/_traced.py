@@ -18,7 +18,7 @@ from ._tensor import Tensor
 from ._tracing import EntryTrace, Operand, as_tensor, attribute_text, location_of
 from .errors import TraceError
 from .nn import Module, aliases_of, settings_of
-from .optim import Optimizer, Schedule
+from .optim import Optimizer
 from .program import ACCUMULATE
 
 if TYPE_CHECKING:
@@ -144,12 +144,7 @@ class Traced:
             if self._optimizers:  # of the first, the compiler says the same
                 attributes["aicf.step_count"] = attribute_text(
                     '"%sstep"' % prefix)
-            if isinstance(optimizer.lr, Schedule):
-                rates = optimizer.lr.rates()
-                if rates is not None:
-                    values[prefix + "lr_table"] = rates
-            else:
-                values[prefix + "lr"] = float(optimizer.lr)
+            values = optimizer.values(prefix)
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 inputs, name, True, seed, attributes, is_step=True)
         signature.is_fixed = is_fixed

@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_OWN = (_PACKAGE, os.path.join(_PACKAGE, "torch"))  # the examples are a user's
 
 
 def user_line() -> tuple[str, int]:
     """File and line of the innermost frame outside this package (and outside
-    contextlib, which stands between two frames of ours)."""
+    contextlib, which stands between two frames of ours); where the trace is at a place
+    that it was told, that."""
+    if _active.trace is not None and _active.trace.place is not None:
+        return _active.trace.place
     frame: Any = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if os.path.dirname(name) != _PACKAGE and name != contextlib.__file__:
+        if os.path.dirname(name) not in _OWN and name != contextlib.__file__:
             return name, frame.f_lineno
         frame = frame.f_back
     return "", 0
@@ -182,6 +186,8 @@ class EntryTrace:
         self.hypers: dict[str, float] = {}
         self.inputs: list[str] = []
         self.created: set[int] = set()  # modules that were made in here
+        #: The line that ops come from, where it is not that of the code that runs.
+        self.place: tuple[str, int] | None = None
         #: Rows of the data and of a batch, where batches are taken on the device.
         self.resident: tuple[int, int] | None = None
         #: Modules whose forward() is running, by path, and those that have run:
@@ -331,6 +337,16 @@ class EntryTrace:
             yield
         finally:
             self._layers.pop()
+
+    @contextlib.contextmanager
+    def at(self, file: str, line: int) -> Iterator[None]:
+        """What is emitted inside comes from that line; without a file, from the code."""
+        before = self.place
+        self.place = (file, line) if file else before
+        try:
+            yield
+        finally:
+            self.place = before
 
     def dump(self) -> str:
         """The ops in trace order, values by label, in the seeds' form."""

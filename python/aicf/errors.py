@@ -21,8 +21,8 @@ __all__ = [
     "AICFError", "BadAttrSizeError", "BadSchemaError", "CompileError",
     "DTypeMismatchError", "DeviceError", "Diagnostic", "FailedStateError",
     "InvalidArgumentError", "InvalidFileError", "InvalidPlanError",
-    "MisalignedError", "NotImplementedError_", "NotInitializedError",
-    "ShapeMismatchError", "TraceError",
+    "MisalignedError", "ModuleImportError", "NotImplementedError_", "NotInitializedError",
+    "ShapeMismatchError", "TraceError", "VerificationError",
 ]
 
 
@@ -109,7 +109,15 @@ class TraceError(AICFError, TypeError):
         super().__init__(message + shown)
 
     def __reduce__(self) -> Any:
-        return TraceError, (self.message, self.filename, self.lineno)
+        return type(self), (self.message, self.filename, self.lineno)
+
+
+class ModuleImportError(TraceError):
+    """A torch module that cannot be imported; the message has all reasons at once."""
+
+
+class VerificationError(AICFError):
+    """A compiled step of a torch module does not do what PyTorch does."""
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,8 @@ class Parameter(_Persistent):
         super().__init__(shape, dtype, init, name)
         self.requires_grad = requires_grad
         self.weight_decay, self.lr_scale = weight_decay, lr_scale
+        #: The hyper with the numbers of its group, of an imported optimizer.
+        self.group: str | None = None
 
     def attributes(self) -> dict[str, Any]:
         attributes = super().attributes()
@@ -117,6 +119,8 @@ class Parameter(_Persistent):
             attributes["aicf.weight_decay"] = float(self.weight_decay)
         if self.lr_scale is not None:
             attributes["aicf.lr_scale"] = float(self.lr_scale)
+        if self.group is not None:
+            attributes["aicf.group"] = self.group
         if not self.requires_grad:
             attributes["aicf.frozen"] = unit()
         return attributes

@@ -154,4 +154,7 @@ OP_ATTRS = {
     "softsign_bwd": (152, "", "<", ()),
     "top_k": (153, "TOPK", "<q", ("k", )),
     "div_scalar": (154, "DIVS", "<d", ("value", )),
+    "adam_group_step": (155, "ADMG", "<i", ("l2", )),
+    "sgd_group_step": (156, "SGDG", "<i", ("nesterov", )),
+    "group_bias_corr": (157, "", "<", ()),
 }

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "abs",
     "abs_bwd",
+    "adam_group_step",
     "adam_l2_step",
     "adam_step",
     "add",
@@ -70,6 +71,7 @@ __all__ = [
     "global_norm",
     "greater_equal_scalar",
     "greater_scalar",
+    "group_bias_corr",
     "hardswish",
     "hardswish_bwd",
     "hardtanh",
@@ -146,6 +148,7 @@ __all__ = [
     "scale",
     "selu",
     "selu_bwd",
+    "sgd_group_step",
     "sgd_step",
     "shuffle",
     "sigmoid",
@@ -183,6 +186,7 @@ __all__ = [
 #: What the compiler makes of a training step; users rarely write it.
 MACHINERY = [
     "abs_bwd",
+    "adam_group_step",
     "adam_l2_step",
     "adam_step",
     "all_finite",
@@ -198,6 +202,7 @@ MACHINERY = [
     "extremum_bwd",
     "gelu_bwd",
     "global_norm",
+    "group_bias_corr",
     "hardswish_bwd",
     "hardtanh_bwd",
     "l1_grad",
@@ -224,6 +229,7 @@ MACHINERY = [
     "relu_bwd",
     "rsqrt_bwd",
     "selu_bwd",
+    "sgd_group_step",
     "sgd_step",
     "sigmoid_bwd",
     "silu_bwd",
@@ -270,6 +276,41 @@ def abs_bwd(dy: Tensor, x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.abs_bwd", [dy, x], {})
+
+
+def adam_group_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, group: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, l2: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    r"""AdamW or Adam, with the numbers of a group of parameters
+
+    As adam_step, or with `l2` as adam_l2_step. `group` holds lr, weight_decay, 1-β1,
+    1-β2 and eps, so that the host may change each of them between steps. It has 1-β
+    and not β, which is close to 1: f32 holds it to more digits.
+    With ok = 0 all three results are the old values.
+
+    - C1: m and v have p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
+    - C2: bc is [2] and inv_scale 0-d, of p's element type; group is [5].
+    - C3: ok is 0-d.
+    - C4: a group_bias_corr that makes bc has the same group.
+    - `l2` is 0 or 1.
+
+    Args:
+        p: tensor of f16, bf16, f32 or f64.
+        g: tensor of f16, bf16, f32 or f64.
+        m: tensor of f16, bf16, f32 or f64.
+        v: tensor of f16, bf16, f32 or f64.
+        bc: tensor of f16, bf16, f32 or f64.
+        group: tensor of f32.
+        inv_scale: tensor of f16, bf16, f32 or f64, or None.
+        ok: tensor of i32, or None.
+    Returns:
+        p_out: tensor of p's type.
+        m_out: tensor of m's type.
+        v_out: tensor of v's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1, r2 = _emit("aicf.adam_group_step", [p, g, m, v, bc, group, inv_scale, ok], {"l2": _bool(l2)}, required=6)
+    return r0, r1, r2
 
 
 def adam_l2_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -1156,6 +1197,28 @@ def greater_scalar(x: Tensor, *, value: float) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.greater_scalar", [x], {"value": _float(value)})
+
+
+def group_bias_corr(step: Tensor, group: Tensor, *, dtype: DType | None = None) -> Tensor:
+    r"""bias_corr with the betas of a group: bc = [1/(1 - β1^t), 1/(1 - β2^t)]
+
+    `group` is adam_group_step's, which holds 1-β1 and 1-β2. Computed as
+    1/-expm1(t·log1p(-(1-β))) in f64 and rounded once.
+
+    - C1: step is 0-d, and group is [5].
+    - C2: bc has shape [2].
+    - C3: `dtype`, bc's element type (default f32), is f16, bf16, f32 or f64.
+
+    Args:
+        step: tensor of i32 or i64.
+        group: tensor of f32.
+    Returns:
+        bc: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.group_bias_corr", [step, group], {"dtype": None if dtype is None else _dtype(dtype)})
 
 
 def hardswish(x: Tensor) -> Tensor:
@@ -2668,6 +2731,37 @@ def selu_bwd(dy: Tensor, x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.selu_bwd", [dy, x], {})
+
+
+def sgd_group_step(p: Tensor, g: Tensor, group: Tensor, m: Tensor | None = None, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, nesterov: bool = False) -> tuple[Tensor, Tensor]:
+    r"""SGD, with the numbers of a group of parameters
+
+    As sgd_step. `group` holds lr, weight_decay and momentum, so that the host may
+    change each of them between steps; without m, momentum is not read.
+    With ok = 0 the results are the old values.
+
+    - C1: m has p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
+    - C2: inv_scale is 0-d of p's element type; group is [3].
+    - C3: ok is 0-d.
+    - C4: nesterov is 0 without m.
+    - `nesterov` is 0 or 1.
+
+    Args:
+        p: tensor of f16, bf16, f32 or f64.
+        g: tensor of f16, bf16, f32 or f64.
+        group: tensor of f32.
+        m: tensor of f16, bf16, f32 or f64, or None.
+        inv_scale: tensor of f16, bf16, f32 or f64, or None.
+        ok: tensor of i32, or None.
+    Returns:
+        p_out: tensor of p's type.
+        m_out: tensor of m's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1 = _emit("aicf.sgd_group_step", [p, g, group, m, inv_scale, ok], {"nesterov": _bool(nesterov)}, required=3)
+    return r0, r1
 
 
 def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, momentum: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False) -> tuple[Tensor, Tensor]:

@@ -251,6 +251,14 @@ class Optimizer:
     def fields(self) -> dict[str, float | int | bool]:
         return {}
 
+    def values(self, prefix: str) -> dict[str, Any]:
+        """By name, what the host writes before the first step: "<prefix>lr" or, of a
+        schedule that has one, "<prefix>lr_table"."""
+        if not isinstance(self.lr, Schedule):
+            return {prefix + "lr": float(self.lr)}
+        rates = self.lr.rates()
+        return {} if rates is None else {prefix + "lr_table": rates}
+
     def attribute(self, rate: str = "lr") -> str:
         """As aicf.optimizer has it; `rate`: what a learning rate that the host may
         change is called."""

@@ -86,7 +86,8 @@ class Program:
     """
 
     def __init__(self, plan: _runtime.Plan, device: _runtime.Device, *, seed: int = 0,
-                 lowered: Lowered | None = None, check_indices: bool = False) -> None:
+                 lowered: Lowered | None = None, check_indices: bool = False,
+                 bindings: Mapping[str, Any] | None = None) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int) \
                 or not 0 <= seed < 2**64:
             raise ValueError("seed is %r, expected an int from 0 to 2^64 - 1"
@@ -99,6 +100,8 @@ class Program:
         self._set_plan(plan, _runtime.Executor.create(plan, device, seed=seed,
                                                       check_indices=check_indices))
         _programs.add(self)
+        for name, array in (bindings or {}).items():  # cheap: nothing is prepared yet
+            self.bind(name, array)
         for signature in lowered.traced.signatures.values() if lowered else ():
             self._start(signature, self._initial)
 
@@ -107,8 +110,8 @@ class Program:
         signatures = self.lowered.traced.signatures if self.lowered else {}
         for name in plan.entries:
             if name not in self._entries and not name.endswith(ACCUMULATE):
-                self._entries[name] = Entry(
-                    self, signatures.get(name) or self._signature_of(name))
+                signature = signatures.get(name) or self._signature_of(name)
+                self._entries[name] = (signature.entry_type or Entry)(self, signature)
         for name, entry in self._entries.items():
             root, rows = _sizes.split_name(name)
             if rows and root in self._entries:
@@ -144,7 +147,7 @@ class Program:
                  if name in names and owner.zero_row is not None}
         for name, row in zeros.items():
             self.executor.zero_row(name, row)
-        for name in names & {*values, *zeros}:
+        for name in (names & {*values, *zeros}) - set(self.bound_arrays):
             if name in values:
                 self.executor.write(name, values[name])
             if roles[name] != "hyper":

@@ -532,7 +532,7 @@ class _Loop:
             "best": run.history.best, "stopped": run.history.stopped,
             "callbacks": [[type(callback).__name__, callback.state()]
                           for callback in self.callbacks],
-            "hypers": {t["name"]: float(program.get(t["name"]))
+            "hypers": {t["name"]: program.get(t["name"]).numpy().tolist()
                        for t in program.plan.persistent() if t["role"] == "hyper"},
         }
         os.makedirs(self.folder, exist_ok=True)
@@ -559,8 +559,10 @@ class _Loop:
         for callback, (_, own) in zip(self.callbacks, state["callbacks"]):
             if own is not None:
                 callback.load_state(own)
+        import numpy
         for name, value in state["hypers"].items():
-            program.set(name, value)
+            program.set(name, numpy.asarray(value, "f4") if isinstance(value, list)
+                        else value)
         run.epoch, run.position = state["epoch"], state["position"]
         run.history.epochs, run.history.best = state["history"], state["best"]
         run.history.stopped = state["stopped"]

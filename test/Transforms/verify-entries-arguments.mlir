@@ -72,8 +72,8 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}, %y: tenso
 
 // -----
 
-// expected-error @+1 {{is a hyper of type 'tensor<1xf32>', expected a 0-d tensor}}
-func.func @f(%lr: tensor<1xf32> {aicf.role = "hyper", aicf.name = "lr"}) {
+// expected-error @+1 {{is a hyper of type 'tensor<1x1xf32>', expected a tensor of rank 0 or 1}}
+func.func @f(%lr: tensor<1x1xf32> {aicf.role = "hyper", aicf.name = "lr"}) {
   return
 }
 

@@ -22,3 +22,10 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
 }
+
+// -----
+
+// expected-error @+1 {{argument 0 ("x") has 'aicf.group', but is of role state; only params are trained}}
+func.func @f(%x: tensor<f32> {aicf.role = "state", aicf.name = "x", aicf.group = "g"}) {
+  return
+}

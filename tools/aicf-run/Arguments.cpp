@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 namespace aicf {
 namespace {
@@ -157,12 +158,17 @@ StatusOr<NamedTensor> parseSetArgument(const Plan &plan,
     if (t.role != Role::Hyper)
       return refuse("--set ", name, ": it is of role ", nameOf(t.role),
                     ", expected hyper");
-    StatusOr<double> value = parseNumber(text);
-    if (!value.ok())
-      return value.status().withContext("--set " + name);
-    if (!std::isfinite(*value))
-      return refuse("--set ", name, ": ", text, " is not a finite number");
-    StatusOr<HostTensor> host = makeTensor(t.desc, {*value});
+    std::vector<double> values;
+    std::istringstream numbers(text);
+    for (std::string number; std::getline(numbers, number, ',');) {
+      StatusOr<double> value = parseNumber(number);
+      if (!value.ok())
+        return value.status().withContext("--set " + name);
+      if (!std::isfinite(*value))
+        return refuse("--set ", name, ": ", number, " is not a finite number");
+      values.push_back(*value);
+    }
+    StatusOr<HostTensor> host = makeTensor(t.desc, values);
     if (!host.ok())
       return host.status().withContext("--set " + name);
     return NamedTensor{name, std::move(*host)};

@@ -537,7 +537,7 @@ void addOptions(CLI::App &app, Options &o) {
       ->needs(init);
   app.add_option("--seed", o.seed, "Seed of the plan's initialisers")
       ->transform(wholeNumber(0, UINT64_MAX));
-  app.add_option("--set", o.sets, "NAME=NUMBER for a hyper");
+  app.add_option("--set", o.sets, "NAME=NUMBER for a hyper, NUMBER,NUMBER,... for one of several");
   app.add_option("--output", o.outputs, "NAME=@FILE.npy to write");
   app.add_option("--save-checkpoint", o.saveCheckpoint, "Folder to write")
       ->check(kNotEmpty);

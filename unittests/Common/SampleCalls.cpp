@@ -136,10 +136,15 @@ Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype) {
       !sample.body) // what is left out at the end is absent
     sample.ins.resize(std::max(sample.ins.size(), info.numOperands),
                       TensorDesc::absent());
-  for (std::vector<TensorDesc> *descs : {&sample.ins, &sample.outs})
-    for (TensorDesc &desc : *descs)
-      if (isFloat(desc.dtype) && (!row.isMixed || desc.dtype == DType::F16))
-        desc.dtype = dtype;
+  auto retype = [&](TensorDesc &desc) {
+    if (isFloat(desc.dtype) && (!row.isMixed || desc.dtype == DType::F16))
+      desc.dtype = dtype;
+  };
+  for (size_t i = 0; i < sample.ins.size(); ++i)
+    if (operandInfo(sample, i).elementTypes != ElementTypes::F32)
+      retype(sample.ins[i]);
+  for (TensorDesc &desc : sample.outs)
+    retype(desc);
   return sample;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/Base/Element.h"
 #include "lib/Ops/KernelTable.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -91,6 +92,12 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed,
       const TensorDesc &logits = sample.in("logits");
       makeLabels(o, logits.dims[logits.rank - 1]);
     }
+    // As an optimizer has them: lr, weight decay, then 1-β1 or the momentum.
+    if (name == "group")
+      for (size_t at = 0; at < o.reference.values.size(); ++at) {
+        store(o, at, std::array{0.1, 0.25, 0.125, 0.0625, 1e-3}[at]);
+        o.reference.values[at] = load(o, at);
+      }
     // Keeps f16 gradients out of the subnormal numbers.
     if (name == "loss_scale" && !sample.ins[i].isAbsent) {
       store(o, 0, 1024);

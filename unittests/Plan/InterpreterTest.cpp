@@ -25,12 +25,12 @@ std::shared_ptr<const Plan> share(Plan plan) {
   return std::make_shared<const Plan>(std::move(plan));
 }
 
-/// Small numbers; positive where a square root or a division may follow.
+/// Numbers up to 1; positive where a square root or a division may follow.
 std::vector<double> inputValues(const TensorInfo &t, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<double> values(size_t(t.desc.elements()));
   for (double &v : values)
-    v = isFloat(t.desc.dtype) ? double(random() % 64 + 1) / 32
+    v = isFloat(t.desc.dtype) ? double(random() % 64 + 1) / 64
                               : double(random() % (t.desc.dtype == DType::I1 ? 2 : 3));
   return values;
 }

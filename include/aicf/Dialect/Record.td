@@ -35,6 +35,7 @@ def BoolElement : ElementTypes<"Bool", "i1", AICF_Bool>;
 def NumberElement : ElementTypes<"Number", "a float type, i32 or i64",
                                  AICF_Number>;
 def I32Element : ElementTypes<"I32", "i32", AICF_I32>;
+def F32Element : ElementTypes<"F32", "f32", AICF_F32>;
 
 /// An operand. Plain ones are always there, optional ones may be absent, and a
 /// variadic one stands once or more: at most one a record, which stands first.

@@ -56,6 +56,10 @@ std::vector<KindRow> counterSamples() {
          return Sample{
              {i32()}, {f({2})}, encodeAttrs(BiasCorrAttrs{0.9, 0.999})};
        }},
+      {"group_bias_corr", OpKind::GroupBiasCorr,
+       [](auto, auto) {
+         return Sample{{{DType::I64, {}}, f({5})}, {f({2})}, {}};
+       }},
       KindRow{"learning_rate linear", OpKind::LearningRate,
               [](auto, auto) {
                 return Sample{

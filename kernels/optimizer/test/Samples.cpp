@@ -19,6 +19,15 @@ Sample optimizer(OpKind kind, int64_t m, int64_t n, bool hasMoment,
     s = {{p, p, p, p, f({2}), f({})},
          {p, p, p},
          encodeAttrs(AdamStepAttrs{0.9, 0.999, 1e-8, 0.01})};
+  } else if (kind == OpKind::AdamGroupStep) {
+    s = {{p, p, p, p, f({2}), f({5})},
+         {p, p, p},
+         encodeAttrs(AdamGroupStepAttrs{!hasMoment})};
+  } else if (kind == OpKind::SgdGroupStep) {
+    TensorDesc moment = hasMoment ? p : TensorDesc::absent();
+    s = {{p, p, f({3}), moment},
+         {p, moment},
+         encodeAttrs(SgdGroupStepAttrs{hasMoment})};
   } else if (kind == OpKind::LionStep) {
     s = {{p, p, p, f({})}, {p, p}, encodeAttrs(LionStepAttrs{0.9, 0.99, 0.01})};
   } else {
@@ -66,6 +75,22 @@ std::vector<KindRow> optimizerSamples() {
        [](auto m, auto n) {
          return optimizer(OpKind::SgdStep, m, n, true, true);
        }},
+      {"adam_group_step", OpKind::AdamGroupStep,
+       [](auto m, auto n) {
+         return optimizer(OpKind::AdamGroupStep, m, n, true, false);
+       }},
+      {"adam_group_step l2 gated", OpKind::AdamGroupStep,
+       [](auto m, auto n) {
+         return optimizer(OpKind::AdamGroupStep, m, n, false, true);
+       }},
+      {"sgd_group_step", OpKind::SgdGroupStep,
+       [](auto m, auto n) {
+         return optimizer(OpKind::SgdGroupStep, m, n, false, false);
+       }},
+      {"sgd_group_step nesterov gated", OpKind::SgdGroupStep,
+       [](auto m, auto n) {
+         return optimizer(OpKind::SgdGroupStep, m, n, true, true);
+       }},
       {"lion_step", OpKind::LionStep,
        [](auto m, auto n) {
          return optimizer(OpKind::LionStep, m, n, true, false);
@@ -84,6 +109,20 @@ std::vector<KindRow> optimizerSamples() {
       KindRow{"adam_step mixed", OpKind::AdamStep,
               [](auto m, auto n) {
                 Sample s = optimizer(OpKind::AdamStep, m, n, true, true);
+                s.ins[1].dtype = DType::F16;
+                return s;
+              }}
+          .mixed(),
+      KindRow{"adam_group_step mixed", OpKind::AdamGroupStep,
+              [](auto m, auto n) {
+                Sample s = optimizer(OpKind::AdamGroupStep, m, n, true, true);
+                s.ins[1].dtype = DType::F16;
+                return s;
+              }}
+          .mixed(),
+      KindRow{"sgd_group_step mixed", OpKind::SgdGroupStep,
+              [](auto m, auto n) {
+                Sample s = optimizer(OpKind::SgdGroupStep, m, n, true, false);
                 s.ins[1].dtype = DType::F16;
                 return s;
               }}

@@ -111,6 +111,23 @@ static SmallVector<Value> lower(TensorBuilder &t, BiasCorrOp op,
                 })};
 }
 
+static SmallVector<Value> lower(TensorBuilder &t, GroupBiasCorrOp op,
+                                GroupBiasCorrOp::Adaptor adaptor) {
+  Type f64 = t.builder.getF64Type();
+  auto rest = [&](int64_t i) {
+    Value at = arith::ConstantIndexOp::create(t.builder, t.loc, i);
+    return t.read(cast<Tensor>(adaptor.getGroup()), at).to(f64);
+  };
+  Scalar rest1 = rest(2), rest2 = rest(3);
+  return {t.map({TensorBuilder::one(adaptor.getStep())}, typeOf(op.getBc()),
+                [&](ArrayRef<Scalar> in) {
+                  Scalar i = t.index(0, t.builder.getI64Type());
+                  Scalar own = (i == i.constant(0)).pick(rest1, rest2);
+                  Scalar logBeta = log1p(0 - own);
+                  return 1 / (0 - expm1(in[0].to(f64) * logBeta));
+                })};
+}
+
 static SmallVector<Value> lower(TensorBuilder &t, LearningRateOp op,
                                 LearningRateOp::Adaptor adaptor) {
   double start = op.getStart().convertToDouble(),
@@ -181,7 +198,7 @@ static SmallVector<Value> lower(TensorBuilder &t, RateTableOp op,
 
 void addCounters(RewritePatternSet &patterns) {
   addLowerings<AllFiniteOp, GlobalNormOp, ClipFactorOp, LossScaleUpdateOp,
-               StepIncOp, BiasCorrOp, LearningRateOp, StepDecayOp,
+               StepIncOp, BiasCorrOp, GroupBiasCorrOp, LearningRateOp, StepDecayOp,
                PolynomialDecayOp, RateTableOp>(patterns);
 }
 

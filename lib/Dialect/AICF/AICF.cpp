@@ -190,7 +190,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                     unsigned arg,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == kNameAttr || name == kDerivedFromAttr)
+  if (name == kNameAttr || name == kDerivedFromAttr || name == kGroupAttr)
     return checkString(op, attr);
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(attr.getValue());
@@ -225,7 +225,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
          << "unknown attribute '" << name
          << "' on an argument; known are aicf.role, aicf.name, "
             "aicf.init, aicf.data, aicf.frozen, aicf.weight_decay, "
-            "aicf.lr_scale, aicf.derived_from and aicf.vid";
+            "aicf.lr_scale, aicf.group, aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,

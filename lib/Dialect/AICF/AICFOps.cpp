@@ -261,6 +261,12 @@ LogicalResult BiasCorrOp::inferTypes(std::optional<Location> location,
   return inferFromCount<BiasCorrOp>(location, a, {2}, types);
 }
 
+LogicalResult GroupBiasCorrOp::inferTypes(std::optional<Location> location,
+                                          Adaptor a,
+                                          SmallVectorImpl<Type> &types) {
+  return inferFromCount<GroupBiasCorrOp>(location, a, {2}, types);
+}
+
 LogicalResult LearningRateOp::inferTypes(std::optional<Location> location,
                                          Adaptor a,
                                          SmallVectorImpl<Type> &types) {
@@ -439,6 +445,14 @@ template <typename Op> static LogicalResult agreesWithCorrection(Op op) {
 LogicalResult AdamStepOp::verifyStep() { return agreesWithCorrection(*this); }
 LogicalResult AdamL2StepOp::verifyStep() {
   return agreesWithCorrection(*this);
+}
+
+/// C4: the correction is of the betas that the step has.
+LogicalResult AdamGroupStepOp::verifyStep() {
+  auto bc = getBc().getDefiningOp<GroupBiasCorrOp>();
+  if (!bc || bc.getGroup() == getGroup())
+    return success();
+  return emitOpError() << "C4: its group_bias_corr has another group";
 }
 
 /// relu(relu(x)) = relu(x), bit for bit.

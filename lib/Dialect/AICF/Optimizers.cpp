@@ -269,7 +269,7 @@ SmallVector<StringRef> AdamWAttr::getStateNames() const {
   return {"exp_avg", "exp_avg_sq"};
 }
 bool AdamWAttr::countsSteps() const { return true; }
-Value AdamWAttr::buildShared(OpBuilder &b, Location loc, Value step,
+Value AdamWAttr::buildShared(OpBuilder &b, Location loc, Value step, Value,
                              Type element) const {
   return buildCorrection(*this, b, loc, step, element);
 }
@@ -282,7 +282,7 @@ SmallVector<StringRef> AdamAttr::getStateNames() const {
   return {"exp_avg", "exp_avg_sq"};
 }
 bool AdamAttr::countsSteps() const { return true; }
-Value AdamAttr::buildShared(OpBuilder &b, Location loc, Value step,
+Value AdamAttr::buildShared(OpBuilder &b, Location loc, Value step, Value,
                             Type element) const {
   return buildCorrection(*this, b, loc, step, element);
 }
@@ -303,6 +303,39 @@ SmallVector<Value> SGDAttr::buildStep(OpBuilder &b, Location loc,
       b, loc, s.param, s.grad, s.rate, hasMomentum ? s.states[0] : Value(),
       s.gradFactor, s.ok, llvm::APFloat(get("momentum")),
       llvm::APFloat(s.weightDecay), get("nesterov") != 0);
+  if (!hasMomentum)
+    return {op.getPOut()};
+  return {op.getPOut(), op.getMOut()};
+}
+
+SmallVector<StringRef> AdamGroupsAttr::getStateNames() const {
+  return {"exp_avg", "exp_avg_sq"};
+}
+int64_t AdamGroupsAttr::getGroupSize() const { return 5; }
+bool AdamGroupsAttr::countsSteps() const { return true; }
+Value AdamGroupsAttr::buildShared(OpBuilder &b, Location loc, Value step,
+                                  Value rate, Type element) const {
+  return GroupBiasCorrOp::create(b, loc, step, rate, TypeAttr::get(element));
+}
+SmallVector<Value> AdamGroupsAttr::buildStep(OpBuilder &b, Location loc,
+                                             const ParameterStep &s) const {
+  auto op = AdamGroupStepOp::create(b, loc, s.param, s.grad, s.states[0],
+                                    s.states[1], s.shared, s.rate, s.gradFactor,
+                                    s.ok, get("l2") != 0);
+  return {op.getPOut(), op.getMOut(), op.getVOut()};
+}
+
+SmallVector<StringRef> SGDGroupsAttr::getStateNames() const {
+  return get("momentum") == 0 ? SmallVector<StringRef>()
+                              : SmallVector<StringRef>{"momentum_buffer"};
+}
+int64_t SGDGroupsAttr::getGroupSize() const { return 3; }
+SmallVector<Value> SGDGroupsAttr::buildStep(OpBuilder &b, Location loc,
+                                            const ParameterStep &s) const {
+  bool hasMomentum = !s.states.empty();
+  auto op = SgdGroupStepOp::create(b, loc, s.param, s.grad, s.rate,
+                                   hasMomentum ? s.states[0] : Value(),
+                                   s.gradFactor, s.ok, get("nesterov") != 0);
   if (!hasMomentum)
     return {op.getPOut()};
   return {op.getPOut(), op.getMOut()};

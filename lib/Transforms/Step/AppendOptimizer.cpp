@@ -11,6 +11,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
 #include "lib/Transforms/Step/Gradients.h"
+#include "lib/Transforms/Step/OptimizerRates.h"
 #include "lib/Transforms/Step/OptimizerStates.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -25,7 +26,7 @@ using namespace aicf;
 using namespace aicf::step;
 
 namespace {
-/// What the steps of one element type share.
+/// What the steps of one element type and one hyper share.
 struct Shared {
   Value rate, shared, gradFactor;
 };
@@ -35,18 +36,16 @@ public:
   Appender(func::FuncOp func, OptimizerAttrInterface optimizer,
            OptimizerStates &states)
       : func(func), optimizer(optimizer), states(states), signature(func),
-        entry(func), b(func.front().getTerminator()), loc(func.getLoc()) {}
+        entry(func), b(func.front().getTerminator()), loc(func.getLoc()),
+        rates(func, optimizer) {}
   LogicalResult run();
 
 private:
-  LogicalResult addRate();
   LogicalResult accumulate();
   LogicalResult addLossScale();
   void addClipping();
   LogicalResult addCounter();
   LogicalResult addPrimitive(const Gradient &gradient);
-  /// An argument that is there, or null; an error if it is no `role` of `type`.
-  FailureOr<BlockArgument> findArgument(StringRef name, Role role, Type type);
   /// A new state; an error if one is called so.
   FailureOr<BlockArgument> addState(Type type, const Twine &name,
                                     StringAttr init = {});
@@ -55,7 +54,7 @@ private:
     return failed(states.claim(func, name.str())) ? FailureOr<BlockArgument>()
                                                   : addState(type, name);
   }
-  const Shared &sharedFor(Type element);
+  const Shared &sharedFor(BlockArgument param);
   /// All gradients in one type, as one op takes them. Casts are made once.
   ArrayRef<Value> allGradients();
   Value mean(Value like) {
@@ -72,7 +71,7 @@ private:
   OpBuilder b;
   Location loc;
   SmallVector<Gradient> gradients;
-  Value rate;      ///< a hyper, or null for a schedule
+  OptimizerRates rates;
   Value stepCount; ///< of the step that is taken, where somebody asks
   Value rateTable; ///< of a schedule that has one
   SmallVector<Value> gradientsOfOneType;
@@ -80,29 +79,13 @@ private:
   Value clipFactor; ///< instead of mean(), which it holds
   /// States derived from a parameter: they follow it.
   llvm::StringMap<SmallVector<BlockArgument, 1>> copiesOf;
-  llvm::DenseMap<Type, Shared> sharedOf;
+  llvm::DenseMap<std::pair<Type, Value>, Shared> sharedOf;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> scaledRates;
 };
 } // namespace
 
 static RankedTensorType scalarOf(Type element) {
   return RankedTensorType::get({}, element);
-}
-
-FailureOr<BlockArgument> Appender::findArgument(StringRef name, Role role,
-                                                Type type) {
-  int64_t i = signature.findArgument(name);
-  if (i < 0)
-    return BlockArgument();
-  if (signature.arguments[i].role == role &&
-      func.getArgument(i).getType() == type)
-    return func.getArgument(i);
-  return func.emitError() << "argument " << i << " (\"" << name
-                          << "\") is of role "
-                          << signature.arguments[i].roleName << " and type "
-                          << func.getArgument(i).getType()
-                          << ", but 'aicf.optimizer' needs a " << nameOf(role)
-                          << " of " << type << " there";
 }
 
 FailureOr<BlockArgument> Appender::addState(Type type, const Twine &name,
@@ -113,20 +96,6 @@ FailureOr<BlockArgument> Appender::addState(Type type, const Twine &name,
            << "argument " << i << " is named \"" << text
            << "\", as a state that 'aicf.optimizer' adds: rename it";
   return entry.addState(type, text, init);
-}
-
-/// The hyper that the optimizer names; it is added if it is not there.
-LogicalResult Appender::addRate() {
-  auto name = dyn_cast<StringAttr>(optimizer.getRate());
-  if (!name)
-    return success();
-  Type type = scalarOf(getElementTypeOrSelf(gradients[0].param.getType()));
-  FailureOr<BlockArgument> known =
-      findArgument(name.getValue(), Role::Hyper, type);
-  if (failed(known))
-    return failure();
-  rate = *known ? *known : entry.addHyper(type, name.getValue());
-  return success();
 }
 
 /// The batches before this one were added up in states: here the sums are used,
@@ -188,7 +157,8 @@ void Appender::addClipping() {
 
 /// The number of the step, where the optimizer or its schedule counts.
 LogicalResult Appender::addCounter() {
-  if (rate && !optimizer.countsSteps())
+  auto schedule = dyn_cast<ScheduleAttrInterface>(optimizer.getRate());
+  if (!schedule && !optimizer.countsSteps())
     return success();
   StringRef name = states.counterOf(func);
   FailureOr<BlockArgument> state = addState(scalarOf(b.getI64Type()), name);
@@ -196,7 +166,6 @@ LogicalResult Appender::addCounter() {
     return failure();
   stepCount = StepIncOp::create(b, loc, Value(*state), ok);
   entry.addUpdate(stepCount, name);
-  auto schedule = dyn_cast<ScheduleAttrInterface>(optimizer.getRate());
   if (!schedule || schedule.getTableRows() == 0)
     return success();
   FailureOr<BlockArgument> table =
@@ -205,15 +174,23 @@ LogicalResult Appender::addCounter() {
   return failed(table) ? failure() : (rateTable = *table, success());
 }
 
-const Shared &Appender::sharedFor(Type element) {
-  auto [it, fresh] = sharedOf.try_emplace(element);
-  if (fresh) {
-    Value ofType = rate ? castTo(b, rate, element)
-                        : cast<ScheduleAttrInterface>(optimizer.getRate())
-                              .buildRate(b, loc, stepCount, rateTable, element);
-    it->second = {ofType, optimizer.buildShared(b, loc, stepCount, element),
-                  castTo(b, clipFactor ? clipFactor : mean(ofType), element)};
-  }
+const Shared &Appender::sharedFor(BlockArgument param) {
+  Type element = getElementTypeOrSelf(param.getType());
+  Value hyper = rates.of(param);
+  auto [it, fresh] = sharedOf.try_emplace({element, hyper});
+  if (!fresh)
+    return it->second;
+  Value ofType = rates.areGroups() ? hyper
+                 : hyper ? castTo(b, hyper, element)
+                         : cast<ScheduleAttrInterface>(optimizer.getRate())
+                               .buildRate(b, loc, stepCount, rateTable, element);
+  Value factor = clipFactor;
+  if (!factor)
+    factor = mean(rates.areGroups() && optimizer.getAccumulate() > 1
+                      ? firstOfGroup(b, loc, hyper, element)
+                      : ofType);
+  it->second = {ofType, optimizer.buildShared(b, loc, stepCount, hyper, element),
+                castTo(b, factor, element)};
   return it->second;
 }
 
@@ -223,7 +200,7 @@ double Appender::numberOf(BlockArgument arg, StringRef name, double otherwise) {
 }
 
 LogicalResult Appender::addPrimitive(const Gradient &g) {
-  const Shared &shared = sharedFor(getElementTypeOrSelf(g.param.getType()));
+  const Shared &shared = sharedFor(g.param);
   ParameterStep step{
       g.param,
       g.value,
@@ -264,7 +241,7 @@ LogicalResult Appender::run() {
   gradients = std::move(*found);
   dropGradients(func, entry);
   if ((optimizer.getAccumulate() > 1 && failed(accumulate())) ||
-      failed(addRate()) || failed(addLossScale()))
+      failed(rates.add(signature, entry, gradients)) || failed(addLossScale()))
     return failure();
   addClipping();
   if (failed(addCounter()))

@@ -70,11 +70,12 @@ LogicalResult Checker::checkOldStep(Operation *op, Value step) const {
                               "the same numbers in every step";
 }
 
-/// `step` is a bias_corr result or the result of the step_inc itself.
+/// `step` is the result of a bias correction or of the step_inc itself.
 LogicalResult Checker::checkPrimitive(Operation *op, Value step) const {
-  if (auto bc = step.getDefiningOp<BiasCorrOp>()) {
+  Operation *bc = step.getDefiningOp();
+  if (isa_and_nonnull<BiasCorrOp, GroupBiasCorrOp>(bc)) {
     op = bc;
-    step = bc.getStep();
+    step = bc->getOperand(0);
   }
   auto inc = step.getDefiningOp<StepIncOp>();
   if (!inc)

@@ -78,7 +78,8 @@ void aicf::dropGradients(func::FuncOp func, EntryBuilder &entry) {
 }
 
 void aicf::finishTrained(func::FuncOp func, EntryBuilder &entry) {
-  for (StringRef name : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
+  for (StringRef name :
+       {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kGroupAttr})
     entry.dropAttr(name);
   entry.finish();
   func->removeAttr(kOptimizerAttr);

@@ -61,9 +61,9 @@ static LogicalResult checkArguments(func::FuncOp func,
     if (!fresh)
       return func.emitError() << "arguments " << it->second << " and " << i
                               << " are both named \"" << arg.name << "\"";
-    if (arg.role == Role::Hyper && cast<RankedTensorType>(type).getRank() != 0)
+    if (arg.role == Role::Hyper && cast<RankedTensorType>(type).getRank() > 1)
       return func.emitError() << what << " is a hyper of type " << type
-                              << ", expected a 0-d tensor";
+                              << ", expected a tensor of rank 0 or 1";
     if (failed(checkInit(func, what, arg, type)))
       return failure();
     if ((arg.role == Role::Constant) != bool(arg.data))
@@ -71,7 +71,8 @@ static LogicalResult checkArguments(func::FuncOp func,
              << what << " of role " << arg.roleName
              << (arg.data ? " has 'aicf.data': only constants have"
                           : " has no 'aicf.data': its elements");
-    for (StringRef mark : {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr})
+    for (StringRef mark :
+         {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kGroupAttr})
       if (func.getArgAttr(i, mark) && arg.role != Role::Param)
         return func.emitError()
                << what << " has '" << mark << "', but is of role "

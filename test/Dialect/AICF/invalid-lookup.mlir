@@ -82,6 +82,25 @@ func.func @adam_l2_step_c4(%p: tensor<4xf32>, %lr: tensor<f32>, %t: tensor<i64>)
 
 // -----
 
+func.func @adam_group_step_c4(%p: tensor<4xf32>, %g: tensor<5xf32>, %h: tensor<5xf32>,
+                              %t: tensor<i64>) {
+  %bc = aicf.group_bias_corr %t, %h : tensor<i64>, tensor<5xf32>
+  // expected-error @+1 {{C4: its group_bias_corr has another group}}
+  %a:3 = aicf.adam_group_step %p, %p, %p, %p, %bc, %g
+      : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @group_bias_corr_c3(%g: tensor<5xf32>, %t: tensor<i64>) {
+  // expected-error @+1 {{'aicf.group_bias_corr' op C3: dtype is 'i32', expected f16, bf16, f32 or f64}}
+  %bc = aicf.group_bias_corr %t, %g {dtype = i32} : tensor<i64>, tensor<5xf32>
+  return
+}
+
+// -----
+
 func.func @no_size(%x: tensor<4xf32>, %i: tensor<4xi32>) {
   // expected-error @+1 {{'aicf.pick_bwd' op requires attribute 'size'}}
   %0 = aicf.pick_bwd %x, %i : tensor<4xf32>, tensor<4xi32>

@@ -33,6 +33,19 @@ func.func @random(%step: tensor<i64>) {
   return
 }
 
+// CHECK-LABEL: func.func @groups
+func.func @groups(%p: tensor<3xf32>, %g: tensor<5xf32>, %h: tensor<3xf32>, %t: tensor<i64>) {
+  // CHECK: %[[BC:.*]] = aicf.group_bias_corr %{{.*}}, %[[G:.*]] : tensor<i64>, tensor<5xf32>
+  %bc = aicf.group_bias_corr %t, %g : tensor<i64>, tensor<5xf32>
+  // CHECK: aicf.adam_group_step {{.*}}, %[[BC]], %[[G]] {l2 = true}
+  %a:3 = aicf.adam_group_step %p, %p, %p, %p, %bc, %g {l2 = true}
+      : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<5xf32>
+  // CHECK: aicf.sgd_group_step {{.*}} momentum %{{.*}} {nesterov = true}
+  %s:2 = aicf.sgd_group_step %p, %p, %h momentum %p {nesterov = true}
+      : tensor<3xf32>, tensor<3xf32>, tensor<3xf32> momentum tensor<3xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @adam
 func.func @adam(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>) {
   // CHECK: aicf.adam_l2_step {{.*}} {weight_decay = 1.000000e-02 : f64}

@@ -658,7 +658,7 @@ class Updates:
 
     def __init__(self, b, loss_scale):
         self.b, self.scale = b, loss_scale
-        self.lr = self.ok = self.inv = self.step = self.bc = None
+        self.lr = self.ok = self.inv = self.step = self.bc = self.group = None
         self.taken = set()
 
     def result(self, value, name):
@@ -733,6 +733,18 @@ class Updates:
                            **extra, **self.betas)
         return self.bc
 
+    def adam_group(self):
+        """The numbers of a group, and the correction of its betas."""
+        if self.group is None:
+            b, dtype = self.b, self.b.program.dtype
+            group = b.argument("hyper", "group", (5,), "f32",
+                               [0.05, b.rng.choice([0.0, 0.0625]), 0.125,
+                                b.rng.choice([0.0625, 1.0]), 2.0 ** -20])
+            bc = b.op("group_bias_corr", [self.counter(), group], [((2,), dtype)],
+                      **({} if dtype == "f32" else {"dtype": dtype}))
+            self.group = group, bc
+        return self.group
+
     def state(self, name, like, zero=True):
         return self.b.argument("state", name, like.shape, like.dtype,
                                np.zeros(like.shape) if zero else None)
@@ -741,9 +753,12 @@ class Updates:
         b = self.b
         kinds = ["sgd", "momentum", "nesterov"]
         if b.program.dtype in ("f32", "f64"):
-            kinds += ["adam_step", "adam_step", "adam_l2_step", "lion"]
+            kinds += ["adam_step", "adam_step", "adam_l2_step", "lion", "adam_group",
+                      "sgd_group"]
         kind = b.rng.choice(kinds)
         attrs = {"weight_decay": 0.01} if b.chance(0.3) else {}
+        if kind.endswith("_group"):
+            return self.train_in_group(name, p, g, kind)
         lr = self.rate()
         if kind in ("adam_step", "adam_l2_step"):
             bc = self.correction()
@@ -767,6 +782,27 @@ class Updates:
             inv = self.inv if b.program.dtype in ("f32", "f64") else None
             new = b.op("sgd_step", [p, g, lr, m, inv, self.ok],
                        [(p.shape, p.dtype)] * 2, **attrs)
+            if m is not None:
+                self.result(new[1], name + ".m")
+            else:
+                b.pool.remove(new[1])  # may not be used
+        self.result(new[0], name)
+
+    def train_in_group(self, name, p, g, kind):
+        b = self.b
+        if kind == "adam_group":
+            group, bc = self.adam_group()
+            m, v = self.state(name + ".m", p), self.state(name + ".v", p)
+            new = b.op("adam_group_step", [p, g, m, v, bc, group, self.inv, self.ok],
+                       [(p.shape, p.dtype)] * 3, **({"l2": True} if b.chance(0.5) else {}))
+            self.result(new[1], name + ".m")
+            self.result(new[2], name + ".v")
+        else:
+            group = b.argument("hyper", name + ".group", (3,), "f32", [0.05, 0.0625, 0.875])
+            m = self.state(name + ".m", p) if b.chance(0.5) else None
+            nesterov = {"nesterov": True} if m is not None and b.chance(0.5) else {}
+            new = b.op("sgd_group_step", [p, g, group, m, self.inv, self.ok],
+                       [(p.shape, p.dtype)] * 2, **nesterov)
             if m is not None:
                 self.result(new[1], name + ".m")
             else:

@@ -97,8 +97,8 @@ class Judge:
                     a.name, a.value.dtype, program.values[a.name],
                     self.path(".npy"))]
             elif a.role == "hyper" and names:
-                flags += ["--set", "%s=%r" % (a.name,
-                                              float(program.values[a.name]))]
+                numbers = np.ravel(program.values[a.name]).tolist()
+                flags += ["--set", "%s=%s" % (a.name, ",".join(map(repr, numbers)))]
         return flags
 
     def run(self, program, plan, *flags, entry=0, steps=STEPS, init=None,

@@ -94,6 +94,8 @@ KEYWORDS = {
     "adam_step": [(6, "inv_scale"), (7, "ok")],
     "adam_l2_step": [(6, "inv_scale"), (7, "ok")],
     "lion_step": [(4, "inv_scale"), (5, "ok")],
+    "adam_group_step": [(6, "inv_scale"), (7, "ok")],
+    "sgd_group_step": [(3, "momentum"), (4, "inv_scale"), (5, "ok")],
 }
 
 

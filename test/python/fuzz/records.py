@@ -615,9 +615,25 @@ RECORDS = {
         ("x", ), set(), ("y", ),
         {(0, 0)}, "Forward", True,
         {"value": ("Finite", True), }),
+    "adam_group_step": Record(
+        ("p", "g", "m", "v", "bc", "group", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
+        {(0, 0), (1, 2), (2, 3)}, "Update", False,
+        {"l2": ("ZeroOrOne", False), }),
+    "sgd_group_step": Record(
+        ("p", "g", "group", "m", "inv_scale", "ok", ), {"m", "inv_scale", "ok"}, ("p_out", "m_out", ),
+        {(0, 0), (1, 3)}, "Update", False,
+        {"nesterov": ("ZeroOrOne", False), }),
+    "group_bias_corr": Record(
+        ("step", "group", ), set(), ("bc", ),
+        set(), "Counter", False,
+        {}),
 }
 
 PATTERNS = {
+    "adam_group_update": Pattern(
+        (("adam_group_step", False), ("cast", True), ),
+        {},
+        {((0, 0), (0, 0)), ((0, 1), (0, 2)), ((0, 2), (0, 3))}, True),
     "adam_l2_update": Pattern(
         (("adam_l2_step", False), ("cast", True), ),
         {},
@@ -662,6 +678,10 @@ PATTERNS = {
         (("lion_step", False), ("cast", True), ),
         {},
         {((0, 0), (0, 0)), ((0, 1), (0, 2))}, True),
+    "momentum_group_update": Pattern(
+        (("sgd_group_step", False), ("cast", True), ),
+        {},
+        {((0, 0), (0, 0)), ((0, 1), (0, 3))}, True),
     "momentum_update": Pattern(
         (("sgd_step", False), ("cast", True), ),
         {},
@@ -674,6 +694,10 @@ PATTERNS = {
         (("relu_bwd", False), ("reduce_sum", False), ),
         {},
         {((0, 0), (0, 0)), ((0, 0), (0, 1))}, False),
+    "sgd_group_update": Pattern(
+        (("sgd_group_step", False), ("cast", True), ),
+        {},
+        {((0, 0), (0, 0))}, True),
     "sgd_update": Pattern(
         (("sgd_step", False), ("cast", True), ),
         {},

@@ -13,6 +13,7 @@ gets (operands, node, moved); `moved` is for what cancels inside it.
 """
 
 import math
+import types
 
 import numpy as np
 
@@ -739,8 +740,37 @@ def bias_corr(o, node, _):
 
 
 @op
+def group_bias_corr(o, *_):
+    t, betas = float(o[0]), 1 - np.asarray(o[1], float)[2:4]
+    return [1 / (1 - betas ** t)]
+
+
+@op
 def adam_l2_step(o, node, _):
     return adam_step(o, node, _)
+
+
+def of_group(kind, **attrs):
+    """A step with the numbers of a group as its attributes."""
+    return types.SimpleNamespace(kind=kind, attrs=attrs)
+
+
+@op
+def adam_group_step(o, node, _):
+    p, g, m, v, bc, group, inv_scale, ok = o
+    lr, decay, rest1, rest2, eps = (float(n) for n in group)
+    own = of_group("adam_l2_step" if node.attrs.get("l2") else "adam_step",
+                   beta1=1 - rest1, beta2=1 - rest2, eps=eps, weight_decay=decay)
+    return adam_step([p, g, m, v, bc, lr, inv_scale, ok], own, _)
+
+
+@op
+def sgd_group_step(o, node, _):
+    p, g, group, m, inv_scale, ok = o
+    lr, decay, momentum = (float(n) for n in group)
+    own = of_group("sgd_step", momentum=momentum, weight_decay=decay,
+                   nesterov=node.attrs.get("nesterov", False))
+    return sgd_step([p, g, lr, m, inv_scale, ok], own, _)
 
 
 @op

@@ -5,6 +5,8 @@ exists by now fails its test: delete the hint."""
 
 import importlib
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -231,3 +233,19 @@ def test_the_types_of_ops_can_be_asked_for():
     import typing
     for name in aicf.ops.__all__:
         assert "return" in typing.get_type_hints(getattr(aicf.ops, name)), name
+
+
+def test_aicf_torch_without_pytorch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="aicf.torch needs PyTorch.*pip install torch"):
+        aicf.torch.compile_step(None, None, None, [])
+    with pytest.raises(ImportError, match="aicf.torch needs PyTorch"):
+        aicf.torch.predict(None, [])
+
+
+def test_aicf_torch_with_an_old_pytorch(monkeypatch):
+    old = types.ModuleType("torch")
+    old.__version__ = "2.1.0+cpu"
+    monkeypatch.setitem(sys.modules, "torch", old)
+    with pytest.raises(ImportError, match="needs PyTorch 2.6 or later, this is 2.1.0"):
+        aicf.torch.predict(None, [])

@@ -53,14 +53,19 @@ def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
     InterfaceMethod<"What the states of a parameter W are called behind `W.`: "
                     "as PyTorch calls them.",
                     "::llvm::SmallVector<::llvm::StringRef>", "getStateNames">,
+    InterfaceMethod<"How many numbers of a group of parameters the hyper holds, as "
+                    "a tensor of f32: the learning rate and others. 0: it holds the "
+                    "learning rate, 0-d and of the parameters' type.",
+                    "int64_t", "getGroupSize", (ins), "", "return 0;">,
     InterfaceMethod<"Whether buildShared() needs the number of the step.",
                     "bool", "countsSteps", (ins), "", "return false;">,
-    InterfaceMethod<"What the steps of all parameters of one element type read "
-                    "and is computed once; null if there is nothing.",
+    InterfaceMethod<"What the steps of all parameters of one element type and one "
+                    "hyper, which is `rate`, read and is computed once; null if there "
+                    "is nothing.",
                     "::mlir::Value", "buildShared",
                     (ins "::mlir::OpBuilder &":$builder,
                          "::mlir::Location":$loc, "::mlir::Value":$step,
-                         "::mlir::Type":$element),
+                         "::mlir::Value":$rate, "::mlir::Type":$element),
                     "", "return {};">,
     InterfaceMethod<"The new values of a parameter and of its states.",
                     "::llvm::SmallVector<::mlir::Value>", "buildStep",
@@ -230,6 +235,46 @@ def AICF_SGDAttr : AICF_Optimizer<"SGD", "sgd", [
 def AICF_LionAttr : AICF_Optimizer<"Lion", "lion", [
     F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.99">]> {
   let summary = "aicf.lion_step; state W.exp_avg";
+}
+
+/// An optimizer whose numbers are hypers, one tensor for each group of parameters.
+class AICF_GroupOptimizer<string name, string mnemonic, list<Field> fields,
+                          list<string> more>
+    : AICF_FieldsAttr<name, mnemonic,
+          fields # [F64Field<"clip_norm", NonNegative, "0.0">,
+                    I64Field<"accumulate", Positive31, "1">], 1,
+          [DeclareAttrInterfaceMethods<OptimizerAttrInterface,
+               ["getClipNorm", "getAccumulate", "getGroupSize"] # more>]> {
+  string common = [{
+    ::mlir::Attribute $cppClass::getRate() const { return getGiven().get("lr"); }
+    double $cppClass::getWeightDecay() const { return 0; }
+    double $cppClass::getClipNorm() const { return get("clip_norm"); }
+    int64_t $cppClass::getAccumulate() const {
+      return int64_t(get("accumulate"));
+    }
+  }];
+  let extraClassDefinition = definitions # common;
+}
+
+def AICF_AdamGroupsAttr : AICF_GroupOptimizer<"AdamGroups", "adam_groups",
+    [BoolField<"l2">], ["countsSteps", "buildShared"]> {
+  let summary = "aicf.adam_group_step; states W.exp_avg and W.exp_avg_sq";
+  let description = [{
+    ```mlir
+    aicf.optimizer = #aicf.adam_groups<lr = "group0", l2 = true, clip_norm = 1.0>
+    ```
+    Parameters are in groups. `lr` names the hyper of those that do not say another
+    one by `aicf.group`. It is [5] of f32, as the op has it, and the host may change
+    each of its numbers between steps. With `l2` the decay is in the gradient.
+  }];
+}
+def AICF_SGDGroupsAttr : AICF_GroupOptimizer<"SGDGroups", "sgd_groups",
+    [BoolField<"momentum">, BoolField<"nesterov">], []> {
+  let summary = "aicf.sgd_group_step; with momentum the state W.momentum_buffer";
+  let description = [{
+    As adam_groups, with hypers of [3]. Without `momentum` there is no such state, and
+    the number is not read.
+  }];
 }
 
 #endif // AICF_ATTRS_TD

@@ -40,7 +40,8 @@ def AICF_Dialect : Dialect {
     what is the loss, `aicf.optimizer` on the function how parameters are trained
     (`#aicf.adamw<lr = "lr">`); `--aicf-autodiff` and `--aicf-append-optimizer`
     make the rest. On a parameter `aicf.frozen`, `aicf.weight_decay = 0.0` and
-    `aicf.lr_scale = 0.5`; on an op `aicf.recompute`: backward computes its
+    `aicf.lr_scale = 0.5`, or `aicf.group = "group1"`, the hyper with the numbers of
+    its group (`#aicf.adam_groups`); on an op `aicf.recompute`: backward computes its
     results again instead of keeping them; on a 16-bit `arith.constant` in a map
     `aicf.exact = 1.0e-8 : f64`: the number before it was rounded, which a field of
     an op keeps; `aicf.loss_scale = "scale"` on the

@@ -20,7 +20,7 @@ namespace aicf::step {
 struct ParameterStep {
   mlir::Value param;
   mlir::Value grad; ///< of param's shape; f16 or bf16 is possible for f32
-  mlir::Value rate; ///< 0-d, of param's element type
+  mlir::Value rate; ///< 0-d, of param's element type; or a group's numbers, of f32
   llvm::SmallVector<mlir::Value> states; ///< as getStateNames() lists them
   mlir::Value shared;                    ///< of buildShared(), or null
   mlir::Value gradFactor; ///< multiplies grad: 1/loss scale, 1/batches, clipping;

@@ -1,0 +1,193 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""An unmodified torch.nn.Module, its loss and its optimizer, as one compiled step.
+
+    step = aicf.torch.compile_step(model, F.cross_entropy, optimizer, [x], [labels])
+    loss = step(x, labels)
+
+The module is exported by torch.export, and each of its ops becomes ops of AICF's; what
+cannot be said is an error that lists all of it. PyTorch must be installed (2.13 is
+tested); importing this module does not import it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import compiled
+from .._hints import missing
+from .._sizes import note
+from ..errors import InvalidArgumentError
+from ..program import Entry
+from ._step import Step, check_same_device
+
+__all__ = ["Step", "compile_step", "predict"]
+
+#: Releases of PyTorch whose graphs are known; another one is tried.
+TESTED = ("2.13",)
+#: The importer needs torch.export's training IR, which this one was the first to have.
+LEAST = (2, 6)
+#: verify=None checks a step on the CPU whose parameters take at most so many bytes.
+VERIFIED_BYTES = 1 << 30
+#: A line says what takes long after so many seconds.
+PATIENCE = 2.0
+
+
+def _require_torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "aicf.torch needs PyTorch, which is not installed: pip install torch==%s.0 "
+            "(%s)" % (TESTED[-1], error)) from None
+    version = tuple(int("".join(filter(str.isdigit, part)) or 0)
+                    for part in torch.__version__.split("+")[0].split(".")[:2])
+    if version < LEAST:
+        raise ImportError("aicf.torch needs PyTorch %d.%d or later, this is %s"
+                          % (*LEAST, torch.__version__))
+    return torch
+
+
+@contextlib.contextmanager
+def _progress(what: str) -> Iterator[None]:
+    """A line where it takes long."""
+    timer = threading.Timer(PATIENCE, note, [what])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _tensors(values: Any, what: str) -> list[Any]:
+    torch = _require_torch()
+    found = [values] if isinstance(values, torch.Tensor) else values
+    if not isinstance(found, (list, tuple)) or not all(
+            isinstance(v, torch.Tensor) for v in found):
+        raise TypeError("%s is %.80r, expected a tensor, or a list or tuple of tensors"
+                        % (what, values))
+    return list(found)
+
+
+def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
+                 targets: Any = (), *, device: str = "cpu", precision: str = "f32",
+                 clip_norm: float = 0.0, accumulate: int = 1,
+                 verify: bool | None = None, name: str = "train_step", seed: int = 0,
+                 shapes: str = "batch", outputs: Sequence[str] = (), threads: int = 0,
+                 tune: str = "off", tuning_file: str = "", check_indices: bool = False,
+                 **options: Any) -> Step:
+    """A training step of a torch module: loss_fn(module(*inputs), *targets), backward,
+    and the update of the optimizer, as one plan.
+
+    Args:
+        module: a torch.nn.Module, in the mode in which it is to be trained. It is not
+            changed, and its parameters are trained where they are if the device can
+            use them there (Step.shared).
+        loss_fn: a function or module; gives a 0-d tensor.
+        optimizer: torch.optim.AdamW, Adam or SGD over parameters of the module. Its
+            groups' lr, weight_decay, betas, momentum and eps are read before each call.
+            Parameters that it does not have are not trained.
+        inputs, targets: example tensors, whose shapes and types count; with `verify`
+            their values, too. int64 labels and tokens as they are.
+        device: "cpu", "cuda" or "cuda:N".
+        precision: "f32", "tf32", "bf16" or "f16"; parameters stay what they are.
+        clip_norm: what torch.nn.utils.clip_grad_norm_ would clip to; 0: nothing.
+        accumulate: every accumulate-th call updates, by the mean of the gradients. A
+            loss that is already divided by the number of batches must not be divided
+            here.
+        verify: whether one step is compared with PyTorch's. None: on the CPU, up to
+            1 GB of parameters.
+        name, seed, shapes, outputs, threads, tune, tuning_file, check_indices, options:
+            as aicf.compile_step's. `seed` is that of dropout and of what is drawn.
+    Returns: a Step: `loss = step(*inputs, *targets)`.
+    Raises: TraceError with all ops that cannot be said, at the first one's line;
+        aicf.errors.VerificationError with the parameter that differs;
+        InvalidArgumentError: an optimizer that is not known; ImportError: no PyTorch.
+    """
+    _require_torch()
+    from ._capture import check_loss, check_module
+    from ._import import dtype_of
+    from ._model import Imported, input_names
+    from ._optimizer import TorchOptimizer
+    given, wanted = _tensors(inputs, "inputs"), _tensors(targets, "targets")
+    check_module(module, loss_fn)
+    check_same_device(device, module)
+    owner = TorchOptimizer(optimizer)
+    names = input_names(module, loss_fn, len(given), len(wanted))
+    imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of)
+    specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
+             for n, v in zip(names, (*given, *wanted))}
+    with _progress("importing %s: torch.export" % type(module).__name__):
+        captured = imported.captured([(s.shape, s.dtype) for s in specs.values()], True)
+    check_loss(captured)
+    if verify is None:
+        verify = device == "cpu" and _bytes_of(module) <= VERIFIED_BYTES
+    if verify:
+        from ._verify import verify as compare
+        with _progress("comparing a step of %s with PyTorch's: verify=False leaves it out"
+                       % type(module).__name__):
+            compare(module, loss_fn, names, given, wanted, device,
+                    [n for n, p in module.named_parameters() if id(p) in owner.ids])
+    with _progress("compiling the step of %s" % type(module).__name__):
+        traced = compiled.Traced()
+        signature = traced.add_step(imported.model, imported.loss,
+                                    owner.description(clip_norm, accumulate), specs,
+                                    name=name, seed=seed, shapes=shapes, outputs=outputs)
+        signature.entry_type = Step
+        lowered = traced.lower(device, precision, **options)
+        shared = imported.shareable(device, lowered.plan)
+        step = lowered.compile(seed=seed, threads=threads, tune=tune,
+                               tuning_file=tuning_file, check_indices=check_indices,
+                               bindings=shared)[name]
+    assert isinstance(step, Step)
+    step._attach(imported, owner, frozenset(shared))
+    return step
+
+
+def _bytes_of(module: Any) -> int:
+    return sum(p.numel() * p.element_size() for p in module.parameters())
+
+
+def predict(module: Any, inputs: Any, *, device: str = "cpu", precision: str = "f32",
+            program: Any = None, name: str = "predict", seed: int = 0,
+            shapes: str = "batch", threads: int = 0, check_indices: bool = False,
+            **options: Any) -> Entry:
+    """The module in eval() as a compiled function; its own mode is restored.
+
+    Args:
+        module, inputs: as compile_step's.
+        program: a Step of the module, whose parameters it shares; None: a program of
+            its own, with copies of the parameters as they are.
+        device, precision, name, seed, shapes, threads, check_indices, options: as
+            aicf.compile's.
+    Returns: an Entry, which returns what the module returns: a tensor, a tuple or a
+        dict, of aicf.Array.
+    """
+    _require_torch()
+    from ._import import dtype_of
+    from ._model import Imported, input_names
+    given = _tensors(inputs, "inputs")
+    specs = None
+    if program is not None:
+        if not isinstance(program, Step) or program.module is not module:
+            raise InvalidArgumentError("program is a %s, expected the Step of this module"
+                                       % type(program).__name__)
+        imported = program.imported
+        names = imported.names[:imported.num_inputs]
+    else:
+        names = input_names(module, None, len(given), 0)
+        imported = Imported(module, None, names, len(given), set(), {})
+    specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
+             for n, v in zip(names, given)}
+    return compiled.compile(imported.model, specs, program=program, name=name,
+                            device=device, precision=precision, seed=seed, shapes=shapes,
+                            threads=threads, check_indices=check_indices, **options)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.torch", name, sys.modules[__name__])

@@ -1,0 +1,525 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From an nn.Module to a functional graph of the ops that the table has.
+
+    torch.export          the training IR, in the module's own mode
+    no_grad, detach       a detach behind each no_grad region, which export inlines
+    run_decompositions    functional: what changes a buffer gives its new value; an op
+                          that has a row is kept whole, the others are taken apart
+    fold                  what depends on constants alone is computed by PyTorch
+
+Core ATen would be simpler, but drops detach and no_grad, and with them gradients.
+Nothing of AICF's is traced here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from ..errors import ModuleImportError
+from . import _loss_ops, _pointwise_ops, _row_ops, _view_ops  # noqa: F401
+from ._table import TABLE
+
+#: Ops that read no element of their operands, and those that make nothing of them.
+_ONLY_SHAPES = frozenset({
+    "full_like.default", "zeros_like.default", "ones_like.default", "new_full.default",
+    "new_zeros.default", "new_ones.default"})
+_NOTHING = frozenset({"_assert_tensor_metadata.default", "_assert_async.msg",
+                      "_assert_scalar.default", "sym_constrain_range_for_size.default"})
+
+
+@dataclass
+class Argument:
+    """What a placeholder of the graph stands for.
+
+    Attributes:
+        kind: "input", "param", "buffer" (it changes) or "constant".
+        index: of an input, its number.
+        name: of a parameter or buffer, the module's name for it.
+        value: its tensor, of all but inputs.
+    """
+
+    kind: str
+    index: int = -1
+    name: str = ""
+    value: Any = None
+
+
+@dataclass
+class Captured:
+    """A graph, and what goes in and out of it.
+
+    Attributes:
+        graph: torch.fx; its nodes have "val" (shape, type), "nn_module_stack" and
+            "stack_trace" in their meta.
+        arguments: by placeholder.
+        constants: tensors of nodes that PyTorch has computed.
+        updates: by the name of a buffer, the node of its new value.
+        results: nodes of what the function returned, flat.
+        unflatten: puts values together as the function returned them.
+        trained: placeholders of parameters that have a gradient.
+        active: nodes that a gradient goes through.
+        draws: whether random numbers are in it, beside dropout's.
+    """
+
+    graph: Any
+    arguments: dict[Any, Argument]
+    constants: dict[Any, Any]
+    updates: dict[str, Any]
+    results: list[Any]
+    unflatten: Callable[[list[Any]], Any]
+    trained: set[Any] = field(default_factory=set)
+    active: set[Any] = field(default_factory=set)
+    draws: bool = False
+
+
+def overload_of(node: Any) -> str:
+    """"add.Tensor" of a call of aten.add.Tensor; the whole name of another op."""
+    text = str(node.target)
+    return text[5:] if text.startswith("aten.") else text
+
+
+def whole_module(module: Any, loss_fn: Any, count: int) -> Any:
+    """loss_fn(module(*inputs), *targets) as one module; module(*inputs) without."""
+    class Whole(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+            self.loss = loss_fn
+
+        def forward(self, *args: Any) -> Any:
+            if self.loss is None:
+                return self.module(*args)
+            return self.loss(self.module(*args[:count]), *args[count:])
+    return Whole()
+
+
+# What export would pass over in silence
+
+def check_module(module: Any, loss_fn: Any) -> None:
+    """Refuses by name what no graph shows. Raises ModuleImportError, TypeError."""
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError("module is a %s, expected a torch.nn.Module"
+                        % type(module).__name__)
+    if loss_fn is not None and not callable(loss_fn):
+        raise TypeError("loss_fn is a %s, expected a function of the module's output and "
+                        "the targets" % type(loss_fn).__name__)
+    found = []
+    owners = [module] + ([loss_fn] if isinstance(loss_fn, torch.nn.Module) else [])
+    for owner in owners:
+        for name, part in owner.named_modules():
+            what = _wrapper(part)
+            if what:
+                found.append("%s is %s" % (_path(name), what))
+            if part._backward_hooks or part._backward_pre_hooks:
+                found.append("%s has a backward hook, which changes gradients"
+                             % _path(name))
+        for name, parameter in owner.named_parameters():
+            if getattr(parameter, "_backward_hooks", None) \
+                    or getattr(parameter, "_post_accumulate_grad_hooks", None):
+                found.append("%s has a gradient hook" % name)
+    if found:
+        raise ModuleImportError("the module cannot be imported: %s" % "; ".join(found), "", 0)
+
+
+def check_loss(captured: Captured) -> None:
+    """Raises ModuleImportError: a loss that is not one number."""
+    result = captured.results[0] if len(captured.results) == 1 else None
+    value = result.meta.get("val") if isinstance(result, torch.fx.Node) else None
+    if isinstance(value, torch.Tensor) and value.dim() == 0 and value.is_floating_point():
+        if result not in captured.active:
+            raise ModuleImportError("no parameter that the optimizer has leads to the loss",
+                                    *line_of(result)[:2])
+        return
+    shown = "%d results" % len(captured.results) if result is None else \
+        "a tensor of shape %s" % (tuple(value.shape),) if isinstance(value, torch.Tensor) \
+        else repr(result)
+    raise ModuleImportError("loss_fn returns %s, expected a 0-d tensor of floats" % shown,
+                            *(line_of(result)[:2] if isinstance(result, torch.fx.Node)
+                              else ("", 0)))
+
+
+def _path(name: str) -> str:
+    return "module %r" % name if name else "the module"
+
+
+def _wrapper(module: Any) -> str:
+    kind = type(module)
+    if kind.__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None):
+        return "compiled by torch.compile: pass the module itself"
+    if kind.__module__.startswith("torch.nn.parallel") or kind.__name__ in (
+            "FullyShardedDataParallel", "FSDPModule"):
+        return "a %s: pass the module in it" % kind.__name__
+    if isinstance(module, torch.jit.ScriptModule):
+        return "compiled by torch.jit: pass the module that it was made of"
+    return ""
+
+
+@contextlib.contextmanager
+def _watched(module: Any) -> Iterator[None]:
+    """While the module runs: gradient functions and hooks of its own are refused, and so
+    are Python attributes that change, which are put back."""
+    function, hook = torch.autograd.Function.apply, torch.Tensor.register_hook
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls.__name__ == "CheckpointFunction":  # (function, whether, *its arguments)
+            return args[0](*args[2:])
+        raise ModuleImportError("%s is a torch.autograd.Function: its backward() is not in the "
+                           "graph that PyTorch exports, and so its gradients would be "
+                           "wrong" % cls.__qualname__, *_user_frame())
+
+    def register_hook(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise ModuleImportError("Tensor.register_hook: a gradient hook is not in the graph that "
+                           "PyTorch exports", *_user_frame())
+
+    before, set_by_user = _attributes_of(module), []
+    setter = torch.nn.Module.__setattr__
+
+    def note_and_set(self: Any, key: str, value: Any) -> None:
+        # Export puts numbers back itself, without a word.
+        old = self.__dict__.get(key, _Absent)
+        if _is_users(sys._getframe(1).f_code.co_filename) and old is not value \
+                and not isinstance(value, (torch.Tensor, torch.nn.Module)) \
+                and not _is_equal(old, value):
+            set_by_user.append((self, key))
+        setter(self, key, value)
+    torch.nn.Module.__setattr__ = note_and_set
+    torch.autograd.Function.apply = classmethod(apply)
+    torch.Tensor.register_hook = register_hook
+    try:
+        yield
+    finally:
+        torch.autograd.Function.apply = function
+        torch.Tensor.register_hook = hook
+        torch.nn.Module.__setattr__ = setter
+        changed = _restored(module, before)
+    paths = {id(part): path for path, part in module.named_modules()}
+    changed += [_attribute_name(paths.get(id(part), ""), key) for part, key in set_by_user]
+    if changed:
+        raise ModuleImportError(
+            "Python attributes change while the module runs, and a step would not do it "
+            "again: %s. A buffer (register_buffer) keeps a value"
+            % ", ".join(sorted(set(changed))),
+            "", 0)
+
+
+class _Absent:
+    pass
+
+
+_PYTORCH, _OURS = (os.path.dirname(os.path.abspath(f)) + os.sep
+                   for f in (torch.__file__, os.path.dirname(__file__)))
+
+
+def _is_users(filename: str) -> bool:
+    """Whether a file is neither PyTorch's nor ours."""
+    return not filename.startswith((_PYTORCH, _OURS)) and os.path.isabs(filename)
+
+
+def _user_frame() -> tuple[str, int]:
+    """The innermost line that is neither PyTorch's nor ours."""
+    for frame in inspect.stack()[1:]:
+        if _is_users(frame.filename):
+            return frame.filename, frame.lineno
+    return "", 0
+
+
+_HELD = ("_parameters", "_buffers", "_modules")
+
+
+def _attributes_of(module: Any) -> list[tuple[str, Any, dict[str, Any], dict[str, Any]]]:
+    """Of each module, its attributes as they are, and copies of those that may change
+    inside."""
+    return [(name, part, dict(part.__dict__),
+             {k: copy.copy(v) for k, v in part.__dict__.items()
+              if isinstance(v, (list, dict, set)) and k not in _HELD
+              and not k.startswith("_forward") and not k.startswith("_backward")})
+            for name, part in module.named_modules()]
+
+
+def _restored(module: Any,
+              before: list[tuple[str, Any, dict[str, Any], dict[str, Any]]]) -> list[str]:
+    """Names of attributes that are others now; they are put back."""
+    changed = []
+    for path, part, attributes, copies in before:
+        for key, copied in copies.items():  # the same object, with what it held
+            original = attributes[key]
+            if not _is_equal(copied, original):
+                changed.append(_attribute_name(path, key))
+                original.clear()
+                (original.extend if isinstance(original, list) else original.update)(copied)
+        for key in {*attributes, *part.__dict__}:
+            old, new = attributes.get(key, _Absent), part.__dict__.get(key, _Absent)
+            if old is new:
+                continue
+            if not _is_equal(old, new):
+                changed.append(_attribute_name(path, key))
+            if old is _Absent:
+                part.__dict__.pop(key, None)
+            else:
+                part.__dict__[key] = old
+    return changed
+
+
+def _attribute_name(path: str, key: str) -> str:
+    return ".".join(filter(None, (path, key))).removeprefix("module.")
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:  # of tensors, or of whatever a class says
+        return a is b
+
+
+# Export
+
+def _user_line(text: str) -> tuple[str, int, str]:
+    """File, line and code of the innermost line of a stack trace that is not
+    PyTorch's."""
+    found = re.findall(r'File "([^"]+)", line (\d+), in [^\n]*\n?([^\n]*)', text or "")
+    for name, line, code in reversed(found):
+        if _is_users(name):
+            return name, int(line), code.strip()
+    return ("", 0, "") if not found else (found[-1][0], int(found[-1][1]),
+                                          found[-1][2].strip())
+
+
+def line_of(node: Any) -> tuple[str, int, str]:
+    return _user_line(node.meta.get("stack_trace", ""))
+
+
+def module_path_of(node: Any) -> str:
+    """"blocks.0.attn": where in the module the op is."""
+    stack = node.meta.get("nn_module_stack") or {}
+    path = ""
+    for value in stack.values():
+        path = value[0] if isinstance(value, tuple) else str(value)
+    path = re.sub(r"^L\['self'\]\.?", "", path).replace("L__self___", "")
+    return path.removeprefix("module").removeprefix(".") if path != "loss" else "loss"
+
+
+def _export(whole: Any, examples: Sequence[Any]) -> Any:
+    with torch.enable_grad(), _watched(whole):
+        try:
+            return torch.export.export(whole, tuple(examples), strict=False)
+        except ModuleImportError:
+            raise
+        except Exception as error:
+            raise _export_error(error) from error
+
+
+def _export_error(error: Exception) -> ModuleImportError:
+    """PyTorch's words, short, with the user's line."""
+    text = str(error)
+    name, line, _ = _user_line(text)
+    if not name:
+        trace = error.__traceback__
+        while trace is not None:
+            filename = trace.tb_frame.f_code.co_filename
+            if _is_users(filename):
+                name, line = filename, trace.tb_lineno
+            trace = trace.tb_next
+    first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
+    if "data-dependent" in text or "GuardOnDataDependent" in type(error).__name__:
+        first = "a branch, a size or a Python number depends on the values of a tensor"
+    return ModuleImportError("torch.export cannot trace the module: %s" % first, name, line)
+
+
+def _mark_no_grad(program: Any) -> None:
+    """Behind a no_grad region stands a detach: below, the region is inlined."""
+    graph = program.graph_module.graph
+    for node in list(graph.nodes):
+        target = str(node.target)
+        if "wrap_with_autocast" in target:
+            raise ModuleImportError("torch.autocast: pass precision=\"bf16\" instead",
+                               *line_of(node)[:2])
+        if "wrap_with_set_grad_enabled" not in target:
+            continue
+        enabled, body = node.args[0], getattr(program.graph_module, node.args[1].target)
+        if enabled:
+            continue
+        if any("wrap_with_" in str(n.target) for n in body.graph.nodes):
+            raise ModuleImportError("regions of torch.no_grad and torch.enable_grad within "
+                                    "each other", *line_of(node)[:2])
+        for user in list(node.users):
+            with graph.inserting_after(user):
+                detached = graph.call_function(torch.ops.aten.detach.default, (user,))
+            detached.meta.update({k: v for k, v in user.meta.items()
+                                  if k in ("val", "stack_trace", "nn_module_stack")})
+            user.replace_all_uses_with(detached,
+                                       delete_user_cb=lambda u, d=detached: u is not d)
+    program.graph_module.recompile()
+
+
+def _functional(program: Any) -> Any:
+    table = torch.export.default_decompositions()
+    for op in list(table):
+        if str(op).removeprefix("aten.") in TABLE:
+            table.pop(op)
+    return program.run_decompositions(table)
+
+
+def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
+            frozen: Callable[[Any], bool]) -> Captured:
+    """The graph of loss_fn(module(*inputs), *targets), in the module's own mode.
+
+    Args:
+        loss_fn: None: the graph of module(*inputs).
+        inputs, targets: example tensors, whose values do not matter.
+        frozen: whether a parameter has no gradient.
+    Raises: ModuleImportError with all that cannot be said.
+    """
+    check_module(module, loss_fn)
+    whole = whole_module(module, loss_fn, len(inputs))
+    program = _export(whole, [*inputs, *targets])
+    _mark_no_grad(program)
+    program = _functional(program)
+    return _read(program, whole, frozen)
+
+
+def _read(program: Any, whole: Any, frozen: Callable[[Any], bool]) -> Captured:
+    from torch.export.graph_signature import InputKind, OutputKind
+    signature, graph = program.graph_signature, program.graph_module.graph
+    owned = {**dict(whole.named_parameters(remove_duplicate=False)),
+             **dict(whole.named_buffers(remove_duplicate=False))}
+    output = next(n for n in graph.nodes if n.op == "output")
+    updates, results = {}, []
+    for spec, node in zip(signature.output_specs, output.args[0]):
+        if spec.kind == OutputKind.BUFFER_MUTATION:
+            updates[spec.target] = node
+        elif spec.kind == OutputKind.USER_OUTPUT:
+            results.append(node)
+        else:
+            raise ModuleImportError("the module changes %s" % (spec.target or "an input"), "", 0)
+    arguments, number = {}, 0
+    placeholders = [n for n in graph.nodes if n.op == "placeholder"]
+    for spec, node in zip(signature.input_specs, placeholders):
+        if spec.kind == InputKind.USER_INPUT:
+            arguments[node] = Argument("input", number)
+            number += 1
+            continue
+        value = owned.get(spec.target)
+        if value is None:
+            value = program.constants.get(spec.target)
+        kind = "constant"
+        if spec.kind == InputKind.PARAMETER:
+            kind = "param"
+        elif spec.target in updates:
+            kind = "buffer"
+        arguments[node] = Argument(kind, -1, spec.target, value)
+    for node in [n for n in graph.nodes if overload_of(n) in _NOTHING]:
+        graph.erase_node(node)
+    graph.eliminate_dead_code()
+    found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program))
+    _fold(found)
+    _find_active(found, frozen)
+    _check_ops(found)
+    return found
+
+
+def _unflatten_of(program: Any) -> Callable[[list[Any]], Any]:
+    spec = program.call_spec.out_spec
+
+    def unflatten(values: list[Any]) -> Any:
+        return torch.utils._pytree.tree_unflatten(values, spec)
+    return unflatten
+
+
+def _nodes_in(args: Any) -> list[Any]:
+    found: list[Any] = []
+    torch.fx.node.map_arg(args, found.append)
+    return found
+
+
+def is_random(node: Any) -> bool:
+    tags = getattr(node.target, "tags", ())
+    return torch.Tag.nondeterministic_seeded in tags
+
+
+def _fold(found: Captured) -> None:
+    """Values of nodes that depend on constants alone."""
+    values = found.constants
+    for node in found.graph.nodes:
+        if node.op == "placeholder":
+            argument = found.arguments[node]
+            if argument.kind == "constant" and isinstance(argument.value, torch.Tensor):
+                values[node] = argument.value.detach()
+            continue
+        if node.op != "call_function":
+            continue
+        if is_random(node):
+            found.draws |= overload_of(node) in _pointwise_ops.DRAWS
+            continue
+        if overload_of(node) in _ONLY_SHAPES:
+            value = node.meta["val"]
+            number = {"zeros": 0, "ones": 1}.get(
+                re.sub(r"^new_|_like.*|\..*", "", overload_of(node)),
+                node.args[-1] if "full" in overload_of(node) else 0)
+            values[node] = torch.full((), number, dtype=value.dtype).expand(value.shape)
+            continue
+        if all(n in values for n in _nodes_in((node.args, node.kwargs))):
+            args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs),
+                                                 lambda n: values[n])
+            with torch.no_grad():
+                values[node] = node.target(*args, **kwargs)
+
+
+def _is_float(node: Any) -> bool:
+    value = node.meta.get("val")
+    values = value if isinstance(value, (tuple, list)) else [value]
+    return any(isinstance(v, torch.Tensor) and v.dtype.is_floating_point for v in values)
+
+
+def _find_active(found: Captured, frozen: Callable[[Any], bool]) -> None:
+    """What a gradient goes through, from the parameters that are trained to the first
+    result. A parameter without such a way has no gradient, which is not one of zeros."""
+    varied: set[Any] = set()
+    for node in found.graph.nodes:
+        if node.op == "placeholder":
+            argument = found.arguments[node]
+            if argument.kind == "param" and argument.value.requires_grad \
+                    and not frozen(argument.value):
+                varied.add(node)
+        elif node.op == "call_function" and node not in found.constants \
+                and "detach" not in overload_of(node) and _is_float(node) \
+                and any(n in varied for n in _nodes_in((node.args, node.kwargs))):
+            varied.add(node)
+    useful = {n for n in found.results[:1] if n in varied}
+    for node in reversed(found.graph.nodes):
+        if node in useful:
+            useful.update(n for n in _nodes_in((node.args, node.kwargs)) if n in varied)
+    found.active = useful
+    found.trained = {n for n in useful if n.op == "placeholder"}
+
+
+def _check_ops(found: Captured) -> None:
+    """All ops that have no row, at once, with how often and where."""
+    missing: dict[str, list[Any]] = {}
+    for node in found.graph.nodes:
+        if node.op == "call_function" and node not in found.constants \
+                and overload_of(node) != "<built-in function getitem>" \
+                and overload_of(node) not in TABLE:
+            missing.setdefault(str(node.target), []).append(node)
+    if not missing:
+        return
+    lines = []
+    for name, nodes in missing.items():
+        file, line, code = line_of(nodes[0])
+        lines.append("  %s, %d time%s, first in %s%s" % (
+            name, len(nodes), "s" * (len(nodes) > 1),
+            _path(module_path_of(nodes[0])),
+            ", at %s:%d: %s" % (file, line, code) if file else ""))
+    first = next(iter(missing.values()))[0]
+    raise ModuleImportError("the module has ops that cannot be said yet:\n%s"
+                       % "\n".join(lines), *line_of(first)[:2])

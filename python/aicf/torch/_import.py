@@ -1,0 +1,195 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A captured graph as ops of a trace.
+
+The graph is run once on traced tensors: the row of the table says what each call is
+made of. Shapes and element types are compared with PyTorch's after every call, so that
+nothing is trained which PyTorch does not mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from .. import nn
+from .._tensor import Operators
+from .._tracing import as_tensor, current_trace, trace_error
+from ._capture import Captured, line_of, module_path_of, overload_of
+from ._table import TABLE, Call, Unsupported
+
+_DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32",
+           torch.float64: "f64", torch.int32: "i32", torch.int64: "i64", torch.bool: "i1"}
+
+
+def dtype_of(dtype: Any) -> str:
+    """Raises TraceError: no tensor has this type here."""
+    if dtype not in _DTYPES:
+        trace_error("a tensor is %s, expected one of %s" % (
+            str(dtype).removeprefix("torch."),
+            ", ".join(str(d).removeprefix("torch.") for d in _DTYPES)))
+    return _DTYPES[dtype]
+
+
+def host_array(tensor: Any) -> Any:
+    """NumPy's, of bf16 in f32, which NumPy has."""
+    host = tensor.detach().cpu()
+    return (host.float() if host.dtype == torch.bfloat16 else host).contiguous().numpy()
+
+
+class ImportedModel(nn.Module):
+    """The parameters and the buffers that change of a torch module, by its names.
+
+    Attributes:
+        owners: by the name in the module, the parameter or buffer; a tied one has
+            several names.
+    """
+
+    def __init__(self, owners: Mapping[str, Any]) -> None:
+        self.owners = dict(owners)
+
+    def _members(self) -> Any:
+        yield from self.owners.items()
+
+
+class Importer:
+    """Runs captured graphs in traces.
+
+    Args:
+        parameters: by id() of a torch parameter or buffer, ours.
+        keeps_all: whether dropout keeps everything.
+    """
+
+    def __init__(self, owners: Mapping[int, Any], keeps_all: bool = False) -> None:
+        self.owners, self.keeps_all = owners, keeps_all
+
+    def run(self, captured: Captured, inputs: Sequence[Any]) -> list[Any]:
+        """Traces a graph. Returns its results, flat."""
+        env: dict[Any, Any] = {}
+        trace = current_trace("an imported module")
+        layers: dict[str, tuple[str, str]] = {}
+        for node in captured.graph.nodes:
+            if node.op == "placeholder":
+                env[node] = self._argument(captured, node, inputs)
+            elif node.op == "call_function" and node not in captured.constants:
+                file, line, _ = line_of(node)
+                with trace.at(file, line), trace.layer(module_path_of(node)):
+                    env[node] = self._call(captured, node, env)
+                self._note_layers(node, layers)
+        for name, node in captured.updates.items():
+            owner = next(a.value for a in captured.arguments.values()
+                         if a.kind == "buffer" and a.name == name)
+            self.owners[id(owner)].update(_result(self._value(captured, node, env)))
+        trace.layers.extend((path, kind, shape) for path, (kind, shape) in layers.items())
+        return [_result(self._value(captured, n, env)) if isinstance(n, torch.fx.Node) else n
+                for n in captured.results]
+
+    def _argument(self, captured: Captured, node: Any, inputs: Sequence[Any]) -> Any:
+        argument = captured.arguments[node]
+        if argument.kind == "input":
+            return inputs[argument.index]
+        if argument.kind == "constant" or not node.users:
+            return None
+        return self.owners[id(argument.value)]._tensor()
+
+    def _value(self, captured: Captured, node: Any, env: Mapping[Any, Any],
+               takes_numbers: bool = False) -> Any:
+        if node not in captured.constants:
+            return env[node]
+        constant = captured.constants[node]
+        if isinstance(constant, torch.Tensor):
+            return _constant(constant, takes_numbers)
+        return constant
+
+    def _call(self, captured: Captured, node: Any, env: Mapping[Any, Any]) -> Any:
+        if "getitem" in overload_of(node):
+            source, index = node.args
+            return env[source][index]
+        row = TABLE[overload_of(node)]
+        args, kwargs = torch.fx.node.map_arg(
+            (node.args, node.kwargs),
+            lambda n: self._value(captured, n, env, row.takes_numbers))
+        call = _call_of(captured, node, self.keeps_all)
+        try:
+            result = row.function(call, *args, **kwargs)
+        except Unsupported as error:
+            trace_error("%s %s" % (node.target, error))
+        return _checked(result, node)
+
+    @staticmethod
+    def _note_layers(node: Any, layers: dict[str, tuple[str, str]]) -> None:
+        """What the last op inside of each module gave."""
+        value = node.meta.get("val")
+        shape = "x".join(map(str, value.shape)) if isinstance(value, torch.Tensor) else ""
+        for entry in (node.meta.get("nn_module_stack") or {}).values():
+            path, kind = entry if isinstance(entry, tuple) else (str(entry), "")
+            path = re.sub(r"^L\['self'\]\.?|^L__self___", "", path)
+            path = path.removeprefix("module.")
+            if path and path not in ("module", "loss"):
+                name = kind if isinstance(kind, str) else kind.__name__
+                layers.pop(path, None)
+                layers[path] = (name.rpartition(".")[2], shape or "scalar")
+
+
+def _constant(value: Any, takes_numbers: bool) -> Any:
+    """A number, NumPy's array, or a tensor where NumPy has no such type."""
+    if takes_numbers and value.dim() == 0:
+        return value.item()
+    array = _of_one_number(value)
+    dtype_of(value.dtype)
+    return as_tensor(array).astype("bf16") if value.dtype == torch.bfloat16 else array
+
+
+def _of_one_number(value: Any) -> Any:
+    """Without writing out what is expanded from one number."""
+    import numpy as np
+    if value.numel() > 1 and not any(value.stride()):
+        one = host_array(value.reshape(-1)[:1])
+        return np.broadcast_to(one.reshape(()), tuple(value.shape))
+    return host_array(value)
+
+
+def _result(value: Any) -> Any:
+    return as_tensor(value) if hasattr(value, "dtype") else value
+
+
+def _first(value: Any) -> Any:
+    return next((v for v in value if isinstance(v, torch.Tensor)), None) \
+        if isinstance(value, (tuple, list)) else value
+
+
+def _call_of(captured: Captured, node: Any, keeps_all: bool) -> Call:
+    value = _first(node.meta.get("val"))
+    operands = [a.meta.get("val") if isinstance(a, torch.fx.Node) else a
+                for a in node.args[:2]]
+    common = ""
+    if len(operands) == 2 and all(isinstance(o, (torch.Tensor, bool, int, float))
+                                  for o in operands) \
+            and any(isinstance(o, torch.Tensor) for o in operands):
+        common = _DTYPES.get(torch.result_type(*operands), "")
+    return Call(tuple(value.shape), dtype_of(value.dtype), common,
+                node in captured.active, keeps_all)
+
+
+def _checked(result: Any, node: Any) -> Any:
+    """Of the type that PyTorch's has. Raises TraceError for another shape."""
+    expected = node.meta.get("val")
+    if isinstance(expected, (tuple, list)):
+        return tuple(None if r is None or not isinstance(e, torch.Tensor)
+                     else _checked_one(r, e, node) for r, e in zip(result, expected))
+    return _checked_one(result, expected, node)
+
+
+def _checked_one(result: Any, expected: Any, node: Any) -> Any:
+    if not isinstance(result, Operators):
+        trace_error("%s gave a %s" % (node.target, type(result).__name__))
+    if tuple(result.shape) != tuple(expected.shape):
+        trace_error("%s gives %s here, and the shape %s in PyTorch: please report it"
+                    % (node.target, result, tuple(expected.shape)))
+    dtype = dtype_of(expected.dtype)
+    return result if result.dtype == dtype else as_tensor(result).astype(dtype)
+
+

@@ -1,0 +1,199 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A torch module as a model of ours, and its loss and its predictions as functions.
+
+Nothing of the module is changed or replaced: its tensors are where parameters and
+buffers start. What is exported is kept by the shapes of the inputs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .. import nn
+from .._dtypes import dtype_name
+from .._tracing import trace_error
+from ._capture import Captured, capture
+from ._import import _DTYPES, ImportedModel, Importer
+
+#: Bytes: what PyTorch's allocators give, and more than any kernel asks for.
+ALIGNMENT = 64
+
+_TORCH_TYPES = {name: dtype for dtype, name in _DTYPES.items()}
+
+
+def names_of(function: Any, count: int, skipped: int, otherwise: str) -> list[str]:
+    """Names for `count` arguments of a function, behind the first `skipped`."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    plain = [p.name for p in parameters
+             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][skipped:]
+    return [plain[i] if i < len(plain) else "%s%d" % (otherwise, i)
+            for i in range(count)]
+
+
+def input_names(module: Any, loss_fn: Any, num_inputs: int, num_targets: int) -> list[str]:
+    """Names of a step's inputs: those of module.forward, then those of the loss."""
+    function = loss_fn.forward if isinstance(loss_fn, torch.nn.Module) else loss_fn
+    found: list[str] = []
+    for name in (*names_of(module.forward, num_inputs, 0, "input"),
+                 *names_of(function, num_targets, 1, "target")):
+        own, number = name, 2
+        while own in found:
+            own, number = "%s_%d" % (name, number), number + 1
+        found.append(own)
+    return found
+
+
+class Imported:
+    """A torch module with its loss, to be traced.
+
+    Attributes:
+        module, loss_fn: the user's.
+        model: what holds parameters and buffers, by the module's names.
+        trained: id() of the parameters that the optimizer has.
+        group_of: their groups' numbers.
+    """
+
+    def __init__(self, module: Any, loss_fn: Any, names: Sequence[str], num_inputs: int,
+                 trained: set[int], group_of: dict[int, int] | None = None) -> None:
+        self.module, self.loss_fn, self.names = module, loss_fn, list(names)
+        self.num_inputs, self.trained = num_inputs, trained
+        self.group_of = group_of or {}
+        self.keeps_all = False
+        self._captured: dict[Any, Captured] = {}
+        self.owners: dict[int, Any] = {}
+        self.tensors: dict[int, Any] = {}  # keeps what id() is of
+        self.model = self._make_model()
+
+    # What persists
+
+    def named_tensors(self) -> Iterator[tuple[str, Any, bool]]:
+        """Name, tensor and whether it is a parameter, of the module and its loss; a
+        tied one under each of its names."""
+        taken = set()
+        for prefix, owner in (("", self.module), ("loss.", self.loss_fn)):
+            if not isinstance(owner, torch.nn.Module):
+                continue
+            for is_parameter, named in (
+                    (True, owner.named_parameters(remove_duplicate=False)),
+                    (False, owner.named_buffers(remove_duplicate=False))):
+                for name, tensor in named:
+                    whole = prefix + name
+                    whole = "loss_fn." + name if whole in taken else whole
+                    taken.add(whole)
+                    yield whole, tensor, is_parameter
+
+    def _make_model(self) -> ImportedModel:
+        by_name: dict[str, Any] = {}
+        for name, tensor, is_parameter in self.named_tensors():
+            if id(tensor) not in self.owners:
+                made = self._owner(name, tensor, is_parameter)
+                if made is None:
+                    continue
+                self.owners[id(tensor)], self.tensors[id(tensor)] = made, tensor
+            by_name[name] = self.owners[id(tensor)]
+        model = ImportedModel(by_name)
+        object.__setattr__(model, "forward", self._forward_of(model))
+        return model
+
+    def _owner(self, name: str, tensor: Any, is_parameter: bool) -> Any:
+        try:
+            dtype = dtype_name(tensor.dtype)
+        except TypeError:
+            if is_parameter:
+                raise
+            return None  # a buffer that a graph may not need
+        value = tensor.detach().contiguous()
+        if not is_parameter:
+            return nn.Buffer(tuple(tensor.shape), dtype, init=value)
+        parameter = nn.Parameter(tuple(tensor.shape), dtype, init=value)
+        if id(tensor) in self.group_of:
+            parameter.group = "group%d" % self.group_of[id(tensor)]
+        return parameter
+
+    def shareable(self, device: str, plan: Any) -> dict[str, Any]:
+        """Parameters that a device can use where they are: dense, and aligned for its
+        kernels."""
+        roles = {t["name"]: t["role"] for t in plan.persistent()}
+        kind = device.partition(":")[0]
+        return {name: tensor.detach() for name, tensor, is_parameter in self.named_tensors()
+                if is_parameter and roles.get(name) == "param"
+                and tensor.device.type == kind and tensor.is_contiguous()
+                and tensor.data_ptr() % ALIGNMENT == 0}
+
+    # Graphs
+
+    def captured(self, specs: Sequence[tuple[tuple[int, ...], str]],
+                 is_step: bool) -> Captured:
+        """The graph for inputs of these shapes and types; exported once."""
+        key = (tuple(specs), is_step, self.module.training)
+        if key not in self._captured:
+            examples = [torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=self._device())
+                        for shape, dtype in specs]
+            count = self.num_inputs if is_step else len(examples)
+            self._captured[key] = capture(
+                self.module, self.loss_fn if is_step else None, examples[:count],
+                examples[count:], lambda p: id(p) not in self.trained)
+        return self._captured[key]
+
+    def _device(self) -> Any:
+        for _, tensor, _ in self.named_tensors():
+            return tensor.device
+        return torch.device("cpu")
+
+    def _run(self, inputs: Sequence[Any], is_step: bool) -> Any:
+        captured = self.captured([(x.shape, x.dtype) for x in inputs], is_step)
+        if is_step:
+            trained = {id(captured.arguments[n].value) for n in captured.trained}
+            for key, owner in self.owners.items():
+                if isinstance(owner, nn.Parameter):
+                    owner.requires_grad = key in trained
+        values = Importer(self.owners, self.keeps_all).run(captured, inputs)
+        return captured.unflatten(values)
+
+    def loss(self, model: Any, **inputs: Any) -> Any:
+        """What aicf.compile_step traces."""
+        return self._run([inputs[name] for name in self.names], True)
+
+    def _forward_of(self, model: Any) -> Callable[..., Any]:
+        names = self.names[:self.num_inputs]
+
+        def forward(**inputs: Any) -> Any:
+            with in_eval_mode(self.module):
+                value = self._run([inputs[name] for name in names], False)
+            return _outputs(value)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        forward.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(name, kind) for name in names])
+        return forward
+
+
+def _outputs(value: Any) -> Any:
+    """As a traced function returns it: a tensor, a tuple, or a dict."""
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, dict):
+        return {k: v for k, v in value.items() if v is not None}
+    if isinstance(value, (int, float, str)):
+        trace_error("the module returns %r, expected tensors" % (value,))
+    return value
+
+
+@contextlib.contextmanager
+def in_eval_mode(module: Any) -> Iterator[None]:
+    """Every part of the module in eval(), and as it was afterwards."""
+    before = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in before:
+            part.training = mode

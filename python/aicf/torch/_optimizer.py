@@ -1,0 +1,198 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A torch.optim object as ours: its groups, their numbers, its state.
+
+The numbers of a group (lr, weight decay, betas or momentum, eps) are one hyper of f32
+on the device, "group0" and so on. They are read from optimizer.param_groups before
+each call, so that schedulers work as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from ..errors import InvalidArgumentError
+from ..optim import Optimizer
+
+#: What AICF cannot say of an optimizer's group: the name and its harmless values.
+_REFUSED = {"amsgrad": (False,), "maximize": (False,), "differentiable": (False,),
+            "dampening": (0, 0.0), "centered": (False,)}
+
+
+def group_name(index: int) -> str:
+    return "group%d" % index
+
+
+def _number(group: dict[str, Any], key: str, index: int, low: float = 0.0,
+            below: float = math.inf) -> float:
+    value = group[key]
+    number = float(value)  # also of a 0-d tensor
+    if not low <= number < below:
+        raise InvalidArgumentError("param_groups[%d][%r] is %r, expected a number in "
+                                   "[%g, %g)" % (index, key, value, low, below))
+    return number
+
+
+def _adam_numbers(group: dict[str, Any], index: int) -> list[float]:
+    betas = group["betas"]
+    rests = []
+    for i in (0, 1):
+        beta = float(betas[i])
+        if not 0 <= beta < 1:
+            raise InvalidArgumentError("param_groups[%d][\"betas\"] is %r, expected two "
+                                       "numbers in [0, 1)" % (index, betas))
+        rests.append(1 - beta)
+    return [_number(group, "lr", index), _number(group, "weight_decay", index), *rests,
+            _number(group, "eps", index)]
+
+
+def _sgd_numbers(group: dict[str, Any], index: int) -> list[float]:
+    return [_number(group, "lr", index), _number(group, "weight_decay", index),
+            _number(group, "momentum", index)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups(Optimizer):
+    """An optimizer whose numbers are hypers; `start` has those of each group."""
+
+    kind: str = ""
+    flags: tuple[tuple[str, bool], ...] = ()
+    start: tuple[tuple[float, ...], ...] = ()
+    lr: Any = field(default=0.0)
+
+    def values(self, prefix: str) -> dict[str, Any]:
+        import numpy as np
+        return {group_name(i): np.asarray(numbers, "f4")
+                for i, numbers in enumerate(self.start)}
+
+    def attribute(self, rate: str = "lr") -> str:
+        flags = "".join(", %s = %s" % (name, str(value).lower())
+                        for name, value in self.flags)
+        return "#aicf.%s<lr = \"%s\", clip_norm = %r, accumulate = %d%s>" % (
+            self.kind, group_name(0), float(self.clip_norm), self.accumulate, flags)
+
+
+class TorchOptimizer:
+    """The user's optimizer.
+
+    Attributes:
+        optimizer: torch.optim.AdamW, Adam or SGD.
+        ids: id() of every parameter that it has.
+        group_of: the group's number, by id() of a parameter.
+        state_names: PyTorch's names of what it keeps beside a parameter.
+    """
+
+    def __init__(self, optimizer: Any) -> None:
+        self.optimizer = optimizer
+        self._check()
+        self.group_of = {id(p): i for i, group in enumerate(optimizer.param_groups)
+                         for p in group["params"]}
+        self.ids = set(self.group_of)
+        self._seen: list[Any] = []
+
+    def _check(self) -> None:
+        kind = type(self.optimizer)
+        known = {torch.optim.AdamW: "adam", torch.optim.Adam: "adam",
+                 torch.optim.SGD: "sgd"}
+        if kind not in known:
+            raise InvalidArgumentError(
+                "the optimizer is a %s.%s; torch.optim.AdamW, Adam and SGD can be "
+                "compiled" % (kind.__module__, kind.__qualname__))
+        self.is_adam = known[kind] == "adam"
+        for hooks in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"):
+            if getattr(self.optimizer, hooks, None):
+                raise InvalidArgumentError("the optimizer has hooks, which a compiled step "
+                                           "would not call")
+        for i, group in enumerate(self.optimizer.param_groups):
+            for key, harmless in _REFUSED.items():
+                if group.get(key, harmless[0]) not in harmless:
+                    raise InvalidArgumentError(
+                        "param_groups[%d][%r] is %r, which a compiled step does not do"
+                        % (i, key, group[key]))
+        self.is_l2 = self._flag("l2") if self.is_adam else False
+        self.nesterov = False if self.is_adam else self._flag("nesterov")
+        self.has_momentum = not self.is_adam and any(
+            group["momentum"] != 0 for group in self.optimizer.param_groups)
+        self.state_names = ["exp_avg", "exp_avg_sq"] if self.is_adam else \
+            ["momentum_buffer"] if self.has_momentum else []
+
+    def _flag(self, name: str) -> bool:
+        """A flag that all groups have alike: an op has it, not a number on the device."""
+        def of(group: dict[str, Any]) -> bool:
+            if name == "l2":
+                return not group.get("decoupled_weight_decay",
+                                     type(self.optimizer) is torch.optim.AdamW)
+            return bool(group[name])
+        found = {of(group) for group in self.optimizer.param_groups}
+        if len(found) > 1:
+            raise InvalidArgumentError(
+                "param_groups differ in %r, which all groups of a compiled step share"
+                % ("decoupled_weight_decay" if name == "l2" else name))
+        return found.pop()
+
+    def description(self, clip_norm: float, accumulate: int) -> Groups:
+        """What the compiler builds the update from."""
+        if self.is_adam:
+            kind, flags = "adam_groups", {"l2": self.is_l2}
+        else:
+            kind, flags = "sgd_groups", {"momentum": self.has_momentum,
+                                         "nesterov": self.nesterov}
+        start = tuple(tuple(self._numbers(i)) for i in range(len(
+            self.optimizer.param_groups)))
+        return Groups(kind=kind, flags=tuple(flags.items()), start=start, clip_norm=clip_norm,
+                      accumulate=accumulate)
+
+    def _numbers(self, index: int) -> list[float]:
+        group = self.optimizer.param_groups[index]
+        numbers = (_adam_numbers if self.is_adam else _sgd_numbers)(group, index)
+        if not self.is_adam and numbers[2] and not self.has_momentum:
+            raise InvalidArgumentError(
+                "param_groups[%d][\"momentum\"] is %g, and was 0 in all groups when the "
+                "step was compiled: it has no momentum" % (index, numbers[2]))
+        return numbers
+
+    def writer(self, write: Callable[[str, Any], None],
+               used: Sequence[int]) -> Callable[[], None]:
+        """A function that writes the numbers of groups that have changed since it was
+        called last. Those in the plan, `used`, are asked."""
+        import numpy as np
+        groups = self.optimizer.param_groups
+        keys = ("lr", "weight_decay", "betas", "eps") if self.is_adam else \
+            ("lr", "weight_decay", "momentum")
+        seen: list[Any] = [None] * len(groups)
+        count = len(groups)
+
+        def refresh() -> None:
+            now = self.optimizer.param_groups
+            if len(now) != count:
+                raise InvalidArgumentError(
+                    "the optimizer has %d groups, and had %d when the step was compiled"
+                    % (len(now), count))
+            for i in used:
+                group = now[i]
+                found = [group[key] for key in keys]
+                if found != seen[i]:
+                    numbers = np.asarray(self._numbers(i), "f4")
+                    write(group_name(i), numbers)
+                    seen[i] = [float(v) if isinstance(v, torch.Tensor) else v
+                               for v in found]
+        return refresh
+
+    # State, both ways
+
+    def steps(self, owned: Sequence[Any]) -> int:
+        """How many updates the parameters have had, which is one number."""
+        found = {int(self.optimizer.state[p]["step"]) for p in owned
+                 if "step" in self.optimizer.state.get(p, {})}
+        missing = any("step" not in self.optimizer.state.get(p, {}) for p in owned)
+        if len(found) > 1 or found and missing:
+            raise InvalidArgumentError(
+                "parameters of the optimizer have had different numbers of updates (%s), "
+                "and a compiled step counts for all of them"
+                % ", ".join(map(str, sorted(found | ({0} if missing else set())))))
+        return found.pop() if found else 0

@@ -1,0 +1,384 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows of the table: functions of elements, comparisons, casts, random numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import functional as F
+from .. import ops
+from .._pointwise import broadcast, clamp, compare, maximum, minimum, power, where
+from .._tensor import Tensor
+from .._tracing import as_tensor
+from ._table import Call, Unsupported, aten
+
+
+def _sum(call: Call, a: Any, b: Any, alpha: Any, sign: int) -> Tensor:
+    """a + sign · alpha · b, in the type of the result."""
+    a, b = call.operand(a), call.operand(b)
+    if alpha != 1:
+        b = b * alpha
+    result: Tensor = a + b if sign > 0 else a - b
+    return result
+
+
+@aten("add.Tensor", "add.Scalar", takes_numbers=True)
+def _add(call: Call, a: Any, b: Any, alpha: Any = 1) -> Tensor:
+    if call.dtype == "i1":
+        return call.tensor(a) | call.tensor(b)
+    return _sum(call, a, b, alpha, 1)
+
+
+@aten("sub.Tensor", "sub.Scalar", takes_numbers=True)
+def _sub(call: Call, a: Any, b: Any, alpha: Any = 1) -> Tensor:
+    return _sum(call, a, b, alpha, -1)
+
+
+@aten("rsub.Tensor", "rsub.Scalar", takes_numbers=True)
+def _rsub(call: Call, a: Any, b: Any, alpha: Any = 1) -> Tensor:
+    return _sum(call, b, a, alpha, -1)
+
+
+@aten("mul.Tensor", "mul.Scalar", takes_numbers=True)
+def _mul(call: Call, a: Any, b: Any) -> Tensor:
+    if call.dtype == "i1":
+        return call.tensor(a) & call.tensor(b)
+    result: Tensor = call.operand(a) * call.operand(b)
+    return result
+
+
+@aten("div.Tensor", "div.Scalar", takes_numbers=True)
+def _div(call: Call, a: Any, b: Any) -> Tensor:
+    result: Tensor = call.operand(a) / call.operand(b)
+    return result
+
+
+@aten("div.Tensor_mode", "div.Scalar_mode", takes_numbers=True,
+      limits="quotients that are rounded are of floats")
+def _div_mode(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Any:
+    if rounding_mode is None:
+        return _div(call, a, b)
+    if not call.is_float:
+        raise Unsupported("divides integers")
+    quotient = _div(call, a, b)
+    return quotient.floor() if rounding_mode == "floor" else _truncated(quotient)
+
+
+def _truncated(x: Tensor) -> Tensor:
+    return where(x < 0, x.ceil(), x.floor())
+
+
+@aten("trunc.default", "fix.default", limits="floats")
+def _trunc(call: Call, x: Any) -> Tensor:
+    return _truncated(_float(call, x))
+
+
+@aten("remainder.Scalar", "remainder.Tensor", takes_numbers=True, limits="floats")
+def _remainder(call: Call, a: Any, b: Any) -> Tensor:
+    if not call.is_float:
+        raise Unsupported("divides integers")
+    a, b = call.operand(a), call.operand(b)
+    result: Tensor = a - (a / b).floor() * b
+    return result
+
+
+@aten("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar", takes_numbers=True,
+      limits="floats, and squares of integers")
+def _pow(call: Call, a: Any, b: Any) -> Tensor:
+    if not call.is_float and b != 2:
+        raise Unsupported("raises integers")
+    if isinstance(b, float) and b == int(b) and abs(b) < 2 ** 31:
+        b = int(b)
+    return power(call.operand(a), call.operand(b))
+
+
+@aten("square.default")
+def _square(call: Call, x: Any) -> Tensor:
+    return call.tensor(x).square()
+
+
+@aten("neg.default")
+def _neg(call: Call, x: Any) -> Tensor:
+    return -as_tensor(x)
+
+
+def _float(call: Call, x: Any) -> Tensor:
+    if not call.is_float:
+        raise Unsupported("of %s" % call.dtype)
+    return call.tensor(x)
+
+
+def _functions() -> None:
+    """Functions of one operand that have an op of their own."""
+    def row(function: Any, is_float: bool) -> Any:
+        return lambda call, x: function(_float(call, x) if is_float else call.tensor(x))
+
+    for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
+                 "tanh", "sigmoid", "floor", "ceil", "mish", "silu", "hardswish"):
+        aten("%s.default" % name)(row(getattr(ops, name), True))
+    for name in ("abs", "sign", "relu"):
+        aten("%s.default" % name)(row(getattr(ops, name), False))
+    aten("round.default")(row(ops.round, True))
+    aten("log_sigmoid.default")(row(ops.log_sigmoid, True))
+    aten("selu.default")(row(ops.selu, True))
+    aten("hardsigmoid.default")(row(F.hardsigmoid, True))
+
+
+_functions()
+
+
+@aten("log2.default")
+def _log2(call: Call, x: Any) -> Tensor:
+    return _float(call, x).log() * (1 / math.log(2))
+
+
+@aten("log10.default")
+def _log10(call: Call, x: Any) -> Tensor:
+    return _float(call, x).log() * (1 / math.log(10))
+
+
+@aten("exp2.default")
+def _exp2(call: Call, x: Any) -> Tensor:
+    return power(2.0, _float(call, x))
+
+
+# Activations
+
+@aten("gelu.default")
+def _gelu(call: Call, x: Any, approximate: str = "none") -> Tensor:
+    return F.gelu(x, approximate)
+
+
+@aten("leaky_relu.default")
+def _leaky_relu(call: Call, x: Any, negative_slope: float = 0.01) -> Tensor:
+    return F.leaky_relu(x, negative_slope)
+
+
+@aten("elu.default")
+def _elu(call: Call, x: Any, alpha: float = 1, scale: float = 1,
+         input_scale: float = 1) -> Tensor:
+    if abs(alpha - 1.6732632423543772) < 1e-12 and abs(scale - 1.0507009873554805) < 1e-12 \
+            and input_scale == 1:
+        return ops.selu(x)
+    if input_scale == 1:
+        y = F.elu(x, alpha)
+    else:
+        tensor = as_tensor(x)
+        # Not of large numbers, whose derivative would be 0 times infinity.
+        below = clamp(tensor, None, 0.0) * input_scale
+        y = where(tensor > 0, tensor, below.expm1() * alpha)
+    return y if scale == 1 else y * scale
+
+
+@aten("celu.default")
+def _celu(call: Call, x: Any, alpha: float = 1.0) -> Any:
+    return _elu(call, x, alpha, 1, 1 / alpha)
+
+
+@aten("prelu.default")
+def _prelu(call: Call, x: Any, weight: Any) -> Tensor:
+    return F.prelu(x, weight)
+
+
+@aten("hardtanh.default")
+def _hardtanh(call: Call, x: Any, low: float = -1, high: float = 1) -> Tensor:
+    return F.hardtanh(x, float(low), float(high))
+
+
+@aten("softplus.default")
+def _softplus(call: Call, x: Any, beta: float = 1, threshold: float = 20) -> Tensor:
+    return F.softplus(x, float(beta), float(threshold))
+
+
+@aten("glu.default")
+def _glu(call: Call, x: Any, dim: int = -1) -> Tensor:
+    return F.glu(x, dim)
+
+
+@aten("threshold.default")
+def _threshold(call: Call, x: Any, threshold: float, value: float) -> Tensor:
+    tensor = as_tensor(x)
+    return tensor.masked_fill(tensor <= threshold, value)
+
+
+# Bounds
+
+@aten("clamp.default", "clamp.Tensor", "clip.default", takes_numbers=True)
+def _clamp(call: Call, x: Any, low: Any = None, high: Any = None) -> Tensor:
+    return clamp(call.tensor(x), call.operand(low), call.operand(high))
+
+
+@aten("clamp_min.default", "clamp_min.Tensor", takes_numbers=True)
+def _clamp_min(call: Call, x: Any, low: Any) -> Any:
+    return _clamp(call, x, low)
+
+
+@aten("clamp_max.default", "clamp_max.Tensor", takes_numbers=True)
+def _clamp_max(call: Call, x: Any, high: Any) -> Any:
+    return _clamp(call, x, None, high)
+
+
+@aten("maximum.default")
+def _maximum(call: Call, a: Any, b: Any) -> Tensor:
+    return maximum(call.tensor(a), call.tensor(b))
+
+
+@aten("minimum.default")
+def _minimum(call: Call, a: Any, b: Any) -> Tensor:
+    return minimum(call.tensor(a), call.tensor(b))
+
+
+# Comparisons and logic
+
+def _comparisons() -> None:
+    def row(sign: str) -> Any:
+        return lambda call, a, b: compare(call.operand(a, call.common), sign,
+                                          call.operand(b, call.common))
+    for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
+                       ("ge", ">=")):
+        aten(name + ".Tensor", name + ".Scalar", takes_numbers=True)(row(sign))
+
+
+_comparisons()
+
+
+def _is_true(value: Any) -> Tensor:
+    tensor = as_tensor(value)
+    return tensor if tensor.dtype == "i1" else tensor != 0
+
+
+@aten("logical_and.default")
+def _logical_and(call: Call, a: Any, b: Any) -> Tensor:
+    return _is_true(a) & _is_true(b)
+
+
+@aten("logical_or.default")
+def _logical_or(call: Call, a: Any, b: Any) -> Tensor:
+    return _is_true(a) | _is_true(b)
+
+
+@aten("logical_xor.default")
+def _logical_xor(call: Call, a: Any, b: Any) -> Tensor:
+    return _is_true(a) ^ _is_true(b)
+
+
+@aten("logical_not.default")
+def _logical_not(call: Call, x: Any) -> Tensor:
+    return ~_is_true(x)
+
+
+def _bits() -> None:
+    def row(function: Any) -> Any:
+        def bitwise(call: Call, *operands: Any) -> Tensor:
+            if call.dtype != "i1":
+                raise Unsupported("of %s" % call.dtype)
+            result: Tensor = function(call, *map(call.tensor, operands))
+            return result
+        return bitwise
+    limits = "of bool"
+    for name, function in (("and", _logical_and), ("or", _logical_or),
+                           ("xor", _logical_xor)):
+        aten("bitwise_%s.Tensor" % name, "bitwise_%s.Scalar" % name, limits=limits)(
+            row(function))
+    aten("bitwise_not.default", limits=limits)(row(_logical_not))
+
+
+_bits()
+
+
+@aten("isnan.default")
+def _isnan(call: Call, x: Any) -> Any:
+    return as_tensor(x) != x
+
+
+@aten("isinf.default")
+def _isinf(call: Call, x: Any) -> Tensor:
+    return as_tensor(x).abs() == math.inf
+
+
+@aten("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar",
+      takes_numbers=True)
+def _where(call: Call, condition: Any, a: Any, b: Any) -> Tensor:
+    if isinstance(condition, bool):
+        return broadcast(call.tensor(a if condition else b), call.shape)
+    mask = broadcast(as_tensor(condition), call.shape)
+    for value, other, inverted in ((a, b, False), (b, a, True)):
+        if isinstance(value, (bool, int, float)) \
+                and not isinstance(other, (bool, int, float)) \
+                and call.dtype != "i1":
+            whole = broadcast(call.tensor(other), call.shape)
+            return whole.masked_fill(~mask if inverted else mask, value)
+    return where(mask, call.tensor(a), call.tensor(b))
+
+
+@aten("masked_fill.Scalar", "masked_fill.Tensor", takes_numbers=True)
+def _masked_fill(call: Call, x: Any, mask: Any, value: Any) -> Any:
+    return _where(call, mask, value, x)
+
+
+# Casts and what is nothing here
+
+@aten("_to_copy.default", "to.dtype", "clone.default", "contiguous.default",
+      "alias.default", "lift_fresh_copy.default", "lift.default", "to.dtype_layout",
+      "to.device", "type_as.default", limits="makes no call where the type stays")
+def _same(call: Call, x: Any, *args: Any, **kwargs: Any) -> Tensor:
+    return call.tensor(x)
+
+
+@aten("detach.default", "detach_copy.default")
+def _detach(call: Call, x: Any) -> Tensor:
+    return ops.stop_gradient(x)
+
+
+@aten("copy.default")
+def _copy(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Tensor:
+    return broadcast(call.tensor(source), call.shape)
+
+
+# Random numbers: not PyTorch's, but of the same distribution
+
+@aten("native_dropout.default")
+def _native_dropout(call: Call, x: Any, p: float, train: bool | None = True) -> Any:
+    if call.keeps_all or train is False:
+        return (as_tensor(x), None)
+    if p >= 1:
+        return (as_tensor(x) * 0.0, None)
+    return (F.dropout(x, p, training=True), None)
+
+
+@aten("dropout.default")
+def _dropout(call: Call, x: Any, p: float, train: bool) -> Any:
+    return _native_dropout(call, x, p, train)[0]
+
+
+def _drawn(call: Call, draw: Any, *args: Any) -> Tensor:
+    if not call.is_float:
+        raise Unsupported("draws %s" % call.dtype)
+    if call.keeps_all:  # as _verify has PyTorch draw
+        return as_tensor(np.full(call.shape, 0.5, "f4")).astype(call.dtype)
+    result: Tensor = draw(call.shape, *args, dtype=call.dtype)
+    return result
+
+
+@aten("randn.default", "randn_like.default", limits="numbers of its own: (seed, step)")
+def _randn(call: Call, *args: Any, **kwargs: Any) -> Tensor:
+    return _drawn(call, F.normal)
+
+
+@aten("rand.default", "rand_like.default", limits="numbers of its own: (seed, step)")
+def _rand(call: Call, *args: Any, **kwargs: Any) -> Tensor:
+    return _drawn(call, F.uniform)
+
+
+@aten("normal.float_float", limits="numbers of its own: (seed, step)")
+def _normal(call: Call, mean: float, std: float, *args: Any, **kwargs: Any) -> Tensor:
+    return _drawn(call, F.normal, mean, std)
+
+
+#: Rows that draw: what they give differs from PyTorch's.
+DRAWS = frozenset({"randn.default", "randn_like.default", "rand.default",
+                   "rand_like.default", "normal.float_float"})

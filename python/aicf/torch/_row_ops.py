@@ -1,0 +1,369 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows of the table: products, reductions, softmax, norms, attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _views, ops
+from .. import functional as F
+from .._pointwise import as_reducible, broadcast, wide
+from .._tensor import Tensor, Transposed, matmul
+from .._tracing import as_tensor
+from ._table import Call, Unsupported, aten, lower_triangle
+
+
+# Products
+
+@aten("linear.default")
+def _linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Tensor:
+    tensor = as_tensor(x)
+    if len(weight.shape) != 2:
+        raise Unsupported("has a weight of rank %d" % len(weight.shape))
+    rows = tensor if len(tensor.shape) > 1 else tensor.unsqueeze(0)
+    if isinstance(weight, Transposed):
+        y = ops.linear(rows, weight.matrix, bias, transW=False)
+    else:
+        y = ops.linear(rows, weight, bias)
+    return y if rows is tensor else y.squeeze(0)
+
+
+@aten("mm.default", "bmm.default", "matmul.default", "mv.default", "dot.default")
+def _matmul(call: Call, a: Any, b: Any) -> Tensor:
+    if len(a.shape) == len(b.shape) == 1:
+        return (as_tensor(a) * as_tensor(b)).sum()
+    return matmul(a, b)
+
+
+@aten("addmm.default", "baddbmm.default")
+def _addmm(call: Call, c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    bias = as_tensor(c)
+    if alpha == beta == 1 and len(a.shape) == 2 and bias.shape == (b.shape[1],):
+        if isinstance(b, Transposed):
+            return ops.linear(a, b.matrix, bias)
+        return ops.linear(a, b, bias, transW=False)
+    product = matmul(a, b)
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:
+        return product
+    return product + (bias if beta == 1 else bias * beta)
+
+
+@aten("convolution.default", "conv1d.default", "conv2d.default", "conv3d.default",
+      limits="where the stride is the kernel's size, without padding, dilation and groups")
+def _convolution(call: Call, x: Any, weight: Any, bias: Any = None, stride: Any = 1,
+                 padding: Any = 0, dilation: Any = 1, *more: Any) -> Tensor:
+    tensor, kernel = as_tensor(x), as_tensor(weight)
+    # convolution(.., transposed, output_padding, groups); conv2d(.., groups)
+    transposed, groups = (more[0], more[2]) if len(more) == 3 else (False, *(more or (1,)))
+    sizes, dims = kernel.shape[2:], len(kernel.shape) - 2
+
+    def is_all(given: Any, number: int) -> bool:
+        return all(n == number for n in (given if isinstance(given, (list, tuple))
+                                         else [given]))
+    strides = tuple(stride if len(stride) == dims else list(stride) * dims) \
+        if isinstance(stride, (list, tuple)) else (stride,) * dims
+    if transposed or groups != 1 or strides != sizes or not is_all(padding, 0) \
+            or not (is_all(dilation, 1) or all(n == 1 for n in sizes)):
+        raise Unsupported("of %s by %s is a convolution whose stride is not its kernel's "
+                          "size" % ("x".join(map(str, tensor.shape)),
+                                    "x".join(map(str, kernel.shape))))
+    return _patches(tensor, kernel, bias)
+
+
+def _patches(x: Tensor, kernel: Tensor, bias: Any) -> Tensor:
+    """A product of each patch with the kernel: [B, C, ...] to [B, N, ...]."""
+    sizes, dims = kernel.shape[2:], len(kernel.shape) - 2
+    counts = [n // k for n, k in zip(x.shape[2:], sizes)]
+    for d, (n, k) in enumerate(zip(counts, sizes)):  # what does not fill a patch
+        if n * k != x.shape[2 + d]:
+            x = x[(slice(None),) * (2 + d) + (slice(n * k),)]
+    apart = x.reshape([*x.shape[:2], *(s for pair in zip(counts, sizes) for s in pair)])
+    # [B, counts.., C, sizes..]
+    order = [0, *(2 + 2 * d for d in range(dims)), 1, *(3 + 2 * d for d in range(dims))]
+    rows = apart.permute(order).reshape([x.shape[0], *counts, -1])
+    y = ops.linear(rows, kernel.reshape([kernel.shape[0], -1]),
+                   None if bias is None else as_tensor(bias))
+    rank = len(y.shape)
+    return y.permute([0, rank - 1, *range(1, rank - 1)])
+
+
+# Reductions
+
+def _axes(x: Tensor, dim: Any) -> tuple[int, ...] | None:
+    if dim is None or isinstance(dim, (list, tuple)) and not dim:
+        return None
+    dims = dim if isinstance(dim, (list, tuple)) else [dim]
+    return tuple(_views.normal_axis(x, d) for d in dims) if x.shape else ()
+
+
+def _reducible(call: Call, x: Any) -> Tensor:
+    """In the type of the sum; 16 bits are summed in f32 and cast after it."""
+    tensor = as_tensor(x)
+    if tensor.dtype in ("f16", "bf16"):
+        return tensor.astype(call.dtype if call.dtype in ("f32", "f64") else "f32")
+    return tensor.astype(call.dtype)
+
+
+@aten("sum.default", "sum.dim_IntList")
+def _sum(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
+         dtype: Any = None) -> Tensor:
+    tensor = _reducible(call, x)
+    return tensor.sum(_axes(tensor, dim), keepdim)
+
+
+@aten("mean.default", "mean.dim")
+def _mean(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
+          dtype: Any = None) -> Tensor:
+    tensor = _reducible(call, x)
+    if not tensor.shape:
+        return tensor
+    return tensor.mean(_axes(tensor, dim), keepdim)
+
+
+@aten("var.correction", "var.dim", "var.default")
+def _var(call: Call, x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False,
+         *, correction: Any = 1) -> Tensor:
+    if unbiased is not None:
+        correction = int(unbiased)
+    tensor = as_tensor(x)
+    return F.var(tensor, _axes(tensor, dim), 1 if correction is None else correction,
+                 keepdim)
+
+
+@aten("std.correction", "std.dim", "std.default")
+def _std(call: Call, x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False,
+         *, correction: Any = 1) -> Any:
+    # PyTorch's root has no gradient of 0 at 0, and neither has this one.
+    return _var(call, x, dim, unbiased, keepdim, correction=correction).sqrt()
+
+
+@aten("var_mean.correction")
+def _var_mean(call: Call, x: Any, dim: Any = None, *, correction: Any = 1,
+              keepdim: bool = False) -> Any:
+    tensor = as_tensor(x)
+    return (_var(call, x, dim, None, keepdim, correction=correction),
+            wide(tensor).mean(_axes(tensor, dim), keepdim))
+
+
+@aten("linalg_vector_norm.default", limits="of order 1, 2 or infinity")
+def _vector_norm(call: Call, x: Any, order: float = 2, dim: Any = None,
+                 keepdim: bool = False, dtype: Any = None) -> Tensor:
+    tensor = call.tensor(x)
+    if order not in (1, 2, math.inf):
+        raise Unsupported("is of order %g" % order)
+    return F.norm(tensor, float(order), _axes(tensor, dim), keepdim)
+
+
+@aten("logsumexp.default")
+def _logsumexp(call: Call, x: Any, dim: Any, keepdim: bool = False) -> Tensor:
+    tensor = call.tensor(x)
+    return F.logsumexp(tensor, _axes(tensor, dim), keepdim)
+
+
+def _even_extremum(call: Call, x: Tensor, axes: tuple[int, ...] | None, keepdim: bool,
+                   is_max: bool) -> Tensor:
+    """The largest or smallest. Its gradient goes to all that are it, in equal parts."""
+    function = Tensor.max if is_max else Tensor.min
+    if not call.needs_gradient or not call.is_float or not x.shape:
+        return function(x, axes, keepdim)
+    most = function(ops.stop_gradient(x), axes, True)
+    is_it = ops.stop_gradient(x) == most
+    share = x.masked_fill(~is_it, 0.0).sum(axes, True) / is_it.astype(x.dtype).sum(axes, True)
+    value = most + (share - ops.stop_gradient(share))
+    return value if keepdim else value.reshape(call.shape)
+
+
+def _extrema() -> None:
+    def even(is_max: bool) -> Any:
+        def row(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+            tensor = as_tensor(x)
+            return _even_extremum(call, tensor, _axes(tensor, dim), keepdim, is_max)
+        return row
+
+    def first(is_max: bool) -> Any:
+        def row(call: Call, x: Any, dim: int, keepdim: bool = False) -> Any:
+            tensor = as_tensor(x)
+            if tensor.dtype not in ("f16", "bf16", "f32", "f64"):
+                raise Unsupported("of %s" % tensor.dtype)
+            at = _views.normal_axis(tensor, dim)
+            index = F.argmax(ops.stop_gradient(tensor if is_max else -tensor), at, True)
+            value = F.take_along_axis(tensor, index, at)
+            return (value, index) if keepdim else (value.squeeze(at), index.squeeze(at))
+        return row
+
+    for name, is_max in (("max", True), ("min", False)):
+        aten(name + ".default", "a%s.default" % name)(even(is_max))
+        aten(name + ".dim", limits="floats")(first(is_max))
+
+
+_extrema()
+
+
+@aten("argmax.default", limits="floats")
+def _argmax(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    return F.argmax(ops.stop_gradient(as_tensor(x)), dim, keepdim)
+
+
+@aten("argmin.default", limits="floats")
+def _argmin(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    return F.argmax(-ops.stop_gradient(as_tensor(x)), dim, keepdim)
+
+
+@aten("topk.default", limits="the largest ones of floats")
+def _topk(call: Call, x: Any, k: int, dim: int = -1, largest: bool = True,
+          is_sorted: bool = True) -> Any:
+    if not largest:
+        raise Unsupported("takes the smallest ones")
+    return F.top_k(as_tensor(x), k, dim)
+
+
+@aten("any.default", "any.dim", "any.dims")
+def _any(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    tensor = as_reducible(as_tensor(x) != 0 if as_tensor(x).dtype != "i1"
+                          else as_tensor(x), "any")
+    return tensor.max(_axes(tensor, dim), keepdim) != 0
+
+
+@aten("all.default", "all.dim", "all.dims")
+def _all(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    tensor = as_reducible(as_tensor(x) != 0 if as_tensor(x).dtype != "i1"
+                          else as_tensor(x), "all")
+    return tensor.min(_axes(tensor, dim), keepdim) != 0
+
+
+@aten("cumsum.default")
+def _cumsum(call: Call, x: Any, dim: int, dtype: Any = None) -> Tensor:
+    tensor = call.tensor(x)
+    return F.cumsum(tensor, dim) if tensor.shape else tensor
+
+
+# Softmax and norms
+
+@aten("softmax.int", "_softmax.default")
+def _softmax(call: Call, x: Any, dim: int, *more: Any, **kwargs: Any) -> Tensor:
+    tensor = call.tensor(x)
+    return F.softmax(tensor, dim) if tensor.shape else tensor * 0.0 + 1.0
+
+
+@aten("log_softmax.int", "_log_softmax.default")
+def _log_softmax(call: Call, x: Any, dim: int, *more: Any, **kwargs: Any) -> Tensor:
+    tensor = call.tensor(x)
+    return F.log_softmax(tensor, dim) if tensor.shape else tensor * 0.0
+
+
+@aten("layer_norm.default")
+def _layer_norm(call: Call, x: Any, shape: Sequence[int], weight: Any = None,
+                bias: Any = None, eps: float = 1e-5, cudnn: bool = True) -> Tensor:
+    return F.layer_norm(x, tuple(shape), weight, bias, eps)
+
+
+@aten("rms_norm.default")
+def _rms_norm(call: Call, x: Any, shape: Sequence[int], weight: Any = None,
+              eps: float | None = None) -> Tensor:
+    return F.rms_norm(x, tuple(shape), weight, eps)
+
+
+@aten("group_norm.default")
+def _group_norm(call: Call, x: Any, groups: int, weight: Any = None, bias: Any = None,
+                eps: float = 1e-5, cudnn: bool = True) -> Tensor:
+    return F.group_norm(x, groups, weight, bias, eps)
+
+
+def _moments(x: Tensor) -> tuple[Tensor, Tensor, int]:
+    """Mean and biased variance by channel, and how many numbers they are of."""
+    axes = tuple(i for i in range(len(x.shape)) if i != 1)
+    rows = wide(x)
+    return (rows.mean(axes), F.var(rows, axes, correction=0), x.size // x.shape[1])
+
+
+@aten("_native_batch_norm_legit_functional.default")
+def _batch_norm(call: Call, x: Any, weight: Any, bias: Any, running_mean: Any,
+                running_var: Any, training: bool, momentum: float, eps: float) -> Any:
+    tensor = as_tensor(x)
+    if not training:
+        y = F.batch_norm(tensor, running_mean, running_var, weight, bias, eps)
+        return (y, None, None, running_mean, running_var)
+    mean, variance, count = _moments(tensor)
+    y = F.batch_norm(tensor, mean, variance, weight, bias, eps)
+
+    def moved(running: Any, batch: Tensor) -> Tensor:
+        old = as_tensor(running)
+        new = ops.stop_gradient(batch).astype(old.dtype)
+        return old * (1 - momentum) + new * momentum
+    unbiased = variance * (count / (count - 1))
+    return (y, None, None, moved(running_mean, mean), moved(running_var, unbiased))
+
+
+@aten("_native_batch_norm_legit_no_training.default")
+def _batch_norm_of_running(call: Call, x: Any, weight: Any, bias: Any, running_mean: Any,
+                           running_var: Any, momentum: float, eps: float) -> Any:
+    return (F.batch_norm(x, running_mean, running_var, weight, bias, eps), None, None)
+
+
+@aten("_native_batch_norm_legit.no_stats")
+def _batch_norm_of_batch(call: Call, x: Any, weight: Any, bias: Any, training: bool,
+                         momentum: float, eps: float) -> Any:
+    mean, variance, _ = _moments(as_tensor(x))
+    return (F.batch_norm(x, mean, variance, weight, bias, eps), None, None)
+
+
+# Attention
+
+@aten("scaled_dot_product_attention.default")
+def _attention(call: Call, query: Any, key: Any, value: Any, mask: Any = None,
+               dropout_p: float = 0.0, is_causal: bool = False, *,
+               scale: float | None = None, enable_gqa: bool = False) -> Tensor:
+    return attention(as_tensor(query), as_tensor(key), as_tensor(value), mask,
+                     0.0 if call.keeps_all else dropout_p, is_causal, scale, enable_gqa)
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, mask: Any, dropout_p: float,
+              is_causal: bool, scale: float | None, enable_gqa: bool) -> Tensor:
+    """softmax(query keyᵀ · scale + mask) value, of [..., L, E], [..., S, E] and
+    [..., S, V]: PyTorch's scaled_dot_product_attention.
+
+    Args:
+        mask: what broadcasts to [..., L, S]: i1, of what counts, or a float, which is
+            added; or None. A row of which nothing counts gives zeros.
+        is_causal: row i sees columns 0 to i.
+        scale: None: 1 / sqrt(E).
+        enable_gqa: fewer heads of keys and values, which repeat.
+    """
+    if enable_gqa:
+        key, value = (_repeated_heads(x, query) for x in (key, value))
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = ops.matmul(query, key, transB=True)
+    scores = scores if scale == 1 else scores * scale
+    hidden = None  # where nothing is seen
+    if is_causal:
+        hidden = as_tensor(~lower_triangle(scores.shape))
+    if mask is not None:
+        given = as_tensor(mask)
+        if given.dtype == "i1":
+            hidden = ~given
+        else:
+            scores = scores + given.astype(scores.dtype)
+    if hidden is not None:
+        hidden = broadcast(hidden, scores.shape)
+        scores = scores.masked_fill(hidden, -math.inf)
+    weights = F.softmax(scores)
+    if mask is not None:
+        is_empty = (scores == -math.inf).astype("f32").min(-1, keepdim=True) == 1
+        weights = weights.masked_fill(broadcast(is_empty, weights.shape), 0.0)
+    if dropout_p:
+        weights = F.dropout(weights, dropout_p, training=True)
+    return ops.matmul(weights, value)
+
+
+def _repeated_heads(x: Tensor, query: Tensor) -> Tensor:
+    heads, own = query.shape[-3], x.shape[-3]
+    if heads == own:
+        return x
+    front = x.shape[:-3]
+    spread = broadcast(x.unsqueeze(-3), (*front, own, heads // own, *x.shape[-2:]))
+    return spread.reshape([*front, heads, *x.shape[-2:]])

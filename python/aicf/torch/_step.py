@@ -1,0 +1,151 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The compiled step of a torch module, and what goes between both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidArgumentError
+from ..program import Entry
+if TYPE_CHECKING:
+    from ._model import Imported
+    from ._optimizer import TorchOptimizer
+
+
+def _tensor_of(array: Any, like: Any) -> Any:
+    """A copy of a value of the program, where `like` is and in its type."""
+    import torch
+    return torch.from_dlpack(array).to(device=like.device, dtype=like.dtype)
+
+
+class Step(Entry):
+    """A training step of a torch module: `loss = step(*inputs, *targets)`.
+
+    It is an Entry with everything that one has (fit, predict, save, state_dict).
+    Before each call it reads optimizer.param_groups, so that a scheduler changes what
+    the next call does. Nothing is compiled for it.
+
+    Parameters of the module are shared where their memory can be: `shared` names them.
+    They move with every call. The others, and the buffers, are copied by
+    sync_to_module().
+
+    Attributes:
+        module: the user's, which stays what it was.
+        optimizer: the user's, whose own step() is not called.
+        shared: names of the parameters that live in the module's memory.
+    """
+
+    imported: Imported
+    torch_optimizer: TorchOptimizer
+    shared: frozenset[str] = frozenset()
+
+    _refresh: Callable[[], None] | None = None
+
+    def _attach(self, imported: Imported, optimizer: TorchOptimizer,
+                shared: frozenset[str]) -> None:
+        self.imported, self.torch_optimizer, self.shared = imported, optimizer, shared
+        self.module, self.optimizer = imported.module, optimizer.optimizer
+        self._roles = {t["name"]: str(t["role"]) for t in self.program.plan.persistent()}
+        from ._optimizer import group_name
+        used = [i for i in range(len(self.optimizer.param_groups))
+                if group_name(i) in self._roles]
+        self._refresh = optimizer.writer(self.program.executor.write, used)
+        if any(self.optimizer.state.values()):
+            self.load_optimizer_state()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the step once: forward, loss, backward, update. Inputs and targets by
+        position or name, as Entry takes them.
+
+        Returns: the loss, an aicf.Array; float() reads it.
+        """
+        if self._refresh is not None:
+            self._refresh()
+        return super().__call__(*args, **kwargs)
+
+    def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
+        """As Entry.run; the groups' numbers are read once, before the first step."""
+        if self._refresh is not None:
+            self._refresh()
+        return super().run(n, steps_per_launch=steps_per_launch)
+
+    # State, both ways
+
+    def _owned(self) -> Iterator[tuple[str, Any]]:
+        """Trained parameters that the plan has, by their first names."""
+        seen: set[int] = set()
+        for name, tensor, is_parameter in self.imported.named_tensors():
+            if is_parameter and id(tensor) not in seen and self._roles.get(name) == "param" \
+                    and self.imported.owners[id(tensor)].requires_grad:
+                seen.add(id(tensor))
+                yield name, tensor
+
+    def load_optimizer_state(self) -> None:
+        """Takes moments and the count of updates from the optimizer; compile_step does
+        so too. Raises InvalidArgumentError: parameters with different counts."""
+        import torch
+        executor, optimizer = self.program.executor, self.torch_optimizer
+        owned = list(self._owned())
+        for name, parameter in owned:
+            state = self.optimizer.state.get(parameter, {})
+            for key in optimizer.state_names:
+                value = state.get(key)
+                if value is None:
+                    value = torch.zeros_like(parameter)
+                executor.write("%s.%s" % (name, key), value.detach().contiguous())
+        if optimizer.is_adam:
+            executor.write("step", optimizer.steps([p for _, p in owned]))
+
+    def sync_to_optimizer(self) -> None:
+        """Gives moments and the count of updates to the optimizer, whose step() and
+        state_dict() go on from here."""
+        import torch
+        executor, optimizer = self.program.executor, self.torch_optimizer
+        self.program._check_whole_updates()
+        step = int(executor.read("step").numpy()) if optimizer.is_adam else 0
+        for name, parameter in self._owned():
+            state = self.optimizer.state[parameter]
+            for key in optimizer.state_names:
+                value = _tensor_of(executor.read("%s.%s" % (name, key)), parameter)
+                if state.get(key) is None:
+                    state[key] = value.clone()
+                else:
+                    state[key].copy_(value)
+            if optimizer.is_adam:
+                old = state.get("step")
+                state["step"] = torch.tensor(float(step)) if old is None \
+                    or not isinstance(old, torch.Tensor) else old.fill_(step)
+
+    def sync_to_module(self) -> None:
+        """Copies parameters that are not shared, and buffers, into the module."""
+        self.program.sync()
+        for name, tensor, _ in self.imported.named_tensors():
+            if name not in self.shared and self._roles.get(name) in ("param", "state"):
+                tensor.data.copy_(_tensor_of(self.program.executor.read(name), tensor))
+
+    def load_from_module(self) -> None:
+        """Takes parameters and buffers from the module, after it has been changed."""
+        for name, tensor, _ in self.imported.named_tensors():
+            if name not in self.shared and self._roles.get(name) in ("param", "state"):
+                self.program.executor.write(name, tensor.detach().contiguous())
+
+    def memory_analysis(self) -> dict[str, Any]:
+        """Program.memory_analysis; also module_bytes, of the module's parameters and
+        buffers, and shared_bytes, of those that the program uses where they are."""
+        tensors = {id(t): (n, t) for n, t, _ in self.imported.named_tensors()}
+        sizes = [(n, t.numel() * t.element_size()) for n, t in tensors.values()]
+        return {**super().memory_analysis(),
+                "module_bytes": sum(size for _, size in sizes),
+                "shared_bytes": sum(size for name, size in sizes if name in self.shared)}
+
+
+def check_same_device(device: str, module: Any) -> None:
+    """Refuses parts of a module on several devices."""
+    kinds = {t.device for t in (*module.parameters(), *module.buffers())}
+    if len(kinds) > 1:
+        raise InvalidArgumentError("the module is on several devices: %s"
+                                   % ", ".join(sorted(map(str, kinds))))
+
+

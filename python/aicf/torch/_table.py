@@ -1,0 +1,102 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The table of PyTorch's ops: what each of them is made of here.
+
+A row belongs to one overload of an aten op, as torch.export names it. The importer
+keeps the ops that have a row and has PyTorch decompose the others. The page
+docs/TorchOps.md is made from this table. No op is in here: they are in the modules
+beside this one, by family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._pointwise import FLOATS
+from .._tensor import Tensor
+from .._tracing import as_tensor
+
+
+class Unsupported(Exception):
+    """What an op cannot do here, in words that follow its name."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one overload is said.
+
+    Attributes:
+        function: takes a Call and the op's arguments; returns a tensor, or a tuple.
+        limits: what does not hold, in words for the page; "" if all does.
+        takes_numbers: a constant of rank 0 comes as a Python number.
+    """
+
+    function: Callable[..., Any]
+    limits: str
+    takes_numbers: bool
+
+
+TABLE: dict[str, Row] = {}
+
+
+def aten(*overloads: str, limits: str = "", takes_numbers: bool = False
+         ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a row for each overload ("add.Tensor" is aten.add.Tensor)."""
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for overload in overloads:
+            assert overload not in TABLE, overload
+            TABLE[overload] = Row(function, limits, takes_numbers)
+        return function
+    return add
+
+
+@dataclass
+class Call:
+    """One call of an op in a graph.
+
+    Attributes:
+        shape, dtype: of the result, as PyTorch has it; of the first of several.
+        common: the element type that PyTorch computes the first two operands in.
+        ranks: ranks of the operands, None for those that are not tensors.
+        needs_gradient: whether a gradient goes through it.
+        keeps_all: whether dropout keeps everything, as when a step is verified.
+    """
+
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    common: str = ""
+    needs_gradient: bool = True
+    keeps_all: bool = False
+    used: frozenset[int] = field(default_factory=frozenset)  # results that are used
+
+    def operand(self, value: Any, dtype: str = "") -> Any:
+        """A tensor in the type of the result, or in `dtype`; a number as it is."""
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        tensor = as_tensor(value)
+        return tensor.astype(dtype or self.dtype)
+
+    def tensor(self, value: Any, dtype: str = "") -> Tensor:
+        """The same, where a number becomes a constant."""
+        import numpy as np
+        if isinstance(value, (bool, int, float)):
+            value = np.asarray(value, NUMPY_TYPES[dtype or self.dtype])
+        result: Tensor = self.operand(value, dtype)
+        return result
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype in FLOATS
+
+
+def lower_triangle(shape: tuple[int, ...], diagonal: int = 0) -> Any:
+    """True in the last two dimensions up to a diagonal; NumPy's."""
+    import numpy as np
+    return np.tri(shape[-2], shape[-1], diagonal) != 0
+
+
+#: NumPy has no bf16: numbers of it are made in f32 and cast.
+NUMPY_TYPES = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8", "i32": "i4",
+               "i64": "i8", "i1": "?"}

@@ -1,0 +1,149 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One eager PyTorch step beside ours: the loss, all gradients, buffers that change.
+
+Both run on copies, in f32, on the example inputs. Dropout keeps everything, and what
+is drawn is a half. A gradient may differ by 8 times what PyTorch's own f32 differs from
+its f64.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .. import compiled
+from .._signature import Spec
+from ..errors import ModuleImportError, VerificationError
+from ._import import dtype_of
+from ._model import Imported
+
+#: How often PyTorch's distance between f32 and f64 a value may differ.
+FACTOR = 8.0
+#: Parts of the largest gradient of all, below which a difference is rounding: a gradient
+#: that is 0 in theory is nothing else.
+FLOOR = 2.0 ** -21
+
+
+class _Still(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+    """Dropout keeps everything; what is drawn is a half."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (),
+                           kwargs: Any = None) -> Any:
+        kwargs, name = dict(kwargs or {}), getattr(function, "__name__", "")
+        if name in ("dropout", "dropout_", "feature_dropout", "feature_dropout_",
+                    "dropout1d", "dropout2d", "dropout3d"):
+            return args[0] if args else kwargs["input"]
+        if name == "scaled_dot_product_attention":
+            kwargs["dropout_p"] = 0.0
+            args = args[:4] + args[5:] if len(args) <= 5 else (*args[:4], 0.0, *args[5:])
+            if len(args) > 4:
+                kwargs.pop("dropout_p")
+        result = function(*args, **kwargs)
+        if name in ("randn", "randn_like", "rand", "rand_like", "normal"):
+            return torch.full_like(result, 0.5)
+        return result
+
+
+@contextlib.contextmanager
+def _generators_kept() -> Iterator[None]:
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
+    with torch.random.fork_rng(devices=list(devices)):
+        yield
+
+
+def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
+           dtype: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    """Loss, gradients and buffers of a copy that has made one step."""
+    own = copy.deepcopy(module).to(dtype)
+    loss_of = copy.deepcopy(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
+        else loss_fn
+
+    def of_type(values: Sequence[Any]) -> list[Any]:
+        return [v.to(dtype) if v.is_floating_point() else v.clone() for v in values]
+    with torch.enable_grad(), _Still():
+        loss = loss_of(own(*of_type(inputs)), *of_type(targets))
+        loss.backward()
+    gradients = {n: p.grad for n, p in own.named_parameters()}
+    return float(loss.detach()), gradients, dict(own.named_buffers())
+
+
+def _ours(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any],
+          targets: Sequence[Any], device: str, trained: Sequence[str]
+          ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    own = copy.deepcopy(module).float()
+    loss_of = copy.deepcopy(loss_fn).float() if isinstance(loss_fn, torch.nn.Module) \
+        else loss_fn
+    owners = dict(own.named_parameters())
+    imported = Imported(own, loss_of, names, len(inputs),
+                        {id(owners[n]) for n in trained if n in owners})
+    imported.keeps_all = True
+    values = [v.float() if v.is_floating_point() else v for v in (*inputs, *targets)]
+    specs = {n: Spec(tuple(v.shape), dtype_of(v.dtype)) for n, v in zip(names, values)}
+    traced = compiled.trace_step(imported.model, imported.loss, None, specs)
+    program = traced.lower(device).compile()
+    entry = program["train_step"]
+    result = entry(*values)
+    outputs = result[1] if isinstance(result, tuple) else {}
+    loss = float(result[0] if isinstance(result, tuple) else result)
+    gradients = {n.partition(":")[2]: torch.from_dlpack(g).clone() for n, g in outputs.items()}
+    buffers = {n: torch.from_numpy(v) for n, v in program.state_dict().items()}
+    return loss, gradients, buffers
+
+
+def verify(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any],
+           targets: Sequence[Any], device: str, trained: Sequence[str]) -> None:
+    """Raises VerificationError, with the parameter that differs most."""
+    with _generators_kept():
+        loss, single, buffers = _eager(module, loss_fn, inputs, targets, torch.float32)
+        again, _, _ = _eager(module, loss_fn, inputs, targets, torch.float32)
+        try:
+            wide, double, _ = _eager(module, loss_fn, inputs, targets, torch.float64)
+        except RuntimeError:  # it has tensors of its own in f32: those are near enough
+            wide, double = loss, {n: g if g is None else g.double()
+                                  for n, g in single.items()}
+        if loss != again and not math.isnan(loss):
+            raise ModuleImportError(
+                "a second run of the module gives the loss %r, and the first one %r: it "
+                "depends on what Python keeps, which a step would not change"
+                % (again, loss), "", 0)
+        ours, gradients, states = _ours(module, loss_fn, names, inputs, targets, device,
+                                        trained)
+    found = _differences(trained, single, double, gradients)
+    allowed = max(FACTOR * abs(loss - wide), FLOOR * max(1.0, abs(wide)))
+    if not abs(ours - wide) <= allowed and not (math.isnan(ours) and math.isnan(wide)):
+        found.insert(0, "the loss is %.9g, in PyTorch %.9g" % (ours, wide))
+    for name, value in buffers.items():
+        if name in states and value.is_floating_point() and not torch.allclose(
+                states[name].double(), value.double(), rtol=1e-4, atol=1e-5):
+            found.append("buffer %r becomes another" % name)
+    if found:
+        raise VerificationError(
+            "the compiled step differs from one step of PyTorch (verify=False leaves this "
+            "check out): %s" % "; ".join(found[:4]))
+
+
+def _differences(trained: Sequence[str], single: dict[str, Any], double: dict[str, Any],
+                 ours: dict[str, Any]) -> list[str]:
+    largest = max((float(g.abs().max()) for g in double.values() if g is not None),
+                  default=0.0)
+    found = []
+    for name in trained:
+        expected, own = double.get(name), ours.get(name)
+        if expected is None or own is None:
+            if (expected is None) != (own is None):
+                found.append((math.inf, "%r has %s gradient in PyTorch" % (
+                    name, "no" if expected is None else "a")))
+            continue
+        distance = float((own.double().cpu() - expected.cpu()).abs().max())
+        rounding = float((single[name].double() - expected).abs().max())
+        allowed = max(FACTOR * rounding, FLOOR * largest)
+        if not distance <= allowed and not bool(expected.isnan().any()):
+            found.append((distance / (allowed or 1), "the gradient of %r differs by %.3g, "
+                          "%.3g may be rounding" % (name, distance, allowed)))
+    return [text for _, text in sorted(found, reverse=True)]

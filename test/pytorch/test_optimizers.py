@@ -1,0 +1,181 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Optimizers: groups, schedulers that are not ours, state that goes both ways."""
+
+import copy
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cases import mlp
+
+import aicf.torch
+
+
+def data(rows=6):
+    torch.manual_seed(1)
+    return torch.randn(rows, 6), torch.randint(0, 3, (rows,))
+
+
+def groups_of(net):
+    return [{"params": [net[0].weight], "lr": 2.0 ** -5, "weight_decay": 0.125},
+            {"params": [net[0].bias, net[2].bias], "weight_decay": 0.0},
+            {"params": [net[2].weight]}]
+
+
+MAKERS = {
+    "adamw": lambda p: torch.optim.AdamW(p, lr=2.0 ** -6, betas=(0.75, 0.875)),
+    "adam": lambda p: torch.optim.Adam(p, lr=2.0 ** -6, weight_decay=0.125, eps=2.0 ** -10),
+    "adam_decoupled": lambda p: torch.optim.Adam(p, lr=2.0 ** -6, weight_decay=0.125,
+                                                 decoupled_weight_decay=True),
+    "sgd": lambda p: torch.optim.SGD(p, lr=2.0 ** -4, weight_decay=0.125),
+    "momentum": lambda p: torch.optim.SGD(p, lr=2.0 ** -4, momentum=0.875),
+    "nesterov": lambda p: torch.optim.SGD(p, lr=2.0 ** -4, momentum=0.875, nesterov=True,
+                                          weight_decay=0.125),
+}
+
+
+def both(maker, schedule=lambda optimizer: None, steps=12, dtype=torch.float64,
+         clip_norm=0.0, accumulate=1):
+    """States of a net that PyTorch has trained, and of one that a step has."""
+    torch.manual_seed(0)
+    net = mlp(6, 8, 3).to(dtype)
+    theirs = copy.deepcopy(net)
+    x, labels = data()
+    x = x.to(dtype)
+    optimizer = maker(groups_of(theirs))
+    scheduler = schedule(optimizer)
+    for i in range(steps):
+        (F.cross_entropy(theirs(x * (1 + i % 3)), labels) / accumulate).backward()
+        if (i + 1) % accumulate == 0:
+            if clip_norm:
+                torch.nn.utils.clip_grad_norm_(theirs.parameters(), clip_norm)
+            optimizer.step()
+            optimizer.zero_grad()
+            if scheduler is not None:
+                scheduler.step()
+    own = maker(groups_of(net))
+    own_scheduler = schedule(own)
+    step = aicf.torch.compile_step(net, F.cross_entropy, own, [x], [labels],
+                                   clip_norm=clip_norm, accumulate=accumulate)
+    for i in range(steps):
+        step(x * (1 + i % 3), labels)
+        if own_scheduler is not None and (i + 1) % accumulate == 0:
+            own_scheduler.step()
+    step.sync_to_module()
+    return theirs.state_dict(), net.state_dict(), step
+
+
+def same(a, b, rtol=1e-6, atol=1e-8):
+    assert a.keys() == b.keys()
+    for key in a:
+        torch.testing.assert_close(a[key], b[key], rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_groups(name):
+    same(*both(MAKERS[name])[:2])
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_groups_in_f32(name):
+    same(*both(MAKERS[name], dtype=torch.float32)[:2], rtol=2e-5, atol=1e-6)
+
+
+def test_clipping_and_accumulation():
+    same(*both(MAKERS["adamw"], clip_norm=0.25, accumulate=3)[:2])
+    same(*both(MAKERS["momentum"], accumulate=2)[:2])
+
+
+SCHEDULES = {
+    "step": lambda o: torch.optim.lr_scheduler.StepLR(o, 3, 0.5),
+    "cosine": lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 10),
+    "lambda": lambda o: torch.optim.lr_scheduler.LambdaLR(o, lambda i: 1 / (i + 1)),
+    "one_cycle": lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 2.0 ** -4, total_steps=20),
+}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", ["adamw", "momentum"])
+def test_schedulers(name, schedule):
+    """OneCycleLR moves betas and momentum, too."""
+    theirs, ours, step = both(MAKERS[name], SCHEDULES[schedule])
+    same(theirs, ours, rtol=1e-5)
+    assert len(step.program.entries) == 1  # nothing was compiled again
+
+
+def test_numbers_are_read_before_each_call():
+    net = mlp(6, 8, 3)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    x, labels = data()
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    step(x, labels)
+    optimizer.param_groups[0]["lr"] = 0.0
+    before = copy.deepcopy(net.state_dict())
+    step(x, labels)
+    same(net.state_dict(), before)
+    optimizer.param_groups[0]["lr"] = -1.0
+    with pytest.raises(ValueError, match=r"param_groups\[0\]\['lr'\] is -1.0"):
+        step(x, labels)
+    optimizer.param_groups[0]["lr"] = math.nan
+    with pytest.raises(ValueError, match="nan"):
+        step(x, labels)
+    optimizer.param_groups[0].update(lr=0.1, momentum=0.9)
+    with pytest.raises(ValueError, match="no momentum"):
+        step(x, labels)
+    optimizer.param_groups[0]["momentum"] = 0
+    optimizer.add_param_group({"params": [torch.nn.Parameter(torch.zeros(1))]})
+    with pytest.raises(ValueError, match="has 2 groups"):
+        step(x, labels)
+
+
+@pytest.mark.parametrize("name", ["adamw", "adam", "momentum"])
+def test_state_goes_both_ways(name):
+    """100 steps in PyTorch, 100 here, 100 in PyTorch are 300 in PyTorch."""
+    x, labels = data()
+    x = x.double()
+
+    def train(net, optimizer, steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            F.cross_entropy(net(x), labels).backward()
+            optimizer.step()
+    torch.manual_seed(0)
+    net = mlp(6, 8, 3).double()
+    reference = copy.deepcopy(net)
+    train(reference, MAKERS[name](groups_of(reference)), 300)
+    optimizer = MAKERS[name](groups_of(net))
+    train(net, optimizer, 100)
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    for _ in range(100):
+        step(x, labels)
+    step.sync_to_module()
+    step.sync_to_optimizer()
+    train(net, optimizer, 100)
+    same(reference.state_dict(), net.state_dict(), rtol=1e-5)
+    saved = optimizer.state_dict()["state"]
+    assert len(saved) == 4
+
+
+def test_different_counts_are_refused():
+    net = mlp(6, 8, 3)
+    optimizer = torch.optim.AdamW(net.parameters())
+    x, labels = data()
+    F.cross_entropy(net(x), labels).backward()
+    net[0].weight.grad = None
+    optimizer.step()
+    with pytest.raises(ValueError, match="different numbers of updates"):
+        aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+
+
+def test_parameters_that_the_optimizer_has_not_stay():
+    net = mlp(6, 8, 3)
+    optimizer = torch.optim.AdamW(net[2].parameters(), lr=0.1, weight_decay=0.5)
+    x, labels = data()
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    before = copy.deepcopy(net[0].state_dict())
+    last = copy.deepcopy(net[2].state_dict())
+    step(x, labels)
+    same(before, net[0].state_dict())
+    assert not torch.equal(last["weight"], net[2].weight)

@@ -1,0 +1,181 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What cannot be said is one error that says where; nothing is trained wrongly."""
+
+import warnings
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cases import Of, mlp
+from torch import nn
+
+import aicf.torch
+
+
+def compiled(module, loss_fn=F.mse_loss, inputs=None, targets=None, **options):
+    inputs = [torch.randn(5, 6)] if inputs is None else inputs
+    targets = [torch.randn(5, 2)] if targets is None else targets
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    return aicf.torch.compile_step(module, loss_fn, optimizer, inputs, targets, **options)
+
+
+def refused(match, module, *args, **options):
+    with pytest.raises(aicf.TraceError, match=match) as error:
+        compiled(module, *args, **options)
+    return error.value
+
+
+def test_all_ops_at_once():
+    def forward(s, x):
+        y = torch.fft.fft(s.a(x)).real
+        y = torch.erfinv(torch.tanh(y) * 0.5)
+        return s.b(torch.erfinv(torch.tanh(y) * 0.5))
+    error = refused("ops that cannot be said", Of(forward, a=nn.Linear(6, 4),
+                                                  b=nn.Linear(4, 2)))
+    text = str(error)
+    assert "aten.erfinv.default, 2 times, first in the module" in text
+    assert "aten._fft_r2c.default, 1 time" in text or "fft" in text
+    assert "erfinv(torch.tanh(y) * 0.5)" in text and error.filename == __file__
+
+
+def test_the_module_of_an_op_is_named():
+    class Part(nn.Module):
+        def forward(self, x):
+            return torch.erfinv(x * 0.1)
+    net = nn.Sequential(nn.Linear(6, 2), nn.Sequential(Part()))
+    refused("first in module '1.0'", net)
+
+
+def test_a_convolution_that_overlaps():
+    net = nn.Sequential(nn.Conv1d(2, 3, 3), nn.Flatten(), nn.Linear(12, 2))
+    refused("a convolution whose stride is not its kernel's size", net,
+            inputs=[torch.randn(5, 2, 6)])
+
+
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return -gradient
+
+
+def test_autograd_function():
+    refused("Reverse is a torch.autograd.Function",
+            Of(lambda s, x: s.b(Reverse.apply(s.a(x))), a=nn.Linear(6, 4), b=nn.Linear(4, 2)))
+
+
+def test_gradient_hooks():
+    net = mlp(6, 4, 2)
+    net[0].weight.register_hook(lambda gradient: gradient * 2)
+    refused("0.weight has a gradient hook", net)
+    net = mlp(6, 4, 2)
+    net[2].register_full_backward_hook(lambda module, into, out: None)
+    refused("module '2' has a backward hook", net)
+
+    def forward(s, x):
+        y = s.a(x)
+        y.register_hook(lambda gradient: gradient * 2)
+        return y
+    refused("a gradient hook is not in the graph", Of(forward, a=nn.Linear(6, 2)))
+
+
+def test_python_attributes_that_change():
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.calls, self.seen = nn.Linear(6, 2), 0, []
+
+        def forward(self, x):
+            self.calls += 1
+            self.seen.append(self.calls)
+            return self.fc(x) * self.calls
+    net = Counter()
+    refused("calls, seen", net)
+    assert net.calls == 0 and net.seen == []  # as they were
+
+
+def test_branches_on_values():
+    def forward(s, x):
+        y = s.a(x)
+        return y if y.mean() > 0 else -y
+    error = refused("depends on the values", Of(forward, a=nn.Linear(6, 2)))
+    assert error.filename == __file__
+
+
+def test_a_closure_that_changes():
+    calls = []
+
+    def loss(y, target):
+        calls.append(1)
+        return F.mse_loss(y, target) * len(calls)
+    with pytest.raises(aicf.TraceError, match="a second run"):
+        compiled(nn.Linear(6, 2), loss, verify=True)
+
+
+def test_wrappers():
+    net = mlp(6, 4, 2)
+    refused("compiled by torch.compile", torch.compile(net))
+    refused("compiled by torch.jit", torch.jit.script(mlp(6, 4, 2)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        refused("DataParallel", nn.DataParallel(net))
+
+
+def test_autocast():
+    def cast(s, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return s.a(x).float()
+    refused("precision=", Of(cast, a=nn.Linear(6, 2)))
+
+
+def test_a_wrong_gradient_is_named(monkeypatch):
+    from aicf.torch import _table
+    row = _table.TABLE["relu.default"]
+    wrong = _table.Row(lambda call, x: aicf.ops.silu(x) * 0 + aicf.ops.relu(x)
+                       + (x - aicf.ops.stop_gradient(x)), row.limits, row.takes_numbers)
+    monkeypatch.setitem(_table.TABLE, "relu.default", wrong)
+    with pytest.raises(aicf.errors.VerificationError, match="gradient of '0.weight' differs"):
+        compiled(mlp(6, 8, 2), verify=True)
+
+
+@pytest.mark.parametrize("optimizer, match", [
+    (lambda p: torch.optim.RMSprop(p), "RMSprop; torch.optim.AdamW, Adam and SGD"),
+    (lambda p: torch.optim.AdamW(p, amsgrad=True), "amsgrad"),
+    (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1), "dampening"),
+    (lambda p: torch.optim.SGD(p, lr=0.1, maximize=True), "maximize"),
+    (lambda p: type("Mine", (torch.optim.SGD,), {})(p, lr=0.1), "Mine"),
+])
+def test_optimizers(optimizer, match):
+    net = mlp(6, 4, 2)
+    with pytest.raises(ValueError, match=match):
+        aicf.torch.compile_step(net, F.mse_loss, optimizer(net.parameters()),
+                                [torch.randn(5, 6)], [torch.randn(5, 2)])
+
+
+def test_wrong_arguments():
+    net = mlp(6, 4, 2)
+    with pytest.raises(TypeError, match="expected a torch.nn.Module"):
+        aicf.torch.compile_step(aicf.nn.Linear(6, 2), F.mse_loss,
+                                torch.optim.SGD(net.parameters(), 0.1),
+                                [torch.randn(5, 6)], [torch.randn(5, 2)])
+    with pytest.raises(TypeError, match="inputs is"):
+        compiled(net, inputs=[3])
+    with pytest.raises(aicf.TraceError, match="0-d"):
+        compiled(net, lambda y, t: y - t)
+
+
+def test_nothing_is_changed():
+    net, x, target = mlp(6, 4, 2), torch.randn(5, 6), torch.randn(5, 2)
+    net[0].eval()
+    before = {n: v.clone() for n, v in net.state_dict().items()}
+    modes = [m.training for m in net.modules()]
+    torch_state = torch.get_rng_state()
+    compiled(net, inputs=[x], targets=[target], verify=True)
+    assert torch.equal(torch.get_rng_state(), torch_state)
+    assert modes == [m.training for m in net.modules()]
+    assert all(torch.equal(v, before[n]) for n, v in net.state_dict().items())
+    assert all(p.grad is None for p in net.parameters())

@@ -1,0 +1,220 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a step of a torch module is used for, beside being called."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from cases import CASES, NanoGPT, Of, mlp
+from torch import nn
+
+import aicf
+import aicf.torch
+
+
+def classifier(dropout=0.0):
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Dropout(dropout), nn.Linear(16, 3))
+
+
+def batch(rows=8):
+    torch.manual_seed(1)
+    return torch.randn(rows, 6), torch.randint(0, 3, (rows,))
+
+
+def step_of(net, rows=8, loss=F.cross_entropy, **options):
+    x, labels = batch(rows)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.125)
+    return aicf.torch.compile_step(net, loss, optimizer, [x], [labels], **options)
+
+
+def test_another_batch_size():
+    net = classifier()
+    reference = copy.deepcopy(net)
+    step = step_of(net)
+    optimizer = torch.optim.SGD(reference.parameters(), lr=0.125)
+    for rows in (8, 5, 8, 3):
+        x, labels = batch(rows)
+        optimizer.zero_grad()
+        loss = F.cross_entropy(reference(x), labels)
+        loss.backward()
+        optimizer.step()
+        assert float(step(x, labels)) == pytest.approx(float(loss.detach()), rel=1e-5)
+    assert sorted(step.program.entries) == ["train_step", "train_step@3", "train_step@5"]
+
+
+def test_prediction_is_in_eval_mode():
+    net = classifier(dropout=0.5)
+    step = step_of(net)
+    for _ in range(3):
+        step(*batch())
+    assert net.training
+    x, _ = batch(11)
+    net.eval()
+    expected = net(x).detach().numpy()
+    net.train()
+    np.testing.assert_allclose(step.predict(x), expected, rtol=1e-5, atol=1e-6)
+    predict = aicf.torch.predict(net, [x], program=step)
+    np.testing.assert_allclose(predict(x).numpy(), expected, rtol=1e-5, atol=1e-6)
+    assert all(part.training for part in net.modules())
+    step(*batch())
+    assert not np.allclose(predict(x).numpy(), expected)  # one set of parameters
+
+
+def test_prediction_alone():
+    torch.manual_seed(0)
+    net = Of(lambda s, x: {"a": s.a(x), "b": (s.a(x) * 2)}, a=nn.Linear(6, 2))
+    x, _ = batch()
+    predict = aicf.torch.predict(net, [x])
+    found = predict(x)
+    assert set(found) == {"a", "b"}
+    np.testing.assert_allclose(found["b"].numpy(), net(x)["b"].detach().numpy(), rtol=1e-5)
+
+
+def test_parameters_are_the_modules():
+    net = classifier()
+    weight = net[0].weight
+    before = weight.detach().clone()
+    step = step_of(net)
+    assert step.shared == {"0.weight", "0.bias", "3.weight", "3.bias"}
+    step(*batch())
+    assert net[0].weight is weight and not torch.equal(weight, before)
+    with torch.no_grad():
+        weight.zero_()  # and the other way
+    assert float(np.abs(step.state_dict()["0.weight"]).max()) == 0
+    memory = step.memory_analysis()
+    assert memory["shared_bytes"] == memory["module_bytes"] == 4 * (6 * 16 + 16 + 16 * 3 + 3)
+
+
+def test_what_is_not_contiguous_is_copied():
+    net = classifier()
+    net[0].weight = nn.Parameter(torch.randn(6, 16).t())
+    step = step_of(net)
+    assert "0.weight" not in step.shared
+    before = net[0].weight.detach().clone()
+    step(*batch())
+    assert torch.equal(net[0].weight, before)
+    step.sync_to_module()
+    assert not torch.equal(net[0].weight, before)
+    assert step.memory_analysis()["shared_bytes"] < step.memory_analysis()["module_bytes"]
+
+
+def test_tied_weights_keep_both_names():
+    torch.manual_seed(0)
+    net = NanoGPT()
+    tokens = torch.randint(0, 11, (2, 6))
+    optimizer = torch.optim.AdamW(net.parameters())
+    step = aicf.torch.compile_step(net, lambda y, t: F.cross_entropy(
+        y.flatten(0, 1), t.flatten()), optimizer, tokens, tokens)
+    step(tokens, tokens)
+    step.load_state_dict({n: v.numpy() for n, v in net.state_dict().items()})
+    assert net.lm_head.weight is net.transformer.wte.weight
+
+
+def test_saved_and_loaded(tmp_path):
+    net = classifier()
+    step = step_of(net)
+    path, weights = tmp_path / "step.plan", tmp_path / "step.safetensors"
+    step.save(path)
+    step.save_weights(weights)
+    program = aicf.load(path)
+    program.load_weights(weights)
+    program.set("group0", np.asarray([0.125, 0.0, 0.0], "f4"))
+    assert float(program["train_step"](*batch())) == float(step(*batch()))
+
+
+def test_fit_with_a_loader(tmp_path):
+    x, labels = batch(64)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, labels),
+                                         batch_size=16)
+    net = classifier()
+    step = step_of(net, rows=16)
+    history = aicf.fit(step, loader, epochs=8, checkpoint=str(tmp_path / "run"),
+                       progress=False)
+    assert history.epochs[-1]["loss"] < history.epochs[0]["loss"]
+    again = aicf.fit(step_of(classifier(), rows=16), loader, epochs=9, progress=False,
+                     checkpoint=str(tmp_path / "run"), resume=True)
+    assert len(again.epochs) == 9
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_modules_of_other_types(dtype):
+    net = nn.Linear(6, 3).to(dtype)
+    x, _ = batch()
+    target = torch.randn(8, 3).to(dtype)
+    if dtype in (torch.bfloat16, torch.float16):
+        with pytest.raises((aicf.CompileError, aicf.TraceError, ValueError)):
+            aicf.torch.compile_step(net, F.mse_loss, torch.optim.SGD(net.parameters(), 0.1),
+                                    [x.to(dtype)], [target])
+        predict = aicf.torch.predict(net, [x.to(dtype)])
+        found = torch.from_dlpack(predict(x.to(dtype)))
+        torch.testing.assert_close(found, net(x.to(dtype)), rtol=2e-2, atol=2e-2)
+        return
+    step = aicf.torch.compile_step(net, F.mse_loss, torch.optim.SGD(net.parameters(), 0.1),
+                                   [x.to(dtype)], [target])
+    expected = F.mse_loss(net(x.to(dtype)), target)
+    assert float(step(x.to(dtype), target)) == pytest.approx(float(expected.detach()), rel=1e-12)
+
+
+def test_dropout_drops_and_draws_are_new():
+    net = classifier(dropout=0.5)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    x, labels = batch()
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    assert len({float(step(x, labels)) for _ in range(4)}) == 4
+    noisy = Of(lambda s, x: s.a(x + torch.randn_like(x)), a=nn.Linear(6, 3))
+    step = aicf.torch.compile_step(noisy, F.cross_entropy, torch.optim.SGD(
+        noisy.parameters(), lr=0.0), [x], [labels])
+    assert len({float(step(x, labels)) for _ in range(4)}) == 4
+
+
+def calls_of(step):
+    return step.cost_analysis()["calls"]
+
+
+def test_calls_beside_aicf_nn():
+    """At most 5 % more than of the same model said in aicf.nn."""
+    x, labels = np.zeros((8, 6), "f4"), np.zeros(8, "i8")
+    own = aicf.compile_step(
+        aicf.nn.Sequential(aicf.nn.Linear(6, 16), aicf.nn.ReLU(), aicf.nn.Linear(16, 3)),
+        lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
+        aicf.optim.SGD(0.1), {"x": x, "y": labels})
+    net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+    assert calls_of(step_of(net)) <= 1.05 * calls_of(own)
+
+    class Attention(aicf.nn.Module):
+        def __init__(self):
+            self.qkv, self.out = aicf.nn.Linear(8, 24), aicf.nn.Linear(8, 8)
+
+        def forward(self, x):
+            b, t, c = x.shape
+            q, k, v = (p.reshape(b, t, 2, c // 2).swapaxes(1, 2)
+                       for p in self.qkv(x).split(c, axis=2))
+            scores = (q @ k.swapaxes(-2, -1)) / (c // 2) ** 0.5
+            hidden = np.triu(np.ones((t, t), bool), 1)
+            weights = aicf.functional.softmax(scores.masked_fill(hidden, -np.inf))
+            return self.out((weights @ v).swapaxes(1, 2).reshape(b, t, c))
+    own = aicf.compile_step(
+        Attention(), lambda m, x, y: aicf.losses.mse_loss(m(x), y),
+        aicf.optim.SGD(0.1), {n: np.zeros((2, 5, 8), "f4") for n in "xy"})
+    net, loss, inputs, targets = CASES["attention_by_hand"]()
+    theirs = aicf.torch.compile_step(net, loss, torch.optim.SGD(net.parameters(), 0.1),
+                                     inputs, targets)
+    assert calls_of(theirs) <= 1.05 * calls_of(own)
+
+
+def test_no_ops_make_no_call():
+    def forward(s, x):
+        y = s.a(x).clone().contiguous().to(torch.float32).view(8, 3).float()
+        return y
+    net = nn.Linear(6, 3)
+    plain = calls_of(step_of(net))
+    assert calls_of(step_of(Of(forward, a=nn.Linear(6, 3)))) == plain
+
+
+def test_a_summary():
+    text = str(aicf.summary(step_of(classifier())))
+    assert "Linear" in text and "8x16" in text

@@ -206,7 +206,11 @@ def no_module(value: object) -> NoReturn:
     """Somebody else's module where one of ours is expected."""
     kind = type(value)
     home = kind.__module__.partition(".")[0]
-    if home in ("torch", "flax", "equinox", "haiku"):
+    if home == "torch":
+        raise TypeError(
+            "%s is a module of torch: aicf.torch.compile_step compiles it as it is; or "
+            "write the model with aicf.nn under the same names" % kind.__name__)
+    if home in ("flax", "equinox", "haiku"):
         raise TypeError(
             "%s is a module of %s, and those are not imported yet: write the model with "
             "aicf.nn under the same names; step.load_state_dict takes its weights"

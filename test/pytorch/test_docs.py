@@ -6,8 +6,6 @@ import os
 import pathlib
 import re
 
-import torch  # noqa: F401
-
 PAGE = pathlib.Path(os.environ["AICF_SOURCE_DIR"]) / "docs/FromPyTorch.md"
 
 

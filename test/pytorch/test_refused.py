@@ -156,6 +156,41 @@ def test_optimizers(optimizer, match):
                                 [torch.randn(5, 6)], [torch.randn(5, 2)])
 
 
+def test_groups_that_differ_in_a_flag():
+    net = mlp(6, 4, 2)
+    optimizer = torch.optim.SGD([{"params": net[0].parameters(), "nesterov": True},
+                                 {"params": net[2].parameters()}], lr=0.1, momentum=0.9)
+    with pytest.raises(ValueError, match="param_groups differ in 'nesterov'"):
+        aicf.torch.compile_step(net, F.mse_loss, optimizer, [torch.randn(5, 6)],
+                                [torch.randn(5, 2)])
+
+
+def test_hooks_of_an_optimizer():
+    net = mlp(6, 4, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    optimizer.register_step_pre_hook(lambda *args: None)
+    with pytest.raises(ValueError, match="the optimizer has hooks"):
+        aicf.torch.compile_step(net, F.mse_loss, optimizer, [torch.randn(5, 6)],
+                                [torch.randn(5, 2)])
+
+
+def test_a_module_on_two_devices():
+    net = nn.Sequential(nn.Linear(6, 4), nn.Linear(4, 2, device="meta"))
+    with pytest.raises(ValueError, match="on several devices: cpu, meta"):
+        compiled(net)
+
+
+def test_a_loss_without_parameters():
+    refused("no parameter that the optimizer has leads to the loss", mlp(6, 4, 2),
+            lambda y, t: F.mse_loss(y.detach(), t))
+
+
+def test_a_program_of_another_module():
+    net = mlp(6, 4, 2)
+    with pytest.raises(ValueError, match="expected the Step of this module"):
+        aicf.torch.predict(mlp(6, 4, 2), [torch.randn(5, 6)], program=compiled(net))
+
+
 def test_wrong_arguments():
     net = mlp(6, 4, 2)
     with pytest.raises(TypeError, match="expected a torch.nn.Module"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from cases import CASES, NanoGPT, Of, mlp
+from cases import CASES, NanoGPT, Of
 from torch import nn
 
 import aicf
@@ -44,6 +44,16 @@ def test_another_batch_size():
         optimizer.step()
         assert float(step(x, labels)) == pytest.approx(float(loss.detach()), rel=1e-5)
     assert sorted(step.program.entries) == ["train_step", "train_step@3", "train_step@5"]
+
+
+def test_another_batch_size_is_in_the_mode_of_the_first():
+    net = classifier(dropout=0.5)
+    step = step_of(net)
+    net.eval()
+    x, labels = batch(5)
+    step.torch_optimizer.optimizer.param_groups[0]["lr"] = 0.0
+    assert len({float(step(x, labels)) for _ in range(4)}) == 4  # dropout drops
+    assert not net.training
 
 
 def test_prediction_is_in_eval_mode():

@@ -23,7 +23,7 @@ from .._hints import missing
 from .._sizes import note
 from ..errors import InvalidArgumentError
 from ..program import Entry
-from ._step import Step, check_same_device
+from ._step import Step, check_one_device
 
 __all__ = ["Step", "compile_step", "predict"]
 
@@ -116,7 +116,7 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     from ._optimizer import TorchOptimizer
     given, wanted = _tensors(inputs, "inputs"), _tensors(targets, "targets")
     check_module(module, loss_fn)
-    check_same_device(device, module)
+    check_one_device(module)
     owner = TorchOptimizer(optimizer)
     names = input_names(module, loss_fn, len(given), len(wanted))
     imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of)

@@ -69,7 +69,6 @@ class Captured:
         unflatten: puts values together as the function returned them.
         trained: placeholders of parameters that have a gradient.
         active: nodes that a gradient goes through.
-        draws: whether random numbers are in it, beside dropout's.
     """
 
     graph: Any
@@ -80,7 +79,6 @@ class Captured:
     unflatten: Callable[[list[Any]], Any]
     trained: set[Any] = field(default_factory=set)
     active: set[Any] = field(default_factory=set)
-    draws: bool = False
 
 
 def overload_of(node: Any) -> str:
@@ -459,7 +457,6 @@ def _fold(found: Captured) -> None:
         if node.op != "call_function":
             continue
         if is_random(node):
-            found.draws |= overload_of(node) in _pointwise_ops.DRAWS
             continue
         if overload_of(node) in _ONLY_SHAPES:
             value = node.meta["val"]

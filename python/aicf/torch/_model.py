@@ -68,6 +68,8 @@ class Imported:
         self.num_inputs, self.trained = num_inputs, trained
         self.group_of = group_of or {}
         self.keeps_all = False
+        #: What a step is exported in, for another batch size, too.
+        self._modes = [(part, part.training) for part in module.modules()]
         self._captured: dict[Any, Captured] = {}
         self.owners: dict[int, Any] = {}
         self.tensors: dict[int, Any] = {}  # keeps what id() is of
@@ -150,12 +152,16 @@ class Imported:
         return torch.device("cpu")
 
     def _run(self, inputs: Sequence[Any], is_step: bool) -> Any:
-        captured = self.captured([(x.shape, x.dtype) for x in inputs], is_step)
+        specs = [(x.shape, x.dtype) for x in inputs]
         if is_step:
+            with in_modes(self._modes):
+                captured = self.captured(specs, True)
             trained = {id(captured.arguments[n].value) for n in captured.trained}
             for key, owner in self.owners.items():
                 if isinstance(owner, nn.Parameter):
                     owner.requires_grad = key in trained
+        else:
+            captured = self.captured(specs, False)
         values = Importer(self.owners, self.keeps_all).run(captured, inputs)
         return captured.unflatten(values)
 
@@ -167,7 +173,7 @@ class Imported:
         names = self.names[:self.num_inputs]
 
         def forward(**inputs: Any) -> Any:
-            with in_eval_mode(self.module):
+            with in_modes([(part, False) for part in self.module.modules()]):
                 value = self._run([inputs[name] for name in names], False)
             return _outputs(value)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -188,10 +194,11 @@ def _outputs(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def in_eval_mode(module: Any) -> Iterator[None]:
-    """Every part of the module in eval(), and as it was afterwards."""
-    before = [(part, part.training) for part in module.modules()]
-    module.eval()
+def in_modes(modes: Sequence[tuple[Any, bool]]) -> Iterator[None]:
+    """Parts of a module in training mode or not, and as they were afterwards."""
+    before = [(part, part.training) for part, _ in modes]
+    for part, mode in modes:
+        part.training = mode
     try:
         yield
     finally:

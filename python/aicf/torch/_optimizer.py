@@ -93,7 +93,6 @@ class TorchOptimizer:
         self.group_of = {id(p): i for i, group in enumerate(optimizer.param_groups)
                          for p in group["params"]}
         self.ids = set(self.group_of)
-        self._seen: list[Any] = []
 
     def _check(self) -> None:
         kind = type(self.optimizer)

@@ -377,8 +377,3 @@ def _rand(call: Call, *args: Any, **kwargs: Any) -> Tensor:
 @aten("normal.float_float", limits="numbers of its own: (seed, step)")
 def _normal(call: Call, mean: float, std: float, *args: Any, **kwargs: Any) -> Tensor:
     return _drawn(call, F.normal, mean, std)
-
-
-#: Rows that draw: what they give differs from PyTorch's.
-DRAWS = frozenset({"randn.default", "randn_like.default", "rand.default",
-                   "rand_like.default", "normal.float_float"})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgumentError
 from ..program import Entry
+
 if TYPE_CHECKING:
     from ._model import Imported
     from ._optimizer import TorchOptimizer
@@ -141,7 +142,7 @@ class Step(Entry):
                 "shared_bytes": sum(size for name, size in sizes if name in self.shared)}
 
 
-def check_same_device(device: str, module: Any) -> None:
+def check_one_device(module: Any) -> None:
     """Refuses parts of a module on several devices."""
     kinds = {t.device for t in (*module.parameters(), *module.buffers())}
     if len(kinds) > 1:

@@ -11,7 +11,7 @@ beside this one, by family.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .._pointwise import FLOATS
@@ -59,7 +59,6 @@ class Call:
     Attributes:
         shape, dtype: of the result, as PyTorch has it; of the first of several.
         common: the element type that PyTorch computes the first two operands in.
-        ranks: ranks of the operands, None for those that are not tensors.
         needs_gradient: whether a gradient goes through it.
         keeps_all: whether dropout keeps everything, as when a step is verified.
     """
@@ -69,7 +68,6 @@ class Call:
     common: str = ""
     needs_gradient: bool = True
     keeps_all: bool = False
-    used: frozenset[int] = field(default_factory=frozenset)  # results that are used
 
     def operand(self, value: Any, dtype: str = "") -> Any:
         """A tensor in the type of the result, or in `dtype`; a number as it is."""

@@ -59,6 +59,13 @@ public:
   /// The queue as the device's own library knows it (a cudaStream_t), for
   /// others to order their work behind it; null where there is none.
   virtual void *nativeHandle() const { return nullptr; }
+  /// Work from here on starts behind what `native`, another queue of the
+  /// device's library (null: its default one), holds so far; the host does not
+  /// wait. Nothing to do where calls are over when they return.
+  virtual Status orderBehind(void * /*native*/) { return {}; }
+  /// What others enqueue on `native` from here on starts behind what is
+  /// enqueued here so far.
+  virtual Status orderBefore(void * /*native*/) { return {}; }
   /// enqueue or launch, then waits; the result is what it took on the device,
   /// in microseconds.
   virtual StatusOr<double> enqueueTimed(const ResolvedCall &call) = 0;

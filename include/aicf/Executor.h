@@ -190,6 +190,11 @@ public:
   Device &device() const;
   /// Stream::nativeHandle() of the stream that everything runs on.
   void *nativeStream() const;
+  /// Stream::orderBehind() and orderBefore() of that stream, around what uses
+  /// memory that somebody else's stream (a cudaStream_t) writes or reads: bound
+  /// tensors, and arrays for write() and read(). Errors: DeviceError.
+  Status orderBehind(void *otherStream);
+  Status orderBefore(void *otherStream);
 
   /// @name The same under their former names
   /// @{

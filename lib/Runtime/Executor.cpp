@@ -474,6 +474,16 @@ Status Executor::sync() {
   return impl->stream->synchronize();
 }
 
+Status Executor::orderBehind(void *otherStream) {
+  AICF_USE_EXECUTOR();
+  return impl->stream->orderBehind(otherStream);
+}
+
+Status Executor::orderBefore(void *otherStream) {
+  AICF_USE_EXECUTOR();
+  return impl->stream->orderBefore(otherStream);
+}
+
 Status Executor::enableTrace(bool enabled) {
   AICF_USE_EXECUTOR();
   impl->tracer.enable(enabled);

@@ -111,7 +111,9 @@ class Program:
         for name in plan.entries:
             if name not in self._entries and not name.endswith(ACCUMULATE):
                 signature = signatures.get(name) or self._signature_of(name)
-                self._entries[name] = (signature.entry_type or Entry)(self, signature)
+                root = self._entries.get(_sizes.split_name(name)[0])
+                kind = signature.entry_type or (type(root) if root else Entry)
+                self._entries[name] = kind(self, signature)
         for name, entry in self._entries.items():
             root, rows = _sizes.split_name(name)
             if rows and root in self._entries:

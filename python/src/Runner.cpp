@@ -14,6 +14,8 @@
 
 #include "python/src/Runner.h"
 
+#include <nanobind/stl/optional.h>
+
 #include <chrono>
 
 namespace aicf::python {
@@ -69,24 +71,28 @@ public:
     if (!isEmpty)
       readArguments(args, kwargs, given);
     std::vector<Argument> arguments(isEmpty ? 0 : inputs.size());
-    bool waits = false;
+    bool isRead = false; // others' memory, by copies that have only begun
     for (size_t i = 0; i < arguments.size(); ++i)
       if (given[i]) {
         importInput(i, given[i], arguments[i]);
-        waits |= arguments[i].space == MemorySpace::Device;
+        isRead |= arguments[i].space == MemorySpace::Device;
       }
     Use use(*handle); // over all of it: the outputs are this call's
     {
       nb::gil_scoped_release release;
+      if (peer)
+        check(handle->executor->orderBehind(*peer));
       check(detachOutputs());
       for (size_t i = 0; i < arguments.size(); ++i)
         if (given[i])
           check(handle->executor->write(
               inputs[i].qualified, arguments[i].pointer(),
               inputs[i].desc.spanBytes(), arguments[i].space));
-      if (waits) // others' memory is free again
+      if (isRead && !peer) // others' memory is free again
         check(handle->executor->sync());
       check(handle->executor->run(key));
+      if (peer)
+        check(handle->executor->orderBefore(*peer));
     }
     return takeOutputs();
   }
@@ -99,6 +105,8 @@ public:
     Use use(*handle); // over all of it: the outputs are this call's
     {
       nb::gil_scoped_release release;
+      if (peer)
+        check(handle->executor->orderBehind(*peer));
       check(detachOutputs());
     }
     GraphKey many{key.entry, stepsPerLaunch};
@@ -107,6 +115,8 @@ public:
                      [&](uint64_t) { return handle->executor->run(many); });
     runInterruptibly(*handle->executor, n % stepsPerLaunch,
                      [&](uint64_t) { return handle->executor->run(key); });
+    if (peer)
+      check(handle->executor->orderBefore(*peer));
     return takeOutputs();
   }
 
@@ -115,6 +125,19 @@ public:
     Slot &slot = inputs[findInput(name)];
     nb::cast(handle).attr("bind")(slot.qualified, array);
     slot.isBound = true;
+  }
+
+  /// A stream of others that calls are ordered with, as one of its own kernels
+  /// would be; without it, a call orders itself behind the producers of inputs
+  /// on the device, and waits until they are read.
+  std::optional<uintptr_t> peerStream() const {
+    return peer ? std::optional(reinterpret_cast<uintptr_t>(*peer))
+                : std::nullopt;
+  }
+  void setPeerStream(std::optional<uintptr_t> stream) {
+    peer.reset();
+    if (stream)
+      peer = reinterpret_cast<void *>(*stream);
   }
 
   std::vector<std::string> inputNames() const { return namesOf(inputs); }
@@ -172,8 +195,10 @@ private:
   }
 
   void importInput(size_t i, nb::handle object, Argument &argument) const {
-    importAs(object, inputs[i].desc, *handle->device,
-             handle->executor->nativeStream(), Access::Read,
+    void *stream = handle->executor->nativeStream();
+    if (peer && stream)
+      stream = reinterpret_cast<void *>(intptr_t(-1)); // DLPack: in order already
+    importAs(object, inputs[i].desc, *handle->device, stream, Access::Read,
              "input \"" + inputs[i].name + "\"", argument);
   }
 
@@ -209,6 +234,7 @@ private:
 
   std::shared_ptr<ExecutorHandle> handle;
   GraphKey key;
+  std::optional<void *> peer;
   std::vector<Slot> inputs, outputs;
   std::vector<std::weak_ptr<ArrayData>> live; ///< by output; empty on the CPU
 };
@@ -227,6 +253,10 @@ void defineRunner(nb::module_ &m) {
                    "typing.Any"))
       .def("bind", &Runner::bind, nb::arg("name"), nb::arg("array"),
            nb::sig("def bind(self, name: str, array: typing.Any) -> None"))
+      .def_prop_rw("peer_stream", &Runner::peerStream, &Runner::setPeerStream,
+                   nb::arg("stream").none(),
+                   "A cudaStream_t of others that calls are ordered with; "
+                   "None: calls wait for inputs on the device.")
       .def_prop_ro("inputs", &Runner::inputNames)
       .def_prop_ro("outputs", &Runner::outputNames);
 }

@@ -77,6 +77,7 @@ Status CUDAStream::initialize() {
   AICF_RETURN_IF_ERROR(reserve(1, 0));
   AICF_ASSIGN_OR_RETURN(copyStream, makeStream(api));
   AICF_ASSIGN_OR_RETURN(forked, makeEvent(api, false));
+  AICF_ASSIGN_OR_RETURN(ordered, makeEvent(api, false));
   AICF_ASSIGN_OR_RETURN(started, makeEvent(api, true));
   AICF_ASSIGN_OR_RETURN(stopped, makeEvent(api, true));
   for (StagingSlot &slot : staging) {
@@ -155,6 +156,25 @@ Status CUDAStream::synchronize() {
   for (const StreamHandle &branch : branches)
     AICF_CUDA_TRY(api, cudaStreamSynchronize, branch.get());
   return {};
+}
+
+Status CUDAStream::order(cudaStream_t first, cudaStream_t later) {
+  AICF_RETURN_IF_ERROR(refuseWhileCapturing("order others with"));
+  if (first == later)
+    return {};
+  AICF_RETURN_IF_ERROR(card.activate());
+  // A wait is for the last record before it: one event serves all of them.
+  AICF_CUDA_TRY(api, cudaEventRecord, ordered.get(), first);
+  AICF_CUDA_TRY(api, cudaStreamWaitEvent, later, ordered.get(), 0);
+  return {};
+}
+
+Status CUDAStream::orderBehind(void *native) {
+  return order(static_cast<cudaStream_t>(native), branches[0].get());
+}
+
+Status CUDAStream::orderBefore(void *native) {
+  return order(branches[0].get(), static_cast<cudaStream_t>(native));
 }
 
 Status CUDAStream::refuseWhileCapturing(const char *what) const {

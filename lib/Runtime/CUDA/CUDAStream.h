@@ -70,6 +70,8 @@ public:
   Status launch(Graph &graph) override;
   bool isCapturing() const override { return recording != nullptr; }
   void *nativeHandle() const override { return branches[0].get(); }
+  Status orderBehind(void *native) override;
+  Status orderBefore(void *native) override;
   StatusOr<double> enqueueTimed(const ResolvedCall &call) override;
   StatusOr<LaunchTimes> launchTimed(Graph &graph) override;
 
@@ -84,6 +86,8 @@ private:
   explicit CUDAStream(Card card) : card(card), api(card.api) {}
   Status initialize();
   Status refuseWhileCapturing(const char *what) const;
+  /// What is enqueued on `later` from here on starts behind what is on `first`.
+  Status order(cudaStream_t first, cudaStream_t later);
   Status uploadPart(char *to, const char *from, uint64_t bytes);
   /// Checks and counts the nodes that a captured call has added.
   Status recordNodes(const ResolvedCall &call);
@@ -95,7 +99,7 @@ private:
   std::vector<StreamHandle> branches; ///< 0 is the queue itself
   std::vector<bool> isForked;         ///< has waited for `forked` in this run
   std::vector<EventHandle> events;
-  EventHandle forked, started, stopped;
+  EventHandle forked, started, stopped, ordered;
   StreamHandle copyStream;
   StagingSlot staging[2];
   size_t nextSlot = 0;

@@ -119,7 +119,8 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     check_one_device(module)
     owner = TorchOptimizer(optimizer)
     names = input_names(module, loss_fn, len(given), len(wanted))
-    imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of)
+    imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of,
+                        device)
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, (*given, *wanted))}
     with _progress("importing %s: torch.export" % type(module).__name__):
@@ -181,7 +182,7 @@ def predict(module: Any, inputs: Any, *, device: str = "cpu", precision: str = "
         names = imported.names[:imported.num_inputs]
     else:
         names = input_names(module, None, len(given), 0)
-        imported = Imported(module, None, names, len(given), set(), {})
+        imported = Imported(module, None, names, len(given), set(), {}, device)
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, given)}
     return compiled.compile(imported.model, specs, program=program, name=name,

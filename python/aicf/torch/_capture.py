@@ -167,11 +167,14 @@ def _wrapper(module: Any) -> str:
 def _watched(module: Any) -> Iterator[None]:
     """While the module runs: gradient functions and hooks of its own are refused, and so
     are Python attributes that change, which are put back."""
-    function, hook = torch.autograd.Function.apply, torch.Tensor.register_hook
+    function = torch.autograd.Function.__dict__["apply"]  # not bound to a class
+    hook = torch.Tensor.register_hook
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls.__name__ == "CheckpointFunction":  # (function, whether, *its arguments)
             return args[0](*args[2:])
+        if cls.__module__ == "torch.utils.checkpoint":  # its others compute nothing
+            return function.__get__(None, cls)(*args, **kwargs)
         raise ModuleImportError("%s is a torch.autograd.Function: its backward() is not in the "
                            "graph that PyTorch exports, and so its gradients would be "
                            "wrong" % cls.__qualname__, *_user_frame())

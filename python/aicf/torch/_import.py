@@ -93,7 +93,8 @@ class Importer:
             return inputs[argument.index]
         if argument.kind == "constant" or not node.users:
             return None
-        return self.owners[id(argument.value)]._tensor()
+        tensor = self.owners[id(argument.value)]._tensor()
+        return tensor.astype(dtype_of(argument.value.dtype))
 
     def _value(self, captured: Captured, node: Any, env: Mapping[Any, Any],
                takes_numbers: bool = False) -> Any:

@@ -19,7 +19,7 @@ from .. import nn
 from .._dtypes import dtype_name
 from .._tracing import trace_error
 from ._capture import Captured, capture
-from ._import import _DTYPES, ImportedModel, Importer
+from ._import import _DTYPES, ImportedModel, Importer, dtype_of
 
 #: Bytes: what PyTorch's allocators give, and more than any kernel asks for.
 ALIGNMENT = 64
@@ -60,13 +60,16 @@ class Imported:
         model: what holds parameters and buffers, by the module's names.
         trained: id() of the parameters that the optimizer has.
         group_of: their groups' numbers.
+        on_host: whether the step's device is the CPU.
     """
 
     def __init__(self, module: Any, loss_fn: Any, names: Sequence[str], num_inputs: int,
-                 trained: set[int], group_of: dict[int, int] | None = None) -> None:
+                 trained: set[int], group_of: dict[int, int] | None = None,
+                 device: str = "cpu") -> None:
         self.module, self.loss_fn, self.names = module, loss_fn, list(names)
         self.num_inputs, self.trained = num_inputs, trained
         self.group_of = group_of or {}
+        self.on_host = device == "cpu"
         self.keeps_all = False
         #: What a step is exported in, for another batch size, too.
         self._modes = [(part, part.training) for part in module.modules()]
@@ -114,8 +117,11 @@ class Imported:
                 raise
             return None  # a buffer that a graph may not need
         value = tensor.detach().contiguous()
+        value = value.cpu() if self.on_host else value
         if not is_parameter:
             return nn.Buffer(tuple(tensor.shape), dtype, init=value)
+        if id(tensor) in self.trained and dtype in ("bf16", "f16"):
+            dtype, value = "f32", value.float()  # small updates would be lost in 16 bits
         parameter = nn.Parameter(tuple(tensor.shape), dtype, init=value)
         if id(tensor) in self.group_of:
             parameter.group = "group%d" % self.group_of[id(tensor)]
@@ -124,10 +130,10 @@ class Imported:
     def shareable(self, device: str, plan: Any) -> dict[str, Any]:
         """Parameters that a device can use where they are: dense, and aligned for its
         kernels."""
-        roles = {t["name"]: t["role"] for t in plan.persistent()}
+        params = {t["name"]: t["dtype"] for t in plan.persistent() if t["role"] == "param"}
         kind = device.partition(":")[0]
         return {name: tensor.detach() for name, tensor, is_parameter in self.named_tensors()
-                if is_parameter and roles.get(name) == "param"
+                if is_parameter and params.get(name) == dtype_of(tensor.dtype)
                 and tensor.device.type == kind and tensor.is_contiguous()
                 and tensor.data_ptr() % ALIGNMENT == 0}
 

@@ -64,8 +64,11 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
     loss_of = copy.deepcopy(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
         else loss_fn
 
+    place = next((t.device for t in (*own.parameters(), *own.buffers())), None)
+
     def of_type(values: Sequence[Any]) -> list[Any]:
-        return [v.to(dtype) if v.is_floating_point() else v.clone() for v in values]
+        return [(v.to(dtype) if v.is_floating_point() else v.clone()).to(place)
+                for v in values]
     with torch.enable_grad(), _Still():
         loss = loss_of(own(*of_type(inputs)), *of_type(targets))
         loss.backward()
@@ -81,14 +84,14 @@ def _ours(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any]
         else loss_fn
     owners = dict(own.named_parameters())
     imported = Imported(own, loss_of, names, len(inputs),
-                        {id(owners[n]) for n in trained if n in owners})
+                        {id(owners[n]) for n in trained if n in owners}, device=device)
     imported.keeps_all = True
     values = [v.float() if v.is_floating_point() else v for v in (*inputs, *targets)]
     specs = {n: Spec(tuple(v.shape), dtype_of(v.dtype)) for n, v in zip(names, values)}
     traced = compiled.trace_step(imported.model, imported.loss, None, specs)
     program = traced.lower(device).compile()
     entry = program["train_step"]
-    result = entry(*values)
+    result = entry(*(v.cpu() for v in values))
     outputs = result[1] if isinstance(result, tuple) else {}
     loss = float(result[0] if isinstance(result, tuple) else result)
     gradients = {n.partition(":")[2]: torch.from_dlpack(g).clone() for n, g in outputs.items()}
@@ -120,7 +123,7 @@ def verify(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any
         found.insert(0, "the loss is %.9g, in PyTorch %.9g" % (ours, wide))
     for name, value in buffers.items():
         if name in states and value.is_floating_point() and not torch.allclose(
-                states[name].double(), value.double(), rtol=1e-4, atol=1e-5):
+                states[name].double(), value.double().cpu(), rtol=1e-4, atol=1e-5):
             found.append("buffer %r becomes another" % name)
     if found:
         raise VerificationError(

@@ -484,7 +484,9 @@ Status wholeLife(const CudaApi &api, const std::string &tuningFile) {
       auto branches, Executor::create(toCuda(makeTwoStreamPlan()), device, {}));
   AICF_RETURN_IF_ERROR(branches->write("x", kX, sizeof(kX)));
   AICF_RETURN_IF_ERROR(branches->run("fork"));
+  AICF_RETURN_IF_ERROR(branches->orderBehind(executor->nativeStream()));
   AICF_RETURN_IF_ERROR(branches->run(GraphKey{"fork"}));
+  AICF_RETURN_IF_ERROR(branches->orderBefore(executor->nativeStream()));
   AICF_RETURN_IF_ERROR(branches->enableTrace(true));
   AICF_RETURN_IF_ERROR(branches->run("fork"));
   return branches->sync();
@@ -534,6 +536,34 @@ TEST(CUDADevice, EveryFailingCallIsAnErrorWithoutALeak) {
   EXPECT_GT(failures, calls / 3);
   EXPECT_TRUE(wholeLife(api, file).ok()) << "the process goes on";
   std::remove(file.c_str());
+}
+
+/// A record on one stream and a wait on the other, and none for itself.
+TEST(CUDADevice, OrdersItsStreamWithAnother) {
+  CudaApi api = faultyCudaApi(baseApi());
+  failCall(UINT64_MAX);
+  auto device = CUDADevice::create(api, {});
+  ASSERT_TRUE(device.ok()) << device.status().toString();
+  auto stream = (*device)->createStream();
+  auto other = (*device)->createStream();
+  ASSERT_TRUE(stream.ok() && other.ok());
+  for (auto order : {&Stream::orderBehind, &Stream::orderBefore}) {
+    uint64_t before = callsMade();
+    EXPECT_TRUE(((**stream).*order)((*stream)->nativeHandle()).ok());
+    EXPECT_EQ(callsMade(), before);
+    EXPECT_TRUE(((**stream).*order)((*other)->nativeHandle()).ok());
+    uint64_t calls = callsMade() - before;
+    EXPECT_GE(calls, 2u);
+    for (uint64_t n = 0; n < calls; ++n) {
+      failCall(n);
+      EXPECT_FALSE(((**stream).*order)((*other)->nativeHandle()).ok());
+    }
+    failCall(UINT64_MAX);
+    ASSERT_TRUE((*stream)->beginCapture().ok());
+    Status status = ((**stream).*order)((*other)->nativeHandle());
+    EXPECT_EQ(status.code(), StatusCode::FailedState);
+    EXPECT_TRUE((*stream)->endCapture().ok());
+  }
 }
 
 TEST(CUDADevice, TuningIsKeptAndBadFilesAreRefused) {

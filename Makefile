@@ -69,10 +69,11 @@ TORCH_TESTS ?=
 test-torch: build
 	@test -f .deps/torch/made || { /usr/bin/python3 -m venv .deps/torch && \
 	  .deps/torch/bin/python3 -m pip install -q --disable-pip-version-check torch==2.13.0 \
-	    numpy pytest safetensors tqdm && touch .deps/torch/made; }
-	cd test/pytorch && PYTHONDONTWRITEBYTECODE=1 AICF_SOURCE_DIR=$(CURDIR) \
+	    numpy pytest pytest-xdist safetensors tqdm && touch .deps/torch/made; }
+	cd test/pytorch && PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 AICF_SOURCE_DIR=$(CURDIR) \
 	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
-	  $(CURDIR)/.deps/torch/bin/python3 -W ignore -m pytest -q -p no:cacheprovider $(TORCH_TESTS) .
+	  $(CURDIR)/.deps/torch/bin/python3 -m pytest -W ignore -n $(JOBS) -p no:cacheprovider \
+	  $(TORCH_TESTS) .
 
 # What every case compiles to and computes: compare, or show what changed and
 # write it down. Look before you commit what update-goldens writes.

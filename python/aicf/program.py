@@ -111,8 +111,8 @@ class Program:
         for name in plan.entries:
             if name not in self._entries and not name.endswith(ACCUMULATE):
                 signature = signatures.get(name) or self._signature_of(name)
-                root = self._entries.get(_sizes.split_name(name)[0])
-                kind = signature.entry_type or (type(root) if root else Entry)
+                first = self._entries.get(_sizes.split_name(name)[0])
+                kind = signature.entry_type or (type(first) if first else Entry)
                 self._entries[name] = kind(self, signature)
         for name, entry in self._entries.items():
             root, rows = _sizes.split_name(name)

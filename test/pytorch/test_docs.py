@@ -1,12 +1,25 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The page for PyTorch's users: its blocks run one after the other."""
+"""What PyTorch's users read first: the page, the notebook and the example project."""
 
+import json
 import os
 import pathlib
 import re
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import aicf.examples
 
 PAGE = pathlib.Path(os.environ["AICF_SOURCE_DIR"]) / "docs/FromPyTorch.md"
+EXAMPLES = pathlib.Path(aicf.examples.__file__).parent
+
+
+def accuracy_of(text):
+    return float(re.search(r"accuracy:? ([\d.]+)", text).group(1))
 
 
 def test_the_page_runs(tmp_path, monkeypatch, capsys):
@@ -14,6 +27,51 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     scope = {"__name__": "page"}
     for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S):
         exec(compile(block, str(PAGE), "exec"), scope)
-    accuracy = re.search(r"accuracy ([\d.]+)", capsys.readouterr().out)
-    assert float(accuracy.group(1)) > 0.85
+    assert accuracy_of(capsys.readouterr().out) > 0.85
     assert (tmp_path / "checkpoint.pt").exists()
+
+
+def test_the_notebook_runs(capsys):
+    cells = json.loads((EXAMPLES / "pytorch.ipynb").read_text())["cells"]
+    code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    assert len(code) > 5
+    scope = {}
+    for source in code:
+        exec(compile(source, "pytorch.ipynb", "exec"), scope)
+    assert accuracy_of(capsys.readouterr().out) > 88
+
+
+def project(*flags):
+    return subprocess.run([sys.executable, "-W", "ignore", "-m",
+                           "aicf.examples.pytorch_digits", *map(str, flags)],
+                          capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("backend", ["aicf", "torch"])
+def test_the_project_trains(backend):
+    done = project("--backend", backend)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"^epoch \d+/20  loss", done.stdout, re.M)) == 20
+    assert accuracy_of(done.stdout) > 88
+
+
+def test_a_run_goes_on_with_the_other_backend(tmp_path):
+    file = tmp_path / "digits.pt"
+    for backend, epoch in (("aicf", 3), ("torch", 6), ("aicf", 9)):
+        done = project("--backend", backend, "--checkpoint", file, "--stop-after", epoch,
+                       *(["--resume"] if epoch > 3 else []))
+        assert done.returncode == 0, done.stderr
+        assert re.findall(r"^epoch (\d+)/", done.stdout, re.M) == [
+            str(e) for e in range(epoch - 2, epoch + 1)]
+        state = torch.load(file, weights_only=True)
+        assert state["epoch"] == epoch
+        assert all(int(s["step"]) == 30 * epoch for s in state["optimizer"]["state"].values())
+    assert accuracy_of(done.stdout) > 85
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--backend", "jax"], "invalid choice"), (["--accumulate", "0"], "expected 1 or more"),
+    (["--resume"], "there is no file ''"), (["--device", "tpu"], "device is 'tpu'")])
+def test_wrong_flags_of_the_project(flags, message):
+    done = project(*flags)
+    assert done.returncode != 0 and message in done.stderr

@@ -372,13 +372,15 @@ def _functional(program: Any) -> Any:
 
 
 def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
-            frozen: Callable[[Any], bool]) -> Captured:
+            frozen: Callable[[Any], bool],
+            changes: Callable[[Any], bool] = lambda buffer: False) -> Captured:
     """The graph of loss_fn(module(*inputs), *targets), in the module's own mode.
 
     Args:
         loss_fn: None: the graph of module(*inputs).
         inputs, targets: example tensors, whose values do not matter.
         frozen: whether a parameter has no gradient.
+        changes: whether a buffer that this graph only reads is changed by another one.
     Raises: ModuleImportError with all that cannot be said.
     """
     check_module(module, loss_fn)
@@ -386,10 +388,11 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
     program = _export(whole, [*inputs, *targets])
     _mark_no_grad(program)
     program = _functional(program)
-    return _read(program, whole, frozen)
+    return _read(program, whole, frozen, changes)
 
 
-def _read(program: Any, whole: Any, frozen: Callable[[Any], bool]) -> Captured:
+def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
+          changes: Callable[[Any], bool]) -> Captured:
     from torch.export.graph_signature import InputKind, OutputKind
     signature, graph = program.graph_signature, program.graph_module.graph
     owned = {**dict(whole.named_parameters(remove_duplicate=False)),
@@ -416,7 +419,7 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool]) -> Captured:
         kind = "constant"
         if spec.kind == InputKind.PARAMETER:
             kind = "param"
-        elif spec.target in updates:
+        elif spec.target in updates or changes(value):
             kind = "buffer"
         arguments[node] = Argument(kind, -1, spec.target, value)
     for node in [n for n in graph.nodes if overload_of(n) in _NOTHING]:

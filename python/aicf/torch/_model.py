@@ -73,7 +73,10 @@ class Imported:
         self.keeps_all = False
         #: What a step is exported in, for another batch size, too.
         self._modes = [(part, part.training) for part in module.modules()]
+        self._frozen = [p for p in module.parameters() if not p.requires_grad]
         self._captured: dict[Any, Captured] = {}
+        #: id() of buffers that one of the graphs changes; the others read the new value.
+        self._changing: set[int] = set()
         self.owners: dict[int, Any] = {}
         self.tensors: dict[int, Any] = {}  # keeps what id() is of
         self.model = self._make_model()
@@ -142,14 +145,18 @@ class Imported:
     def captured(self, specs: Sequence[tuple[tuple[int, ...], str]],
                  is_step: bool) -> Captured:
         """The graph for inputs of these shapes and types; exported once."""
-        key = (tuple(specs), is_step, self.module.training)
+        key = (tuple(specs), is_step, self.module.training,
+               0 if is_step else len(self._changing))
         if key not in self._captured:
             examples = [torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=self._device())
                         for shape, dtype in specs]
             count = self.num_inputs if is_step else len(examples)
             self._captured[key] = capture(
                 self.module, self.loss_fn if is_step else None, examples[:count],
-                examples[count:], lambda p: id(p) not in self.trained)
+                examples[count:], lambda p: id(p) not in self.trained,
+                lambda b: id(b) in self._changing)
+            self._changing.update(id(a.value) for a in self._captured[key].arguments.values()
+                                  if a.kind == "buffer")
         return self._captured[key]
 
     def _device(self) -> Any:
@@ -160,7 +167,7 @@ class Imported:
     def _run(self, inputs: Sequence[Any], is_step: bool) -> Any:
         specs = [(x.shape, x.dtype) for x in inputs]
         if is_step:
-            with in_modes(self._modes):
+            with in_modes(self._modes), frozen_alone(self.module, self._frozen):
                 captured = self.captured(specs, True)
             trained = {id(captured.arguments[n].value) for n in captured.trained}
             for key, owner in self.owners.items():
@@ -210,3 +217,17 @@ def in_modes(modes: Sequence[tuple[Any, bool]]) -> Iterator[None]:
     finally:
         for part, mode in before:
             part.training = mode
+
+
+@contextlib.contextmanager
+def frozen_alone(module: Any, frozen: Sequence[Any]) -> Iterator[None]:
+    """No other parameter of the module is frozen, and afterwards as before."""
+    before = [(p, p.requires_grad) for p in module.parameters()]
+    kept = {id(p) for p in frozen}
+    for parameter, _ in before:
+        parameter.requires_grad = id(parameter) not in kept
+    try:
+        yield
+    finally:
+        for parameter, required in before:
+            parameter.requires_grad = required

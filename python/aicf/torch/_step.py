@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgumentError
@@ -165,6 +165,21 @@ class Step(Entry):
         for name, tensor, _ in self.imported.named_tensors():
             if name not in self.shared and self._roles.get(name) in ("param", "state"):
                 self._write(name, tensor)
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """As Program.load_state_dict. Raises InvalidArgumentError, too, for a buffer that
+        is a constant of the plan, and another one in `state`."""
+        import torch
+        for name, tensor, is_parameter in self.imported.named_tensors():
+            if not is_parameter and name not in self._roles and name in state:
+                other = torch.as_tensor(state[name])
+                if other.shape != tensor.shape or not torch.equal(
+                        other.to(tensor.device, tensor.dtype), tensor):
+                    raise InvalidArgumentError(
+                        "buffer %r never changes in the step, so that the plan has it as a "
+                        "constant, and the state has another value: compile the step again"
+                        % name)
+        super().load_state_dict(state, strict)
 
     def memory_analysis(self) -> dict[str, Any]:
         """Program.memory_analysis; also module_bytes, of the module's parameters and

@@ -85,6 +85,13 @@ struct TraceRecord {
   std::vector<std::string> inNames, outNames;
   /// Shapes of the same, as "64x128xf32".
   std::vector<std::string> inTypes, outTypes;
+  /// The call's number in its entry, or -1 for the executor's own calls, which
+  /// have none of what follows.
+  int32_t call = -1;
+  std::string phase;            ///< "forward", "backward" or "update"
+  std::string location;         ///< in the source
+  std::vector<uint32_t> after;  ///< calls on other streams that it waits for
+  uint64_t bytesAlive = 0;      ///< of temps, while it runs
 };
 
 /// Where a buffer of the plan lies.

@@ -1,115 +1,27 @@
-//===- PlanDump.cpp - plans as text and as JSON ---------------------------===//
+//===- PlanDump.cpp - plans as text ---------------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// For people: tensors have names, and no line is wider than kTextColumns.
+// PlanJson.cpp has every field, for programs.
+//===----------------------------------------------------------------------===//
 
-#include "aicf/Plan.h"
-#include "lib/Base/Utf8.h"
-#include "lib/Ops/BodyRules.h"
 #include "lib/Ops/Fields.h"
-#include "lib/Plan/Fields.h"
+#include "lib/Plan/CallFacts.h"
 #include "lib/Plan/Order.h"
-
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include "lib/Plan/PlanText.h"
 
 #include <algorithm>
-#include <iomanip>
 
 namespace aicf {
 namespace {
 
-/// Pads every column to its widest cell.
-class Table {
-public:
-  void row(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
-  std::string toString(const std::string &indent) const {
-    std::vector<size_t> widths;
-    for (const auto &cells : rows)
-      for (size_t i = 0; i < cells.size(); ++i) {
-        widths.resize(std::max(widths.size(), i + 1));
-        widths[i] = std::max(widths[i], cells[i].size());
-      }
-    std::string text;
-    for (const auto &cells : rows) {
-      std::string line = indent;
-      for (size_t i = 0; i < cells.size(); ++i)
-        line += cells[i] + std::string(widths[i] - cells[i].size() + 2, ' ');
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + "\n";
-    }
-    return text;
-  }
-
-private:
-  std::vector<std::vector<std::string>> rows;
-};
-
-std::string join(const std::vector<std::string> &items) {
-  std::string text;
-  for (const std::string &item : items)
-    text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
-
-template <typename T> std::string joinNumbers(const T &numbers) {
-  std::vector<std::string> items;
-  for (auto n : numbers)
-    items.push_back(std::to_string(n));
-  return join(items);
-}
-
-/// Without what a terminal would take for a command.
-std::string printable(std::string text) {
-  if (isPrintableUtf8(text))
-    return text;
-  for (char &c : text)
-    if (c < 0x20 || c > 0x7e) // what is not ASCII too
-      c = '?';
-  return text;
-}
-
-std::string attrsToString(const Primitive &primitive) {
-  const OpInfo &info = infoOf(primitive.kind);
-  std::vector<std::string> items;
-  for (size_t i = 0; i < info.numFields; ++i)
-    items.push_back(std::string(info.fields[i].name) + "=" +
-                    formatField(decodeField(info.fields[i], primitive.attrs)));
-  return items.empty() ? "" : " {" + join(items) + "}";
-}
-
-/// "gemm(i0, i1) {transA=0, transB=1}", or several with the values that they
-/// hand on: "t2 = gemm(i0, i1) {...}; t3 = relu(t2)". A number is the body's.
-std::string bodyToString(const Body &body) {
-  auto name = [&](int32_t value) {
-    return (uint32_t(value) < body.numOperands ? "i" : "t") +
-           std::to_string(value);
-  };
-  std::vector<uint32_t> made = valuesMade(body);
-  std::string text;
-  uint32_t next = body.numOperands;
-  for (const Primitive &primitive : body.primitives) {
-    std::vector<std::string> operands, results;
-    for (int32_t value : primitive.operands)
-      operands.push_back(value == kAbsentValue ? "-" : name(value));
-    for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next)
-      if (std::binary_search(made.begin(), made.end(), next))
-        results.push_back(name(int32_t(next)));
-    text += text.empty() ? "" : "; ";
-    if (body.primitives.size() > 1)
-      text += join(results) + " = ";
-    text += std::string(nameOf(primitive.kind)) + "(" + join(operands) + ")" +
-            attrsToString(primitive);
-  }
-  return text;
-}
-
-std::string initToString(const PlanBuffer &b) {
+std::string initToString(const Plan &plan, const PlanBuffer &b) {
   std::string text(nameOf(b.init));
   if (b.derivedFrom >= 0)
-    return "cast of " + std::to_string(b.derivedFrom);
+    return "cast of " + plan.buffers[size_t(b.derivedFrom)].name;
   if (b.role == Role::Constant)
     return "data";
   if (b.init == InitKind::None)
@@ -119,35 +31,56 @@ std::string initToString(const PlanBuffer &b) {
   return text;
 }
 
-/// A line for each buffer, with the values that lie in it: "3: 4x8xf32 (v2)",
-/// or "3: 4x8xf32 at 64 (v2)" behind its first byte.
-std::string buffersToString(const std::vector<PlanBuffer> &buffers,
-                            const std::vector<PlanValue> &values,
-                            size_t firstBuffer, size_t firstValue) {
-  std::vector<std::string> valuesOf(buffers.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    const PlanValue &v = values[i];
-    if (v.buffer < firstBuffer || v.buffer - firstBuffer >= buffers.size())
-      continue; // of another table: it has a line of its own
-    std::string &text = valuesOf[v.buffer - firstBuffer];
-    text += (text.empty() ? "" : ", ") + std::to_string(firstValue + i) + ": " +
-            v.desc.toString();
-    if (v.byteOffset)
-      text += " at " + std::to_string(v.byteOffset);
-    if (v.vid >= 0)
-      text += " (v" + std::to_string(v.vid) + ")";
-  }
-  Table table;
-  table.row({"buffer", "name", "role", "segment", "offset", "bytes", "init",
-             "values"});
+/// Rows of named buffers, each with its type.
+void addNamed(const Plan &plan, const PlanEntry &entry,
+              const std::vector<PlanBuffer> &buffers, size_t first,
+              TextTable &table) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     const PlanBuffer &b = buffers[i];
-    table.row({std::to_string(firstBuffer + i), b.name.empty() ? "-" : b.name,
-               std::string(nameOf(b.role)),
-               std::string(nameOf(segmentOf(b.role))), std::to_string(b.offset),
-               std::to_string(b.bytes), initToString(b), valuesOf[i]});
+    if (segmentOf(b.role) == Segment::Temp)
+      continue;
+    // The value of a named buffer has the buffer's number.
+    const PlanValue &value = plan.value(entry, uint32_t(first + i));
+    table.row({printable(b.name, 60), std::string(nameOf(b.role)),
+               printable(value.desc.toString(), 24), std::to_string(b.offset),
+               std::to_string(b.bytes), printable(initToString(plan, b), 24)});
   }
-  return table.toString("    ");
+}
+
+/// What lies in the temp segment: values by where they begin, workspaces too.
+std::string tempsToString(const Plan &plan, const PlanEntry &entry) {
+  std::vector<std::pair<uint64_t, std::vector<std::string>>> rows;
+  for (uint32_t i = 0; i < entry.values.size(); ++i) {
+    uint32_t number = uint32_t(plan.values.size()) + i;
+    const PlanValue &v = entry.values[i];
+    const PlanBuffer &b = plan.buffer(entry, v.buffer);
+    if (segmentOf(b.role) != Segment::Temp)
+      continue;
+    uint64_t offset = b.offset + v.byteOffset;
+    rows.push_back({offset,
+                    {valueName(plan, entry, number),
+                     printable(v.desc.toString(), 48), std::to_string(offset),
+                     std::to_string(v.desc.spanBytes())}});
+  }
+  std::vector<bool> isWorkspace(entry.buffers.size());
+  for (const PlanCall &call : entry.calls)
+    if (call.workspace >= 0)
+      isWorkspace[size_t(call.workspace) - plan.buffers.size()] = true;
+  for (size_t i = 0; i < entry.buffers.size(); ++i)
+    if (const PlanBuffer &b = entry.buffers[i]; isWorkspace[i])
+      rows.push_back({b.offset,
+                      {"workspace", "", std::to_string(b.offset),
+                       std::to_string(b.bytes)}});
+  if (rows.empty())
+    return "";
+  std::stable_sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
+    return a.first < b.first;
+  });
+  TextTable table;
+  table.row({"temp", "type", "offset", "bytes"});
+  for (auto &[offset, cells] : rows)
+    table.row(std::move(cells));
+  return table.toString("  ");
 }
 
 /// One line per temp buffer: offset, bytes and '#' from its first to its last
@@ -165,8 +98,19 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
   std::stable_sort(temps.begin(), temps.end(), [&](uint32_t a, uint32_t b) {
     return entry.buffers[a].offset < entry.buffers[b].offset;
   });
-  Table table;
-  table.row({"buffer", "offset", "bytes",
+  std::vector<std::string> names(entry.buffers.size());
+  for (uint32_t i = 0; i < entry.values.size(); ++i) {
+    uint32_t buffer = entry.values[i].buffer;
+    if (buffer < plan.buffers.size())
+      continue;
+    std::string &name = names[buffer - plan.buffers.size()];
+    if (name.empty())
+      name = valueName(plan, entry, uint32_t(plan.values.size()) + i);
+    else if (name.back() != '+')
+      name += "+"; // others lie there, too
+  }
+  TextTable table;
+  table.row({"temp", "offset", "bytes",
              "calls 0.." + std::to_string(entry.calls.size() - 1) + " (" +
                  std::to_string(perColumn) + " per column)"});
   for (uint32_t i : temps) {
@@ -175,251 +119,82 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
     if (!accesses[i].empty())
       for (size_t c = accesses[i].firstCall(); c <= accesses[i].lastCall(); ++c)
         bar[c / perColumn] = '#';
-    table.row({std::to_string(plan.buffers.size() + i),
+    table.row({names[i].empty() ? "workspace" : names[i],
                std::to_string(b.offset), std::to_string(b.bytes), bar});
   }
   return table.toString("    ");
 }
 
+/// Two lines or more: what is computed, and how.
+std::string callToString(const Plan &plan, const PlanEntry &entry, size_t index,
+                         CallPhase phase,
+                         const std::vector<uint32_t> &waitedFor) {
+  const PlanCall &c = entry.calls[index];
+  std::string number = std::to_string(index);
+  std::string margin(std::max<size_t>(4, number.size()) + 2, ' ');
+  auto name = [&](uint32_t value) { return valueName(plan, entry, value); };
+  std::vector<std::string> how = {std::string(nameOf(phase)),
+                                  printable(c.kid, 80)};
+  if (c.stream)
+    how.push_back("stream " + std::to_string(c.stream));
+  for (uint32_t call : waitedFor)
+    how.push_back("after call " + std::to_string(call));
+  if (c.workspace >= 0)
+    how.push_back("workspace of " + std::to_string(c.workspaceBytes) +
+                  " bytes");
+  if (c.isProtective)
+    how.push_back("a copy that the compiler put in");
+  if (!c.location.empty())
+    how.push_back(printable(c.location));
+  std::string head = margin.substr(std::min(margin.size(), number.size() + 2));
+  return wrapped(callText(c, name), head + number + " ", margin + "    ") +
+         wrapped(joined(how), margin + "  ", margin + "    ");
+}
+
 std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
                       bool lifetimes) {
-  std::ostringstream os;
-  double gap =
-      entry.tempLowerBound
-          ? 100.0 * (double(entry.tempBytes) / double(entry.tempLowerBound) - 1)
-          : 0.0;
-  os << "entry " << entry.name << ": " << entry.calls.size() << " calls, io "
-     << entry.ioBytes << " bytes, temp " << entry.tempBytes
-     << " bytes (lower bound " << entry.tempLowerBound << ", gap " << std::fixed
-     << std::setprecision(2) << gap << " %)";
+  std::string text = "entry " + printable(entry.name, 60) + ": " +
+                     std::to_string(entry.calls.size()) +
+                     (entry.calls.size() == 1 ? " call" : " calls") + ", " +
+                     std::to_string(entry.ioBytes) +
+                     " bytes of inputs and outputs, " +
+                     std::to_string(entry.tempBytes) + " bytes of temps";
+  if (entry.tempLowerBound)
+    text += " (at least " + std::to_string(entry.tempLowerBound) +
+            " live at once)";
   if (entry.accumulate)
-    os << ", the last of " << entry.accumulate << " batches of an update";
-  os << "\n";
-  os << buffersToString(entry.buffers, entry.values, plan.buffers.size(),
-                        plan.values.size());
-  Table calls;
-  calls.row({"call", "kid", "ins", "outs", "body", "workspace", "stream",
-             "location"});
-  for (size_t i = 0; i < entry.calls.size(); ++i) {
-    const PlanCall &c = entry.calls[i];
-    std::string stream = std::to_string(c.stream);
-    if (!c.waits.empty())
-      stream += " waits " + joinNumbers(c.waits);
-    if (!c.signals.empty())
-      stream += " signals " + joinNumbers(c.signals);
-    std::string workspace;
-    if (c.workspace >= 0)
-      workspace = std::to_string(c.workspaceBytes) + " of " +
-                  std::to_string(c.workspace);
-    calls.row({std::to_string(i), c.kid, joinNumbers(c.ins),
-               joinNumbers(c.outs), bodyToString(*c.body), workspace, stream,
-               printable(c.location)});
-  }
-  os << calls.toString("    ");
+    text += ", the last of " + std::to_string(entry.accumulate) +
+            " batches of an update";
+  text = "\n" + wrapped(text, "", "    ");
+  TextTable io;
+  io.row({"name", "role", "type", "offset", "bytes"});
+  addNamed(plan, entry, entry.buffers, plan.buffers.size(), io);
+  text += io.toString("  ") + tempsToString(plan, entry) + "  calls\n";
+  std::vector<CallPhase> phases = phasesOf(plan, entry);
+  std::vector<std::vector<uint32_t>> waits = waitedFor(entry);
+  for (size_t i = 0; i < entry.calls.size(); ++i)
+    text += callToString(plan, entry, i, phases[i], waits[i]);
   if (lifetimes)
-    os << "  lifetimes in the temp segment\n" << lifetimeChart(plan, entry);
-  return os.str();
-}
-
-using Json = nlohmann::ordered_json;
-
-/// Each field by its type.
-template <typename T> Json toJson(const T &value) {
-  if constexpr (std::is_enum_v<T>)
-    return nameOf(value);
-  else
-    return value;
-}
-Json toJson(const TensorDesc &desc) {
-  return std::vector<int64_t>(desc.shape().begin(), desc.shape().end());
-}
-/// Two hexadecimal digits for each byte.
-Json toJson(const PlanData &data) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (uint8_t byte : data.bytes) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
+    text += "  lifetimes in the temp segment\n" + lifetimeChart(plan, entry);
   return text;
 }
-Json toJson(const Strides &strides) {
-  return std::vector<int64_t>(strides.all().begin(), strides.all().end());
-}
-#define AICF_TO_JSON(NAME, MEMBER) json[#NAME] = toJson(from.MEMBER);
-Json toJson(const Body &body) {
-  Json primitives = Json::array();
-  for (const Primitive &primitive : body.primitives) {
-    Json attrs = Json::object();
-    const OpInfo &info = infoOf(primitive.kind);
-    for (size_t i = 0; i < info.numFields; ++i)
-      std::visit(
-          [&](auto value) {
-            Json &field = attrs[std::string(info.fields[i].name)];
-            if (std::isfinite(double(value)))
-              field = value;
-            else // which JSON has no numbers for
-              field = formatNumber(double(value));
-          },
-          decodeField(info.fields[i], primitive.attrs));
-    primitives.push_back({{"kind", nameOf(primitive.kind)},
-                          {"attrs", attrs},
-                          {"operands", primitive.operands}});
-  }
-  return {{"num_operands", body.numOperands},
-          {"primitives", primitives},
-          {"results", body.results}};
-}
-Json toJson(const std::shared_ptr<const Body> &body) { return toJson(*body); }
-Json toJson(const PlanBuffer &from) {
-  Json json = {{"segment", nameOf(segmentOf(from.role))}};
-  AICF_BUFFER_FIELDS(AICF_TO_JSON)
-  return json;
-}
-Json toJson(const PlanValue &from) {
-  Json json;
-  AICF_VALUE_FIELDS(AICF_TO_JSON)
-  return json;
-}
-Json toJson(const PlanCall &from) {
-  Json json;
-  AICF_CALL_FIELDS(AICF_TO_JSON)
-  return json;
-}
-/// With what stands in the debug table.
-Json toFullJson(const PlanBuffer &from) { return toJson(from); }
-Json toFullJson(const PlanValue &from) {
-  Json json = toJson(from);
-  AICF_VALUE_DEBUG_FIELDS(AICF_TO_JSON)
-  return json;
-}
-Json toFullJson(const PlanCall &from) {
-  Json json = toJson(from);
-  AICF_CALL_DEBUG_FIELDS(AICF_TO_JSON)
-  return json;
-}
-/// Records with their numbers, which go on from `first`.
-template <typename Record>
-Json toNumberedJson(const std::vector<Record> &records, size_t first) {
-  Json list = Json::array();
-  for (const Record &record : records) {
-    Json json = {{"number", first + list.size()}};
-    json.update(toFullJson(record));
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-Json toFullJson(const Plan &plan, const PlanEntry &from) {
-  Json json = {{"name", from.name},
-               {"io_bytes", from.ioBytes},
-               {"temp_bytes", from.tempBytes},
-               {"accumulate", from.accumulate},
-               {"output_form", nameOf(from.outputForm)}};
-  AICF_ENTRY_DEBUG_FIELDS(AICF_TO_JSON)
-  json["buffers"] = toNumberedJson(from.buffers, plan.buffers.size());
-  json["values"] = toNumberedJson(from.values, plan.values.size());
-  json["calls"] = toNumberedJson(from.calls, 0);
-  return json;
-}
-#undef AICF_TO_JSON
 
 } // namespace
 
 std::string dumpPlan(const Plan &plan, bool lifetimes) {
-  std::ostringstream os;
-  os << "plan version " << plan.major << "." << plan.minor << ", device "
-     << nameOf(plan.device) << ", persistent " << plan.persistentBytes
-     << " bytes\n";
-  os << buffersToString(plan.buffers, plan.values, 0, 0);
+  std::string text = "plan version " + std::to_string(plan.major) + "." +
+                     std::to_string(plan.minor) + " for " +
+                     std::string(nameOf(plan.device)) + ", " +
+                     std::to_string(plan.persistentBytes) +
+                     " bytes that all entries share\n";
+  TextTable table;
+  table.row({"name", "role", "type", "offset", "bytes", "starts as"});
+  addNamed(plan, plan.entries[0], plan.buffers, 0, table);
+  if (!plan.buffers.empty())
+    text += table.toString("  ");
   for (const PlanEntry &entry : plan.entries)
-    os << dumpEntry(plan, entry, lifetimes);
-  return os.str();
-}
-
-std::string dumpPlanAsJson(const Plan &plan) {
-  Json root = {{"version", {plan.major, plan.minor}},
-               {"device", nameOf(plan.device)},
-               {"persistent_bytes", plan.persistentBytes},
-               {"buffers", toNumberedJson(plan.buffers, 0)},
-               {"values", toNumberedJson(plan.values, 0)},
-               {"entries", Json::array()}};
-  for (const PlanEntry &entry : plan.entries)
-    root["entries"].push_back(toFullJson(plan, entry));
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-namespace {
-
-/// Lines of a row, for comparing tables row by row.
-void diffRows(const std::string &where, const std::vector<std::string> &a,
-              const std::vector<std::string> &b, std::string &out) {
-  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    bool inA = i < a.size(), inB = i < b.size();
-    if (inA && inB && a[i] == b[i])
-      continue;
-    if (inA)
-      out += "- " + where + " " + std::to_string(i) + ": " + a[i] + "\n";
-    if (inB)
-      out += "+ " + where + " " + std::to_string(i) + ": " + b[i] + "\n";
-  }
-}
-
-/// What stands in the debug table is not what a plan does.
-template <typename Record>
-std::vector<std::string> describe(const std::vector<Record> &records) {
-  std::vector<std::string> rows;
-  for (const Record &record : records)
-    rows.push_back(
-        toJson(record).dump(-1, ' ', false, Json::error_handler_t::replace));
-  return rows;
-}
-
-std::vector<std::string> describeSizes(const Plan &p) {
-  return {"device " + std::string(nameOf(p.device)),
-          "persistent_bytes " + std::to_string(p.persistentBytes)};
-}
-
-std::vector<std::string> describeSizes(const PlanEntry &e) {
-  return {"io_bytes " + std::to_string(e.ioBytes),
-          "temp_bytes " + std::to_string(e.tempBytes),
-          "accumulate " + std::to_string(e.accumulate),
-          "output_form " + std::string(nameOf(e.outputForm))};
-}
-
-std::string namesOf(const Plan &p) {
-  std::string names;
-  for (const PlanEntry &entry : p.entries)
-    names += (names.empty() ? "" : ", ") + entry.name;
-  return names;
-}
-
-} // namespace
-
-std::string diffPlans(const Plan &a, const Plan &b) {
-  std::string out;
-  // The first entry is the one that runs where nobody says which.
-  diffRows("entries", {namesOf(a)}, {namesOf(b)}, out);
-  diffRows("plan", describeSizes(a), describeSizes(b), out);
-  diffRows("buffer", describe(a.buffers), describe(b.buffers), out);
-  diffRows("value", describe(a.values), describe(b.values), out);
-  for (const PlanEntry &entry : a.entries)
-    if (!b.findEntry(entry.name))
-      out += "- entry " + entry.name + "\n";
-  for (const PlanEntry &entry : b.entries) {
-    const PlanEntry *old = a.findEntry(entry.name);
-    if (!old) {
-      out += "+ entry " + entry.name + "\n";
-      continue;
-    }
-    diffRows(entry.name, describeSizes(*old), describeSizes(entry), out);
-    diffRows(entry.name + " buffer", describe(old->buffers),
-             describe(entry.buffers), out);
-    diffRows(entry.name + " value", describe(old->values),
-             describe(entry.values), out);
-    diffRows(entry.name + " call", describe(old->calls), describe(entry.calls),
-             out);
-  }
-  return out;
+    text += dumpEntry(plan, entry, lifetimes);
+  return text;
 }
 
 } // namespace aicf

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // Chrome's JSON trace format ("Trace Event Format"): metadata, complete and
-// instant events.
+// instant events, flows for what waits for what, a counter of bytes.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
@@ -48,11 +48,60 @@ Json argumentsOf(const TraceRecord &r) {
       list.push_back(i < names.size() ? names[i] + ": " + types[i] : types[i]);
     return list;
   };
-  return {{"kid", r.kid},
-          {"entry", r.entry},
-          {"ins", typed(r.inNames, r.inTypes)},
-          {"outs", typed(r.outNames, r.outTypes)}};
+  Json args = {{"kid", r.kid},
+               {"entry", r.entry},
+               {"ins", typed(r.inNames, r.inTypes)},
+               {"outs", typed(r.outNames, r.outTypes)}};
+  if (r.call >= 0) {
+    args["call"] = r.call;
+    args["phase"] = r.phase;
+    args["location"] = r.location;
+  }
+  return args;
 }
+
+/// The bytes of temps that live from this call on.
+Json counterEvent(const TraceRecord &r, double start) {
+  return {{"name", "bytes of temps"},
+          {"ph", "C"},
+          {"ts", start},
+          {"pid", kProcess},
+          {"args", {{"bytes", r.bytesAlive}}}};
+}
+
+/// Arrows from calls to those on other streams that wait for them.
+class Flows {
+public:
+  void add(const TraceRecord &r, Json &events) {
+    if (r.call < 0 || r.isWholeLaunch) // of those, no time is known
+      return;
+    for (uint32_t call : r.after)
+      if (auto from = last.find({r.entry, call}); from != last.end()) {
+        const TraceRecord &first = *from->second;
+        ++number;
+        events.push_back(end("s", first, first.startMicros + first.micros));
+        events.push_back(end("f", r, r.startMicros));
+      }
+    last[{r.entry, uint32_t(r.call)}] = &r;
+  }
+
+private:
+  Json end(const char *kind, const TraceRecord &r, double at) const {
+    Json event = {{"name", "waits for"},
+                  {"cat", "order"},
+                  {"ph", kind},
+                  {"id", number},
+                  {"ts", at},
+                  {"pid", kProcess},
+                  {"tid", kFirstStream + int(r.stream)}};
+    if (*kind == 'f')
+      event["bp"] = "e"; // to the slice that begins there
+    return event;
+  }
+
+  std::map<std::pair<std::string, uint32_t>, const TraceRecord *> last;
+  uint64_t number = 0;
+};
 
 /// A call's event. In a launch that was timed as a whole it is an instant, at
 /// its place among the others: where it lies in time is not known.
@@ -86,10 +135,18 @@ std::string traceToChromeJson(const std::vector<TraceRecord> &trace,
   for (uint32_t stream = 0; stream < numStreams; ++stream)
     events.push_back(metadata("thread_name", kFirstStream + int(stream),
                               "stream " + std::to_string(stream)));
+  Flows flows;
+  auto add = [&](const TraceRecord &r, size_t place, size_t count) {
+    events.push_back(callEvent(r, place, count));
+    double at = events.back()["ts"].get<double>();
+    flows.add(r, events);
+    if (r.call >= 0)
+      events.push_back(counterEvent(r, at));
+  };
   for (size_t i = 0; i < trace.size();) {
     size_t end = i + 1;
     if (!trace[i].isReplay) {
-      events.push_back(callEvent(trace[i], 0, 1));
+      add(trace[i], 0, 1);
       i = end;
       continue;
     }
@@ -99,7 +156,7 @@ std::string traceToChromeJson(const std::vector<TraceRecord> &trace,
     events.push_back(slice("launch of " + trace[i].entry, trace[i], kLaunches,
                            trace[i].startMicros, micros, {{"calls", end - i}}));
     for (size_t call = i; call < end; ++call)
-      events.push_back(callEvent(trace[call], call - i, end - i));
+      add(trace[call], call - i, end - i);
     i = end;
   }
   return Json({{"displayTimeUnit", "ns"}, {"traceEvents", events}}).dump() +

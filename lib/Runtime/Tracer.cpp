@@ -17,12 +17,26 @@ void Tracer::enable(bool enabled) {
   if (!enabled)
     return;
   records.clear();
+  known = nullptr;
   numLaunches = 0;
   start = Clock::now();
 }
 
-static TraceRecord describe(const Plan &plan, size_t index,
-                            const ResolvedCall &call) {
+const Tracer::EntryFacts &Tracer::factsOf(const Plan &plan, size_t index) {
+  if (known != &plan)
+    facts.clear();
+  known = &plan;
+  auto [it, isNew] = facts.try_emplace(index);
+  if (isNew) {
+    const PlanEntry &entry = plan.entries[index];
+    it->second = {phasesOf(plan, entry), waitedFor(entry),
+                  aicf::bytesAlive(plan, entry)};
+  }
+  return it->second;
+}
+
+TraceRecord Tracer::describe(const Plan &plan, size_t index,
+                             const ResolvedCall &call) {
   TraceRecord entry;
   entry.op = primitiveNames(call.body());
   entry.kid = std::string(call.row->kid);
@@ -31,6 +45,12 @@ static TraceRecord describe(const Plan &plan, size_t index,
   entry.entry = planEntry.name;
   if (call.tag >= 0) {
     const PlanCall &planCall = planEntry.calls[size_t(call.tag)];
+    const EntryFacts &known = factsOf(plan, index);
+    entry.call = call.tag;
+    entry.phase = std::string(nameOf(known.phases[size_t(call.tag)]));
+    entry.after = known.after[size_t(call.tag)];
+    entry.bytesAlive = known.bytesAlive[size_t(call.tag)];
+    entry.location = planCall.location;
     entry.inVids = planCall.inVids;
     entry.outVids = planCall.vids;
     auto nameOfValue = [&](uint32_t number) {

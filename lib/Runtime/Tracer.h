@@ -12,8 +12,10 @@
 
 #include "aicf/Executor.h"
 #include "aicf/OpCall.h"
+#include "lib/Plan/CallFacts.h"
 
 #include <chrono>
+#include <map>
 
 namespace aicf {
 
@@ -36,6 +38,18 @@ public:
   const std::vector<TraceRecord> &trace() const { return records; }
 
 private:
+  /// What an entry says of its calls, worked out once a trace.
+  struct EntryFacts {
+    std::vector<CallPhase> phases;
+    std::vector<std::vector<uint32_t>> after;
+    std::vector<uint64_t> bytesAlive;
+  };
+  const EntryFacts &factsOf(const Plan &plan, size_t index);
+  TraceRecord describe(const Plan &plan, size_t index,
+                       const ResolvedCall &call);
+
+  const Plan *known = nullptr; ///< whose entries `facts` is of
+  std::map<size_t, EntryFacts> facts;
   using Clock = std::chrono::steady_clock;
   bool isEnabled = false;
   std::vector<TraceRecord> records;

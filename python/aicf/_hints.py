@@ -161,7 +161,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "eval": "step.predict(x), and aicf.compile(model, ..., program=step), are "
                 "without dropout",
         "fit": "aicf.fit(step, data, epochs=...)",
-        "lower": "step.as_text(\"plan\"); aicf.trace_step(...).lower() has every stage",
+        "lower": "step.as_text(\"plan-ir\"); aicf.trace_step(...).lower() has every stage",
     },
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _runtime
 from .errors import Diagnostic, near_names, read_diagnostics
+from ._view import view
 from .program import Program, open_device
 
 if TYPE_CHECKING:
@@ -85,18 +86,22 @@ class Lowered:
         """Of what the trace has by now, with the same options."""
         return Lowered(self.traced, self.device, self.precision, self._options)
 
-    def as_text(self, stage: str = "plan") -> str:
-        """The module after a phase: "aicf" (the whole step: gradients, updates),
-        "aicf_rt" (its calls on tensors) or "plan" (calls on buffers)."""
-        if stage == "plan":
+    def as_text(self, stage: str = "plan-ir") -> str:
+        """The IR of a stage, as `aicf-compile --emit` has it: "aicf" (the whole step:
+        gradients, updates), "aicf_rt" (its calls on tensors) or "plan-ir" (calls on
+        buffers)."""
+        if stage == "plan-ir":
             return self._module.text(False)
         if stage not in ("aicf", "aicf_rt"):
-            raise ValueError("stage is %r, expected aicf, aicf_rt or plan" % (stage,))
+            raise ValueError("stage is %r, expected \"aicf\", \"aicf_rt\" or \"plan-ir\""
+                             % (stage,))
         return self.traced.module.lower(self._text, stage, self._math)[0].text(False)
 
     def dump(self) -> str:
         """The calls, a line a primitive, with the labels of their values."""
         return self._module.dump_calls()
+
+    view = view
 
     def report(self) -> list[Diagnostic]:
         """What was fused, copied and chosen, and why; compiles once more."""

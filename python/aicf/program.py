@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from . import _predict, _runtime, _sizes
 from ._hints import missing
 from ._signature import Signature, Spec, own_outputs
+from ._view import view
 from .errors import (AICFError, DTypeMismatchError, FailedStateError,
                      InvalidArgumentError, InvalidFileError, ShapeMismatchError,
                      near_names)
@@ -398,9 +399,11 @@ class Program:
             if os.path.exists(part):
                 os.remove(part)
 
-    def as_text(self, stage: str = "plan") -> str:
+    def as_text(self, stage: str = "plan-ir") -> str:
         """Lowered.as_text; of a loaded plan its tables."""
         return self.lowered.as_text(stage) if self.lowered else self.plan.dump()
+
+    view = view
 
     def memory_analysis(self) -> dict[str, Any]:
         """Bytes on the device: persistent_bytes, and of each entry io_bytes,
@@ -678,9 +681,11 @@ class Entry:
         """Program.sync."""
         self.program.sync()
 
-    def as_text(self, stage: str = "plan") -> str:
+    def as_text(self, stage: str = "plan-ir") -> str:
         """Program.as_text."""
         return self.program.as_text(stage)
+
+    view = view
 
     def memory_analysis(self) -> dict[str, Any]:
         """Program.memory_analysis."""

@@ -9,10 +9,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Checkpoint.h"
+#include "aicf/PlanView.h"
 #include "python/src/PlanCosts.h"
 #include "python/src/Runner.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 
@@ -323,7 +325,25 @@ void definePlan(nb::module_ &m) {
            nb::sig("def memory(self) -> dict[str, typing.Any]"));
 }
 
+/// (plan, title, profile) of one or two.
+using TitledPlan = std::tuple<SharedPlan, std::string, std::string>;
+
+std::string viewTitled(const std::vector<TitledPlan> &plans,
+                       double bytesPerSecond, double flopsPerSecond) {
+  std::vector<ViewedPlan> viewed;
+  for (const auto &[plan, title, profile] : plans)
+    viewed.push_back({plan.get(), title, profile});
+  nb::gil_scoped_release release;
+  return check(viewPlans(viewed, {bytesPerSecond, flopsPerSecond}));
+}
+
 void defineExecutor(nb::module_ &m) {
+  m.def("view_plans", &viewTitled, nb::arg("plans"),
+        nb::arg("bytes_per_second"), nb::arg("flops_per_second"),
+        nb::sig("def view_plans(plans: Sequence[tuple[Plan, str, str]], "
+                "bytes_per_second: float, flops_per_second: float) -> str"),
+        "The page of one plan or two: of each a title and what aicf-run "
+        "--profile wrote.");
   nb::class_<Handle>(m, "Executor",
                      "Runs the entries of a plan: include/aicf/Executor.h.")
       .def_static(

@@ -13,9 +13,8 @@
 
 namespace aicf::python {
 
-/// A dict a call: entry, op, kid, flops and bytes, those that it reads and
-/// writes. A gemm counts 2·M·N·K; every other primitive one operation for each
-/// element that it makes, copies none.
+/// One dict for each call: entry, op, kid, and the flops and bytes of
+/// lib/Plan/CallFacts.h.
 nanobind::list planCosts(const Plan &plan);
 /// Bytes of the persistent segment, and of each entry's io and temp.
 nanobind::dict planMemory(const Plan &plan);

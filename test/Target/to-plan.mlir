@@ -11,12 +11,20 @@
 
 // Tests that the two ways to a plan agree, and the tables of aicf-plan.
 // OK-COUNT-2: : ok
-//       DIFF: {{^}}- {{.*}}
-// CHECK: plan version 4.3, device cpu, persistent 512 bytes
-// CHECK: 0       w     param  persistent  0       48     uniform_fan_in  0: 3x4xf32 (v1)
-// CHECK: entry train: 4 calls, io 512 bytes, temp {{[0-9]+}} bytes (lower bound {{[0-9]+}}, gap 0.00 %)
-// CHECK: mse_grad_f32_v1  {{.*}} mse_grad(i0, i1, -) {scale=0.3333333333333333} {{.*}} {{.*}}to-plan.mlir:{{[0-9]+}}:
-// CHECK: sgd_step_f32_v0  {{.*}} sgd_step(i0, i1, i2, -, -, -) {momentum=0, weight_decay=0, nesterov=0}
+//       DIFF: entry train
+//       DIFF: + call 1: t5 = copy_saved(t4)
+//       DIFF: - call 3: w = sgd_step(
+//       DIFF: + call 5: w = copy(t8)
+// CHECK: plan version 4.3 for cpu, 512 bytes that all entries share
+// CHECK: w     param  3x4xf32  0       48     uniform_fan_in
+// CHECK: entry train: 4 calls, 512 bytes of inputs and outputs, {{[0-9]+}} bytes of temps (at least
+// CHECK: t4    2x3xf32
+// CHECK: 0 t4 = gemm(x, w) {transA=0, transB=1}
+// CHECK: forward, gemm_f32_blas_v0
+// CHECK: mse_grad(t4, t, -) {scale=0.3333333333333333}
+// CHECK: backward, mse_grad_f32_v1, {{.*}}to-plan.mlir:{{[0-9]+}}:
+// CHECK: w = sgd_step(w, t5, lr, -, -, -) {momentum=0, weight_decay=0, nesterov=0}
+// CHECK: update, sgd_step_f32_v0
 // CHECK: lifetimes in the temp segment
 // CHECK: calls 0..3 (1 per column)
 // CHECK: ##

@@ -7,10 +7,13 @@
 
 // Tests that calls work on parts of buffers: each half of a temp is written by a
 // call of its own, and read as a whole. A persistent buffer has a part, too.
-// CHECK: 0       w     state  persistent  0       32     zeros  0: 8xf32 (v1)
-// CHECK: 1       x     input   io       0       32           1: 8xf32
-// CHECK: 2       y     output  io       256     32           2: 8xf32
-// CHECK: 3       -     temp    temp     0       32           3: 4xf32, 4: 4xf32 at 16, 6: 8xf32
+// CHECK: w     state  8xf32  0       32     zeros
+// CHECK: x     input   8xf32  0       32
+// CHECK: y     output  8xf32  256     32
+// CHECK: t3    4xf32  0       16
+// CHECK: t6    8xf32  0       32
+// CHECK: t4    4xf32  16      16
+// CHECK: t4 = relu(w+16)
 // RESULT: 1 0 3 4 0 0 0 0
 aicf_rt.plan cpu persistent(256) {
   aicf_rt.global @w state offset(0) vid(1) init(zeros) : !aicf_rt.value<8xf32>

@@ -165,7 +165,11 @@ def test_trace_statistics_and_slots(bench, plan):
         assert names[("process_name", 0)].startswith("aicf on cpu")
         assert names[("thread_name", 2)] == "stream 0"
         slices = [e for e in events if e["ph"] == "X"]
-        assert len(slices) + len(names) == len(events)
+        counters = [e for e in events if e["ph"] == "C"]
+        assert len(counters) == 3 * 19
+        assert max(e["args"]["bytes"] for e in counters) > 0
+        assert len(slices) + len(names) + len(counters) == len(events)
+        assert {e["args"].get("phase") for e in slices} >= {"forward", "backward", "update"}
         assert all(e["dur"] >= 0 and e["pid"] == 1 for e in slices)
         launches = [e for e in slices if names[("thread_name", e["tid"])] ==
                     "graph launches"]
@@ -225,11 +229,32 @@ def test_bad_runs_are_refused(bench, plan, args, code, message):
     assert not list(bench.folder.glob("*.npy"))
 
 
-def test_report_says_why_and_where(bench, plan):
+def test_the_report_is_one_screen(bench, plan):
+    out = bench.folder / "again.plan"
+    for flags in (["--batch", "6", "--widths", "7,9,3"], ["--batch", "4", "--layers", "60"]):
+        step = bench.folder / (bench.generate(*flags, "--predict-batch", "3") + ".mlir")
+        done = run_tool("aicf-compile", step, "-o", out, "--report", "--target=cuda")
+        assert done.returncode == 0, done.stderr
+        lines = done.stderr.splitlines()
+        assert len(lines) <= 60 and max(map(len, lines)) <= 120, done.stderr
+        for text in (r"^for cuda, .*B of parameters and states$",
+                     r"^entry train_step: \d+ calls, .*FLOPs, .*B moved; temps take ",
+                     r"^  gemm_\w+ +\d+ +forward", r"^done$",
+                     r"^  \d+ x FuseCalls: gemm, .* in one call \(step.mlir:\d+:\d+\)$",
+                     r"^counts of the passes: .*fused \d+"):
+            assert re.search(text, done.stderr, re.M), (text, done.stderr)
+        shares = [int(x) for x in re.findall(r"(\d+) %$", done.stderr, re.M)]
+        assert shares and max(shares) <= 100
+    text = run_tool("aicf-compile", step, "--emit=aicf_rt", "--report")
+    assert text.returncode == 0 and "left, and why" in text.stderr
+    assert "aicf_rt.call" in text.stdout and "aicf_rt.call" not in text.stderr
+
+
+def test_remarks_say_why_and_where(bench, plan):
     step = bench.folder / "step.mlir"
     out = bench.folder / "again.plan"
     for level, save in (("1", True), ("2", False)):
-        done = run_tool("aicf-compile", step, "-o", out, "--report",
+        done = run_tool("aicf-compile", step, "-o", out, "--remarks",
                         "--opt-level=" + level)
         assert done.returncode == 0
         remarks = [line for line in done.stderr.splitlines() if "remark: " in line]

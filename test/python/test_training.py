@@ -203,8 +203,8 @@ def test_the_number_of_batches_is_the_plans(bench):
             in done.stderr
     done = run_tool("aicf-run", plan, "--batches", 4, "--last-batch")
     assert done.returncode == 2
-    assert "the last of 4 batches of an update" in \
-        run_tool("aicf-plan", "dump", plan).stdout
+    assert "the last of 4 batches of an update" in " ".join(
+        run_tool("aicf-plan", "dump", plan).stdout.split())
     assert json.loads(run_tool("aicf-plan", "dump", "--json", plan).stdout)[
         "entries"][0]["accumulate"] == 4
 

@@ -11,6 +11,7 @@
 
 #include "aicf/Compiler.h"
 #include "lib/Target/ToolOutput.h"
+#include "tools/aicf-compile/Report.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -60,9 +61,13 @@ static cl::opt<bool>
                cl::cat(category));
 static cl::opt<bool>
     report("report",
-           cl::desc("Remarks: what was fused, copied and chosen, "
-                    "and why"),
+           cl::desc("One screen: kernels and their costs, memory, what was "
+                    "fused and copied, and why not"),
            cl::cat(category));
+static cl::opt<bool>
+    remarks("remarks",
+            cl::desc("Each remark of the passes, at its line"),
+            cl::cat(category));
 
 static cl::opt<bool>
     verifyEach("verify-each",
@@ -70,12 +75,15 @@ static cl::opt<bool>
                         "each phase ends with a check of its own"),
                cl::cat(category));
 
-/// The bytes of the output: a plan file, or the module as text.
-static mlir::FailureOr<std::vector<uint8_t>> emitted(mlir::ModuleOp module) {
+/// The bytes of the output: a plan file, or the module as text. Fills `plan`,
+/// if one was made.
+static mlir::FailureOr<std::vector<uint8_t>>
+emitted(mlir::ModuleOp module, std::optional<aicf::Plan> &plan) {
   if (emit == Emit::Plan) {
-    mlir::FailureOr<aicf::Plan> plan = aicf::translateToPlan(module);
-    if (failed(plan))
+    mlir::FailureOr<aicf::Plan> made = aicf::translateToPlan(module);
+    if (failed(made))
       return mlir::failure();
+    plan = std::move(*made);
     return plan->serialize(!stripDebug);
   }
   std::string text;
@@ -133,8 +141,13 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
     hintAtLinalg(sources);
     return mlir::failure();
   }
-  if (report && failed(aicf::enableRemarks(context)))
+  if ((report || remarks) && failed(aicf::enableRemarks(context)))
     return mlir::failure();
+  aicf::Report seen;
+  std::optional<mlir::ScopedDiagnosticHandler> counter;
+  if (report && !remarks)
+    counter.emplace(&context,
+                    [&](mlir::Diagnostic &d) { return seen.take(d); });
   mlir::PassManager pm(&context);
   pm.enableVerifier(verifyEach);
   aicf::buildLowerToBackendPipeline(pm, pipelineOptions(),
@@ -144,9 +157,12 @@ static mlir::LogicalResult compile(mlir::MLIRContext &context,
                                         : aicf::LoweredTo::Plan);
   if (failed(pm.run(module)) || (!verifyEach && failed(mlir::verify(module))))
     return mlir::failure();
-  mlir::FailureOr<std::vector<uint8_t>> bytes = emitted(module);
+  std::optional<aicf::Plan> plan;
+  mlir::FailureOr<std::vector<uint8_t>> bytes = emitted(module, plan);
   if (failed(bytes))
     return mlir::failure();
+  if (report)
+    llvm::errs() << seen.toString(plan ? &*plan : nullptr);
   std::string error;
   if (mlir::succeeded(aicf::writeToolOutput(output, *bytes, error)))
     return mlir::success();

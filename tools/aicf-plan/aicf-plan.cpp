@@ -7,6 +7,7 @@
 //   aicf-plan dump [--json] [--lifetimes] FILE
 //   aicf-plan verify FILE...
 //   aicf-plan diff A B
+//   aicf-plan view [--with B] [--profile JSON] A -o PAGE.html
 //   aicf-plan interpret [--input ...] [--output ...] FILE
 // Exit codes: 0 ok (for diff: equal), 1 different, 2 bad usage or plan.
 //===----------------------------------------------------------------------===//
@@ -15,7 +16,9 @@
 #include "aicf/Version.h"
 #include "lib/Base/BadAlloc.h"
 #include "tools/aicf-plan/Interpret.h"
+#include "tools/aicf-plan/View.h"
 
+#include <functional>
 #include <iostream>
 
 namespace {
@@ -57,9 +60,9 @@ int diff(const std::string &a, const std::string &b) {
   return text.empty() ? 0 : 1;
 }
 
-int runInterpreter(const aicf::InterpretArguments &arguments) {
-  aicf::Status status =
-      aicf::catchBadAlloc([&] { return aicf::interpret(arguments); });
+/// What a subcommand did; prints its error.
+int report(const std::function<aicf::Status()> &work) {
+  aicf::Status status = aicf::catchBadAlloc(work);
   if (status.ok())
     return 0;
   std::cerr << "aicf-plan: " << status.toString() << "\n";
@@ -88,6 +91,8 @@ int aicfPlanMain(int argc, char **argv) {
   diffCommand->add_option("b", other, "The new plan")->required();
   aicf::InterpretArguments arguments;
   CLI::App *interpretCommand = aicf::addInterpret(app, arguments);
+  aicf::ViewArguments viewed;
+  CLI::App *viewCommand = aicf::addView(app, viewed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -96,7 +101,8 @@ int aicfPlanMain(int argc, char **argv) {
   if (*dumpCommand)
     return dump(path, json, lifetimes);
   int code = *verifyCommand      ? verify(paths)
-             : *interpretCommand ? runInterpreter(arguments)
+             : *interpretCommand ? report([&] { return aicf::interpret(arguments); })
+             : *viewCommand      ? report([&] { return aicf::view(viewed); })
                                  : diff(path, other);
   return std::cout.flush() ? code : 2;
 }

@@ -12,11 +12,14 @@
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <new>
+#include <set>
 #include <thread>
 
 // Counts every allocation of this process, to show that running makes none.
@@ -594,6 +597,49 @@ TEST(Executor, TracesWhatRan) {
   json = traceToChromeJson(replay);
   EXPECT_NE(json.find("\"ph\":\"i\""), std::string::npos);
   EXPECT_NE(json.find("\"timed\":false"), std::string::npos);
+}
+
+TEST(Executor, TracesSayPhasesOrderAndMemory) {
+  auto executor = makeTrainer();
+  ASSERT_TRUE(executor->enableTrace(true).ok());
+  ASSERT_TRUE(executor->run("train").ok());
+  std::vector<TraceRecord> trace = executor->trace();
+  std::set<std::string> phases;
+  uint64_t most = 0;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    EXPECT_EQ(trace[i].call, int32_t(i));
+    phases.insert(trace[i].phase);
+    most = std::max(most, trace[i].bytesAlive);
+  }
+  EXPECT_EQ(phases, (std::set<std::string>{"forward", "backward", "update"}));
+  EXPECT_GT(most, 0u);
+  EXPECT_LE(most, executor->statistics().tempBytes);
+  auto forked = Executor::create(share(makeTwoStreamPlan()),
+                                 createCPUDevice({2}), {});
+  ASSERT_TRUE(forked.ok());
+  float x[8] = {};
+  ASSERT_TRUE((*forked)->write("x", x, sizeof(x)).ok());
+  ASSERT_TRUE((*forked)->enableTrace(true).ok());
+  ASSERT_TRUE((*forked)->run("fork").ok());
+  trace = (*forked)->trace();
+  ASSERT_EQ(trace.size(), 3u);
+  EXPECT_EQ(trace[2].after, std::vector<uint32_t>{1});
+  trace[2].location = "model.mlir:3:4";
+  nlohmann::json events =
+      nlohmann::json::parse(traceToChromeJson(trace))["traceEvents"];
+  std::map<std::string, size_t> kinds;
+  for (const auto &event : events) {
+    ++kinds[event["ph"]];
+    if (event["ph"] == "f") { // ends where the call begins
+      EXPECT_EQ(event["ts"], trace[2].startMicros);
+    }
+  }
+  EXPECT_EQ(kinds["s"], 1u);
+  EXPECT_EQ(kinds["f"], 1u);
+  EXPECT_EQ(kinds["C"], 3u);
+  EXPECT_NE(events.dump().find("\"location\":\"model.mlir:3:4\""),
+            std::string::npos);
+  EXPECT_NE(events.dump().find("\"phase\":\"forward\""), std::string::npos);
 }
 
 TEST(Executor, SlotsFollowThePlan) {

@@ -1,0 +1,240 @@
+//===- CallFacts.cpp - what a plan says of its calls ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/CallFacts.h"
+#include "lib/Ops/BodyRules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace aicf {
+
+static double flopsOf(const Primitive &primitive,
+                      const std::vector<TensorDesc> &values,
+                      uint32_t firstResult) {
+  const TensorDesc &result = values[firstResult];
+  if (primitive.kind == OpKind::Copy || primitive.kind == OpKind::CopySaved)
+    return 0;
+  if (primitive.kind != OpKind::Gemm &&
+      primitive.kind != OpKind::BatchedGemm) {
+    double elements = 0;
+    for (uint32_t i = 0; i < primitive.numResults(); ++i)
+      if (!values[firstResult + i].isAbsent)
+        elements += double(values[firstResult + i].elements());
+    return elements;
+  }
+  double k = double(values[size_t(primitive.operands[0])].elements()) /
+             double(result.rows());
+  return 2.0 * double(result.elements()) * k;
+}
+
+double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
+  std::vector<TensorDesc> ins, outs;
+  for (uint32_t value : call.ins)
+    ins.push_back(plan.value(entry, value).desc);
+  for (uint32_t value : call.outs)
+    outs.push_back(plan.value(entry, value).desc);
+  StatusOr<std::vector<TensorDesc>> values =
+      describeValues(*call.body, ins, outs);
+  if (!values.ok()) // never of a verified plan
+    return 0;
+  double flops = 0;
+  uint32_t firstResult = call.body->numOperands;
+  for (const Primitive &primitive : call.body->primitives) {
+    flops += flopsOf(primitive, *values, firstResult);
+    firstResult += primitive.numResults();
+  }
+  return flops;
+}
+
+/// Bytes of the elements, each once: what a view repeats is read once.
+static uint64_t touchedBytes(const TensorDesc &desc) {
+  if (desc.layout != Layout::Strided)
+    return desc.spanBytes();
+  uint64_t bytes = sizeOf(desc.dtype);
+  for (size_t i = 0; i < desc.rank; ++i)
+    if (desc.stride(i) != 0)
+      bytes *= uint64_t(desc.dims[i]);
+  return bytes;
+}
+
+uint64_t bytesOf(const Plan &plan, const PlanEntry &entry,
+                 const PlanCall &call) {
+  uint64_t bytes = 0;
+  for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
+    for (uint32_t value : *list)
+      bytes += touchedBytes(plan.value(entry, value).desc);
+  return bytes;
+}
+
+std::string_view nameOf(CallPhase phase) {
+  constexpr std::string_view names[] = {"forward", "backward", "update"};
+  return names[size_t(phase)];
+}
+
+namespace {
+
+/// A result of a call.
+using Made = std::pair<uint32_t, uint32_t>;
+
+/// What makes the value of a buffer at the end of an entry. Where only a part of
+/// a buffer is written, what wrote it before counts, too.
+class Producers {
+public:
+  Producers(const Plan &plan, const PlanEntry &entry) : entry(entry) {
+    readFrom.resize(entry.calls.size());
+    for (uint32_t c = 0; c < entry.calls.size(); ++c) {
+      const PlanCall &call = entry.calls[c];
+      for (uint32_t value : call.ins)
+        readFrom[c].push_back(writers[plan.value(entry, value).buffer]);
+      for (uint32_t r = 0; r < call.outs.size(); ++r) {
+        const PlanValue &out = plan.value(entry, call.outs[r]);
+        std::vector<Made> &list = writers[out.buffer];
+        if (out.desc.spanBytes() == plan.buffer(entry, out.buffer).bytes)
+          list.clear();
+        list.push_back({c, r});
+      }
+    }
+  }
+
+  /// The calls behind a buffer's value; none if a gradient is among what they
+  /// compute for it.
+  std::vector<bool> withoutGradients(uint32_t buffer) const {
+    std::set<Made> found;
+    std::vector<Made> open;
+    if (auto it = writers.find(buffer); it != writers.end())
+      open = it->second;
+    std::vector<bool> calls(entry.calls.size());
+    while (!open.empty()) {
+      Made made = open.back();
+      open.pop_back();
+      if (!found.insert(made).second)
+        continue;
+      calls[made.first] = true;
+      if (!openOperands(made, open))
+        return std::vector<bool>(entry.calls.size());
+    }
+    return calls;
+  }
+
+  /// Whether each call computes a gradient, or reads what depends on one.
+  std::vector<bool> gradients() const {
+    std::vector<bool> depends(entry.calls.size());
+    for (size_t c = 0; c < depends.size(); ++c) {
+      for (const Primitive &primitive : entry.calls[c].body->primitives)
+        if (infoOf(primitive.kind).phase == Phase::Backward)
+          depends[c] = true;
+      for (const std::vector<Made> &from : readFrom[c])
+        for (Made made : from)
+          if (depends[made.first])
+            depends[c] = true;
+    }
+    return depends;
+  }
+
+private:
+  /// Adds what a result of a call is made of, through its body: a call may
+  /// compute a loss and its gradient. False where a gradient is on the way.
+  bool openOperands(Made made, std::vector<Made> &open) const {
+    const Body &body = *entry.calls[made.first].body;
+    std::vector<uint32_t> inside = {body.results[made.second]};
+    std::set<uint32_t> seen;
+    while (!inside.empty()) {
+      uint32_t value = inside.back();
+      inside.pop_back();
+      if (!seen.insert(value).second)
+        continue;
+      if (value < body.numOperands) {
+        const std::vector<Made> &from = readFrom[made.first][value];
+        open.insert(open.end(), from.begin(), from.end());
+        continue;
+      }
+      size_t primitive = body.makerOf(value).first;
+      if (infoOf(body.primitives[primitive].kind).phase == Phase::Backward)
+        return false;
+      for (int32_t operand : body.primitives[primitive].operands)
+        if (operand != kAbsentValue)
+          inside.push_back(uint32_t(operand));
+    }
+    return true;
+  }
+
+  const PlanEntry &entry;
+  std::map<uint32_t, std::vector<Made>> writers;         ///< by buffer
+  std::vector<std::vector<std::vector<Made>>> readFrom; ///< by call and operand
+};
+
+} // namespace
+
+std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry) {
+  Producers producers(plan, entry);
+  std::vector<CallPhase> phases;
+  for (bool isGradient : producers.gradients())
+    phases.push_back(isGradient ? CallPhase::Backward : CallPhase::Forward);
+  for (uint32_t i = 0; i < entry.buffers.size(); ++i) {
+    if (entry.buffers[i].role != Role::Output)
+      continue;
+    std::vector<bool> needed =
+        producers.withoutGradients(uint32_t(plan.buffers.size()) + i);
+    for (size_t c = 0; c < needed.size(); ++c)
+      if (needed[c])
+        phases[c] = CallPhase::Forward;
+  }
+  for (size_t c = 0; c < entry.calls.size(); ++c)
+    if (isUpdateHalf(infoOf(entry.calls[c].body->primitives[0].kind).phase))
+      phases[c] = CallPhase::Update;
+  return phases;
+}
+
+std::vector<std::vector<uint32_t>> waitedFor(const PlanEntry &entry) {
+  std::map<int64_t, uint32_t> signals;
+  std::vector<std::vector<uint32_t>> calls(entry.calls.size());
+  for (uint32_t c = 0; c < entry.calls.size(); ++c) {
+    for (int64_t event : entry.calls[c].waits)
+      if (auto it = signals.find(event); it != signals.end())
+        calls[c].push_back(it->second);
+    for (int64_t event : entry.calls[c].signals)
+      signals[event] = c;
+  }
+  return calls;
+}
+
+std::vector<uint64_t> bytesAlive(const Plan &plan, const PlanEntry &entry) {
+  size_t count = entry.calls.size();
+  std::vector<std::pair<size_t, size_t>> lives(entry.buffers.size(),
+                                               {count, 0});
+  auto touch = [&](uint32_t buffer, size_t call) {
+    if (buffer < plan.buffers.size())
+      return;
+    auto &[first, last] = lives[buffer - plan.buffers.size()];
+    first = std::min(first, call);
+    last = std::max(last, call);
+  };
+  for (size_t c = 0; c < count; ++c) {
+    const PlanCall &call = entry.calls[c];
+    for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
+      for (uint32_t value : *list)
+        touch(plan.value(entry, value).buffer, c);
+    if (call.workspace >= 0)
+      touch(uint32_t(call.workspace), c);
+  }
+  std::vector<int64_t> changes(count + 1);
+  for (size_t b = 0; b < lives.size(); ++b)
+    if (lives[b].first < count &&
+        segmentOf(entry.buffers[b].role) == Segment::Temp) {
+      changes[lives[b].first] += int64_t(entry.buffers[b].bytes);
+      changes[lives[b].second + 1] -= int64_t(entry.buffers[b].bytes);
+    }
+  std::vector<uint64_t> alive;
+  int64_t now = 0;
+  for (size_t c = 0; c < count; ++c)
+    alive.push_back(uint64_t(now += changes[c]));
+  return alive;
+}
+
+} // namespace aicf

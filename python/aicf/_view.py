@@ -1,0 +1,67 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A plan as a page for a browser: what aicf-plan view writes."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from . import _runtime
+from .errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from ._lowered import Lowered
+    from .program import Entry, Program
+
+    #: What has a plan.
+    HasPlan: TypeAlias = Program | Entry | Lowered | _runtime.Plan | str | os.PathLike[str]
+
+
+def _plan_of(value: HasPlan) -> tuple[_runtime.Plan, str]:
+    """The plan, and what the page calls it."""
+    if isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        return _runtime.Plan.load(path), os.path.basename(path)
+    found: Any = getattr(value, "program", value)  # of an entry
+    plan = getattr(found, "plan", found)
+    if not isinstance(plan, _runtime.Plan):
+        raise InvalidArgumentError("%.80r has no plan to view" % (value,))
+    return plan, ", ".join(plan.entries)
+
+
+def _text_of(path: str | os.PathLike[str]) -> str:
+    if not path:
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def view(shown: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None = None,
+         profile: str | os.PathLike[str] = "", other_profile: str | os.PathLike[str] = "",
+         gigabytes_per_second: float = 0.0, gigaflops: float = 0.0,
+         open_browser: bool = False) -> str:
+    """Writes the page. The methods named `view` have this documentation.
+
+    Args:
+        path: the page to write; one file, which needs no network.
+        other: a program, a lowered step, or a plan file, to be shown beside this one
+            with what differs.
+        profile, other_profile: files that aicf-run --profile wrote: times of calls.
+        gigabytes_per_second, gigaflops: what the device copies and computes in a
+            second; from them the least time that a call can take.
+        open_browser: shows the page.
+    Returns: the path.
+    Raises: InvalidArgumentError (no plan, a profile that is not one), OSError.
+    """
+    plans = [(*_plan_of(shown), _text_of(profile))]
+    if other is not None:
+        plans.append((*_plan_of(other), _text_of(other_profile)))
+    page = _runtime.view_plans(plans, gigabytes_per_second * 1e9, gigaflops * 1e9)
+    target = os.fspath(path)
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(page)
+    if open_browser:
+        webbrowser.open("file://" + os.path.abspath(target))
+    return target

@@ -1,0 +1,73 @@
+//===- View.cpp - aicf-plan view ------------------------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/aicf-plan/View.h"
+#include "aicf/PlanView.h"
+#include "lib/Base/File.h"
+
+namespace aicf {
+
+CLI::App *addView(CLI::App &app, ViewArguments &arguments) {
+  CLI::App *command =
+      app.add_subcommand("view", "Write a page that shows a plan in a browser");
+  command->add_option("file", arguments.plan, "The plan")->required();
+  command->add_option("-o,--output", arguments.output, "The page to write")
+      ->required();
+  CLI::Option *with = command->add_option(
+      "--with", arguments.with, "Another plan, to be shown beside it");
+  command->add_option("--profile", arguments.profile,
+                      "What aicf-run --profile wrote: times of calls");
+  command
+      ->add_option("--with-profile", arguments.withProfile,
+                   "The same for the other plan")
+      ->needs(with);
+  command
+      ->add_option("--gigabytes-per-second", arguments.gigabytesPerSecond,
+                   "What the device copies: for the least time of a call")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--gigaflops", arguments.gigaflopsPerSecond,
+                   "What the device computes in a second: likewise")
+      ->check(CLI::NonNegativeNumber);
+  return command;
+}
+
+static StatusOr<std::string> readText(const std::string &path) {
+  if (path.empty())
+    return std::string();
+  AICF_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, readFile(path));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+static std::string fileName(const std::string &path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+Status view(const ViewArguments &arguments) {
+  std::vector<Plan> plans;
+  std::vector<ViewedPlan> viewed;
+  plans.reserve(2);
+  for (const auto &[path, profile] :
+       {std::pair(arguments.plan, arguments.profile),
+        std::pair(arguments.with, arguments.withProfile)}) {
+    if (path.empty())
+      continue;
+    AICF_ASSIGN_OR_RETURN(Plan plan, Plan::load(path));
+    AICF_ASSIGN_OR_RETURN(std::string times, readText(profile));
+    plans.push_back(std::move(plan));
+    viewed.push_back({&plans.back(), fileName(path), std::move(times)});
+  }
+  AICF_ASSIGN_OR_RETURN(
+      std::string page,
+      viewPlans(viewed, {arguments.gigabytesPerSecond * 1e9,
+                         arguments.gigaflopsPerSecond * 1e9}));
+  return writeFileAtomically(
+      arguments.output,
+      {reinterpret_cast<const uint8_t *>(page.data()), page.size()});
+}
+
+} // namespace aicf

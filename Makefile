@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch mutants goldens update-goldens wheel \
+.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch test-view mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -74,6 +74,18 @@ test-torch: build
 	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
 	  $(CURDIR)/.deps/torch/bin/python3 -m pytest -W ignore -n $(JOBS) -p no:cacheprovider \
 	  $(TORCH_TESTS) .
+
+# The page of aicf-plan view in headless Chromium. The machine must have Debian's
+# chromium and chromium-driver; SCREENSHOTS names a folder for pictures of it.
+SCREENSHOTS ?=
+test-view: build
+	@test -f .deps/view/made || { /usr/bin/python3 -m venv .deps/view && \
+	  .deps/view/bin/python3 -m pip install -q --disable-pip-version-check selenium \
+	    numpy pytest safetensors tqdm && touch .deps/view/made; }
+	cd test/python && PYTHONDONTWRITEBYTECODE=1 AICF_SOURCE_DIR=$(CURDIR) \
+	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
+	  AICF_SCREENSHOTS=$(SCREENSHOTS) $(CURDIR)/.deps/view/bin/python3 -m pytest \
+	  -p no:cacheprovider test_view.py
 
 # What every case compiles to and computes: compare, or show what changed and
 # write it down. Look before you commit what update-goldens writes.

@@ -31,6 +31,17 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "checkpoint.pt").exists()
 
 
+def test_the_three_lines_of_readme():
+    text = (pathlib.Path(os.environ["AICF_SOURCE_DIR"]) / "README.md").read_text()
+    (block,) = re.findall(r"^```python torch\n(.*?)^```", text, re.M | re.S)
+    model = torch.nn.Linear(6, 3)
+    scope = {"model": model, "F": torch.nn.functional, "x": torch.randn(8, 6),
+             "labels": torch.randint(0, 3, (8,)),
+             "optimizer": torch.optim.AdamW(model.parameters())}
+    exec(compile(block, "README.md", "exec"), scope)
+    assert float(scope["loss"]) > 0
+
+
 def test_the_notebook_runs(capsys):
     cells = json.loads((EXAMPLES / "pytorch.ipynb").read_text())["cells"]
     code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]

@@ -1,0 +1,100 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""README's "What it cannot do": each limit has a check here that fails once the thing
+exists, so that nobody reads of a limit that is gone. And README itself."""
+
+import importlib.util
+import re
+
+import numpy as np
+import pytest
+from conftest import SOURCE
+
+import aicf
+from aicf import nn
+
+README = (SOURCE / "README.md").read_text()
+
+
+def bullets():
+    section = README.partition("## What it cannot do")[2].partition("\n## ")[0]
+    return [" ".join(b.split()) for b in re.split(r"^- ", section, flags=re.M)[1:]]
+
+
+def records():
+    """The names of all primitives, as the Python package has them."""
+    return set(dir(aicf.ops))
+
+
+def no_convolution():
+    assert not [n for n in dir(nn) if re.search(r"conv|pool|rnn|lstm|gru", n, re.I)]
+    assert not [n for n in records() if re.search(r"conv|pool|rnn|lstm|gru", n, re.I)]
+
+
+def no_attention_kernel():
+    assert not [n for n in records() if "attention" in n]
+
+
+def no_general_fusion():
+    def function(x):
+        return x.exp() * x.sin() + x.tanh()
+    entry = aicf.compile(function, {"x": aicf.spec((64, 64))})
+    assert entry.cost_analysis()["calls"] == 5
+
+
+def no_jax_functions():
+    assert importlib.util.find_spec("aicf.jax") is None
+
+
+def fixed_shapes():
+    step = aicf.compile_step(
+        nn.Linear(6, 3), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
+        aicf.optim.SGD(0.1), {"x": aicf.spec((8, 6)), "y": aicf.spec((8,), "i32")})
+    step(np.zeros((5, 6), "f4"), np.zeros(5, "i4"))  # another batch size works
+    with pytest.raises(aicf.errors.ShapeMismatchError):
+        step(np.zeros((8, 7), "f4"), np.zeros(8, "i4"))
+
+
+def one_device():
+    for device in ("cuda:0,1", "cuda:0,cuda:1", "rocm", "tpu"):
+        with pytest.raises((ValueError, aicf.AICFError)):
+            aicf.compile(lambda x: x.exp(), {"x": aicf.spec((4,))}, device=device)
+
+
+LIMITS = {"There is no convolution": no_convolution,
+          "There is no kernel for attention": no_attention_kernel,
+          "Each pointwise operation is a launch": no_general_fusion,
+          "A PyTorch module is imported if": no_jax_functions,
+          "Shapes are fixed": fixed_shapes, "A program uses one device": one_device}
+
+
+def test_every_limit_has_a_check():
+    found = bullets()
+    assert len(found) == len(LIMITS)
+    for text, start in zip(found, LIMITS):
+        assert text.startswith(start)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_the_limit_still_holds(limit):
+    LIMITS[limit]()
+
+
+def test_readme_is_short():
+    assert len(README.splitlines()) <= 120
+
+
+def test_links_of_readme_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)", README):
+        assert (SOURCE / target).exists(), target
+
+
+def test_the_three_figures_of_readme_are_measured():
+    """They stand in docs/Benchmarks.md, whose tables are those of the results."""
+    page = (SOURCE / "docs/Benchmarks.md").read_text()
+    for figure in ("18.2 | 34.7 | 1.91 ×", "17 to 310 ms", "take 1 to 4.3 s",
+                   "2.06 × / 1.42 ×", "0.97 × / 0.99 ×", "1.03 ×", "1.09 ×"):
+        assert figure in page, figure
+    for figure in ("18.2 against 34.7", "17 to 310 ms", "1 to 4.3 s", "1.03 to 1.09",
+                   "0.97 times"):
+        assert figure in README, figure

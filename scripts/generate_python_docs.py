@@ -13,9 +13,12 @@ import inspect
 import pathlib
 import sys
 
-MODULES = ["aicf.compiled", "aicf.program", "aicf.training", "aicf.callbacks",
-           "aicf.nn", "aicf.functional", "aicf.losses", "aicf.optim", "aicf.data",
-           "aicf.torch", "aicf.ops", "aicf.seeds", "aicf.errors"]
+#: In the order in which users meet them.
+MODULES = ["aicf.compiled", "aicf.training", "aicf.torch", "aicf.nn", "aicf.losses",
+           "aicf.optim", "aicf.data", "aicf.callbacks", "aicf.program", "aicf.functional",
+           "aicf.errors", "aicf.ops", "aicf.seeds"]
+#: The module behind which CLASSES stand.
+BEFORE_CLASSES = "aicf.program"
 #: What `import aicf` shows and no public module holds, by section.
 CLASSES = {"Tensors and arrays": ["Tensor", "Array", "Device", "array", "zeros", "device"],
            "Descriptions": ["Spec", "spec", "summary", "Summary"]}
@@ -23,10 +26,13 @@ TOP = """<!-- Generated from the docstrings: `cmake --build build --target updat
 
 # The Python API
 
-`import aicf` shows the names of `aicf.compiled`, `aicf.program`, `aicf.training`,
-`aicf.callbacks` and `aicf.seeds` directly (`aicf.compile_step`, `aicf.fit`). The other
-modules are `aicf.nn`, `aicf.ops` and so on. Types are in the package (`py.typed`).
-[Recipes](Recipes.md) has whole programs.
+The modules stand in the order in which you meet them: compiling a step, training it, PyTorch
+modules, layers, losses and optimizers first; single operations last. [Recipes](Recipes.md) has whole
+programs.
+
+`import aicf` gives you the names of `aicf.compiled`, `aicf.program`, `aicf.training`,
+`aicf.callbacks` and `aicf.seeds` directly, such as `aicf.compile_step` and `aicf.fit`. You reach the
+others as `aicf.nn`, `aicf.ops` and so on. The package has types for type checkers (`py.typed`).
 """
 
 
@@ -127,7 +133,7 @@ def page():
                        "guards. Users rarely write it.\n")
             for name in machinery:
                 emit(name, getattr(module, name), out)
-        if module_name == "aicf.callbacks":
+        if module_name == BEFORE_CLASSES:
             for title, names in CLASSES.items():
                 out.append("## %s\n" % title)
                 for name in names:

@@ -73,33 +73,33 @@ inline llvm::cl::ValuesClass keepValues() {
 struct LowerToBackendOptions
     : public mlir::PassPipelineOptions<LowerToBackendOptions> {
   Option<DeviceKind> target{*this, "target",
-                            llvm::cl::desc("Device of the plan"),
+                            llvm::cl::desc("Compile for this device"),
                             llvm::cl::init(DeviceKind::CPU), targetValues()};
   Option<OptLevel> optLevel{*this, "opt-level",
-                            llvm::cl::desc("What is done for speed"),
+                            llvm::cl::desc("How much to optimize"),
                             llvm::cl::init(OptLevel::O2), optLevelValues()};
   Option<MixedDType> mixedPrecision{
-      *this, "mixed-precision", llvm::cl::desc("Forward and backward in it"),
+      *this, "mixed-precision", llvm::cl::desc("Compute forward and backward in 16 bits"),
       llvm::cl::init(MixedDType::None), precisionValues()};
   Option<int64_t> numStreams{*this, "streams",
-                             llvm::cl::desc("Streams that calls may use"),
+                             llvm::cl::desc("Use at most so many streams"),
                              llvm::cl::init(1)};
   Option<int64_t> maxGroups{
       *this, "max-groups",
-      llvm::cl::desc("Params that one optimizer call may update"),
+      llvm::cl::desc("Update at most so many params in one call"),
       llvm::cl::init(int64_t(kMaxUpdateGroups))};
   Option<std::string> profile{
       *this, "profile",
-      llvm::cl::desc("File of measured kernel times to choose by"),
+      llvm::cl::desc("Choose kernels by the measured times in this file"),
       llvm::cl::init("")};
   Option<bool> splitStep{*this, "split-step",
-                         llvm::cl::desc("Gradients and update as two entries"),
+                         llvm::cl::desc("Make gradients and update two entries"),
                          llvm::cl::init(false)};
   Option<bool> requireInplace{
       *this, "require-inplace",
-      llvm::cl::desc("An update that needs a copy is an error"),
+      llvm::cl::desc("Refuse an update that needs a copy"),
       llvm::cl::init(false)};
-  Option<Keep> keep{*this, "keep", llvm::cl::desc("Values to make outputs"),
+  Option<Keep> keep{*this, "keep", llvm::cl::desc("Make these values outputs"),
                     llvm::cl::init(Keep::None), keepValues()};
 
   /// Makes them flags of a tool, listed in `category`: declared once, here.

@@ -32,7 +32,7 @@ def trace_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer | N
                inputs: Mapping[str, Any], *, name: str = "train_step",
                seed: int = 0, shapes: str = "batch",
                outputs: Sequence[str] = ()) -> Traced:
-    """A training step as IR; see compile_step."""
+    """Traces a training step to IR. compile_step says what the arguments are."""
     traced = Traced()
     traced.add_step(model, loss, optimizer, inputs, name=name, seed=seed,
                     shapes=shapes, outputs=outputs)
@@ -42,7 +42,7 @@ def trace_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer | N
 def trace(function: Callable[..., Any], inputs: Mapping[str, Any], *,
           model: Module | None = None, name: str | None = None,
           training: bool = False, seed: int = 0, shapes: str = "batch") -> Traced:
-    """A function as IR; see compile."""
+    """Traces a function to IR. compile says what the arguments are."""
     traced = Traced()
     traced.add(function, inputs, model=model, name=name, training=training, seed=seed,
                shapes=shapes)
@@ -56,32 +56,36 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
                  shapes: str = "batch", outputs: Sequence[str] = (),
                  threads: int = 0, tune: str = "off", tuning_file: str = "",
                  check_indices: bool = False, **options: Any) -> Entry:
-    """A training step: forward, loss, backward, optimizer, as one plan.
+    """Compiles a training step: forward pass, loss, backward pass and optimizer become
+    one plan.
 
     Args:
         model: an aicf.nn.Module.
-        loss: called once per batch size, while tracing, as loss(model, **inputs);
-            returns a 0-d tensor, or one and a dict of further outputs.
-        optimizer: of aicf.optim. Steps of one program with the same optimizer object
-            share its learning rate and its count of steps.
-        inputs: name: aicf.spec(shape, dtype), (shape, dtype), or an example array.
-        program: whose parameters it shares, by name: a program or one of its
-            entries. Device, precision and options are the program's then.
+        loss: a function that is called as loss(model, **inputs) while it is traced,
+            once for each batch size. It returns a 0-d tensor, or a 0-d tensor and a
+            dict of further outputs.
+        optimizer: one of aicf.optim. Steps of one program that have the same optimizer
+            object share its learning rate and its count of steps.
+        inputs: a dict that says what each input is: aicf.spec(shape, dtype),
+            (shape, dtype), or an example array.
+        program: a program, or one of its entries. The step joins it and shares its
+            parameters by name. It then has the program's device, precision and
+            options.
         device: "cpu", "cuda" or "cuda:N".
         precision: "f32", "tf32", "bf16" or "f16".
-        name: of the entry.
-        seed: of initialisers and of dropout.
+        name: the name of the entry.
+        seed: the seed of initial values and of dropout.
         shapes: "batch": a call with another number of rows compiles one more entry,
-            once; "fixed": it is an error.
-        outputs: what the step returns beside the loss, in its dict: "grad_norm", the
-            norm of all gradients before clipping, and "grad:fc.weight", the gradient
-            of a parameter as the optimizer reads it (before clipping; with
-            `accumulate` the sum over the batches, in f16 with the loss scale). A
+            once for each number. "fixed": such a call is an error.
+        outputs: what the step returns beside the loss, in its dict. "grad_norm" is the
+            norm of all gradients before clipping. "grad:fc.weight" is the gradient of
+            that parameter as the optimizer reads it: before clipping, with
+            `accumulate` the sum over the batches, and in f16 with the loss scale. A
             step that accumulates returns them with the last batch of an update.
-        threads, tune, tuning_file, check_indices: see Lowered.compile.
-        options: of the compiler, see Traced.lower.
-    Returns: an Entry: `loss = step(x, y)`.
-    Raises: TraceError, CompileError with the user's line; DeviceError.
+        threads, tune, tuning_file, check_indices: as in Lowered.compile.
+        options: options of the compiler, as in Traced.lower.
+    Returns: an Entry, which you call: `loss = step(x, y)`.
+    Raises: TraceError or CompileError with your line; DeviceError.
     """
     if options.get("split_step"):
         raise ValueError("split_step makes two entries of a step: trace_step(...)"
@@ -105,22 +109,24 @@ def compile(function: Callable[..., Any], inputs: Mapping[str, Any], *,
             precision: str = "f32", seed: int = 0, shapes: str = "batch",
             threads: int = 0, tune: str = "off", tuning_file: str = "",
             check_indices: bool = False, **options: Any) -> Entry:
-    """A function without an update: prediction, evaluation.
+    """Compiles a function that updates nothing, for prediction or evaluation.
 
     Args:
-        function: called once per batch size, while tracing, with the inputs by name;
-            an aicf.nn.Module, or a function that uses one (then `model` says which).
-            A step's loss function will do: it gets the model before the inputs.
-        inputs: as compile_step's.
-        program: whose parameters it shares, by name: a program or one of its
-            entries. Device, precision and options are the program's then. The same
-            function for another batch size needs no other name.
-        model: whose parameters the function uses; default: the function itself.
-        name: of the entry; default: the function's.
+        function: an aicf.nn.Module, or a function that uses one (`model` says which).
+            It is called with the inputs by name while it is traced, once for each
+            batch size. You may give a step's loss function: it gets the model before
+            the inputs.
+        inputs: as in compile_step.
+        program: as in compile_step. The same function for another batch size needs no
+            other name.
+        model: the module whose parameters the function uses; the default is the
+            function itself.
+        name: the name of the entry; the default is the function's name.
         training: whether dropout drops.
-        shapes: as compile_step's.
-    Returns: an Entry.
-    Raises: as compile_step.
+        device, precision, seed, shapes, threads, tune, tuning_file, check_indices,
+            options: as in compile_step.
+    Returns: an Entry, which you call.
+    Raises: what compile_step raises.
     """
     if program is None:
         traced = trace(function, inputs, model=model, name=name, training=training,
@@ -153,17 +159,19 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
          threads: int = 0, tune: str = "off", tuning_file: str = "",
          check_indices: bool = False,
          accumulate: Mapping[str, int] | None = None) -> Program:
-    """A plan file as a program, without the compiler.
+    """Loads a plan file as a program. It needs no compiler.
+
+    Entries return their outputs as they did when they were compiled. Entries of a plan
+    before version 3.2 return a tuple in the plan's order.
 
     Args:
-        path: of a plan that save() or aicf-compile wrote; verified.
-        device: default: the plan's.
-        seed: of the initialisers.
-        check_indices: see Lowered.compile.
-        accumulate: of an entry that accumulates gradients, over how many batches;
-            for plans before version 3.1, which do not say.
-    Entries return their outputs as they did when they were compiled; those of a plan
-    before version 3.2 as a tuple in the plan's order.
+        path: the file that save() or aicf-compile wrote. The loader checks it.
+        device: the device; the default is the plan's.
+        seed: the seed of initial values.
+        threads, tune, tuning_file, check_indices: as in Lowered.compile.
+        accumulate: how many batches make an update, by entry. Only plans before
+            version 3.1 need it, because they do not say it.
+    Returns: a Program: `program["train_step"](x, y)`.
     Raises: InvalidPlanError, DeviceError.
     """
     plan = _runtime.Plan.load(os.fspath(path))

@@ -158,14 +158,14 @@ def fit(step: Entry, data: Any = None, *, epochs: int = 1,
         resume: bool = False, monitor: str | None = None, mode: str = "min",
         log: str | os.PathLike[str] | None = None, progress: bool | None = None,
         evaluate: Entry | None = None, batches_per_epoch: int | None = None) -> History:
-    """Trains for `epochs` epochs.
+    """Trains a step for `epochs` epochs.
 
-    A last batch that is smaller than the others counts with its rows. If the step
+    If the last batch is smaller than the others, it counts with its rows. If the step
     accumulates several batches for an update, batches at the end of an epoch that do
-    not fill one up are left out of the training.
+    not make a whole update are left out.
 
-    Ctrl-C ends the open update, saves and raises KeyboardInterrupt; a second one
-    raises it at once. Workers of a DataLoader and files are closed either way.
+    Ctrl-C ends the open update, saves, and raises KeyboardInterrupt. A second Ctrl-C
+    raises it at once. Workers of a DataLoader and files are closed in both cases.
 
     Args:
         step: what compile_step gave, or an entry of a loaded plan.

@@ -28,7 +28,7 @@ static cl::opt<std::string> input(cl::Positional, cl::desc("<step.mlir>"),
                                   cl::cat(category));
 static cl::opt<std::string>
     output("o",
-           cl::desc("File to write, - for standard output; text goes there "
+           cl::desc("Write to this file, - for standard output; text goes there "
                     "without it"),
            cl::cat(category));
 
@@ -37,7 +37,7 @@ enum class Emit { AICF, AICFRT, PlanIR, Plan, Help };
 } // namespace
 
 static cl::opt<Emit> emit(
-    "emit", cl::desc("Where to stop"), cl::init(Emit::Plan), cl::cat(category),
+    "emit", cl::desc("Stop at this stage"), cl::init(Emit::Plan), cl::cat(category),
     cl::values(clEnumValN(Emit::AICF, "aicf", "the whole step, as text"),
                clEnumValN(Emit::AICFRT, "aicf_rt",
                           "its calls, with kernels and streams, as text"),
@@ -45,7 +45,7 @@ static cl::opt<Emit> emit(
                clEnumValN(Emit::Plan, "plan", "a plan file (default)"),
                clEnumValN(Emit::Help, "help", "print these and stop")));
 
-static cl::opt<aicf::OptLevel> optimization("O", cl::desc("As --opt-level"),
+static cl::opt<aicf::OptLevel> optimization("O", cl::desc("Is --opt-level"),
                                             cl::Prefix, cl::cat(category),
                                             aicf::optLevelValues());
 
@@ -57,22 +57,22 @@ static aicf::LowerToBackendOptions &pipelineOptions() {
 
 static cl::opt<bool>
     stripDebug("strip-debug",
-               cl::desc("Leave labels, source locations and counts out"),
+               cl::desc("Leave out labels, source locations and counts"),
                cl::cat(category));
 static cl::opt<bool>
     report("report",
-           cl::desc("One screen: kernels and their costs, memory, what was "
-                    "fused and copied, and why not"),
+           cl::desc("Print one screen: kernels with their costs, memory, what "
+                    "was fused, and what was not, with the reason"),
            cl::cat(category));
 static cl::opt<bool>
     remarks("remarks",
-            cl::desc("Each remark of the passes, at its line"),
+            cl::desc("Print every remark of the passes at its line"),
             cl::cat(category));
 
 static cl::opt<bool>
     verifyEach("verify-each",
-               cl::desc("MLIR's verifier after each pass, not only at the end; "
-                        "each phase ends with a check of its own"),
+               cl::desc("Run MLIR's verifier after each pass, not only at the "
+                        "end; each phase has its own check, too"),
                cl::cat(category));
 
 /// The bytes of the output: a plan file, or the module as text. Fills `plan`,

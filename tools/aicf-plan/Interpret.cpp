@@ -23,12 +23,12 @@ namespace aicf {
 
 CLI::App *addInterpret(CLI::App &app, InterpretArguments &a) {
   CLI::App *command = app.add_subcommand(
-      "interpret", "Run a plan of any device in f64, without kernels");
+      "interpret", "Compute a plan of any device in f64, without its kernels");
   command->add_option("file", a.plan, "The plan")->required();
-  command->add_option("--entry", a.entry, "Entry to run; default: the first");
-  command->add_option("--steps", a.steps, "How often")
+  command->add_option("--entry", a.entry, "Run this entry; the first one is the default");
+  command->add_option("--steps", a.steps, "Run the entry so many times")
       ->transform(wholeNumber(1, uint64_t(1) << 32));
-  command->add_option("--seed", a.seed, "Seed of the plan's initialisers")
+  command->add_option("--seed", a.seed, "Seed the plan's initialisers")
       ->transform(wholeNumber(0, UINT64_MAX));
   CLI::Option *order =
       command
@@ -38,13 +38,15 @@ CLI::App *addInterpret(CLI::App &app, InterpretArguments &a) {
           ->transform(wholeNumber(0, UINT64_MAX));
   command->add_flag("--exact", a.isExact, "Do not round results to dtypes");
   command->add_option("--input", a.inputs,
-                      "NAME=@FILE.npy, or NAME=2x3xf32=1,2,3,4,5,6");
-  command->add_option("--set", a.sets, "NAME=NUMBER for a hyper");
+                      "Give an input: NAME=@FILE.npy, or "
+                      "NAME=2x3xf32=1,2,3,4,5,6");
+  command->add_option("--set", a.sets, "Set a hyper: NAME=NUMBER");
   command
-      ->add_option("--init", a.init, "@FILE.safetensors with params and states")
+      ->add_option("--init", a.init,
+                   "Start from the params and states in @FILE.safetensors")
       ->check(kNotEmpty);
   command->add_option("--output", a.outputs,
-                      "NAME=@FILE.npy: an output, param or state, as f64");
+                      "Write an output, param or state as f64: NAME=@FILE.npy");
   command->parse_complete_callback(
       [&a, order] { a.isRandom = !order->empty(); });
   return command;

@@ -18,20 +18,21 @@ CLI::App *addView(CLI::App &app, ViewArguments &arguments) {
   command->add_option("-o,--output", arguments.output, "The page to write")
       ->required();
   CLI::Option *with = command->add_option(
-      "--with", arguments.with, "Another plan, to be shown beside it");
+      "--with", arguments.with, "Show this plan beside it");
   command->add_option("--profile", arguments.profile,
-                      "What aicf-run --profile wrote: times of calls");
+                      "Show the times that aicf-run --profile wrote");
   command
       ->add_option("--with-profile", arguments.withProfile,
-                   "The same for the other plan")
+                   "Show such times for the other plan")
       ->needs(with);
   command
       ->add_option("--gigabytes-per-second", arguments.gigabytesPerSecond,
-                   "What the device copies: for the least time of a call")
+                   "Say what the device copies in a second, for the least time "
+                   "that a call can take")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--gigaflops", arguments.gigaflopsPerSecond,
-                   "What the device computes in a second: likewise")
+                   "Say what the device computes in a second, likewise")
       ->check(CLI::NonNegativeNumber);
   return command;
 }

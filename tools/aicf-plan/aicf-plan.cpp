@@ -73,20 +73,20 @@ int report(const std::function<aicf::Status()> &work) {
 
 int aicfPlanMain(int argc, char **argv);
 int aicfPlanMain(int argc, char **argv) {
-  CLI::App app("Looks at plan files", "aicf-plan");
+  CLI::App app("Shows, checks and compares plan files", "aicf-plan");
   app.require_subcommand(1);
   app.set_version_flag("--version", "aicf-plan " + aicf::versionText());
   std::string path, other;
   std::vector<std::string> paths;
   bool json = false, lifetimes = false;
-  CLI::App *dumpCommand = app.add_subcommand("dump", "Print a plan");
+  CLI::App *dumpCommand = app.add_subcommand("dump", "Print a plan as text");
   dumpCommand->add_option("file", path, "The plan")->required();
-  dumpCommand->add_flag("--json", json, "As JSON");
+  dumpCommand->add_flag("--json", json, "Print every field as JSON");
   dumpCommand->add_flag("--lifetimes", lifetimes,
-                        "With a chart of the temp segment");
-  CLI::App *verifyCommand = app.add_subcommand("verify", "Check plans");
+                        "Add a chart of when each temp lives");
+  CLI::App *verifyCommand = app.add_subcommand("verify", "Check plans as the loader does");
   verifyCommand->add_option("files", paths, "The plans")->required();
-  CLI::App *diffCommand = app.add_subcommand("diff", "Compare two plans");
+  CLI::App *diffCommand = app.add_subcommand("diff", "Print what differs between two plans");
   diffCommand->add_option("a", path, "The old plan")->required();
   diffCommand->add_option("b", other, "The new plan")->required();
   aicf::InterpretArguments arguments;

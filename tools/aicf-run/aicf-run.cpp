@@ -493,89 +493,102 @@ const CLI::Validator kTuning(
 
 void addOptions(CLI::App &app, Options &o) {
   app.add_option("plan", o.plan, "The plan file")->required();
-  app.add_option("--device", o.device, "cpu, cuda or cuda:N");
+  app.add_option("--device", o.device, "Run on cpu, cuda or cuda:N");
   app.add_option("--tune", o.tune,
-                 "How CUDA's library algorithms are chosen: off, fast or full")
+                 "Time the algorithms of CUDA's library and choose: off, "
+                 "fast or full")
       ->check(kTuning);
   app.add_option("--tuning-file", o.tuningFile,
-                 "Where timed choices are kept (JSON)")
+                 "Keep timed choices in this file (JSON)")
       ->check(kNotEmpty);
   app.add_option("--profile", o.profile,
-                 "Microseconds of every kernel and problem to write (JSON); "
-                 "runs eagerly, a call at a time")
+                 "Write the microseconds of every kernel and problem to this "
+                 "file (JSON), for aicf-compile and aicf-plan view; runs "
+                 "eagerly, one call at a time")
       ->check(kNotEmpty);
-  app.add_option("--entry", o.entry, "Entry to run; default: the first")
+  app.add_option("--entry", o.entry, "Run this entry; the first one is the default")
       ->check(kNotEmpty);
-  app.add_option("--executor", o.executor, "eager or graph")
+  app.add_option("--executor", o.executor,
+                 "Run call by call (eager) or replay a graph")
       ->check(CLI::IsMember({"eager", "graph"}));
-  app.add_option("--steps", o.steps, "How often to run the entry")
+  app.add_option("--steps", o.steps, "Run the entry so many times")
       ->transform(wholeNumber(1, UINT64_MAX));
   CLI::Option *batches =
       app.add_option("--batches", o.batches,
-                     "Batches of an update, for plans before 3.1, which do not "
-                     "say: all but the last go through ENTRY.accumulate")
+                     "Say how many batches make an update, for plans before 3.1, "
+                     "which do not say it; all but the last go through "
+                     "ENTRY.accumulate")
           ->transform(wholeNumber(1, INT32_MAX));
   app.add_flag("--last-batch", o.isLastBatch,
-               "Run no other batches of the update: they are in the checkpoint")
+               "Run only the last batch of an update: the checkpoint has the "
+               "others")
       ->excludes(batches);
   app.add_option("--threads", o.threads,
-                 "Threads of the CPU device; 0: all cores")
+                 "Use so many threads on the CPU; 0 uses all cores")
       ->transform(wholeNumber(0, INT32_MAX));
   app.add_option("--input", o.inputs,
-                 "NAME=@FILE.npy, or NAME=2x3xf32=1,2,3,4,5,6");
+                 "Give an input: NAME=@FILE.npy, or "
+                 "NAME=2x3xf32=1,2,3,4,5,6");
   CLI::Option *init = app.add_option(
-      "--init", o.init, "@FILE.safetensors with params and states");
+      "--init", o.init,
+      "Start from the params and states in @FILE.safetensors");
   init->check(kNotEmpty);
   app.add_option("--rename", o.renames,
-                 "OLD=NEW for a tensor of --init, or OLD*=NEW* for all that "
-                 "begin so")
+                 "Rename a tensor of --init, OLD=NEW, or all that begin "
+                 "alike, OLD*=NEW*")
       ->needs(init);
   app.add_flag("--ignore-extra", o.ignoreExtra,
-               "--init may hold tensors that the plan does not have")
+               "Allow tensors in --init that the plan does not have")
       ->needs(init);
-  app.add_flag("--cast", o.cast, "--init may hold floats of another type")
+  app.add_flag("--cast", o.cast, "Convert floats of --init to the plan's types")
       ->needs(init);
-  app.add_option("--seed", o.seed, "Seed of the plan's initialisers")
+  app.add_option("--seed", o.seed, "Seed the plan's initialisers")
       ->transform(wholeNumber(0, UINT64_MAX));
-  app.add_option("--set", o.sets, "NAME=NUMBER for a hyper, NUMBER,NUMBER,... for one of several");
-  app.add_option("--output", o.outputs, "NAME=@FILE.npy to write");
-  app.add_option("--save-checkpoint", o.saveCheckpoint, "Folder to write")
+  app.add_option("--set", o.sets,
+                 "Set a hyper: NAME=NUMBER, or NAME=NUMBER,NUMBER,... for "
+                 "one of several numbers");
+  app.add_option("--output", o.outputs, "Write an output: NAME=@FILE.npy");
+  app.add_option("--save-checkpoint", o.saveCheckpoint,
+                 "Write a checkpoint to this folder")
       ->check(kNotEmpty);
-  app.add_option("--resume", o.resume, "Folder of a checkpoint")
+  app.add_option("--resume", o.resume,
+                 "Go on from the checkpoint in this folder")
       ->check(kNotEmpty)
       ->excludes(init);
   app.add_option("--expected", o.expected,
-                 "NAME=@FILE.npy or inline: compare after the run");
+                 "Compare an output after the run: NAME=@FILE.npy or inline");
   app.add_option("--tolerance", o.tolerance,
-                 "Largest ||a-e||/||e|| that --expected accepts")
+                 "Let --expected accept ||a-e||/||e|| up to this")
       ->check(kTolerance);
   app.add_option("--accuracy", o.accuracies,
-                 "NAME=@LABELS.npy or inline: how many rows of an output have "
-                 "their largest value at the label");
+                 "Count the rows of an output whose largest value stands at "
+                 "the label: NAME=@LABELS.npy or inline");
   CLI::Option *every =
       app.add_option("--log-every", o.logEvery,
-                     "Print the 0-d outputs every so many steps, and stop when "
-                     "one is not finite")
+                     "Print outputs of one number every so many steps, and stop "
+                     "when one is not finite")
           ->transform(wholeNumber(1, UINT64_MAX));
   app.add_flag("--keep-going", o.keepGoing,
-               "Do not stop: with a loss scale a step may be lost")
+               "Do not stop then: with a loss scale a step may be lost")
       ->needs(every);
   app.add_option("--log", o.log,
-                 "Write them there too, a JSON object a line; --resume appends")
+                 "Write them to this file as well, one JSON object per line; "
+                 "--resume appends")
       ->check(kNotEmpty)
       ->needs(every);
-  app.add_option("--trace", o.trace, "Chrome trace to write (JSON)")
+  app.add_option("--trace", o.trace, "Write a trace for Perfetto or Chrome to this file (JSON)")
       ->check(kNotEmpty);
-  app.add_flag("--print-statistics", o.printStatistics, "Bytes and counts");
-  app.add_flag("--dump-slots", o.dumpSlots, "Where every tensor lives");
+  app.add_flag("--print-statistics", o.printStatistics,
+               "Print how many bytes and runs there were");
+  app.add_flag("--dump-slots", o.dumpSlots, "Print where every tensor lies");
   app.add_flag("--check", o.check,
                "Run the other executor too and compare all bits");
   app.add_flag("--poison", o.poison, "Overwrite dead temps with NaN (eager)");
-  app.add_flag("--canary", o.canary, "Guard bytes around tensors (eager)");
+  app.add_flag("--canary", o.canary, "Check bytes around each tensor (eager)");
   app.add_flag("--check-indices", o.checkIndices,
                "Refuse indices and labels that are out of range (eager)");
   app.add_flag("--separate-allocations", o.separate,
-               "One allocation per tensor");
+               "Allocate each tensor by itself");
 }
 
 } // namespace

@@ -1,13 +1,13 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""An unmodified torch.nn.Module, its loss and its optimizer, as one compiled step.
+"""Compiles an unmodified torch.nn.Module with its loss and its optimizer to one step.
 
     step = aicf.torch.compile_step(model, F.cross_entropy, optimizer, [x], [labels])
     loss = step(x, labels)
 
-The module is exported by torch.export, and each of its ops becomes ops of AICF's; what
-cannot be said is an error that lists all of it. PyTorch must be installed (2.13 is
-tested); importing this module does not import it.
+torch.export exports the module, and each of its ops becomes ops of AICF. If some cannot be
+translated, one error lists them all. PyTorch must be installed (2.13 is tested). Importing
+this module does not import it.
 """
 
 from __future__ import annotations
@@ -81,30 +81,31 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
                  shapes: str = "batch", outputs: Sequence[str] = (), threads: int = 0,
                  tune: str = "off", tuning_file: str = "", check_indices: bool = False,
                  **options: Any) -> Step:
-    """A training step of a torch module: loss_fn(module(*inputs), *targets), backward,
-    and the update of the optimizer, as one plan.
+    """Compiles a training step of a torch module: loss_fn(module(*inputs), *targets),
+    the backward pass, and the optimizer's update become one plan.
 
     Args:
-        module: a torch.nn.Module, in the mode in which it is to be trained. It is not
-            changed, and its parameters are trained where they are if the device can
-            use them there (Step.shared).
-        loss_fn: a function or module; gives a 0-d tensor.
-        optimizer: torch.optim.AdamW, Adam or SGD over parameters of the module. Its
-            groups' lr, weight_decay, betas, momentum and eps are read before each call.
-            Parameters that it does not have are not trained.
-        inputs, targets: example tensors, whose shapes and types count; with `verify`
-            their values, too. int64 labels and tokens as they are.
+        module: a torch.nn.Module in the mode in which you want to train it. It is not
+            changed. Its parameters are trained in their own memory if the device can
+            use it (Step.shared).
+        loss_fn: a function or module that gives a 0-d tensor.
+        optimizer: a torch.optim.AdamW, Adam or SGD over parameters of the module. The
+            step reads lr, weight_decay, betas, momentum and eps of its groups before
+            each call. Parameters that the optimizer does not have are not trained.
+        inputs, targets: example tensors. Their shapes and types are compiled into the
+            step. `verify` uses their values. int64 labels and tokens may stay int64.
         device: "cpu", "cuda" or "cuda:N".
-        precision: "f32", "tf32", "bf16" or "f16"; parameters stay what they are.
-        clip_norm: what torch.nn.utils.clip_grad_norm_ would clip to; 0: nothing.
-        accumulate: every accumulate-th call updates, by the mean of the gradients. A
-            loss that is already divided by the number of batches must not be divided
-            here.
-        verify: whether one step is compared with PyTorch's. None: on the CPU, up to
-            1 GB of parameters.
+        precision: "f32", "tf32", "bf16" or "f16". The types of parameters stay.
+        clip_norm: the norm that you would give to torch.nn.utils.clip_grad_norm_; 0
+            clips nothing.
+        accumulate: how many calls make an update, which uses the mean of their
+            gradients. If your loop divides the loss by this number, leave the division
+            out.
+        verify: whether one step is compared with PyTorch's. None compares on the CPU,
+            up to 1 GB of parameters.
         name, seed, shapes, outputs, threads, tune, tuning_file, check_indices, options:
-            as aicf.compile_step's. `seed` is that of dropout and of what is drawn.
-    Returns: a Step: `loss = step(*inputs, *targets)`.
+            as in aicf.compile_step. `seed` is that of dropout and of random tensors.
+    Returns: a Step, which you call: `loss = step(*inputs, *targets)`.
     Raises: TraceError with all ops that cannot be said, at the first one's line;
         aicf.errors.VerificationError with the parameter that differs;
         InvalidArgumentError: an optimizer that is not known; ImportError: no PyTorch.
@@ -158,16 +159,16 @@ def predict(module: Any, inputs: Any, *, device: str = "cpu", precision: str = "
             program: Any = None, name: str = "predict", seed: int = 0,
             shapes: str = "batch", threads: int = 0, check_indices: bool = False,
             **options: Any) -> Entry:
-    """The module in eval() as a compiled function; its own mode is restored.
+    """Compiles the module as it is in eval(). The module keeps its mode.
 
     Args:
-        module, inputs: as compile_step's.
-        program: a Step of the module, whose parameters it shares; None: a program of
-            its own, with copies of the parameters as they are.
-        device, precision, name, seed, shapes, threads, check_indices, options: as
-            aicf.compile's.
-    Returns: an Entry, which returns what the module returns: a tensor, a tuple or a
-        dict, of aicf.Array.
+        module, inputs: as in compile_step.
+        program: a Step of the module. The function shares its parameters. None makes a
+            program with copies of the parameters as they are now.
+        device, precision, name, seed, shapes, threads, check_indices, options: as in
+            aicf.compile.
+    Returns: an Entry, which returns what the module returns (a tensor, a tuple or a
+        dict) with aicf.Array in place of tensors.
     """
     _require_torch()
     from ._import import dtype_of

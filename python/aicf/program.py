@@ -1,10 +1,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A plan on a device: Program has the values, Entry is called.
+"""A plan on a device. A Program has the values, and you call an Entry.
 
-Entries of one program share parameters, states and hypers by name. An entry that is
-added later is compiled with the others into a new plan; the executor goes on with it,
-and what the others have stays where it is.
+Entries of one program share parameters, states and hypers by name. When an entry is added
+later, it is compiled with the others into a new plan. The executor goes on with that plan,
+and the values of the others stay where they are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _devices: dict[tuple[Any, ...], _runtime.Device] = {}
 
 def open_device(name: str = "cpu", *, threads: int = 0, tune: str = "off",
                 tuning_file: str = "") -> _runtime.Device:
-    """"cpu", "cuda" or "cuda:N"; the same object for the same arguments."""
+    """Opens "cpu", "cuda" or "cuda:N". The same arguments give the same object."""
     if isinstance(threads, bool) or not isinstance(threads, int) \
             or not 0 <= threads < 2**31:
         raise InvalidArgumentError("threads is %r, expected an int from 0 (all cores) "
@@ -73,17 +73,17 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class Program:
-    """A plan on a device: its entries, and the values that they share.
+    """A plan on a device, with its entries and the values that they share.
 
-    One thread at a time uses a program: a call while another thread is in one raises
-    FailedStateError. Programs are independent of each other.
+    Only one thread at a time may use a program. A call while another thread is inside
+    raises FailedStateError. Programs are independent of each other.
 
     Attributes:
-        plan: what runs.
-        device: where.
-        executor: what runs it.
-        lowered: what it was compiled from; None for a plan from a file.
-        bound_arrays: by name, the arrays that tensors live in since bind().
+        plan: the plan that runs.
+        device: the device on which it runs.
+        executor: the object that runs it.
+        lowered: the trace that it was compiled from, or None for a plan from a file.
+        bound_arrays: the arrays that tensors live in since bind(), by name.
     """
 
     def __init__(self, plan: _runtime.Plan, device: _runtime.Device, *, seed: int = 0,
@@ -216,22 +216,24 @@ class Program:
                                             and t["name"] in owners)]
 
     def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
-        """Parameters and buffers as NumPy arrays, by PyTorch's names; with
-        `optimizer` also moments, counts and the loss scale: all that a checkpoint
-        has. Of a program from a plan file, buffers count as the optimizer's."""
+        """Returns parameters and buffers as NumPy arrays, by PyTorch's names. With
+        `optimizer` it returns everything that a checkpoint has: moments, counts and the
+        loss scale, too. In a program from a plan file, buffers count as the
+        optimizer's."""
         if optimizer:
             self._check_whole_updates()
         names = self._tensors("param", "state") if optimizer else self._model_names()
         return {name: self.executor.read(name).numpy() for name in names}
 
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
-        """Writes what state_dict() gave, or PyTorch's. Nothing is written when
-        anything is wrong.
+        """Writes what state_dict() returned, here or in PyTorch. If anything is wrong,
+        nothing is written.
 
         Args:
-            state: arrays by name; a tied parameter under any of its names.
-            strict: every parameter and buffer that the program uses is there, and no
-                name is unknown to it and to its model; False: others are left out.
+            state: arrays by name. A tied parameter may have any of its names.
+            strict: True requires every parameter and buffer that the program uses, and
+                refuses names that neither it nor its model knows. False leaves such
+                names out.
         Raises: KeyError (names), ShapeMismatchError, DTypeMismatchError.
         """
         if not isinstance(state, Mapping):
@@ -288,12 +290,13 @@ class Program:
 
     def save_weights(self, path: str | os.PathLike[str],
                      optimizer: bool = False) -> None:
-        """state_dict() as a safetensors file, which PyTorch reads too."""
+        """Writes state_dict() as a safetensors file, which PyTorch reads, too."""
         from safetensors.numpy import save_file
         save_file(self.state_dict(optimizer), os.fspath(path))
 
     def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
-        """load_state_dict() of a safetensors file. Raises InvalidFileError."""
+        """Reads a safetensors file and calls load_state_dict() with it. Raises
+        InvalidFileError."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
         try:
@@ -307,16 +310,17 @@ class Program:
 
     def save_checkpoint(self, directory: str | os.PathLike[str],
                         metadata: Mapping[str, str] | None = None) -> None:
-        """Params and states to DIR/state.safetensors, which aicf-run --resume reads,
-        with texts by name that load_checkpoint gives back; an older file stays whole
-        until the new one is complete. Raises FailedStateError between the batches of
-        an update: a checkpoint does not say how many are in."""
+        """Writes parameters and states to DIRECTORY/state.safetensors, which
+        aicf-run --resume reads. `metadata` has texts that load_checkpoint gives back. An
+        older file stays whole until the new one is complete. Between the batches of an
+        update it raises FailedStateError, because a checkpoint does not say how many
+        batches are in."""
         self._check_whole_updates()
         self.executor.save_checkpoint(os.fspath(directory), dict(metadata or {}))
 
     def load_checkpoint(self, directory: str | os.PathLike[str]) -> dict[str, str]:
-        """Reads one back, or aicf-run --save-checkpoint's; nothing is written when
-        anything is wrong.
+        """Reads what save_checkpoint or aicf-run --save-checkpoint wrote. If anything
+        is wrong, nothing changes.
 
         Returns: the texts that save_checkpoint was given.
         Raises: InvalidFileError, DeviceError.
@@ -335,9 +339,9 @@ class Program:
                         entry.signature.accumulate))
 
     def discard_update(self) -> int:
-        """Forgets the gradients of the batches of every update that is not whole.
+        """Forgets the gradients of every update whose batches are not all in.
 
-        Returns: how many batches that were.
+        Returns: how many batches it forgot.
         """
         families = {e.family for e in self._entries.values() if e.family.batch}
         return sum(family.root.discard_update() for family in families)
@@ -361,8 +365,8 @@ class Program:
             raise InvalidArgumentError("%s%s" % (error, near)) from None
 
     def bind(self, name: str, array: Any) -> None:
-        """Has a tensor live in the caller's array on the device, from now on; an
-        input as "entry/name"."""
+        """Makes a tensor live in your array on the device from now on. You name an input
+        as "entry/name"."""
         head, _, tail = name.rpartition("/")
         if head in self._entries and tail in self._entries[head].signature.inputs:
             return self._entries[head].bind(**{tail: array})
@@ -376,7 +380,7 @@ class Program:
         self.bound_arrays[name] = array
 
     def reset(self) -> None:
-        """Parameters and states back to the values that they started with."""
+        """Sets parameters and states back to the values that they started with."""
         self.executor.reset_state()
         for name, value in self._initial.items():
             if name not in self.bound_arrays:
@@ -387,7 +391,8 @@ class Program:
     # What it is
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """The plan as a file, for aicf.load, aicf-run and C++; without values."""
+        """Writes the plan to a file for aicf.load, aicf-run and C++. The file holds no
+        values of parameters: save_checkpoint writes those."""
         data = self.plan.serialize()
         target = os.fspath(path)
         part = "%s.part%d" % (target, os.getpid())
@@ -400,19 +405,21 @@ class Program:
                 os.remove(part)
 
     def as_text(self, stage: str = "plan-ir") -> str:
-        """Lowered.as_text; of a loaded plan its tables."""
+        """Returns the IR of a stage, as Lowered.as_text does. A loaded plan has only its
+        tables, as aicf-plan dump shows them."""
         return self.lowered.as_text(stage) if self.lowered else self.plan.dump()
 
     view = view
 
     def memory_analysis(self) -> dict[str, Any]:
-        """Bytes on the device: persistent_bytes, and of each entry io_bytes,
-        temp_bytes and temp_lower_bound_bytes (the most that live at once)."""
+        """Returns bytes on the device: persistent_bytes, and for each entry io_bytes,
+        temp_bytes and temp_lower_bound_bytes, the most that live at once."""
         return dict(self.plan.memory())
 
     def cost_analysis(self, entry: str | None = None) -> dict[str, Any]:
-        """flops, bytes (read and written by calls) and calls of one run, in all and
-        by call. A product counts 2·M·N·K, other primitives one an element."""
+        """Returns flops, bytes (that calls read and write) and the number of calls of one
+        run, in all and for each call. A product counts 2·M·N·K operations, and any other
+        primitive counts one for each element that it makes."""
         calls = [c for c in self.plan.costs() if entry is None or c["entry"] == entry]
         return {"flops": sum(c["flops"] for c in calls),
                 "bytes": sum(c["bytes"] for c in calls),
@@ -444,11 +451,11 @@ def _flax_hint(unknown: Collection[str]) -> str:
 
 
 class Entry:
-    """One entry of a program: call it with its inputs.
+    """One entry of a program. You call it with its inputs.
 
     Attributes:
-        program: what it shares values through.
-        signature: its name and inputs.
+        program: the program that has its values.
+        signature: its name and its inputs.
         family: the entries of the same function for other batch sizes.
     """
 
@@ -501,18 +508,21 @@ class Entry:
                                    self._outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the entry once. Inputs by position or name: NumPy, PyTorch, JAX, CuPy
-        arrays of exactly the dtype, copied; numbers for 0-d ones. Without any, with
-        those that were written or bound. Returns after enqueue.
+        """Runs the entry once.
 
-        Inputs that all have another leading dimension, a last small batch, go to an
-        entry for that many rows, which is compiled the first time. It shares
-        everything with this one. The loss is the mean over the rows of the batch;
-        where an update accumulates several batches, it is made of the mean of
-        their means, as in a loop of PyTorch's.
+        Give the inputs by position or by name: arrays of NumPy, PyTorch, JAX or CuPy of
+        exactly the right dtype, or numbers for 0-d inputs. They are copied. Without any,
+        the entry uses those that were written or bound. On a GPU the call returns before
+        the device has finished.
 
-        Returns: the loss, or what the function returned, as aicf.Array; a step with
-            further outputs (loss, dict).
+        If all inputs have another leading dimension, as in a last small batch, the call
+        goes to an entry for that many rows. It is compiled the first time, and shares
+        everything with this one. The loss is the mean over the rows of the batch. If an
+        update accumulates several batches, it uses the mean of their means, as a loop in
+        PyTorch does.
+
+        Returns: the loss, or what the function returned, as aicf.Array. A step with
+            further outputs returns (loss, dict).
         Raises: InvalidArgumentError (missing, extra, device, layout),
             ShapeMismatchError, DTypeMismatchError, FailedStateError (another
             thread), DeviceError. Nothing ran then.
@@ -532,17 +542,17 @@ class Entry:
         return self._unpack(values) if self._is_packed else values
 
     def predict(self, *arrays: Any, batch_size: int | None = None) -> Any:
-        """The step's model in evaluation mode, on every row of the arrays.
+        """Runs the step's model in evaluation mode on every row of the arrays.
 
-        The rows go through the program's entry "predict" in chunks; it is compiled
-        from the model the first time. The last chunk is filled up with copies of
-        its last row, whose results are dropped: a row's result must not depend on
-        other rows.
+        The rows go through the program's entry "predict" in chunks. This entry is
+        compiled from the model the first time. The last chunk is filled up with copies
+        of its last row, and their results are dropped. Therefore the result of a row
+        must not depend on other rows.
 
         Args:
             arrays: what the model's forward takes, [rows, ...] each.
-            batch_size: rows of a chunk; default: of the step's batch.
-        Returns: NumPy arrays of as many rows, as the model returns them: one, a
+            batch_size: the rows of a chunk; the default is the step's batch.
+        Returns: NumPy arrays with as many rows, as the model returns them: one array, a
             tuple, or a dict.
         Raises: InvalidArgumentError (other numbers of rows), FailedStateError (a
             program from a file that has no such entry), and what a call raises.
@@ -555,10 +565,10 @@ class Entry:
             family.batch = (family.batch + 1) % self.signature.accumulate
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
-        """`n` calls with the inputs that are written or bound, `steps_per_launch`
-        of them one graph launch. Ctrl-C ends it after a step.
+        """Runs the entry `n` times with the inputs that are written or bound.
+        `steps_per_launch` runs are one graph launch. Ctrl-C ends it after a step.
 
-        Returns: what the last call gives.
+        Returns: what the last run returns.
         """
         for name, value, bits in (("n", n, 64),
                                   ("steps_per_launch", steps_per_launch, 32)):
@@ -586,8 +596,8 @@ class Entry:
                 self.program.executor.write("%s/%s" % (entry, name), value)
 
     def bind(self, **inputs: Any) -> None:
-        """Uses the memory of arrays on the device for inputs, without a copy, until
-        others are bound; the arrays are kept alive. Graphs are captured anew."""
+        """Uses the memory of your arrays on the device as inputs, without a copy, until
+        you bind others. The arrays are kept alive. Graphs are captured again."""
         for name in inputs:
             self._check_input(name)
         self._ensure_runners()

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // MLIR's optimization remarks, all of the category "aicf": aicf-opt shows them
-// with --remarks-filter=aicf, aicf-compile with --report, an embedder with an
+// with --remarks-filter=aicf, aicf-compile with --remarks, an embedder with an
 // engine of his own. Without one they cost a null test, so that what is said
 // must be worked out behind `if (auto remark = ...)`.
 //

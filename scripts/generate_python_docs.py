@@ -143,14 +143,14 @@ def page():
 
 TORCH_TOP = """<!-- Generated from aicf.torch's table: `cmake --build build --target update-docs`. -->
 
-# PyTorch's ops
+# PyTorch's operations
 
 `aicf.torch.compile_step` imports a module whose ops are in this table. Names are those of
 `torch.export`: `add.Tensor` is `aten.add.Tensor`. An op that is not here is taken apart by
 PyTorch (`torch.export.default_decompositions`), and imported if its parts are here. What is
-left is one error, which lists every op with its place in the module and the line of your code.
+left is one error, which lists every op with its place in the module and the line in Python.
 
-| op | what does not hold |
+| op | limits |
 |---|---|
 """
 

@@ -80,8 +80,7 @@ struct TraceRecord {
   uint64_t launch = 0;
   uint32_t stream = 0;
   std::string entry;
-  /// Names of operands and results, as the plan has them; one without a name is
-  /// "v<label>", or "#<number of the value>" in a plan without debug table.
+  /// Names of operands and results, as aicf-plan dump has them.
   std::vector<std::string> inNames, outNames;
   /// Shapes of the same, as "64x128xf32".
   std::vector<std::string> inTypes, outTypes;

@@ -122,6 +122,24 @@ public:
     return calls;
   }
 
+  /// The calls that wrote what a call reads.
+  std::vector<uint32_t> readBy(size_t call) const {
+    std::vector<uint32_t> calls;
+    for (const std::vector<Made> &from : readFrom[call])
+      for (Made made : from)
+        calls.push_back(made.first);
+    return calls;
+  }
+
+  /// The calls that wrote a buffer last.
+  std::vector<uint32_t> behind(uint32_t buffer) const {
+    std::vector<uint32_t> calls;
+    if (auto it = writers.find(buffer); it != writers.end())
+      for (Made made : it->second)
+        calls.push_back(made.first);
+    return calls;
+  }
+
   /// Whether each call computes a gradient, or reads what depends on one.
   std::vector<bool> gradients() const {
     std::vector<bool> depends(entry.calls.size());
@@ -185,9 +203,23 @@ std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry) {
       if (needed[c])
         phases[c] = CallPhase::Forward;
   }
-  for (size_t c = 0; c < entry.calls.size(); ++c)
-    if (isUpdateHalf(infoOf(entry.calls[c].body->primitives[0].kind).phase))
+  std::vector<bool> isNeeded(entry.calls.size()); // by an output
+  for (uint32_t i = 0; i < entry.buffers.size(); ++i)
+    if (entry.buffers[i].role == Role::Output)
+      for (uint32_t c : producers.behind(uint32_t(plan.buffers.size()) + i))
+        isNeeded[c] = true;
+  std::vector<bool> isRead(entry.calls.size()), isReadOutside(isRead);
+  for (size_t c = entry.calls.size(); c-- > 0;) {
+    if (isUpdateHalf(infoOf(entry.calls[c].body->primitives[0].kind).phase) ||
+        (phases[c] == CallPhase::Forward && isRead[c] && !isReadOutside[c] &&
+         !isNeeded[c]))
       phases[c] = CallPhase::Update;
+    for (uint32_t from : producers.readBy(c)) {
+      isRead[from] = true;
+      if (phases[c] != CallPhase::Update)
+        isReadOutside[from] = true;
+    }
+  }
   return phases;
 }
 

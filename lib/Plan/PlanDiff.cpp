@@ -12,6 +12,7 @@
 
 #include "lib/Ops/BodyRules.h"
 #include "lib/Ops/Fields.h"
+#include "lib/Plan/Alignment.h"
 #include "lib/Plan/CallFacts.h"
 #include "lib/Plan/PlanJson.h"
 #include "lib/Plan/PlanText.h"
@@ -22,8 +23,6 @@
 
 namespace aicf {
 namespace {
-
-constexpr size_t kNone = SIZE_MAX;
 
 /// Lines of text about one part of the plans, under a headline that is shown
 /// when there are any.
@@ -50,191 +49,111 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// Alignment
-//===----------------------------------------------------------------------===//
-
-/// Pairs of equal items in order: items that both lists have once, as many of
-/// them as rise in both (patience diff, Bram Cohen); between those, equal items
-/// from both ends.
-class Alignment {
-public:
-  Alignment(const std::vector<std::string> &a,
-            const std::vector<std::string> &b)
-      : a(a), b(b), partner(a.size(), kNone) {
-    align(0, a.size(), 0, b.size());
-  }
-  /// For each item of `a` the position in `b`, or kNone.
-  const std::vector<size_t> &partners() const { return partner; }
-
-private:
-  void pair(size_t i, size_t j) { partner[i] = j; }
-
-  void align(size_t a0, size_t a1, size_t b0, size_t b1) {
-    while (a0 < a1 && b0 < b1 && a[a0] == b[b0])
-      pair(a0++, b0++);
-    while (a0 < a1 && b0 < b1 && a[a1 - 1] == b[b1 - 1])
-      pair(--a1, --b1);
-    if (a0 == a1 || b0 == b1)
-      return;
-    std::vector<std::pair<size_t, size_t>> anchors = anchorsOf(a0, a1, b0, b1);
-    if (anchors.empty())
-      return alignSmall(a0, a1, b0, b1);
-    size_t i = a0, j = b0;
-    for (auto [x, y] : anchors) {
-      align(i, x, j, y);
-      pair(x, y);
-      i = x + 1;
-      j = y + 1;
-    }
-    align(i, a1, j, b1);
-  }
-
-  std::vector<std::pair<size_t, size_t>> anchorsOf(size_t a0, size_t a1,
-                                                   size_t b0, size_t b1) const {
-    struct Seen {
-      size_t inA = 0, inB = 0, i = 0, j = 0;
-    };
-    std::map<std::string_view, Seen> seen;
-    for (size_t i = a0; i < a1; ++i) {
-      Seen &s = seen[a[i]];
-      ++s.inA;
-      s.i = i;
-    }
-    for (size_t j = b0; j < b1; ++j) {
-      Seen &s = seen[b[j]];
-      ++s.inB;
-      s.j = j;
-    }
-    std::vector<std::pair<size_t, size_t>> both;
-    for (const auto &[text, s] : seen)
-      if (s.inA == 1 && s.inB == 1)
-        both.push_back({s.i, s.j});
-    std::sort(both.begin(), both.end());
-    return longestRise(both);
-  }
-
-  /// The longest subsequence whose second numbers rise.
-  static std::vector<std::pair<size_t, size_t>>
-  longestRise(const std::vector<std::pair<size_t, size_t>> &pairs) {
-    std::vector<size_t> tails, before(pairs.size(), kNone);
-    for (size_t p = 0; p < pairs.size(); ++p) {
-      auto at = std::lower_bound(
-          tails.begin(), tails.end(), pairs[p].second,
-          [&](size_t t, size_t second) { return pairs[t].second < second; });
-      if (at != tails.begin())
-        before[p] = *(at - 1);
-      if (at == tails.end())
-        tails.push_back(p);
-      else
-        *at = p;
-    }
-    std::vector<std::pair<size_t, size_t>> rise;
-    for (size_t p = tails.empty() ? kNone : tails.back(); p != kNone;
-         p = before[p])
-      rise.push_back(pairs[p]);
-    std::reverse(rise.begin(), rise.end());
-    return rise;
-  }
-
-  /// The longest common subsequence of a part without anchors; of a large one,
-  /// items in order as they come.
-  void alignSmall(size_t a0, size_t a1, size_t b0, size_t b1) {
-    size_t n = a1 - a0, m = b1 - b0;
-    if (n * m > 1000000) {
-      for (size_t i = a0, j = b0; i < a1; ++i)
-        if (auto it = std::find(b.begin() + long(j), b.begin() + long(b1), a[i]);
-            it != b.begin() + long(b1)) {
-          pair(i, size_t(it - b.begin()));
-          j = size_t(it - b.begin()) + 1;
-        }
-      return;
-    }
-    std::vector<uint32_t> best((n + 1) * (m + 1));
-    auto at = [&](size_t i, size_t j) -> uint32_t & {
-      return best[i * (m + 1) + j];
-    };
-    for (size_t i = n; i-- > 0;)
-      for (size_t j = m; j-- > 0;)
-        at(i, j) = a[a0 + i] == b[b0 + j]
-                       ? at(i + 1, j + 1) + 1
-                       : std::max(at(i + 1, j), at(i, j + 1));
-    for (size_t i = 0, j = 0; i < n && j < m;)
-      if (a[a0 + i] == b[b0 + j])
-        pair(a0 + i++, b0 + j++);
-      else if (at(i + 1, j) >= at(i, j + 1))
-        ++i;
-      else
-        ++j;
-  }
-
-  const std::vector<std::string> &a, &b;
-  std::vector<size_t> partner;
-};
-
-//===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
 
 std::string startOf(const Plan &plan, const PlanBuffer &b) {
   if (b.derivedFrom >= 0)
     return "cast of " + plan.buffers[size_t(b.derivedFrom)].name;
-  return std::string(nameOf(b.init)) + " " + formatNumber(b.initValue);
+  bool hasNumber = b.init == InitKind::Constant || b.init == InitKind::Normal;
+  return std::string(nameOf(b.init)) +
+         (hasNumber ? " " + formatNumber(b.initValue) : "");
 }
 
-/// Named buffers of two tables, by their names.
-void diffNamed(const Plan &a, const PlanEntry &inA,
-               const std::vector<PlanBuffer> &as, size_t firstA, const Plan &b,
-               const PlanEntry &inB, const std::vector<PlanBuffer> &bs,
-               size_t firstB, Section &out) {
+/// The names of `old` tensors that another name stands for now.
+using Renamed = std::map<std::string, std::string>;
+
+/// One table of named buffers, as seen from an entry.
+struct NamedTable {
+  const Plan &plan;
+  const PlanEntry &entry;
+  const std::vector<PlanBuffer> &buffers;
+  size_t first; ///< the number of the first one
+
+  std::string typeOf(size_t i) const {
+    // The value of a named buffer has the buffer's number.
+    return plan.value(entry, uint32_t(first + i)).desc.toString();
+  }
+  std::string nameOf(size_t i) const {
+    return std::string(aicf::nameOf(buffers[i].role)) + " " +
+           printable(buffers[i].name, 60);
+  }
+  bool isNamed(size_t i) const {
+    return segmentOf(buffers[i].role) != Segment::Temp;
+  }
+};
+
+/// What differs between two tensors that stand for each other.
+void diffNamedPair(const NamedTable &a, size_t i, const NamedTable &b, size_t j,
+                   Section &out) {
+  const PlanBuffer &old = a.buffers[i], &now = b.buffers[j];
+  std::string what = a.nameOf(i);
+  out.field(what + ": name", printable(old.name, 60), printable(now.name, 60));
+  out.field(what + ": role", std::string(nameOf(old.role)),
+            std::string(nameOf(now.role)));
+  out.field(what + ": type", a.typeOf(i), b.typeOf(j));
+  out.field(what + ": starts as", startOf(a.plan, old), startOf(b.plan, now));
+  if (!(old.data == now.data))
+    out.line(what + ": its bytes differ");
+}
+
+/// Named buffers of two tables, by their names. What is left of both in the
+/// same order with equal types has other names.
+void diffNamed(const NamedTable &a, const NamedTable &b, Renamed &renamed,
+               Section &out) {
   std::map<std::string, size_t> places;
-  for (size_t j = 0; j < bs.size(); ++j)
-    if (segmentOf(bs[j].role) != Segment::Temp)
-      places[bs[j].name] = j;
-  for (size_t i = 0; i < as.size(); ++i) {
-    const PlanBuffer &old = as[i];
-    if (segmentOf(old.role) == Segment::Temp)
+  for (size_t j = 0; j < b.buffers.size(); ++j)
+    if (b.isNamed(j))
+      places[b.buffers[j].name] = j;
+  std::vector<size_t> gone, added;
+  for (size_t i = 0; i < a.buffers.size(); ++i) {
+    if (!a.isNamed(i))
       continue;
-    auto type = [](const Plan &plan, const PlanEntry &entry, size_t number) {
-      return plan.value(entry, uint32_t(number)).desc.toString();
-    };
-    std::string what = std::string(nameOf(old.role)) + " " + printable(old.name, 60);
-    auto found = places.find(old.name);
+    auto found = places.find(a.buffers[i].name);
     if (found == places.end()) {
-      out.line("- " + what + ": " + type(a, inA, firstA + i));
+      gone.push_back(i);
       continue;
     }
-    const PlanBuffer &now = bs[found->second];
-    out.field(what + ": role", std::string(nameOf(old.role)),
-              std::string(nameOf(now.role)));
-    out.field(what + ": type", type(a, inA, firstA + i),
-              type(b, inB, firstB + found->second));
-    out.field(what + ": starts as", startOf(a, old), startOf(b, now));
-    if (!(old.data == now.data))
-      out.line(what + ": its bytes differ");
+    diffNamedPair(a, i, b, found->second, out);
     places.erase(found);
   }
   for (const auto &[name, j] : places)
-    out.line("+ " + std::string(nameOf(bs[j].role)) + " " +
-             printable(name, 60) + ": " +
-             b.value(inB, uint32_t(firstB + j)).desc.toString());
+    added.push_back(j);
+  std::sort(added.begin(), added.end());
+  bool isRenaming = gone.size() == added.size();
+  for (size_t k = 0; k < gone.size() && isRenaming; ++k)
+    isRenaming = a.buffers[gone[k]].role == b.buffers[added[k]].role &&
+                 a.typeOf(gone[k]) == b.typeOf(added[k]);
+  for (size_t k = 0; k < gone.size() && isRenaming; ++k) {
+    renamed[a.buffers[gone[k]].name] = b.buffers[added[k]].name;
+    diffNamedPair(a, gone[k], b, added[k], out);
+  }
+  if (isRenaming)
+    return;
+  for (size_t i : gone)
+    out.line("- " + a.nameOf(i) + ": " + a.typeOf(i));
+  for (size_t j : added)
+    out.line("+ " + b.nameOf(j) + ": " + b.typeOf(j));
 }
 
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// What a call computes on which types and named tensors, without what a diff
-/// shows as a field: attributes, kernel, streams.
+/// What a call computes, and on which named tensors if `withNames`; without
+/// what a diff shows as a field: types, attributes, kernel, streams.
 std::string keyOf(const Plan &plan, const PlanEntry &entry,
-                  const PlanCall &call, bool withNames) {
+                  const PlanCall &call, const Renamed &renamed,
+                  bool withNames) {
   std::string key = primitiveNames(*call.body);
   for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
     for (uint32_t value : *list) {
       const PlanValue &v = plan.value(entry, value);
       const std::string &name = plan.buffer(entry, v.buffer).name;
-      key += "|" + v.desc.toString();
+      auto other = renamed.find(name);
+      key += "|";
       if (withNames)
-        key += " " + name;
+        key += other == renamed.end() ? name : other->second;
     }
   return key;
 }
@@ -243,8 +162,8 @@ std::string keyOf(const Plan &plan, const PlanEntry &entry,
 class EntryDiff {
 public:
   EntryDiff(const Plan &a, const PlanEntry &old, const Plan &b,
-            const PlanEntry &now)
-      : a(a), b(b), old(old), now(now), out("entry " + printable(now.name, 60)) {
+            const PlanEntry &now, Renamed renamed)
+      : a(a), b(b), old(old), now(now), renamed(std::move(renamed)), out("entry " + printable(now.name, 60)) {
   }
 
   std::string toString() {
@@ -253,8 +172,8 @@ public:
     number("batches of an update", old.accumulate, now.accumulate);
     number("bytes of inputs and outputs", old.ioBytes, now.ioBytes);
     number("bytes of temps", old.tempBytes, now.tempBytes);
-    diffNamed(a, old, old.buffers, a.buffers.size(), b, now, now.buffers,
-              b.buffers.size(), out);
+    diffNamed({a, old, old.buffers, a.buffers.size()},
+              {b, now, now.buffers, b.buffers.size()}, renamed, out);
     diffCalls();
     return out.toString();
   }
@@ -264,28 +183,29 @@ private:
     out.field(what, std::to_string(x), std::to_string(y));
   }
 
-  std::vector<std::string> keys(const Plan &plan, const PlanEntry &entry,
-                                bool withNames) {
+  static std::vector<std::string> keys(const Plan &plan, const PlanEntry &entry,
+                                       const Renamed &renamed, bool withNames) {
     std::vector<std::string> list;
     for (const PlanCall &call : entry.calls)
-      list.push_back(keyOf(plan, entry, call, withNames));
+      list.push_back(keyOf(plan, entry, call, renamed, withNames));
     return list;
   }
 
   void diffCalls() {
     std::vector<size_t> partner =
-        Alignment(keys(a, old, true), keys(b, now, true)).partners();
+        alignTwice(keys(a, old, renamed, true), keys(b, now, {}, true),
+                   keys(a, old, renamed, false), keys(b, now, {}, false));
     waitsA = waitedFor(old);
     waitsB = waitedFor(now);
-    oldOf.assign(now.calls.size(), kNone);
+    oldOf.assign(now.calls.size(), kUnpaired);
     for (size_t i = 0; i < partner.size(); ++i)
-      if (partner[i] != kNone)
+      if (partner[i] != kUnpaired)
         oldOf[partner[i]] = i;
     size_t i = 0;
     for (size_t j = 0; j < now.calls.size(); ++j) {
-      for (; i < old.calls.size() && partner[i] == kNone; ++i)
+      for (; i < old.calls.size() && partner[i] == kUnpaired; ++i)
         out.line("- call " + std::to_string(i) + ": " + textOf(a, old, i));
-      if (oldOf[j] == kNone) {
+      if (oldOf[j] == kUnpaired) {
         out.line("+ call " + std::to_string(j) + ": " + textOf(b, now, j));
         continue;
       }
@@ -293,8 +213,15 @@ private:
       diffCall(oldOf[j], j);
     }
     for (; i < old.calls.size(); ++i)
-      if (partner[i] == kNone)
+      if (partner[i] == kUnpaired)
         out.line("- call " + std::to_string(i) + ": " + textOf(a, old, i));
+  }
+
+  static std::string numbers(const std::vector<uint32_t> &calls) {
+    std::vector<std::string> list;
+    for (uint32_t call : calls)
+      list.push_back(std::to_string(call));
+    return list.empty() ? "none" : joined(list);
   }
 
   static std::string textOf(const Plan &plan, const PlanEntry &entry, size_t c) {
@@ -313,22 +240,27 @@ private:
     out.field(what + " kernel", printable(x.kid, 80), printable(y.kid, 80));
     out.field(what + " stream", std::to_string(x.stream),
               std::to_string(y.stream));
-    std::vector<size_t> before;
-    for (uint32_t c : waitsA[i])
-      before.push_back(c);
-    std::vector<size_t> after;
+    std::vector<size_t> before(waitsA[i].begin(), waitsA[i].end()), after;
     for (uint32_t c : waitsB[j])
       after.push_back(oldOf[c]);
     if (before != after)
-      out.line(what + " waits for other calls");
+      out.line(what + " waits for calls " + numbers(waitsA[i]) + " -> " +
+               numbers(waitsB[j]));
     out.field(what + " bytes of workspace", std::to_string(x.workspaceBytes),
               std::to_string(y.workspaceBytes));
     for (size_t k = 0; k < x.ins.size(); ++k)
-      if (!isSame(x.ins[k], y.ins[k]))
-        out.line(what + " operand " + std::to_string(k) + " " +
-                 valueName(a, old, x.ins[k]) + " -> " +
-                 valueName(b, now, y.ins[k]));
+      if (!isSame(x.ins[k], y.ins[k])) {
+        std::string from = valueName(a, old, x.ins[k]),
+                    to = valueName(b, now, y.ins[k]);
+        out.line(what + " operand " + std::to_string(k) + " " + from +
+                 (from == to ? " is made by another call"
+                             : " -> " + to));
+      }
     for (size_t k = 0; k < x.outs.size(); ++k) {
+      if (a.bufferOf(old, x.outs[k]).name.empty())
+        out.field(what + " " + valueName(a, old, x.outs[k]),
+                  a.value(old, x.outs[k]).desc.toString(),
+                  b.value(now, y.outs[k]).desc.toString());
       values[x.outs[k]] = y.outs[k];
       buffers[a.value(old, x.outs[k]).buffer] = b.value(now, y.outs[k]).buffer;
     }
@@ -359,14 +291,18 @@ private:
     if (u.byteOffset != v.byteOffset)
       return false;
     const std::string &name = a.buffer(old, u.buffer).name;
-    if (!name.empty())
-      return name == b.buffer(now, v.buffer).name;
+    if (!name.empty()) {
+      auto other = renamed.find(name);
+      return (other == renamed.end() ? name : other->second) ==
+             b.buffer(now, v.buffer).name;
+    }
     auto it = buffers.find(u.buffer);
     return it != buffers.end() && it->second == v.buffer;
   }
 
   const Plan &a, &b;
   const PlanEntry &old, &now;
+  Renamed renamed;
   Section out;
   std::vector<std::vector<uint32_t>> waitsA, waitsB;
   std::vector<size_t> oldOf; ///< by calls of `now`
@@ -421,6 +357,15 @@ std::string layoutDiff(const Plan &a, const Plan &b) {
 
 } // namespace
 
+/// The entry of the same name, or one that has another name now.
+static const PlanEntry *partnerOf(const Plan &a, const Plan &b, size_t i) {
+  if (const PlanEntry *same = a.findEntry(b.entries[i].name))
+    return same;
+  bool isRenamed = a.entries.size() == b.entries.size() &&
+                   !b.findEntry(a.entries[i].name);
+  return isRenamed ? &a.entries[i] : nullptr;
+}
+
 std::string diffPlans(const Plan &a, const Plan &b) {
   Section plan("");
   plan.field("device", std::string(nameOf(a.device)),
@@ -429,11 +374,13 @@ std::string diffPlans(const Plan &a, const Plan &b) {
              std::to_string(b.persistentBytes));
   // The first entry is the one that runs where nobody says which.
   plan.field("entries", namesOf(a), namesOf(b));
-  diffNamed(a, a.entries[0], a.buffers, 0, b, b.entries[0], b.buffers, 0, plan);
+  Renamed renamed;
+  diffNamed({a, a.entries[0], a.buffers, 0}, {b, b.entries[0], b.buffers, 0},
+            renamed, plan);
   std::string text = plan.toString();
-  for (const PlanEntry &entry : b.entries)
-    if (const PlanEntry *old = a.findEntry(entry.name))
-      text += EntryDiff(a, *old, b, entry).toString();
+  for (size_t i = 0; i < b.entries.size(); ++i)
+    if (const PlanEntry *old = partnerOf(a, b, i))
+      text += EntryDiff(a, *old, b, b.entries[i], renamed).toString();
   std::string layout = layoutDiff(a, b);
   return text.empty() ? layout : text;
 }

@@ -99,15 +99,17 @@ std::string attrsText(const Primitive &primitive) {
 
 std::string opsText(const Body &body) {
   std::vector<std::string> ops;
-  for (size_t i = 0; i < body.primitives.size();) {
-    size_t end = i;
-    while (end < body.primitives.size() &&
-           body.primitives[end].kind == body.primitives[i].kind)
-      ++end;
-    ops.emplace_back(nameOf(body.primitives[i].kind));
-    if (end - i > 1)
-      ops.back() += " x " + std::to_string(end - i);
-    i = end;
+  for (const Primitive &primitive : body.primitives)
+    ops.emplace_back(nameOf(primitive.kind));
+  for (size_t period = 1; period * 2 <= ops.size(); ++period) {
+    if (ops.size() % period ||
+        !std::equal(ops.begin() + long(period), ops.end(), ops.begin()))
+      continue;
+    size_t count = ops.size() / period;
+    ops.resize(period);
+    std::string once = joined(ops);
+    return (period > 1 ? "(" + once + ")" : once) + " x " +
+           std::to_string(count);
   }
   return joined(ops);
 }

@@ -48,7 +48,8 @@ std::string wrapped(const std::string &text, const std::string &first,
 std::string valueName(const Plan &plan, const PlanEntry &entry,
                       uint32_t number);
 
-/// "gemm, bias_add", or "adam_step x 128" where a primitive follows itself.
+/// "gemm, bias_add"; "adam_step x 128" or "(adam_step, cast) x 6" where the
+/// whole body repeats itself.
 std::string opsText(const Body &body);
 
 /// "{transA=0, transB=1}" behind a blank, or nothing.

@@ -26,18 +26,24 @@ using Json = nlohmann::ordered_json;
 /// Microseconds by kernel and "types of operands->types of results".
 using Times = std::map<std::string, std::map<std::string, double>>;
 
-StatusOr<Times> readTimes(const std::string &profile) {
+StatusOr<Times> readTimes(const std::string &profile, const ViewedPlan &of) {
   Times times;
   if (profile.empty())
     return times;
   Json json = Json::parse(profile, nullptr, /*allow_exceptions=*/false);
-  auto bad = [] {
-    return makeError(StatusCode::InvalidArgument,
-                     "the profile is not what aicf-run --profile writes");
+  auto bad = [&] {
+    return makeError(StatusCode::InvalidArgument, "the profile of ", of.title,
+                     " is not what aicf-run --profile writes");
   };
   if (!json.is_object() || !json.contains("kernels") ||
       !json["kernels"].is_object())
     return bad();
+  // A CPU's description begins with "cpu", and a card's with another name.
+  bool isOfCPU = json.value("device", "").rfind("cpu", 0) == 0;
+  if (isOfCPU != (of.plan->device == DeviceKind::CPU))
+    return makeError(StatusCode::InvalidArgument, "the profile is of \"",
+                     printable(json.value("device", ""), 80), "\", and ",
+                     of.title, " is a plan for ", nameOf(of.plan->device));
   for (const auto &[kid, problems] : json["kernels"].items()) {
     if (!problems.is_object())
       return bad();
@@ -243,7 +249,7 @@ StatusOr<Json> planJson(const ViewedPlan &viewed) {
   if (!viewed.plan)
     return makeError(StatusCode::InvalidArgument, "there is no plan to view");
   const Plan &plan = *viewed.plan;
-  AICF_ASSIGN_OR_RETURN(Times times, readTimes(viewed.profile));
+  AICF_ASSIGN_OR_RETURN(Times times, readTimes(viewed.profile, viewed));
   Json entries = Json::array();
   for (const PlanEntry &entry : plan.entries)
     entries.push_back(entryJson(plan, entry, times));

@@ -223,7 +223,9 @@ Status BoundPlan::checkWritten(size_t index) const {
       const PlanBuffer &b = plan().buffer(*prepared.entry, buffer);
       return makeError(StatusCode::NotInitialized, "entry ",
                        prepared.entry->name, ": ", nameOf(b.role), " \"",
-                       b.name, "\" was never written");
+                       b.name, "\" was never written",
+                       b.role == Role::Hyper ? ": set it before the first run"
+                                             : "");
     }
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "lib/Ops/BodyRules.h"
 #include "lib/Ops/KernelTable.h"
+#include "lib/Plan/PlanText.h"
 
 namespace aicf {
 
@@ -53,18 +54,10 @@ TraceRecord Tracer::describe(const Plan &plan, size_t index,
     entry.location = planCall.location;
     entry.inVids = planCall.inVids;
     entry.outVids = planCall.vids;
-    auto nameOfValue = [&](uint32_t number) {
-      const PlanValue &v = plan.value(planEntry, number);
-      if (const PlanBuffer &b = plan.buffer(planEntry, v.buffer);
-          !b.name.empty())
-        return b.name;
-      return v.vid >= 0 ? "v" + std::to_string(v.vid)
-                        : "#" + std::to_string(number);
-    };
     for (uint32_t value : planCall.ins)
-      entry.inNames.push_back(nameOfValue(value));
+      entry.inNames.push_back(valueName(plan, planEntry, value));
     for (uint32_t value : planCall.outs)
-      entry.outNames.push_back(nameOfValue(value));
+      entry.outNames.push_back(valueName(plan, planEntry, value));
   }
   for (size_t i = 0; i < call.body().numOperands; ++i)
     entry.inTypes.push_back(call.operand(i).desc.toString());

@@ -25,6 +25,10 @@ _OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
     "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
 }
 
+#: Arguments of compile_step and compile, which a misspelled option may have meant.
+_ARGUMENTS = ("device", "precision", "program", "name", "seed", "shapes", "outputs",
+              "threads", "tune", "tuning_file", "check_indices", "model", "training")
+
 
 def _check_option(name: str, value: Any) -> None:
     legal = _OPTION_VALUES.get(name)
@@ -41,7 +45,8 @@ def _check_option(name: str, value: Any) -> None:
 def _option_text(name: str, value: Any) -> str:
     if name not in _OPTION_VALUES and name not in ("target", "mixed_precision"):
         raise TypeError("there is no option %r%s; options of the compiler are %s" % (
-            name, near_names(name, _OPTION_VALUES), ", ".join(_OPTION_VALUES)))
+            name, near_names(name, [*_OPTION_VALUES, *_ARGUMENTS]),
+            ", ".join(_OPTION_VALUES)))
     _check_option(name, value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text or any(c.isspace() or c in "{}'\"" for c in text):

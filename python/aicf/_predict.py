@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from . import _sizes
 from ._further import compile_into
 from ._signature import Signature, Spec, spec_of
-from .errors import FailedStateError, InvalidArgumentError
+from .errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
+                     ShapeMismatchError)
 
 if TYPE_CHECKING:
     from .nn import Module
@@ -83,8 +84,22 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
     specs = {}
     for name, array in zip(names, arrays):
         given = spec_of(array, name)
+        _check_like_the_step(signature.specs.get(name), given, name)
         specs[name] = Spec((rows, *given.shape[1:]), given.dtype)
     return compile_into(program, model, specs, name=own_name(step, NAME))
+
+
+def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
+    """An input that the step has, too, has its type and, but for the rows, its shape."""
+    if own is None or not own.shape:
+        return
+    if given.dtype != own.dtype:
+        raise DTypeMismatchError("predict: input \"%s\" is %s, expected %s, as in the step"
+                                 % (name, given.dtype, own.dtype))
+    if given.shape[1:] != own.shape[1:]:
+        raise ShapeMismatchError(
+            "predict: input \"%s\" has shape %s, expected (rows, %s" % (
+                name, given.shape, "".join("%d, " % n for n in own.shape[1:]).rstrip(" ") + ")"))
 
 
 def _predicts_for(own: Signature, model: Module | None) -> bool:

@@ -42,16 +42,17 @@ def view(shown: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None 
          profile: str | os.PathLike[str] = "", other_profile: str | os.PathLike[str] = "",
          gigabytes_per_second: float = 0.0, gigaflops: float = 0.0,
          open_browser: bool = False) -> str:
-    """Writes the page. The methods named `view` have this documentation.
+    """Writes an HTML page that shows the plan's memory, its calls and their costs.
 
     Args:
-        path: the page to write; one file, which needs no network.
-        other: a program, a lowered step, or a plan file, to be shown beside this one
-            with what differs.
-        profile, other_profile: files that aicf-run --profile wrote: times of calls.
+        path: the page to write. It is one file, which needs no network.
+        other: a program, a lowered step, or a plan file. The page shows it beside this
+            plan, with what differs.
+        profile, other_profile: files that aicf-run --profile wrote. The page shows the
+            time of each call.
         gigabytes_per_second, gigaflops: what the device copies and computes in a
-            second; from them the least time that a call can take.
-        open_browser: shows the page.
+            second. The page shows the least time that each call can take.
+        open_browser: whether to open the page.
     Returns: the path.
     Raises: InvalidArgumentError (no plan, a profile that is not one), OSError.
     """

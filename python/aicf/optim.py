@@ -116,8 +116,9 @@ class WarmupCosine(Schedule):
 
 @dataclass(frozen=True)
 class Cosine(Schedule):
-    """Along a cosine from `start` to `end` in `steps` steps, then `end` (Loshchilov,
-    Hutter 2017): PyTorch's CosineAnnealingLR."""
+    """Follows a cosine from `start` to `end` in `steps` steps, and then stays at `end`
+    (Loshchilov, Hutter 2017). Steps count from 1, so that the first update already uses
+    the value behind `start`: PyTorch's CosineAnnealingLR, one step ahead."""
 
     start: float
     steps: int
@@ -154,8 +155,8 @@ class StepDecay(Schedule):
 
 @dataclass(frozen=True)
 class Polynomial(Schedule):
-    """end + (start - end)·(1 - step/steps)^power, from step `steps` on `end`:
-    PyTorch's PolynomialLR."""
+    """end + (start - end)·(1 - step/steps)^power, and `end` from step `steps` on. Steps
+    count from 1: PyTorch's PolynomialLR, one step ahead."""
 
     start: float
     steps: int

@@ -681,7 +681,12 @@ class Entry:
 
     def set(self, name: str, value: Any) -> None:
         """Program.set; "lr" is the learning rate of this entry's optimizer."""
-        self.program.set(self._own(name), value)
+        own = self._own(name)
+        if name == "lr" and own not in self.program._tensors("hyper"):
+            raise InvalidArgumentError(
+                "%r has no learning rate to set: its optimizer computes it by a schedule"
+                % self.name)
+        self.program.set(own, value)
 
     def get(self, name: str) -> _runtime.Array:
         """Program.get; "lr" and "step" are those of this entry's optimizer."""

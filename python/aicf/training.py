@@ -483,6 +483,10 @@ class _Loop:
         if not math.isfinite(logs["loss"]):
             self.is_lost = True
             run.stop("the loss of epoch %d is %s" % (run.epoch, logs["loss"]))
+            warnings.warn(
+                "aicf.fit stops: the loss of epoch %d is %s. A label or an index that is "
+                "out of range gives nan, and compile_step(..., check_indices=True) names "
+                "it" % (run.epoch, logs["loss"]), stacklevel=3)
             return
         if self._is_best(value):
             run.history.best = {"epoch": run.epoch, "value": value}

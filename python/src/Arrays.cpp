@@ -8,6 +8,7 @@
 #include "python/src/Arrays.h"
 #include "lib/Base/Element.h"
 
+#include <cctype>
 #include <cstring>
 
 namespace aicf::python {
@@ -357,6 +358,18 @@ void importAny(nb::handle object, const DeviceHandle &device,
   argument.owner.view = view;
 }
 
+/// What the user may call an array: input "labels" is `labels`.
+static std::string variableOf(const std::string &what) {
+  size_t first = what.find('"'), last = what.rfind('"');
+  if (first == last)
+    return "x";
+  std::string name = what.substr(first + 1, last - first - 1);
+  bool isName = !name.empty() && !std::isdigit(uint8_t(name[0]));
+  for (char c : name)
+    isName &= std::isalnum(uint8_t(c)) || c == '_';
+  return isName ? name : "x";
+}
+
 void importAs(nb::handle object, const TensorDesc &expected,
               const DeviceHandle &device, void *nativeStream, Access access,
               const std::string &what, Argument &argument) {
@@ -367,11 +380,10 @@ void importAs(nb::handle object, const TensorDesc &expected,
   auto [view, dtype] = viewOf(object, nativeStream, access, what);
   if (dtype != expected.dtype)
     fail(StatusCode::DTypeMismatch, what, " is ", describe(view.dtype()),
-         ", expected ", nameOf(expected.dtype), ": x.astype(\"",
-         numpyNameOf(expected.dtype),
-         "\") converts NumPy's, "
-         "x.to(torch.",
-         numpyNameOf(expected.dtype), ") PyTorch's");
+         ", expected ", nameOf(expected.dtype), ": ", variableOf(what),
+         ".astype(\"", numpyNameOf(expected.dtype), "\") converts NumPy's, ",
+         variableOf(what), ".to(torch.", numpyNameOf(expected.dtype),
+         ") PyTorch's");
   bool isSame = view.ndim() == expected.rank;
   for (size_t i = 0; isSame && i < view.ndim(); ++i)
     isSame = int64_t(view.shape(i)) == expected.dims[i];

@@ -351,3 +351,124 @@ def test_no_ops_make_no_call():
 def test_a_summary():
     text = str(aicf.summary(step_of(classifier())))
     assert "Linear" in text and "8x16" in text
+
+
+# What a stranger tried
+
+def test_rows_may_depend_on_each_other_in_a_prediction():
+    torch.manual_seed(0)
+    net = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)  # [time, batch, width]
+    x, y = torch.randn(5, 3, 8), torch.randint(0, 8, (15,))
+    step = aicf.torch.compile_step(
+        net, lambda out, y: F.cross_entropy(out.flatten(0, 1), y),
+        torch.optim.SGD(net.parameters(), lr=0.0), [x], [y])
+    net.eval()
+    for given in (x, x[:2], x):
+        np.testing.assert_allclose(step.predict(given), net(given).detach().numpy(),
+                                   rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_prediction_of_16_bits(dtype):
+    net = nn.Linear(6, 3).to(dtype)
+    x = torch.randn(8, 6).to(dtype)
+    step = aicf.torch.compile_step(net, F.mse_loss, torch.optim.SGD(
+        net.parameters(), lr=0.0), [x], [torch.zeros(8, 3).to(dtype)])
+    np.testing.assert_allclose(step.predict(x).astype("f4"),
+                               net(x).detach().float().numpy(), rtol=2e-2, atol=2e-2)
+
+
+def test_memory_that_was_replaced_is_noticed_and_taken():
+    net = classifier()
+    step = step_of(net)
+    net.half()
+    net.float()
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="has other memory"):
+        step(*batch())
+    step.load_from_module()
+    before = {n: p.detach().clone() for n, p in net.named_parameters()}
+    for _ in range(8):
+        step(*batch())
+    assert not [n for n, p in net.named_parameters() if torch.equal(p, before[n])]
+
+
+def test_a_replaced_layer_is_noticed():
+    net = classifier()
+    step = step_of(net)
+    net[3] = nn.Linear(16, 3)
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="compile the step again"):
+        for _ in range(4):  # one parameter is looked at with each call
+            step(*batch())
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="compile the step again"):
+        step.load_from_module()
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="compile the step again"):
+        step.predict(batch()[0])
+
+
+def test_a_constant_that_was_written_is_noticed():
+    net = Of(lambda s, x: s.a(x * s.scale), a=nn.Linear(6, 3))
+    net.register_buffer("scale", torch.full((6,), 2.0))
+    step = step_of(net)
+    net.scale.fill_(3.0)
+    for use in (step.load_from_module, lambda: step(*batch(5)),
+                lambda: step.predict(batch()[0])):
+        with pytest.raises(aicf.errors.InvalidArgumentError, match="'scale' has been"):
+            use()
+
+
+def test_a_resumed_run_drops_other_elements():
+    net = classifier(dropout=0.5)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.0)
+    x, labels = batch()
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    losses = [float(step(x, labels)) for _ in range(6)]
+    step = aicf.torch.compile_step(net, F.cross_entropy, torch.optim.Adam(
+        net.parameters(), lr=0.0), [x], [labels])
+    for _ in range(3):
+        step(x, labels)
+    step.sync_to_optimizer()
+    again = aicf.torch.compile_step(net, F.cross_entropy, step.optimizer, [x], [labels])
+    assert [float(again(x, labels)) for _ in range(3)] == losses[3:]
+
+
+def test_the_seed_is_pytorchs():
+    net, (x, labels) = classifier(dropout=0.5), batch()
+    found = []
+    for seed in (1, 2, 1):
+        torch.manual_seed(seed)
+        step = aicf.torch.compile_step(net, F.cross_entropy, torch.optim.SGD(
+            net.parameters(), lr=0.0), [x], [labels])
+        found.append(float(step(x, labels)))
+    assert found[0] == found[2] != found[1]
+
+
+def test_sums_of_integers():
+    net = Of(lambda s, x: s.a(x * (x > 0)) / ((x > 0).sum(1, keepdim=True) + 1),
+             a=nn.Linear(6, 3))
+    x, labels = batch()
+    expected = float(F.cross_entropy(net(x), labels).detach())
+    assert float(step_of(net)(x, labels)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_bernoulli_is_verified():
+    net = Of(lambda s, x: s.a(x * torch.bernoulli(torch.full_like(x, 0.75))),
+             a=nn.Linear(6, 3))
+    step = step_of(net, verify=True)
+    step.optimizer.param_groups[0]["lr"] = 0.0
+    assert len({float(step(*batch())) for _ in range(4)}) == 4
+
+
+def test_learning_rates_are_the_optimizers():
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="param_groups"):
+        step_of(classifier()).set("lr", 0.1)
+
+
+@pytest.mark.parametrize("key, value", [("maximize", True), ("nesterov", True)])
+def test_a_flag_may_not_change(key, value):
+    net, (x, labels) = classifier(), batch()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    step(x, labels)
+    optimizer.param_groups[0][key] = value
+    with pytest.raises(aicf.errors.InvalidArgumentError, match=key):
+        step(x, labels)

@@ -186,13 +186,20 @@ static void addReasons(const std::string &title, const List &list,
     const auto &[words, seen] = items[i];
     std::string place =
         seen.first.substr(seen.first.find_last_of('/') + 1); // the file's name
-    std::string text = std::to_string(seen.count) + " x " + printable(words, 80) +
-                       (place.empty() ? "" : " (" + printable(place, 26) + ")");
-    lines.push_back("  " + text);
+    std::string text = std::to_string(seen.count) + " x " +
+                       printable(words, 300) +
+                       (place.empty() ? "" : " (" + printable(place, 60) + ")");
+    addText(wrapped(text, "  ", "      "), lines);
   }
   if (items.size() > kMostReasons)
     lines.push_back("  and " + std::to_string(items.size() - kMostReasons) +
                     " more: --remarks");
+}
+
+/// "temps in place" of a counter's name.
+static std::string words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 std::string Report::toString(const Plan *plan) const {
@@ -204,14 +211,17 @@ std::string Report::toString(const Plan *plan) const {
   std::vector<std::string> all;
   for (const auto &[pass, numbers] : counts)
     for (const auto &[name, number] : numbers)
-      if (number)
-        all.push_back(name + " " + std::to_string(number));
+      // Copies that MaterializeUpdates puts in and AnnotateInplace drops.
+      if (number && StringRef(name).take_front(7) != "copies_")
+        all.push_back(words(name) + " " + std::to_string(number));
   if (!all.empty())
     addText(wrapped("counts of the passes: " + joined(all), "", "    "), lines);
   if (lines.size() > kMostLines) {
     lines.resize(kMostLines - 1);
     lines.push_back("and more: --remarks");
   }
+  if (lines.empty())
+    lines.push_back("nothing to report: there are no calls at this stage");
   std::string text;
   for (const std::string &line : lines)
     text += line + "\n";

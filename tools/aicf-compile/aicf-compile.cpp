@@ -19,6 +19,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace cl = llvm::cl;
@@ -79,13 +80,14 @@ static cl::opt<bool>
 /// if one was made.
 static mlir::FailureOr<std::vector<uint8_t>>
 emitted(mlir::ModuleOp module, std::optional<aicf::Plan> &plan) {
-  if (emit == Emit::Plan) {
+  if (emit == Emit::Plan || (emit == Emit::PlanIR && report)) {
     mlir::FailureOr<aicf::Plan> made = aicf::translateToPlan(module);
     if (failed(made))
       return mlir::failure();
     plan = std::move(*made);
-    return plan->serialize(!stripDebug);
   }
+  if (emit == Emit::Plan)
+    return plan->serialize(!stripDebug);
   std::string text;
   llvm::raw_string_ostream os(text);
   module->print(os, mlir::OpPrintingFlags().enableDebugInfo(!stripDebug));
@@ -111,6 +113,10 @@ static int checkFlags() {
         "standard output)");
   if (output.empty())
     output = "-";
+  bool isSame = false;
+  if (input != "-" && !llvm::sys::fs::equivalent(input, output, isSame) &&
+      isSame)
+    return refuse("-o: '" + output + "' is the input, and would be overwritten");
   if (options.profile.getNumOccurrences() > 0 && options.profile.empty())
     return refuse("--profile: the value is empty");
   if (optimization.getNumOccurrences() == 0)

@@ -118,7 +118,7 @@ TEST(PlanDiff, ShowsFieldsWithBothValues) {
   EXPECT_TRUE(has(text, "call 0, gemm: kernel ")) << text;
   EXPECT_TRUE(has(text, " -> other")) << text;
   text = changed([](Plan &p) { p.buffers[0].init = InitKind::Ones; });
-  EXPECT_TRUE(has(text, "starts as uniform_fan_in 0 -> ones")) << text;
+  EXPECT_TRUE(has(text, "starts as uniform_fan_in -> ones")) << text;
 }
 
 TEST(PlanDiff, AlignsCallsAroundOthers) {
@@ -142,6 +142,28 @@ TEST(PlanDiff, AlignsALongerPlanByItsNames) {
   EXPECT_TRUE(has(text, "entries train, predict -> ")) << text;
   // What both have runs as before: that temps have other numbers does not count.
   EXPECT_FALSE(has(text, "entry train\n")) << text;
+}
+
+TEST(PlanDiff, ARenamedTensorIsOneLine) {
+  std::string text = changed([](Plan &p) { p.buffers[0].name = "kernel"; });
+  EXPECT_EQ(text, "param W: name W -> kernel\n");
+  text = changed([](Plan &p) { p.entries[1].name = "infer"; });
+  EXPECT_EQ(text, "entries train, predict -> train, infer\n");
+}
+
+TEST(PlanDiff, AnotherSizeIsATypeOfTheSameCalls) {
+  std::string text = changed([](Plan &p) {
+    PlanEntry &entry = p.entries[0];
+    for (const PlanCall &call : entry.calls)
+      for (uint32_t value : call.outs)
+        if (value >= p.values.size()) {
+          TensorDesc &desc = entry.values[value - p.values.size()].desc;
+          if (desc.rank == 2)
+            desc.dims[0] += 1;
+        }
+  });
+  EXPECT_TRUE(has(text, "call 0, gemm: t")) << text;
+  EXPECT_FALSE(has(text, "- call") || has(text, "+ call")) << text;
 }
 
 TEST(PlanDiff, ManyEqualCallsAreAlignedSoon) {
@@ -197,7 +219,7 @@ TEST(PlanView, TakesTimesFromAProfile) {
     problem += (problem.empty() ? "" : ",") +
                plan.value(plan.entries[0], value).desc.toString();
   problem += "->" + plan.value(plan.entries[0], call.outs[0]).desc.toString();
-  std::string profile = "{\"device\": \"d\", \"kernels\": {\"" + call.kid +
+  std::string profile = "{\"device\": \"cpu, x\", \"kernels\": {\"" + call.kid +
                         "\": {\"" + problem + "\": 12.375}}}";
   StatusOr<std::string> page = viewPlans({{&plan, "p", profile}}, {2e9, 0});
   ASSERT_TRUE(page.ok()) << page.status().toString();
@@ -215,7 +237,8 @@ TEST(PlanView, RefusesWhatItCannotShow) {
             StatusCode::InvalidArgument);
   for (const char *profile :
        {"{", "[]", "{}", "{\"kernels\": 1}", "{\"kernels\": {\"k\": 1}}",
-        "{\"kernels\": {\"k\": {\"p\": \"x\"}}}"})
+        "{\"kernels\": {\"k\": {\"p\": \"x\"}}}",
+        "{\"device\": \"NVIDIA\", \"kernels\": {}}"})
     EXPECT_EQ(viewPlans({{&plan, "p", profile}}).status().code(),
               StatusCode::InvalidArgument)
         << profile;

@@ -28,7 +28,10 @@ CUDADevice::create(const CudaApi &api, const CUDADeviceOptions &options) {
 Status CUDADevice::initialize() {
   const CUDADeviceOptions &options = context.options;
   int count = 0;
-  AICF_CUDA_TRY(api, cudaGetDeviceCount, &count);
+  if (Status found = checkCuda(api, api.cudaGetDeviceCount(&count),
+                               "cudaGetDeviceCount");
+      !found.ok())
+    return found.withContext("no NVIDIA GPU can be used");
   if (options.ordinal < 0 || options.ordinal >= count)
     return makeError(StatusCode::InvalidArgument, "CUDA device ",
                      options.ordinal, " is not there: the machine has ", count);

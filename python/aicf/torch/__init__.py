@@ -77,7 +77,8 @@ def _tensors(values: Any, what: str) -> list[Any]:
 def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
                  targets: Any = (), *, device: str = "cpu", precision: str = "f32",
                  clip_norm: float = 0.0, accumulate: int = 1,
-                 verify: bool | None = None, name: str = "train_step", seed: int = 0,
+                 verify: bool | None = None, name: str = "train_step",
+                 seed: int | None = None,
                  shapes: str = "batch", outputs: Sequence[str] = (), threads: int = 0,
                  tune: str = "off", tuning_file: str = "", check_indices: bool = False,
                  **options: Any) -> Step:
@@ -103,14 +104,18 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
             out.
         verify: whether one step is compared with PyTorch's. None compares on the CPU,
             up to 1 GB of parameters.
-        name, seed, shapes, outputs, threads, tune, tuning_file, check_indices, options:
-            as in aicf.compile_step. `seed` is that of dropout and of random tensors.
+        seed: the seed of dropout and of random tensors. None takes the one that you gave
+            to torch.manual_seed.
+        name, shapes, outputs, threads, tune, tuning_file, check_indices, options: as in
+            aicf.compile_step.
     Returns: a Step, which you call: `loss = step(*inputs, *targets)`.
     Raises: TraceError with all ops that cannot be said, at the first one's line;
         aicf.errors.VerificationError with the parameter that differs;
         InvalidArgumentError: an optimizer that is not known; ImportError: no PyTorch.
     """
-    _require_torch()
+    torch = _require_torch()
+    if seed is None:
+        seed = int(torch.initial_seed()) % 2 ** 63
     from ._capture import check_loss, check_module
     from ._import import dtype_of
     from ._model import Imported, input_names

@@ -107,18 +107,22 @@ class TorchOptimizer:
             if getattr(self.optimizer, hooks, None):
                 raise InvalidArgumentError("the optimizer has hooks, which a compiled step "
                                            "would not call")
-        for i, group in enumerate(self.optimizer.param_groups):
-            for key, harmless in _REFUSED.items():
-                if group.get(key, harmless[0]) not in harmless:
-                    raise InvalidArgumentError(
-                        "param_groups[%d][%r] is %r, which a compiled step does not do"
-                        % (i, key, group[key]))
+        for i in range(len(self.optimizer.param_groups)):
+            self._check_refused(i)
         self.is_l2 = self._flag("l2") if self.is_adam else False
         self.nesterov = False if self.is_adam else self._flag("nesterov")
         self.has_momentum = not self.is_adam and any(
             group["momentum"] != 0 for group in self.optimizer.param_groups)
         self.state_names = ["exp_avg", "exp_avg_sq"] if self.is_adam else \
             ["momentum_buffer"] if self.has_momentum else []
+
+    def _check_refused(self, index: int) -> None:
+        group = self.optimizer.param_groups[index]
+        for key, harmless in _REFUSED.items():
+            if group.get(key, harmless[0]) not in harmless:
+                raise InvalidArgumentError(
+                    "param_groups[%d][%r] is %r, which a compiled step does not do"
+                    % (index, key, group[key]))
 
     def _flag(self, name: str) -> bool:
         """A flag that all groups have alike: an op has it, not a number on the device."""
@@ -161,8 +165,9 @@ class TorchOptimizer:
         called last. Those in the plan, `used`, are asked."""
         import numpy as np
         groups = self.optimizer.param_groups
-        keys = ("lr", "weight_decay", "betas", "eps") if self.is_adam else \
-            ("lr", "weight_decay", "momentum")
+        keys = ("lr", "weight_decay", "betas", "eps", "amsgrad", "maximize") \
+            if self.is_adam else \
+            ("lr", "weight_decay", "momentum", "nesterov", "maximize", "dampening")
         seen: list[Any] = [None] * len(groups)
         count = len(groups)
 
@@ -176,11 +181,22 @@ class TorchOptimizer:
                 group = now[i]
                 found = [group[key] for key in keys]
                 if found != seen[i]:
+                    self._check_flags(i)
                     numbers = np.asarray(self._numbers(i), "f4")
                     write(group_name(i), numbers)
                     seen[i] = [float(v) if isinstance(v, torch.Tensor) else v
                                for v in found]
         return refresh
+
+    def _check_flags(self, index: int) -> None:
+        """What an op has and no number on the device may not change. Raises
+        InvalidArgumentError."""
+        self._check_refused(index)
+        group = self.optimizer.param_groups[index]
+        if not self.is_adam and bool(group["nesterov"]) != self.nesterov:
+            raise InvalidArgumentError(
+                "param_groups[%d][\"nesterov\"] is %r, and was %r when the step was compiled: "
+                "compile it again" % (index, group["nesterov"], self.nesterov))
 
     # State, both ways
 

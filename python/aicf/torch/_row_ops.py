@@ -112,6 +112,9 @@ def _reducible(call: Call, x: Any) -> Tensor:
 @aten("sum.default", "sum.dim_IntList")
 def _sum(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
          dtype: Any = None) -> Tensor:
+    tensor = as_tensor(x)
+    if call.dtype in ("i32", "i64"):  # exact up to 2^53
+        return tensor.astype("f64").sum(_axes(tensor, dim), keepdim).astype(call.dtype)
     tensor = _reducible(call, x)
     return tensor.sum(_axes(tensor, dim), keepdim)
 

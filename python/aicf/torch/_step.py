@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgumentError
 from ..program import Entry
+from ._memory import Memory
 
 if TYPE_CHECKING:
     from ._model import Imported
@@ -31,6 +32,17 @@ def _current_stream_of(device: Any) -> Callable[[], int]:
     return lambda: int(torch.cuda.current_stream(device).cuda_stream)
 
 
+def _numpy_of(value: Any) -> Any:
+    import torch
+    if isinstance(value, dict):
+        return {name: _numpy_of(v) for name, v in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_numpy_of(v) for v in value)
+    if value.dtype == "bf16":
+        return torch.from_dlpack(value).float().cpu().numpy()
+    return value.numpy()
+
+
 class Step(Entry):
     """A training step of a torch module: `loss = step(*inputs, *targets)`.
 
@@ -51,6 +63,7 @@ class Step(Entry):
 
     imported: Imported
     torch_optimizer: TorchOptimizer
+    _memory: Memory
     shared: frozenset[str] = frozenset()
 
     _refresh: Callable[[], None] | None = None
@@ -68,6 +81,12 @@ class Step(Entry):
         if shared and self.program.device.kind == "cuda":
             device = next(t.device for n, t, _ in imported.named_tensors() if n in shared)
             self._current_stream = _current_stream_of(device)
+        self._predictors: dict[Any, Entry] = {}
+        self._memory = Memory(
+            imported, {n for n, role in self._roles.items() if role == "param"},
+            {n for n, _, is_parameter in imported.named_tensors()
+             if not is_parameter and n not in self._roles})
+        imported.check_constants = self._memory.check_constants
         if any(self.optimizer.state.values()):
             self.load_optimizer_state()
 
@@ -77,6 +96,7 @@ class Step(Entry):
         assert isinstance(root, Step)
         if root._refresh is not None:
             root._refresh()
+            root._memory.check_one()
         if root._current_stream is not None:
             stream = root._current_stream()
             for runner in self._runners or self._prepare():
@@ -130,8 +150,12 @@ class Step(Entry):
                 if value is None:
                     value = torch.zeros_like(parameter)
                 self._write("%s.%s" % (name, key), value)
-        if optimizer.is_adam:
-            executor.write("step", optimizer.steps([p for _, p in owned]))
+        if not optimizer.is_adam:
+            return
+        steps = optimizer.steps([p for _, p in owned])
+        executor.write("step", steps)
+        if steps and "rng_step" in self._roles:  # a resumed run drops other elements
+            executor.write("rng_step", steps * self.signature.accumulate)
 
     def sync_to_optimizer(self) -> None:
         """Gives moments and the count of updates to the optimizer, whose step() and
@@ -161,7 +185,15 @@ class Step(Entry):
                 tensor.data.copy_(_tensor_of(self.program.executor.read(name), tensor))
 
     def load_from_module(self) -> None:
-        """Takes parameters and buffers from the module, after it has been changed."""
+        """Takes parameters and buffers from the module, after it has been changed.
+        Parameters whose memory has been replaced are shared anew. Raises
+        InvalidArgumentError: a constant buffer has changed, or a parameter is another
+        object; compile the step again then."""
+        self._memory.check_constants()
+        tensors = {name: tensor for name, tensor, _ in self.imported.named_tensors()}
+        for name in self._memory.moved():
+            if name in self.shared:
+                self.program.bind(name, tensors[name].detach())
         for name, tensor, _ in self.imported.named_tensors():
             if name not in self.shared and self._roles.get(name) in ("param", "state"):
                 self._write(name, tensor)
@@ -180,6 +212,37 @@ class Step(Entry):
                         "constant, and the state has another value: compile the step again"
                         % name)
         super().load_state_dict(state, strict)
+
+    def set(self, name: str, value: Any) -> None:
+        """Entry.set. Learning rates are those of optimizer.param_groups."""
+        if name == "lr":
+            raise InvalidArgumentError("the step reads its learning rates from the "
+                                       "optimizer: set optimizer.param_groups[0][\"lr\"]")
+        super().set(name, value)
+
+    def predict(self, *arrays: Any, batch_size: int | None = None) -> Any:
+        """Runs the module in eval() on the arrays.
+
+        Without `batch_size` all of the arrays are one batch, as in a call of the module.
+        An entry is compiled for each new shape. With `batch_size` the rows go through in
+        chunks of so many, the last one filled up: the result of a row must not depend on
+        other rows then.
+
+        Returns: NumPy arrays as the module returns tensors: one, a tuple or a dict. bf16
+            becomes float32, which NumPy has.
+        """
+        self._memory.check_all()
+        if batch_size is not None:
+            return super().predict(*arrays, batch_size=batch_size)
+        from . import predict
+        import torch
+        given = [a if isinstance(a, torch.Tensor) else torch.as_tensor(a) for a in arrays]
+        shapes = tuple(tuple(a.shape) for a in given)
+        if shapes not in self._predictors:
+            sizes = "_".join("x".join(map(str, s)) or "scalar" for s in shapes)
+            name = "predict_" + sizes if "predict" in self.program.entries else "predict"
+            self._predictors[shapes] = predict(self.module, given, program=self, name=name)
+        return _numpy_of(self._predictors[shapes](*given))
 
     def memory_analysis(self) -> dict[str, Any]:
         """Program.memory_analysis; also module_bytes, of the module's parameters and

@@ -45,6 +45,8 @@ class _Still(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             if len(args) > 4:
                 kwargs.pop("dropout_p")
         result = function(*args, **kwargs)
+        if name == "bernoulli" and len(args) == 1 and not kwargs:
+            return (0.5 < args[0]).to(args[0].dtype)
         if name in ("randn", "randn_like", "rand", "rand_like", "normal"):
             return torch.full_like(result, 0.5)
         return result

@@ -26,7 +26,7 @@ enum class CallPhase : uint8_t { Forward, Backward, Update };
 std::string_view nameOf(CallPhase phase);
 
 /// Returns the phase of each call. An update is what its record says, and what
-/// updates alone read that is no gradient. Of the others those are backward that compute a gradient or read what depends on
+/// updates alone read and is not a gradient. Of the others those are backward that compute a gradient or read what depends on
 /// one, but not a call that makes an output, too, which needs none: a loss with
 /// its gradient.
 std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry);

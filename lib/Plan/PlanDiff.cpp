@@ -257,7 +257,14 @@ private:
                              : " -> " + to));
       }
     for (size_t k = 0; k < x.outs.size(); ++k) {
-      if (a.bufferOf(old, x.outs[k]).name.empty())
+      const std::string &was = a.bufferOf(old, x.outs[k]).name,
+                        &is = b.bufferOf(now, y.outs[k]).name;
+      auto other = renamed.find(was);
+      if ((other == renamed.end() ? was : other->second) != is)
+        out.line(what + " result " + std::to_string(k) + " " +
+                 valueName(a, old, x.outs[k]) + " -> " +
+                 valueName(b, now, y.outs[k]));
+      if (was.empty() && is.empty())
         out.field(what + " " + valueName(a, old, x.outs[k]),
                   a.value(old, x.outs[k]).desc.toString(),
                   b.value(now, y.outs[k]).desc.toString());

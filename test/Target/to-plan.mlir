@@ -13,7 +13,7 @@
 // OK-COUNT-2: : ok
 //       DIFF: entry train
 //       DIFF: + call 1: t5 = copy_saved(t4)
-//       DIFF: - call 3: w = sgd_step(
+//       DIFF: call 3 (now 4), sgd_step: result 0 w -> t8
 //       DIFF: + call 5: w = copy(t8)
 // CHECK: plan version 4.3 for cpu, 512 bytes that all entries share
 // CHECK: w     param  3x4xf32  0       48     uniform_fan_in

@@ -123,7 +123,7 @@ def test_modules_of_others(call):
     (lambda: make_step().set("lrr", 1.0), ValueError, 'did you mean "lr"'),
     (lambda: make_step().program["train_stp"], KeyError, 'did you mean "train_step"'),
     (lambda: make_step()(np.zeros((16, 64), np.float32), np.zeros(16, np.int64)),
-     TypeError, r'expected i32: x.astype\("int32"\).*torch.int32'),
+     TypeError, r'expected i32: labels.astype\("int32"\).*torch.int32'),
 ])
 def test_in_the_users_words(call, error, text):
     with pytest.raises(error, match=text):

@@ -229,6 +229,15 @@ def test_bad_runs_are_refused(bench, plan, args, code, message):
     assert not list(bench.folder.glob("*.npy"))
 
 
+def test_the_compiler_keeps_its_input(bench, plan):
+    step = bench.folder / "step.mlir"
+    before = step.read_text()
+    for output in (step, bench.folder / "." / "step.mlir"):
+        done = run_tool("aicf-compile", step, "-o", output)
+        assert done.returncode == 2 and "would be overwritten" in done.stderr
+    assert step.read_text() == before
+
+
 def test_the_report_is_one_screen(bench, plan):
     out = bench.folder / "again.plan"
     for flags in (["--batch", "6", "--widths", "7,9,3"], ["--batch", "4", "--layers", "60"]):
@@ -248,6 +257,9 @@ def test_the_report_is_one_screen(bench, plan):
     text = run_tool("aicf-compile", step, "--emit=aicf_rt", "--report")
     assert text.returncode == 0 and "left, and why" in text.stderr
     assert "aicf_rt.call" in text.stdout and "aicf_rt.call" not in text.stderr
+    for stage, says in (("aicf", "nothing to report"), ("plan-ir", "entry train_step: ")):
+        text = run_tool("aicf-compile", step, "--emit=" + stage, "--report")
+        assert text.returncode == 0 and says in text.stderr
 
 
 def test_remarks_say_why_and_where(bench, plan):

@@ -27,15 +27,35 @@ def write_page(bench, *flags, name="page.html", code=0):
     (["{plan}", "--profile", "{plan}"], "not what aicf-run --profile writes"),
     (["{plan}", "--with-profile", "{plan}"], "--with"),
     (["{plan}", "--gigaflops", "-1"], "--gigaflops"),
+    (["{plan}", "--gigaflops", "nan"], "is not a positive number"),
+    (["{plan}", "--profile", "{empty}"], "is empty"),
+    (["{plan}", "--profile", "{other}"], "is a plan for cpu"),
     ([], "file is required")])
 def test_what_it_refuses(bench, flags, message):
     bench.generate(*STEP)
     plan = bench.compile()
     cut = bench.folder / "cut.plan"
     cut.write_bytes(plan.read_bytes()[:-20])
-    names = {"plan": str(plan), "cut": str(cut)}
+    (bench.folder / "empty.json").write_text("")
+    (bench.folder / "other.json").write_text('{"device": "NVIDIA H200", "kernels": {}}')
+    names = {"plan": str(plan), "cut": str(cut), "empty": bench.folder / "empty.json",
+             "other": bench.folder / "other.json"}
     assert message in write_page(bench, *[f.format(**names) for f in flags], code=2)
     assert not (bench.folder / "page.html").exists()
+
+
+def test_it_keeps_its_input(bench):
+    bench.generate(*STEP)
+    plan = bench.compile()
+    before = plan.read_bytes()
+    assert "would be overwritten" in write_page(bench, plan, name="step.plan", code=2)
+    assert plan.read_bytes() == before
+
+
+def test_a_page_on_standard_output(bench):
+    bench.generate(*STEP)
+    done = run_tool("aicf-plan", "view", bench.compile(), "-o", "-")
+    assert done.returncode == 0 and done.stdout.startswith("<!DOCTYPE html>")
 
 
 def test_a_page_that_cannot_be_written(bench):

@@ -69,6 +69,9 @@ LATE = [
     (["--save-checkpoint", "{d}/file"], "Not a directory"),
     (["--save-checkpoint", "{d}/taken"], "Is a directory"),
     (["--output", "w=@{d}/o", "--trace", "{d}/o"], "twice"),
+    (["--trace", "{d}/p.plan"], "would be overwritten"),
+    (["--profile", "{d}/./p.plan"], "would be overwritten"),
+    (["--output", "w=@{d}/p.plan"], "would be overwritten"),
 ]
 
 

@@ -98,6 +98,10 @@ Status checkPaths(const Options &options) {
     if (!seen.insert(path).second)
       return makeError(StatusCode::InvalidArgument, "'", path,
                        "' would be written twice");
+    std::error_code none;
+    if (std::filesystem::equivalent(path, options.plan, none))
+      return makeError(StatusCode::InvalidArgument, "'", path,
+                       "' is the plan, and would be overwritten");
     AICF_RETURN_IF_ERROR(asInputError(checkWritable(path)));
   }
   return {};

@@ -7,6 +7,7 @@
 
 #include "unittests/Plan/RunAccepted.h"
 #include "aicf/Executor.h"
+#include "aicf/PlanView.h"
 #include "lib/Interpreter/Interpreter.h"
 
 namespace aicf::test {
@@ -34,7 +35,15 @@ static StatusOr<size_t> interpretAccepted(std::shared_ptr<const Plan> plan) {
   return plan->entries.size();
 }
 
+/// Whatever is accepted can be shown, and does not differ from itself.
+static Status showAccepted(const Plan &plan) {
+  if (dumpPlan(plan, true).empty() || !diffPlans(plan, plan).empty())
+    return makeError(StatusCode::InvalidPlan, "a plan differs from itself");
+  return viewPlans({{&plan, "plan", ""}, {&plan, "plan", ""}}).status();
+}
+
 StatusOr<size_t> runAccepted(Plan plan) {
+  AICF_RETURN_IF_ERROR(showAccepted(plan));
   uint64_t bytes = plan.persistentBytes;
   for (const PlanEntry &entry : plan.entries)
     bytes += entry.ioBytes + entry.tempBytes;

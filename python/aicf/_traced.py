@@ -66,6 +66,14 @@ def _output(value: Any, which: Any) -> Tensor:
     return as_tensor(value)
 
 
+def _persistent_of(model: Module | None) -> list[tuple[Any, str]]:
+    """Parameters and buffers with their names."""
+    if model is None:
+        return []
+    return [(owner, name) for named in (model.named_parameters(), model.named_buffers())
+            for name, owner in named]
+
+
 def _names_of(model: Module | None) -> dict[int, str]:
     if model is None:
         return {}
@@ -195,6 +203,9 @@ class Traced:
                is_step: bool, takes_model: bool = False) -> Signature:
         specs, names = specs_of(inputs), _names_of(model)
         self._check_name(name)
+        if name in {persistent for _, persistent in _persistent_of(model)}:
+            raise ValueError("an entry may not be called %r: a parameter or buffer of the "
+                             "model is. Give the entry another one with name=..." % name)
         _check_call(source, specs, is_step or takes_model)
         entry = EntryTrace(self.module, name, names, training, int(seed), Tensor)
         signature = Signature(name, dict(specs), source=source, model=model,

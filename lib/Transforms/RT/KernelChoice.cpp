@@ -21,7 +21,8 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path) {
+FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
+                                             DeviceKind target) {
   // A device such as /dev/zero would never end.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
     return emitError(loc) << "cannot read profile '" << path
@@ -35,6 +36,11 @@ FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path) {
   const llvm::json::Object *kernels = top ? top->getObject("kernels") : nullptr;
   if (!json)
     llvm::consumeError(json.takeError());
+  // A CPU's description begins with "cpu", and a card's with another name.
+  std::optional<StringRef> measured = top ? top->getString("device") : std::nullopt;
+  if (measured && measured->starts_with("cpu") != (target == DeviceKind::CPU))
+    return emitError(loc) << "profile '" << path << "' is of \"" << *measured
+                          << "\", and the target is " << StringRef(nameOf(target));
   KernelProfile profile;
   for (const auto &[kid, problems] : kernels ? *kernels : llvm::json::Object())
     if (const auto *all = problems.getAsObject())

@@ -20,9 +20,10 @@ using namespace mlir;
 /// Microseconds by KID and problem, as `aicf-run --profile` writes them.
 class KernelProfile {
 public:
-  /// Emits an error at `loc` for a file that cannot be read or is not a
-  /// profile.
-  static FailureOr<KernelProfile> load(Location loc, StringRef path);
+  /// Emits an error at `loc` for a file that cannot be read, is not a profile,
+  /// or is one of another kind of device than `target`.
+  static FailureOr<KernelProfile> load(Location loc, StringRef path,
+                                       DeviceKind target);
   /// What `kid` took for a problem, or nothing.
   std::optional<double> find(StringRef kid, StringRef problem) const;
 

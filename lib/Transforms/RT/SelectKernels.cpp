@@ -67,7 +67,7 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
     if (profile.empty())
       return success();
     FailureOr<KernelProfile> loaded =
-        KernelProfile::load(UnknownLoc::get(context), profile);
+        KernelProfile::load(UnknownLoc::get(context), profile, target);
     if (succeeded(loaded))
       measured = std::make_shared<KernelProfile>(std::move(*loaded));
     return loaded;

@@ -249,3 +249,18 @@ def test_aicf_torch_with_an_old_pytorch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", old)
     with pytest.raises(ImportError, match="needs PyTorch 2.6 or later, this is 2.1.0"):
         aicf.torch.predict(None, [])
+
+
+def test_an_entry_named_like_a_parameter():
+    class Average(nn.Module):
+        def __init__(self):
+            self.ema = nn.Buffer((3,))
+
+        def forward(self, x):
+            return x + self.ema
+
+    def ema(model, x):
+        return model(x)
+    with pytest.raises(ValueError, match="may not be called 'ema': a parameter or buffer"):
+        aicf.compile(ema, {"x": aicf.spec((3,))}, model=Average())
+    aicf.compile(ema, {"x": aicf.spec((3,))}, model=Average(), name="average")

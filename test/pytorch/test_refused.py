@@ -214,3 +214,13 @@ def test_nothing_is_changed():
     assert modes == [m.training for m in net.modules()]
     assert all(torch.equal(v, before[n]) for n, v in net.state_dict().items())
     assert all(p.grad is None for p in net.parameters())
+
+
+def test_what_an_op_does_not_do_is_in_the_same_error():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.MaxPool2d(2), nn.Flatten(),
+                        nn.Linear(64, 2))
+    with pytest.raises(aicf.TraceError) as error:
+        aicf.torch.compile_step(net, torch.nn.functional.cross_entropy, torch.optim.SGD(
+            net.parameters(), lr=0.1), [torch.randn(2, 3, 8, 8)], [torch.tensor([0, 1])])
+    assert "conv2d.default of 2x3x8x8 by 4x3x3x3" in str(error.value)
+    assert "max_pool2d_with_indices.default, 1 time, first in module '1'" in str(error.value)

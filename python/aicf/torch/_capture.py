@@ -428,7 +428,6 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
     found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program))
     _fold(found)
     _find_active(found, frozen)
-    _check_ops(found)
     return found
 
 
@@ -506,23 +505,23 @@ def _find_active(found: Captured, frozen: Callable[[Any], bool]) -> None:
     found.trained = {n for n in useful if n.op == "placeholder"}
 
 
-def _check_ops(found: Captured) -> None:
-    """All ops that have no row, at once, with how often and where."""
+def is_unknown(captured: Captured, node: Any) -> bool:
+    """Whether an op that is computed in the step has no row."""
+    return node.op == "call_function" and node not in captured.constants \
+        and overload_of(node) != "<built-in function getitem>" \
+        and overload_of(node) not in TABLE
+
+
+def refusal(nodes: Sequence[tuple[Any, str]]) -> ModuleImportError:
+    """One error for all ops that cannot be said, with why, how often and where."""
     missing: dict[str, list[Any]] = {}
-    for node in found.graph.nodes:
-        if node.op == "call_function" and node not in found.constants \
-                and overload_of(node) != "<built-in function getitem>" \
-                and overload_of(node) not in TABLE:
-            missing.setdefault(str(node.target), []).append(node)
-    if not missing:
-        return
+    for node, why in nodes:
+        missing.setdefault(("%s %s" % (node.target, why)).strip(), []).append(node)
     lines = []
-    for name, nodes in missing.items():
-        file, line, code = line_of(nodes[0])
+    for name, same in missing.items():
+        file, line, code = line_of(same[0])
         lines.append("  %s, %d time%s, first in %s%s" % (
-            name, len(nodes), "s" * (len(nodes) > 1),
-            _path(module_path_of(nodes[0])),
+            name, len(same), "s" * (len(same) > 1), _path(module_path_of(same[0])),
             ", at %s:%d: %s" % (file, line, code) if file else ""))
-    first = next(iter(missing.values()))[0]
-    raise ModuleImportError("the module has ops that cannot be said yet:\n%s"
-                       % "\n".join(lines), *line_of(first)[:2])
+    return ModuleImportError("the module has ops that cannot be said yet:\n%s"
+                             % "\n".join(lines), *line_of(nodes[0][0])[:2])

@@ -18,9 +18,10 @@ import torch
 from .. import nn
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
-from ..errors import InvalidArgumentError
-from ._capture import Captured, line_of, module_path_of, overload_of
-from ._table import TABLE, Call, Unsupported
+from ..errors import InvalidArgumentError, TraceError
+from ._capture import (Captured, is_unknown, line_of, module_path_of, overload_of,
+                       refusal)
+from ._table import NUMPY_TYPES, TABLE, Call, Unsupported
 
 _DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32",
            torch.float64: "f64", torch.int32: "i32", torch.int64: "i64", torch.bool: "i1"}
@@ -70,6 +71,7 @@ class Importer:
     def run(self, captured: Captured, inputs: Sequence[Any]) -> list[Any]:
         """Traces a graph. Returns its results, flat."""
         env: dict[Any, Any] = {}
+        refused: list[tuple[Any, str]] = []  # all are found before one error says so
         trace = current_trace("an imported module")
         layers: dict[str, tuple[str, str]] = {}
         for node in captured.graph.nodes:
@@ -78,8 +80,23 @@ class Importer:
             elif node.op == "call_function" and node not in captured.constants:
                 file, line, _ = line_of(node)
                 with trace.at(file, line), trace.layer(module_path_of(node)):
-                    env[node] = self._call(captured, node, env)
+                    try:
+                        if is_unknown(captured, node):
+                            raise Unsupported("")
+                        if any(env.get(n) is _NOTHING for n in node.all_input_nodes):
+                            env[node] = _stand_in(node.meta.get("val"))
+                        else:
+                            env[node] = self._call(captured, node, env)
+                    except Unsupported as error:
+                        refused.append((node, str(error)))
+                        env[node] = _stand_in(node.meta.get("val"))
+                    except TraceError:
+                        if refused:  # what stands in for another op may have led here
+                            raise refusal(refused) from None
+                        raise
                 self._note_layers(node, layers)
+        if refused:
+            raise refusal(refused)
         for name, node in captured.updates.items():
             owner = next(a.value for a in captured.arguments.values()
                          if a.kind == "buffer" and a.name == name)
@@ -119,11 +136,7 @@ class Importer:
             (node.args, node.kwargs),
             lambda n: self._value(captured, n, env, row.takes_numbers))
         call = _call_of(captured, node, self.keeps_all)
-        try:
-            result = row.function(call, *args, **kwargs)
-        except Unsupported as error:
-            trace_error("%s %s" % (node.target, error))
-        return _checked(result, node)
+        return _checked(row.function(call, *args, **kwargs), node)
 
     @staticmethod
     def _note_layers(node: Any, layers: dict[str, tuple[str, str]]) -> None:
@@ -160,6 +173,22 @@ def _of_one_number(value: Any) -> Any:
 
 def _result(value: Any) -> Any:
     return as_tensor(value) if hasattr(value, "dtype") else value
+
+
+#: Stands for a result of a type that no tensor has here.
+_NOTHING = object()
+
+
+def _stand_in(value: Any) -> Any:
+    """Zeros in the place of a result, so that later ops are looked at."""
+    import numpy as np
+    if isinstance(value, (tuple, list)):
+        return tuple(_stand_in(v) for v in value)
+    if not isinstance(value, torch.Tensor) or value.dtype not in _DTYPES:
+        return _NOTHING
+    zero = np.zeros((), NUMPY_TYPES[_DTYPES[value.dtype]])
+    zeros = as_tensor(np.broadcast_to(zero, tuple(value.shape)))
+    return zeros.astype(_DTYPES[value.dtype])
 
 
 def _first(value: Any) -> Any:

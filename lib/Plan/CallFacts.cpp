@@ -7,8 +7,8 @@
 
 #include "lib/Plan/CallFacts.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Plan/Order.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -132,7 +132,7 @@ public:
   }
 
   /// The calls that wrote a buffer last.
-  std::vector<uint32_t> behind(uint32_t buffer) const {
+  std::vector<uint32_t> writersOf(uint32_t buffer) const {
     std::vector<uint32_t> calls;
     if (auto it = writers.find(buffer); it != writers.end())
       for (Made made : it->second)
@@ -194,25 +194,24 @@ std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry) {
   std::vector<CallPhase> phases;
   for (bool isGradient : producers.gradients())
     phases.push_back(isGradient ? CallPhase::Backward : CallPhase::Forward);
+  std::vector<bool> isOutput(entry.calls.size());
   for (uint32_t i = 0; i < entry.buffers.size(); ++i) {
     if (entry.buffers[i].role != Role::Output)
       continue;
-    std::vector<bool> needed =
-        producers.withoutGradients(uint32_t(plan.buffers.size()) + i);
+    uint32_t buffer = uint32_t(plan.buffers.size()) + i;
+    std::vector<bool> needed = producers.withoutGradients(buffer);
     for (size_t c = 0; c < needed.size(); ++c)
       if (needed[c])
         phases[c] = CallPhase::Forward;
+    for (uint32_t c : producers.writersOf(buffer))
+      isOutput[c] = true;
   }
-  std::vector<bool> isNeeded(entry.calls.size()); // by an output
-  for (uint32_t i = 0; i < entry.buffers.size(); ++i)
-    if (entry.buffers[i].role == Role::Output)
-      for (uint32_t c : producers.behind(uint32_t(plan.buffers.size()) + i))
-        isNeeded[c] = true;
+  // From the end: what updates alone read is a part of the update.
   std::vector<bool> isRead(entry.calls.size()), isReadOutside(isRead);
   for (size_t c = entry.calls.size(); c-- > 0;) {
     if (isUpdateHalf(infoOf(entry.calls[c].body->primitives[0].kind).phase) ||
         (phases[c] == CallPhase::Forward && isRead[c] && !isReadOutside[c] &&
-         !isNeeded[c]))
+         !isOutput[c]))
       phases[c] = CallPhase::Update;
     for (uint32_t from : producers.readBy(c)) {
       isRead[from] = true;
@@ -238,34 +237,21 @@ std::vector<std::vector<uint32_t>> waitedFor(const PlanEntry &entry) {
 
 std::vector<uint64_t> bytesAlive(const Plan &plan, const PlanEntry &entry) {
   size_t count = entry.calls.size();
-  std::vector<std::pair<size_t, size_t>> lives(entry.buffers.size(),
-                                               {count, 0});
-  auto touch = [&](uint32_t buffer, size_t call) {
-    if (buffer < plan.buffers.size())
-      return;
-    auto &[first, last] = lives[buffer - plan.buffers.size()];
-    first = std::min(first, call);
-    last = std::max(last, call);
-  };
-  for (size_t c = 0; c < count; ++c) {
-    const PlanCall &call = entry.calls[c];
-    for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
-      for (uint32_t value : *list)
-        touch(plan.value(entry, value).buffer, c);
-    if (call.workspace >= 0)
-      touch(uint32_t(call.workspace), c);
-  }
+  std::vector<uint64_t> alive(count);
+  StatusOr<HappensBefore> order = orderOf(entry);
+  if (!order.ok()) // never of a verified plan
+    return alive;
+  std::vector<AccessSet> accesses = accessesOf(plan, entry, *order);
   std::vector<int64_t> changes(count + 1);
-  for (size_t b = 0; b < lives.size(); ++b)
-    if (lives[b].first < count &&
+  for (size_t b = 0; b < accesses.size(); ++b)
+    if (!accesses[b].empty() &&
         segmentOf(entry.buffers[b].role) == Segment::Temp) {
-      changes[lives[b].first] += int64_t(entry.buffers[b].bytes);
-      changes[lives[b].second + 1] -= int64_t(entry.buffers[b].bytes);
+      changes[accesses[b].firstCall()] += int64_t(entry.buffers[b].bytes);
+      changes[accesses[b].lastCall() + 1] -= int64_t(entry.buffers[b].bytes);
     }
-  std::vector<uint64_t> alive;
   int64_t now = 0;
   for (size_t c = 0; c < count; ++c)
-    alive.push_back(uint64_t(now += changes[c]));
+    alive[c] = uint64_t(now += changes[c]);
   return alive;
 }
 

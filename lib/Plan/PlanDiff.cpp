@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Calls are aligned as lines of a text are: by what they compute on what types.
+// Calls are aligned as lines of a text are: by what they compute on which named
+// tensors, and between those by what they compute.
 // Temps have no names, so that one temp is another where aligned calls make
 // them. What is left when all words are equal is compared field by field: two
 // plans that differ in anything but the debug table never give an empty text.
@@ -19,7 +20,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace aicf {
 namespace {
@@ -41,7 +41,6 @@ public:
   std::string toString() const {
     return lines.empty() || title.empty() ? lines : title + "\n" + lines;
   }
-  bool empty() const { return lines.empty(); }
 
 private:
   std::string indent() const { return title.empty() ? "" : "  "; }

@@ -14,6 +14,7 @@
 #include "lib/Plan/PlanText.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace aicf {

@@ -681,12 +681,14 @@ class Entry:
 
     def set(self, name: str, value: Any) -> None:
         """Program.set; "lr" is the learning rate of this entry's optimizer."""
-        own = self._own(name)
-        if name == "lr" and own not in self.program._tensors("hyper"):
+        try:
+            self.program.set(self._own(name), value)
+        except InvalidArgumentError as error:
+            if name != "lr":
+                raise
             raise InvalidArgumentError(
-                "%r has no learning rate to set: its optimizer computes it by a schedule"
-                % self.name)
-        self.program.set(own, value)
+                "%s: %r has no learning rate that can be set. A schedule computes it on the "
+                "device, or the entry has no optimizer" % (error, self.name)) from None
 
     def get(self, name: str) -> _runtime.Array:
         """Program.get; "lr" and "step" are those of this entry's optimizer."""

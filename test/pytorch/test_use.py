@@ -472,3 +472,12 @@ def test_a_flag_may_not_change(key, value):
     optimizer.param_groups[0][key] = value
     with pytest.raises(aicf.errors.InvalidArgumentError, match=key):
         step(x, labels)
+
+
+def test_a_layer_called_loss_is_looked_at_too():
+    net = Of(lambda s, x: s.loss_head(x), loss_head=nn.Linear(6, 3))
+    step = step_of(net)
+    net.loss_head.weight.data = net.loss_head.weight.data.clone()
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="has other memory"):
+        step(*batch())
+        step(*batch())

@@ -4,13 +4,7 @@
 class Arena {
   constructor(panel) {
     this.panel = panel;
-    const moves = panel.range.handlers(() => this.chart);
-    this.chart = new Chart(260, "Memory over calls", {
-      onwheel: moves.onwheel, ondblclick: moves.ondblclick, onmousedown: moves.onmousedown,
-      onmouseup: moves.onmouseup,
-      onmousemove: (e) => { if (!moves.drag(e)) this.hover(e); },
-      onmouseleave: () => tip.hide(),
-      onclick: (e) => { const t = this.at(e); if (t !== null) panel.pickTensor(t); } });
+    this.chart = linkedChart(panel, 260, "Memory over calls", this);
     this.segment = "temp";
   }
   tensors() {
@@ -70,24 +64,15 @@ class Arena {
     }
     return null;
   }
-  hover(event) {
-    const found = this.at(event);
-    if (found === null) return tip.hide();
-    tip.show(event, this.panel.tensorText(found));
-  }
+  text(tensor) { return this.panel.tensorText(tensor); }
+  pick(tensor) { this.panel.pickTensor(tensor); }
 }
 
 // Calls by stream, with what they wait for.
 class Streams {
   constructor(panel) {
     this.panel = panel;
-    const moves = panel.range.handlers(() => this.chart);
-    this.chart = new Chart(40, "Calls by stream", {
-      onwheel: moves.onwheel, ondblclick: moves.ondblclick, onmousedown: moves.onmousedown,
-      onmouseup: moves.onmouseup,
-      onmousemove: (e) => { if (!moves.drag(e)) this.hover(e); },
-      onmouseleave: () => tip.hide(),
-      onclick: (e) => { const c = this.at(e); if (c !== null) panel.pickCall(c, true); } });
+    this.chart = linkedChart(panel, 40, "Calls by stream", this);
   }
   draw() {
     const { entry, range } = this.panel;
@@ -127,11 +112,8 @@ class Streams {
     const c = entry.calls[call];
     return c && Math.abs(event.offsetY - this.y(c.stream) - 9) <= 12 ? call : null;
   }
-  hover(event) {
-    const found = this.at(event);
-    if (found === null) return tip.hide();
-    tip.show(event, this.panel.callText(found));
-  }
+  text(call) { return this.panel.callText(call); }
+  pick(call) { this.panel.pickCall(call, true); }
 }
 
 // The primitives of a call's body, from its operands on the left to its results.

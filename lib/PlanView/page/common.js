@@ -110,3 +110,21 @@ class Range {
     };
   }
 }
+
+// A chart over the calls of a panel. `view` says what lies at a point, describes it and
+// picks it.
+function linkedChart(panel, height, label, view) {
+  const { drag, ...moves } = panel.range.handlers(() => view.chart);
+  return new Chart(height, label, { ...moves,
+    onmousemove: (e) => {
+      if (drag(e)) return;
+      const found = view.at(e);
+      if (found === null) tip.hide();
+      else tip.show(e, view.text(found));
+    },
+    onmouseleave: () => tip.hide(),
+    onclick: (e) => {
+      const found = view.at(e);
+      if (found !== null) view.pick(found);
+    } });
+}

@@ -18,7 +18,7 @@ import torch
 from .. import nn
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
-from ..errors import InvalidArgumentError, TraceError
+from ..errors import TraceError
 from ._capture import (Captured, is_unknown, line_of, module_path_of, overload_of,
                        refusal)
 from ._table import NUMPY_TYPES, TABLE, Call, Unsupported
@@ -111,10 +111,6 @@ class Importer:
             return inputs[argument.index]
         if argument.kind == "constant" or not node.users:
             return None
-        if id(argument.value) not in self.owners:
-            raise InvalidArgumentError(
-                "%r is another tensor than when the first step was compiled: compile the step "
-                "again" % argument.name)
         tensor = self.owners[id(argument.value)]._tensor()
         return tensor.astype(dtype_of(argument.value.dtype))
 

@@ -25,8 +25,9 @@ class Memory:
         self._module = imported.module
         self._tensors: list[tuple[str, str, str, Any]] = []  # name, its two parts, tensor
         self._constants: list[tuple[str, Any, int]] = []
+        own = dict(imported.module.named_parameters(remove_duplicate=False))
         for name, tensor, is_parameter in imported.named_tensors():
-            if is_parameter and name in trained and not name.startswith("loss"):
+            if is_parameter and name in trained and own.get(name) is tensor:
                 path, _, key = name.rpartition(".")
                 self._tensors.append((name, path, key, tensor))
             elif not is_parameter and name in constants:

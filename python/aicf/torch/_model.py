@@ -75,8 +75,8 @@ class Imported:
         self._modes = [(part, part.training) for part in module.modules()]
         self._frozen = [p for p in module.parameters() if not p.requires_grad]
         self._captured: dict[Any, Captured] = {}
-        #: Set by the step: an entry that comes later has the constants of the first.
-        self.check_constants: Callable[[], None] = lambda: None
+        #: Set by the step: an entry that comes later has what the first one has.
+        self.check_memory: Callable[[], None] = lambda: None
         #: id() of buffers that one of the graphs changes; the others read the new value.
         self._changing: set[int] = set()
         self.owners: dict[int, Any] = {}
@@ -150,7 +150,7 @@ class Imported:
         key = (tuple(specs), is_step, self.module.training,
                0 if is_step else len(self._changing))
         if key not in self._captured:
-            self.check_constants()
+            self.check_memory()
             examples = [torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=self._device())
                         for shape, dtype in specs]
             count = self.num_inputs if is_step else len(examples)

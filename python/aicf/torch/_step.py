@@ -86,7 +86,7 @@ class Step(Entry):
             imported, {n for n, role in self._roles.items() if role == "param"},
             {n for n, _, is_parameter in imported.named_tensors()
              if not is_parameter and n not in self._roles})
-        imported.check_constants = self._memory.check_constants
+        imported.check_memory = self._memory.check_all
         if any(self.optimizer.state.values()):
             self.load_optimizer_state()
 
@@ -236,7 +236,7 @@ class Step(Entry):
             return super().predict(*arrays, batch_size=batch_size)
         from . import predict
         import torch
-        given = [a if isinstance(a, torch.Tensor) else torch.as_tensor(a) for a in arrays]
+        given = [torch.as_tensor(a) for a in arrays]
         shapes = tuple(tuple(a.shape) for a in given)
         if shapes not in self._predictors:
             sizes = "_".join("x".join(map(str, s)) or "scalar" for s in shapes)

@@ -264,3 +264,26 @@ def test_an_entry_named_like_a_parameter():
     with pytest.raises(ValueError, match="may not be called 'ema': a parameter or buffer"):
         aicf.compile(ema, {"x": aicf.spec((3,))}, model=Average())
     aicf.compile(ema, {"x": aicf.spec((3,))}, model=Average(), name="average")
+
+
+def test_a_prediction_wants_what_the_step_takes():
+    step = aicf.compile_step(
+        nn.Linear(6, 3), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
+        aicf.optim.SGD(aicf.optim.Cosine(0.1, steps=4)),
+        {"x": aicf.spec((8, 6)), "y": aicf.spec((8,), "i32")})
+    with pytest.raises(aicf.errors.DTypeMismatchError, match='"x" is f64, expected f32'):
+        step.predict(np.zeros((8, 6)))
+    with pytest.raises(aicf.errors.ShapeMismatchError, match=r"expected \(rows, 6,\)"):
+        step.predict(np.zeros((8, 7), "f4"))
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="A schedule computes it"):
+        step.set("lr", 0.1)
+
+
+def test_fit_says_that_the_loss_is_nan():
+    step = aicf.compile_step(
+        nn.Linear(6, 3), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
+        aicf.optim.SGD(0.1), {"x": aicf.spec((8, 6)), "y": aicf.spec((8,), "i32")})
+    with pytest.warns(UserWarning, match="the loss of epoch 1 is nan.*check_indices=True"):
+        history = aicf.fit(step, (np.zeros((16, 6), "f4"), np.full(16, 7, "i4")), epochs=3,
+                           progress=False)
+    assert len(history.epochs) == 1

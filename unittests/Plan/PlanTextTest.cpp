@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <sstream>
 
 using namespace aicf;
@@ -76,6 +77,23 @@ TEST(PlanText, TensorsHaveNamesAndCallsPhases) {
 TEST(PlanText, WaitsAreCalls) {
   std::string text = dumpPlan(makeTwoStreamPlan(), false);
   EXPECT_TRUE(has(text, "add_f32_v0, after call 1")) << text;
+}
+
+// Made through a gradient, an output leaves its call in the backward pass.
+TEST(PlanText, ACallAloneHasThePhaseOfItsOp) {
+  std::set<CallPhase> seen;
+  for (const auto &[name, plan] : samplePlans()) {
+    const PlanEntry &entry = plan.entries[0];
+    if (entry.calls.size() != 1 || entry.calls[0].body->primitives.size() != 1)
+      continue;
+    Phase phase = infoOf(entry.calls[0].body->primitives[0].kind).phase;
+    CallPhase expected = isUpdateHalf(phase)        ? CallPhase::Update
+                         : phase == Phase::Backward ? CallPhase::Backward
+                                                    : CallPhase::Forward;
+    EXPECT_EQ(phasesOf(plan, entry)[0], expected) << name;
+    seen.insert(expected);
+  }
+  EXPECT_EQ(seen.size(), 3u);
 }
 
 TEST(PlanText, ALossThatComesWithItsGradientIsForward) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes or checks docs/ pages that come from the .td files.
+"""Writes or checks the pages of docs/ that come from the .td files.
 
     generate_docs.py --source ROOT --build BUILD [--check]
 
-mlir-tblgen and aicf-tblgen make the pages in BUILD; this adds a title, puts an op's
-operands, attributes and results into one table, and behind each aicf op an example
-from the first lit test that has it.
+mlir-tblgen and aicf-tblgen make the pages in BUILD. This script adds a title, puts the
+operands, attributes and results of an op into one table, and adds to each aicf op an
+example from the first lit test that has it.
 """
 
 import argparse
@@ -30,8 +30,8 @@ NOTE = "<!-- Generated from the .td files: `cmake --build build --target update-
 # Said once, on top of the ops, instead of at every operand.
 STATIC = " with static, non-zero dimensions (give every dimension a number, e.g. " \
     "tensor<64x128xf32>: an entry is compiled per shape)"
-STATIC_ONCE = "Every tensor has static, non-zero dimensions: an entry is compiled per " \
-    "shape.\n"
+STATIC_ONCE = "Every tensor has static, non-zero dimensions, because an entry is compiled " \
+    "for one set of shapes.\n"
 ATTRIBUTES = {"FloatAttr": "f64", "IntegerAttr": "i64", "BoolAttr": "bool",
               "TypeAttr": "type", "DenseI64ArrayAttr": "list of i64"}
 
@@ -79,10 +79,13 @@ def readable(text, tests):
         is_differentiable = "DifferentiableOpInterface" in section
         section = re.sub(r"^(Traits|Interfaces|Effects): .*\n\n?", "", section,
                          flags=re.MULTILINE)
+        # mlir-tblgen starts a summary with a capital, which renames a result.
+        section = re.sub(r"^_([A-Z]\w*)(?= = |\[)", lambda m: "_" + m.group(1).lower(),
+                         section, flags=re.MULTILINE)
         section = one_table(section).rstrip() + "\n"
         if tests:
             if is_differentiable:
-                section += "\nGradients are carried back through it.\n"
+                section += "\nThis op has a derivative: gradients go back through it.\n"
             section += "\n```mlir\n%s\n```\n" % example_of(name, tests)
         pages.append(section + "\n" + "".join(behind))
     before = before.replace("## Operations\n", "## Operations\n\n" + STATIC_ONCE)

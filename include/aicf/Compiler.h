@@ -82,11 +82,11 @@ struct LowerToBackendOptions
       *this, "mixed-precision", llvm::cl::desc("Compute forward and backward in 16 bits"),
       llvm::cl::init(MixedDType::None), precisionValues()};
   Option<int64_t> numStreams{*this, "streams",
-                             llvm::cl::desc("Use at most so many streams"),
+                             llvm::cl::desc("Use at most this many streams"),
                              llvm::cl::init(1)};
   Option<int64_t> maxGroups{
       *this, "max-groups",
-      llvm::cl::desc("Update at most so many params in one call"),
+      llvm::cl::desc("Update at most this many params in one call"),
       llvm::cl::init(int64_t(kMaxUpdateGroups))};
   Option<std::string> profile{
       *this, "profile",

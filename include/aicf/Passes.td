@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// In the order of --lower-to-backend. Each description is a contract: what the
-// pass changes, what it leaves, what it diagnoses, IR before and after.
+// The passes stand roughly in the order of --lower-to-backend; the exact order is
+// in lib/Transforms/Pipelines.cpp. Each description is a contract. It says what the
+// pass changes, what it leaves and what it refuses, and shows IR before and after.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_PASSES_TD
 #define AICF_PASSES_TD
@@ -15,12 +16,19 @@ include "mlir/Pass/PassBase.td"
 def VerifyEntries : Pass<"aicf-verify-entries", "ModuleOp"> {
   let summary = "check the signatures and bodies of entries";
   let description = [{
-    Changes nothing. Every entry must have a body of one block with only `aicf`
-    ops; every argument a role and a unique name; every result a unique name or
-    a legal `aicf.updates` (a param or state, once, same type). Hypers are 0-d;
-    `aicf.init` stands on params and states only. Entries that share a
-    persistent name must agree on type, role and initial value. Functions that
-    are not entries are left alone.
+    This pass changes nothing. It checks that each entry keeps these rules:
+
+    - The body is one block and holds only `aicf` ops.
+    - Each argument has a role and a unique name. Hypers have rank 0 or 1. Only params and
+      states have `aicf.init`.
+    - Each result has either a unique name or `aicf.updates`: the name of a param or state of
+      the same type, which no other result updates.
+    - A state with `aicf.derived_from` is updated together with its source, by an `aicf.cast`
+      of the new value.
+    - Entries that share a persistent name agree on its type, role, initial value, source and
+      data.
+
+    The pass leaves other functions alone.
 
     ```mlir
     // refused: an input is not updated
@@ -31,12 +39,19 @@ def VerifyEntries : Pass<"aicf-verify-entries", "ModuleOp"> {
 }
 
 def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "::mlir::func::FuncOp"> {
-  let summary = "refuse optimizers that a captured graph would freeze";
+  let summary = "refuse step counts and moments that a captured graph would freeze";
   let description = [{
-    Changes nothing. Refuses (1) a `bias_corr` or optimizer whose step does not
-    come through a `step_inc` of a state that the same `step_inc` updates,
-    (2) moments (m, v) that are not states updated by the optimizer's result.
-    No kernel reads a scalar on the host, so nothing else can be frozen.
+    This pass changes nothing. A captured graph repeats the same launches with the same
+    attributes, so the step itself must count its steps and update its moments. The pass
+    refuses:
+
+    - a `bias_corr`, a schedule or an optimizer whose step does not come from a `step_inc` that
+      updates the state it counts;
+    - an op before the update, such as `dropout`, whose step is neither an input nor a state
+      that a `step_inc` counts;
+    - a moment (m, v) that is not a state, or that the optimizer's result does not update.
+
+    A graph can freeze nothing else, because no kernel reads a scalar on the host.
 
     ```mlir
     // refused: %t is a hyper, the bias correction would never advance
@@ -46,27 +61,34 @@ def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "::mlir::func::FuncOp
 }
 
 def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
-  let summary = "gradients of a loss with respect to every parameter";
+  let summary = "compute the gradient of a loss for every parameter";
   let description = [{
-    For each entry with a result marked `aicf.minimize`: adds the ops that compute
-    the gradient of that loss with respect to every param that is not
-    `aicf.frozen`, in reverse order of the forward ops, and for each an output
-    `grad:NAME` with `aicf.grad = "NAME"`; removes the mark. Each op says its
-    derivative itself (DifferentiableOpInterface). A value that is used n times
-    has n cotangents, added in the order of its uses from the last; a cotangent
-    that is zero is not computed, nor one that no parameter needs. What a state
-    derived from a param gets counts for the param.
+    For each entry with a result marked `aicf.minimize`, this pass adds the ops that compute
+    the gradient of that loss with respect to every param that is not `aicf.frozen`. The new
+    ops come in the reverse order of the forward ops. Each gradient becomes an output
+    `grad:NAME` with `aicf.grad = "NAME"`. The pass removes the mark.
 
-    What backward reads of forward is the result of an `aicf.save` behind the op
-    that makes it; the results of an op with `aicf.recompute` are computed again
-    instead, and a view is made again of what is saved of its operand. `aicf.stop_gradient` is carried nothing through, and removed. The
-    cotangent of the loss is 1, or the argument that `aicf.loss_scale` on the
-    entry names.
+    Each op defines its own derivative (DifferentiableOpInterface). The cotangent of the loss
+    is 1, or the argument that `aicf.loss_scale` on the entry names. A value that is used n
+    times has n cotangents, and the pass adds them in the order of the uses, from the last to
+    the first. It does not compute a cotangent that is zero or that no parameter needs. The
+    gradient of a state that is derived from a param is added to the gradient of the param. No
+    gradient goes back through `aicf.stop_gradient`, which the pass removes.
 
-    Refuses two losses, one that is not a 0-d float, an integer parameter, a
-    parameter that the loss does not reach (at the op that cuts it off, if there
-    is one), an op without a derivative between a parameter and the loss, and a
-    parameter with an update of its own beside `aicf.optimizer`.
+    The backward pass reads a forward value as the result of an `aicf.save`, which stands
+    behind the op that makes the value. If that op has `aicf.recompute`, the backward pass
+    computes its results again instead. If that op is a view, the backward pass makes the same
+    view of what is saved of its operand.
+
+    The pass refuses:
+
+    - two losses, or a loss that is not a 0-d float;
+    - a loss without a parameter to train;
+    - a parameter of integers;
+    - a parameter that the loss does not reach (the error is at the op that cuts it off, if
+      there is one);
+    - an op without a derivative between a parameter and the loss;
+    - a parameter with its own update, if the entry has `aicf.optimizer`.
 
     ```mlir
     func.func @step(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
@@ -95,33 +117,48 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
 }
 
 def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
-  let summary = "updates of parameters from their gradients";
+  let summary = "update parameters from their gradients";
   let description = [{
-    For each entry with `aicf.optimizer`: the results marked `aicf.grad` become
-    updates of their parameters, by the ops that the optimizer names. Adds its
-    states (`W.exp_avg`, `W.exp_avg_sq`, `W.momentum_buffer`: as PyTorch calls
-    them), the counter `step` where it or its schedule counts, and the hyper that
-    `lr` names if the entry has none. Entries that train a common parameter have
-    one optimizer, and one counter; so have those whose `aicf.step_count` is the
-    same. The first optimizer of a module counts in `step`, another one in
-    `<entry>/step`, or as its `aicf.step_count` says. A `lr` is shared as written. `aicf.weight_decay` on a parameter stands
-    for the optimizer's, `aicf.lr_scale` multiplies its learning rate. An optimizer
-    of groups (`#aicf.adam_groups`) reads all numbers of a parameter from a hyper,
-    which `aicf.group` on the parameter names, or else `lr`. With
-    `aicf.loss_scale` gradients are unscaled, a step with one that is not finite
-    is skipped, and the scale follows. States derived from a parameter are cast
-    from its new value.
+    For each entry with `aicf.optimizer`, this pass turns the results marked `aicf.grad` into
+    updates of their parameters, with the ops that the optimizer names. It also adds:
 
-    With `clip_norm` gradients whose global norm is above it are scaled down to it
-    (PyTorch's clip_grad_norm_), behind the loss scale. With `accumulate = K` the
-    entry @F takes the mean gradient of K batches, of which the first K-1 go
-    through a second entry, @F.accumulate: all of @F but its update, with sums of
-    gradients in states `W.grad_acc`. Updates that are the user's own (counters of
-    batches, dropout) are made by both. What `keep=grad` keeps is the sum.
+    - the states of the optimizer, under PyTorch's names (`W.exp_avg`, `W.exp_avg_sq`,
+      `W.momentum_buffer`);
+    - the counter `step`, if the optimizer or its schedule counts steps, and the state
+      `lr_table`, if the schedule is a table;
+    - the hyper that `lr` names, if the entry does not have it.
 
-    Refuses an optimizer without gradients, names that are taken by something
-    else, a loss scale that is not a state, and two optimizers with a moment of the
-    same parameter.
+    A state that is derived from a parameter becomes the cast of the parameter's new value.
+
+    Entries that train a common parameter share one optimizer and one counter. Entries with the
+    same `aicf.step_count` do so, too. The first optimizer of a module counts in `step`, and
+    another one in `<entry>/step`, unless `aicf.step_count` names the counter. The name in `lr`
+    is used as it is written, so optimizers with the same `lr` share that hyper.
+
+    `aicf.weight_decay` on a parameter replaces the weight decay of the optimizer.
+    `aicf.lr_scale` multiplies the learning rate. An optimizer of groups (`#aicf.adam_groups`)
+    reads all numbers of a parameter from one hyper. `aicf.group` on the parameter names this
+    hyper; without it, `lr` does.
+
+    With `aicf.loss_scale`, the update divides the gradients by the scale, skips a step in
+    which a gradient is not finite, and adapts the scale. If the global norm of the gradients
+    is larger than `clip_norm`, it scales them down to that norm, as PyTorch's clip_grad_norm_
+    does. It takes the loss scale out before it clips.
+
+    With `accumulate = K`, the entry @F takes the mean gradient of K batches. The first K-1
+    batches go through a second entry, @F.accumulate. It does everything that @F does except
+    the update, and sums the gradients in states `W.grad_acc`. Both entries make the updates
+    that you wrote yourself, such as a counter of batches for dropout. `keep=grad` then returns
+    the sum.
+
+    The pass refuses:
+
+    - an optimizer without gradients;
+    - a name that the pass needs, if something else has it;
+    - a loss scale that is not a state;
+    - two optimizers with a moment of the same parameter;
+    - a parameter with `aicf.group` if the optimizer has no groups, or with `aicf.weight_decay`
+      or `aicf.lr_scale` if it has groups.
 
     ```mlir
     func.func @step(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
@@ -143,20 +180,23 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
 }
 
 def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
-  let summary = "forward and backward in 16 bits, masters and moments in f32";
+  let summary = "compute forward and backward in 16 bits, and keep params and moments in f32";
   let description = [{
-    Every op of every entry whose precision is Narrow runs on `dtype`. A param
-    that one reads gets a state NAME.DTYPE with `aicf.derived_from`, updated by
-    the cast of the param's new value: no step casts a param. Losses take the
-    prediction in 16 bits and the target in f32; optimizers take 16-bit gradients
-    and f32 params and moments; outputs keep their type.
+    In every entry, this pass makes each op whose precision is Narrow compute in `dtype`. The
+    op stays in f32 if its operands or its results are all 0-d, if it only serves new values of
+    states, or if a number in it would be infinite in `dtype`. A param that a 16-bit op reads
+    gets a state NAME.DTYPE with `aicf.derived_from`. The step updates this state with the cast
+    of the param's new value, so no step casts a param. Losses take the prediction in 16 bits
+    and the target in f32. Optimizers take 16-bit gradients, and f32 params and moments.
+    Outputs keep their type.
 
-    With f16 a step with `aicf.minimize` gets a dynamic loss scale: a state
-    `loss_scale`, from which --aicf-autodiff and --aicf-append-optimizer build the
-    rest, so that a bad step skips update and step count together. Refuses f16 with
-    `aicf.minimize` and no `aicf.optimizer`, and an optimizer without `inv_scale`
-    in a step whose backward pass is written by hand: that has its loss scale
-    written by hand, too.
+    With f16, a step with `aicf.minimize` gets a dynamic loss scale. This pass adds the state
+    `loss_scale`, from which --aicf-autodiff and --aicf-append-optimizer build the rest. A bad
+    step then skips the update and the step count together. With f16, the pass refuses:
+
+    - `aicf.minimize` without `aicf.optimizer`;
+    - an optimizer without `inv_scale` in a step whose backward pass is written by hand. Write
+      the loss scale of such a step by hand, too.
 
     ```mlir
     %y = aicf.linear %x, %W : tensor<4x8xf32>, tensor<2x8xf32>
@@ -168,22 +208,23 @@ def MixedPrecision : Pass<"aicf-mixed-precision", "ModuleOp"> {
   }];
   let options = [
     Option<"dtype", "dtype", "aicf::MixedDType",
-           "MixedDType::BF16", "16-bit type; none: do nothing",
+           "MixedDType::BF16", "16-bit type, or none to do nothing",
            "aicf::precisionValues()">,
     Option<"initialScale", "initial-scale", "double", "65536",
-           "first loss scale of f16">
+           "initial loss scale for f16">
   ];
 }
 
 def SplitStep : Pass<"aicf-split-step", "ModuleOp"> {
   let summary = "split a step into a gradients-only and an update-only entry";
   let description = [{
-    Replaces every entry @F that trains by @F.grads (everything but the
-    optimizers, step counters and what reads their results) and @F.update. What
-    the second needs of the first, the gradients above all, becomes states
-    (`grad:NAME` for the gradient of the param NAME): one entry updates them,
-    the other reads them, and nothing is copied. Running @F.grads and then
-    @F.update gives the bits of @F. Entries without an optimizer stay.
+    This pass replaces every entry @F that trains by two entries. @F.update holds the
+    optimizers, the step counters and everything that reads their results. @F.grads holds the
+    rest. What @F.update needs from @F.grads, above all the gradients, becomes states
+    (`grad:NAME` for the gradient of the param NAME). @F.grads updates these states and
+    @F.update reads them, so nothing is copied. If you run @F.grads and then @F.update, you get
+    the same bits as from @F. Entries without an optimizer stay. The pass refuses an update
+    that reads the old value of a state that @F.grads updates.
 
     ```mlir
     %dW = aicf.relu %x : tensor<4xf32>
@@ -207,12 +248,13 @@ def SplitStep : Pass<"aicf-split-step", "ModuleOp"> {
 }
 
 def HoistConstants : Pass<"aicf-hoist-constants", "ModuleOp"> {
-  let summary = "constants become arguments of an entry";
+  let summary = "turn constants into arguments of an entry";
   let description = [{
-    Each `constant` and `iota` of an entry becomes an argument of role constant,
-    whose elements are its `aicf.data`. Equal ones become one, also of several
-    entries: the name is made of type and elements. A number that repeats is held
-    once and broadcast; so is the row of an iota. Refuses more than 64 MB in all.
+    This pass turns each `constant` and `iota` of an entry into an argument of role constant.
+    `aicf.data` on the argument holds the elements. Its name is made of the type and the
+    elements, so equal constants become one, also across entries. If one number repeats, the
+    argument holds it once, and the entry broadcasts it. The same holds for the row of an
+    `iota`. The pass refuses more than 64 MB of constants in all.
 
     ```mlir
     func.func @f(%x: tensor<2xf32> {aicf.name = "x", aicf.role = "input"})
@@ -233,12 +275,12 @@ def HoistConstants : Pass<"aicf-hoist-constants", "ModuleOp"> {
 }
 
 def ExpandMaps : Pass<"aicf-expand-maps", "ModuleOp"> {
-  let summary = "say the bodies of maps with ops of the dialect";
+  let summary = "turn the bodies of maps into ops of the dialect";
   let description = [{
-    Each scalar op of an `aicf.map` becomes the op on whole tensors that computes
-    it; several that are one function of the dialect, as sigmoid is, become that.
-    Derivatives, mixed precision and kernels are theirs. Refuses a scalar op for
-    which the dialect has none.
+    This pass replaces each scalar op of an `aicf.map` by the op on whole tensors that computes
+    it. If several scalar ops together are one function of the dialect, such as sigmoid, they
+    become that one op. The new ops bring their derivatives, their mixed precision and their
+    kernels. The pass refuses a scalar op for which the dialect has no op.
 
     ```mlir
     %y = aicf.map %a : tensor<8xf32> -> tensor<8xf32> {
@@ -255,12 +297,12 @@ def ExpandMaps : Pass<"aicf-expand-maps", "ModuleOp"> {
 }
 
 def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
-  let summary = "keep an output of the last K steps";
+  let summary = "keep the values of an output for the last K steps";
   let description = [{
-    An output NAME with `aicf.history = K` keeps its values of the last K runs:
-    a state NAME.history of K rows, written by `record` at row (number of runs
-    mod K), counted by a state ENTRY.history_step. Refuses a history on a result
-    that is not an output.
+    An output NAME with `aicf.history = K` keeps its values of the last K runs. For it, this
+    pass adds a state NAME.history with K rows. In each run, `record` writes row (number of
+    runs mod K). A state ENTRY.history_step counts the runs. The pass refuses a history on a
+    result that is not an output, and two entries with a history of the same name.
 
     ```mlir
     func.func @step(%loss: tensor<f32> {aicf.role = "input", aicf.name = "x"})
@@ -283,10 +325,10 @@ def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
 def NumberValues : Pass<"aicf-number-values", "::mlir::func::FuncOp"> {
   let summary = "label the values of entries in trace order";
   let description = [{
-    Numbers values as a trace meets them: for each op its operands, then its
-    results; unused arguments last. Writes `aicf.vids` on ops, `aicf.vid` on
-    arguments, `aicf.values` and `aicf.nodes` on the function; replaces older
-    labels.
+    This pass numbers values as a trace meets them: for each op first its operands and then its
+    results. Unused arguments come last. The pass writes `aicf.vids` on ops and `aicf.vid` on
+    arguments. On the function it writes the number of values (`aicf.values`) and of ops
+    (`aicf.nodes`). It replaces older labels.
 
     ```mlir
     %y = aicf.relu %x : tensor<4xf32>
@@ -297,17 +339,19 @@ def NumberValues : Pass<"aicf-number-values", "::mlir::func::FuncOp"> {
 }
 
 def ReturnGradients : Pass<"aicf-return-gradients", "ModuleOp"> {
-  let summary = "gradients and their norm as outputs, by name";
+  let summary = "return gradients and their norm as outputs, by name";
   let description = [{
-    For each entry with `aicf.outputs`, behind `--aicf-append-optimizer`:
-    `grad:W` is the gradient that the optimizer of the parameter W reads (before
-    clipping; scaled with `aicf.loss_scale`; with `accumulate` the sum), and
-    `grad_norm` the norm of all mean gradients together, unscaled and before
-    clipping: what PyTorch's clip_grad_norm_ returns. Where gradients are clipped
-    it is there already. Entries that only add up gradients return neither.
+    For each entry with `aicf.outputs`, this pass adds the outputs that the attribute names. It
+    runs after `--aicf-append-optimizer`. The names are:
 
-    Refuses names that are neither, a name that a result has, and an entry that
-    trains nothing.
+    - `grad:W`, the gradient that the optimizer of the parameter W reads. It is not clipped.
+      With `aicf.loss_scale` it is scaled, and with `accumulate` it is the sum.
+    - `grad_norm`, the norm of all mean gradients together, without the loss scale and before
+      clipping. PyTorch's clip_grad_norm_ returns the same. A step that clips gradients has
+      this norm already.
+
+    Entries that only add up gradients return neither. The pass refuses other names, a name
+    that a result already has, and an entry that trains nothing.
 
     ```mlir
     func.func @step(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
@@ -328,12 +372,12 @@ def ReturnGradients : Pass<"aicf-return-gradients", "ModuleOp"> {
 }
 
 def KeepValues : Pass<"aicf-keep-values", "::mlir::func::FuncOp"> {
-  let summary = "turn gradients or all values into outputs";
+  let summary = "return gradients or all values as outputs";
   let description = [{
-    For checking. `mode=grad` adds an output `grad:NAME` for the gradient operand
-    of each optimizer whose parameter is the argument NAME; `mode=all` adds an
-    output `vNNN` for every used op result. Needs labels; refuses a name that is
-    taken. Values are only returned, never recomputed.
+    This pass is for checking. With `mode=grad`, it adds an output `grad:NAME` for the gradient
+    operand of each optimizer whose parameter is the argument NAME. With `mode=all`, it adds an
+    output `vNNN` for every op result that is used; this needs labels. The pass only returns
+    values, and never recomputes them. It refuses a name that is taken.
 
     ```mlir
     %p2, %m2 = aicf.sgd_step %p, %g, %lr {aicf.vids = array<i64: 4, 5>}
@@ -345,7 +389,7 @@ def KeepValues : Pass<"aicf-keep-values", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"mode", "mode", "aicf::Keep", "aicf::Keep::Grad",
-           "which values; none: do nothing", "aicf::keepValues()">
+           "values to return, or none to do nothing", "aicf::keepValues()">
   ];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -353,11 +397,12 @@ def KeepValues : Pass<"aicf-keep-values", "::mlir::func::FuncOp"> {
 def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
   let summary = "lower aicf ops to backend primitives";
   let description = [{
-    Removes dead `aicf` ops, then rewrites each op of every entry to the
-    primitives that its record or its lowering names; an unused result of
-    `linear_bwd` gets no call. Carries `aicf.vids` over. Diagnoses the use of a
-    result whose optional operand is absent, as `sgd_step`'s second without m.
-    `copy` and `save` stay as `copy` and `copy_saved`.
+    This pass removes dead `aicf` ops. Then it rewrites each op of every entry to the
+    primitives that its record or its lowering names. An unused result of `linear_bwd` gets no
+    call. The ops `copy` and `save` become the primitives `copy` and `copy_saved`. The labels
+    `aicf.vids` move to the calls. The pass refuses the use of a result whose optional operand
+    is absent, such as the second result of `sgd_step` without m, and an entry that still has
+    `aicf.minimize`, `aicf.optimizer` or `aicf.history`.
 
     ```mlir
     %y = aicf.linear %x, %W, %b : tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>
@@ -371,11 +416,12 @@ def LowerToRT : Pass<"aicf-lower-to-rt", "ModuleOp"> {
 }
 
 def EliminateSaves : Pass<"aicf-rt-eliminate-saves", "::mlir::func::FuncOp"> {
-  let summary = "read what was saved where it lies";
+  let summary = "read saved values where they lie, without a copy";
   let description = [{
-    Replaces the result of every `copy_saved` by its operand. Always right: the
-    in-place pass runs later, and overwrites nothing that is still read. Leaves
-    `copy` alone.
+    This pass replaces the result of each `copy_saved` by its operand. This is always right,
+    because the in-place pass runs later and overwrites nothing that is still read. A save of a
+    view stays if the entry returns it, or if it has views itself and its operand is not dense.
+    The pass leaves `copy` alone.
 
     ```mlir
     %s = aicf_rt.call copy_saved(%h) : (tensor<4xf32>) -> tensor<4xf32>
@@ -390,13 +436,13 @@ def MaterializeViews
     : Pass<"aicf-rt-materialize-views", "::mlir::func::FuncOp"> {
   let summary = "copy views that no kernel takes";
   let description = [{
-    A view launches nothing: it is read where its base lies. Which operands its
-    kernels take so, each family's record says (`strided` in KernelFamily.td).
-    Where the target has none that takes a view, or none for the address where it
-    begins, a `copy` makes it dense; calls that read the same view share it. A
-    remark says which call asked for it. Equal views become one, and so do copies of
-    them. With `every`, each view is copied that is not copied anyway: slower, with
-    the same values.
+    A view launches nothing: a kernel reads it where its base lies. The record of each family
+    says for which operands its kernels can do so (`strided` in KernelFamily.td). If the target
+    has no kernel that takes a view, or none for the address where the view begins, this pass
+    adds a `copy` that makes it dense. Calls that read the same view share the copy. A remark
+    says which call asked for it. Equal views become one, and so do copies of them. With
+    `every`, the pass copies each view that is not copied anyway. This is slower and gives the
+    same values.
 
     ```mlir
     %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
@@ -409,7 +455,7 @@ def MaterializeViews
   }];
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device of the plan",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
            "aicf::targetValues()">,
     Option<"every", "every", "bool", "false", "copy all views">
   ];
@@ -418,13 +464,15 @@ def MaterializeViews
 def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
   let summary = "pad 16-bit matrices that a library multiplies";
   let description = [{
-    cuBLASLt is several times as fast where M, N and K are multiples of 8. Where
-    it runs a product of 16-bit matrices that are not, temps and derived states
-    get the encoding `#aicf_rt.padded`, as many as have a kernel for every call
-    that makes or reads them; the others, and tensors that calls connect
-    with no product that gains by it, stay dense, as inputs, outputs, params and states do. A state
-    that entries share is padded in all or in none. Shapes do not change, nor do
-    values that are finite: pads are zeros, which products may sum up.
+    cuBLASLt is several times as fast if M, N and K are multiples of 8. If it runs a product of
+    16-bit matrices with other sizes, this pass gives temps and derived states the encoding
+    `#aicf_rt.padded`. It pads as many tensors as possible, but each call that makes or reads a
+    padded tensor must have a kernel for it. A tensor stays dense if no chain of calls connects
+    it with a product that gains by the pads. Inputs, outputs, params and other states always
+    stay dense. A state that entries share is padded in all of them or in none.
+
+    Shapes do not change. Finite values do not change either, because the pads are zeros. (A
+    product may include pads in its sums.)
 
     ```mlir
     %w = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16>
@@ -439,22 +487,26 @@ def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device of the plan",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
            "aicf::targetValues()">
   ];
 }
 
 def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
-  let summary = "neighbours in one call";
+  let summary = "merge neighbouring calls into one";
   let description = [{
-    Merges the bodies of calls that match a pattern of a kernel family
-    (BodyPattern, in kernels/<family>/Family.td): a product with its bias and
-    relu, the two gradients of a layer, a loss with its gradient, ... Only where
-    the target has a kernel, and it is one of our own or the library's that
-    does with all of it at no cost. A value between two fused calls must have no
-    other reader and not be returned, unless the pattern keeps it. Calls that
-    name a kernel stay. A remark
-    says what was fused, or why neighbours stay apart. Refuses nothing but an
+    This pass merges the bodies of calls that match a pattern of a kernel family (BodyPattern,
+    in kernels/<family>/Family.td). Examples are a product with its bias and relu, the two
+    gradients of a layer, and a loss with its gradient. The pass fuses calls only under these
+    conditions:
+
+    - The target has a kernel for all of them. The kernel is one of our own, or a library
+      kernel that computes all of it at no cost.
+    - Nothing else reads a value between two fused calls, and the entry does not return it,
+      unless the pattern keeps it.
+    - None of the calls names a kernel.
+
+    A remark says what was fused, or why neighbours stay apart. The pass refuses only an
     unknown target.
 
     ```mlir
@@ -473,21 +525,21 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device of the plan",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
            "aicf::targetValues()">
   ];
 }
 
 def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
-  let summary = "the same call for many tensors as one call";
+  let summary = "merge the same call for many tensors into one";
   let description = [{
-    Where the target has a kernel: calls that match a batch pattern of a kernel
-    family (the optimizers' updates) with the same fields, scalars and types
-    become one call at the place of the last, each with the 16-bit cast of its
-    new param. A call begins another batch if something reads a result of the
-    batch before it, or if it uses what the batch updates. One call has at most
-    `max-groups` params: fewer let an update start before the last gradient is
-    there. Refuses an unknown target and a limit outside 1 to 256.
+    This pass merges calls that match a batch pattern of a kernel family (the updates of the
+    optimizers). It does so if the target has a kernel for them and if the calls have the same
+    fields, scalars and types. The new call stands at the place of the last one. It includes
+    the 16-bit cast of each new param. A call begins another batch if something reads a result
+    of the batch before it, or if the call uses what that batch updates. One call has at most
+    `max-groups` params. With a lower limit, an update can start before the last gradient is
+    there. The pass refuses an unknown target, and a limit outside 1 to 256.
 
     ```mlir
     %p2 = aicf_rt.call sgd_step(%p, %g, %lr)
@@ -504,22 +556,24 @@ def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device of the plan",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
            "aicf::targetValues()">,
     Option<"maxGroups", "max-groups", "int64_t",
-           "int64_t(aicf::kMaxUpdateGroups)", "params a call">
+           "int64_t(aicf::kMaxUpdateGroups)", "largest number of params in one call">
   ];
 }
 
 def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "::mlir::func::FuncOp"> {
   let summary = "make the parallel assignment of updates explicit with copies";
   let description = [{
-    Always right, never fast: afterwards every updated argument is written by
-    one protective `copy` at the end of the entry, and every output is the only
-    return of a value computed for it. An argument that updates another one, or
-    is an output, goes through a copy made before any update; a value that is
-    returned twice gets a copy for each further return. An argument returned
-    into itself stays.
+    This pass is always right and never fast; the next pass, --aicf-rt-annotate-inplace, drops
+    copies. Afterwards, one protective `copy` at the end of the entry writes each updated
+    argument. Each output is a value that was computed for it and is returned only once.
+
+    - An argument that updates another one, or is an output, goes through a copy that is made
+      before any update.
+    - A value that is returned twice gets a copy for each further return.
+    - An argument that is returned into itself stays.
 
     ```mlir
     func.func @swap(%a: tensor<4xf32> {aicf.role = "state", aicf.name = "a"},
@@ -544,12 +598,11 @@ def MaterializeUpdates : Pass<"aicf-rt-materialize-updates", "::mlir::func::Func
 def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "::mlir::func::FuncOp"> {
   let summary = "drop protective copies and share storage where it is safe";
   let description = [{
-    Only faster, never needed: leaving it out gives the same bits. Drops a
-    protective copy when its source can be written straight into the argument,
-    and writes `inplace` where a result may take over an operand's storage: when
-    every other access to that storage happens before the op. An update that
-    keeps its copy is reported by a remark naming the op that still reads the
-    old value, or by an error with `require-inplace`.
+    This pass only makes a step faster: without it, the results have the same bits. It drops a
+    protective copy if the source can be written straight into the argument. It writes
+    `inplace` if a result may take over the storage of an operand. It may do so if every other
+    access to that storage happens before the op. If an update keeps its copy, a remark names
+    the op that still reads the old value. With `require-inplace`, this is an error.
 
     ```mlir
     %xW = aicf_rt.call gemm(%x, %W) {transB = true}
@@ -566,21 +619,23 @@ def AnnotateInplace : Pass<"aicf-rt-annotate-inplace", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"requireInplace", "require-inplace", "bool", "false",
-           "an update that needs a copy is an error">,
+           "report an error for an update that needs a copy">,
     Option<"numStreams", "streams", "int64_t", "1",
-           "streams to come: with more than one, a call of forward and backward "
-           "leaves alone what a side call reads">
+           "number of streams that the calls will run on; with more than one, a call of "
+           "forward or backward does not overwrite what a side call reads">
   ];
 }
 
 def SelectKernels : Pass<"aicf-rt-select-kernels", "::mlir::func::FuncOp"> {
-  let summary = "pin a kernel id (KID) to every call";
+  let summary = "choose a kernel id (KID) for every call";
   let description = [{
-    Writes `launch`: the kernel of the first automatic row of the kernel table
-    that takes the call's body, dtypes, shapes and target (`aicf.math = "tf32"`
-    on the function admits tf32 products) and the bytes of `workspace` that it
-    makes use of; and `aicf_rt.target` on the function. A kernel that is already
-    there stays if its row takes the call. Diagnoses calls without a kernel.
+    This pass writes `launch` on each call: its kernel, and the bytes of `workspace` that the
+    kernel uses. The kernel is the first automatic row of the kernel table that fits the body,
+    dtypes and shapes of the call and the target. With `profile`, it is the kernel that was
+    measured as the fastest for the call, if the file has one. `aicf.math = "tf32"` on the
+    function allows tf32 products. A kernel that is already there stays if its row fits the
+    call. The pass also writes `aicf_rt.target` on the function. It refuses calls without a
+    kernel.
 
     ```mlir
     %y = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -590,24 +645,26 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device of the plan",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
            "aicf::targetValues()">,
     Option<"profile", "profile", "std::string", "\"\"",
-           "file of measured microseconds to choose by (aicf-run --profile)">
+           "file with measured microseconds (aicf-run --profile), to choose the fastest "
+           "kernel">
   ];
 }
 
 def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
   let summary = "assign every call to a stream";
   let description = [{
-    With `streams=1` every call runs on stream 0: program order is the only
-    order. With more, calls that nothing of forward and backward waits for (step
-    counters, optimizers, and the weight and bias gradients that only they read)
-    go to the other streams. Signals and waits keep every dependence of the
-    program order: operands, and storage that a later call overwrites, so that
-    an optimizer never runs before the backward pass has read its weights. The
-    last call joins all streams on stream 0. Replaces an older assignment;
-    refuses a number of streams outside the loader's limit.
+    With `streams=1`, every call runs on stream 0, and the program order is the only order.
+    With more streams, the pass moves side calls to the other streams. A side call is one that
+    forward and backward do not wait for: a step counter, an optimizer, or a weight or bias
+    gradient that only those read. Signals and waits keep every dependence of the program
+    order, on operands and on storage that a later call overwrites. So an optimizer never runs
+    before the backward pass has read its weights. The last call joins all streams on stream 0.
+
+    The pass replaces an older assignment. It refuses a number of streams outside the loader's
+    limit.
 
     ```mlir
     %dx = aicf_rt.call gemm(%d, %W) : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
@@ -628,20 +685,20 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"numStreams", "streams", "int64_t", "1", "how many streams to use">
+    Option<"numStreams", "streams", "int64_t", "1", "number of streams to use">
   ];
 }
 
 def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
   let summary = "replace the entries by one aicf_rt.plan";
   let description = [{
-    Turns the storages that the passes before decided on into buffers, with role
-    and name, and their calls into calls on buffers; a result in place is the
-    same buffer among operands and `outs`. Params, states and hypers are symbols
-    that all entries share. Calls of one stream that use scratch memory share one
-    workspace. Offsets are open. Removes the entries; a module without them is
-    left alone. Diagnoses calls without a kernel, and what the phases before
-    would not leave.
+    This pass turns the storages that earlier passes chose into buffers with a role and a name.
+    It turns the calls into calls on these buffers. If a result is in place, the same buffer
+    stands among the operands and among `outs`. Params, states, hypers and constants become
+    symbols that all entries share. Calls of one stream that use scratch memory share one
+    workspace. Offsets stay -1 until memory is planned. The pass removes the entries, and
+    leaves a module without entries alone. It refuses calls without a kernel, and IR that the
+    phases before it would not leave.
 
     ```mlir
     func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf.vid = 0 : i64})
@@ -670,11 +727,11 @@ def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
 def PlanMemory : Pass<"aicf-rt-plan-memory", "::aicf::rt::PlanOp"> {
   let summary = "give every buffer a byte offset in its segment";
   let description = [{
-    Lays out the persistent segment of a plan, the io segment of each entry
-    (inputs, then outputs) and packs the temp segment by lifetimes
-    (lib/Schedule/MemoryPlanner.h). Writes offsets, segment sizes and the
-    max-live lower bound. Diagnoses streams that are malformed. A remark has
-    bytes, bound and gap.
+    This pass lays out the persistent segment of a plan, and the io segment of each entry:
+    first the inputs, then the outputs. It packs the temp segment by lifetimes
+    (lib/Schedule/MemoryPlanner.h). It writes the offsets, the sizes of the segments and the
+    max-live lower bound. A remark gives the bytes, the bound and the gap between them. The
+    pass refuses streams that are malformed.
 
     ```mlir
     aicf_rt.plan cpu persistent(-1) {
@@ -711,13 +768,14 @@ def PlanMemory : Pass<"aicf-rt-plan-memory", "::aicf::rt::PlanOp"> {
 }
 
 def VerifyRT : Pass<"aicf-rt-verify", "::mlir::func::FuncOp"> {
-  let summary = "check what holds of entries after a phase of --lower-to-backend";
+  let summary = "check entries after a phase of --lower-to-backend";
   let description = [{
-    Changes nothing. `phase` is one of
-    - `lowered`: entries hold calls only;
+    This pass changes nothing. `phase` says what it checks:
+
+    - `lowered`: entries hold only calls and views;
     - `updates`: also, every update and output has its own storage;
     - `inplace`: also, values that share a storage do not overlap in time;
-    - `kernels`: also, every call has a KID whose row takes it;
+    - `kernels`: also, every call has the KID of a kernel that computes its body on the target;
     - `streams`: also, streams are joined and waits have signals.
 
     ```mlir
@@ -728,16 +786,17 @@ def VerifyRT : Pass<"aicf-rt-verify", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"phase", "phase", "std::string", "\"lowered\"", "see above">
+    Option<"phase", "phase", "std::string", "\"lowered\"",
+           "phase to check: lowered, updates, inplace, kernels or streams">
   ];
 }
 
 def VerifyPlan : Pass<"aicf-rt-verify-plan", "ModuleOp"> {
-  let summary = "check what holds of a plan beyond its own verifier";
+  let summary = "check a plan beyond what its own verifier checks";
   let description = [{
-    Changes nothing. No entry is left in the module. With `memory`, every buffer
-    lies in its segment, and no two buffers that are live at the same time share
-    bytes.
+    This pass changes nothing. It checks that no entry is left in the module. With `memory`, it
+    also checks that every buffer lies in its segment, and that no two buffers that are live at
+    the same time share bytes.
 
     ```mlir
     // refused: the buffer would end behind its segment
@@ -747,17 +806,18 @@ def VerifyPlan : Pass<"aicf-rt-verify-plan", "ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"memory", "memory", "bool", "true", "memory is planned">
+    Option<"memory", "memory", "bool", "true",
+           "memory is planned: also check where buffers lie">
   ];
 }
 
 def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
   let summary = "print the calls of each entry";
   let description = [{
-    Prints to standard output, one block an entry, the primitives of all calls
-    but protective copies: fused or not, the same list. Works on `aicf` (lowers a
-    copy), on calls and on the plan; changes nothing. Attributes at their
-    default are left out.
+    This pass prints the primitives of all calls to standard output, with one block for each
+    entry. The list is the same whether or not the calls are fused. It does not contain
+    protective copies, or attributes that have their default. The pass accepts `aicf` (it
+    lowers a copy), calls, or the plan. It changes nothing.
 
     ```
     values: 10, nodes: 4, ops: 6
@@ -769,20 +829,22 @@ def DumpLowered : Pass<"aicf-dump-lowered", "ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Bridges to and from MLIR's own dialects; no part of --lower-to-backend
+// Bridges to and from MLIR's own dialects. --lower-to-backend does not run them.
 //===----------------------------------------------------------------------===//
 
 def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
-  let summary = "aicf ops as linalg, arith and math on tensors";
+  let summary = "convert aicf ops to linalg, arith and math on tensors";
   let description = [{
-    Every `aicf` op, in entries and other functions, becomes what its record says
-    it computes: products `linalg.matmul`, the rest `linalg.generic`, reductions
-    one after the other along their loops. 16-bit numbers are computed in f32 and
-    rounded at results; losses, means and global norms are summed in f64. Names, roles and
-    updates stay as attributes of arguments and results, which say what a caller
-    does with them; `strip-marks` removes them, for tools that do not know the
-    dialect. Functions that still have a mark of a pass before it are refused
-    (`aicf.minimize`, `aicf.optimizer`, `aicf.history`).
+    This pass rewrites every `aicf` op, in entries and in other functions, as the computation
+    that its record defines. Products become `linalg.matmul`. Almost everything else becomes
+    `linalg.generic`. Reductions take one element after the other along their loops. The code
+    computes 16-bit numbers in f32 and rounds the results. It sums losses, means and global
+    norms in f64.
+
+    Names, roles and updates stay as attributes of arguments and results, to tell a caller what
+    to do with them. `strip-marks` removes them for tools that do not know the dialect. The
+    pass refuses functions that still have a mark of an earlier pass (`aicf.minimize`,
+    `aicf.optimizer`, `aicf.history`).
 
     ```mlir
     %y = aicf.relu %x : tensor<4x8xf32>
@@ -800,7 +862,7 @@ def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
     ```
   }];
   let options = [Option<"stripMarks", "strip-marks", "bool", "false",
-                        "Remove aicf attributes of functions">];
+                        "remove the aicf attributes of functions">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
     "mlir::math::MathDialect", "mlir::scf::SCFDialect",
@@ -808,23 +870,25 @@ def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
 }
 
 def ConvertLinalgToAICF : Pass<"convert-linalg-to-aicf", "ModuleOp"> {
-  let summary = "linalg ops on static tensors as aicf ops, where aicf has words";
+  let summary = "convert linalg ops on static tensors to aicf ops, where aicf has them";
   let description = [{
-    For steps that come from another frontend. Named ops count as the generic ops
-    that they stand for:
-    - products of two matrices, or of rows and a matrix, in any order of their
-      dimensions: `aicf.linear` for x·Wᵀ, also by way of `linalg.transpose`, and
-      with what is added to it in each row for its bias; else `aicf.matmul`;
-    - element by element: what is a record's definition, or a usual way to write
-      it (relu, gelu, sigmoid, silu and their gradients), is that op; sums,
-      differences, products, quotients, casts and constants are `aicf` ops one by
-      one, a/b as a·(1/b). Operands that lack loops are expanded;
-    - sums over any loops of such bodies; `linalg.softmax` along the last
-      dimension.
+    This pass serves steps that come from another frontend. It treats a named op as the generic
+    op that it stands for. It converts:
 
-    A 16-bit body rounds after each op on both sides. What has no word stays, with
-    a remark that says for what; where it is part of an entry,
-    `--aicf-verify-entries` refuses it.
+    - products of two matrices, of rows and a matrix, or of batches of matrices, with their
+      dimensions in any order. x·Wᵀ becomes `aicf.linear`, also if it comes through a
+      `linalg.transpose`. What is added to it in each row becomes its bias. Other products
+      become `aicf.matmul`;
+    - ops that work element by element. The definition of a record, or a usual way to write it
+      (relu, gelu, sigmoid, silu and their gradients), becomes that op. Sums, differences,
+      products, quotients, casts and constants become `aicf` ops one by one. An operand that
+      does not have all loops is expanded;
+    - sums, maxima and minima of such bodies over any loops, and `linalg.softmax` along the
+      last dimension;
+    - constants, and transposes, reshapes, slices and concatenations with known numbers.
+
+    A 16-bit body rounds after each op in both dialects. An op that `aicf` does not have stays,
+    and a remark says why. If it is part of an entry, `--aicf-verify-entries` refuses it.
 
     ```mlir
     %wt = linalg.transpose ins(%W : tensor<3x8xf32>) outs(%e0 : tensor<8x3xf32>)

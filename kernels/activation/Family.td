@@ -4,15 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What they are and their defaults in Python are PyTorch's. relu, gelu, tanh,
-// sigmoid and silu are older and in kernels/pointwise.
+// The functions and their defaults in Python are PyTorch's. relu, gelu, tanh, sigmoid
+// and silu are older: they are in kernels/pointwise.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_ACTIVATION_FAMILY_TD
 #define AICF_KERNELS_ACTIVATION_FAMILY_TD
 
 include "kernels/pointwise/Pointwise.td"
 
-/// Of an operand x, for the definitions below.
+/// Parts of the definitions below, for an operand x.
 defvar IsPositive = (greaterf $x, 0);
 /// ln(1 + exp(x)) without overflow.
 defvar Softplus = (addf (maxf $x, 0), (log1pf (expf (negf (absf $x)))));
@@ -22,7 +22,7 @@ def EluPrimitive : PointwiseFunction<"elu", 123, "activation",
     (pick IsPositive, $x, (mulf $alpha, (expm1f $x))), "ELU0"> {
   let summary = "y = x where x > 0, else alpha · (exp(x) - 1)";
   let text = [{
-    -∞ gives -alpha; NaN stays NaN. Clevert et al. 2015.
+    -∞ gives -alpha, and NaN stays NaN. The source is Clevert et al. 2015.
   }];
   let fields = [F64Field<"alpha", FiniteNumber, "1.0">];
   let precision = Narrow;
@@ -40,9 +40,9 @@ defvar SeluScaleAlpha = "1.7580993408473768599402175208123";
 def SeluPrimitive : PointwiseFunction<"selu", 125, "activation",
     (pick IsPositive, (mulf SeluScale, $x),
           (mulf SeluScaleAlpha, (expm1f $x)))> {
-  let summary = "y = λ · elu(x), alpha = 1.6733, λ = 1.0507";
+  let summary = "y = λ · elu(x), with alpha = 1.6733 and λ = 1.0507";
   let text = [{
-    -∞ gives -1.7581; NaN stays NaN. Klambauer et al. 2017.
+    -∞ gives -1.7581, and NaN stays NaN. The source is Klambauer et al. 2017.
   }];
   let precision = Narrow;
   let keepsZeros = ZerosKeptEverywhere;
@@ -58,7 +58,7 @@ def LeakyReluPrimitive : PointwiseFunction<"leaky_relu", 127, "activation",
     (pick IsPositive, $x, (mulf $slope, $x)), "LRLU"> {
   let summary = "y = x where x > 0, else slope · x";
   let text = [{
-    NaN stays NaN. Maas et al. 2013.
+    NaN stays NaN. The source is Maas et al. 2013.
   }];
   let fields = [F64Field<"slope", FiniteNumber, "0.01">];
   let precision = Narrow;
@@ -74,9 +74,11 @@ def HardtanhPrimitive : PointwiseFunction<"hardtanh", 129, "activation",
     (minf (maxf $x, $min), $max), "HTAN"> {
   let summary = "y = x, but not below `min` and not above `max`";
   let text = [{
-    NaN stays NaN. clamp is the same but for the gradient at the bounds.
+    NaN stays NaN. The gradient at the bounds is 0. `clamp` computes the same values,
+    but its gradient at the bounds is dy.
   }];
-  let fields = [F64Field<"min", FiniteNumber, "-1.0">, F64Field<"max", FiniteNumber, "1.0">];
+  let fields = [F64Field<"min", FiniteNumber, "-1.0">,
+                F64Field<"max", FiniteNumber, "1.0">];
   let constraints = ["`min` is not above `max`."];
   let precision = Narrow;
 }
@@ -90,7 +92,7 @@ def HardswishPrimitive : PointwiseFunction<"hardswish", 131, "activation",
     (mulf $x, (divf (minf (maxf (addf $x, 3), 0), 6), 6))> {
   let summary = "y = x · min(max(x + 3, 0), 6)/6";
   let text = [{
-    -∞ gives NaN, as -∞·0 does. Howard et al. 2019.
+    -∞ gives NaN, as -∞·0 does. The source is Howard et al. 2019.
   }];
   let precision = Narrow;
   let keepsZeros = ZerosKeptEverywhere;
@@ -109,23 +111,24 @@ def SoftplusPrimitive : PointwiseFunction<"softplus", 133, "activation",
           (mulf (addf (maxf (mulf $beta, $x), 0),
                       (log1pf (expf (negf (absf (mulf $beta, $x)))))),
                 (divf 1, $beta))), "SFPL"> {
-  let summary = "y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold";
+  let summary = "y = x where beta · x > threshold, else ln(1 + exp(beta · x))/beta";
   let text = [{
-    -∞ gives 0, ∞ stays; NaN stays NaN.
+    -∞ gives 0. ∞ stays ∞, and NaN stays NaN.
   }];
-  let fields = [F64Field<"beta", Positive, "1.0">, F64Field<"threshold", FiniteNumber, "20.0">];
+  let fields = [F64Field<"beta", Positive, "1.0">,
+                F64Field<"threshold", FiniteNumber, "20.0">];
   let precision = Wide;
 }
 def SoftplusBwdPrimitive : PointwiseDerivative<SoftplusPrimitive, 134, "x",
     (pick (greaterf (mulf $beta, $x), $threshold), $dy,
           (divf $dy, (addf 1, (expf (negf (mulf $beta, $x)))))), "SFPB"> {
-  let summary = "dx = dy · sigmoid(beta · x), dy where beta · x > threshold";
+  let summary = "dx = dy where beta · x > threshold, else dy · sigmoid(beta · x)";
 }
 defm AICF_Softplus : PointwiseOps<SoftplusPrimitive, SoftplusBwdPrimitive>;
 
-/// tanh(ln(1 + e)), e = exp(x), is (e² + 2e)/(e² + 2e + 2). For x > 0 with powers of
-/// exp(-x), which does not overflow; below with √e twice: x·e alone would be rounded
-/// as a subnormal number before x is multiplied.
+/// With e = exp(x), tanh(ln(1 + e)) is (e² + 2e)/(e² + 2e + 2). For x > 0 this is
+/// computed with powers of exp(-x), which does not overflow. Below 0 it multiplies by √e
+/// twice, because e alone would be rounded as a subnormal number before x is multiplied.
 defvar MishDecay = (expf (negf $x));
 defvar MishRising = (addf 1, (mulf 2, MishDecay));
 defvar MishTwice = (mulf 2, (mulf MishDecay, MishDecay));
@@ -138,8 +141,8 @@ def MishPrimitive : PointwiseFunction<"mish", 135, "activation",
           (mulf (mulf (mulf $x, MishRoot), MishRoot), MishFalling))> {
   let summary = "y = x · tanh(ln(1 + exp(x)))";
   let text = [{
-    -∞ gives NaN, as -∞·0 does; NaN stays NaN. The gradient is NaN for both infinities.
-    Misra 2019.
+    -∞ gives NaN, as -∞·0 does, and NaN stays NaN. The gradient is NaN for both
+    infinities. The source is Misra 2019.
   }];
   let precision = Narrow;
   let keepsZeros = ZerosKeptEverywhere;
@@ -156,7 +159,7 @@ def LogSigmoidPrimitive : PointwiseFunction<"log_sigmoid", 137, "activation",
     (subf (minf $x, 0), (log1pf (expf (negf (absf $x)))))> {
   let summary = "y = ln(sigmoid(x)) = -ln(1 + exp(-x))";
   let text = [{
-    -∞ stays, ∞ gives 0; NaN stays NaN.
+    -∞ stays -∞, ∞ gives 0, and NaN stays NaN.
   }];
   let precision = Wide;
 }
@@ -170,7 +173,7 @@ def SoftsignPrimitive : PointwiseFunction<"softsign", 151, "activation",
     (divf $x, (addf 1, (absf $x)))> {
   let summary = "y = x/(1 + |x|)";
   let text = [{
-    ±0 stays; ±∞ gives NaN, as ∞/∞ does. Turian et al. 2009.
+    ±0 stays ±0, and ±∞ gives NaN, as ∞/∞ does. The source is Turian et al. 2009.
   }];
   let precision = Narrow;
   let keepsZeros = ZerosKeptEverywhere;
@@ -185,7 +188,9 @@ def PreluPrimitive : PointwisePrimitive<"prelu", 139, "", ["x", "slope"], "y",
     (pick IsPositive, $x, (mulf $slope, $x)), "activation", Floats> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x where x > 0, else slope · x; the slope is trained";
-  let text = "\n    NaN stays NaN. He et al. 2015.\n";
+  let text = [{
+    NaN stays NaN. The source is He et al. 2015.
+  }];
   let phase = ForwardPhase;
   let precision = Narrow;
 }

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Conditions are i1: a byte, 0 or 1.
+// Conditions are i1. Each is stored as a byte that is 0 or 1.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_COMPARE_FAMILY_TD
 #define AICF_KERNELS_COMPARE_FAMILY_TD
@@ -15,7 +15,7 @@ include "kernels/pointwise/Pointwise.td"
 // Comparisons
 //===----------------------------------------------------------------------===//
 
-/// Compares at the precision that its operands were computed in.
+/// Compares at the precision in which its operands were computed.
 class Comparison<string mnemonic, int number, dag definition, string words,
                  ElementTypes elements, PointwiseTypes types>
     : PointwiseRecord<mnemonic, number, "", "compare", types,
@@ -27,35 +27,45 @@ class Comparison<string mnemonic, int number, dag definition, string words,
 }
 def EqualPrimitive : Comparison<"equal", 107, (equalf $a, $b), "==", AnyElement,
                                 AnyToBool> {
-  let text = "\n    False where either is NaN; -0 equals 0.\n";
+  let text = [{
+    The result is false where a or b is NaN. -0 equals 0.
+  }];
 }
 def NotEqualPrimitive : Comparison<"not_equal", 108, (notequalf $a, $b), "!=",
                                    AnyElement, AnyToBool> {
-  let text = "\n    True where either is NaN; -0 equals 0.\n";
+  let text = [{
+    The result is true where a or b is NaN. -0 equals 0.
+  }];
 }
 def LessPrimitive : Comparison<"less", 109, (lessf $a, $b), "<", NumberElement,
                                NumbersToBool> {
-  let text = "\n    False where either is NaN.\n";
+  let text = [{
+    The result is false where a or b is NaN.
+  }];
 }
 def LessEqualPrimitive : Comparison<"less_equal", 110, (lessequalf $a, $b), "<=",
                                     NumberElement, NumbersToBool> {
-  let text = "\n    False where either is NaN.\n";
+  let text = [{
+    The result is false where a or b is NaN.
+  }];
 }
 def AICF_EqualOp : AICF_OpOf<EqualPrimitive, "equal", [Commutative]>;
 def AICF_NotEqualOp : AICF_OpOf<NotEqualPrimitive, "not_equal", [Commutative]>;
 def AICF_LessOp : AICF_OpOf<LessPrimitive>;
 def AICF_LessEqualOp : AICF_OpOf<LessEqualPrimitive>;
 
-/// Compares with a number, as x's type (for 16 bits f32) has it.
+/// Compares with a number, which is first rounded to x's type (to f32 for 16 bits).
 class ScalarComparison<string mnemonic, int number, string schema,
                        dag definition, string words>
     : PointwiseRecord<mnemonic, number, schema, "compare", NumbersToBool,
                       [In<"x", NumberElement>], BoolLike<"y", "x">, []<Tie>,
                       definition> {
   let summary = "y = x " # words # " value";
-  let text = "\n    A comparison with NaN is false, but for != .\n";
+  let text = [{
+    Every comparison with NaN is false, except `!=`, which is true.
+  }];
   let fields = [F64Field<"value", NotNaN>];
-  let constraints = ["`value` is a number of x's type, where x holds integers."];
+  let constraints = ["if x holds integers, `value` is a number of x's type."];
   let phase = ForwardPhase;
   let precision = Wide;
 }
@@ -92,17 +102,17 @@ class Logic<string mnemonic, int number, dag definition>
   let precision = Narrow;
 }
 def LogicalAndPrimitive : Logic<"logical_and", 117, (andb $a, $b)> {
-  let summary = "c = a and b, of i1";
+  let summary = "c = a and b, for booleans (i1)";
 }
 def LogicalOrPrimitive : Logic<"logical_or", 118, (orb $a, $b)> {
-  let summary = "c = a or b, of i1";
+  let summary = "c = a or b, for booleans (i1)";
 }
 def LogicalXorPrimitive : Logic<"logical_xor", 119, (xorb $a, $b)> {
-  let summary = "c = either a or b, of i1";
+  let summary = "c = a xor b, for booleans (i1): exactly one of them is true";
 }
 def LogicalNotPrimitive : PointwiseRecord<"logical_not", 120, "", "compare",
     Bools, [In<"x", BoolElement>], Like<"y", "x">, [Tie<"y", "x">], (notb $x)> {
-  let summary = "y = not x, of i1";
+  let summary = "y = not x, for booleans (i1)";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -126,8 +136,8 @@ def WherePrimitive : PointwiseRecord<"where", 121, "", "compare", BoolToAny,
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c = a where the condition is true, else b";
   let text = [{
-    A NaN that is taken stays NaN. The gradient of what is not taken is 0, whatever
-    its value.
+    A NaN that is chosen stays NaN. An element that is not chosen gets the gradient 0,
+    whatever its value is.
   }];
   let constraints = ["`condition` has a's shape."];
   let phase = ForwardPhase;
@@ -139,12 +149,12 @@ def MaskedFillPrimitive : PointwiseRecord<"masked_fill", 122, "MFIL", "compare",
     (pick $inverted, (pick $mask, $x, $value), (pick $mask, $value, $x))> {
   let summary = "y = value where the mask is true, else x";
   let text = [{
-    With `inverted` it fills where the mask is false. `value` may be infinite:
-    attention masks are.
+    With `inverted`, y is `value` where the mask is false, else x. `value` may be
+    infinite, as it is for attention masks.
   }];
   let fields = [F64Field<"value", NotNaN>, BoolField<"inverted">];
   let constraints = ["`mask` has x's shape.",
-                     "`value` is a number of x's type, where x holds integers."];
+                     "if x holds integers, `value` is a number of x's type."];
   let phase = ForwardPhase;
   let precision = Narrow;
 }

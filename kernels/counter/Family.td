@@ -15,7 +15,7 @@ include "lib/Ops/KernelFamily.td"
 //===----------------------------------------------------------------------===//
 
 def AllFinitePrimitive : Primitive<"all_finite", 13> {
-  let summary = "ok = 1 when no element of any operand is Inf or NaN, else 0";
+  let summary = "ok = 1 if all elements of all operands are finite, else 0";
   let operandList = [Each<"grad">];
   let variadicName = "grads";
   let resultList = [ScalarI32<"ok">];
@@ -27,7 +27,7 @@ def AllFinitePrimitive : Primitive<"all_finite", 13> {
 def GlobalNormPrimitive : Primitive<"global_norm", 47> {
   let summary = "norm = sqrt(Σ x²) over the elements x of all operands";
   let text = [{
-    The squares are added in f64 in an order that follows from the shapes.
+    The squares are added in f64, in an order that depends only on the shapes.
   }];
   let operandList = [Each<"grad">];
   let variadicName = "grads";
@@ -40,9 +40,10 @@ def GlobalNormPrimitive : Primitive<"global_norm", 47> {
 def ClipFactorPrimitive : Primitive<"clip_factor", 48, "CLIP"> {
   let summary = "factor = inv_scale · min(1, max_norm / (norm·inv_scale + 1e-6))";
   let text = [{
-    What multiplies gradients of the global norm `norm` so that their norm is
-    `max_norm` at most: PyTorch's clip_grad_norm_. inv_scale is what multiplies
-    them anyway. A NaN stays NaN.
+    `norm` is the global norm of the gradients. After they are multiplied by this factor,
+    their norm is at most `max_norm`, as in PyTorch's clip_grad_norm_. The factor includes
+    inv_scale, by which the gradients are multiplied in any case. If inv_scale is absent,
+    it counts as 1. NaN stays NaN.
   }];
   let operandList = [In<"norm">, Opt<"inv_scale">];
   let resultList = [Like<"factor", "norm">];
@@ -55,12 +56,13 @@ def ClipFactorPrimitive : Primitive<"clip_factor", 48, "CLIP"> {
 
 def LossScaleUpdatePrimitive : Primitive<"loss_scale_update", 14,
                                                 "LSUP"> {
-  let summary = "dynamic loss scale: back off on a bad step, grow after a streak";
+  let summary = "dynamic loss scale: shrinks on a bad step, grows after many good ones";
   let text = [{
-    The rule of PyTorch's GradScaler: not ok -> scale·backoff_factor, streak 0;
-    ok and streak + 1 = growth_interval -> scale·growth_factor, streak 0; else
-    the streak grows by one. The scale is kept in [2^-24, 2^126], so that its
-    reciprocal is finite; NaN becomes the least.
+    This is the rule of PyTorch's GradScaler. If ok is 0, the scale is multiplied by
+    backoff_factor, and the streak becomes 0. Else the streak grows by 1. When it
+    reaches growth_interval, the scale is multiplied by growth_factor, and the streak
+    becomes 0. The scale is kept in [2^-24, 2^126], so that its reciprocal is finite. A
+    scale of NaN becomes 2^-24.
   }];
   let operandList = [In<"scale">, In<"streak", I32Element>,
                      In<"ok", I32Element>];
@@ -77,7 +79,7 @@ def LossScaleUpdatePrimitive : Primitive<"loss_scale_update", 14,
 def StepIncPrimitive : Primitive<"step_inc", 15> {
   let summary = "step_out = step + 1 (unchanged when ok = 0)";
   let text = [{
-    The largest number of its type stays: a counter does not wrap.
+    A counter does not wrap: the largest number of its type stays as it is.
   }];
   let operandList = [In<"step", IntElement>, Opt<"ok", I32Element>];
   let resultList = [Like<"step_out", "step">];
@@ -90,7 +92,7 @@ def StepIncPrimitive : Primitive<"step_inc", 15> {
 def BiasCorrPrimitive : Primitive<"bias_corr", 16, "BCOR"> {
   let summary = "bc = [1/(1 - beta1^t), 1/(1 - beta2^t)] for Adam";
   let text = [{
-    Computed as 1/-expm1(t·log β) in f64 and rounded once.
+    t is the step. Each number is computed as 1/-expm1(t·log β) in f64 and rounded once.
   }];
   let operandList = [In<"step", IntElement>];
   let resultList = [Checked<"bc", FloatElement>];
@@ -102,25 +104,26 @@ def BiasCorrPrimitive : Primitive<"bias_corr", 16, "BCOR"> {
 }
 
 def GroupBiasCorrPrimitive : Primitive<"group_bias_corr", 157> {
-  let summary = "bias_corr with the betas of a group: bc = [1/(1 - β1^t), 1/(1 - β2^t)]";
+  let summary = "bc = [1/(1 - β1^t), 1/(1 - β2^t)] for Adam, with the betas of a group";
   let text = [{
-    `group` is adam_group_step's, which holds 1-β1 and 1-β2. Computed as
-    1/-expm1(t·log1p(-(1-β))) in f64 and rounded once.
+    t is the step. `group` is the operand of adam_group_step, which holds 1-β1 and 1-β2.
+    Each number is computed as 1/-expm1(t·log1p(-(1-β))) in f64 and rounded once.
   }];
   let operandList = [In<"step", IntElement>, In<"group", F32Element>];
   let resultList = [Checked<"bc", FloatElement>];
   let phase = CounterPhase;
   let precision = Wide;
-  let constraints = ["step is 0-d, and group is [5].", "bc has shape [2]."];
+  let constraints = ["step is 0-d, and group has shape [5].", "bc has shape [2]."];
 }
 
 def LearningRatePrimitive : Primitive<"learning_rate", 45, "LRTE"> {
-  let summary = "lr = a curve over the number of steps";
+  let summary = "lr = a warmup, then a linear or cosine curve, over the steps";
   let text = [{
-    With t the step: start + (peak - start)·t/warmup up to t = warmup. From there to
-    t = steps, with f = (t - warmup)/(steps - warmup), peak + (end - peak)·f, or by
-    `cosine` end + (peak - end)·(1 + cos(π·f))/2 (Loshchilov & Hutter 2017); then
-    end. With steps = 0 it stays at peak. Computed in f64 and rounded once.
+    Let t be the step. Up to t = warmup, lr is start + (peak - start)·t/warmup. From
+    there to t = steps, let f be (t - warmup)/(steps - warmup). Then lr is
+    peak + (end - peak)·f, or with `cosine` end + (peak - end)·(1 + cos(π·f))/2
+    (Loshchilov & Hutter 2017). After that, lr is end. With steps = 0, lr stays at peak
+    after the warmup. It is computed in f64 and rounded once.
   }];
   let operandList = [In<"step", IntElement>];
   let resultList = [Checked<"lr", FloatElement>];
@@ -129,15 +132,15 @@ def LearningRatePrimitive : Primitive<"learning_rate", 45, "LRTE"> {
                 I64Field<"steps", NonNegative>, BoolField<"cosine">];
   let phase = CounterPhase;
   let precision = Wide;
-  let constraints = ["step and lr are 0-d; lr is f32 or f64.",
-                     "steps is 0 or above warmup."];
+  let constraints = ["step and lr are 0-d, and lr is f32 or f64.",
+                     "`steps` is 0 or greater than `warmup`."];
 }
 
 def StepDecayPrimitive : Primitive<"step_decay", 60, "LRSD"> {
   let summary = "lr = start · factor^floor((step - 1)/every)";
   let text = [{
-    A staircase: PyTorch's StepLR. A step below 1 counts as 1. Computed in f64 and
-    rounded once.
+    lr falls in stairs, as in PyTorch's StepLR. A step below 1 counts as 1. lr is
+    computed in f64 and rounded once.
   }];
   let operandList = [In<"step", IntElement>];
   let resultList = [Checked<"lr", FloatElement>];
@@ -145,14 +148,14 @@ def StepDecayPrimitive : Primitive<"step_decay", 60, "LRSD"> {
                 I64Field<"every", Positive31>];
   let phase = CounterPhase;
   let precision = Wide;
-  let constraints = ["step and lr are 0-d; lr is f32 or f64."];
+  let constraints = ["step and lr are 0-d, and lr is f32 or f64."];
 }
 
 def PolynomialDecayPrimitive : Primitive<"polynomial_decay", 61, "LRPD"> {
   let summary = "lr = end + (start - end)·(1 - min(step, steps)/steps)^power";
   let text = [{
-    PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. Computed in
-    f64 and rounded once.
+    This is PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. lr is
+    computed in f64 and rounded once.
   }];
   let operandList = [In<"step", IntElement>];
   let resultList = [Checked<"lr", FloatElement>];
@@ -160,23 +163,24 @@ def PolynomialDecayPrimitive : Primitive<"polynomial_decay", 61, "LRPD"> {
                 I64Field<"steps", Positive31>, F64Field<"power", NonNegative>];
   let phase = CounterPhase;
   let precision = Wide;
-  let constraints = ["step and lr are 0-d; lr is f32 or f64."];
+  let constraints = ["step and lr are 0-d, and lr is f32 or f64."];
 }
 
 def RateTablePrimitive : Primitive<"rate_table", 62> {
-  let summary = "lr = table[min(step, n) - 1], n the length of the table";
+  let summary = "lr = table[min(step, n) - 1], where n is the length of the table";
   let text = [{
-    The first row for a step below 1; the last one for all steps behind the table.
+    A step below 1 reads the first number, and a step after the end of the table reads
+    the last one.
   }];
   let operandList = [In<"step", IntElement>, In<"table">];
   let resultList = [ScalarOf<"lr", "table">];
   let phase = CounterPhase;
   let precision = Wide;
-  let constraints = ["step is 0-d, table has rank 1; table is f32 or f64."];
+  let constraints = ["step is 0-d, and table has rank 1 and is f32 or f64."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_AllFiniteOp : AICF_OpOf<AllFinitePrimitive>;
@@ -200,8 +204,8 @@ def AICF_StepIncOp : AICF_OpOf<StepIncPrimitive> {
 
 class AICF_OfCount<Primitive record, string result> : AICF_OpOf<record> {
   let stepAttrs = (ins OptionalAttr<TypeAttr>:$dtype);
-  let stepConstraints = ["`dtype`, " # result # "'s element type (default f32), "
-                         "is f16, bf16, f32 or f64."];
+  let stepConstraints = ["`dtype` is " # result # "'s element type: f16, bf16, f32 "
+                         "(the default) or f64."];
   let counter = "step";
   let more = [{
     static ::llvm::LogicalResult
@@ -287,7 +291,7 @@ class AllFinite<Device device> : KernelFamily<"counter", device> {
   let kernel = "allFinite<$T>";
 }
 def AllFiniteCpu : AllFinite<CPU>;
-/// The workspace holds a verdict a block.
+/// The workspace holds one verdict for each block.
 def AllFiniteCuda : AllFinite<CUDA> {
   let workspace = "verdictsWorkspace(c)";
   let workspaceCap = "kVerdictsBytes";
@@ -299,7 +303,7 @@ class GlobalNorm<Device device> : KernelFamily<"counter", device> {
   let kernel = "globalNorm<$T, $U>";
 }
 def GlobalNormCpu : GlobalNorm<CPU>;
-/// The workspace holds a partial sum a block.
+/// The workspace holds one partial sum for each block.
 def GlobalNormCuda : GlobalNorm<CUDA> {
   let workspace = "partialSquaresWorkspace(c)";
   let workspaceCap = "kPartialSquaresBytes";

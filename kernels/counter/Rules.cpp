@@ -67,7 +67,7 @@ Status learning_rate_c1(const LearningRateView<Call> &c) {
 Status learning_rate_c2(const LearningRateView<Call> &c) {
   int64_t steps = c.attrs().steps, warmup = c.attrs().warmup;
   return isNumber("steps", double(steps), steps == 0 || steps > warmup,
-                  "0 or more than warmup");
+                  ("0 or more than warmup, " + std::to_string(warmup)).c_str());
 }
 
 Status step_decay_c1(const StepDecayView<Call> &c) { return isRateOfStep(c); }

@@ -176,8 +176,8 @@ template <typename T> void batchedGemm(BatchedGemmArgs call) {
 
 std::string_view gemmLibrary() {
 #if defined(AICF_HAVE_OPENBLAS)
-  return hasOneDNN() ? "onednn and openblas, one thread a tile"
-                     : "openblas, one thread a tile";
+  return hasOneDNN() ? "onednn and openblas, one thread per tile"
+                     : "openblas, one thread per tile";
 #else
   return "plain loop";
 #endif

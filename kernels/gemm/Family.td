@@ -20,11 +20,11 @@ def GemmPrimitive : Primitive<"gemm", 0> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c[M,N] = op(a) · op(b)";
   let text = [{
-    Matrix product of one float type; `op` transposes where `transA` or `transB` is
-    set. op(a) is [M,K], op(b) is [K,N]. A tensor of higher rank is the matrix of
-    its rows along the last dimension: a may be one, and b where a is transposed
-    and b is not, as in the gradient of a weight. Inside a body c has a's element
-    type.
+    This is a matrix product. `op` transposes a if `transA` is set, and b if `transB` is
+    set. op(a) is [M,K], and op(b) is [K,N]. A tensor of higher rank counts as the matrix
+    of its rows along the last dimension. a may be such a tensor. b may be one only if a
+    is transposed and b is not, as in the gradient of a weight. If c exists only inside a
+    body, it has a's element type.
   }];
   let operandList = [In<"a">, In<"b">];
   let resultList = [Checked<"c", FloatElement, 1>];
@@ -32,22 +32,21 @@ def GemmPrimitive : Primitive<"gemm", 0> {
   let phase = ForwardPhase;
   let precision = Narrow;
   let constraints = [
-    "a has rank 2 or more; b has rank 2, or more where a is transposed and b is "
-    "not.",
-    "a, b and c have the same element type, or a and b are f16 or bf16 and c is "
-    "f32.",
-    "op(a)'s columns are op(b)'s rows (K).",
-    "c is [op(a)'s rows, op(b)'s columns], where a is not transposed with a's "
-    "dimensions but the last for its rows.",
+    "a has rank 2 or more. b has rank 2, or more if a is transposed and b is not.",
+    "a and b have the same element type. c has it too, or is f32 if they are f16 or "
+    "bf16.",
+    "op(a) has as many columns as op(b) has rows (K).",
+    "c is [op(a)'s rows, op(b)'s columns]. If a is not transposed, all dimensions of a "
+    "but the last stand for its rows.",
     "a and b have fewer than 2^31 rows."];
 }
 
 def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
-  let summary = "c[..., M,N] = op(a) · op(b), matrix by matrix";
+  let summary = "c[..., M,N] = op(a) · op(b), for each matrix of a batch";
   let text = [{
-    Products of the matrices in the last two dimensions, of one float type; `op`
-    transposes them where `transA` or `transB` is set. The dimensions in front are
-    the same in all three: what broadcasts is a view.
+    The matrices are in the last two dimensions. `op` transposes those of a if `transA`
+    is set, and those of b if `transB` is set. The dimensions before them are the same in
+    a, b and c: an operand that is broadcast is a view.
   }];
   let operandList = [In<"a">, In<"b">];
   let resultList = [Checked<"c", FloatElement>];
@@ -55,11 +54,12 @@ def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
   let phase = ForwardPhase;
   let precision = Narrow;
   let constraints = [
-    "a has rank 3 or more, and b the same.",
+    "a has rank 3 or more, and b has the same rank.",
     "a, b and c have the same element type.",
-    "op(a)'s columns are op(b)'s rows (K), and the dimensions in front are the "
-    "same.",
-    "c is [..., op(a)'s rows, op(b)'s columns] with the same dimensions in front."];
+    "op(a) has as many columns as op(b) has rows (K), and the dimensions before the "
+    "last two are the same.",
+    "c is [..., op(a)'s rows, op(b)'s columns] with the same dimensions before the last "
+    "two."];
 }
 
 //===----------------------------------------------------------------------===//
@@ -67,11 +67,11 @@ def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
 //===----------------------------------------------------------------------===//
 
 //===----------------------------------------------------------------------===//
-// CPU: a BLAS where the build found one, else a plain loop; 16-bit operands are
-// references, not fast
+// CPU: a BLAS if the build found one, else a plain loop. The kernels for 16-bit
+// operands are references and not fast.
 //===----------------------------------------------------------------------===//
 
-/// What products read in place: rows at any distance.
+/// Products read rows at any distance in place.
 defvar ProductViews = [Strided<GemmPrimitive, "a", RowsApart>,
                        Strided<GemmPrimitive, "b", RowsApart>];
 
@@ -83,7 +83,8 @@ def GemmBlas : KernelFamily<"gemm", CPU> {
   let variantName = "blas";
   let kernel = "gemm<$T>";
 }
-/// Matrices at any distances, too: heads of attention, and what broadcasts.
+/// Batches also read matrices at any distances in place: the heads of attention, and
+/// operands that are broadcast.
 defvar BatchViews = [Strided<BatchedGemmPrimitive, "a", MatricesApart>,
                      Strided<BatchedGemmPrimitive, "b", MatricesApart>];
 
@@ -118,19 +119,19 @@ def GemmBias : BodyPattern<"gemm_bias", [
     Maybe<"relu", ReluPrimitive>]> {
   let bindings = ["bias.y = gemm.c", "relu.x = bias.out"];
 }
-/// A linear layer with gelu, whose operand the gradient asks for.
+/// A linear layer with gelu. The gradient may read gelu's operand.
 def GemmBiasGelu : BodyPattern<"gemm_bias_gelu", [
     Node<"gemm", GemmPrimitive>, Node<"bias", BiasAddPrimitive>,
     Node<"gelu", GeluPrimitive>]> {
   let bindings = ["bias.y = gemm.c", "gelu.x = bias.out"];
   let mayKeep = ["bias.out"];
 }
-/// The gradient of the input of a layer behind a gelu.
+/// The gradient of the input of a layer that follows a gelu.
 def GemmGeluBwd : BodyPattern<"gemm_gelu_bwd", [
     Node<"gemm", GemmPrimitive>, Node<"bwd", GeluBwdPrimitive>]> {
   let bindings = ["bwd.dy = gemm.c"];
 }
-/// The gradient of the input of a layer behind a relu.
+/// The gradient of the input of a layer that follows a relu.
 def GemmReluBwd : BodyPattern<"gemm_relu_bwd", [
     Node<"gemm", GemmPrimitive>, Node<"bwd", ReluBwdPrimitive>]> {
   let bindings = ["bwd.dy = gemm.c"];
@@ -148,8 +149,8 @@ class Tiles<list<Variant> types> : KernelFamily<"gemm", CUDA> {
   let variantName = "tile";
   let kernel = "gemm<$T, $U, $Args>";
 }
-/// A small product, and what f64 has: the library's has no tensor cores here
-/// either.
+/// Small products, and all products of f64, for which the library does not use tensor
+/// cores either.
 class TileFusion<BodyPattern pattern, string takes, list<Variant> types,
                  bit isSmall = 1> : Tiles<types> {
   let patterns = [pattern];
@@ -223,7 +224,7 @@ def GemmBiasLt : Library<HalfAndSingle> {
   let takesPads = 1;
   let fusesForFree = 1;
 }
-/// The library's gelu is the one with tanh.
+/// The library has only the gelu with tanh.
 class GeluLt<BodyPattern pattern, string takes> : Library<HalfTypes> {
   let patterns = [pattern];
   let condition = takes;
@@ -231,8 +232,8 @@ class GeluLt<BodyPattern pattern, string takes> : Library<HalfTypes> {
 }
 def GemmBiasGeluLt : GeluLt<GemmBiasGelu, "isRowBias(c) && hasLibraryGelu(c)">;
 def GemmGeluBwdLt : GeluLt<GemmGeluBwd, "hasLibraryGelu(c)">;
-/// They take longer than gemm and a reduction apart (benchmarks/results): only
-/// by name.
+/// These take longer than a gemm and a separate reduction (benchmarks/results), so a
+/// call must name them.
 def GemmReduceTF32 : LibraryTF32 {
   let patterns = [GemmReduce];
   let condition = "sumsOverK(c)";

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What moves elements to other places and has bytes of its own; what only sees them
-// elsewhere is a view (lib/Dialect/AICF/ViewOps.td).
+// These primitives move elements to other places, and their results have bytes of their
+// own. What only sees elements at other places is a view (lib/Dialect/AICF/ViewOps.td).
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_LAYOUT_FAMILY_TD
 #define AICF_KERNELS_LAYOUT_FAMILY_TD
@@ -18,10 +18,10 @@ include "lib/Ops/KernelFamily.td"
 //===----------------------------------------------------------------------===//
 
 def PadPrimitive : Primitive<"pad", 67, "PADZ"> {
-  let summary = "y = x in the midst of zeros along dimension `axis`";
+  let summary = "y = x with zeros before, between and after it along dimension `axis`";
   let text = [{
-    Index begin + i·step of y's dimension is index i of x's; all others are zero.
-    The gradient of a slice.
+    Along `axis`, index begin + i·step of y holds index i of x. All other elements are
+    zero. This is the gradient of a slice.
   }];
   let operandList = [In<"x", AnyElement>];
   let resultList = [Checked<"y", AnyElement>];
@@ -31,12 +31,12 @@ def PadPrimitive : Primitive<"pad", 67, "PADZ"> {
   let precision = Narrow;
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
-                     "y has x's shape but for dimension `axis`, where begin + "
-                     "(x's size - 1)·step is below y's size."];
+                     "y has x's shape except in dimension `axis`. There, begin + "
+                     "(x's size - 1)·step is less than y's size."];
 }
 
 def ConcatPrimitive : Primitive<"concat", 68, "CCAT"> {
-  let summary = "y = the parts one behind the other along dimension `axis`";
+  let summary = "y = the parts, one after the other, along dimension `axis`";
   let operandList = [Each<"part", AnyElement>];
   let resultList = [Checked<"y", AnyElement>];
   let fields = [I64Field<"axis", AnyNumber>];
@@ -45,17 +45,18 @@ def ConcatPrimitive : Primitive<"concat", 68, "CCAT"> {
   let variadicName = "parts";
   let constraints = ["`axis` is a dimension of the parts.",
                      "the parts and y have the same element type.",
-                     "the parts have the same shape but for dimension `axis`, and "
-                     "y's is theirs with the sum of their sizes there."];
+                     "the parts have the same shape except in dimension `axis`. y has "
+                     "it too, and its size in `axis` is the sum of the parts' sizes."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_PadOp : AICF_OpOf<PadPrimitive> {
   let stepAttrs = (ins I64Attr:$size);
-  let stepConstraints = ["`size`, y's in dimension `axis`, is in [1, 2^31)."];
+  let stepConstraints = ["`size`, a number in [1, 2^31), is y's size in dimension "
+                         "`axis`."];
   let gradient = [{
     auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
     int64_t axis = getAxis(), steps = x.getDimSize(axis) - 1;

@@ -11,7 +11,7 @@ namespace aicf::rules {
 
 static Status isAxis(int64_t axis, const Operand &of) {
   return isNumber("axis", double(axis), axis >= 0 && axis < of->rank,
-                  "a dimension of the operand");
+                  ("a dimension of " + std::string(of.name)).c_str());
 }
 
 Status pad_c1(const PadView<Call> &c) { return isAxis(c.attrs().axis, c.x()); }
@@ -28,9 +28,9 @@ Status pad_c3(const PadView<Call> &c) {
   if (last < c.y()->dims[axis])
     return {};
   return makeError(StatusCode::ShapeMismatch, c.y().text(), " is ",
-                   c.y()->toString(), ", but the last of ", c.x().text(), ", ",
-                   c.x()->toString(), ", would be index ", last,
-                   " of dimension ", axis);
+                   c.y()->toString(), ", but the last index of ", c.x().text(),
+                   ", ", c.x()->toString(), ", in dimension ", axis,
+                   " would become ", last);
 }
 
 Status concat_c1(const ConcatView<Call> &c) {

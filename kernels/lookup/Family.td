@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Indices are i32 or i64. One that is out of range has a defined result, and never
-// reads or writes outside.
+// Indices are i32 or i64. An index that is out of range has a defined result. It never
+// makes a kernel read or write outside of a tensor.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_LOOKUP_FAMILY_TD
 #define AICF_KERNELS_LOOKUP_FAMILY_TD
@@ -20,7 +20,7 @@ include "lib/Ops/KernelFamily.td"
 def PickPrimitive : Primitive<"pick", 141> {
   let summary = "y[...] = x[..., index[...]]: one element of each row";
   let text = [{
-    Rows lie along the last dimension. NaN where the index is outside of the row.
+    Rows lie along the last dimension. An index outside of the row gives NaN.
   }];
   let operandList = [In<"x">, Index<"index", "x", -1>];
   let resultList = [RowsOf<"y", "x">];
@@ -31,9 +31,9 @@ def PickPrimitive : Primitive<"pick", 141> {
 }
 
 def PickBwdPrimitive : Primitive<"pick_bwd", 142, "PICB"> {
-  let summary = "dx[..., index[...]] = dy[...], 0 elsewhere";
+  let summary = "dx[..., index[...]] = dy[...], and 0 elsewhere";
   let text = [{
-    Nothing of dy where the index is outside of [0, size).
+    If an index is outside of [0, size), its row of dx is 0.
   }];
   let operandList = [In<"dy">, In<"index", IntElement>];
   let resultList = [Checked<"dx", FloatElement>];
@@ -41,40 +41,43 @@ def PickBwdPrimitive : Primitive<"pick_bwd", 142, "PICB"> {
   let phase = BackwardPhase;
   let precision = Keep<"dy">;
   let constraints = ["index has dy's shape.",
-                     "dx has dy's shape with `size` behind it."];
+                     "dx has dy's shape, with `size` as one more dimension at the "
+                     "end, and dy's element type."];
 }
 
 def EmbeddingPrimitive : Primitive<"embedding", 143> {
   let summary = "y[i...] = table[index[i...]]: a row for each index";
   let text = [{
-    Rows of NaN where the index is outside of the table.
+    An index outside of the table gives a row of NaN.
   }];
   let operandList = [In<"table">, Index<"index", "table", 0>];
   let resultList = [Checked<"y", FloatElement>];
   let phase = ForwardPhase;
   let precision = Narrow;
   let constraints = ["table has rank 2.",
-                     "y has index's shape with the table's width behind it."];
+                     "y has index's shape, with the table's width as one more "
+                     "dimension at the end, and the table's element type."];
 }
 
 def EmbeddingBwdPrimitive : Primitive<"embedding_bwd", 144, "EMBB"> {
   let summary = "dtable[r] = the sum of the rows of dy whose index is r";
   let text = [{
-    Added in f32 (f64 for f64) in the order of dy's rows, so that the sum has the same
-    bits every time; 0 where no index is r. Row `padding` gets 0, if it is 0 or more;
-    an index outside of [0, rows) counts for nothing.
+    The rows are added in f32 (f64 for f64) in the order of dy's rows, so the sum has the
+    same bits every time. If no index is r, the sum is 0. Row `padding` gets 0, if
+    `padding` is 0 or more. A row of dy whose index is outside of [0, rows) is ignored.
   }];
   let operandList = [In<"dy">, In<"index", IntElement>];
   let resultList = [Checked<"dtable", FloatElement>];
   let fields = [I64Field<"rows", Positive31>, I64Field<"padding", AnyNumber, "-1">];
   let phase = BackwardPhase;
   let precision = Narrow;
-  let constraints = ["dy has index's shape with a dimension behind it.",
-                     "dtable is [`rows`, dy's last dimension]."];
+  let constraints = ["dy has index's shape, with one more dimension at the end.",
+                     "dtable has shape [`rows`, dy's last dimension] and dy's element "
+                     "type."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 class AICF_Lookup<Primitive record> : AICF_OpOf<record> {
@@ -97,7 +100,7 @@ def AICF_PickBwdOp : AICF_Lookup<PickBwdPrimitive>;
 
 def AICF_EmbeddingOp : AICF_Lookup<EmbeddingPrimitive> {
   let stepAttrs = (ins DefaultValuedAttr<I64Attr, "-1">:$padding);
-  let stepConstraints = ["`padding` is -1 or a row of the table, which gets no "
+  let stepConstraints = ["`padding` is -1, or a row of the table that gets no "
                          "gradient."];
   let more = [{
     ::llvm::LogicalResult verifyStep();
@@ -134,7 +137,7 @@ defm Pick : Lookup<PickPrimitive, "pick<$T>">;
 defm PickBwd : Lookup<PickBwdPrimitive, "pickBwd<$T>">;
 defm Embedding : Lookup<EmbeddingPrimitive, "embedding<$T>">;
 
-/// The workspace holds the positions of dy's rows, sorted by their index.
+/// The workspace holds the positions of dy's rows, sorted by the index of each row.
 class EmbeddingBwd<Device device> : KernelFamily<"lookup", device> {
   let kinds = [EmbeddingBwdPrimitive];
   let variants = EveryFloat.each;

@@ -14,21 +14,23 @@ include "lib/Ops/KernelFamily.td"
 // Primitives
 //===----------------------------------------------------------------------===//
 
-/// A mean over the elements of pred and target, or its gradient (`optional`).
+/// A mean over the elements of pred and target. With `optional`, its gradient.
 class MeanLossPrimitive<string mnemonic, int number, string schema, int optional>
     : Primitive<mnemonic, number, schema> {
   let operandList = [In<"pred">, In<"target">]
       # !if(optional, [Opt<"loss_scale">], []<Operand>);
   let precision = Keep<"pred">;
   let constraints = [
-    "pred and target have the same type, or the same shape with pred of f16 or "
-    "bf16 and target of f32."]
-      # !if(optional, ["loss_scale is 0-d of target's element type."],
+    "pred and target have the same shape. They have the same element type, or pred is "
+    "f16 or bf16 and target is f32."]
+      # !if(optional, ["loss_scale is 0-d and has target's element type."],
             []<string>);
 }
 class MeanLossValuePrimitive<string mnemonic, int number>
     : MeanLossPrimitive<mnemonic, number, "", 0> {
-  let text = "\n    The loss has target's element type.\n";
+  let text = [{
+    The loss has target's element type.
+  }];
   let resultList = [ScalarOf<"loss", "target">];
   let phase = ForwardPhase;
 }
@@ -46,22 +48,23 @@ def MseLossPrimitive : MeanLossValuePrimitive<"mse_loss", 8> {
 def MseGradPrimitive : MeanLossGradPrimitive<"mse_grad", 9, "MSEG"> {
   let summary = "dpred = scale · (pred - target) [· loss_scale]";
   let text = [{
-    `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
+    The default of `scale` is 2/numel(pred), which makes this the gradient of `mse_loss`.
   }];
 }
 
 def BceWithLogitsPrimitive : MeanLossValuePrimitive<"bce_with_logits", 49> {
   let summary = "loss = mean(max(pred, 0) - pred·target + log(1 + exp(-|pred|)))";
   let text = [{
-    The binary cross entropy of sigmoid(pred) against target in [0, 1], without
-    overflow. The loss has target's element type.
+    This is the binary cross entropy of sigmoid(pred) against target in [0, 1], computed
+    without overflow. The loss has target's element type.
   }];
 }
 def BceWithLogitsGradPrimitive
     : MeanLossGradPrimitive<"bce_with_logits_grad", 50, "BCEG"> {
   let summary = "dpred = scale · (sigmoid(pred) - target) [· loss_scale]";
   let text = [{
-    `scale` defaults to 1/numel(pred), the gradient of `bce_with_logits`.
+    The default of `scale` is 1/numel(pred), which makes this the gradient of
+    `bce_with_logits`.
   }];
 }
 
@@ -71,14 +74,16 @@ def L1LossPrimitive : MeanLossValuePrimitive<"l1_loss", 51> {
 def L1GradPrimitive : MeanLossGradPrimitive<"l1_grad", 52, "L1GR"> {
   let summary = "dpred = scale · sign(pred - target) [· loss_scale]";
   let text = [{
-    `scale` defaults to 1/numel(pred), the gradient of `l1_loss`. The sign of 0 is
-    0, and NaN's NaN.
+    The default of `scale` is 1/numel(pred), which makes this the gradient of `l1_loss`.
+    The sign of 0 is 0, and the sign of NaN is NaN.
   }];
 }
 
 def MeanPrimitive : Primitive<"mean", 53> {
   let summary = "y = the mean of all elements of x";
-  let text = "\n    Of f32 where x has 16 bits.\n";
+  let text = [{
+    If x has 16 bits, y is f32.
+  }];
   let operandList = [In<"x">];
   let resultList = [WideScalarOf<"y", "x">];
   let phase = ForwardPhase;
@@ -87,9 +92,10 @@ def MeanPrimitive : Primitive<"mean", 53> {
 }
 
 def CountEqualPrimitive : Primitive<"count_equal", 59> {
-  let summary = "count = how many elements of a and b are equal";
+  let summary = "count = the number of positions at which a and b are equal";
   let text = [{
-    How many predictions (`argmax`) are right.
+    If a is the `argmax` of predictions and b holds the labels, this counts the right
+    predictions.
   }];
   let operandList = [In<"a", IntElement>, In<"b", IntElement>];
   let resultList = [ScalarI32<"count">];
@@ -107,13 +113,13 @@ class CrossEntropyPrimitive<string mnemonic, int number, string schema>
 
 def SoftmaxCrossEntropyPrimitive
     : CrossEntropyPrimitive<"softmax_cross_entropy", 33, "SXEL"> {
-  let summary = "loss = mean over rows of -log softmax(logits)[label]";
+  let summary = "loss = the mean over all rows of -log softmax(logits)[label]";
   let text = [{
-    PyTorch's cross_entropy over class numbers: rows whose label is
-    `ignore_index` count for nothing; with `label_smoothing` s a row's target is
-    (1-s) on its label plus s/C on every class (Szegedy et al. 2016). A label
-    that is neither a class nor `ignore_index` makes the loss NaN, as does a
-    batch in which no row counts. Computed in f32 for 16-bit logits.
+    This is PyTorch's cross_entropy over class numbers. Rows whose label is
+    `ignore_index` do not count. With `label_smoothing` s, the target of a row is (1-s)
+    on its label plus s/C on each of the C classes (Szegedy et al. 2016). The loss is NaN
+    if a label is neither a class nor `ignore_index`, or if no row of the batch counts.
+    For 16-bit logits, the loss is computed in f32 or wider, and its type is f32.
   }];
   let operandList = [In<"logits">, Index<"labels", "logits", -1, "ignore_index">];
   let resultList = [WideScalarOf<"loss", "logits">];
@@ -124,10 +130,10 @@ def SoftmaxCrossEntropyPrimitive
 
 def SoftmaxCrossEntropyGradPrimitive
     : CrossEntropyPrimitive<"softmax_cross_entropy_grad", 34, "SXEG"> {
-  let summary = "gradient of softmax_cross_entropy [· loss_scale]";
+  let summary = "dlogits = the gradient of softmax_cross_entropy [· loss_scale]";
   let text = [{
-    dlogits = (softmax(logits) - target) / rows that count; 0 in rows that are
-    ignored, NaN in rows whose label is not a class.
+    dlogits is (softmax(logits) - target) / n, where n is the number of rows that count.
+    It is 0 in rows that are ignored, and NaN in rows whose label is not a class.
   }];
   let operandList = [In<"logits">, Index<"labels", "logits", -1, "ignore_index">,
                      Opt<"loss_scale">];
@@ -136,12 +142,12 @@ def SoftmaxCrossEntropyGradPrimitive
   let phase = BackwardPhase;
   let constraints = ["logits has rank 1 or more.",
                      "labels has logits' shape without the last dimension.",
-                     "loss_scale is 0-d, of logits' element type or f32 where "
+                     "loss_scale is 0-d. It has logits' element type, or is f32 if "
                      "that has 16 bits."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 /// A function of pred - target that is the same for target - pred.
@@ -179,7 +185,7 @@ def AICF_BceWithLogitsOp : AICF_OpOf<BceWithLogitsPrimitive> {
   let gradient = [{
     if (g.isNeeded(getTarget())) {
       return emitOpError() << "no derivative with respect to its target: "
-                              "stop_gradient says that none is meant";
+                              "use stop_gradient if that is intended";
     }
     g.add(getPred(), BceWithLogitsGradOp::create(
         b, loc, g.saved(getPred()), g.saved(getTarget()), g.factor(getLoss()),
@@ -252,7 +258,7 @@ multiclass MeanLoss<Primitive value, Primitive grad,
     let version = v;
     let kernel = "lossGrad<" # functor # ", $Args, $T, $V>";
   }
-  /// The workspace holds a partial sum a block.
+  /// The workspace holds one partial sum for each block.
   def Cuda : KernelFamily<"loss", CUDA> {
     let kinds = [value];
     let variants = EveryFloat.each # HalfToSingle.each;
@@ -264,7 +270,7 @@ multiclass MeanLoss<Primitive value, Primitive grad,
     let bindings = ["grad.pred = loss.pred", "grad.target = loss.target"];
     let ties = ["grad.dpred = loss.pred", "grad.dpred = loss.target"];
   }
-  /// Result 0 is the loss, of target's type.
+  /// Result 0 is the loss, which has target's type.
   def BothCuda : KernelFamily<"loss", CUDA> {
     let patterns = [!cast<BodyPattern>(NAME # "Both")];
     let variants = EveryFloat.each # HalfToSingle.each;
@@ -307,8 +313,8 @@ class CrossEntropy<Device device, string planner>
   let kernel = planner;
 }
 def CrossEntropyCpu : CrossEntropy<CPU, "crossEntropy<$T, $U>">;
-/// A sum of losses and a count of rows, both f64, for 4 blocks a multiprocessor: as
-/// many blocks as have room reduce. A small batch is one block's work.
+/// A sum of losses and a count of rows, both f64, for each of 4 blocks per
+/// multiprocessor. As many blocks reduce as have room. One block does a small batch.
 defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
 class CrossEntropyOnCuda<string planner> : CrossEntropy<CUDA, planner> {
   let workspace = !strconcat("c.logits()->elements() <= kSingleBlockElements "
@@ -318,7 +324,8 @@ class CrossEntropyOnCuda<string planner> : CrossEntropy<CUDA, planner> {
 def CrossEntropyCuda : CrossEntropyOnCuda<"crossEntropy<$T, $U>"> {
   let version = 1;
 }
-/// Long rows, by vectors. Plans of before 4.3 have them from the other kernel.
+/// For long rows, which it reads in vectors. Plans before version 4.3 use the other
+/// kernel for them.
 def WideCrossEntropyCuda : CrossEntropyOnCuda<"crossEntropy<$T, $U, true>"> {
   let variantName = "wide";
   let condition = "isLongRow(*c.logits())";

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// "math" computes in f32 for 16-bit operands. Numbers of expressions are fields:
-// `x + 1` is add_scalar, `x * 2` the older scale.
+// These primitives compute in f32 for 16-bit operands. Numbers in expressions are
+// fields: `x + 1` is add_scalar, and `x * 2` is the older scale.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_MATH_FAMILY_TD
 #define AICF_KERNELS_MATH_FAMILY_TD
@@ -19,34 +19,34 @@ include "kernels/pointwise/Pointwise.td"
 def ExpPrimitive : PointwiseFunction<"exp", 70, "math", (expf $x)> {
   let summary = "y = exp(x)";
   let text = [{
-    exp(-∞) is 0; what overflows is ∞; NaN stays NaN.
+    -∞ gives 0. A result that overflows is ∞. NaN stays NaN.
   }];
   let precision = Wide;
 }
 def ExpBwdPrimitive : PointwiseDerivative<ExpPrimitive, 71, "y",
     (mulf $dy, $y)> {
-  let summary = "dx = dy · y, y = exp(x)";
+  let summary = "dx = dy · y, where y = exp(x)";
 }
 defm AICF_Exp : PointwiseOps<ExpPrimitive, ExpBwdPrimitive>;
 
 def Expm1Primitive : PointwiseFunction<"expm1", 72, "math", (expm1f $x)> {
-  let summary = "y = exp(x) - 1, exact for small x";
+  let summary = "y = exp(x) - 1, accurate for small x";
   let text = [{
-    ±0 stays; -∞ gives -1; what overflows is ∞; NaN stays NaN.
+    ±0 stays ±0, and -∞ gives -1. A result that overflows is ∞. NaN stays NaN.
   }];
   let precision = Wide;
   let keepsZeros = ZerosKeptEverywhere;
 }
 def Expm1BwdPrimitive : PointwiseDerivative<Expm1Primitive, 73, "y",
     (mulf $dy, (addf $y, 1))> {
-  let summary = "dx = dy · (y + 1), y = exp(x) - 1";
+  let summary = "dx = dy · (y + 1), where y = exp(x) - 1";
 }
 defm AICF_Expm1 : PointwiseOps<Expm1Primitive, Expm1BwdPrimitive>;
 
 def LogPrimitive : PointwiseFunction<"log", 74, "math", (logf $x)> {
   let summary = "y = ln(x)";
   let text = [{
-    ±0 gives -∞, what is below 0 NaN; ∞ stays; NaN stays NaN.
+    ±0 gives -∞, and numbers below 0 give NaN. ∞ stays ∞, and NaN stays NaN.
   }];
   let precision = Wide;
 }
@@ -58,9 +58,10 @@ def LogBwdPrimitive : PointwiseDerivative<LogPrimitive, 75, "x",
 defm AICF_Log : PointwiseOps<LogPrimitive, LogBwdPrimitive>;
 
 def Log1pPrimitive : PointwiseFunction<"log1p", 76, "math", (log1pf $x)> {
-  let summary = "y = ln(1 + x), exact for small x";
+  let summary = "y = ln(1 + x), accurate for small x";
   let text = [{
-    ±0 stays; -1 gives -∞, what is below it NaN; ∞ stays; NaN stays NaN.
+    ±0 stays ±0. -1 gives -∞, and numbers below -1 give NaN. ∞ stays ∞, and NaN stays
+    NaN.
   }];
   let precision = Wide;
   let keepsZeros = ZerosKeptEverywhere;
@@ -74,14 +75,14 @@ defm AICF_Log1p : PointwiseOps<Log1pPrimitive, Log1pBwdPrimitive>;
 def SqrtPrimitive : PointwiseFunction<"sqrt", 78, "math", (sqrtf $x)> {
   let summary = "y = √x";
   let text = [{
-    ±0 stays, and its derivative is infinite; what is below 0 gives NaN.
+    ±0 stays ±0, and the derivative there is infinite. Numbers below 0 give NaN.
   }];
   let precision = Wide;
   let keepsZeros = ZerosKeptEverywhere;
 }
 def SqrtBwdPrimitive : PointwiseDerivative<SqrtPrimitive, 79, "y",
     (divf (mulf "0.5", $dy), $y)> {
-  let summary = "dx = dy / (2y), y = √x";
+  let summary = "dx = dy / (2y), where y = √x";
   let keepsZeros = ZerosKeptNo;
 }
 defm AICF_Sqrt : PointwiseOps<SqrtPrimitive, SqrtBwdPrimitive>;
@@ -89,21 +90,21 @@ defm AICF_Sqrt : PointwiseOps<SqrtPrimitive, SqrtBwdPrimitive>;
 def RsqrtPrimitive : PointwiseFunction<"rsqrt", 80, "math", (divf 1, (sqrtf $x))> {
   let summary = "y = 1/√x";
   let text = [{
-    ±0 gives ±∞, ∞ gives 0, what is below 0 NaN.
+    ±0 gives ±∞, ∞ gives 0, and numbers below 0 give NaN.
   }];
   let precision = Wide;
 }
 def RsqrtBwdPrimitive : PointwiseDerivative<RsqrtPrimitive, 81, "y",
-    // One y at a time: y³ alone may overflow.
+    // Multiplies by one y at a time, because y³ alone may overflow.
     (mulf (mulf (mulf (mulf "-0.5", $dy), $y), $y), $y)> {
-  let summary = "dx = -dy · y³/2, y = 1/√x";
+  let summary = "dx = -dy · y³/2, where y = 1/√x";
 }
 defm AICF_Rsqrt : PointwiseOps<RsqrtPrimitive, RsqrtBwdPrimitive>;
 
 def SquarePrimitive : PointwiseFunction<"square", 82, "math", (mulf $x, $x)> {
   let summary = "y = x²";
   let text = [{
-    ±∞ gives ∞; NaN stays NaN.
+    ±∞ gives ∞, and NaN stays NaN.
   }];
   let precision = Wide;
   let keepsZeros = ZerosKeptEverywhere;
@@ -115,9 +116,9 @@ def SquareBwdPrimitive : PointwiseDerivative<SquarePrimitive, 83, "x",
 defm AICF_Square : PointwiseOps<SquarePrimitive, SquareBwdPrimitive>;
 
 def SinPrimitive : PointwiseFunction<"sin", 84, "math", (sinf $x)> {
-  let summary = "y = sin(x), x in radians";
+  let summary = "y = sin(x), with x in radians";
   let text = [{
-    ±0 stays; ±∞ gives NaN.
+    ±0 stays ±0, and ±∞ gives NaN.
   }];
   let precision = Wide;
   let keepsZeros = ZerosKeptEverywhere;
@@ -129,7 +130,7 @@ def SinBwdPrimitive : PointwiseDerivative<SinPrimitive, 85, "x",
 defm AICF_Sin : PointwiseOps<SinPrimitive, SinBwdPrimitive>;
 
 def CosPrimitive : PointwiseFunction<"cos", 86, "math", (cosf $x)> {
-  let summary = "y = cos(x), x in radians";
+  let summary = "y = cos(x), with x in radians";
   let text = [{
     ±∞ gives NaN.
   }];
@@ -141,16 +142,17 @@ def CosBwdPrimitive : PointwiseDerivative<CosPrimitive, 87, "x",
 }
 defm AICF_Cos : PointwiseOps<CosPrimitive, CosBwdPrimitive>;
 
-/// -1, ±0 or 1; NaN's is NaN.
+/// The sign of x: -1, ±0 or 1. The sign of NaN is NaN.
 defvar SignOfX = (pick (lessf $x, 0), -1, (pick (greaterf $x, 0), 1, $x));
 
-/// Where the exponent is 0, the result is 1 for any base.
+/// If the exponent is 0, the result is 1 for any base.
 def PowScalarPrimitive : PointwiseFunction<"pow_scalar", 88, "math",
     (powf $x, $exponent), "POWS"> {
   let summary = "y = x^exponent";
   let text = [{
-    As C's pow: 1 where the exponent is 0, NaN where x is below 0 and the
-    exponent no integer; ±0 to a negative exponent is infinite.
+    This is C's pow. If the exponent is 0, the result is 1, even for NaN. A finite x
+    below 0 gives NaN if the exponent is not an integer. ±0 to a negative exponent is
+    infinite.
   }];
   let fields = [F64Field<"exponent", FiniteNumber>];
   let precision = Wide;
@@ -164,10 +166,10 @@ def PowScalarBwdPrimitive : PointwiseDerivative<PowScalarPrimitive, 89, "x",
 defm AICF_PowScalar : PointwiseOps<PowScalarPrimitive, PowScalarBwdPrimitive>;
 
 //===----------------------------------------------------------------------===//
-// Functions of one operand that integers have, too
+// Functions of one operand, for integers as well
 //===----------------------------------------------------------------------===//
 
-/// Of numbers of any type.
+/// A function of numbers of any type.
 class NumberFunction<string mnemonic, int number, dag definition,
                      string schema = "">
     : PointwisePrimitive<mnemonic, number, schema, ["x"], "y", definition, "math",
@@ -179,7 +181,10 @@ class NumberFunction<string mnemonic, int number, dag definition,
 
 def NegPrimitive : NumberFunction<"neg", 90, (negf $x)> {
   let summary = "y = -x";
-  let text = "\n    Only the sign bit of a float changes. An integer wraps.\n";
+  let text = [{
+    Only the sign bit of a float changes. Integers wrap, so the lowest integer stays as
+    it is.
+  }];
 }
 def AICF_NegOp : AICF_OpOf<NegPrimitive> {
   let gradient = [{
@@ -190,7 +195,8 @@ def AICF_NegOp : AICF_OpOf<NegPrimitive> {
 def AbsPrimitive : NumberFunction<"abs", 91, (absf $x)> {
   let summary = "y = |x|";
   let text = [{
-    The derivative at 0 is 0. The lowest integer stays as it is.
+    The derivative at 0 is 0. The lowest integer stays as it is, because its type does
+    not hold the positive counterpart.
   }];
 }
 def AbsBwdPrimitive : PointwisePrimitive<"abs_bwd", 92, "", ["dy", "x"], "dx",
@@ -209,19 +215,23 @@ def AICF_AbsOp : AICF_OpOf<AbsPrimitive> {
 def AICF_AbsBwdOp : AICF_OpOf<AbsBwdPrimitive>;
 
 def SignPrimitive : NumberFunction<"sign", 93, SignOfX> {
-  let summary = "y = -1, 0 or 1, as x is below, at or above 0";
-  let text = "\n    ±0 stays; NaN stays NaN. Its derivative is 0.\n";
+  let summary = "y = -1 where x < 0, 0 where x = 0, 1 where x > 0";
+  let text = [{
+    ±0 stays ±0, and NaN stays NaN. The gradient is 0.
+  }];
 }
 def AICF_SignOp : AICF_OpOf<SignPrimitive> {
   let gradient = "(void)g;"; // 0 wherever it has a derivative
 }
 
-/// To an integer, as a float; the derivative is 0.
+/// Rounds to an integer, which is a float here. The gradient is 0.
 class Rounding<string mnemonic, int number, dag definition>
     : PointwisePrimitive<mnemonic, number, "", ["x"], "y", definition, "math",
                          Floats> {
   let keepsZeros = ZerosKeptEverywhere;
-  let text = "\n    ±0, ±∞ and NaN stay. Its derivative is 0.\n";
+  let text = [{
+    ±0, ±∞ and NaN stay as they are. The gradient is 0.
+  }];
   let phase = ForwardPhase;
   let precision = Wide;
 }
@@ -232,7 +242,7 @@ def CeilPrimitive : Rounding<"ceil", 95, (ceilf $x)> {
   let summary = "y = the smallest integer that is not below x";
 }
 def RoundPrimitive : Rounding<"round", 96, (roundf $x)> {
-  let summary = "y = the integer nearest to x, of two the even one";
+  let summary = "y = the integer nearest to x; of two nearest ones, the even one";
 }
 def AICF_FloorOp : AICF_OpOf<FloorPrimitive> { let gradient = "(void)g;"; }
 def AICF_CeilOp : AICF_OpOf<CeilPrimitive> { let gradient = "(void)g;"; }
@@ -244,12 +254,12 @@ def ClampPrimitive : NumberFunction<"clamp", 97,
   let keepsZeros = ZerosKeptNo;
   let summary = "y = x, but not below `min` and not above `max`";
   let text = [{
-    NaN stays NaN. A bound that is infinite is none.
+    NaN stays NaN. To leave out a bound, give -∞ for `min` or ∞ for `max`.
   }];
   let fields = Bounds;
   let constraints = ["`min` is not above `max`.",
-                     "`min` and `max` are integers or infinite, where x holds "
-                     "integers."];
+                     "if x holds integers, `min` and `max` are numbers of x's type "
+                     "or infinite."];
 }
 def ClampBwdPrimitive : PointwisePrimitive<"clamp_bwd", 98, "CLMB",
     ["dy", "x"], "dx",
@@ -275,7 +285,7 @@ def AddScalarPrimitive : NumberFunction<"add_scalar", 99, (addf $x, $value),
   let keepsZeros = ZerosKeptNo;
   let summary = "y = x + value";
   let fields = [F64Field<"value", FiniteNumber>];
-  let constraints = ["`value` is a number of x's type, where x holds integers."];
+  let constraints = ["if x holds integers, `value` is a number of x's type."];
 }
 def AICF_AddScalarOp : AICF_OpOf<AddScalarPrimitive> {
   let gradient = "g.passOn(getY(), getX());";
@@ -286,7 +296,8 @@ def DivScalarPrimitive : PointwisePrimitive<"div_scalar", 154, "DIVS", ["x"], "y
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x / value";
   let text = [{
-    IEEE's quotient. To multiply by 1 / value rounds twice.
+    This is IEEE's quotient, which is rounded once. A multiplication by 1 / value would
+    round twice.
   }];
   let fields = [F64Field<"value", FiniteNumber>];
   let constraints = ["`value` is not 0."];
@@ -306,7 +317,9 @@ def AICF_DivScalarOp : AICF_OpOf<DivScalarPrimitive> {
 def DivPrimitive : PointwisePrimitive<"div", 100, "", ["a", "b"], "c",
     (divf $a, $b), "math", Floats> {
   let summary = "c = a / b, element by element";
-  let text = "\n    IEEE's division: x/0 is infinite, 0/0 NaN.\n";
+  let text = [{
+    This is IEEE's division. x/0 is infinite, and 0/0 is NaN.
+  }];
   let phase = ForwardPhase;
   let precision = Wide;
 }
@@ -323,14 +336,14 @@ def AICF_DivOp : AICF_OpOf<DivPrimitive> {
   }];
 }
 
-/// The larger or smaller of two.
+/// The larger or the smaller of two numbers.
 class Extremum<string mnemonic, int number, dag definition>
     : PointwisePrimitive<mnemonic, number, "", ["a", "b"], "c", definition, "math",
                          Numbers, NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
   let text = [{
-    NaN where either is. Of two that are equal, as +0 and -0 are, it is b, and
-    each gets half of the gradient.
+    The result is NaN where a or b is NaN. Where a and b are equal, as +0 and -0 are,
+    the result is b, and each of the two gets half of the gradient.
   }];
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -349,8 +362,8 @@ def MaximumBwdPrimitive : PointwisePrimitive<"maximum_bwd", 103, "",
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "da = dy where a > b, dy/2 where a = b, else 0";
   let text = [{
-    The gradient of the larger of a and b with respect to a. That of the smaller
-    one is this with a and b exchanged.
+    This is the gradient of `maximum` with respect to a. For `minimum`, exchange a and
+    b.
   }];
   let phase = BackwardPhase;
   let precision = Narrow;
@@ -381,7 +394,8 @@ def PowPrimitive : PointwisePrimitive<"pow", 104, "", ["a", "b"], "c",
     (powf $a, $b), "math", Floats> {
   let summary = "c = a^b, element by element";
   let text = [{
-    As C's pow: 1 where b is 0, NaN where a is below 0 and b no integer.
+    This is C's pow. The result is 1 where b is 0, even for NaN. It is NaN where a is
+    finite and below 0 and b is finite and not an integer.
   }];
   let phase = ForwardPhase;
   let precision = Wide;
@@ -392,7 +406,7 @@ def PowBaseBwdPrimitive : PointwisePrimitive<"pow_base_bwd", 105, "",
           (mulf $dy, (mulf $b, (powf $a, (subf $b, 1))))),
     "math", Floats> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "da = dy · b · a^(b - 1), 0 where b is 0";
+  let summary = "da = 0 where b = 0, else dy · b · a^(b - 1)";
   let phase = BackwardPhase;
   let precision = Wide;
 }
@@ -402,7 +416,7 @@ def PowExponentBwdPrimitive : PointwisePrimitive<"pow_exponent_bwd", 106, "",
           (mulf $dy, (mulf (powf $a, $b), (logf $a)))),
     "math", Floats> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "db = dy · a^b · ln(a), 0 where a is 0 and b not below it";
+  let summary = "db = 0 where a = 0 and b >= 0, else dy · a^b · ln(a)";
   let phase = BackwardPhase;
   let precision = Wide;
 }

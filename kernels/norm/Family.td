@@ -19,8 +19,8 @@ def ReduceSumPrimitive : Primitive<"reduce_sum", 10, "RSUM"> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x summed over dimension `axis`";
   let text = [{
-    Whether the dimension is kept (as 1) or dropped, or all up to it are summed,
-    shows in y's shape.
+    The shape of y says which dimensions are summed: `axis` alone, or all from 0 to
+    `axis`. In the first case, y may keep dimension `axis` with size 1 or drop it.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];
@@ -29,19 +29,19 @@ def ReduceSumPrimitive : Primitive<"reduce_sum", 10, "RSUM"> {
   let precision = Narrow;
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
-                     "y has x's shape with dimension `axis` dropped or 1, or "
+                     "y has x's shape with dimension `axis` dropped or of size 1, or "
                      "with dimensions 0 to `axis` dropped."];
 }
 
-/// How reduce_sum and what has its shapes say which elements go together.
-defvar SummedShape = "with dimension `axis` dropped or 1, or with dimensions 0 to "
-                     "`axis` dropped.";
+/// How reduce_sum, and the primitives with its shapes, say which elements go together.
+defvar SummedShape = "with dimension `axis` dropped or of size 1, or with dimensions 0 "
+                     "to `axis` dropped.";
 
 def ReduceMeanPrimitive : Primitive<"reduce_mean", 63, "RMEA"> {
   let summary = "y = the mean of x over dimension `axis`";
   let text = [{
-    Which dimensions stay shows in y's shape, as for reduce_sum. 16-bit values are
-    summed and divided in f32.
+    As for reduce_sum, the shape of y says which dimensions are reduced. 16-bit values
+    are summed and divided in f32 or wider.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];
@@ -50,17 +50,17 @@ def ReduceMeanPrimitive : Primitive<"reduce_mean", 63, "RMEA"> {
   let precision = Narrow;
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
-                     "y has x's shape " # SummedShape];
+                     !strconcat("y has x's shape ", SummedShape)];
 }
 
 class ExtremumPrimitive<string mnemonic, int number, string schema, string what>
     : Primitive<mnemonic, number, schema> {
-  let summary = "y = the " # what # " of x along dimension `axis`; index says "
-                "where it is";
+  let summary = "y = the " # what # " element of x along dimension `axis`; index = its "
+                "position";
   let text = [{
-    Which dimensions stay shows in y's shape, as for reduce_sum. `index` counts the
-    elements that are compared; of equal ones the first counts, and a NaN counts
-    before all others, as in PyTorch.
+    As for reduce_sum, the shape of y says which dimensions are reduced. `index` is the
+    position among the elements that are compared. Of equal elements, the first is
+    taken. A NaN is taken before all other values, as in PyTorch.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>, Checked<"index", I32Element>];
@@ -69,8 +69,9 @@ class ExtremumPrimitive<string mnemonic, int number, string schema, string what>
   let precision = Narrow;
   let constraints = ["`axis` is a dimension of x.",
                      "x and y have the same element type.",
-                     "y has x's shape " # SummedShape,
-                     "index has y's shape, and counts fewer than 2^31 elements."];
+                     !strconcat("y has x's shape ", SummedShape),
+                     "index has y's shape. Each element of y is chosen among fewer "
+                     "than 2^31 elements of x."];
 }
 def ReduceMaxPrimitive
     : ExtremumPrimitive<"reduce_max", 64, "RMAX", "largest">;
@@ -80,8 +81,8 @@ def ReduceMinPrimitive
 def ExtremumBwdPrimitive : Primitive<"extremum_bwd", 66, "EXTB"> {
   let summary = "gradient of reduce_max and reduce_min";
   let text = [{
-    dx is dy at the element that index names, and zero elsewhere; an index outside
-    names none.
+    dx is dy at the element that index names, and zero elsewhere. An index that is out of
+    range names no element.
   }];
   let operandList = [In<"dy">, In<"index", IntElement>];
   let resultList = [Checked<"dx", FloatElement>];
@@ -90,17 +91,17 @@ def ExtremumBwdPrimitive : Primitive<"extremum_bwd", 66, "EXTB"> {
   let precision = Narrow;
   let constraints = ["`axis` is a dimension of dx.",
                      "dy and dx have the same element type.",
-                     "dy has dx's shape " # SummedShape,
+                     !strconcat("dy has dx's shape ", SummedShape),
                      "index has dy's shape."];
 }
 
 def ExpandPrimitive : Primitive<"expand", 54, "EXPD"> {
   let summary = "y = x repeated along dimension `axis`";
   let text = [{
-    Of plans before version 4.1: a broadcast is a view now, and a copy of one where
-    no kernel takes it.
-    The inverse of reduce_sum's shapes: x has dimension `axis` with size 1, or does
-    not have it, or lacks all dimensions up to it. Its shape says which.
+    This primitive is for plans before version 4.1. Today, a broadcast is a view. If no
+    kernel takes the view, the compiler copies it. The shapes are those of reduce_sum, the
+    other way round: x has dimension `axis` with size 1, or lacks it, or lacks all
+    dimensions from 0 to `axis`. The shape of x says which.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"y", FloatElement>];
@@ -109,16 +110,15 @@ def ExpandPrimitive : Primitive<"expand", 54, "EXPD"> {
   let precision = Narrow;
   let constraints = ["`axis` is a dimension of y.",
                      "x and y have the same element type.",
-                     "x has y's shape with dimension `axis` dropped or 1, or "
+                     "x has y's shape with dimension `axis` dropped or of size 1, or "
                      "with dimensions 0 to `axis` dropped."];
 }
 
 def LayerNormPrimitive : Primitive<"layer_norm", 11, "LNRM"> {
   let summary = "y = (x - mean) · rstd · gamma + beta over the last dimension";
   let text = [{
-    Ba, Kiros, Hinton 2016; variance is the biased one,
-    rstd = 1/sqrt(var + eps). mean and rstd have x's shape without the last
-    dimension.
+    rstd is 1/sqrt(var + eps), where var is the biased variance. mean and rstd have x's
+    shape without the last dimension. The source is Ba, Kiros, Hinton 2016.
   }];
   let operandList = [In<"x">, In<"gamma">, In<"beta">];
   let resultList = [Like<"y", "x">, RowsOf<"mean", "x">, RowsOf<"rstd", "x">];
@@ -127,37 +127,38 @@ def LayerNormPrimitive : Primitive<"layer_norm", 11, "LNRM"> {
   let phase = ForwardPhase;
   let precision = Narrow;
   let constraints = ["x has rank 1 or more.",
-                     "gamma and beta are [last dimension of x].",
+                     "gamma and beta have shape [last dimension of x].",
                      "x, gamma and beta have the same element type."];
 }
 
 def LayerNormBwdPrimitive : Primitive<"layer_norm_bwd", 12> {
   let summary = "gradients of layer_norm";
   let text = [{
-    With h = (x - mean)·rstd and g = dy·gamma, a row's
-    dx = rstd·(g - mean(g) - h·mean(g·h)); dgamma = Σ dy·h; dbeta = Σ dy.
+    Let h be (x - mean)·rstd, and let g be dy·gamma. For each row,
+    dx = rstd·(g - mean(g) - h·mean(g·h)). Over all rows, dgamma = Σ dy·h and
+    dbeta = Σ dy.
   }];
   let operandList = [In<"dy">, In<"x">, In<"gamma">, In<"mean">, In<"rstd">];
   let resultList = [Like<"dx", "x">, Like<"dgamma", "gamma">,
                     Like<"dbeta", "gamma">];
   let phase = BackwardPhase;
   let precision = Narrow;
-  let constraints = ["dy and x have the same type, of rank 1 or more.",
-                     "gamma is [last dimension of x].",
+  let constraints = ["dy and x have the same type, and their rank is 1 or more.",
+                     "gamma has shape [last dimension of x].",
                      "mean and rstd have x's shape without the last dimension.",
-                     "all have the same element type."];
+                     "all operands have the same element type."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_LayerNormOp : AICF_OpOf<LayerNormPrimitive> {
   let gradient = [{
     if (g.isUsed(getMean()) || g.isUsed(getRstd())) {
       return emitOpError() << "the loss depends on its mean or rstd, which have "
-                              "no derivative: stop_gradient says that none is "
-                              "meant";
+                              "no derivative: use stop_gradient if that is "
+                              "intended";
     }
     auto bwd = LayerNormBwdOp::create(
         b, loc, g.cotangent(getY()), g.saved(getX()), g.saved(getGamma()),
@@ -215,7 +216,7 @@ def LayerNormBwdCpu : KernelFamily<"norm", CPU> {
   let kernel = "layerNormBwd<$T>";
 }
 
-/// The workspace holds partial sums of chunks of rows.
+/// The workspace holds the partial sums of chunks of rows.
 class Sums : KernelFamily<"sums", CUDA> {
   let variants = EveryFloat.each;
   let workspace = "columnSumsWorkspace(c)";
@@ -249,7 +250,7 @@ def ExpandCuda : KernelFamily<"sums", CUDA> {
   let variants = EveryFloat.each;
   let kernel = "expand<$T>";
 }
-/// The gradients of a bias and of what it was added to, behind a relu.
+/// The gradients of a bias and of what it was added to, if a relu follows.
 def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
     Node<"bwd", ReluBwdPrimitive>, Node<"sum", ReduceSumPrimitive>]> {
   let bindings = ["sum.x = bwd.dx"];
@@ -261,7 +262,7 @@ def ReluBwdReduceCuda : Sums {
   let condition = "sumsRows(c)";
   let kernel = "reluBwdReduce<$T>";
 }
-/// A residual connection and the norm behind it.
+/// A residual connection and the norm that follows it.
 def AddLayerNorm : BodyPattern<"add_layer_norm", [
     Node<"add", AddPrimitive>, Node<"norm", LayerNormPrimitive>]> {
   let bindings = ["norm.x = add.c"];

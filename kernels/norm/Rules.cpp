@@ -68,8 +68,8 @@ template <typename View> static Status isCounted(const View &c) {
   if (compared <= INT32_MAX)
     return {};
   return makeError(StatusCode::ShapeMismatch, c.x().text(), " is ",
-                   c.x()->toString(), ": an index would count ", compared,
-                   " elements, expected fewer than 2147483648");
+                   c.x()->toString(), ": the reduced dimensions have ",
+                   compared, " elements, expected fewer than 2147483648");
 }
 
 #define AICF_EXTREMUM_RULES(OP, VIEW)                                          \

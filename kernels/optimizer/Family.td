@@ -15,7 +15,7 @@ include "kernels/pointwise/Family.td"
 // Primitives
 //===----------------------------------------------------------------------===//
 
-/// What all optimizers share.
+/// The part that all optimizers share.
 class OptimizerPrimitive<string mnemonic, int number, string schema>
     : Primitive<mnemonic, number, schema> {
   let phase = UpdatePhase;
@@ -23,11 +23,11 @@ class OptimizerPrimitive<string mnemonic, int number, string schema>
 }
 
 def AdamStepPrimitive : OptimizerPrimitive<"adam_step", 17, "ADAM"> {
-  let summary = "AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)";
+  let summary = "AdamW (Kingma & Ba 2015, with the decay of Loshchilov & Hutter 2019)";
   let text = [{
-    g' = g·inv_scale; m' = β1·m + (1-β1)·g'; v' = β2·v + (1-β2)·g'²;
+    g' = g·inv_scale, m' = β1·m + (1-β1)·g', v' = β2·v + (1-β2)·g'² and
     p' = p·(1 - lr·weight_decay) - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
-    With ok = 0 all three results are the old values.
+    If ok is 0, all three results are the old values.
   }];
   let operandList = [In<"p">, In<"g">, In<"m">, In<"v">, In<"bc">, In<"lr">,
                      Opt<"inv_scale">, Opt<"ok", I32Element>];
@@ -38,18 +38,17 @@ def AdamStepPrimitive : OptimizerPrimitive<"adam_step", 17, "ADAM"> {
                 F64Field<"eps", NonNegative, "1e-8">,
                 F64Field<"weight_decay", NonNegative, "0.0">];
   let constraints = [
-    "m and v have p's type; g has it too, or p's shape with f16 or bf16 where p "
-    "is f32.",
-    "bc is [2], lr and inv_scale are 0-d, of p's element type.",
+    "m, v and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.",
+    "bc has shape [2], and lr and inv_scale are 0-d. They have p's element type.",
     "ok is 0-d."];
 }
 
 def AdamL2StepPrimitive : OptimizerPrimitive<"adam_l2_step", 150, "ADL2"> {
-  let summary = "Adam with weight decay in the gradient (Kingma & Ba 2015)";
+  let summary = "Adam, with the weight decay in the gradient (Kingma & Ba 2015)";
   let text = [{
-    torch.optim.Adam: g' = g·inv_scale + weight_decay·p, then adam_step's m', v' and
-    p' = p - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
-    With ok = 0 all three results are the old values.
+    This is torch.optim.Adam. g' = g·inv_scale + weight_decay·p, m' and v' are those of
+    adam_step, and p' = p - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
+    If ok is 0, all three results are the old values.
   }];
   let operandList = AdamStepPrimitive.operandList;
   let resultList = AdamStepPrimitive.resultList;
@@ -61,9 +60,9 @@ def AdamL2StepPrimitive : OptimizerPrimitive<"adam_l2_step", 150, "ADL2"> {
 def SgdStepPrimitive : OptimizerPrimitive<"sgd_step", 18, "SGDM"> {
   let summary = "SGD with momentum, Nesterov momentum and weight decay";
   let text = [{
-    PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p;
-    m' = momentum·m + d; p' = p - lr·(nesterov ? d + momentum·m' : m').
-    With ok = 0 the results are the old values.
+    This is PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p,
+    m' = momentum·m + d and p' = p - lr·(nesterov ? d + momentum·m' : m').
+    If ok is 0, the results are the old values.
   }];
   let operandList = [In<"p">, In<"g">, In<"lr">, Opt<"m">, Opt<"inv_scale">,
                      Opt<"ok", I32Element>];
@@ -73,19 +72,18 @@ def SgdStepPrimitive : OptimizerPrimitive<"sgd_step", 18, "SGDM"> {
                 F64Field<"weight_decay", NonNegative, "0.0">,
                 BoolField<"nesterov">];
   let constraints = [
-    "m has p's type; g has it too, or p's shape with f16 or bf16 where p is "
-    "f32.",
-    "lr and inv_scale are 0-d of p's element type.",
+    "m and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.",
+    "lr and inv_scale are 0-d and have p's element type.",
     "ok is 0-d.",
-    "momentum and nesterov are 0 without m."];
+    "without m, `momentum` and `nesterov` are 0."];
 }
 
 def LionStepPrimitive : OptimizerPrimitive<"lion_step", 46, "LION"> {
   let summary = "Lion (Chen et al. 2023)";
   let text = [{
-    g' = g·inv_scale; p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g');
-    m' = β2·m + (1-β2)·g'. The sign of 0 is 0, and NaN's NaN. With ok = 0 the
-    results are the old values.
+    g' = g·inv_scale, p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g') and
+    m' = β2·m + (1-β2)·g'. The sign of 0 is 0, and the sign of NaN is NaN. If ok is 0,
+    the results are the old values.
   }];
   let operandList = [In<"p">, In<"g">, In<"m">, In<"lr">, Opt<"inv_scale">,
                      Opt<"ok", I32Element>];
@@ -95,58 +93,56 @@ def LionStepPrimitive : OptimizerPrimitive<"lion_step", 46, "LION"> {
                 F64Field<"beta2", BelowOne, "0.99">,
                 F64Field<"weight_decay", NonNegative, "0.0">];
   let constraints = [
-    "m has p's type; g has it too, or p's shape with f16 or bf16 where p is "
-    "f32.",
-    "lr and inv_scale are 0-d of p's element type.",
+    "m and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.",
+    "lr and inv_scale are 0-d and have p's element type.",
     "ok is 0-d."];
 }
 
 def AdamGroupStepPrimitive : OptimizerPrimitive<"adam_group_step", 155, "ADMG"> {
-  let summary = "AdamW or Adam, with the numbers of a group of parameters";
+  let summary = "AdamW or Adam, with the hyperparameters of a group of parameters";
   let text = [{
-    As adam_step, or with `l2` as adam_l2_step. `group` holds lr, weight_decay, 1-β1,
-    1-β2 and eps, so that the host may change each of them between steps. It has 1-β
-    and not β, which is close to 1: f32 holds it to more digits.
-    With ok = 0 all three results are the old values.
+    This computes the same as adam_step, or with `l2` the same as adam_l2_step. `group`
+    holds lr, weight_decay, 1-β1, 1-β2 and eps, so that the host may change each of them
+    between steps. It holds 1-β instead of β because β is close to 1: f32 holds 1-β to
+    more digits. If ok is 0, all three results are the old values.
   }];
-  let operandList = [In<"p">, In<"g">, In<"m">, In<"v">, In<"bc">, In<"group", F32Element>,
-                     Opt<"inv_scale">, Opt<"ok", I32Element>];
+  let operandList = [In<"p">, In<"g">, In<"m">, In<"v">, In<"bc">,
+                     In<"group", F32Element>, Opt<"inv_scale">, Opt<"ok", I32Element>];
   let resultList = AdamStepPrimitive.resultList;
   let ties = AdamStepPrimitive.ties;
   let fields = [BoolField<"l2">];
   let constraints = [
-    "m and v have p's type; g has it too, or p's shape with f16 or bf16 where p "
-    "is f32.",
-    "bc is [2] and inv_scale 0-d, of p's element type; group is [5].",
+    "m, v and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.",
+    "bc has shape [2], and inv_scale is 0-d. Both have p's element type. group has shape "
+    "[5].",
     "ok is 0-d."];
 }
 
 def SgdGroupStepPrimitive : OptimizerPrimitive<"sgd_group_step", 156, "SGDG"> {
-  let summary = "SGD, with the numbers of a group of parameters";
+  let summary = "SGD, with the hyperparameters of a group of parameters";
   let text = [{
-    As sgd_step. `group` holds lr, weight_decay and momentum, so that the host may
-    change each of them between steps; without m, momentum is not read.
-    With ok = 0 the results are the old values.
+    This computes the same as sgd_step. `group` holds lr, weight_decay and momentum, so
+    that the host may change each of them between steps. Without m, momentum is not read.
+    If ok is 0, the results are the old values.
   }];
-  let operandList = [In<"p">, In<"g">, In<"group", F32Element>, Opt<"m">, Opt<"inv_scale">,
-                     Opt<"ok", I32Element>];
+  let operandList = [In<"p">, In<"g">, In<"group", F32Element>, Opt<"m">,
+                     Opt<"inv_scale">, Opt<"ok", I32Element>];
   let resultList = SgdStepPrimitive.resultList;
   let ties = SgdStepPrimitive.ties;
   let fields = [BoolField<"nesterov">];
   let constraints = [
-    "m has p's type; g has it too, or p's shape with f16 or bf16 where p is f32.",
-    "inv_scale is 0-d of p's element type; group is [3].",
+    "m and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.",
+    "inv_scale is 0-d and has p's element type. group has shape [3].",
     "ok is 0-d.",
-    "nesterov is 0 without m."];
+    "without m, `nesterov` is 0."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 class AICF_Adam<Primitive record> : AICF_OpOf<record> {
-  let stepConstraints = ["a bias_corr that makes bc has the same beta1 and "
-                         "beta2."];
+  let stepConstraints = ["if a bias_corr makes bc, it has the same beta1 and beta2."];
   let assemblyFormat = [{
     $p `,` $g `,` $m `,` $v `,` $bc `,` $lr
     (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
@@ -173,7 +169,7 @@ def AICF_SgdStepOp : AICF_OpOf<SgdStepPrimitive> {
 }
 
 def AICF_AdamGroupStepOp : AICF_OpOf<AdamGroupStepPrimitive> {
-  let stepConstraints = ["a group_bias_corr that makes bc has the same group."];
+  let stepConstraints = ["if a group_bias_corr makes bc, it has the same group."];
   let assemblyFormat = [{
     $p `,` $g `,` $m `,` $v `,` $bc `,` $group
     (`inv_scale` $inv_scale^)? (`ok` $ok^)? attr-dict
@@ -281,7 +277,7 @@ def SgdStepCuda : KernelFamily<"optimizer", CUDA> {
   let kernel = "sgdStep<$T, $V>";
   let takesPads = 1;
 }
-/// A name of the seeds.
+/// The kernel keeps the name that it has in the seeds (docs/Rationale.md).
 def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
   let condition = "isDenseParam(c)";
   let kinds = [SgdStepPrimitive];
@@ -292,8 +288,8 @@ def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
   let preference = 0;
 }
 
-/// The same update of many parameters in one call, each perhaps with a copy of
-/// the new parameter in 16 bits.
+/// The same update of many parameters in one call. Each may also make a 16-bit copy of
+/// the new parameter.
 class UpdatePattern<string name, Primitive step, list<string> scalars>
     : BatchPattern<name, [Node<"step", step>, Maybe<"copy", CastPrimitive>],
                    256> { // kMaxUpdateGroups
@@ -342,8 +338,8 @@ def MomentumGroupUpdate : UpdatePattern<"momentum_group_update", SgdGroupStepPri
   let ties = ["step.p_out = step.p", "step.m_out = step.m"];
 }
 
-/// Parameters of one type, gradients of one; copies, if any, are 16-bit and of
-/// one type, the gradients' if that is 16-bit.
+/// All parameters have one type, and all gradients have one type. If there are copies,
+/// they have one 16-bit type: that of the gradients, if theirs is 16-bit.
 class Updates<BodyPattern pattern, string planner>
     : KernelFamily<"optimizer", CUDA> {
   let patterns = [pattern];

@@ -26,7 +26,8 @@ def ReluBwdPrimitive : PointwisePrimitive<"relu_bwd", 3, "", ["dy", "saved"],
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = saved > 0 ? dy : 0";
   let text = [{
-    `saved` is relu's input or its output: both have the same sign.
+    `saved` is relu's input or its output. Either will do, because both are above 0 at
+    the same elements.
   }];
   let phase = BackwardPhase;
   let precision = Narrow;
@@ -36,7 +37,7 @@ def AddPrimitive : PointwisePrimitive<"add", 4, "", ["a", "b"], "c",
     (addf $a, $b), "pointwise", NumbersInPairs,
     NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "c = a + b, element by element, no broadcasting";
+  let summary = "c = a + b, element by element, without broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -48,11 +49,11 @@ def ReciprocalPrimitive : PointwisePrimitive<"reciprocal", 27, "", ["x"], "y",
   let precision = Wide;
 }
 
-// GELU: Hendrycks & Gimpel 2016, "Gaussian Error Linear Units". The distribution
-// function of the normal distribution, or their approximation by tanh. As erfc and
-// as a sigmoid, (1 + tanh u)/2 = 1/(1 + exp(-2u)): 1 + erf and 1 + tanh would round
-// small values away. 1.5957691216057308 is 2·sqrt(2/pi), 0.3989422804014327
-// 1/sqrt(2·pi).
+// GELU is from Hendrycks & Gimpel 2016, "Gaussian Error Linear Units". It uses the
+// distribution function of the normal distribution, or their approximation by tanh.
+// The definitions use erfc, and a sigmoid for (1 + tanh u)/2 = 1/(1 + exp(-2u)),
+// because 1 + erf and 1 + tanh would round small values away. 1.5957691216057308 is
+// 2·sqrt(2/pi), and 0.3989422804014327 is 1/sqrt(2·pi).
 defvar NormalCdf = (mulf "0.5", (erfcf (mulf $x, "-0.7071067811865476")));
 defvar NormalPdf = (mulf "0.3989422804014327",
                          (expf (mulf "-0.5", (mulf $x, $x))));
@@ -60,16 +61,16 @@ defvar TanhCdf = (divf 1, (addf 1, (expf (mulf "-1.5957691216057308",
     (addf $x, (mulf "0.044715", (mulf $x, (mulf $x, $x))))))));
 defvar TanhSlope = (mulf "1.5957691216057308",
     (addf 1, (mulf "0.134145", (mulf $x, $x))));
-// 0 far out, where the slope may be infinite.
+// This is 0 for large |x|, where the slope may be infinite.
 defvar TanhFlank = (mulf TanhCdf, (subf 1, TanhCdf));
 
 def GeluPrimitive : PointwisePrimitive<"gelu", 31, "GELU", ["x"], "y",
     (mulf $x, (pick $approximate, TanhCdf, NormalCdf))> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "y = x · Φ(x), Φ the normal distribution function";
+  let summary = "y = x · Φ(x), where Φ is the normal distribution function";
   let text = [{
-    Φ(x) = (1 + erf(x/√2))/2, or with `approximate` (PyTorch's "tanh")
-    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2. NaN for -∞, as -∞·0 is.
+    Φ(x) is (1 + erf(x/√2))/2. With `approximate` (PyTorch's "tanh") it is
+    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2. -∞ gives NaN, as -∞·0 does.
   }];
   let fields = [BoolField<"approximate">];
   let phase = ForwardPhase;
@@ -86,7 +87,7 @@ def GeluBwdPrimitive : PointwisePrimitive<"gelu_bwd", 32, "GELB", ["dy", "x"],
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "dx = dy · d gelu(x)/dx";
   let text = [{
-    x is gelu's operand. Without `approximate` NaN where it is infinite.
+    x is gelu's operand. Without `approximate`, the result is NaN where x is infinite.
   }];
   let fields = [BoolField<"approximate">];
   let phase = BackwardPhase;
@@ -97,7 +98,7 @@ def MulPrimitive : PointwisePrimitive<"mul", 35, "", ["a", "b"], "c",
     (mulf $a, $b), "pointwise", NumbersInPairs,
     NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "c = a · b, element by element, no broadcasting";
+  let summary = "c = a · b, element by element, without broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -106,7 +107,7 @@ def SubPrimitive : PointwisePrimitive<"sub", 36, "", ["a", "b"], "c",
     (subf $a, $b), "pointwise", NumbersInPairs,
     NumberElement> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "c = a - b, element by element, no broadcasting";
+  let summary = "c = a - b, element by element, without broadcasting";
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -116,7 +117,7 @@ def ScalePrimitive : PointwisePrimitive<"scale", 37, "SCAL", ["x"], "y",
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = factor · x";
   let fields = [F64Field<"factor", FiniteNumber>];
-  let constraints = ["`factor` is a number of x's type, where x holds integers."];
+  let constraints = ["if x holds integers, `factor` is a number of x's type."];
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -124,9 +125,11 @@ def ScalePrimitive : PointwisePrimitive<"scale", 37, "SCAL", ["x"], "y",
 def FillLikePrimitive : PointwisePrimitive<"fill_like", 38, "FILL", ["x"], "y",
     (same $value), "pointwise", NumbersInPairs, NumberElement> {
   let summary = "y = value, in x's shape";
-  let text = "\n    x's elements do not matter.\n";
+  let text = [{
+    The values of x's elements do not matter.
+  }];
   let fields = [F64Field<"value", FiniteNumber>];
-  let constraints = ["`value` is a number of x's type, where x holds integers."];
+  let constraints = ["if x holds integers, `value` is a number of x's type."];
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -141,7 +144,7 @@ def TanhPrimitive : PointwisePrimitive<"tanh", 39, "", ["x"], "y", (tanhf $x)> {
 def TanhBwdPrimitive : PointwisePrimitive<"tanh_bwd", 40, "", ["dy", "y"], "dx",
     (mulf $dy, (subf 1, (mulf $y, $y)))> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "dx = dy · (1 - y²), y = tanh(x)";
+  let summary = "dx = dy · (1 - y²), where y = tanh(x)";
   let phase = BackwardPhase;
   let precision = Narrow;
 }
@@ -156,7 +159,7 @@ def SigmoidPrimitive : PointwisePrimitive<"sigmoid", 41, "", ["x"], "y", Sigmoid
 def SigmoidBwdPrimitive : PointwisePrimitive<"sigmoid_bwd", 42, "", ["dy", "y"],
     "dx", (mulf $dy, (mulf $y, (subf 1, $y)))> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "dx = dy · y · (1 - y), y = sigmoid(x)";
+  let summary = "dx = dy · y · (1 - y), where y = sigmoid(x)";
   let phase = BackwardPhase;
   let precision = Narrow;
 }
@@ -164,8 +167,10 @@ def SigmoidBwdPrimitive : PointwisePrimitive<"sigmoid_bwd", 42, "", ["dy", "y"],
 def SiluPrimitive : PointwisePrimitive<"silu", 43, "", ["x"], "y",
     (mulf $x, Sigmoid)> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "y = x · sigmoid(x) (Elfwing et al. 2017; swish)";
-  let text = "\n    NaN for -∞, as -∞·0 is.\n";
+  let summary = "y = x · sigmoid(x), also known as swish";
+  let text = [{
+    -∞ gives NaN, as -∞·0 does. The source is Elfwing et al. 2017.
+  }];
   let phase = ForwardPhase;
   let precision = Narrow;
 }
@@ -173,16 +178,20 @@ def SiluPrimitive : PointwisePrimitive<"silu", 43, "", ["x"], "y",
 def SiluBwdPrimitive : PointwisePrimitive<"silu_bwd", 44, "", ["dy", "x"], "dx",
     (mulf $dy, (addf Sigmoid, (mulf $x, (mulf Sigmoid, (subf 1, Sigmoid)))))> {
   let keepsZeros = ZerosKeptEverywhere;
-  let summary = "dx = dy · d silu(x)/dx, x silu's operand";
-  let text = "\n    NaN where x is infinite.\n";
+  let summary = "dx = dy · d silu(x)/dx, where x is silu's operand";
+  let text = [{
+    The result is NaN where x is infinite.
+  }];
   let phase = BackwardPhase;
   let precision = Narrow;
 }
 
 def BiasAddPrimitive : Primitive<"bias_add", 1, "BADD"> {
   let keepsZeros = ZerosKeptInColumns;
-  let summary = "out = y + b, b broadcast along every dimension but `axis`";
-  let text = "\n    `axis` -1 is the last dimension.\n";
+  let summary = "out = y + b, where b is broadcast along every dimension but `axis`";
+  let text = [{
+    An `axis` of -1 means the last dimension.
+  }];
   let operandList = [In<"y">, In<"b">];
   let resultList = [Like<"out", "y">];
   let ties = [Tie<"out", "y">];
@@ -191,7 +200,7 @@ def BiasAddPrimitive : Primitive<"bias_add", 1, "BADD"> {
   let precision = Narrow;
   let constraints = ["b has rank 1 and y's element type.",
                      "`axis` is -1 or a dimension of y.",
-                     "b's size is y's dimension `axis`."];
+                     "b has the size of y's dimension `axis`."];
 }
 
 class CopyLikePrimitive<string mnemonic, int number>
@@ -207,26 +216,28 @@ class CopyLikePrimitive<string mnemonic, int number>
 def CopyPrimitive : CopyLikePrimitive<"copy", 5> {
   let summary = "y = x, bit for bit";
   let text = [{
-    Never folded: only named passes remove it. Protective copies that
-    `--aicf-rt-materialize-updates` inserts are copies with the discardable
-    attribute `aicf_rt.protective`; only `--aicf-rt-annotate-inplace` removes
-    those.
+    Folding never removes a copy; only passes that are made for it do.
+    `--aicf-rt-materialize-updates` inserts copies that it marks as `protective`, and
+    only `--aicf-rt-annotate-inplace` removes those.
   }];
 }
 
 def CopySavedPrimitive : CopyLikePrimitive<"copy_saved", 6> {
   let summary = "y = x, kept for the backward pass";
-  let text = "\n    Never folded: only named passes remove it.\n";
+  let text = [{
+    Folding never removes this copy. The pass `--aicf-rt-eliminate-saves` does.
+  }];
 }
 
 def CastPrimitive : Primitive<"cast", 7> {
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x converted to y's element type";
   let text = [{
-    To a float it is rounded to nearest even, to 16 bits by way of f32. To an
-    integer a float is rounded toward zero; what the integer cannot hold is the
-    nearest number that it can, and NaN is 0. i64 to i32 keeps the low bits. To
-    i1 all but zero is true, NaN too; from i1 true is 1.
+    A conversion to a float rounds to nearest even. To reach a 16-bit float, a value is
+    rounded to f32 first. A conversion from a float to an integer rounds toward zero. A
+    value that the integer type cannot hold becomes the nearest one that it can, and NaN
+    becomes 0. i64 to i32 keeps the low bits. To i1, zero becomes false. All other values
+    become true, also NaN. From i1, true becomes 1.
   }];
   let operandList = [In<"x", AnyElement>];
   let resultList = [Checked<"y", AnyElement>];
@@ -236,7 +247,7 @@ def CastPrimitive : Primitive<"cast", 7> {
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_ReluOp : AICF_OpOf<ReluPrimitive> {
@@ -281,7 +292,7 @@ def AICF_FillLikeOp : AICF_OpOf<FillLikePrimitive> {
   let gradient = "(void)g;"; // y does not depend on x
 }
 
-/// y⁻¹ has the derivative -y².
+/// The derivative of y = 1/x is -y².
 def AICF_ReciprocalOp : AICF_OpOf<ReciprocalPrimitive> {
   let gradient = [{
     ::mlir::Value y = g.saved(getY());
@@ -335,7 +346,8 @@ def AICF_CastOp : AICF_OpOf<CastPrimitive> {
             .getElementType())));
   }];
   let stepAttrs = (ins TypeAttr:$dtype);
-  let stepConstraints = ["`dtype`, y's element type, is f16, bf16, f32, f64, i32, i64 or i1."];
+  let stepConstraints = ["`dtype` is y's element type: f16, bf16, f32, f64, i32, i64 or "
+                         "i1."];
   let assemblyFormat = "$x `to` $dtype attr-dict `:` type($x)";
   let hasFolder = 1; // a cast to x's own type is x
   let more = [{
@@ -377,7 +389,7 @@ def CopyCuda : KernelFamily<"pointwise", CUDA> {
                  Strided<CopySavedPrimitive, "x", AnyStrides>];
 }
 
-/// All pairs of two types that the first lists lack.
+/// All pairs of two types that the lists of the first casts lack.
 defvar CastNames = ["f32", "f64", "f16", "bf16", "i32", "i64", "i1"];
 defvar FirstCasts = ["f32 f64", "f64 f32", "f32 f16", "f16 f32", "f32 bf16",
                      "bf16 f32"];

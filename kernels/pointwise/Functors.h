@@ -41,7 +41,7 @@ struct ReluBwd {
   }
 };
 
-/// c = a + b, element by element, no broadcasting
+/// c = a + b, element by element, without broadcasting
 struct Add {
   template <typename Call> using View = AddView<Call>;
   using Attrs = NoAttrs;
@@ -65,7 +65,7 @@ struct Reciprocal {
   }
 };
 
-/// y = x · Φ(x), Φ the normal distribution function
+/// y = x · Φ(x), where Φ is the normal distribution function
 struct Gelu {
   template <typename Call> using View = GeluView<Call>;
   using Attrs = GeluAttrs;
@@ -89,7 +89,7 @@ struct GeluBwd {
   }
 };
 
-/// c = a · b, element by element, no broadcasting
+/// c = a · b, element by element, without broadcasting
 struct Mul {
   template <typename Call> using View = MulView<Call>;
   using Attrs = NoAttrs;
@@ -101,7 +101,7 @@ struct Mul {
   }
 };
 
-/// c = a - b, element by element, no broadcasting
+/// c = a - b, element by element, without broadcasting
 struct Sub {
   template <typename Call> using View = SubView<Call>;
   using Attrs = NoAttrs;
@@ -149,7 +149,7 @@ struct Tanh {
   }
 };
 
-/// dx = dy · (1 - y²), y = tanh(x)
+/// dx = dy · (1 - y²), where y = tanh(x)
 struct TanhBwd {
   template <typename Call> using View = TanhBwdView<Call>;
   using Attrs = NoAttrs;
@@ -173,7 +173,7 @@ struct Sigmoid {
   }
 };
 
-/// dx = dy · y · (1 - y), y = sigmoid(x)
+/// dx = dy · y · (1 - y), where y = sigmoid(x)
 struct SigmoidBwd {
   template <typename Call> using View = SigmoidBwdView<Call>;
   using Attrs = NoAttrs;
@@ -185,7 +185,7 @@ struct SigmoidBwd {
   }
 };
 
-/// y = x · sigmoid(x) (Elfwing et al. 2017; swish)
+/// y = x · sigmoid(x), also known as swish
 struct Silu {
   template <typename Call> using View = SiluView<Call>;
   using Attrs = NoAttrs;
@@ -197,7 +197,7 @@ struct Silu {
   }
 };
 
-/// dx = dy · d silu(x)/dx, x silu's operand
+/// dx = dy · d silu(x)/dx, where x is silu's operand
 struct SiluBwd {
   template <typename Call> using View = SiluBwdView<Call>;
   using Attrs = NoAttrs;
@@ -221,7 +221,7 @@ struct Exp {
   }
 };
 
-/// dx = dy · y, y = exp(x)
+/// dx = dy · y, where y = exp(x)
 struct ExpBwd {
   template <typename Call> using View = ExpBwdView<Call>;
   using Attrs = NoAttrs;
@@ -233,7 +233,7 @@ struct ExpBwd {
   }
 };
 
-/// y = exp(x) - 1, exact for small x
+/// y = exp(x) - 1, accurate for small x
 struct Expm1 {
   template <typename Call> using View = Expm1View<Call>;
   using Attrs = NoAttrs;
@@ -245,7 +245,7 @@ struct Expm1 {
   }
 };
 
-/// dx = dy · (y + 1), y = exp(x) - 1
+/// dx = dy · (y + 1), where y = exp(x) - 1
 struct Expm1Bwd {
   template <typename Call> using View = Expm1BwdView<Call>;
   using Attrs = NoAttrs;
@@ -281,7 +281,7 @@ struct LogBwd {
   }
 };
 
-/// y = ln(1 + x), exact for small x
+/// y = ln(1 + x), accurate for small x
 struct Log1p {
   template <typename Call> using View = Log1pView<Call>;
   using Attrs = NoAttrs;
@@ -317,7 +317,7 @@ struct Sqrt {
   }
 };
 
-/// dx = dy / (2y), y = √x
+/// dx = dy / (2y), where y = √x
 struct SqrtBwd {
   template <typename Call> using View = SqrtBwdView<Call>;
   using Attrs = NoAttrs;
@@ -341,7 +341,7 @@ struct Rsqrt {
   }
 };
 
-/// dx = -dy · y³/2, y = 1/√x
+/// dx = -dy · y³/2, where y = 1/√x
 struct RsqrtBwd {
   template <typename Call> using View = RsqrtBwdView<Call>;
   using Attrs = NoAttrs;
@@ -377,7 +377,7 @@ struct SquareBwd {
   }
 };
 
-/// y = sin(x), x in radians
+/// y = sin(x), with x in radians
 struct Sin {
   template <typename Call> using View = SinView<Call>;
   using Attrs = NoAttrs;
@@ -401,7 +401,7 @@ struct SinBwd {
   }
 };
 
-/// y = cos(x), x in radians
+/// y = cos(x), with x in radians
 struct Cos {
   template <typename Call> using View = CosView<Call>;
   using Attrs = NoAttrs;
@@ -485,7 +485,7 @@ struct AbsBwd {
   }
 };
 
-/// y = -1, 0 or 1, as x is below, at or above 0
+/// y = -1 where x < 0, 0 where x = 0, 1 where x > 0
 struct Sign {
   template <typename Call> using View = SignView<Call>;
   using Attrs = NoAttrs;
@@ -521,7 +521,7 @@ struct Ceil {
   }
 };
 
-/// y = the integer nearest to x, of two the even one
+/// y = the integer nearest to x; of two nearest ones, the even one
 struct Round {
   template <typename Call> using View = RoundView<Call>;
   using Attrs = NoAttrs;
@@ -629,7 +629,7 @@ struct Pow {
   }
 };
 
-/// da = dy · b · a^(b - 1), 0 where b is 0
+/// da = 0 where b = 0, else dy · b · a^(b - 1)
 struct PowBaseBwd {
   template <typename Call> using View = PowBaseBwdView<Call>;
   using Attrs = NoAttrs;
@@ -641,7 +641,7 @@ struct PowBaseBwd {
   }
 };
 
-/// db = dy · a^b · ln(a), 0 where a is 0 and b not below it
+/// db = 0 where a = 0 and b >= 0, else dy · a^b · ln(a)
 struct PowExponentBwd {
   template <typename Call> using View = PowExponentBwdView<Call>;
   using Attrs = NoAttrs;
@@ -773,7 +773,7 @@ struct GreaterEqualScalar {
   }
 };
 
-/// c = a and b, of i1
+/// c = a and b, for booleans (i1)
 struct LogicalAnd {
   template <typename Call> using View = LogicalAndView<Call>;
   using Attrs = NoAttrs;
@@ -785,7 +785,7 @@ struct LogicalAnd {
   }
 };
 
-/// c = a or b, of i1
+/// c = a or b, for booleans (i1)
 struct LogicalOr {
   template <typename Call> using View = LogicalOrView<Call>;
   using Attrs = NoAttrs;
@@ -797,7 +797,7 @@ struct LogicalOr {
   }
 };
 
-/// c = either a or b, of i1
+/// c = a xor b, for booleans (i1): exactly one of them is true
 struct LogicalXor {
   template <typename Call> using View = LogicalXorView<Call>;
   using Attrs = NoAttrs;
@@ -809,7 +809,7 @@ struct LogicalXor {
   }
 };
 
-/// y = not x, of i1
+/// y = not x, for booleans (i1)
 struct LogicalNot {
   template <typename Call> using View = LogicalNotView<Call>;
   using Attrs = NoAttrs;
@@ -869,7 +869,7 @@ struct EluBwd {
   }
 };
 
-/// y = λ · elu(x), alpha = 1.6733, λ = 1.0507
+/// y = λ · elu(x), with alpha = 1.6733 and λ = 1.0507
 struct Selu {
   template <typename Call> using View = SeluView<Call>;
   using Attrs = NoAttrs;
@@ -965,7 +965,7 @@ struct HardswishBwd {
   }
 };
 
-/// y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold
+/// y = x where beta · x > threshold, else ln(1 + exp(beta · x))/beta
 struct Softplus {
   template <typename Call> using View = SoftplusView<Call>;
   using Attrs = SoftplusAttrs;
@@ -977,7 +977,7 @@ struct Softplus {
   }
 };
 
-/// dx = dy · sigmoid(beta · x), dy where beta · x > threshold
+/// dx = dy where beta · x > threshold, else dy · sigmoid(beta · x)
 struct SoftplusBwd {
   template <typename Call> using View = SoftplusBwdView<Call>;
   using Attrs = SoftplusBwdAttrs;

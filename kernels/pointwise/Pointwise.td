@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A pointwise primitive has one result, each element of which is a scalar
-// definition of the operands' elements at the same place. The functors of both
-// devices, the bridge to linalg and the kernels come from the record.
+// A pointwise primitive has one result. A scalar definition gives each element of it
+// from the operands' elements at the same place. The functors of both devices, the
+// bridge to linalg and the kernels come from the record.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_POINTWISE_POINTWISE_TD
 #define AICF_KERNELS_POINTWISE_POINTWISE_TD
@@ -19,7 +19,7 @@ class PointwiseTypes<list<Variant> onCpu, list<Variant> onCuda> {
   list<Variant> cpu = onCpu;
   list<Variant> cuda = onCuda;
 }
-/// Wide before narrow, without the pairs that `Vectors` has.
+/// Wide variants before narrow ones, without the pairs that `Vectors` has.
 def Lanes : Types<[On<"f32", 4>, On<"f32">, On<"f64">, On<"f16", 8>, On<"f16">,
                    On<"bf16", 8>, On<"bf16">]>;
 def Integers : Types<[On<"i32">, On<"i64">]>;
@@ -28,7 +28,7 @@ def IntegerLanes : Types<[On<"i32", 4>, On<"i32">, On<"i64">]>;
 def Floats : PointwiseTypes<EveryFloat.each, Lanes.each>;
 def Numbers : PointwiseTypes<EveryFloat.each # Integers.each,
                              Lanes.each # IntegerLanes.each>;
-/// As the first primitives have them.
+/// Types with the pairs of `Vectors`, as the first primitives have them.
 def FloatsInPairs : PointwiseTypes<EveryFloat.each, Vectors.each>;
 def NumbersInPairs : PointwiseTypes<EveryFloat.each # Integers.each,
                                     Vectors.each # IntegerLanes.each>;
@@ -41,14 +41,14 @@ def NumbersToBool : PointwiseTypes<NumbersToBoolOnCpu, NumbersToBoolOnCuda>;
 def Bools : PointwiseTypes<[On<"i1">], [On<"i1", 16>, On<"i1">]>;
 def AnyToBool : PointwiseTypes<NumbersToBoolOnCpu # Bools.cpu,
                                NumbersToBoolOnCuda # Bools.cuda>;
-/// i1 chooses among any.
+/// An i1 operand chooses among operands of any type.
 def BoolToAny : PointwiseTypes<
     !foreach(v, EveryFloat.each # Integers.each, From<"i1", v.input>)
       # Bools.cpu,
     !foreach(v, Lanes.each # IntegerLanes.each, From<"i1", v.input, v.width>)
       # Bools.cuda>;
 
-/// The general form. `unit` is the folder whose code makes the kernels.
+/// The general form of a record. `unit` is the folder whose code makes the kernels.
 class PointwiseRecord<string mnemonic, int number, string schema, string unitOf,
                       PointwiseTypes typesOf, list<Operand> operands,
                       Result result, list<Tie> tied, dag definition>
@@ -62,8 +62,8 @@ class PointwiseRecord<string mnemonic, int number, string schema, string unitOf,
   let constraints = []<string>;
 }
 
-/// Operands of one type, one result of that type. It reads all operands before
-/// it writes, so that the result may take the storage of any of them.
+/// All operands and the result have the same type. The kernels read all operands before
+/// they write, so the result may take the storage of any operand.
 class PointwisePrimitive<string mnemonic, int number, string schema,
                          list<string> operands, string result, dag definition,
                          string unit = "pointwise",
@@ -82,21 +82,22 @@ class PointwiseFunction<string mnemonic, int number, string unit, dag definition
                          Floats> {
   let phase = ForwardPhase;
 }
-/// <mnemonic>_bwd of dy and what it reads of the forward pass, which is x or y.
-/// Fields and rules are the function's.
+/// <mnemonic>_bwd, a function of dy and of the x or y that it reads from the forward
+/// pass. It has the fields and rules of the function.
 class PointwiseDerivative<PointwiseRecord function, int number, string saved,
                           dag definition, string schema = "">
     : PointwiseRecord<function.kindName # "_bwd", number, schema, function.unit,
                       Floats, [In<"dy">, Same<saved, "dy">], Like<"dx", "dy">,
                       [Tie<"dx", "dy">, Tie<"dx", saved>], definition> {
-  let text = "\n    " # saved # " is that of `" # function.kindName # "`.\n";
+  let text = "\n    " # saved # " is " # !if(!eq(saved, "x"), "the operand", "the result")
+             # " of `" # function.kindName # "`.\n";
   let fields = function.fields;
   let constraints = function.constraints;
   let phase = BackwardPhase;
   let precision = function.precision;
   let keepsZeros = ZerosKeptEverywhere;
 }
-/// Their ops, named AICF_<Name>.
+/// The ops of both, named AICF_<Name>Op and AICF_<Name>BwdOp.
 multiclass PointwiseOps<Primitive function, Primitive bwd> {
   defvar name = !substr(NAME, 5);
   defvar saved = !if(!eq(bwd.operandList[1].name, "x"), "getX()", "getY()");
@@ -107,7 +108,7 @@ multiclass PointwiseOps<Primitive function, Primitive bwd> {
   def BwdOp : AICF_OpOf<bwd>;
 }
 
-/// A family's kernels on both devices, from the template.
+/// The kernels of a family on both devices, made from the template.
 multiclass PointwiseKernels<string unit> {
   def Cpu : KernelFamily<unit, CPU> {
     let everyPointwise = 1;

@@ -15,13 +15,14 @@ include "lib/Ops/KernelFamily.td"
 //===----------------------------------------------------------------------===//
 
 def DropoutPrimitive : Primitive<"dropout", 57, "DROP"> {
-  let summary = "y = x/(1-p) where element i is kept, else 0";
+  let summary = "y = x/(1-p) for elements that are kept, else 0";
   let text = [{
-    Srivastava et al. 2014. Element i is kept with probability 1-p: word i mod 4 of
-    Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2,
-    3") under the key `seed`, of the counter (i / 4, step), is at least p·2^32. Two
-    layers of a step need two seeds. The same numbers make the same mask on every
-    device: the gradient draws it again, and nothing keeps it.
+    Element i is kept with probability 1-p (Srivastava et al. 2014). Philox4x32-10
+    (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") makes four words
+    from the key `seed` and the counter (i / 4, step). Element i is kept if word i mod 4
+    is at least p·2^32, rounded down. Give each dropout layer of a step its own seed. The
+    same seed and step make the same mask on every device. So the gradient draws the mask
+    again, and nothing stores it.
   }];
   let operandList = [In<"x">, In<"step", IntElement>];
   let resultList = [Like<"y", "x">];
@@ -32,7 +33,7 @@ def DropoutPrimitive : Primitive<"dropout", 57, "DROP"> {
   let constraints = ["step is 0-d."];
 }
 
-/// Numbers of (seed, step) and of where they stand alone.
+/// Draws numbers that depend only on the seed, the step and their position.
 class DrawPrimitive<string mnemonic, int number, string schema>
     : Primitive<mnemonic, number, schema> {
   let operandList = [In<"step", IntElement>];
@@ -43,25 +44,26 @@ class DrawPrimitive<string mnemonic, int number, string schema>
 }
 
 def UniformPrimitive : DrawPrimitive<"uniform", 148, "UNIF"> {
-  let summary = "y = low + (high - low) · u, u even in [0, 1)";
+  let summary = "y = low + (high - low) · u, where u is uniform in [0, 1)";
   let text = [{
-    Where that is rounded to `high`, y is the number below it. u has the first 24
-    bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for f64): multiples of
-    a power of two, which the type has.
+    If y would be rounded to `high`, it is the next smaller number instead, but not less
+    than `low`. For element i, u consists of the highest bits of dropout's word i mod 4:
+    24 for f32, 11 for f16, 8 for bf16 and 32 for f64. So the type holds u exactly.
   }];
   let fields = [F64Field<"low", FiniteNumber, "0.0">,
                 F64Field<"high", FiniteNumber, "1.0">,
                 I64Field<"seed", AnyNumber>];
   let constraints = ["step is 0-d.",
-                     "`low` is at most `high`, and high - low is finite in y's type (f32 "
-                     "for 16 bits)."];
+                     "`low` is at most `high`, and high - low is finite in y's type (in "
+                     "f32 if that has 16 bits)."];
 }
 
 def NormalPrimitive : DrawPrimitive<"normal", 149, "NORM"> {
-  let summary = "y = mean + std · z, z of the normal distribution";
+  let summary = "y = mean + std · z, where z has the standard normal distribution";
   let text = [{
-    Box & Muller 1958: of words a, b of dropout's four, z is √(-2 ln u) times
-    cos(2πv), and sin(2πv) for the next element, u = (a + 1/2)/2^32, v = b/2^32.
+    This is the method of Box & Muller 1958. Two of dropout's four words, a and b, give
+    two elements. With u = (a + 1/2)/2^32 and v = b/2^32, z is √(-2 ln u)·cos(2πv) for
+    the first element and √(-2 ln u)·sin(2πv) for the second.
   }];
   let fields = [F64Field<"mean", FiniteNumber, "0.0">,
                 F64Field<"std", NonNegative, "1.0">,
@@ -69,7 +71,7 @@ def NormalPrimitive : DrawPrimitive<"normal", 149, "NORM"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Its op of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_DropoutOp : AICF_OpOf<DropoutPrimitive> {
@@ -81,12 +83,12 @@ def AICF_DropoutOp : AICF_OpOf<DropoutPrimitive> {
   }];
 }
 
-/// Nothing that is trained is before them.
+/// They have no gradient: nothing that is trained comes before them.
 class AICF_Draw<Primitive record> : AICF_OpOf<record> {
   let counter = "step";
   let stepAttrs = (ins DenseI64ArrayAttr:$shape, OptionalAttr<TypeAttr>:$dtype);
-  let stepConstraints = ["`shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is "
-                         "f16, bf16, f32 (the default) or f64."];
+  let stepConstraints = ["`shape` is y's shape: up to 8 numbers in [1, 2^31). `dtype` "
+                         "is f16, bf16, f32 (the default) or f64."];
   let assemblyFormat = "$step `to` $shape attr-dict `:` type($step)";
   let more = [{
     static ::llvm::LogicalResult

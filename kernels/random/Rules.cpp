@@ -19,10 +19,10 @@ Status uniform_c2(const UniformView<Call> &c) {
   if (attrs.low <= attrs.high && isFiniteAs(dtype, attrs.high - attrs.low))
     return {};
   return makeError(StatusCode::InvalidArgument, "low is ",
-                   formatNumber(attrs.low), " and high ",
+                   formatNumber(attrs.low), " and high is ",
                    formatNumber(attrs.high),
                    ", expected low <= high and a difference that ",
-                   nameOf(dtype), " has");
+                   nameOf(dtype), " holds");
 }
 Status normal_c1(const NormalView<Call> &c) { return isScalar(c.step()); }
 

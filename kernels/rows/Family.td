@@ -21,25 +21,27 @@ class RowMoverPrimitive<string mnemonic, int number, string schema>
 }
 
 def GatherRowsPrimitive : RowMoverPrimitive<"gather_rows", 28, ""> {
-  let summary = "rows[i] = data[index[i]]; an index outside data is clamped";
+  let summary = "rows[i] = data[index[i]], where an index outside of data is clamped";
   let text = [{
-    Makes a batch of a dataset that lives on the device.
+    This makes a batch from a dataset that lies on the device.
   }];
   let operandList = [In<"data", AnyElement>, In<"index", IntElement>];
   let resultList = [Checked<"rows", AnyElement>];
   let constraints = ["data has rank 1 or more.", "index has rank 1.",
-                     "rows is data's type with index's size for its first "
-                     "dimension."];
+                     "rows has data's type, but its first dimension is index's size."];
 }
 
 def ShufflePrimitive : RowMoverPrimitive<"shuffle", 29, "SHUF"> {
-  let summary = "the rows of batch `step` in an endless shuffled walk over `size` rows";
+  let summary = "index = the rows of batch `step` in an endless shuffled walk over "
+                "`size` rows";
   let text = [{
-    Position k = step·B + i is row π_e(k mod size) of epoch e = k / size; π_e is
-    a permutation of 0..size-1 that depends on (seed, e) only: a 6-round Feistel
-    network over the next even power of two with Philox's multiply as round
-    function, walked until it lands below `size` (cycle walking: Black & Rogaway
-    2002, "Ciphers with arbitrary finite domains"). A negative step counts as 0.
+    Let B be the size of index. Element i is at position k = step·B + i of the walk. Its
+    row is π_e(k mod size) in epoch e = k / size. π_e is a permutation of 0..size-1 that
+    depends on (seed, e) only. It is a 6-round Feistel network with Philox's multiply as
+    round function, over the numbers below 4^h, the least power of 4 that is at least
+    `size` (h >= 1). The network is applied until the result is below `size` (cycle
+    walking: Black & Rogaway 2002, "Ciphers with arbitrary finite domains"). A negative
+    step counts as 0.
   }];
   let operandList = [In<"step", IntElement>];
   let resultList = [Checked<"index", IntElement>];
@@ -57,12 +59,12 @@ def RecordPrimitive : RowMoverPrimitive<"record", 30, ""> {
                      In<"step", IntElement>];
   let resultList = [Like<"history_out", "history">];
   let ties = [Tie<"history_out", "history">];
-  let constraints = ["history is [K, value's shape...].",
+  let constraints = ["history has shape [K, value's shape...].",
                      "value has history's element type.", "step is 0-d."];
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_GatherRowsOp : AICF_OpOf<GatherRowsPrimitive> {
@@ -75,7 +77,7 @@ def AICF_GatherRowsOp : AICF_OpOf<GatherRowsPrimitive> {
 
 def AICF_ShuffleOp : AICF_OpOf<ShufflePrimitive> {
   let stepAttrs = (ins I64Attr:$batch);
-  let stepConstraints = ["`batch`, index's size, is in [1, 2^31)."];
+  let stepConstraints = ["`batch`, a number in [1, 2^31), is index's size."];
   let more = [{
     static ::llvm::LogicalResult
     inferTypes(std::optional<::mlir::Location> location, Adaptor adaptor,
@@ -83,7 +85,7 @@ def AICF_ShuffleOp : AICF_OpOf<ShufflePrimitive> {
   }];
 }
 
-/// `--aicf-expand-history` makes these from `aicf.history`.
+/// `--aicf-expand-history` makes these ops from `aicf.history`.
 def AICF_RecordOp : AICF_OpOf<RecordPrimitive>;
 
 //===----------------------------------------------------------------------===//

@@ -13,8 +13,8 @@ include "lib/Ops/KernelFamily.td"
 def CumsumPrimitive : Primitive<"cumsum", 145, "CUMS"> {
   let summary = "y[i] = the sum of x[0] to x[i] along `axis`";
   let text = [{
-    With `reversed` of x[i] to the last. Floats are added in f64, in an order that the
-    shape alone decides; integers wrap.
+    With `reversed`, y[i] is the sum of x[i] to the last element. Floats are added in f64,
+    in an order that depends only on the shape. Integers wrap.
   }];
   let operandList = [In<"x", NumberElement>];
   let resultList = [Like<"y", "x">];
@@ -25,7 +25,7 @@ def CumsumPrimitive : Primitive<"cumsum", 145, "CUMS"> {
   let constraints = ["`axis` is a dimension of x."];
 }
 
-/// x[i] is in y[i] and all behind it.
+/// x[i] is part of y[i] and of all elements after it, so the gradient sums from there.
 def AICF_CumsumOp : AICF_OpOf<CumsumPrimitive> {
   let gradient = [{
     g.add(getX(), CumsumOp::create(b, loc, g.cotangent(getY()), getAxisAttr(),

@@ -17,8 +17,8 @@ include "lib/Ops/KernelFamily.td"
 def SoftmaxPrimitive : Primitive<"softmax", 55> {
   let summary = "y = exp(x) / Σ exp(x) over the last dimension";
   let text = [{
-    Of x less its row's largest element, so that nothing overflows. NaN in rows
-    whose largest element is infinite.
+    The largest element of each row is subtracted from x first, so that nothing
+    overflows. A row whose largest element is infinite becomes NaN.
   }];
   let operandList = [In<"x">];
   let resultList = [Like<"y", "x">];
@@ -29,7 +29,7 @@ def SoftmaxPrimitive : Primitive<"softmax", 55> {
 }
 
 def SoftmaxBwdPrimitive : Primitive<"softmax_bwd", 56> {
-  let summary = "dx = y · (dy - Σ dy·y) over the last dimension, y = softmax(x)";
+  let summary = "dx = y · (dy - Σ dy·y) over the last dimension, where y = softmax(x)";
   let operandList = [In<"dy">, Same<"y", "dy">];
   let resultList = [Like<"dx", "dy">];
   let ties = [Tie<"dx", "dy">, Tie<"dx", "y">];
@@ -41,8 +41,8 @@ def SoftmaxBwdPrimitive : Primitive<"softmax_bwd", 56> {
 def LogSoftmaxPrimitive : Primitive<"log_softmax", 146> {
   let summary = "y = x - ln Σ exp(x) over the last dimension";
   let text = [{
-    Of x less its row's largest element, so that nothing overflows. NaN in rows
-    whose largest element is infinite.
+    The largest element of each row is subtracted from x first, so that nothing
+    overflows. A row whose largest element is infinite becomes NaN.
   }];
   let operandList = [In<"x">];
   let resultList = [Like<"y", "x">];
@@ -53,7 +53,8 @@ def LogSoftmaxPrimitive : Primitive<"log_softmax", 146> {
 }
 
 def LogSoftmaxBwdPrimitive : Primitive<"log_softmax_bwd", 147> {
-  let summary = "dx = dy - exp(y) · Σ dy over the last dimension, y = log_softmax(x)";
+  let summary = "dx = dy - exp(y) · Σ dy over the last dimension, where "
+                "y = log_softmax(x)";
   let operandList = [In<"dy">, Same<"y", "dy">];
   let resultList = [Like<"dx", "dy">];
   let ties = [Tie<"dx", "dy">, Tie<"dx", "y">];
@@ -63,10 +64,10 @@ def LogSoftmaxBwdPrimitive : Primitive<"log_softmax_bwd", 147> {
 }
 
 def ArgmaxPrimitive : Primitive<"argmax", 58> {
-  let summary = "index = where the largest element of each row stands";
+  let summary = "index = the position of the largest element in each row";
   let text = [{
-    Rows lie along the last dimension. Of equal elements the first; NaN counts as
-    the largest, as in NumPy and PyTorch.
+    Rows lie along the last dimension. Of equal elements, the first is taken. NaN counts
+    as the largest value, as in NumPy and PyTorch.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"index", I32Element>];
@@ -77,10 +78,10 @@ def ArgmaxPrimitive : Primitive<"argmax", 58> {
 }
 
 def TopKPrimitive : Primitive<"top_k", 153, "TOPK"> {
-  let summary = "index = where the `k` largest elements of each row stand, in order";
+  let summary = "index = the positions of the `k` largest elements in each row, in order";
   let text = [{
-    Rows lie along the last dimension. The largest first, and of equal elements the
-    first; NaN counts as the largest.
+    Rows lie along the last dimension. The largest element comes first, and equal
+    elements keep their order. NaN counts as the largest value.
   }];
   let operandList = [In<"x">];
   let resultList = [Checked<"index", I32Element>];
@@ -93,7 +94,7 @@ def TopKPrimitive : Primitive<"top_k", 153, "TOPK"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Their ops of a step
+// The ops of a step
 //===----------------------------------------------------------------------===//
 
 def AICF_SoftmaxOp : AICF_OpOf<SoftmaxPrimitive> {
@@ -112,7 +113,7 @@ def AICF_LogSoftmaxOp : AICF_OpOf<LogSoftmaxPrimitive> {
 }
 def AICF_LogSoftmaxBwdOp : AICF_OpOf<LogSoftmaxBwdPrimitive>;
 
-/// Integers: nothing is carried back through it.
+/// The result is integers, so no gradient is carried back through it.
 def AICF_ArgmaxOp : AICF_OpOf<ArgmaxPrimitive> {
   let more = [{
     static ::llvm::LogicalResult
@@ -140,8 +141,8 @@ class Softmax<Device device> : KernelFamily<"softmax", device> {
 }
 def SoftmaxCpu : Softmax<CPU>;
 def SoftmaxCuda : Softmax<CUDA>;
-/// Long rows that vectors do not fill, or huge ones. Plans of before 4.3 have them from
-/// the other kernel.
+/// For long rows that vectors do not fill, and for huge rows. Plans before version 4.3
+/// use the other kernel for them.
 def WideSoftmaxCuda : Softmax<CUDA> {
   let variantName = "wide";
   let condition = "isUnevenRow(*c.x())";

@@ -81,8 +81,9 @@ StatusOr<std::shared_ptr<Device>> makeDevice(const char *name,
                                              int32_t threads) {
   AICF_ASSIGN_OR_RETURN(DeviceName parsed, parseDeviceName(name));
   if (threads < 0 || (threads > 0 && parsed.kind != DeviceKind::CPU))
-    return makeError(StatusCode::InvalidArgument, threads, " threads for ",
-                     name, ": expected 0, or more for cpu");
+    return makeError(StatusCode::InvalidArgument, "threads is ", threads,
+                     " for device \"", name, "\", expected 0",
+                     parsed.kind == DeviceKind::CPU ? " or more" : "");
   if (parsed.kind == DeviceKind::CPU)
     return createCPUDevice({threads});
   CUDADeviceOptions options;
@@ -157,8 +158,9 @@ AICFStatus aicf_plan_tensor(const AICFPlan *plan, size_t index,
   return call(
       [&]() -> Status {
         if (index >= plan->tensors.size())
-          return makeError(StatusCode::InvalidArgument, "tensor ", index,
-                           " of a plan that has ", plan->tensors.size());
+          return makeError(StatusCode::InvalidArgument, "the tensor index is ",
+                           index, ", expected less than ",
+                           plan->tensors.size());
         const auto &[text, tensor] = plan->tensors[index];
         if (name)
           *name = text.c_str();

@@ -95,7 +95,7 @@ LogicalResult aicf::step::checkTensorType(Operation *op, const Twine &what,
                            << tensor.getRank() << ", the limit is " << kMaxRank;
   if (!checkedBytes(toDenseDesc(tensor)))
     return op->emitError() << what << " is " << type
-                           << ", above the limits of 2^31 a dimension or 64 "
+                           << ", expected dimensions below 2^31 and up to 64 "
                               "TiB";
   return success();
 }

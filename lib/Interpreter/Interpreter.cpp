@@ -387,7 +387,8 @@ Status Interpreter::run(std::string_view entry) {
   while (index < plan->entries.size() && plan->entries[index].name != entry)
     ++index;
   if (index == plan->entries.size())
-    return makeError(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
+    return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
+                     entry, "\"");
   AICF_RETURN_IF_ERROR(checkInputs(index));
   const PlanEntry &e = plan->entries[index];
   std::fill(entries[index].temp.begin(), entries[index].temp.end(), kNothing);

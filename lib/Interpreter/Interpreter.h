@@ -56,8 +56,8 @@ public:
   Status run(std::string_view entry);
 
 private:
-  /// A segment: a number for every two bytes, of which an element uses the
-  /// first; the rest is NaN, and so is what was never written.
+  /// A segment: a number for every byte, of which an element uses that of its
+  /// first byte. The others are NaN, and so is what was never written.
   using Memory = std::vector<double>;
   struct EntryMemory {
     Memory io, temp;

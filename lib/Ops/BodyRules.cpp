@@ -33,7 +33,8 @@ Status checkPrimitive(const Body &body, size_t index) {
       CallSlots::of(info, primitive.operands.size());
   if (!slots)
     return refuse(body, index, "got ", primitive.operands.size(),
-                  " operands, which its record does not take");
+                  " operands, expected ", info.numOperands,
+                  info.hasVariadic ? " or more" : "");
   for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
     if (primitive.operands[slot] == kAbsentValue &&
         info.operands[slots->operandAt(slot)].presence != Presence::Optional)
@@ -64,7 +65,7 @@ public:
                       " of the call is used before operand ", firstUses - 1);
       if (isOperand && !isFresh && body.primitives.size() == 1)
         return refuse(body, index, "operand ", value,
-                      " of the call stands at two slots");
+                      " of the call is used at two slots, expected one");
       isUsed[uint32_t(value)] = true;
     }
     made += primitive.numResults();
@@ -222,7 +223,9 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
       if (!checkedBytes(inner))
         return makeError(StatusCode::ShapeMismatch, nameOf(primitive.kind),
                          ": result ", slot, " would be ", inner.toString(),
-                         ", which no tensor may be");
+                         ", expected a rank up to ", kMaxRank,
+                         ", dimensions up to ", INT32_MAX, " and up to ",
+                         kMaxTensorBytes, " bytes");
       values.push_back(inner);
     }
     Status fits =

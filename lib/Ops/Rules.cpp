@@ -117,8 +117,8 @@ Status Call::checkResult(PrimitivePosition at, const Operand &result,
   Operand of = in(at, slotsOf(at).slotOf(info.of));
   if (isAbsent(of) != isAbsent(result))
     return makeError(StatusCode::InvalidArgument, result.text(), " is ",
-                     isAbsent(result) ? "absent" : "there", ", but ", of.text(),
-                     " is ", isAbsent(of) ? "absent" : "there");
+                     isAbsent(result) ? "absent" : "present", ", but ",
+                     of.text(), " is ", isAbsent(of) ? "absent" : "present");
   if (isAbsent(of))
     return {};
   return hasType(result, *typeByRule(info.rule, *of));
@@ -206,8 +206,9 @@ Status isNumberOf(const Operand &of, const char *field, double value) {
   if (value == std::trunc(value) && value >= -bound && value < bound)
     return {};
   return makeError(StatusCode::InvalidArgument, field, " is ",
-                   formatNumber(value), ", expected a number that ", of.text(),
-                   " of ", nameOf(of->dtype), " has");
+                   formatNumber(value), ", expected a whole number that ",
+                   nameOf(of->dtype), " holds, the element type of ",
+                   of.text());
 }
 
 TensorDesc rowsOf(const TensorDesc &x) {

@@ -20,7 +20,7 @@ public:
   StatusOr<PlanExtension> run() {
     if (plan.device != next.device)
       return makeError(StatusCode::InvalidArgument, "the plan is for ",
-                       nameOf(plan.device), ", the one to go on with for ",
+                       nameOf(plan.device), ", but the new plan is for ",
                        nameOf(next.device));
     AICF_RETURN_IF_ERROR(matchPersistent());
     AICF_RETURN_IF_ERROR(matchEntries());
@@ -41,7 +41,7 @@ private:
       bool isOurs = b.derivedFrom >= 0 || b.role == Role::Constant;
       if (it == byName.end() && !isOurs)
         return makeError(StatusCode::InvalidArgument,
-                         "the plan to go on with has no \"", b.name, "\"");
+                         "the new plan has no \"", b.name, "\"");
       if (it == byName.end())
         continue;
       const PlanBuffer &o = next.buffers[it->second];
@@ -54,7 +54,7 @@ private:
       else if (!isOurs)
         return makeError(StatusCode::InvalidArgument, "\"", b.name, "\" is a ",
                          nameOf(b.role), " of ", desc.toString(),
-                         ", and in the plan to go on with a ", nameOf(o.role),
+                         ", but in the new plan it is a ", nameOf(o.role),
                          " of ", otherDesc.toString());
     }
     return {};
@@ -76,7 +76,7 @@ private:
       auto it = byName.find(plan.entries[i].name);
       if (it == byName.end())
         return makeError(StatusCode::InvalidArgument,
-                         "the plan to go on with has no entry \"",
+                         "the new plan has no entry \"",
                          plan.entries[i].name, "\"");
       found.named[it->second] = int64_t(i);
       if (isSame(plan.entries[i], next.entries[it->second]))

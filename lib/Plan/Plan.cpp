@@ -74,14 +74,12 @@ StatusOr<uint32_t> Plan::batchesPerUpdate(std::string_view name,
     return batches;
   if (batches == 1)
     return makeError(StatusCode::InvalidArgument, given,
-                     " batches an update: "
-                     "the plan has no entry \"",
-                     other, "\": #aicf.adamw<..., accumulate = ", given,
-                     "> makes one of an entry that is not split");
+                     " batches per update: the plan has no entry \"", other,
+                     "\", which #aicf.adamw<..., accumulate = ", given,
+                     "> adds to an entry that is not split");
   return makeError(StatusCode::InvalidArgument, given,
-                   " batches an update: "
-                   "entry \"",
-                   name, "\" was compiled for ", batches);
+                   " batches per update: entry \"", name,
+                   "\" was compiled for ", batches);
 }
 
 TensorInfo Plan::tensor(const PlanEntry &entry, uint32_t number) const {

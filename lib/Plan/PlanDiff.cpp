@@ -168,7 +168,7 @@ public:
   std::string toString() {
     out.field("outputs as", std::string(nameOf(old.outputForm)),
               std::string(nameOf(now.outputForm)));
-    number("batches of an update", old.accumulate, now.accumulate);
+    number("batches per update", old.accumulate, now.accumulate);
     number("bytes of inputs and outputs", old.ioBytes, now.ioBytes);
     number("bytes of temps", old.tempBytes, now.tempBytes);
     diffNamed({a, old, old.buffers, a.buffers.size()},

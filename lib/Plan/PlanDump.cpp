@@ -83,8 +83,22 @@ std::string tempsToString(const Plan &plan, const PlanEntry &entry) {
   return table.toString("  ");
 }
 
-/// One line per temp buffer: offset, bytes and '#' from its first to its last
-/// call; at most 64 columns, each of which stands for one or more calls.
+/// The calls in the columns of a chart: '#' from the first to the last access, and
+/// '-' while calls of other streams may still run beside them.
+std::string lifetimeBar(const AccessSet &accesses, const HappensBefore &order,
+                        size_t perColumn) {
+  std::string bar((order.size() + perColumn - 1) / perColumn, '.');
+  if (accesses.empty())
+    return bar;
+  for (size_t c = accesses.lastCall() + 1; c < accesses.safeEnd(order); ++c)
+    bar[c / perColumn] = '-';
+  for (size_t c = accesses.firstCall(); c <= accesses.lastCall(); ++c)
+    bar[c / perColumn] = '#';
+  return bar;
+}
+
+/// One line per temp buffer: offset, bytes and its lifetime; at most 64 columns,
+/// each of which stands for one or more calls.
 std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
   StatusOr<HappensBefore> order = orderOf(entry);
   if (!order.ok() || entry.calls.empty())
@@ -115,12 +129,9 @@ std::string lifetimeChart(const Plan &plan, const PlanEntry &entry) {
                  std::to_string(perColumn) + " per column)"});
   for (uint32_t i : temps) {
     const PlanBuffer &b = entry.buffers[i];
-    std::string bar((entry.calls.size() + perColumn - 1) / perColumn, '.');
-    if (!accesses[i].empty())
-      for (size_t c = accesses[i].firstCall(); c <= accesses[i].lastCall(); ++c)
-        bar[c / perColumn] = '#';
     table.row({names[i].empty() ? "workspace" : names[i],
-               std::to_string(b.offset), std::to_string(b.bytes), bar});
+               std::to_string(b.offset), std::to_string(b.bytes),
+               lifetimeBar(accesses[i], *order, perColumn)});
   }
   return table.toString("    ");
 }

@@ -47,13 +47,13 @@ StatusOr<Span<const uint8_t>> checkTrailer(Span<const uint8_t> bytes,
   const uint8_t *trailer = bytes.data() + size;
   if (std::memcmp(trailer, kPlanMagic, 8) != 0)
     return refuse(PlanError::BadMagic, "the trailer does not hold ", kPlanMagic,
-                  ": not a plan, or cut off");
+                  ": the file is not a plan, or it is cut off");
   if (verifyChecksum) {
     uint64_t stored = readU64(trailer + 8);
     uint64_t computed = XXH3_64bits(bytes.data(), size);
     if (stored != computed)
-      return refuse(PlanError::BadChecksum, "the trailer says ", stored,
-                    ", the bytes give ", computed);
+      return refuse(PlanError::BadChecksum, "the checksum in the trailer is ",
+                    stored, ", expected ", computed, ", that of the bytes");
   }
   return Span<const uint8_t>(bytes.data(), size);
 }
@@ -248,7 +248,7 @@ private:
                std::shared_ptr<const Body> &out) {
     if (in >= bodies.size())
       return refuse(PlanError::CallBody, where, ": body is ", in,
-                    ", there are ", bodies.size());
+                    ", but there are ", bodies.size(), " bodies");
     out = bodies[in];
     return {};
   }
@@ -278,7 +278,7 @@ private:
   Status take(const Vector *in, const DiagnosticPath &where, const char *name,
               uint64_t bytesEach, uint64_t &left) {
     if (!in)
-      return refuse(PlanError::MissingField, where, ": no ", name);
+      return refuse(PlanError::MissingField, where, ": has no ", name);
     uint64_t bytes = uint64_t(in->size()) * bytesEach;
     if (bytes > left)
       return refuse(PlanError::Oversized, where,
@@ -330,7 +330,9 @@ Status Decoder::record(const fb::Tensor &in, const DiagnosticPath &where,
   std::optional<uint64_t> bytes = checkedBytes(out.value.desc);
   if (!bytes)
     return refuse(PlanError::ValueShape, where, ": ", out.value.desc.toString(),
-                  " is a type that no tensor has");
+                  " is not a legal type, expected dimensions of 1 to ",
+                  INT32_MAX, ", up to ", kMaxTensorBytes,
+                  " bytes, and padding with 16 bits and rank 1 or 2 only");
   out.buffer.bytes = *bytes;
   return {};
 }
@@ -418,7 +420,7 @@ Status Decoder::debug(const fb::Debug &in, Plan &plan) {
 
 Status Decoder::plan(const fb::Plan &in, Plan &out) {
   if (!in.bodies())
-    return refuse(PlanError::MissingField, "plan: no bodies");
+    return refuse(PlanError::MissingField, "plan: has no bodies");
   for (uint32_t i = 0; i < in.bodies()->size(); ++i) {
     auto body = std::make_shared<Body>();
     DiagnosticPath where{"body", i};

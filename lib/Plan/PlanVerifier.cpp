@@ -68,7 +68,9 @@ Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
   if (!finite || (b.init == InitKind::Normal && b.initValue < 0) ||
       (b.init == InitKind::Constant && !integral))
     return refuse(PlanError::BufferInit, where, ": init_value is ", b.initValue,
-                  " for ", nameOf(b.init), " of ", desc.toString());
+                  " for ", nameOf(b.init), " of ", desc.toString(),
+                  ", expected a number that the type holds, and >= 0 for "
+                  "normal");
   return {};
 }
 
@@ -119,8 +121,8 @@ bool hasLegalStrides(const TensorDesc &desc) {
 Status checkValue(const PlanValue &v, const PlanBuffer &b,
                   const DiagnosticPath &where) {
   if (b.role == Role::Workspace)
-    return refuse(PlanError::ValueBuffer, where, ": buffer ", v.buffer,
-                  " is a workspace");
+    return refuse(PlanError::ValueBuffer, where, ": lies in buffer ", v.buffer,
+                  ", which is a workspace");
   bool mayBePadded = segmentOf(b.role) == Segment::Temp || b.derivedFrom >= 0;
   if (!isLegalLayout(v.desc) ||
       (v.desc.layout == Layout::Padded && !mayBePadded))
@@ -136,8 +138,8 @@ Status checkValue(const PlanValue &v, const PlanBuffer &b,
   if (!hasLegalStrides(v.desc))
     return refuse(PlanError::ValueLayout, where, ": ", v.desc.toString(),
                   " has ", int(v.desc.strides.size),
-                  " strides, or those of a dense tensor, or a dimension of 1 "
-                  "with another stride than 0");
+                  " strides, expected one for each dimension, 0 for a "
+                  "dimension of 1, and not those of a dense tensor");
   uint64_t end = 0;
   if (v.byteOffset % sizeOf(v.desc.dtype) != 0 ||
       __builtin_add_overflow(v.byteOffset, *bytes, &end) || end > b.bytes)
@@ -153,11 +155,11 @@ Status checkWhole(const PlanValue &v, const PlanBuffer &b, uint32_t number,
                   const DiagnosticPath &where) {
   if (v.buffer != number)
     return refuse(PlanError::ValueWhole, where, ": lies in buffer ", v.buffer,
-                  ", expected the one of its number");
+                  ", expected buffer ", number);
   AICF_RETURN_IF_ERROR(checkValue(v, b, where));
   if (v.desc.spanBytes() != b.bytes) // so it begins at byte 0
     return refuse(PlanError::ValueWhole, where, ": ", v.desc.toString(),
-                  " at byte ", v.byteOffset, " is not all of buffer ", number,
+                  " at byte ", v.byteOffset, " does not fill buffer ", number,
                   " of ", b.bytes, " bytes");
   return checkInit(b, v.desc, where);
 }
@@ -219,7 +221,8 @@ Status checkPersistent(const Plan &plan,
       checkSegmentBytes({}, "persistent_bytes", plan.persistentBytes));
   if (plan.values.size() != plan.buffers.size())
     return refuse(PlanError::ValueWhole, "the plan has ", plan.values.size(),
-                  " values for ", plan.buffers.size(), " buffers");
+                  " values for ", plan.buffers.size(),
+                  " buffers, expected one for each");
   const DiagnosticPath persistent{"persistent"};
   std::vector<const PlanBuffer *> all;
   uint64_t constantBytes = 0;
@@ -231,7 +234,7 @@ Status checkPersistent(const Plan &plan,
                     ", expected param, state, hyper or constant");
     if (b.name.empty() || !names.insert(b.name).second)
       return refuse(PlanError::BufferName, where, ": the name \"", b.name,
-                    "\" is empty or stands twice");
+                    "\" is empty or used twice");
     AICF_RETURN_IF_ERROR(checkBuffer(b, where, plan.persistentBytes));
     AICF_RETURN_IF_ERROR(
         checkWhole(plan.values[i], b, uint32_t(i), {"value", i, &persistent}));
@@ -369,18 +372,19 @@ Status EntryChecker::checkBuffers() {
     Segment segment = segmentOf(b.role);
     if (segment == Segment::Persistent)
       return refuse(PlanError::BufferRole, at, ": role ", nameOf(b.role),
-                    " belongs into the plan's persistent table");
+                    " belongs in the plan's persistent table");
     if (segment == Segment::IO && io.size() != i)
       return refuse(PlanError::BufferRole, at, ": an ", nameOf(b.role),
-                    " stands behind a buffer of the temp segment");
+                    " comes after a buffer of the temp segment, expected "
+                    "inputs and outputs first");
     bool named = !b.name.empty();
     if (segment == Segment::IO && !named)
       return refuse(PlanError::BufferName, at, ": an ", nameOf(b.role),
-                    " without a name");
+                    " has no name");
     if (named &&
         (persistentNames.count(b.name) || !names.insert(b.name).second))
       return refuse(PlanError::BufferName, at, ": the name \"", b.name,
-                    "\" stands twice");
+                    "\" is used twice");
     AICF_RETURN_IF_ERROR(checkBuffer(
         b, at, segment == Segment::IO ? entry.ioBytes : entry.tempBytes));
     if (b.derivedFrom != -1)
@@ -392,7 +396,7 @@ Status EntryChecker::checkBuffers() {
     if (!b.data.bytes.empty())
       return refuse(PlanError::BufferData, at, ": a buffer of role ",
                     nameOf(b.role), " has data of ", b.data.bytes.size(),
-                    " bytes: only constants have");
+                    " bytes: only constants have data");
     if (segment == Segment::IO)
       io.push_back(&b);
   }
@@ -405,14 +409,15 @@ Status EntryChecker::checkValues() const {
          segmentOf(entry.buffers[numIO].role) == Segment::IO)
     ++numIO;
   if (entry.values.size() < numIO)
-    return refuse(PlanError::ValueWhole, where, ": ", entry.values.size(),
-                  " values for ", numIO, " inputs and outputs");
+    return refuse(PlanError::ValueWhole, where, ": has ", entry.values.size(),
+                  " values for ", numIO,
+                  " inputs and outputs, expected one for each");
   for (size_t i = 0; i < entry.values.size(); ++i) {
     const PlanValue &v = entry.values[i];
     DiagnosticPath at{"value", i, &where};
     if (v.buffer >= numBuffers())
       return refuse(PlanError::ValueBuffer, at, ": lies in buffer ", v.buffer,
-                    ", there are ", numBuffers());
+                    ", but there are ", numBuffers(), " buffers");
     const PlanBuffer &b = plan.buffer(entry, v.buffer);
     AICF_RETURN_IF_ERROR(
         i < numIO ? checkWhole(v, b, uint32_t(plan.values.size() + i), at)
@@ -531,10 +536,10 @@ Status EntryChecker::checkNumbers(const PlanCall &call,
     for (uint32_t value : *values)
       if (value >= numValues())
         return refuse(PlanError::CallValue, at, ": ", name, " names value ",
-                      value, ", there are ", numValues());
+                      value, ", but there are ", numValues(), " values");
   if (call.workspace >= 0 && uint32_t(call.workspace) >= numBuffers())
     return refuse(PlanError::CallValue, at, ": workspace is ", call.workspace,
-                  ", there are ", numBuffers(), " buffers");
+                  ", but there are ", numBuffers(), " buffers");
   return {};
 }
 
@@ -547,14 +552,16 @@ Status EntryChecker::checkOneCall(const PlanCall &call,
   if (call.ins.size() != body.numOperands ||
       call.outs.size() != body.results.size())
     return refuse(PlanError::CallBody, at, ": has ", call.ins.size(),
-                  " operands and ", call.outs.size(), " results, its body ",
-                  body.numOperands, " and ", body.results.size());
+                  " operands and ", call.outs.size(),
+                  " results, expected those of its body, ", body.numOperands,
+                  " and ", body.results.size());
   bool hasLabels = !call.inVids.empty() || !call.vids.empty();
   if (hasLabels && (call.inVids.size() != call.ins.size() ||
                     call.vids.size() != facts->numMade))
-    return refuse(PlanError::CallLabels, at, ": ", call.inVids.size(), " and ",
-                  call.vids.size(), " labels for ", call.ins.size(),
-                  " operands and ", facts->numMade, " values");
+    return refuse(PlanError::CallLabels, at, ": has ", call.inVids.size(),
+                  " and ", call.vids.size(), " labels for ", call.ins.size(),
+                  " operands and ", facts->numMade,
+                  " values, expected one for each");
   AICF_RETURN_IF_ERROR(checkTypes(call, *facts, at));
   return checkWrites(call, at);
 }
@@ -649,8 +656,8 @@ Status checkOutputForm(const PlanEntry &entry, const DiagnosticPath &where) {
                   [](const PlanBuffer &b) { return b.role == Role::Output; });
   if (entry.outputForm == OutputForm::Unknown || hasOutput)
     return {};
-  return refuse(PlanError::EntryOutputs, where, ": a ",
-                nameOf(entry.outputForm), " of outputs, but there is none");
+  return refuse(PlanError::EntryOutputs, where, ": the output form is ",
+                nameOf(entry.outputForm), ", but there is no output");
 }
 
 /// Users say "entry/name" for an input or output: nothing else may have that
@@ -690,13 +697,13 @@ Status verifyPlan(const Plan &plan) {
     if (entry.name.empty() || !isValidName(entry.name) ||
         !entryNames.insert(entry.name).second)
       return refuse(PlanError::EntryName, "entry ", i, ": the name \"",
-                    entry.name, "\" is empty, malformed or stands twice");
+                    entry.name, "\" is empty, malformed or used twice");
     DiagnosticPath where{"entry", i, nullptr, entry.name};
     if (entry.accumulate == 1 || entry.accumulate > INT32_MAX ||
         (entry.accumulate && !plan.findEntry(entry.name + kAccumulateSuffix)))
-      return refuse(PlanError::EntryBatches, where, ": an update of ",
-                    entry.accumulate, " batches, expected 2 to ", INT32_MAX,
-                    " and an entry ", entry.name, kAccumulateSuffix);
+      return refuse(PlanError::EntryBatches, where, ": has ",
+                    entry.accumulate, " batches per update, expected 2 to ",
+                    INT32_MAX, " and an entry ", entry.name, kAccumulateSuffix);
     AICF_RETURN_IF_ERROR(checkOutputForm(entry, where));
     AICF_RETURN_IF_ERROR(
         EntryChecker(plan, entry, where, persistentNames, derived, bodies)

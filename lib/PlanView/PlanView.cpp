@@ -11,6 +11,7 @@
 #include "aicf/PlanView.h"
 #include "lib/Ops/BodyRules.h"
 #include "lib/Plan/CallFacts.h"
+#include "lib/Plan/Order.h"
 #include "lib/Plan/PlanText.h"
 
 #include <algorithm>
@@ -42,8 +43,9 @@ StatusOr<Times> readTimes(const std::string &profile, const ViewedPlan &of) {
   // A CPU's description begins with "cpu", and a card's with another name.
   bool isOfCPU = json.value("device", "").rfind("cpu", 0) == 0;
   if (isOfCPU != (of.plan->device == DeviceKind::CPU))
-    return makeError(StatusCode::InvalidArgument, "the profile is of \"",
-                     printable(json.value("device", ""), 80), "\", and ",
+    return makeError(StatusCode::InvalidArgument,
+                     "the profile was measured on \"",
+                     printable(json.value("device", ""), 80), "\", but ",
                      of.title, " is a plan for ", nameOf(of.plan->device));
   for (const auto &[kid, problems] : json["kernels"].items()) {
     if (!problems.is_object())
@@ -164,12 +166,23 @@ private:
     }
   }
 
-  /// What has a name lives as long as the entry; a temp, between its calls.
+  /// What has a name lives as long as the entry; a temp, between its calls, and
+  /// its memory is held until all calls that may run beside them have ended.
   void setLifetimes() {
+    if (StatusOr<HappensBefore> order = orderOf(entry); order.ok()) {
+      std::vector<AccessSet> accesses = accessesOf(plan, entry, *order);
+      for (const auto &[number, tensor] : buffers)
+        if (number >= plan.buffers.size())
+          list[tensor]["held"] =
+              accesses[number - plan.buffers.size()].safeEnd(*order) - 1;
+    }
     for (Json &tensor : list)
       if (tensor["segment"] != nameOf(Segment::Temp)) {
         tensor["first"] = 0;
         tensor["last"] = std::max<int64_t>(0, int64_t(entry.calls.size()) - 1);
+        tensor["held"] = tensor["last"];
+      } else if (tensor["held"].is_null()) { // a part of a base, which is held
+        tensor["held"] = tensor["last"];
       }
   }
 

@@ -138,8 +138,8 @@ StatusOr<size_t> BoundPlan::findEntry(std::string_view name) const {
   std::string known;
   for (const PlanEntry &entry : plan().entries)
     known += (known.empty() ? "" : ", ") + entry.name;
-  return makeError(StatusCode::InvalidArgument, "no entry \"", name,
-                   "\"; the plan has ", known);
+  return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
+                   name, "\"; it has ", known);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,7 +193,7 @@ Status BoundPlan::checkIsCallers(BufferRef ref) const {
   const PlanBuffer &b = buffers.buffer(ref);
   if (b.role == Role::Constant)
     return makeError(StatusCode::InvalidArgument, "\"", b.name,
-                     "\" is a constant of the plan: it is neither written nor "
+                     "\" is a constant of the plan: it cannot be written or "
                      "bound");
   if (b.derivedFrom < 0)
     return {};

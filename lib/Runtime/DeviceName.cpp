@@ -23,8 +23,8 @@ StatusOr<DeviceName> parseDeviceName(std::string_view name) {
     isKnown &= kind == DeviceKind::CUDA && error == std::errc() && at == end;
   }
   if (!isKnown)
-    return makeError(StatusCode::InvalidArgument, "device \"", name,
-                     "\" is not known; known: cpu, cuda, cuda:N");
+    return makeError(StatusCode::InvalidArgument, "device is \"", name,
+                     "\", expected cpu, cuda or cuda:N");
   return device;
 }
 

@@ -116,8 +116,8 @@ StatusOr<std::unique_ptr<Executor>>
 Executor::create(std::shared_ptr<const Plan> plan,
                  std::shared_ptr<Device> device, ExecutorOptions options) {
   if (!plan || !device)
-    return makeError(StatusCode::InvalidArgument, "no ",
-                     plan ? "device" : "plan");
+    return makeError(StatusCode::InvalidArgument, "the ",
+                     plan ? "device" : "plan", " is null");
   if (plan->device != device->kind())
     return makeError(StatusCode::InvalidArgument, "the plan is for ",
                      nameOf(plan->device), ", the device is ",
@@ -143,7 +143,7 @@ Status Executor::Impl::bind(std::string_view name, void *pointer,
 /// All or nothing: the new plan takes the old one's place when it is complete.
 Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
   if (!next)
-    return makeError(StatusCode::InvalidArgument, "no plan");
+    return makeError(StatusCode::InvalidArgument, "the plan is null");
   AICF_ASSIGN_OR_RETURN(PlanExtension found,
                         matchExtension(bound->plan(), *next));
   AICF_RETURN_IF_ERROR(stream->synchronize());
@@ -336,7 +336,8 @@ StatusOr<std::unique_ptr<Graph>> Executor::Impl::captureSteps(size_t index,
 StatusOr<Graph *> Executor::Impl::capture(size_t index, uint32_t steps) {
   if (isDebugging())
     return makeError(StatusCode::FailedState,
-                     "poison, canary and index checks run eagerly only");
+                     "cannot capture an entry with poison, canary or index "
+                     "checks: they run eagerly only");
   AICF_RETURN_IF_ERROR(checkSteps(steps));
   // Another thread can spoil a capture; a second one in a row is not an
   // accident.
@@ -375,7 +376,7 @@ Status Executor::Impl::launch(size_t index, Graph &graph) {
 Status Executor::Impl::replay(std::string_view entry, uint64_t n) {
   if (n == 0)
     return makeError(StatusCode::InvalidArgument, "replay of \"", entry,
-                     "\" 0 times, expected 1 or more");
+                     "\": n is 0, expected 1 or more");
   AICF_ASSIGN_OR_RETURN(size_t index, bound->findEntry(entry));
   Graph *graph = graphs.find(index, 1);
   if (!graph)

@@ -80,10 +80,9 @@ StatusOr<BufferRef> Memory::find(std::string_view name) const {
     return makeError(StatusCode::InvalidArgument,
                      "the plan has no tensor named \"", name, "\"");
   if (it->second.size() > 1)
-    return makeError(StatusCode::InvalidArgument, "\"", name, "\" stands in ",
-                     it->second.size(), " entries: say \"",
-                     plan.entries[it->second[0].entry].name, "/", name,
-                     "\" or the like");
+    return makeError(StatusCode::InvalidArgument, "\"", name, "\" is in ",
+                     it->second.size(), " entries: name one, such as \"",
+                     plan.entries[it->second[0].entry].name, "/", name, "\"");
   return it->second.front();
 }
 
@@ -93,8 +92,8 @@ Status Memory::checkSize(BufferRef ref, std::string_view name,
   if (bytes == desc.spanBytes())
     return {};
   return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
-                   desc.toString(), " of ", desc.spanBytes(), " bytes, got ",
-                   bytes);
+                   desc.toString(), ", expected ", desc.spanBytes(),
+                   " bytes, got ", bytes);
 }
 
 Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {

@@ -104,6 +104,15 @@ bool AccessSet::allBeforeCall(const HappensBefore &order, uint32_t call) const {
   return true;
 }
 
+uint32_t AccessSet::safeEnd(const HappensBefore &order) const {
+  if (order.streamCount() == 1)
+    return last + 1;
+  uint32_t end = static_cast<uint32_t>(order.size());
+  while (end > last + 1 && allBeforeCall(order, end - 1))
+    --end;
+  return end;
+}
+
 bool AccessSet::allBefore(const HappensBefore &order, const AccessSet &other,
                           bool sameCallIsOrdered) const {
   for (size_t i = 0; i < size(); ++i)

@@ -72,6 +72,10 @@ public:
                  bool sameCallIsOrdered = false) const;
   /// Every access in this set but those of `call` happens before `call`.
   bool allBeforeCall(const HappensBefore &order, uint32_t call) const;
+  /// The smallest e > lastCall() such that every call from e on happens after
+  /// every access: from there on others may have the memory. On one stream that
+  /// is lastCall() + 1. Not for an empty set.
+  uint32_t safeEnd(const HappensBefore &order) const;
 
 private:
   struct PerStream {

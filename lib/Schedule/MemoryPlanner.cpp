@@ -33,18 +33,6 @@ struct Problem {
   size_t size() const { return sizes.size(); }
 };
 
-/// Smallest e >= last + 1 such that every call from e on happens after every
-/// access. On one stream that is last + 1.
-uint32_t safeEnd(const AccessSet &accesses, const HappensBefore &order) {
-  if (order.streamCount() == 1)
-    return accesses.lastCall() + 1;
-  uint32_t end = static_cast<uint32_t>(order.size());
-  while (end > accesses.lastCall() + 1 &&
-         accesses.allBeforeCall(order, end - 1))
-    --end;
-  return end;
-}
-
 uint64_t maxLive(const Problem &p, size_t numCalls) {
   std::vector<int64_t> change(numCalls + 1, 0);
   for (size_t i = 0; i < p.size(); ++i) {
@@ -125,7 +113,7 @@ Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
     p.start.push_back(b.accesses.firstCall());
     p.last.push_back(b.accesses.lastCall());
     if (!pairwise)
-      p.end.push_back(safeEnd(b.accesses, order));
+      p.end.push_back(b.accesses.safeEnd(order));
   }
   p.lowerBound = maxLive(p, order.size());
   if (!pairwise)

@@ -272,7 +272,8 @@ StatusOr<RegionMap> RegionMap::create(Span<const Entry> values) {
       }
     if (pairs.size() > 2 * kMaxOverlaps || open.size() > kMaxOpen)
       return makeError(StatusCode::InvalidArgument, "buffer ", entry.buffer,
-                       ": too many of its values share bytes");
+                       ": too many of its values share bytes, the limits are ",
+                       kMaxOverlaps, " pairs and ", kMaxOpen, " at one place");
     open.push_back(fresh);
   }
   std::sort(pairs.begin(), pairs.end());

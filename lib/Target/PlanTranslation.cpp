@@ -192,7 +192,8 @@ LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   if (std::optional<StringRef> form = op.getOutputForm()) {
     auto parsed = parseEnum<OutputForm>(*form, kNumOutputForms);
     if (!parsed)
-      return op.emitError() << "\"" << *form << "\" is not a form of outputs";
+      return op.emitError() << "output_form is \"" << *form
+                            << "\", expected a form such as \"tuple\"";
     out.outputForm = *parsed;
   }
   buffers.clear();

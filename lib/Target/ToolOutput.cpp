@@ -40,3 +40,8 @@ void aicf::addVersionPrinter(const char *tool) {
        << "\n";
   });
 }
+
+void aicf::hideRegisteredOptions() {
+  static llvm::cl::OptionCategory ours("options"); // of which there are none yet
+  llvm::cl::HideUnrelatedOptions(ours);
+}

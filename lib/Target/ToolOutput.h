@@ -20,6 +20,10 @@ LogicalResult writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
 /// --version of a tool says which AICF it is, then which LLVM.
 void addVersionPrinter(const char *tool);
 
+/// Leaves the options that were registered so far, which are LLVM's own, out of
+/// --help; --help-hidden shows them. Call it before a tool registers its own.
+void hideRegisteredOptions();
+
 } // namespace aicf
 
 #endif // AICF_LIB_TARGET_TOOLOUTPUT_H

@@ -1,13 +1,13 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""AICF: a whole training step, compiled to one verified plan.
+"""AICF compiles a whole training step to one verified plan.
 
     step = aicf.compile_step(model, loss, aicf.optim.AdamW(1e-3),
                              inputs={"x": aicf.spec((128, 784)),
                                      "labels": aicf.spec((128,), "i32")})
     loss = step(x, labels)
 
-Tracing and compiling need aicf._compiler; plans run without it (aicf.load).
+Tracing and compiling need aicf._compiler. Plans run without it (aicf.load).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Everything is imported when it is first used: `import aicf` costs little.
+# Each name is imported when it is first used, so that `import aicf` costs little.
 _HOMES = {
     "compiled": ("compile", "compile_step", "load", "trace", "trace_step"),
     "_lowered": ("Lowered",),
@@ -82,7 +82,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(home, name)
         globals()[name] = value
         return value
-    if name.startswith("_"):  # `from . import _x` asks here first
+    if name.startswith("_"):  # `from . import _x` calls this first
         raise AttributeError("module 'aicf' has no attribute %r" % name)
     hints = importlib.import_module("._hints", __name__)
     raise hints.missing("aicf", name, sys.modules[__name__])

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arrays on a device, for those who make their own."""
+"""Arrays on a device that users make themselves."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ device = open_device
 
 
 def array(values: Any, device: str | Device = "cpu") -> Array:
-    """A copy of a host array on a device."""
+    """Copies a host array to a device.
+
+    Args:
+        values: an array of the host, such as NumPy's. It keeps its shape and dtype.
+        device: "cpu", "cuda", "cuda:N", or a Device.
+    """
     return _runtime.array(values, _device(device))
 
 
 def zeros(shape: Any, dtype: DType = "f32", device: str | Device = "cpu") -> Array:
-    """An array of zeros on a device."""
+    """Returns an array of zeros on a device ("cpu", "cuda", "cuda:N", or a Device)."""
     return _runtime.zeros(list(check_shape(shape)), dtype_name(dtype),
                           _device(device))
 

@@ -1,7 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The console commands aicf-run, aicf-plan and aicf-compile: the same tools as those
-that CMake builds, out of the package's own libraries."""
+"""The console commands aicf-run, aicf-plan and aicf-compile. They are the tools that
+CMake builds, and run from the package's own libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 
 def _call(tool: Callable[[Sequence[str]], int], name: str) -> int:
-    # The tools have their own answers to these, Python's would wait for it.
+    # The tools answer these themselves. Python's handlers would wait for Python.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     return tool([name, *sys.argv[1:]])

@@ -1,9 +1,9 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""NumPy arrays in a trace: constants of the plan.
+"""NumPy arrays in a trace, which become constants of the plan.
 
-What is too large for a plan is a state without initialiser, which the program writes
-and checkpoints hold.
+An array that is too large for a plan becomes a state without initialiser. The program
+writes it, and checkpoints hold it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ FLOATS, INTEGERS = ("f16", "bf16", "f32", "f64"), ("i32", "i64")
 
 
 def is_array(value: Any) -> bool:
-    """An array or a scalar of NumPy's."""
+    """Whether the value is an array or a scalar of NumPy."""
     return type(value).__module__ == "numpy" and hasattr(value, "dtype")
 
 
 class Large:
-    """The array of a constant that no plan holds: one object for equal ones."""
+    """The array of a constant that is too large for a plan. Equal ones are one object."""
 
     role = "state"
     zero_row: int | None = None
@@ -46,14 +46,14 @@ _large: weakref.WeakValueDictionary[str, Large] = weakref.WeakValueDictionary()
 
 
 def _dense(value: Any) -> Any:
-    """As an array that a plan may hold: little-endian, of an element type that we have.
-    Raises TraceError."""
+    """Returns an array that a plan may hold: little-endian, of an element type that AICF
+    has. Raises TraceError."""
     import numpy as np
     try:
         array = np.asarray(value)
         dtype_name(array.dtype)
     except (TypeError, ValueError) as error:
-        trace_error("a constant: %s" % error)
+        trace_error("an array cannot be a constant: %s" % error)
     if 0 in array.shape or array.ndim > MAX_RANK:
         trace_error("a constant of shape %s: expected up to %d dimensions of 1 or more"
                     % (array.shape, MAX_RANK))
@@ -61,13 +61,13 @@ def _dense(value: Any) -> Any:
 
 
 def _is_large(array: Any) -> bool:
-    """Whether a plan cannot hold it: one number that repeats is held as one."""
+    """Whether an array is too large for a plan, which holds a repeated number once."""
     bits = array.reshape(-1).view("u%d" % array.itemsize)
     return array.nbytes > MAX_CONSTANT_BYTES and bool(bits.min() != bits.max())
 
 
 def elements(value: Any) -> Any:
-    """An array as an attribute. Raises TraceError."""
+    """Returns an array as an attribute. Raises TraceError."""
     from . import _compiler
     array = _dense(value)
     is_one = array.nbytes > MAX_CONSTANT_BYTES and not _is_large(array)
@@ -76,10 +76,10 @@ def elements(value: Any) -> Any:
 
 
 def constant(value: Any) -> Tensor:
-    """A NumPy array, of the element type that it has, as a traced tensor.
+    """Returns a NumPy array as a traced tensor of the array's element type.
 
-    Up to 1 MB is a constant of the plan. A larger one is a state that the program
-    writes when it starts, and that its checkpoints hold. Raises TraceError.
+    An array of up to 1 MB is a constant of the plan. A larger one is a state: the program
+    writes it when it starts, and checkpoints hold it. Raises TraceError.
     """
     array = _dense(value)
     if not _is_large(array):
@@ -96,20 +96,20 @@ def constant(value: Any) -> Tensor:
 
 
 def constant_beside(array: Any, dtype: str) -> Tensor:
-    """A constant that goes with a tensor of `dtype`: an array has that type where
-    Python's number would, too."""
+    """Returns a constant that goes with a tensor of `dtype`. An array takes that type if
+    a number of Python would, too."""
     import numpy as np
     kind = array.dtype.kind
     if dtype in FLOATS and kind in "fiub":
         narrow = {"f16": "f2", "f64": "f8"}.get(dtype, "f4")
-        with np.errstate(over="ignore"):  # said below
+        with np.errstate(over="ignore"):  # the check is below
             made = np.asarray(array).astype(narrow)
         if (np.isinf(made) & np.isfinite(array)).any():
-            trace_error("the array has finite numbers that are infinite in %s" % dtype)
+            trace_error("the array has finite numbers that are too large for %s" % dtype)
         return constant(made).astype(dtype)
     if dtype in INTEGERS and kind in "iu":
         limits = np.iinfo("i4" if dtype == "i32" else "i8")
         if array.size and (array.min() < limits.min or array.max() > limits.max):
-            trace_error("the array has numbers that no %s has" % dtype)
+            trace_error("the array has numbers that are out of the range of %s" % dtype)
         return constant(np.asarray(array).astype("i4" if dtype == "i32" else "i8"))
     return constant(array)

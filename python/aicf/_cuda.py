@@ -1,8 +1,8 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds cuBLASLt, which no wheel of ours holds: in NVIDIA's wheels, or where the
-system's loader looks. libaicf_cuda.so loads it by its name, and takes what is
-already in the process (PyTorch's, say)."""
+"""Finds cuBLASLt in NVIDIA's wheels, or where the system's loader looks. AICF's own wheel
+does not have it. libaicf_cuda.so loads it by its name, and takes the one that is already
+in the process, such as PyTorch's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIBRARY = "libcublasLt.so.13"
 
 
 def candidates() -> list[str]:
-    """Paths in NVIDIA's wheels (nvidia-cublas), in the order of sys.path."""
+    """Returns its paths in NVIDIA's wheels (nvidia-cublas), in the order of sys.path."""
     found: list[str] = []
     for folder in sys.path:
         for pattern in ("nvidia/*/lib", "nvidia/*/*/lib"):
@@ -24,8 +24,8 @@ def candidates() -> list[str]:
 
 
 def find_libraries() -> str:
-    """Loads it from a wheel, if there is one and AICF_CUBLASLT does not say another;
-    returns its path, or "" for the loader's own."""
+    """Loads cuBLASLt from a wheel, if there is one and AICF_CUBLASLT_LIBRARY does not
+    name another. Returns its path, or "" for the one that the loader finds."""
     if os.environ.get("AICF_CUBLASLT_LIBRARY"):
         return ""
     for path in candidates():

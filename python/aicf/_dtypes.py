@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Element types and shapes: what users may write for them."""
+"""Element types and shapes, in all the ways in which users may write them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DType = Any
 
 
 def dtype_name(dtype: DType) -> str:
-    """The name of an element type. Raises TypeError for one that AICF has not."""
+    """Returns the name of an element type. Raises TypeError if AICF does not have it."""
     if isinstance(dtype, str):
         name = dtype
     else:  # numpy.float32, numpy.dtype("f4"), torch.float32, jax.numpy.float32
@@ -35,7 +35,7 @@ def dtype_name(dtype: DType) -> str:
 
 
 def rounded(number: float, dtype: str) -> float:
-    """A number as a 16-bit float type has it; other types: the number itself."""
+    """Returns a number, rounded if `dtype` is a 16-bit float type."""
     import numpy as np
     if dtype not in ("f16", "bf16"):
         return number
@@ -44,12 +44,12 @@ def rounded(number: float, dtype: str) -> float:
             return float(np.float16(number))
         single = np.float32(number)
         bits = int(single.view("u4"))
-        bits += 0x7fff + (bits >> 16 & 1)  # to the nearest, of two the even one
+        bits += 0x7fff + (bits >> 16 & 1)  # to nearest, ties to even
         return float(np.uint32(bits & 0xffff0000).view("f4"))
 
 
 def check_shape(shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple. Raises TypeError, ValueError."""
+    """Returns a shape as a tuple. Raises TypeError, ValueError."""
     if isinstance(shape, int) and not isinstance(shape, bool):
         shape = (shape,)
     try:

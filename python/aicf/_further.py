@@ -1,7 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Further entries of a program that is there: traced into its module, compiled with
-the others."""
+"""Adds entries to a program: they are traced into its module, and compiled with the
+others."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 def entry_name(function: Callable[..., Any]) -> str:
-    """Of an entry whose user gave none."""
+    """Returns the name of an entry to which the user gave none."""
     name = getattr(function, "__name__", "predict")
     return name if name.isidentifier() else "predict"
 
 
 def traced_of(program: Program) -> Traced:
     if program.lowered is None:
-        raise FailedStateError("a program from a plan file takes no further entries: "
-                               "its IR is not there")
+        raise FailedStateError("a program from a plan file takes no further entries, "
+                               "because its IR is not there")
     return program.lowered.traced
 
 
 def entry_of_another_size(program: Program, source: Any, model: Any,
                            inputs: Mapping[str, Any], name: str) -> Entry | None:
-    """The entry of the same function for these inputs, if it is there already under
-    this name, or can be made of it."""
+    """Returns the entry of this name for these inputs, if the program has the function
+    under this name: the entry itself, or one for another number of rows. Else None."""
     entry = program.entries.get(name)
     if entry is None or entry.signature.source != source \
             or (entry.signature.model or source) is not model:
@@ -54,7 +54,7 @@ def compile_into(program: Program, function: Callable[..., Any],
                  inputs: Mapping[str, Any], *, model: Module | None = None,
                  name: str | None = None, training: bool = False, seed: int = 0,
                  shapes: str = "batch") -> Entry:
-    """aicf.compile(..., program=program)."""
+    """Does what aicf.compile(..., program=program) does."""
     traced = traced_of(program)
     known = entry_of_another_size(program, function, model or function, inputs,
                                   name or entry_name(function))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Names of PyTorch, JAX and NumPy that do not exist here, and what to use instead.
 
-Each entry is tested to be missing: whoever adds the thing deletes its hint. Messages
-of the compiler are put into Python's words here, too.
+A test checks that each entry is missing, so whoever adds the thing deletes its hint. This
+file also puts messages of the compiler into Python's words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar, cast
 _NOT_YET = "does not exist yet"
 _LOOP = "compile_step derives and runs backward and the optimizer: loss = step(x, y)"
 
-#: By place: a module, or a class as "aicf.nn.Module".
+#: The hints by place: a module, or a class such as "aicf.nn.Module".
 HINTS: Mapping[str, Mapping[str, str]] = {
     "aicf": {
         "grad": "compile_step derives the gradients; outputs=(\"grad:fc.weight\",) "
@@ -26,7 +26,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
                "training step",
         "vmap": "functions are written for batches: [rows, ...]",
         "no_grad": "aicf.compile(model, inputs, program=step) has no gradients; inside "
-                   "of a step it is aicf.ops.stop_gradient",
+                   "a step use aicf.ops.stop_gradient",
         "tensor": "inputs are NumPy arrays; aicf.array(values) puts one on a device",
         "ones": "aicf.array(numpy.ones(shape, \"float32\"))",
         "randn": "numpy.random.default_rng(0).standard_normal(shape, \"float32\")",
@@ -120,7 +120,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "backward": _LOOP,
         "expand": "x.broadcast_to(...); arithmetic broadcasts as NumPy's does",
         "ravel": "x.flatten()",
-        "contiguous": "x itself: how it lies is the compiler's business",
+        "contiguous": "use x itself: the compiler decides how it lies in memory",
         "to": "x.astype(\"f32\") casts; compile_step(device=...) says where",
         "float": "x.astype(\"f32\")",
         "half": "x.astype(\"f16\")",
@@ -165,12 +165,12 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-#: Keywords of others: by ours.
+#: Keywords of other libraries, and what they are called here.
 KEYWORDS = {"dim": "axis", "keepdims": "keepdim", "dims": "axis"}
 
 
 def missing(place: str, name: str, known: object = ()) -> AttributeError:
-    """For __getattr__: what to use instead of a name that is not there."""
+    """Returns the error for __getattr__, which says what to use instead of a name."""
     from .errors import near_names
     hint = HINTS.get(place, {}).get(name)
     if hint is None:
@@ -192,7 +192,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def says_axis(function: _Function) -> _Function:
-    """A function with an `axis`, which says so where it is given PyTorch's dim."""
+    """Decorates a function with an `axis`. Its error for PyTorch's dim then says so."""
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
         others = KEYWORDS.keys() & given.keys()
@@ -203,7 +203,7 @@ def says_axis(function: _Function) -> _Function:
 
 
 def no_module(value: object) -> NoReturn:
-    """Somebody else's module where one of ours is expected."""
+    """Raises TypeError for somebody else's module where one of ours is expected."""
     kind = type(value)
     home = kind.__module__.partition(".")[0]
     if home == "torch":
@@ -212,13 +212,13 @@ def no_module(value: object) -> NoReturn:
             "write the model with aicf.nn under the same names" % kind.__name__)
     if home in ("flax", "equinox", "haiku"):
         raise TypeError(
-            "%s is a module of %s, and those are not imported yet: write the model with "
+            "%s is a module of %s, which AICF cannot import yet: write the model with "
             "aicf.nn under the same names; step.load_state_dict takes its weights"
             % (kind.__name__, home))
     raise TypeError("expected an aicf.nn.Module, got a %s" % kind.__name__)
 
 
-#: What the compiler says of IR, in the words of those who wrote Python.
+#: What the compiler says about IR, in words for those who wrote Python.
 _WORDS = [
     (r"has 'aicf\.minimize', but no parameter to train: give an argument the role "
      r'"param"', "there is no parameter to train: the loss uses none of the model's, or "

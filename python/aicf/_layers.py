@@ -1,7 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Activations, tables and normalisation as modules of aicf.nn. Names, arguments and
-entries of a state_dict are PyTorch's; `axis` is its dim."""
+"""Activations, tables and normalisation as modules of aicf.nn. The names, the arguments
+and the entries of a state_dict are PyTorch's. `axis` is its `dim`."""
 
 from __future__ import annotations
 
@@ -54,11 +54,13 @@ class LeakyReLU(Module):
 
 
 class PReLU(Module):
-    """x where x > 0, else weight · x; the weight is trained (He et al. 2015).
+    """x where x > 0, else weight · x. The weight is trained (He et al. 2015).
 
     Args:
-        num_parameters: 1, or one for each channel, which is dimension 1.
-        init: what the weight starts with.
+        num_parameters: the size of the weight: 1, or the number of channels, which are
+            dimension 1.
+        init: the number that the weight starts with.
+        dtype: a float type.
     """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25,
@@ -105,7 +107,7 @@ class Hardsigmoid(_Activation):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta · x)) / beta, x itself where beta · x > threshold."""
+    """log(1 + exp(beta · x)) / beta, but x where beta · x > threshold."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta, self.threshold = float(beta), float(threshold)
@@ -137,22 +139,22 @@ class _AlongAxis(Module):
 
 
 class Softmax(_AlongAxis):
-    """exp(x) / sum(exp(x)) along a dimension."""
+    """exp(x) / sum(exp(x)) along dimension `axis`."""
 
     def forward(self, x: Any) -> Tensor:
         return F.softmax(x, self.axis)
 
 
 class LogSoftmax(_AlongAxis):
-    """x - log(sum(exp(x))) along a dimension."""
+    """x - log(sum(exp(x))) along dimension `axis`."""
 
     def forward(self, x: Any) -> Tensor:
         return F.log_softmax(x, self.axis)
 
 
 class GLU(_AlongAxis):
-    """a · sigmoid(b), a and b the halves of x along a dimension (Dauphin et al.
-    2016)."""
+    """a · sigmoid(b), where a and b are the halves of x along dimension `axis` (Dauphin
+    et al. 2016)."""
 
     def forward(self, x: Any) -> Tensor:
         return F.glu(x, self.axis)
@@ -161,15 +163,16 @@ class GLU(_AlongAxis):
 # Tables
 
 class Embedding(Module):
-    """A row of a trained table for each index.
+    """Looks up a row of a trained table for each index.
 
     Args:
-        num_embeddings, embedding_dim: weight is [num_embeddings, embedding_dim], of the
-            normal distribution.
-        padding_idx: a row of zeros that is not trained; negative from the end.
+        num_embeddings, embedding_dim: the shape of the weight. It starts with the normal
+            distribution.
+        padding_idx: a row that starts with zeros and is not trained. A negative one
+            counts from the end.
         dtype: a float type.
-    Shape: indices of i32 or i64 and any shape to that with embedding_dim behind it. An
-        index that is out of range gives NaN.
+    Shape: indices of i32 or i64 in any shape, to that shape with embedding_dim as a new
+        last dimension. An index that is out of range gives NaN.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int,
@@ -205,15 +208,15 @@ def _shift(shape: Any, dtype: DType, exists: bool) -> Parameter | None:
 
 class LayerNorm(Module):
     """(x - mean) / sqrt(var + eps) · weight + bias over the last dimensions (Ba,
-    Kiros, Hinton 2016). Not decayed: weight and bias have weight_decay 0.
+    Kiros, Hinton 2016). The weight and the bias are not decayed: their weight_decay is 0.
 
     Args:
-        normalized_shape: the last dimension, or several.
-        eps: added to the variance.
-        elementwise_affine: whether there are weight and bias, of that shape.
+        normalized_shape: the size of the last dimension, or the sizes of several.
+        eps: a number that is added to the variance.
+        elementwise_affine: whether there are a weight and a bias of that shape.
         bias: whether there is a bias beside the weight.
         dtype: a float type.
-    Shape: [..., *normalized_shape] to the same.
+    Shape: [..., *normalized_shape] to the same shape.
     """
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5,
@@ -239,10 +242,11 @@ class RMSNorm(Module):
     2019). The weight is not decayed.
 
     Args:
-        normalized_shape: the last dimension, or several.
-        eps: added to the mean; None: 2^-23, 2^-52 for f64.
-        elementwise_affine: whether there is a weight, of that shape.
+        normalized_shape: the size of the last dimension, or the sizes of several.
+        eps: a number that is added to the mean. The default is 2^-23, and 2^-52 for f64.
+        elementwise_affine: whether there is a weight of that shape.
         dtype: a float type.
+    Shape: [..., *normalized_shape] to the same shape.
     """
 
     def __init__(self, normalized_shape: Any, eps: float | None = None,
@@ -259,14 +263,16 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalises each row's groups of channels (Wu, He 2018). The weight and the bias are
-    not decayed.
+    """Divides the channels of each row into groups, and normalises each group (Wu, He
+    2018). The weight and the bias are not decayed.
 
     Args:
-        num_groups: divides num_channels.
-        num_channels: dimension 1.
-        affine: whether there are weight and bias, [num_channels].
+        num_groups: the number of groups, which divides num_channels.
+        num_channels: the size of dimension 1.
+        eps: a number that is added to the variance.
+        affine: whether there are a weight and a bias, [num_channels].
         dtype: a float type.
+    Shape: [rows, channels, ...] to the same shape.
     """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5,
@@ -291,23 +297,24 @@ class GroupNorm(Module):
 
 
 class BatchNorm1d(Module):
-    """Each channel normalised over the batch (Ioffe, Szegedy 2015).
+    """Normalises each channel over the batch (Ioffe, Szegedy 2015).
 
     A training step uses the mean and the variance of the batch. It also moves the
-    running statistics: running = (1 - momentum) · running + momentum · batch's. The
+    running statistics: running = (1 - momentum) · running + momentum · batch. The
     running variance is the unbiased one. Predictions use the running statistics. The
     weight and the bias are not decayed.
 
     Args:
-        num_features: channels, which are dimension 1.
-        eps: added to the variance.
-        momentum: of the running statistics, in (0, 1].
-        affine: whether there are weight and bias, [num_features].
-        track_running_stats: False: predictions use the batch's statistics, too.
-        dtype: a float type, of weight and bias; the running statistics are f32 for 16
-            bits.
-    Shape: [rows, channels] or [rows, channels, ...] to the same; two rows or more of
-        each channel in a training step.
+        num_features: the number of channels, which are dimension 1.
+        eps: a number that is added to the variance.
+        momentum: the weight of the batch in the running statistics, in (0, 1].
+        affine: whether there are a weight and a bias, [num_features].
+        track_running_stats: whether there are running statistics. If not, predictions use
+            those of the batch, too.
+        dtype: the type of the weight and the bias, a float type. The running statistics
+            are f64 for f64, and f32 for all others.
+    Shape: [rows, channels] or [rows, channels, ...] to the same shape. Statistics of a
+        batch need two numbers or more in each channel.
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
@@ -339,8 +346,8 @@ class BatchNorm1d(Module):
         axes = tuple(i for i in range(len(tensor.shape)) if i != 1)
         count = tensor.size // self.num_features
         if count < 2:
-            trace_error("BatchNorm1d of %s in a training step: a channel has one "
-                        "number, expected two or more" % tensor)
+            trace_error("BatchNorm1d of %s: each channel has one number, and the "
+                        "statistics of a batch need two or more" % tensor)
         mean, variance = rows.mean(axes), F.var(rows, axes, correction=0)
         if self.running_mean is not None:
             self._track(self.running_mean, mean)
@@ -351,7 +358,7 @@ class BatchNorm1d(Module):
 
     def _track(self, running: Buffer, batch: Tensor) -> None:
         new = ops.stop_gradient(batch).astype(running.dtype)
-        # A module that is used twice in a step moves its statistics twice.
+        # If a step uses a module twice, it moves the statistics twice.
         current_trace("BatchNorm1d").update_again(
             running, lambda old: old * (1 - self.momentum) + new * self.momentum)
 

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Lowered: a traced module, compiled for a device; every stage as text."""
+"""Lowered is a traced module that is compiled for a device. It has each stage as text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("f32", "tf32", "bf16", "f16")
 
-#: What an option may be. The compiler's own parser says of a bad value on stderr
-#: what it expects; that all options are here is tested.
+#: The values that an option may have. The compiler's own parser would report a bad value
+#: on stderr. A test checks that all options are here.
 _OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
     "opt_level": (0, 1, 2), "keep": ("none", "grad", "all"), "streams": int,
     "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
@@ -44,7 +44,7 @@ def _check_option(name: str, value: Any) -> None:
 
 def _option_text(name: str, value: Any) -> str:
     if name not in _OPTION_VALUES and name not in ("target", "mixed_precision"):
-        raise TypeError("there is no option %r%s; options of the compiler are %s" % (
+        raise TypeError("there is no option %r%s; the options of the compiler are %s" % (
             name, near_names(name, [*_OPTION_VALUES, *_ARGUMENTS]),
             ", ".join(_OPTION_VALUES)))
     _check_option(name, value)
@@ -56,7 +56,12 @@ def _option_text(name: str, value: Any) -> str:
 
 
 class Lowered:
-    """A traced module, compiled for a device."""
+    """A traced module that is compiled for a device.
+
+    Attributes:
+        traced, device, precision: what it was made of.
+        diagnostics: the compiler's warnings, a list of Diagnostic.
+    """
 
     def __init__(self, traced: Traced, device: str, precision: str,
                  options: Mapping[str, Any]) -> None:
@@ -76,7 +81,7 @@ class Lowered:
         self._math = "tf32" if precision == "tf32" else ""
         module, notes = traced.module.lower(self._text, "plan", self._math)
         self._module: _compiler.Module = module
-        #: What the compiler warned of.
+        #: The compiler's warnings.
         self.diagnostics: list[Diagnostic] = read_diagnostics(notes)
         self._plan: _runtime.Plan | None = None
 
@@ -88,13 +93,17 @@ class Lowered:
         return self._plan
 
     def again(self) -> Lowered:
-        """Of what the trace has by now, with the same options."""
+        """Compiles what the trace has by now, with the same options."""
         return Lowered(self.traced, self.device, self.precision, self._options)
 
     def as_text(self, stage: str = "plan-ir") -> str:
-        """The IR of a stage, as `aicf-compile --emit` has it: "aicf" (the whole step:
-        gradients, updates), "aicf_rt" (its calls on tensors) or "plan-ir" (calls on
-        buffers)."""
+        """Returns the IR of a stage, as `aicf-compile --emit` prints it.
+
+        Args:
+            stage: "aicf" is the whole step with gradients and updates, "aicf_rt" its
+                calls on tensors, and "plan-ir" its calls on buffers.
+        Raises: ValueError: another stage.
+        """
         if stage == "plan-ir":
             return self._module.text(False)
         if stage not in ("aicf", "aicf_rt"):
@@ -103,13 +112,14 @@ class Lowered:
         return self.traced.module.lower(self._text, stage, self._math)[0].text(False)
 
     def dump(self) -> str:
-        """The calls, a line a primitive, with the labels of their values."""
+        """Returns the calls as text, one primitive per line, with labels for values."""
         return self._module.dump_calls()
 
     view = view
 
     def report(self) -> list[Diagnostic]:
-        """What was fused, copied and chosen, and why; compiles once more."""
+        """Returns what the compiler fused, copied and chose, and why. It compiles once
+        more."""
         notes = self.traced.module.lower(self._text, "plan", self._math,
                                          remarks=True)[1]
         return read_diagnostics(notes)
@@ -117,16 +127,18 @@ class Lowered:
     def compile(self, *, seed: int = 0, threads: int = 0, tune: str = "off",
                 tuning_file: str = "", check_indices: bool = False,
                 bindings: Mapping[str, Any] | None = None) -> Program:
-        """A program on the device.
+        """Makes a program on the device.
 
         Args:
-            seed: of the initialisers.
-            threads: of the CPU device; 0: all cores.
-            tune, tuning_file: how CUDA's library algorithms are chosen.
-            check_indices: an index or a label that is out of range is an
-                InvalidArgumentError. Calls run one by one, and slower.
-            bindings: by name, arrays on the device that tensors live in, with the
-                values that they have.
+            seed: the seed of initial values.
+            threads: the number of threads of the CPU device; 0 takes all cores.
+            tune: how algorithms of CUDA's library are chosen: "off" takes its first
+                deterministic one, "fast" times the first few, and "full" times all.
+            tuning_file: a JSON file that keeps the timed choices.
+            check_indices: whether an index or a label that is out of range raises
+                InvalidArgumentError. Calls then run one by one, which is slower.
+            bindings: arrays on the device, by the name of the tensor that lives in each.
+                The tensor starts with the value of the array.
         Raises: DeviceError, NotImplementedError (no GPU, no CUDA device).
         """
         device = open_device(self.device, threads=threads, tune=tune,

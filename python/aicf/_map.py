@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""aicf.ops.map: a function of elements, traced once."""
+"""aicf.ops.map, which applies a function to elements and traces it once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 
 def map_elements(function: Callable[..., Any], operands: Sequence[Any]) -> Tensor:
-    """`function` for each element of the operands, which broadcast."""
+    """Applies `function` to each element of the operands, which broadcast."""
     trace = current_trace("aicf.ops.map")
     return trace.map(function, broadcast_together("aicf.ops.map", operands))

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arithmetic, comparisons and choices of traced tensors, arrays and numbers.
 
-Operands broadcast by NumPy's rule. Where two have different kinds of elements, i1
-becomes the other's type and an integer the other's float type. i32 becomes i64 beside
-i64; no float type becomes another one. A number takes the tensor's type and is a field
-of the op, or a constant where a field would round it. A float beside integers makes
-them f32. All raise TraceError.
+Operands broadcast by NumPy's rule. If two have different kinds of elements, i1 becomes
+the other's type, and an integer becomes the other's float type. i32 becomes i64 beside
+i64. No float type becomes another one. A number takes the tensor's type. It is a field of
+the op, or a constant if the field would round it. A float beside integers makes them f32.
+All functions raise TraceError.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ INTEGERS = ("i32", "i64")
 
 
 def is_number(value: Any) -> bool:
-    """A number of Python's or a scalar of NumPy's."""
+    """Whether the value is a number of Python or a scalar of NumPy, and not a bool."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def plain(value: Any) -> int | float:
-    """A number as Python's int or float: NumPy's own wrap and round."""
+    """Returns a number as Python's int or float, because NumPy's wrap and round."""
     if isinstance(value, numbers.Integral):
         return int(value)
     try:
@@ -65,8 +65,8 @@ def _not_nan(value: Any) -> float:
 
 
 def beside_number(tensor: Tensor, number: int | float) -> Tensor:
-    """The tensor as it computes with a number: f32 for integers beside a float,
-    i64 or f32 for i1."""
+    """Returns the tensor in the type that it has beside a number: integers become f32
+    beside a float, and i1 becomes i64 or f32."""
     if tensor.dtype in FLOATS:
         return tensor
     if not isinstance(number, int) and not math.isinf(number):
@@ -75,14 +75,14 @@ def beside_number(tensor: Tensor, number: int | float) -> Tensor:
 
 
 def _is_rounded(tensor: Tensor, number: int | float) -> bool:
-    """Whether a field, which is an f64, would not hold the integer exactly."""
+    """Whether a field, which is an f64, would round the integer."""
     return tensor.dtype not in FLOATS and isinstance(number, int) \
         and abs(number) < 2 ** 63 and int(float(number)) != number
 
 
 def _with_number(op: Callable[..., Tensor], of_tensors: Callable[..., Tensor],
                  tensor: Any, value: Any, field: str) -> Tensor:
-    """op(tensor, field=value), or `of_tensors` with a constant."""
+    """Returns op(tensor, field=value), or of_tensors(tensor, constant)."""
     import numpy as np
     tensor, number = as_tensor(tensor), plain(value)
     if _is_rounded(tensor, number):
@@ -93,7 +93,7 @@ def _with_number(op: Callable[..., Tensor], of_tensors: Callable[..., Tensor],
 # Broadcasting
 
 def broadcast(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """`tensor` repeated to `shape`, by NumPy's rule. Raises TraceError."""
+    """Repeats `tensor` to `shape` by NumPy's rule. Raises TraceError."""
     own = tensor.shape
     missing = len(shape) - len(own)
     if missing < 0 or any(d not in (1, to) for d, to in zip(own, shape[missing:])):
@@ -113,14 +113,14 @@ def _common_shape(tensors: Sequence[Tensor]) -> tuple[int, ...]:
 
 
 def broadcast_all(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """All in the shape that they have in common."""
+    """Returns the tensors, broadcast to their common shape."""
     shape = _common_shape(tensors)
     return [broadcast(tensor, shape) for tensor in tensors]
 
 
 def broadcast_together(what: str, operands: Sequence[Any]) -> list[Tensor]:
-    """Operands of a function of elements, one at least of which is a tensor; a number
-    becomes a constant of the first tensor's type."""
+    """Returns the operands of a function of elements as tensors of one shape. At least
+    one is a tensor. A number becomes a constant of the first tensor's type."""
     first = next((as_tensor(v) for v in operands
                   if not is_number(v) and not is_array(v)), None)
     if first is None:
@@ -132,7 +132,8 @@ def broadcast_together(what: str, operands: Sequence[Any]) -> list[Tensor]:
 
 
 def pair(left: Any, right: Any) -> tuple[Tensor, Tensor]:
-    """Two operands; an array gets the element type of the tensor beside it."""
+    """Returns two operands as tensors. An array gets the element type of the tensor
+    beside it."""
     if is_array(left):
         right = as_tensor(right)
         return constant_beside(left, right.dtype), right
@@ -142,7 +143,7 @@ def pair(left: Any, right: Any) -> tuple[Tensor, Tensor]:
 
 
 def promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Of one element type."""
+    """Returns the tensors in one element type."""
     def kind(tensor: Tensor) -> int:
         return 0 if tensor.dtype == "i1" else 1 if tensor.dtype in INTEGERS else 2
 
@@ -151,27 +152,28 @@ def promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     elif kind(b) < kind(a) or (a.dtype, b.dtype) == ("i64", "i32"):
         b = b.astype(a.dtype)
     if a.dtype != b.dtype:
-        trace_error("%s and %s have different element types: astype() converts"
+        trace_error("%s and %s have different element types: convert one by astype()"
                     % (a, b))
     return a, b
 
 
 def wide(tensor: Tensor) -> Tensor:
-    """In f32 where it has 16 bits: what is added up over rows."""
+    """Returns a 16-bit tensor in f32, in which sums over rows are computed, and any other
+    as it is."""
     return tensor.astype("f32") if tensor.dtype in ("f16", "bf16") else tensor
 
 
 def as_reducible(tensor: Tensor, what: str) -> Tensor:
-    """In f64 where it is i1 or i32, which that holds exactly. Sums and extrema are of
-    floats. Raises TraceError for i64."""
+    """Returns a tensor of floats, because sums and extrema need floats. i1 and i32 become
+    f64, which holds them exactly. Raises TraceError for i64."""
     if tensor.dtype == "i64":
-        trace_error("%s of %s: x.astype(\"f64\") comes first, which is exact up to 2^53"
-                    % (what, tensor))
+        trace_error("%s of %s: convert it first by x.astype(\"f64\"), which is exact up "
+                    "to 2^53" % (what, tensor))
     return tensor if tensor.dtype in FLOATS else tensor.astype("f64")
 
 
 def operand_beside(value: Any, tensor: Tensor) -> Tensor:
-    """An operand that goes with a tensor: an array or a number has its type."""
+    """Returns an operand that goes with a tensor. An array or a number takes its type."""
     import numpy as np
     if is_number(value) or is_array(value):
         return constant_beside(np.asarray(value), tensor.dtype)
@@ -179,7 +181,7 @@ def operand_beside(value: Any, tensor: Tensor) -> Tensor:
 
 
 def binary(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
-    """left op right, of tensors or arrays."""
+    """Returns op(left, right) for tensors or arrays."""
     a, b = broadcast_all(promoted(*pair(left, right)))
     return op(a, b)
 
@@ -214,7 +216,7 @@ def _as_float(tensor: Tensor) -> Tensor:
 
 
 def divide(left: Any, right: Any) -> Tensor:
-    """The quotient; of integers in f32."""
+    """Returns left / right. The quotient of integers is f32."""
     if is_number(right):
         number = finite(right)
         if number == 0:
@@ -237,7 +239,8 @@ def negative(tensor: Tensor) -> Tensor:
 
 
 def power(base: Any, exponent: Any) -> Tensor:
-    """base ** exponent, of floats; integers to a whole power of 1 or more, too."""
+    """Returns base ** exponent for floats, and for integers with a whole exponent of 1 or
+    more. Other powers of integers are f32."""
     if is_number(exponent):
         exponent = plain(exponent)
     if not is_number(exponent):
@@ -264,8 +267,11 @@ def power(base: Any, exponent: Any) -> Tensor:
 
 
 def maximum(left: Any, right: Any) -> Tensor:
-    """The larger of two, NaN where either is; of equal ones each gets half of the
-    gradient, beside a number all of it (aicf.ops.clamp)."""
+    """Returns the larger of two elements, and NaN where either is NaN.
+
+    Each of two equal elements gets half of the gradient. Beside a number, the element
+    gets all of it (aicf.ops.clamp). left and right are tensors, arrays or numbers.
+    """
     for number, other in ((left, right), (right, left)):
         if is_number(number):
             return clamp(as_tensor(other), number, None)
@@ -273,7 +279,7 @@ def maximum(left: Any, right: Any) -> Tensor:
 
 
 def minimum(left: Any, right: Any) -> Tensor:
-    """The smaller of two, as maximum()."""
+    """Returns the smaller of two elements, with the rules of maximum()."""
     for number, other in ((left, right), (right, left)):
         if is_number(number):
             return clamp(as_tensor(other), None, number)
@@ -281,8 +287,8 @@ def minimum(left: Any, right: Any) -> Tensor:
 
 
 def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
-    """`tensor`, not below `low` and not above `high`, which are numbers, tensors,
-    arrays or None."""
+    """Returns `tensor`, but not below `low` and not above `high`. Each bound is a number,
+    a tensor, an array or None."""
     if low is None and high is None:
         trace_error("clamp: expected min, max or both")
     import numpy as np
@@ -302,7 +308,8 @@ def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
 
 # Comparisons
 
-#: By operator: of two tensors (exchanged if True), of a tensor and a number.
+#: For each operator: the op for two tensors, whether it exchanges them, and the op for a
+#: tensor and a number.
 _COMPARISONS: dict[str, tuple[Callable[..., Any], bool, Callable[..., Any]]] = {
     "==": (ops.equal, False, ops.equal_scalar),
     "!=": (ops.not_equal, False, ops.not_equal_scalar),
@@ -314,7 +321,7 @@ _COMPARISONS: dict[str, tuple[Callable[..., Any], bool, Callable[..., Any]]] = {
 
 
 def compare(left: Any, operator: str, right: Any) -> Tensor:
-    """left operator right, of i1."""
+    """Returns `left operator right`, a tensor of i1."""
     of_tensors, exchanges, of_number = _COMPARISONS[operator]
     tensor = as_tensor(left)
     if isinstance(right, bool) and tensor.dtype == "i1" and operator in ("==", "!="):
@@ -322,7 +329,7 @@ def compare(left: Any, operator: str, right: Any) -> Tensor:
     if is_number(right):
         return _compare_number(tensor, operator, plain(right))
     if right is None:
-        trace_error("%s %s None: a traced tensor is never None; `is None` asks that"
+        trace_error("%s %s None: a traced tensor is never None; ask with `is None`"
                     % (tensor, operator))
     a, b = promoted(*pair(tensor, right))
     if a.dtype == "i1" and operator not in ("==", "!="):
@@ -347,17 +354,17 @@ def _compare_number(tensor: Tensor, operator: str, number: int | float) -> Tenso
             a, b = broadcast_all(pair(tensor, np.asarray(number, "i8")))
             compared: Tensor = of_tensors(*((b, a) if exchanges else (a, b)))
             return compared
-    # As the tensor's type has the number: an element may have been rounded as it was.
+    # The number is rounded to the tensor's type, as an element may have been.
     result: Tensor = of_number(tensor, value=rounded(_not_nan(number), tensor.dtype))
     return result
 
 
 def logical(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Tensor:
-    """Of i1, tensors or arrays."""
+    """Returns op(left, right) for tensors or arrays of i1."""
     a, b = pair(left, right)
     for tensor in (a, b):
         if tensor.dtype != "i1":
-            trace_error("%s: logic is of i1; a comparison, or astype(\"i1\"), makes it"
+            trace_error("%s: logic is of i1; make one by a comparison or astype(\"i1\")"
                         % tensor)
     return binary(op, a, b)
 
@@ -367,8 +374,8 @@ def logical(op: Callable[[Tensor, Tensor], Tensor], left: Any, right: Any) -> Te
 def _mask(condition: Any) -> Tensor:
     tensor = as_tensor(condition)
     if tensor.dtype != "i1":
-        trace_error("%s as a mask: expected i1; a comparison, or astype(\"i1\"), makes "
-                    "it" % tensor)
+        trace_error("%s as a mask: expected i1; make one by a comparison or "
+                    "astype(\"i1\")" % tensor)
     return tensor
 
 
@@ -378,8 +385,8 @@ def _bit(value: bool) -> Any:
 
 
 def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> Tensor:
-    """`tensor` with a number, which may be infinite, where the mask is true (with
-    `inverted`: false)."""
+    """Returns `tensor` with a number, which may be infinite, where the mask is true, or
+    where it is false if `inverted`."""
     if isinstance(value, bool):
         if as_tensor(tensor).dtype != "i1":
             trace_error("masked_fill of %s with %r: expected a number"
@@ -402,14 +409,15 @@ def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> T
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:
-    """Elements of `a` where the condition is true, of `b` elsewhere.
+    """Returns elements of `a` where the condition is true, and of `b` elsewhere.
 
     Args:
         condition: i1, a traced tensor or a bool array.
-        a, b: tensors, arrays or numbers, which may be infinite; all broadcast.
-    Returns: of the type of a and b, f32 or i64 where both are numbers.
+        a, b: tensors, arrays or numbers, which may be infinite. All three broadcast.
+    Returns: a tensor of the common type of a and b. For two numbers it is i64 if both are
+        integers, else f32.
     Raises:
-        aicf.TraceError: other types, shapes that do not broadcast.
+        aicf.TraceError: other types, or shapes that do not broadcast.
     """
     mask = _mask(condition)
     if is_number(a) and is_number(b):

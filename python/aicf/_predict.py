@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prediction for any number of rows: in chunks of one size, by one entry."""
+"""Prediction for any number of rows, in chunks of one size and with one entry."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from .program import Entry
 
 NAME = "predict"
-#: Rows of a chunk where no step says how many a batch has.
+#: The rows of a chunk, if no step says how many a batch has.
 DEFAULT_ROWS = 256
 
 
 def forward_inputs(model: Module) -> list[str]:
-    """The names of what forward() takes and has no default."""
+    """Returns the names of the arguments of forward() that have no default."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p.name for p in inspect.signature(model.forward).parameters.values()
             if p.kind in kinds and p.default is inspect.Parameter.empty]
 
 
 def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any:
-    """See Entry.predict."""
+    """Does what Entry.predict says."""
     if batch_size is not None and (isinstance(batch_size, bool) or not isinstance(
             batch_size, int) or batch_size < 1):
         raise ValueError("batch_size is %r, expected an int of 1 or more"
@@ -40,7 +40,7 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
     chunk = batch_size or _sizes.common_rows(entry.signature.specs)
     if not chunk:
         raise InvalidArgumentError(
-            "%r takes inputs without a common number of rows: call it as it is"
+            "%r takes inputs without a common number of rows: call the entry itself"
             % entry.name)
     parts = [entry(*[_chunk(array, start, chunk) for array in arrays])
              for start in range(0, rows, chunk)]
@@ -54,13 +54,14 @@ def _rows_of(arrays: tuple[Any, ...]) -> int:
             "predict takes arrays with one common number of rows, got %s"
             % (", ".join(map(str, shapes)) or "none"))
     if shapes[0][0] == 0:
-        raise InvalidArgumentError("predict of no rows")
+        raise InvalidArgumentError("predict got arrays with no rows, expected 1 or more")
     return int(shapes[0][0])
 
 
 def predictor(step: Entry, arrays: tuple[Any, ...],
               batch_size: int | None = None) -> Entry:
-    """The entry that predicts; compiled from the step's model if there is none."""
+    """Returns the entry that predicts. It is compiled from the step's model if there is
+    none yet."""
     program, signature = step.program, step.family.root.signature
     for entry in program.entries.values():
         if _predicts_for(entry.signature, signature.model):
@@ -90,7 +91,8 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
 
 
 def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
-    """An input that the step has, too, has its type and, but for the rows, its shape."""
+    """Checks that an input that the step has, too, has the step's element type, and the
+    step's shape but for the rows."""
     if own is None or not own.shape:
         return
     if given.dtype != own.dtype:
@@ -103,23 +105,23 @@ def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
 
 
 def _predicts_for(own: Signature, model: Module | None) -> bool:
-    """The model itself, or what somebody called "predict" for it."""
+    """Whether the entry is the model itself, or has the model and the name "predict"."""
     return (model is not None and own.model is model and not own.is_training
             and not _sizes.split_name(own.name)[1]
             and (own.source is model or own.name == NAME))
 
 
 def own_name(step: Entry, kind: str) -> str:
-    """Of the entry that does `kind` for a step: `kind` itself for the first one that
-    asks, "kind_step" for others."""
+    """Returns the name for the entry that does `kind` for a step: `kind` itself if it is
+    free, else "kind_step"."""
     taken = kind in step.program.entries
     return "%s_%s" % (kind, step.family.root.name) if taken else kind
 
 
 def entry_of(step: Entry, kind: str, advice: str = "") -> Entry:
-    """The entry of a loaded program that own_name() has named. Which model `kind`
-    itself is of, a plan does not say: where others have one of their own, it is the
-    first step's."""
+    """Returns the entry of a loaded program that own_name() has named. A plan does not
+    say to which step the entry `kind` itself belongs. If other steps have their own, it
+    belongs to the first one."""
     entries = step.program.entries
     root = step.family.root.name
     own = "%s_%s" % (kind, root)
@@ -152,6 +154,6 @@ def _join(parts: list[Any], rows: int, chunk: int) -> Any:
                      for i in range(len(parts[0])))
     if parts[0].shape[:1] != (chunk,):
         raise InvalidArgumentError(
-            "the model returns %s for %d rows: predict joins results that have a row "
-            "for each row of the input" % (parts[0].shape, chunk))
+            "the model returns shape %s for %d rows, but predict joins results that have "
+            "a row for each row of the input" % (parts[0].shape, chunk))
     return numpy.concatenate([part.numpy() for part in parts])[:rows]

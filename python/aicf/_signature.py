@@ -1,9 +1,9 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What Python knows of an entry: its inputs, and how its outputs go together.
+"""What Python knows about an entry: its inputs, and how its outputs go together.
 
-A plan says most of it too, so that a loaded program behaves as the traced one. Nothing
-here runs or compiles.
+A plan says most of this, too, so that a loaded program behaves as the traced one does.
+Nothing here runs or compiles.
 """
 
 from __future__ import annotations
@@ -18,26 +18,34 @@ if TYPE_CHECKING:
     from ._tracing import Persistent
     from .nn import Module
 
-#: aicf::OutputForm, by name.
+#: The names of aicf::OutputForm.
 UNKNOWN, TENSOR, TUPLE, DICT, TENSOR_AND_DICT = (
     "unknown", "tensor", "tuple", "dict", "tensor_and_dict")
 
 
 @dataclass(frozen=True)
 class Spec:
-    """Shape and element type of an input."""
+    """The shape and the element type of an input."""
 
     shape: tuple[int, ...]
     dtype: str = "f32"
 
 
 def spec(shape: Any, dtype: DType = "f32") -> Spec:
-    """An input of `shape`. Raises TypeError, ValueError."""
+    """Describes an input by its shape and its element type.
+
+    Args:
+        shape: an int or a sequence of ints, () for a scalar.
+        dtype: an element type: its name ("f32"), or NumPy's or PyTorch's object or name.
+    Returns: a Spec.
+    Raises: TypeError, ValueError.
+    """
     return Spec(check_shape(shape), dtype_name(dtype))
 
 
 def spec_of(value: Any, name: str) -> Spec:
-    """A Spec, (shape, dtype), a shape, or an array whose shape and dtype count."""
+    """Returns the Spec for a Spec, (shape, dtype), a shape, or an array, whose shape and
+    dtype count. Raises TypeError, ValueError."""
     if isinstance(value, Spec):
         return value
     try:
@@ -71,39 +79,39 @@ def specs_of(inputs: Any) -> dict[str, Spec]:
 
 @dataclass
 class Signature:
-    """An entry: its name and inputs, what it returns, whose values it uses."""
+    """Describes an entry: its name and inputs, what it returns, whose values it uses."""
 
     name: str
     specs: dict[str, Spec] = field(default_factory=dict)
-    #: How outputs are put together, and the names of those that the function has;
-    #: the compiler may add some.
+    #: How the outputs are put together, and the names of those that the function has.
+    #: The compiler may add some.
     form: str = UNKNOWN
     outputs: tuple[str, ...] = ()
-    accumulate: int = 1  # 0: it does, and an old plan does not say how many batches
+    accumulate: int = 1  # batches per update; 0: an old plan does not say how many
     #: Other names of tied parameters, and parameters that the entry does not use.
     aliases: dict[str, str] = field(default_factory=dict)
     unused: set[str] = field(default_factory=set)
-    #: Values that nobody but the front end knows: hypers, and tables of rates.
+    #: Values that only the front end knows: hypers, and tables of rates.
     values: dict[str, Any] = field(default_factory=dict)
-    #: What stands before "lr" and "step" of a step whose optimizer is not the first.
+    #: What stands before "lr" and "step", if the step's optimizer is not the first.
     optimizer_prefix: str = ""
     persistent: dict[str, Persistent] = field(default_factory=dict)
-    #: The ops that were traced, in the seeds' form.
+    #: The ops that were traced, as aicf.seeds shows them.
     nodes: str = ""
-    # What was traced. None of it is there of a plan from a file.
+    # What was traced. An entry of a plan from a file has none of it.
     source: Callable[..., Any] | None = None
     model: Module | None = None
     is_training: bool = False  # whether dropout drops
     #: Traces the function again, for other inputs, as an entry of another name.
     trace_again: Callable[[Mapping[str, Spec], str], Signature] | None = None
-    #: Whether other batch sizes may become entries of their own.
+    #: Whether other batch sizes are errors, and do not become entries of their own.
     is_fixed: bool = False
-    #: The class of the entry, where it is not Entry: what it does beside a call.
+    #: The class of the entry, if it is not Entry.
     entry_type: Any = None
-    #: Rows of the data and of a batch, where the function takes its batches of
-    #: inputs that are all of the data (aicf.data.Batches).
+    #: The rows of the data and of a batch, if the inputs are all of the data and the
+    #: function takes its batches from them (aicf.data.Batches).
     resident: tuple[int, int] | None = None
-    #: Modules whose forward() ran: path, class, shapes of the result.
+    #: The modules whose forward() ran: path, class, shapes of the result.
     layers: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
@@ -111,8 +119,8 @@ class Signature:
         return tuple(self.specs)
 
     def pack(self, values: Sequence[Any], names: Sequence[str]) -> Any:
-        """What a call returns, of all outputs in the plan's order. Those that the
-        compiler added are in a dict behind the function's own."""
+        """Returns what a call returns, made of all outputs in the plan's order. Outputs
+        that the compiler added are in a dict after the function's own."""
         count = len(self.outputs) or len(values)
         own = values[:count]
         more = dict(zip(names[count:], values[count:]))
@@ -127,8 +135,8 @@ class Signature:
 
 
 def own_outputs(form: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Of a loaded plan's outputs, those that the traced function had: it named the
-    elements of a tuple itself."""
+    """Returns those outputs of a loaded plan that the traced function had. Elements of a
+    tuple have the names that the trace gave them: "output0", "output1"."""
     if form == TENSOR:
         return tuple(names[:1])
     if form == TUPLE:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The same function for another number of rows: one entry per batch size.
 
-A plan has fixed shapes. So a call whose inputs differ from an entry's in their common
-leading dimension, and in nothing else, goes to another entry of the same program,
-which is traced and compiled when it is first needed: `train_step@29` beside
-`train_step`. It shares parameters, moments, learning rate and random states. Another
+A plan has fixed shapes. So if the inputs of a call differ from those of an entry in their
+common leading dimension and in nothing else, the call goes to another entry of the same
+program: `train_step@29` beside `train_step`. That entry is traced and compiled when it is
+first needed. It shares parameters, moments, learning rate and random states. Another
 rank, trailing dimension or element type stays an error.
 """
 
@@ -23,13 +23,13 @@ from .errors import (AICFError, CompileError, DTypeMismatchError, ShapeMismatchE
 if TYPE_CHECKING:
     from .program import Entry
 
-#: More batch sizes of one function than this are warned of.
+#: If a function has more batch sizes than this, a warning says so.
 MANY_SIZES = 8
 
 
 def note(text: str) -> None:
-    """One line of the logger "aicf", on stderr unless the program has set up its
-    own logging. `logging.getLogger("aicf").setLevel("WARNING")` silences it."""
+    """Logs a line with the logger "aicf". It goes to stderr unless the program has set up
+    its own logging. `logging.getLogger("aicf").setLevel("WARNING")` silences it."""
     logger = logging.getLogger("aicf")
     if not logger.hasHandlers():
         handler = logging.StreamHandler()
@@ -45,14 +45,15 @@ def sized_name(name: str, rows: int) -> str:
 
 
 def split_name(name: str) -> tuple[str, int]:
-    """The function's name, and the rows of this entry; 0 if its name does not say."""
+    """Returns the function's name and the rows of this entry, or 0 if the name does not
+    say them."""
     root, at, rows = name.rpartition("@")
     return (root, int(rows)) if at and root and rows.isdecimal() else (name, 0)
 
 
 def other_rows(specs: Mapping[str, Spec], other: Mapping[str, Spec]) -> int | None:
-    """The rows of `other`, if that is all that it differs in from `specs`: every
-    input with the same leading dimension has changed it alike."""
+    """Returns the rows of `other` if it differs from `specs` in nothing else: all inputs
+    that had the batch's leading dimension have the same new one. Else None."""
     before, after = batch_rows(specs), 0
     for name, own in specs.items():
         given = other.get(name)
@@ -69,21 +70,20 @@ def other_rows(specs: Mapping[str, Spec], other: Mapping[str, Spec]) -> int | No
 
 
 def batch_rows(specs: Mapping[str, Spec]) -> int:
-    """The leading dimension that most inputs have, of several the first one's: the
-    rows of a batch. 0 if no input has a dimension."""
+    """Returns the rows of a batch: the leading dimension that most inputs have, or the
+    first such one. 0 if no input has a dimension."""
     leading = [spec.shape[0] for spec in specs.values() if spec.shape]
     return max(leading, key=leading.count) if leading else 0
 
 
 def common_rows(specs: Mapping[str, Spec]) -> int:
-    """The leading dimension that all inputs with one share, or 0."""
+    """Returns the leading dimension, if all inputs that have one share it, or 0."""
     rows = {spec.shape[0] for spec in specs.values() if spec.shape}
     return rows.pop() if len(rows) == 1 else 0
 
 
 class Family:
-    """The entries of one function, and the batches that all of them have added to
-    the open update."""
+    """The entries of one function. They share the count of batches in the open update."""
 
     def __init__(self, root: Entry) -> None:
         self.root = root
@@ -92,8 +92,8 @@ class Family:
 
     def entry_for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any],
                   error: ShapeMismatchError) -> Entry:
-        """The entry for these inputs. Raises `error`, which says what `root` has
-        against them, unless another number of rows is all that it is."""
+        """Returns the entry for these inputs. If they differ in more than the number of
+        rows, it raises `error`, which says why `root` does not take them."""
         signature = self.root.signature
         given = dict(zip(signature.specs, args), **kwargs)
         bound = {name: own for name, own in signature.specs.items() if "%s/%s" % (
@@ -117,14 +117,13 @@ class Family:
             [repr(signature.name), *(repr(e.name) for e in self.by_rows.values())])
         if signature.trace_again is None:
             raise ShapeMismatchError(
-                "%s. A new batch size needs the compiler, and this program is from a "
+                "%s. A new batch size needs the compiler, but this program is from a "
                 "plan file: %s; compile it with an entry for %d rows"
                 % (error, sizes, rows)) from None
         if signature.is_fixed:
             raise ShapeMismatchError(
                 "%s. %r was compiled with shapes=\"fixed\"; without it, %d rows would "
-                "become an entry of their own" % (error, signature.name, rows)
-            ) from None
+                "get their own entry" % (error, signature.name, rows)) from None
         name = sized_name(signature.name, rows)
         note("compiling %r, for batches of %d rows" % (name, rows))
         try:
@@ -137,13 +136,13 @@ class Family:
         self._take_bindings(entry)
         if len(self.by_rows) + 1 == MANY_SIZES + 1:
             warnings.warn(
-                "%r has been compiled for %d batch sizes; each takes time and memory: "
-                "pad the batches, or sort them into a few sizes"
+                "%r has been compiled for %d batch sizes, and each takes time and "
+                "memory: pad the batches, or sort them into a few sizes"
                 % (signature.name, MANY_SIZES + 1), stacklevel=4)
         return entry
 
     def _take_bindings(self, entry: Entry) -> None:
-        """Inputs that do not change with the batch are the root's."""
+        """Binds the inputs that do not change with the batch to the root's arrays."""
         for name in self.root.signature.specs:
             array = self.root.program.bound_arrays.get("%s/%s" % (self.root.name, name))
             if array is not None:
@@ -156,8 +155,8 @@ class Family:
 
 def _given_specs(given: Mapping[str, Any], wanted: Mapping[str, Spec],
                  bound: Mapping[str, Spec]) -> dict[str, Spec] | None:
-    """The specs of arrays, of bound ones as they are; None if some are missing or
-    none."""
+    """Returns the specs of the arrays, and of bound inputs their own. None if an input is
+    missing or not an array."""
     from ._signature import spec_of
     specs = {}
     for name, own in wanted.items():

@@ -1,9 +1,9 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where aicf.fit gets its batches: arrays, iterables, data that is on the device.
+"""Where aicf.fit gets its batches: arrays, iterables, or data that is on the device.
 
 A source gives the batches of an epoch from a position on. `exact` is "" if it gives
-the same ones after a restart, otherwise the reason why it may not.
+the same batches after a restart, and otherwise the reason why it may not.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from typing import Any, Protocol
 
 from .errors import InvalidArgumentError
 
-#: Inputs by name, and how many rows they are.
+#: Inputs by name, and the number of their rows.
 Batch = tuple[dict[str, Any], int]
 
 
 class Source(Protocol):
     exact: str
-    num_batches: int | None  # of an epoch; None: it is not known before
+    num_batches: int | None  # of an epoch; None if it is not known in advance
 
     def batches(self, epoch: int, start: int) -> Iterator[Batch]:
-        """Those of an epoch, counted from 0, without the first `start`."""
+        """Yields the batches of an epoch, counted from 0, without the first `start`."""
 
     def state(self) -> Any:
-        """What JSON can hold of it; compared, or taken back, when resuming."""
+        """Returns a state for JSON, which load_state compares or takes back."""
 
     def load_state(self, state: Any) -> None:
         """Raises InvalidArgumentError if the state is of other data."""
 
     def close(self) -> None:
-        """Ends workers and closes files; always called."""
+        """Ends workers and closes files. fit always calls it."""
 
 
 def named_arrays(data: Any, names: Sequence[str], what: str) -> dict[str, Any]:
-    """Inputs by name, from a dict, a tuple in the inputs' order, or one array."""
+    """Returns inputs by name, from a dict, a tuple in the inputs' order, or one array."""
     if isinstance(data, Mapping):
         unknown = [name for name in data if name not in names]
         missing = [name for name in names if name not in data]
@@ -59,7 +59,7 @@ def is_array(value: Any) -> bool:
 
 
 def holds_arrays(data: Any) -> bool:
-    """Whether `data` is arrays with all rows, and no iterable of batches."""
+    """Whether `data` is arrays with all rows, and not an iterable of batches."""
     if is_array(data):
         return True
     if isinstance(data, Mapping):
@@ -69,7 +69,7 @@ def holds_arrays(data: Any) -> bool:
 
 def count_rows(arrays: Mapping[str, Any], what: str) -> int:
     rows = {name: array.shape[0] for name, array in arrays.items()
-            if getattr(array, "shape", ())}  # a number is every row's
+            if getattr(array, "shape", ())}  # a number belongs to all rows
     if len(set(rows.values())) != 1 or 0 in rows.values():
         raise InvalidArgumentError("%s needs arrays with one common number of rows, "
                                    "got %s" % (what, ", ".join(
@@ -78,7 +78,7 @@ def count_rows(arrays: Mapping[str, Any], what: str) -> int:
 
 
 class Arrays:
-    """Rows of arrays, shuffled anew in each epoch."""
+    """Batches of arrays, whose rows are shuffled anew in each epoch."""
 
     exact = ""
 
@@ -91,8 +91,8 @@ class Arrays:
         self._buffers: dict[tuple[str, int], Any] = {}
 
     def order(self, epoch: int) -> Any:
-        """The rows of an epoch: a function of the seed and the epoch's number alone,
-        so that any epoch can be entered anywhere."""
+        """Returns the order of the rows in an epoch. It depends on the seed and the
+        epoch's number only, so that a run can start anywhere in any epoch."""
         import numpy
         if not self.shuffle:
             return numpy.arange(self.rows)
@@ -106,8 +106,8 @@ class Arrays:
                     for name, array in self.arrays.items()}, len(rows))
 
     def _take(self, name: str, array: Any, rows: Any) -> Any:
-        """The rows, in one buffer for each size of batch: a step copies its inputs
-        before it returns. Arrays of others index themselves, where they are."""
+        """Returns the rows. NumPy's go into one buffer for each batch size, because a
+        step copies its inputs before it returns. Other arrays index themselves."""
         import numpy
         if not isinstance(array, numpy.ndarray):
             if type(array).__module__.partition(".")[0] == "torch":
@@ -132,7 +132,7 @@ class Arrays:
 
 
 def check_same(own: Mapping[str, Any], state: Any) -> None:
-    """Raises InvalidArgumentError, with both values, for what differs."""
+    """Raises InvalidArgumentError with both values if one differs."""
     if not isinstance(state, Mapping):
         raise InvalidArgumentError("the checkpoint is of another kind of data")
     for name, value in own.items():
@@ -143,8 +143,8 @@ def check_same(own: Mapping[str, Any], state: Any) -> None:
 
 
 class Iterables:
-    """Batches of somebody else: a list of them, a torch DataLoader, a function that
-    gives an iterable for an epoch, or an iterator, which lasts for one epoch."""
+    """Batches that somebody else makes: a list of batches, a torch DataLoader, a function
+    that returns an iterable for an epoch, or an iterator, which lasts for one epoch."""
 
     def __init__(self, data: Any, names: Sequence[str], epochs: int) -> None:
         self.data, self.names = data, names
@@ -152,7 +152,7 @@ class Iterables:
         self.num_batches: int | None
         try:
             self.num_batches = len(data)
-        except TypeError:  # some that have __len__ have no length
+        except TypeError:  # also from objects with a __len__ that has no answer
             self.num_batches = None
         is_function = callable(data) and not hasattr(data, "__iter__")
         self.takes_epoch = is_function
@@ -160,18 +160,17 @@ class Iterables:
                                                                  "load_state_dict")
         self.exact = ""
         if not is_function and not self.has_state and not isinstance(data, Sequence):
-            self.exact = ("a %s cannot restart at a position: what it gives before is "
-                          "read and left out, and may be other batches"
-                          % type(data).__name__)
+            self.exact = ("a %s cannot restart at a position: its first batches are read "
+                          "and left out, and may differ" % type(data).__name__)
         if not is_function and not hasattr(data, "__iter__"):
             raise InvalidArgumentError(
                 "data is a %s, expected arrays, an iterable of batches, or a function "
-                "of the epoch's number that gives one" % type(data).__name__)
+                "of the epoch's number that returns one" % type(data).__name__)
         if not is_function and iter_is_self(data) and epochs > 1:
             raise InvalidArgumentError(
-                "data is an iterator, which lasts for one epoch, and epochs is %d: "
+                "data is an iterator, which lasts for one epoch, but epochs is %d: "
                 "pass a list, a DataLoader, or a function of the epoch's number that "
-                "gives an iterator" % epochs)
+                "returns an iterator" % epochs)
 
     def batches(self, epoch: int, start: int) -> Iterator[Batch]:
         self.close()
@@ -208,7 +207,7 @@ class Iterables:
             self.data.load_state_dict(state)
 
     def close(self) -> None:
-        """Generators are closed, a DataLoader's workers are ended."""
+        """Closes a generator, and ends the workers of a DataLoader."""
         iterator, self._iterator = self._iterator, None
         for name in ("_shutdown_workers", "close"):
             end: Callable[[], Any] | None = getattr(iterator, name, None)
@@ -221,8 +220,8 @@ def iter_is_self(data: Any) -> bool:
 
 
 class Resident:
-    """Data that is on the device: the step takes its own batches of it
-    (aicf.data.Batches), or of whatever was bound or written."""
+    """Data that is on the device. The step takes its own batches of it
+    (aicf.data.Batches), or uses the inputs that were bound or written."""
 
     exact = ""
 
@@ -246,7 +245,7 @@ class Resident:
 
 def split(arrays: Mapping[str, Any], fraction: float,
           seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Rows to train on and rows to validate on, by chance."""
+    """Divides the rows at random into those to train on and those to validate on."""
     import numpy
     rows = count_rows(arrays, "data")
     held = round(rows * fraction)

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""aicf.summary: what a step consists of, layer by layer, from its trace and plan."""
+"""aicf.summary shows what a step consists of, layer by layer, from its trace and plan."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .program import Entry
 
 @dataclass(frozen=True)
 class LayerSummary:
-    """One module.
+    """Describes one module.
 
     Attributes:
-        name: its path in the model.
-        kind: its class.
-        shape: of what forward() returned, "64x10".
-        parameters: elements of the parameters that it owns; tied ones count where
-            they come first.
-        flops: of all calls of the entry that come from its forward(), their
-            derivatives among them. A call that layers share counts for the first.
+        name: the module's path in the model.
+        kind: the name of its class.
+        shape: the shape of what forward() returned, "64x10".
+        parameters: the number of elements of the parameters that it owns. Tied ones count
+            where they come first.
+        flops: the floating point operations of one run of the entry that come from its
+            forward(), with derivatives. A call that layers share counts for the first.
     """
 
     name: str
@@ -36,16 +36,17 @@ class LayerSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """What aicf.summary gives; print() shows it as a table.
+    """The result of aicf.summary. print() shows it as a table.
 
     Attributes:
-        entry: the name.
-        layers: of the modules that were called, in order.
-        parameters, trainable: elements, in all and of those that are trained.
-        flops: of one run of the entry.
-        bytes: on the device: "persistent" (parameters, states), "io" (inputs,
-            outputs), "temporary"; and "traffic", read and written by the calls of
-            one run.
+        entry: the name of the entry.
+        layers: a LayerSummary for each module that was called, in order.
+        parameters, trainable: the number of elements of all parameters, and of those that
+            are trained.
+        flops: the floating point operations of one run of the entry.
+        bytes: a dict of bytes on the device: "persistent" (parameters, states), "io"
+            (inputs, outputs) and "temporary". "traffic" is what the calls of one run read
+            and write.
     """
 
     entry: str
@@ -79,7 +80,7 @@ class Summary:
 
 
 def engineering(value: float) -> str:
-    """1234567 is 1.23 M."""
+    """Returns a number as text: 1234567 is "1.23 M"."""
     power = min(max(int(math.log10(value)) // 3, 0), 5) if value >= 1 else 0
     return "%.3g%s" % (value / 1000 ** power, ("", " k", " M", " G", " T", " P")[power])
 
@@ -90,11 +91,11 @@ def size(count: int) -> str:
 
 
 def summary(entry: Entry) -> Summary:
-    """Layers, shapes, parameters, FLOPs and bytes of an entry. `print(aicf.summary(
-    step))` shows a table.
+    """Returns the layers, shapes, parameters, FLOPs and bytes of an entry.
+    `print(aicf.summary(step))` shows them as a table.
 
-    Raises: FailedStateError for an entry of a loaded plan, which knows no layers
-        (cost_analysis() and memory_analysis() do without).
+    Raises: FailedStateError: an entry of a loaded plan, which knows no layers. It has
+        cost_analysis() and memory_analysis().
     """
     if not isinstance(entry, Entry):
         raise TypeError("summary takes what compile_step or compile gives, got a %s"
@@ -120,7 +121,8 @@ def summary(entry: Entry) -> Summary:
 
 
 def _parameters(model: Module | None) -> tuple[dict[str, int], int, int]:
-    """Elements by the path of the module that owns them, those trained, and all."""
+    """Returns the number of elements by the path of the module that owns them, of all
+    that are trained, and of all."""
     owned: dict[str, int] = {}
     trainable = total = 0
     for name, parameter in model.named_parameters() if model is not None else ():
@@ -133,7 +135,8 @@ def _parameters(model: Module | None) -> tuple[dict[str, int], int, int]:
 
 
 def _owner(model: Any, name: str) -> str:
-    """The innermost module above a parameter; lists of them are not modules."""
+    """Returns the path of the innermost module above a parameter. A list of modules does
+    not count."""
     paths = [path for path, _ in model.named_modules()
              if not path or name.startswith(path + ".")]
     return str(max(paths, key=len))

@@ -1,8 +1,8 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Traced tensors and their arithmetic, which is made of the ops of the dialect.
+"""Traced tensors and their arithmetic, which consists of ops of the dialect.
 
-A traced tensor has a shape and an element type and no value. Nothing is computed.
+A traced tensor has a shape and an element type, but no value. Nothing is computed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ._tracing import EntryTrace, Operand, as_tensor, trace_error
 
 
 class Operators(Operand):
-    """Arithmetic of whatever stands for a traced tensor. Broadcasting is NumPy's."""
+    """The arithmetic of whatever stands for a traced tensor. It broadcasts as NumPy's."""
 
     __slots__ = ()
-    # NumPy leaves `array + tensor` to the tensor, which makes a constant of the array.
+    # So NumPy leaves `array + tensor` to the tensor, which makes the array a constant.
     __array_ufunc__ = None
 
     def _tensor(self) -> Tensor:
@@ -67,8 +67,7 @@ class Operators(Operand):
     def __rpow__(self, base: Any) -> Tensor:
         return _pointwise.power(base, self)
 
-    # Comparisons make tensors of i1. Objects that are compared by identity, as in a
-    # dict, keep their hash.
+    # Comparisons make tensors of i1. The hash stays that of the identity, for dicts.
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         return _pointwise.compare(self, "==", other)
@@ -114,56 +113,57 @@ class Operators(Operand):
 
     @property
     def T(self) -> Transposed:
-        """All dimensions the other way round; `x @ W.T` moves nothing."""
+        """The tensor with all dimensions in reverse order. `x @ W.T` moves nothing."""
         return Transposed(self._tensor())
 
     def reshape(self, *shape: Any) -> Tensor:
-        """The same elements in another shape; one size may be -1."""
+        """Returns the same elements in another shape. One size may be -1."""
         return _views.reshape(self._tensor(), *shape)
 
     view = reshape
 
     def flatten(self, start: int = 0, end: int = -1) -> Tensor:
-        """Dimensions `start` to `end` as one."""
+        """Joins the dimensions `start` to `end` into one."""
         return _views.flatten(self._tensor(), start, end)
 
     def transpose(self, *axes: Any) -> Tensor:
-        """Without numbers all dimensions the other way round, as in NumPy; with two of
-        them, those change places, as in PyTorch; else permute()."""
+        """Reverses all dimensions if it gets no numbers, as NumPy does. Two numbers swap
+        two dimensions, as in PyTorch. Otherwise it does what permute() does."""
         return _views.transpose(self._tensor(), *axes)
 
     def permute(self, *axes: Any) -> Tensor:
-        """Dimension i of the result is dimension axes[i]."""
+        """Reorders the dimensions: dimension i of the result is dimension axes[i]."""
         return _views.permute(self._tensor(), *axes)
 
     @says_axis
     def swapaxes(self, axis1: int, axis2: int) -> Tensor:
-        """Two dimensions change places."""
+        """Swaps two dimensions."""
         return _views.swapaxes(self._tensor(), axis1, axis2)
 
     @says_axis
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
-        """Without dimensions of 1: those that `axis` names, or all."""
+        """Removes dimensions of size 1: those that `axis` names, or all."""
         return _views.squeeze(self._tensor(), axis)
 
     @says_axis
     def unsqueeze(self, axis: int) -> Tensor:
-        """With a dimension of 1 more, which is dimension `axis` of the result."""
+        """Adds a dimension of size 1, which is dimension `axis` of the result."""
         return _views.unsqueeze(self._tensor(), axis)
 
     @says_axis
     def split(self, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
-        """Parts along a dimension: of `sizes` each, the last one maybe smaller, or of
-        those sizes, as in PyTorch."""
+        """Splits the tensor along dimension `axis`, as PyTorch does. `sizes` is the size
+        of each part, of which the last may be smaller, or a list of the sizes."""
         return _views.split(self._tensor(), sizes, axis)
 
     @says_axis
     def chunk(self, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-        """At most `chunks` parts of one size, the last one maybe smaller."""
+        """Splits the tensor into at most `chunks` parts of the same size along dimension
+        `axis`. The last part may be smaller."""
         return _views.chunk(self._tensor(), chunks, axis)
 
     def broadcast_to(self, *shape: Any) -> Tensor:
-        """Repeated to another shape, by NumPy's rule."""
+        """Repeats the tensor to another shape by NumPy's rule."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return _pointwise.broadcast(self._tensor(), tuple(sizes))
 
@@ -180,7 +180,8 @@ class Operators(Operand):
 
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
             **unknown: Any) -> Tensor:
-        """The sum over some dimensions, or over all; i64 for i1 and i32."""
+        """Returns the sum over the dimensions `axis`, or over all. The result has x's
+        dtype, and i64 for i1 and i32. i64 raises TraceError."""
         refuse_keywords("sum", unknown)
         tensor = self._tensor()
         axes = _views.normal_axes(tensor, axis)
@@ -190,8 +191,8 @@ class Operators(Operand):
 
     def mean(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
              **unknown: Any) -> Tensor:
-        """The mean over some dimensions, or over all; f32 for 16-bit tensors, i1 and
-        integers."""
+        """Returns the mean over the dimensions `axis`, or over all. The result is f32 for
+        16-bit tensors, i1 and integers."""
         refuse_keywords("mean", unknown)
         tensor = self._tensor()
         if tensor.dtype not in _pointwise.FLOATS:
@@ -205,8 +206,9 @@ class Operators(Operand):
 
     def max(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
             **unknown: Any) -> Tensor:
-        """The largest over some dimensions, or over all; NaN where there is one. The
-        gradient goes to the first that is it (aicf.ops.reduce_max says which)."""
+        """Returns the largest element over the dimensions `axis`, or over all, and NaN if
+        there is one. Of equal elements the first gets the gradient (aicf.ops.reduce_max
+        says which that is). i64 raises TraceError."""
         refuse_keywords("max", unknown)
         return self._extremum(ops.reduce_max, "max", axis, keepdim)
 
@@ -221,73 +223,78 @@ class Operators(Operand):
 
     def min(self, axis: int | tuple[int, ...] | None = None, keepdim: bool = False,
             **unknown: Any) -> Tensor:
-        """The smallest, as max()."""
+        """Returns the smallest element, with the rules of max()."""
         refuse_keywords("min", unknown)
         return self._extremum(ops.reduce_min, "min", axis, keepdim)
 
-    # Rows: what aicf.functional, which is made of tensors, has of the same names
+    # Rows: aicf.functional has these functions under the same names
 
     @says_axis
     def softmax(self, axis: int = -1) -> Tensor:
-        """exp(x) / sum(exp(x)) along a dimension."""
+        """exp(x) / sum(exp(x)) along dimension `axis`."""
         from . import functional
         return functional.softmax(self, axis)
 
     @says_axis
     def log_softmax(self, axis: int = -1) -> Tensor:
-        """x - log(sum(exp(x))) along a dimension."""
+        """x - log(sum(exp(x))) along dimension `axis`."""
         from . import functional
         return functional.log_softmax(self, axis)
 
     @says_axis
     def logsumexp(self, axis: int | tuple[int, ...] | None = None,
                   keepdim: bool = False) -> Tensor:
-        """log(sum(exp(x))) over some dimensions, or over all, without overflow."""
+        """log(sum(exp(x))) over the dimensions `axis`, or over all, without overflow. The
+        result is f32 for 16-bit x."""
         from . import functional
         return functional.logsumexp(self, axis, keepdim)
 
     @says_axis
     def var(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
-        """The variance over some dimensions, or over all; f32 for 16 bits."""
+        """Returns the variance over the dimensions `axis`, or over all
+        (aicf.functional.var). The result is f32 for 16-bit x."""
         from . import functional
         return functional.var(self, axis, correction, keepdim)
 
     @says_axis
     def std(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
-        """The square root of var()."""
+        """Returns the square root of var()."""
         from . import functional
         return functional.std(self, axis, correction, keepdim)
 
     @says_axis
     def norm(self, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
              keepdim: bool = False) -> Tensor:
-        """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf."""
+        """(sum |x|^p)^(1/p) over the dimensions `axis`, or over all. p is 1, 2 or inf."""
         from . import functional
         return functional.norm(self, p, axis, keepdim)
 
     @says_axis
     def cumsum(self, axis: int) -> Tensor:
-        """The sum of all elements up to each along a dimension."""
+        """Returns, for each element, the sum of all elements up to it along dimension
+        `axis`."""
         from . import functional
         return functional.cumsum(self, axis)
 
     @says_axis
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
-        """The index of the largest along a dimension, or of all: i32, no gradient."""
+        """Returns the index (i32) of the largest element along dimension `axis`, or among
+        all. It has no gradient."""
         from . import functional
         return functional.argmax(self, axis, keepdim)
 
     @says_axis
     def topk(self, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
-        """The k largest along a dimension, in order, and their indices (i32)."""
+        """Returns the k largest elements along dimension `axis`, the largest first, and
+        their indices (i32)."""
         from . import functional
         return functional.top_k(self, k, axis)
 
     def astype(self, dtype: DType) -> Tensor:
-        """A cast to another element type: to an integer toward zero, to i1 whether it
-        is not 0."""
+        """Casts to another element type. Floats are rounded toward zero to an integer.
+        i1 is true where x is not 0."""
         tensor = self._tensor()
         if dtype_name(dtype) == tensor.dtype:
             return tensor
@@ -296,23 +303,23 @@ class Operators(Operand):
     # Functions of elements
 
     def exp(self) -> Tensor:
-        """e to each element."""
+        """exp(x)."""
         return ops.exp(self._tensor())
 
     def expm1(self) -> Tensor:
-        """exp(x) - 1, exact for small x."""
+        """exp(x) - 1, accurate for small x."""
         return ops.expm1(self._tensor())
 
     def log(self) -> Tensor:
-        """The natural logarithm."""
+        """The natural logarithm of x."""
         return ops.log(self._tensor())
 
     def log1p(self) -> Tensor:
-        """log(1 + x), exact for small x."""
+        """log(1 + x), accurate for small x."""
         return ops.log1p(self._tensor())
 
     def sqrt(self) -> Tensor:
-        """The square root."""
+        """The square root of x."""
         return ops.sqrt(self._tensor())
 
     def rsqrt(self) -> Tensor:
@@ -328,19 +335,19 @@ class Operators(Operand):
         return ops.reciprocal(self._tensor())
 
     def pow(self, exponent: Any) -> Tensor:
-        """x ** exponent, a number or a tensor."""
+        """x ** exponent. The exponent is a number or a tensor."""
         return _pointwise.power(self, exponent)
 
     def sin(self) -> Tensor:
-        """The sine, of radians."""
+        """The sine of x, in radians."""
         return ops.sin(self._tensor())
 
     def cos(self) -> Tensor:
-        """The cosine, of radians."""
+        """The cosine of x, in radians."""
         return ops.cos(self._tensor())
 
     def tanh(self) -> Tensor:
-        """The hyperbolic tangent."""
+        """The hyperbolic tangent of x."""
         return ops.tanh(self._tensor())
 
     def sigmoid(self) -> Tensor:
@@ -352,36 +359,37 @@ class Operators(Operand):
         return ops.relu(self._tensor())
 
     def abs(self) -> Tensor:
-        """|x|, whose gradient at 0 is 0."""
+        """|x|. Its gradient at 0 is 0."""
         return ops.abs(self._tensor())
 
     def sign(self) -> Tensor:
-        """-1, 0 or 1; the gradient is 0."""
+        """-1, 0 or 1, as x is below, at or above 0. The gradient is 0."""
         return ops.sign(self._tensor())
 
     def floor(self) -> Tensor:
-        """The largest integer that is not above x, as a float; the gradient is 0."""
+        """The largest integer that is not above x, as a float. The gradient is 0."""
         return ops.floor(self._tensor())
 
     def ceil(self) -> Tensor:
-        """The smallest integer that is not below x, as floor()."""
+        """The smallest integer that is not below x, as a float. The gradient is 0."""
         return ops.ceil(self._tensor())
 
     def round(self) -> Tensor:
-        """The nearest integer, of two the even one, as floor()."""
+        """The nearest integer, of two the even one, as a float. The gradient is 0."""
         return ops.round(self._tensor())
 
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
-        """x, but not below `min` and not above `max`: numbers, tensors or None."""
+        """x, but not below `min` and not above `max`, which are numbers, tensors, arrays
+        or None."""
         return _pointwise.clamp(self._tensor(), min, max)
 
     clip = clamp
 
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
-        """x with a number, which may be infinite, where the mask is true."""
+        """Returns x with a number, which may be infinite, where the mask (i1) is true."""
         return _pointwise.masked_fill(self, mask, value)
 
-    # What would need a value.
+    # These would need a value.
 
     def __bool__(self) -> NoReturn:
         trace_error("a traced tensor has no value to branch on: a step is traced "
@@ -390,7 +398,7 @@ class Operators(Operand):
 
     def _read(self, *args: Any, **kwargs: Any) -> NoReturn:
         trace_error("a traced tensor cannot be read on the host inside a step: "
-                    "return it, and read it from what the call gives back")
+                    "return it, and read it from what the call returns")
 
     __float__ = __int__ = __index__ = __complex__ = __array__ = _read
     __dlpack__ = item = numpy = tolist = cpu = _read
@@ -432,7 +440,7 @@ class Tensor(Operators):
 
     @property
     def vid(self) -> int:
-        """The label of this value in the seeds' dump: the position in trace
+        """The label of this value in the dump of aicf.seeds: its position in trace
         order."""
         return self._trace.vid(self)
 
@@ -449,10 +457,10 @@ class Tensor(Operators):
 
 
 class Transposed(Operators):
-    """`W.T`: traced where something else than a product of matrices takes it.
+    """`W.T`. It is traced when something other than a product of matrices takes it.
 
     Attributes:
-        matrix: what it is the transpose of.
+        matrix: the tensor that it transposes.
     """
 
     __slots__ = ("matrix", "_traced")
@@ -482,8 +490,8 @@ class Transposed(Operators):
 
 
 def matmul(left: Any, right: Any) -> Tensor:
-    """NumPy's product: matrices in the last two dimensions, those in front broadcast,
-    and a vector is a matrix of one row or column. Transposed matrices are flags."""
+    """Returns NumPy's product. Matrices are the last two dimensions, and those in front
+    broadcast. A vector is a matrix of one row or column. `W.T` becomes a flag."""
     def matrix(value: Any) -> tuple[Tensor, bool]:
         if isinstance(value, Transposed) and len(value.shape) == 2:
             return value.matrix, True
@@ -496,7 +504,7 @@ def matmul(left: Any, right: Any) -> Tensor:
     (a, trans_a), (b, trans_b) = matrix(left), matrix(right)
     for tensor in (a, b):
         if not tensor.shape:
-            trace_error("%s @ %s: a product is of tensors of rank 1 or more" % (a, b))
+            trace_error("%s @ %s: expected tensors of rank 1 or more" % (a, b))
     is_row, is_column = len(a.shape) == 1, len(b.shape) == 1
     if is_row:
         a = _views.unsqueeze(a, 0)
@@ -510,5 +518,5 @@ def matmul(left: Any, right: Any) -> Tensor:
     return _views.squeeze(product, -1 if is_column else -2) if is_row else product
 
 
-# For typing.get_type_hints(): ops is imported before there is a Tensor.
+# typing.get_type_hints() needs this, because ops is imported before Tensor exists.
 setattr(ops, "Tensor", Tensor)

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Traced: functions as aicf IR, as the user wrote them. Nothing is compiled here."""
+"""Traced holds functions as aicf IR, as the user wrote them. Nothing is compiled here."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Outputs = list[tuple[str, Tensor, bool]]  # name, value, whether it is minimized
 
 
 def _outputs_of(result: Any, is_step: bool) -> tuple[str, Outputs]:
-    """The form and the named outputs of what a function returned."""
+    """Returns the form and the named outputs of what a function returned."""
     if isinstance(result, tuple) and len(result) == 2 \
             and isinstance(result[1], Mapping) and isinstance(result[0], Operand):
         first = "loss" if is_step or not as_tensor(result[0]).shape else "output"
         if first in result[1]:
-            raise TraceError("%r is the name of the first result: the dict behind it "
-                             "may not have it too" % first)
+            raise TraceError("%r is the name of the first result, so the dict after it "
+                             "may not have that name" % first)
         return TENSOR_AND_DICT, [(first, as_tensor(result[0]), is_step),
                                  *_named(result[1])]
     if is_step:
         if not isinstance(result, Operand):
-            raise TraceError("a loss function returned %r, expected a 0-d tensor, or "
-                             "one and a dict of further outputs" % (result,))
+            raise TraceError("a loss function returned %r, expected a 0-d tensor, or a "
+                             "0-d tensor and a dict of further outputs" % (result,))
         return TENSOR, [("loss", as_tensor(result), True)]
     if isinstance(result, Operand):
         return TENSOR, [("output", as_tensor(result), False)]
@@ -67,7 +67,7 @@ def _output(value: Any, which: Any) -> Tensor:
 
 
 def _persistent_of(model: Module | None) -> list[tuple[Any, str]]:
-    """Parameters and buffers with their names."""
+    """Returns parameters and buffers with their names."""
     if model is None:
         return []
     return [(owner, name) for named in (model.named_parameters(), model.named_buffers())
@@ -86,56 +86,65 @@ def _names_of(model: Module | None) -> dict[int, str]:
 
 
 class Traced:
-    """aicf IR of one entry or more, as the functions were written."""
+    """The aicf IR of one entry or several, as the functions were written."""
 
     def __init__(self) -> None:
         from . import _compiler
         self.module = _compiler.Module()
         self.signatures: dict[str, Signature] = {}
         self._sized = ""  # the entry for another batch size that is being traced
-        #: Of each step, its optimizer; the first step is the module's first.
+        #: The optimizer of each step, in the order in which the steps were added.
         self._optimizers: dict[str, Optimizer] = {}
 
     def as_text(self, locations: bool = False) -> str:
-        """The module in MLIR's form, with the user's lines if `locations`."""
+        """Returns the module as MLIR text, with the user's lines if `locations`."""
         return self.module.text(locations)
 
     def dump(self) -> str:
-        """The ops in trace order, values by label, in the seeds' form."""
+        """Returns the ops in trace order as text, in which values have labels."""
         return "\n".join(("// @%s\n" % s.name if len(self.signatures) > 1 else "")
                          + s.nodes for s in self.signatures.values())
 
     def dump_lowered(self) -> str:
-        """The calls that these ops lower to, a line a primitive, in the same form."""
+        """Returns the calls to which these ops lower, one primitive per line, in the form
+        of dump()."""
         return self.module.dump_calls()
 
     def lower(self, device: str = "cpu", precision: str = "f32",
               **options: Any) -> Lowered:
-        """Checks, derives, lowers and plans.
+        """Checks the functions, derives gradients, lowers to primitives and plans memory.
 
         Args:
-            device: "cpu" or "cuda".
-            precision: "f32", "tf32" (products on tensor cores), "bf16" or "f16"
-                (forward and backward in it, f32 masters; f16 with a loss scale).
-            options: opt_level (0, 1, 2), streams, split_step, keep ("grad", "all"),
-                require_inplace, max_groups, profile (the path of a file).
-        Raises: CompileError with the user's line; ValueError, TypeError for options.
+            device: "cpu", "cuda" or "cuda:N".
+            precision: "f32"; "tf32" for products on tensor cores; or "bf16" or "f16" for
+                forward and backward in 16 bits with f32 parameters. f16 has a loss scale.
+            options: options of the compiler:
+                opt_level: 0, 1 or 2 (the default).
+                streams: the most streams to use; the default is 2 on CUDA, else 1.
+                split_step: True makes gradients and update two entries.
+                keep: "grad" or "all" returns gradients or all values; "none" neither.
+                require_inplace: True refuses an update that needs a copy.
+                max_groups: the most parameters to update in one call.
+                profile: a file of aicf-run --profile, to choose kernels by its times.
+        Returns: a Lowered.
+        Raises: CompileError with your line; ValueError, TypeError for options.
         """
         from ._lowered import Lowered
         return Lowered(self, device, precision, options)
 
-    # One entry more
+    # Adding entries
 
     def add_step(self, model: Module, loss: Callable[..., Any],
                  optimizer: Optimizer | None, inputs: Mapping[str, Any], *,
                  name: str = "train_step", seed: int = 0, shapes: str = "batch",
                  outputs: Sequence[str] = ()) -> Signature:
         """Traces loss(model, **inputs), which returns the loss, or (loss, dict of
-        further outputs).
+        further outputs). aicf.compile_step describes the arguments.
 
-        Steps with the same optimizer object share its learning rate and its count.
-        Those of the first optimizer are called "lr" and "step", those of another
-        one "<name>/lr" and "<name>/step", by the first step that uses it."""
+        Steps with the same optimizer object share its learning rate and its count of
+        steps. Those of the first optimizer are called "lr" and "step". Those of another
+        one are called "<name>/lr" and "<name>/step", after the first step that uses it.
+        """
         if optimizer is not None and not isinstance(optimizer, Optimizer):
             raise TypeError("optimizer is a %s, expected one of aicf.optim"
                             % type(optimizer).__name__)
@@ -149,7 +158,7 @@ class Traced:
                 optimizer.attribute(prefix + "lr"))
             if outputs:
                 attributes["aicf.outputs"] = attribute_text(_names_text(outputs))
-            if self._optimizers:  # of the first, the compiler says the same
+            if self._optimizers:  # for the first one the compiler does the same
                 attributes["aicf.step_count"] = attribute_text(
                     '"%sstep"' % prefix)
             values = optimizer.values(prefix)
@@ -166,7 +175,7 @@ class Traced:
         return signature
 
     def _owner_of(self, optimizer: Optimizer | None, name: str) -> str:
-        """The first step with this very optimizer object."""
+        """Returns the name of the first step with this very optimizer object."""
         for owner, known in self._optimizers.items():
             if known is optimizer:
                 return owner
@@ -176,10 +185,13 @@ class Traced:
             model: Module | None = None, name: str | None = None,
             training: bool = False, seed: int = 0,
             shapes: str = "batch") -> Signature:
-        """Traces function(**inputs), which returns a tensor, a tuple or dict of
-        tensors, or a tensor and a dict. A Module is a function of its forward's
-        arguments; a function that cannot be called with the inputs alone gets the
-        model before them, as a step's loss function does."""
+        """Traces function(**inputs), which returns a tensor, a tuple or dict of tensors,
+        or a tensor and a dict. aicf.compile describes the arguments.
+
+        A Module is a function of the arguments of its forward(). A function that cannot
+        be called with the inputs alone gets the model before them, as a step's loss
+        function does.
+        """
         is_fixed = _is_fixed(shapes)
         if model is None and isinstance(function, Module):
             model = function
@@ -204,8 +216,8 @@ class Traced:
         specs, names = specs_of(inputs), _names_of(model)
         self._check_name(name)
         if name in {persistent for _, persistent in _persistent_of(model)}:
-            raise ValueError("an entry may not be called %r: a parameter or buffer of the "
-                             "model is. Give the entry another one with name=..." % name)
+            raise ValueError("an entry may not be called %r: a parameter or buffer of "
+                             "the model has that name. Give another with name=..." % name)
         _check_call(source, specs, is_step or takes_model)
         entry = EntryTrace(self.module, name, names, training, int(seed), Tensor)
         signature = Signature(name, dict(specs), source=source, model=model,
@@ -224,7 +236,7 @@ class Traced:
                 signature.resident, signature.layers = entry.resident, entry.layers
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
         except TraceError as error:
-            if not error.filename:  # about what the function returned
+            if not error.filename:  # it is about what the function returned
                 raise TraceError(error.message, *location_of(source)) from None
             raise
         if model is not None:
@@ -238,8 +250,8 @@ class Traced:
     def _as_now(self, model: Module | None,
                 trace: Callable[[Mapping[str, Spec], str], Signature]
                 ) -> Callable[[Mapping[str, Spec], str], Signature]:
-        """`trace`, with the model frozen and in the mode that it is in by now: another
-        batch size must not train what this one does not."""
+        """Returns a `trace` that uses the settings that the model has now. So another
+        batch size does not train what this one does not."""
         settings = settings_of(model) if model is not None else None
 
         def again(specs: Mapping[str, Spec], name: str) -> Signature:
@@ -255,12 +267,12 @@ class Traced:
         if not isinstance(name, str) or not name:
             raise TypeError("the name of an entry is %r, expected a str" % (name,))
         if name.endswith(ACCUMULATE):
-            raise ValueError("an entry may not be called %r: that is how the compiler "
-                             "calls one that adds up gradients" % name)
+            raise ValueError("an entry may not be called %r: the compiler gives that "
+                             "name to an entry that adds up gradients" % name)
         root, rows = _sizes.split_name(name)
         if rows and name != self._sized:
-            raise ValueError("an entry may not be called %r: that is how one of %r "
-                             "for batches of %d rows is called" % (name, root, rows))
+            raise ValueError("an entry may not be called %r: that is the name of the "
+                             "entry of %r for batches of %d rows" % (name, root, rows))
 
     def _add_signature(self, signature: Signature, entry: EntryTrace) -> None:
         for other in self.signatures.values():
@@ -269,7 +281,7 @@ class Traced:
                 if owner.name and known is not None and known is not owner:
                     self.module.erase_function(signature.name)
                     raise TraceError("%s and %s have two different tensors of the name "
-                                     "%r: name= gives one another"
+                                     "%r: give one another name with name=..."
                                      % (other.name, signature.name, name))
         signature.persistent = entry.persistent
         signature.values.update(entry.hypers)
@@ -284,7 +296,7 @@ class Traced:
 
 
 def _names_text(names: Sequence[str]) -> str:
-    """An array of names as MLIR writes it."""
+    """Returns an array of names as MLIR writes it."""
     if isinstance(names, str) or not all(
             isinstance(n, str) and n and n.isprintable() and '"' not in n
             and "\\" not in n for n in names):
@@ -298,13 +310,13 @@ def _names_text(names: Sequence[str]) -> str:
 def _is_fixed(shapes: str) -> bool:
     if shapes not in ("batch", "fixed"):
         raise ValueError("shapes is %r, expected \"batch\" (another number of rows "
-                         "becomes an entry of its own) or \"fixed\"" % (shapes,))
+                         "gets its own entry) or \"fixed\"" % (shapes,))
     return shapes == "fixed"
 
 
 def _takes_model(function: Callable[..., Any], model: Module | None,
                  inputs: Mapping[str, Any]) -> bool:
-    """Whether the model comes before the inputs, because it does not go without."""
+    """Whether the function needs the model before the inputs."""
     if model is None or function is model or not isinstance(inputs, Mapping):
         return False
     try:
@@ -326,8 +338,8 @@ def _takes_model(function: Callable[..., Any], model: Module | None,
 
 def _check_call(function: Callable[..., Any], specs: Mapping[str, Spec],
                 is_step: bool) -> None:
-    """A function that cannot be called with these inputs is refused by its own
-    signature, before anything is traced."""
+    """Refuses a function whose signature does not take these inputs, before anything is
+    traced. Raises TypeError."""
     target = function.forward if isinstance(function, Module) else function
     try:
         signature = inspect.signature(target)

@@ -1,10 +1,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The trace that tensors belong to.
+"""The trace to which tensors belong.
 
-A trace runs the user's function once, on tensors that have a shape and an element
-type and no values; every op becomes an op of the aicf dialect at the user's line,
-inferred and verified there and then. No op is named here, and nothing is computed.
+A trace runs the user's function once, on tensors that have a shape and an element type
+but no values. Each op becomes an op of the aicf dialect with the user's line, and is
+inferred and verified at once. This file names no op, and nothing is computed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ _OWN = (_PACKAGE, os.path.join(_PACKAGE, "torch"))  # the examples are a user's
 
 
 def user_line() -> tuple[str, int]:
-    """File and line of the innermost frame outside this package (and outside
-    contextlib, which stands between two frames of ours); where the trace is at a place
-    that it was told, that."""
+    """Returns the place that the trace was told, or else file and line of the innermost
+    frame outside this package (and contextlib, which stands between our frames)."""
     if _active.trace is not None and _active.trace.place is not None:
         return _active.trace.place
     frame: Any = sys._getframe(1)
@@ -54,11 +53,11 @@ _active = _Active()
 
 
 def current_trace(what: str) -> EntryTrace:
-    """The trace of this thread. Raises TraceError if there is none."""
+    """Returns the trace of this thread. Raises TraceError if there is none."""
     trace = _active.trace
     if trace is None:
-        trace_error("%s outside a trace: aicf.compile_step, aicf.compile and "
-                    "aicf.trace trace functions" % what)
+        trace_error("%s outside a trace: use it in a function that aicf.compile_step, "
+                    "aicf.compile or aicf.trace traces" % what)
     return trace
 
 
@@ -67,8 +66,8 @@ def active_trace() -> EntryTrace | None:
 
 
 class Operand:
-    """What may stand where an op takes a tensor: one that is traced, or what has its
-    value on the device from step to step."""
+    """What an op takes as a tensor: a traced tensor, or what keeps its value on the
+    device from step to step."""
 
     __slots__ = ()
 
@@ -77,7 +76,7 @@ class Operand:
 
 
 class Persistent(Protocol):
-    """What lives on the device from step to step: a parameter, a buffer.
+    """What stays on the device from step to step: a parameter or a buffer.
 
     Attributes:
         role: "param" or "state".
@@ -98,7 +97,7 @@ class Persistent(Protocol):
 
 
 def as_tensor(value: Any) -> Tensor:
-    """An operand. Raises TraceError with what to do instead."""
+    """Returns an operand as a traced tensor. A TraceError says what to do instead."""
     if isinstance(value, Operand):
         return value._tensor()
     from . import _constants
@@ -106,9 +105,9 @@ def as_tensor(value: Any) -> Tensor:
         return _constants.constant(value)
     kind = type(value).__module__.partition(".")[0]
     if kind in ("torch", "jax", "jaxlib", "cupy") or hasattr(value, "__dlpack__"):
-        trace_error("a %s is a value, and a step is traced without values: make it "
-                    "an input, or an attribute of the model, nn.Buffer(shape, dtype, "
-                    "init=array), or a NumPy array for a constant"
+        trace_error("a %s is a value, but a step is traced without values: make it "
+                    "an input, an attribute of the model (nn.Buffer(shape, dtype, "
+                    "init=array)), or a NumPy array, which becomes a constant"
                     % type(value).__name__)
     trace_error("expected a traced tensor, got %r of type %s"
                 % (value, type(value).__name__))
@@ -161,14 +160,14 @@ def to_dtype(value: DType) -> _compiler.DTypeName:
 
 def emit(op: str, operands: Sequence[Any], attributes: Mapping[str, Any],
          required: int | None = None) -> Any:
-    """One op of the dialect at the user's line, and a tuple of its results. Operands
-    may be lists. The first `required` operands (None: all) may not be None."""
+    """Adds an op of the dialect at the user's line, and returns a tuple of its results.
+    Operands may be lists. The first `required` operands (None: all) may not be None."""
     return current_trace(op).emit(op, operands, attributes, required)
 
 
 def emit1(op: str, operands: Sequence[Any], attributes: Mapping[str, Any],
           required: int | None = None) -> Tensor:
-    """Of an op with one result: that."""
+    """Adds an op that has one result, and returns that."""
     return current_trace(op).emit(op, operands, attributes, required)[0]
 
 
@@ -185,13 +184,13 @@ class EntryTrace:
         self.persistent: dict[str, Persistent] = {}
         self.hypers: dict[str, float] = {}
         self.inputs: list[str] = []
-        self.created: set[int] = set()  # modules that were made in here
-        #: The line that ops come from, where it is not that of the code that runs.
+        self.created: set[int] = set()  # modules that were made during the trace
+        #: The line that ops come from, if it is not that of the code that runs.
         self.place: tuple[str, int] | None = None
-        #: Rows of the data and of a batch, where batches are taken on the device.
+        #: The rows of the data and of a batch, if batches are taken on the device.
         self.resident: tuple[int, int] | None = None
-        #: Modules whose forward() is running, by path, and those that have run:
-        #: path, class and shapes of what they returned.
+        #: The paths of the modules whose forward() is running; and for those that have
+        #: run the path, the class and the shapes of what they returned.
         self._layers: list[str] = []
         self.layers: list[tuple[str, str, str]] = []
         self._tensors: dict[str, Tensor] = {}
@@ -220,7 +219,7 @@ class EntryTrace:
         return self._argument(name, "input", shape, dtype, {})
 
     def input_types(self) -> dict[str, tuple[tuple[int, ...], str]]:
-        """Shapes and element types of the inputs, by name."""
+        """Returns shapes and element types of the inputs, by name."""
         return {name: (self._tensors[name].shape, self._tensors[name].dtype)
                 for name in self.inputs}
 
@@ -231,11 +230,11 @@ class EntryTrace:
         return self._argument(name, "hyper", (), "f32", {})
 
     def of(self, owner: Persistent) -> Tensor:
-        """The value of a parameter or buffer at the start of the step."""
+        """Returns the value of a parameter or buffer at the start of the step."""
         name = self.names.get(id(owner)) or owner.name
         if not name:
-            trace_error("a %s that is not the model's: assign it to an attribute of "
-                        "the model, or give it a name" % type(owner).__name__)
+            trace_error("this %s is not the model's: assign it to an attribute of the "
+                        "model, or give it a name" % type(owner).__name__)
         if self.persistent.get(name) is owner:
             return self._tensors[name]
         tensor = self._argument(name, owner.role, owner.shape, owner.dtype,
@@ -244,27 +243,27 @@ class EntryTrace:
         return tensor
 
     def update(self, owner: Persistent, value: Any) -> None:
-        """`owner` has `value` when the step is over."""
+        """Gives `owner` the value `value` at the end of the step."""
         tensor, old = as_tensor(value), self.of(owner)
         self._own(tensor)
         name = next(n for n, o in self.persistent.items() if o is owner)
         if name in self._updates:
             trace_error("%r is updated twice in a step" % name)
         if (tensor.shape, tensor.dtype) != (old.shape, old.dtype):
-            trace_error("%r is %s, its update is %s" % (name, old, tensor))
+            trace_error("%r is %s, but its update is %s" % (name, old, tensor))
         self._updates[name] = tensor
 
     def update_again(self, owner: Persistent,
                      function: Callable[[Tensor], Tensor]) -> None:
-        """`owner` has function(its value so far) when the step is over: that of the
-        update before this one, if there is one."""
+        """Gives `owner` the value function(value) at the end of the step, where `value`
+        is that of an earlier update in the step, or else the old one."""
         old = self.of(owner)
         name = next(n for n, o in self.persistent.items() if o is owner)
         value = function(self._updates.pop(name, old))
         self.update(owner, value)
 
     def random_step(self) -> tuple[Tensor, int]:
-        """A count of steps, and a seed that no other caller has."""
+        """Returns a count of steps, and a seed that no other caller gets."""
         if self._counter is None:
             self._counter = self._argument("rng_step", "state", (), "i64", {})
         self._num_seeds += 1
@@ -274,8 +273,8 @@ class EntryTrace:
 
     def _own(self, tensor: Tensor) -> int:
         if tensor._trace is not self:
-            trace_error("%s is of another trace: a step reaches from its inputs to "
-                        "its results, and nothing leaves it in between" % tensor)
+            trace_error("%s belongs to another trace: a traced tensor cannot be used "
+                        "outside the function that made it" % tensor)
         return tensor._id
 
     def _slot(self, op: str, operand: Any, is_required: bool) -> Any:
@@ -308,7 +307,7 @@ class EntryTrace:
         return tensors
 
     def map(self, function: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
-        """What `function` computes of the elements of the operands, for each."""
+        """Returns what `function` computes from the operands, element by element."""
         slots = [self._own(operand) for operand in operands]
         layer = self._layers[-1] if self._layers else ""
         before = dict(self._labels), list(self.nodes)
@@ -321,7 +320,7 @@ class EntryTrace:
         except BaseException:
             self.module.abandon_map()
             raise
-        finally:  # what is inside has no place in the seeds' dump
+        finally:  # dump() does not show what is inside
             self._labels, self.nodes = before
         result = self._tensor_type(self, number, tuple(dims), dtype)
         for value in (*slots, number):
@@ -331,7 +330,7 @@ class EntryTrace:
 
     @contextlib.contextmanager
     def layer(self, path: str) -> Iterator[None]:
-        """What is emitted inside belongs to the module of that path."""
+        """Makes the ops that are emitted inside belong to the module of that path."""
         self._layers.append(path)
         try:
             yield
@@ -340,7 +339,8 @@ class EntryTrace:
 
     @contextlib.contextmanager
     def at(self, file: str, line: int) -> Iterator[None]:
-        """What is emitted inside comes from that line; without a file, from the code."""
+        """Gives the ops that are emitted inside that line. An empty `file` changes
+        nothing."""
         before = self.place
         self.place = (file, line) if file else before
         try:
@@ -349,7 +349,7 @@ class EntryTrace:
             self.place = before
 
     def dump(self) -> str:
-        """The ops in trace order, values by label, in the seeds' form."""
+        """Returns the ops in trace order as text, in which values have labels."""
         lines = ["values: %d, nodes: %d" % (len(self._labels), len(self.nodes))]
         for op, ins, outs in self.nodes:
             lines.append("%s(%s) -> %s" % (
@@ -359,7 +359,8 @@ class EntryTrace:
         return "\n".join(lines) + "\n"
 
     def vid(self, tensor: Tensor) -> int:
-        """As aicf-number-values labels: in trace order, operands first."""
+        """Returns the label of a value, or -1. Labels count in trace order, operands
+        first, as those of -aicf-number-values do."""
         label = self._labels.get(self._own(tensor))
         return -1 if label is None else label
 
@@ -367,7 +368,7 @@ class EntryTrace:
 
     def finish(self, outputs: Sequence[tuple[str, Tensor, bool]],
                attributes: Mapping[str, Any]) -> None:
-        """`outputs`: name, value, whether it is the loss to minimize."""
+        """Ends the function. An output is a name, a value, and whether it is the loss."""
         if self._counter is not None:
             after, = self.emit("aicf.step_inc", [self._counter, None], {}, required=1)
             self._updates["rng_step"] = after
@@ -383,7 +384,7 @@ class EntryTrace:
 
     @contextlib.contextmanager
     def resumed(self) -> Iterator[None]:
-        """This thread's trace is this one inside."""
+        """Makes this the thread's trace inside."""
         if _active.trace is not None:
             trace_error("a trace inside a trace")
         _active.trace = self
@@ -394,7 +395,7 @@ class EntryTrace:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """The whole of a trace; it is forgotten when an exception leaves it."""
+        """Contains a whole trace. An exception that leaves it removes the function."""
         with self.resumed():
             self.begin()
             try:
@@ -408,7 +409,7 @@ class EntryTrace:
 
 
 def unit() -> Any:
-    """MLIR's UnitAttr."""
+    """Returns MLIR's UnitAttr."""
     from . import _compiler
     return _compiler.AttributeText("unit")
 

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A plan as a page for a browser: what aicf-plan view writes."""
+"""Writes a plan as a page for a browser, as aicf-plan view does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _plan_of(value: HasPlan) -> tuple[_runtime.Plan, str]:
-    """The plan, and what the page calls it."""
+    """Returns the plan, and what the page calls it."""
     if isinstance(value, (str, os.PathLike)):
         path = os.fspath(value)
         return _runtime.Plan.load(path), os.path.basename(path)

@@ -1,9 +1,9 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Views of traced tensors: what NumPy and PyTorch call them, as ops of the dialect.
+"""Views of traced tensors, with the names of NumPy and PyTorch, as ops of the dialect.
 
-Everything is worked out from shapes while tracing. A view launches no kernel: below,
-it is read where the tensor lies.
+Everything follows from shapes while tracing. A view launches no kernel: the compiler lets
+kernels read the tensor where it lies.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 def normal_axis(tensor: Tensor, axis: Any, rank: int | None = None) -> int:
-    """`axis` as a number from 0 on, of `rank` dimensions or the tensor's. Raises
-    TraceError."""
+    """Returns `axis` as a number from 0 on, in `rank` dimensions (the default is the
+    tensor's rank). Raises TraceError."""
     rank = len(tensor.shape) if rank is None else rank
     try:
         number = to_index(axis)
     except TypeError:
         trace_error("axis is %r, expected an int" % (axis,))
     if not -rank <= number < rank:
-        trace_error("axis %d of %s" % (number, tensor))
+        trace_error("axis %d of %s: there is no such dimension" % (number, tensor))
     return number % rank
 
 
 def normal_axes(tensor: Tensor, axis: Any) -> list[int]:
-    """The dimensions that `axis` names, in order: an int, some of them, or None for
-    all. Raises TraceError."""
+    """Returns the dimensions that `axis` names, in order. It is an int, several ints, or
+    None for all dimensions. Raises TraceError."""
     if axis is None:
         return list(range(len(tensor.shape)))
     if isinstance(axis, (tuple, list)):
@@ -47,7 +47,8 @@ def normal_axes(tensor: Tensor, axis: Any) -> list[int]:
 
 
 def _sizes(given: Sequence[Any]) -> list[int]:
-    """(2, 3) or ((2, 3),), as NumPy and PyTorch take them."""
+    """Returns sizes that are given as (2, 3) or ((2, 3),), as NumPy and PyTorch take
+    them."""
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
         given = given[0]
     try:
@@ -57,7 +58,7 @@ def _sizes(given: Sequence[Any]) -> list[int]:
 
 
 def reshape(tensor: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape; one size may be -1."""
+    """Returns the same elements in another shape. One size may be -1."""
     sizes = _sizes(shape)
     if sizes.count(-1) == 1:
         known = math.prod(size for size in sizes if size != -1)
@@ -70,17 +71,18 @@ def reshape(tensor: Tensor, *shape: Any) -> Tensor:
 
 
 def flatten(tensor: Tensor, start: int = 0, end: int = -1) -> Tensor:
-    """Dimensions `start` to `end` as one."""
+    """Joins the dimensions `start` to `end` into one."""
     if not tensor.shape:
         return reshape(tensor, 1)
     first, last = normal_axis(tensor, start), normal_axis(tensor, end)
     if first > last:
-        trace_error("flatten from dimension %d to %d of %s" % (first, last, tensor))
+        trace_error("flatten from dimension %d to %d of %s: expected them in order"
+                    % (first, last, tensor))
     return reshape(tensor, (*tensor.shape[:first], -1, *tensor.shape[last + 1:]))
 
 
 def permute(tensor: Tensor, *axes: Any) -> Tensor:
-    """Dimension i is dimension axes[i] of `tensor`."""
+    """Reorders the dimensions: dimension i of the result is dimension axes[i]."""
     order = [normal_axis(tensor, axis) for axis in _sizes(axes)]
     if sorted(order) != list(range(len(tensor.shape))):
         trace_error("permute%r: expected each dimension of %s once"
@@ -91,8 +93,8 @@ def permute(tensor: Tensor, *axes: Any) -> Tensor:
 
 
 def transpose(tensor: Tensor, *axes: Any) -> Tensor:
-    """Without numbers all dimensions the other way round, as in NumPy; with two of
-    them, those change places, as in PyTorch; else permute()."""
+    """Reverses all dimensions if it gets no numbers, as NumPy does. Two numbers swap two
+    dimensions, as in PyTorch. Otherwise it does what permute() does."""
     if not axes:
         return permute(tensor, *reversed(range(len(tensor.shape))))
     if len(axes) == 2 and len(tensor.shape) != 2:
@@ -104,7 +106,7 @@ def transpose(tensor: Tensor, *axes: Any) -> Tensor:
 
 
 def swapaxes(tensor: Tensor, axis1: Any, axis2: Any) -> Tensor:
-    """Two dimensions change places."""
+    """Swaps two dimensions."""
     order = list(range(len(tensor.shape)))
     a, b = normal_axis(tensor, axis1), normal_axis(tensor, axis2)
     order[a], order[b] = order[b], order[a]
@@ -112,7 +114,7 @@ def swapaxes(tensor: Tensor, axis1: Any, axis2: Any) -> Tensor:
 
 
 def squeeze(tensor: Tensor, axis: Any = None) -> Tensor:
-    """Without dimensions of 1: those that `axis` names, or all."""
+    """Removes dimensions of size 1: those that `axis` names, or all."""
     if axis is None:
         return reshape(tensor, [d for d in tensor.shape if d != 1])
     axes = normal_axes(tensor, axis)
@@ -123,35 +125,37 @@ def squeeze(tensor: Tensor, axis: Any = None) -> Tensor:
 
 
 def unsqueeze(tensor: Tensor, axis: Any) -> Tensor:
-    """With a dimension of 1 more, which is dimension `axis` of the result."""
+    """Adds a dimension of size 1, which is dimension `axis` of the result."""
     at = normal_axis(tensor, axis, len(tensor.shape) + 1)
     return reshape(tensor, (*tensor.shape[:at], 1, *tensor.shape[at:]))
 
 
-#: What an index may be that is known while tracing.
+#: What an index may be: it must be known while tracing.
 _STATIC = "expected ints, slices, ... and None, which are known while tracing"
 
 
 def _expanded(tensor: Tensor, index: Any) -> list[Any]:
-    """The parts of an index, with slices for `...` and what is left out."""
+    """Returns the parts of an index, with slices for `...` and for what is left out."""
     parts = list(index) if isinstance(index, tuple) else [index]
     taken = sum(part is not None and part is not Ellipsis for part in parts)
     if taken > len(tensor.shape):
-        trace_error("%d indices for %s" % (taken, tensor))
+        trace_error("%d indices for %s: expected at most one per dimension"
+                    % (taken, tensor))
     if sum(part is Ellipsis for part in parts) > 1:
-        trace_error("an index has one ... at most")
+        trace_error("an index may have one ... at most")
     rest = [slice(None)] * (len(tensor.shape) - taken)
     at = next((i for i, part in enumerate(parts) if part is Ellipsis), None)
     return parts + rest if at is None else parts[:at] + rest + parts[at + 1:]
 
 
 def _bounds(tensor: Tensor, axis: int, part: Any) -> tuple[int, int, int, bool]:
-    """Begin, end and step along a dimension, and whether it stays."""
+    """Returns begin, end and step along a dimension, and whether the result keeps it."""
     size = tensor.shape[axis]
     if isinstance(part, slice):
         begin, end, step = part.indices(size)
         if step < 1:
-            trace_error("a slice in steps of %d: steps go forward" % step)
+            trace_error("a slice has the step %d, expected 1 or more: steps go forward"
+                        % step)
         if begin >= end:
             trace_error("%r is empty in dimension %d of %s" % (part, axis, tensor))
         return begin, end, step, True
@@ -165,12 +169,13 @@ def _bounds(tensor: Tensor, axis: int, part: Any) -> tuple[int, int, int, bool]:
                         % (kind, _STATIC))
         trace_error("%r of type %s is not an index: %s" % (part, kind, _STATIC))
     if not -size <= number < size:
-        trace_error("index %d of dimension %d of %s" % (number, axis, tensor))
+        trace_error("index %d of dimension %d of %s: expected %d to %d"
+                    % (number, axis, tensor, -size, size - 1))
     return number % size, number % size + 1, 1, False
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
-    """tensor[index] for what is known while tracing."""
+    """Returns tensor[index] for an index that is known while tracing."""
     begin: list[int] = []
     end: list[int] = []
     step: list[int] = []
@@ -194,8 +199,8 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 
 def split(tensor: Tensor, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """Parts along a dimension: of `sizes` each, the last one maybe smaller, or of
-    those sizes, as in PyTorch."""
+    """Splits the tensor along dimension `axis`, as PyTorch does. `sizes` is the size of
+    each part, of which the last may be smaller, or a list of the sizes."""
     at = normal_axis(tensor, axis)
     whole = tensor.shape[at]
     if isinstance(sizes, (tuple, list)):
@@ -219,7 +224,8 @@ def split(tensor: Tensor, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def chunk(tensor: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` parts of one size, the last one maybe smaller."""
+    """Splits the tensor into at most `chunks` parts of the same size along dimension
+    `axis`. The last part may be smaller."""
     number = to_index(chunks) if hasattr(chunks, "__index__") else 0
     if number < 1:
         trace_error("%r chunks: expected an int of 1 or more" % (chunks,))
@@ -235,10 +241,10 @@ def _tensors(what: str, tensors: Iterable[Any]) -> list[Tensor]:
 
 
 def concat(tensors: Iterable[Any], axis: int = 0) -> Tensor:
-    """The tensors one behind the other along dimension `axis`.
+    """Joins tensors one after the other along dimension `axis`.
 
     Raises:
-        TraceError: there are none, or the axis is none of theirs.
+        TraceError: there are no tensors, or they do not have this dimension.
         CompileError: their other dimensions or element types differ.
     """
     parts = _tensors("concat", tensors)
@@ -247,7 +253,8 @@ def concat(tensors: Iterable[Any], axis: int = 0) -> Tensor:
 
 
 def stack(tensors: Iterable[Any], axis: int = 0) -> Tensor:
-    """The tensors side by side along a new dimension `axis`; errors as concat()."""
+    """Joins tensors of the same shape along a new dimension `axis`. It raises what
+    concat() raises."""
     parts = _tensors("stack", tensors)
     at = normal_axis(parts[0], axis, len(parts[0].shape) + 1)
     return concat([unsqueeze(part, at) for part in parts], at)

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What aicf.fit calls while it trains, and what it gives back."""
+"""Callbacks, which aicf.fit calls while it trains, and the History that it returns."""
 
 from __future__ import annotations
 
@@ -18,42 +18,46 @@ __all__ = ["Callback", "EarlyStopping", "History"]
 
 
 class Callback:
-    """The base of callbacks: override what is wanted. A plain function
-    f(epoch, logs) is called at the end of each epoch; True from it ends the run.
+    """The base class of callbacks. Override the methods that you need.
 
-    `run` has step, epoch and position (both counted from 0), history, and
-    stop(reason), which ends the run after the batch.
+    A plain function f(epoch, logs) is a callback, too. It is called at the end of each
+    epoch, and ends the run if it returns True. Its argument `epoch` counts from 1.
+
+    The argument `run` of the methods is an aicf.Run. It has step, epoch and position
+    (both count from 0), history, and stop(reason), which ends the run after the batch.
     """
 
     def on_fit_begin(self, run: Run) -> None:
-        """Before the first batch, after a checkpoint was read."""
+        """Runs before the first batch, and after a checkpoint was read."""
 
     def on_batch_end(self, run: Run) -> None:
-        """After each batch. Reading a loss here waits for the device."""
+        """Runs after each batch. If you read a loss here, you wait for the device."""
 
     def on_epoch_end(self, run: Run, logs: dict[str, float]) -> None:
-        """After validation, before the checkpoint; what is added to `logs` is
+        """Runs after validation and before the checkpoint. What you add to `logs` is
         logged."""
 
     def on_fit_end(self, run: Run) -> None:
-        """When no batch follows, unless an error ended the run."""
+        """Runs after the last batch, unless an error or Ctrl-C ended the run."""
 
     def state(self) -> Any:
-        """What the checkpoint is to hold, as JSON can hold it."""
+        """Returns what checkpoints keep of the callback, as values for JSON."""
         return None
 
     def load_state(self, state: Any) -> None:
-        """Takes it back when a run is resumed."""
+        """Takes back what state() returned, when a run is resumed."""
 
 
 class EarlyStopping(Callback):
     """Ends the run when a value has not become better for `patience` epochs.
 
     Args:
-        patience: epochs, 1 or more.
-        monitor: "val_loss", "loss", "val_accuracy", ...; default: fit's.
-        mode: "min" or "max"; default: fit's.
-        min_delta: by how much better counts as better.
+        patience: a number of epochs, 1 or more.
+        monitor: the name of the value, such as "val_loss"; the default is fit's.
+        mode: whether less ("min") or more ("max") is better; the default is fit's.
+        min_delta: how much better than the best a value must be to count as better.
+    Raises: ValueError; InvalidArgumentError at the end of an epoch that does not log the
+        value.
     """
 
     def __init__(self, patience: int = 5, monitor: str | None = None,
@@ -108,20 +112,20 @@ def as_callback(value: Any) -> Callback:
 
 
 def monitored(logs: dict[str, float], name: str) -> float:
-    """Raises InvalidArgumentError if no value of that name is logged."""
+    """Returns the value of that name. Raises InvalidArgumentError if it is not logged."""
     if name not in logs:
-        raise InvalidArgumentError("monitor is %r%s; logged are %s" % (
+        raise InvalidArgumentError("monitor is %r%s; the values logged are %s" % (
             name, near_names(name, logs), ", ".join(logs)))
     return logs[name]
 
 
 class History:
-    """What aicf.fit measured: one dict per epoch, `history[0]["loss"]`, or one list
-    per name, `history["loss"]`.
+    """The values that aicf.fit logged. `history[0]["loss"]` is the loss of the first
+    epoch, and `history["loss"]` is the list of the losses of all epochs.
 
     Attributes:
-        epochs: the dicts, with "epoch" counted from 1.
-        best: {"epoch", "value"} of the monitored value, or None.
+        epochs: one dict per epoch. Its "epoch" counts from 1.
+        best: {"epoch", "value"} of the best monitored value, or None.
         stopped: why the run ended before its last epoch, or "".
     """
 
@@ -131,6 +135,7 @@ class History:
         self.stopped = ""
 
     def names(self) -> list[str]:
+        """Returns the names of all values, in the order in which they came."""
         return list(dict.fromkeys(name for logs in self.epochs for name in logs))
 
     def __getitem__(self, which: Any) -> Any:
@@ -154,12 +159,13 @@ class History:
             len(self), last, "; " + self.stopped if self.stopped else "")
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """One diagram per value, training and validation together; needs matplotlib
-        (`pip install aicf[plot]`).
+        """Draws a diagram for each value, with training and validation together. It needs
+        matplotlib (`pip install aicf[plot]`).
 
         Args:
-            path: the file to write, .png, .svg or .pdf; None: only the figure.
+            path: a file to write (.png, .svg or .pdf). None writes no file.
         Returns: matplotlib's figure.
+        Raises: ImportError: matplotlib is not installed.
         """
         try:
             from matplotlib.figure import (  # type: ignore[import-not-found,unused-ignore]

@@ -1,7 +1,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Batches of data that live on the device: nothing crosses from the host, and
-`step.run(n)` makes many steps per launch. And a small data set to begin with."""
+"""Batches of data that lives on the device, and a small data set to begin with.
+
+With such batches a step copies nothing from the host, and `step.run(n)` can run many
+steps per launch.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,11 @@ __all__ = ["Batches", "load_digits"]
 
 
 def load_digits() -> tuple[Any, Any]:
-    """1,797 handwritten digits of 8 x 8 pixels: scikit-learn's copy of the UCI data
-    set, whose licence lies beside it in the package.
+    """Loads 1,797 handwritten digits of 8 x 8 pixels. This is scikit-learn's copy of the
+    UCI data set. Its licence is beside it in the package.
 
-    Returns: images, f32 [1797, 64] in [0, 1], and their classes, i32 [1797].
+    Returns: the images, f32 [1797, 64] in [0, 1], and their classes, i32 [1797], as NumPy
+        arrays.
     """
     import importlib.resources
 
@@ -33,13 +37,14 @@ def load_digits() -> tuple[Any, Any]:
 
 
 class Batches:
-    """Shuffled batches, an epoch after the other without end, each row once an epoch
-    (a Feistel network over the row numbers: ops.shuffle).
+    """Takes shuffled batches on the device, epoch after epoch without end. Each row comes
+    once per epoch (a Feistel network permutes the row numbers: ops.shuffle).
 
     Args:
-        size: rows of a batch.
-        seed: of the order.
-        name: of the count of batches, which is a state; two in one program need two.
+        size: the number of rows of a batch, 1 or more.
+        seed: the seed of the order.
+        name: the name of the state that counts the batches. Two Batches of one program
+            need two names.
 
     Example::
 
@@ -57,15 +62,17 @@ class Batches:
         self.count = Buffer((), "i64", name=name)
 
     def __call__(self, *arrays: Any) -> Tensor | tuple[Tensor, ...]:
-        """The next batch: of arrays [rows, ...] tensors [size, ...]. Once a step."""
+        """Returns the next batch: tensors [size, ...] from arrays [rows, ...]. Call it
+        once in a step. Raises TraceError: numbers of rows that differ or are below
+        `size`, or a second call in the step."""
         trace = current_trace("Batches")
         tensors = [as_tensor(array) for array in arrays]
         if not tensors or any(not t.shape for t in tensors) \
                 or len({t.shape[0] for t in tensors}) != 1:
-            trace_error("a batch is taken of arrays with the same number of rows, "
+            trace_error("a batch is taken from arrays with the same number of rows, "
                         "got %s" % ", ".join(map(str, tensors)))
         if self.size > tensors[0].shape[0]:
-            trace_error("a batch of %d rows is taken of %d"
+            trace_error("a batch has %d rows, but the arrays have %d"
                         % (self.size, tensors[0].shape[0]))
         trace.resident = (tensors[0].shape[0], self.size)
         index = ops.shuffle(as_tensor(self.count), size=tensors[0].shape[0],

@@ -1,10 +1,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What AICF raises. Every class is an AICFError.
+"""The exceptions that AICF raises. Each class is an AICFError.
 
-The runtime's classes are named after its status codes (include/aicf/Status.h):
-a plan, an array or a call was refused and nothing was changed. TraceError and
-CompileError are about the user's program and show its line.
+The classes of the runtime have the names of its status codes (include/aicf/Status.h).
+They say that a plan, an array or a call was refused, and that nothing was changed.
+TraceError and CompileError are about your program, and show the line.
 """
 
 from __future__ import annotations
@@ -27,23 +27,34 @@ __all__ = [
 
 
 class AICFError(Exception):
-    """The base of all."""
+    """The base class of all exceptions of AICF.
+
+    Attributes:
+        layer: the innermost module of aicf.nn whose forward() raised it, its operands
+            and their shapes, or "".
+    """
+
+    layer = ""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return "%s\n  in %s" % (text, self.layer) if self.layer else text
 
 
 class InvalidArgumentError(AICFError, ValueError):
-    """An unknown name, a wrong count, a value out of range."""
+    """A name is unknown, a count is wrong, or a value is out of range."""
 
 
 class ShapeMismatchError(AICFError, ValueError):
-    """An array, or an operand of op_call, has another shape than is asked for."""
+    """An array, or an operand of op_call, does not have the expected shape."""
 
 
 class DTypeMismatchError(AICFError, TypeError):
-    """An array has another element type, or is not an array."""
+    """An array does not have the expected element type, or is not an array."""
 
 
 class BadSchemaError(AICFError, ValueError):
-    """The attrs of an op_call are another op's."""
+    """The attrs of an op_call are those of another op."""
 
 
 class BadAttrSizeError(AICFError, ValueError):
@@ -51,15 +62,15 @@ class BadAttrSizeError(AICFError, ValueError):
 
 
 class MisalignedError(AICFError, ValueError):
-    """Memory below the alignment of its element type."""
+    """Memory is not aligned as its element type or the kernel needs."""
 
 
 class InvalidPlanError(AICFError, ValueError):
-    """A plan file that failed verification: record and field are named."""
+    """A plan file failed verification. The message names the record and the field."""
 
 
 class InvalidFileError(AICFError, ValueError):
-    """A weight or checkpoint file is malformed."""
+    """A weight, array or checkpoint file is malformed."""
 
 
 class NotInitializedError(AICFError, RuntimeError):
@@ -67,40 +78,41 @@ class NotInitializedError(AICFError, RuntimeError):
 
 
 class FailedStateError(AICFError, RuntimeError):
-    """Not legal now: another thread is in the executor, a graph is missing."""
+    """The call is not legal now: another thread uses the program, or a graph is
+    missing."""
 
 
 class DeviceError(AICFError, RuntimeError):
-    """The device or the system failed: memory, files, no GPU."""
+    """The device or the system failed: no memory, a file, no GPU."""
 
 
 class NotImplementedError_(AICFError, NotImplementedError):
-    """No kernel for this op, element type and device."""
+    """There is no kernel for this op, element type and device."""
 
 
-# As the runtime looks it up: the status code's name with "Error" behind it.
+# The runtime looks classes up by the status code's name with "Error" after it.
 NotImplementedError = NotImplementedError_  # noqa: A001
 
 
 def near_names(name: object, known: Iterable[str]) -> str:
-    """ (did you mean "x"?), or nothing where no name is near."""
+    """Returns ` (did you mean "x"?)`, or nothing if no known name is near."""
     near = difflib.get_close_matches(str(name), list(known), n=2, cutoff=0.6)
     return " (did you mean %s?)" % " or ".join('"%s"' % n for n in near) if near else ""
 
 
 def source_line(filename: str, lineno: int) -> str:
-    """`  File "x.py", line 3` and the line itself, where it can be read."""
+    """Returns `  File "x.py", line 3`, and the line itself if it can be read."""
     text = '  File "%s", line %d' % (filename, lineno)
     code = linecache.getline(filename, lineno).strip()
     return text + ("\n    " + code if code else "")
 
 
 class TraceError(AICFError, TypeError):
-    """Something that a trace cannot do: branch on a value, read one, change a
-    module, mix traces.
+    """The function does what a trace cannot do: it branches on a value or reads one,
+    changes a module, mixes traces, or gives an op a wrong operand.
 
     Attributes:
-        filename, lineno: the user's line.
+        filename, lineno: the line of your program.
     """
 
     def __init__(self, message: str, filename: str = "", lineno: int = 0) -> None:
@@ -109,11 +121,12 @@ class TraceError(AICFError, TypeError):
         super().__init__(message + shown)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.message, self.filename, self.lineno)
+        return (type(self), (self.message, self.filename, self.lineno),
+                {"layer": self.layer})
 
 
 class ModuleImportError(TraceError):
-    """A torch module that cannot be imported; the message has all reasons at once."""
+    """A torch module cannot be imported. The message has all reasons."""
 
 
 class VerificationError(AICFError):
@@ -122,8 +135,8 @@ class VerificationError(AICFError):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """What the compiler says of a line; `severity` is error, warning, remark or
-    note."""
+    """A message of the compiler about a line. `severity` is "error", "warning", "remark"
+    or "note"."""
 
     severity: str
     message: str
@@ -139,7 +152,7 @@ class Diagnostic:
 
 
 def read_diagnostics(raw: Sequence[Any]) -> list[Diagnostic]:
-    """Diagnostics from the compiler's tuples."""
+    """Returns diagnostics for the compiler's tuples."""
     return [d if isinstance(d, Diagnostic) else
             Diagnostic(d[0], in_python_words(d[1]), d[2], d[3],
                        tuple(read_diagnostics(d[4])))
@@ -150,9 +163,9 @@ class CompileError(AICFError, ValueError):
     """The compiler refuses the program.
 
     Attributes:
-        diagnostics: all that it said.
-        filename, lineno: the user's line that the first error is about; "" and 0
-            if it is about none.
+        diagnostics: all its messages, a list of Diagnostic.
+        filename, lineno: the line of your program that the first error with a line is
+            about, or "" and 0.
     """
 
     def __init__(self, diagnostics: Sequence[Any]) -> None:
@@ -165,4 +178,4 @@ class CompileError(AICFError, ValueError):
         super().__init__("\n".join(map(str, shown)) or "compilation failed")
 
     def __reduce__(self) -> Any:
-        return CompileError, (self.diagnostics,)
+        return CompileError, (self.diagnostics,), {"layer": self.layer}

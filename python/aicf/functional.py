@@ -1,10 +1,11 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions of traced tensors by the names of torch.nn.functional.
+"""Functions of traced tensors, with the names of torch.nn.functional.
 
-They are made of the ops of the dialect (aicf.ops), and so are their gradients. `axis`
-is PyTorch's dim. Where operands have a wrong type or shape, they raise aicf.TraceError
-or, from the compiler's checks, aicf.CompileError. Losses are in aicf.losses.
+They consist of ops of the dialect (aicf.ops), and so do their gradients. `axis` is
+PyTorch's `dim`, and `keepdim` keeps reduced dimensions with size 1. An operand of a wrong
+type or shape raises aicf.TraceError or, if the compiler finds it, aicf.CompileError.
+Losses are in aicf.losses.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _float(x: Any, what: str) -> Tensor:
 
 
 def _along(tensor: Tensor, axis: int, function: Any) -> Tensor:
-    """A function of the last dimension, along another one."""
+    """Applies a function of the last dimension along dimension `axis`."""
     at = _views.normal_axis(tensor, axis)
     if at == len(tensor.shape) - 1:
         result: Tensor = function(tensor)
@@ -61,7 +62,8 @@ log_sigmoid = logsigmoid = ops.log_sigmoid
 
 
 def gelu(x: Any, approximate: str = "none") -> Tensor:
-    """x · Phi(x), exact or by PyTorch's "tanh" approximation."""
+    """x · Phi(x), where Phi is the normal distribution function. `approximate` is "none"
+    (exact) or PyTorch's "tanh"."""
     if approximate not in ("none", "tanh"):
         trace_error("approximate is %r, expected none or tanh" % (approximate,))
     return ops.gelu(x, approximate=approximate == "tanh")
@@ -78,8 +80,8 @@ def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
 
 
 def prelu(x: Any, weight: Any) -> Tensor:
-    """x where x > 0, else weight · x. `weight` has one number, or one for each
-    channel, which is dimension 1 of x."""
+    """x where x > 0, else weight · x. `weight` has one number, or one number for each
+    channel. Channels are dimension 1 of x."""
     tensor = as_tensor(x)
     slope = operand_beside(weight, tensor)
     if slope.size == 1:
@@ -105,14 +107,14 @@ def hardsigmoid(x: Any) -> Tensor:
 
 
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta · x)) / beta, x itself where beta · x > threshold."""
+    """log(1 + exp(beta · x)) / beta, but x where beta · x > threshold."""
     return ops.softplus(x, beta=beta, threshold=threshold)
 
 
 @says_axis
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """a · sigmoid(b), a and b the halves of x along a dimension (Dauphin et al.
-    2016)."""
+    """a · sigmoid(b), where a and b are the halves of x along dimension `axis` (Dauphin
+    et al. 2016). Raises TraceError if its size is odd."""
     tensor = as_tensor(x)
     size = tensor.shape[_views.normal_axis(tensor, axis)]
     if size % 2:
@@ -125,21 +127,21 @@ def glu(x: Any, axis: int = -1) -> Tensor:
 
 @says_axis
 def softmax(x: Any, axis: int = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along a dimension."""
+    """exp(x) / sum(exp(x)) along dimension `axis`."""
     return _along(as_tensor(x), axis, ops.softmax)
 
 
 @says_axis
 def log_softmax(x: Any, axis: int = -1) -> Tensor:
-    """x - log(sum(exp(x))) along a dimension."""
+    """x - log(sum(exp(x))) along dimension `axis`."""
     return _along(as_tensor(x), axis, ops.log_softmax)
 
 
 @says_axis
 def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None,
               keepdim: bool = False) -> Tensor:
-    """log(sum(exp(x))) over some dimensions, or over all, without overflow; -inf where
-    all are."""
+    """log(sum(exp(x))) over the dimensions `axis`, or over all, without overflow. It is
+    -inf where all elements are -inf. The result is f32 for 16-bit x."""
     tensor = wide(_float(x, "logsumexp"))
     largest = _LARGEST[tensor.dtype]
     most = ops.stop_gradient(clamp(tensor.max(axis, keepdim=True), -largest, largest))
@@ -153,8 +155,12 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None,
 @says_axis
 def var(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
         keepdim: bool = False) -> Tensor:
-    """The variance over some dimensions, or over all: the sum of squared distances
-    from the mean, divided by their number less `correction`. f32 for 16 bits."""
+    """Returns the variance over the dimensions `axis`, or over all.
+
+    It is the sum of the squared distances from the mean, divided by the number of
+    elements less `correction`. The result is f32 for 16-bit x. Raises TraceError if the
+    number of elements is not above `correction`.
+    """
     tensor = wide(_float(x, "var"))
     count = math.prod(tensor.shape[i] for i in _views.normal_axes(tensor, axis))
     if count - correction <= 0:
@@ -167,12 +173,12 @@ def var(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1
 @says_axis
 def std(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
         keepdim: bool = False) -> Tensor:
-    """The square root of var()."""
+    """Returns the square root of var()."""
     return _root(var(x, axis, correction, keepdim))
 
 
 def _root(x: Tensor) -> Tensor:
-    """The square root; its gradient is 0 where x is 0, and not infinite."""
+    """Returns the square root. Its gradient where x is 0 is 0, and not infinite."""
     is_zero = x == 0
     return x.masked_fill(is_zero, 1.0).sqrt().masked_fill(is_zero, 0.0)
 
@@ -180,8 +186,8 @@ def _root(x: Tensor) -> Tensor:
 @says_axis
 def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
          keepdim: bool = False) -> Tensor:
-    """(sum |x|^p)^(1/p) over some dimensions, or over all, for p of 1, 2 or inf; its
-    gradient at 0 is 0. f32 for 16 bits."""
+    """(sum |x|^p)^(1/p) over the dimensions `axis`, or over all. p is 1, 2 or inf; any
+    other raises TraceError. The gradient at 0 is 0. The result is f32 for 16-bit x."""
     tensor = wide(_float(x, "norm"))
     if p == 1:
         return tensor.abs().sum(axis, keepdim=keepdim)
@@ -194,8 +200,8 @@ def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
 
 @says_axis
 def cosine_similarity(a: Any, b: Any, axis: int = 1, eps: float = 1e-8) -> Tensor:
-    """The product of a and b along a dimension, divided by their norms, neither of
-    which counts as less than eps."""
+    """sum(a · b) / (max(norm(a), eps) · max(norm(b), eps)) along dimension `axis`. The
+    operands broadcast. The result is f32 for 16-bit operands."""
     a, b = broadcast_all([
         _float(v if not is_array(v) else operand_beside(v, as_tensor(other)),
                "cosine_similarity") for v, other in ((a, b), (b, a))])
@@ -205,15 +211,16 @@ def cosine_similarity(a: Any, b: Any, axis: int = 1, eps: float = 1e-8) -> Tenso
 
 @says_axis
 def normalize(x: Any, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
-    """x divided by its norm along a dimension, which does not count as less than
-    eps."""
+    """x / max(norm(x, p), eps), with the norm along dimension `axis`. The result has x's
+    dtype."""
     tensor = _float(x, "normalize")
     return (tensor / clamp(norm(tensor, p, axis, keepdim=True), eps)).astype(tensor.dtype)
 
 
 @says_axis
 def cumsum(x: Any, axis: int) -> Tensor:
-    """The sum of all elements up to each along a dimension; of i1 in i64."""
+    """Returns, for each element, the sum of all elements up to it along dimension `axis`.
+    The result has x's dtype, and i64 for i1."""
     tensor = as_tensor(x)
     if tensor.dtype == "i1":
         tensor = tensor.astype("i64")
@@ -222,8 +229,9 @@ def cumsum(x: Any, axis: int) -> Tensor:
 
 @says_axis
 def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Tensor:
-    """Returns the index (i32) of the largest element along a dimension, or of all
-    elements in row-major order. Of equal ones it is the first; NaN is the largest."""
+    """Returns the index (i32) of the largest element along dimension `axis`, or among all
+    elements in row-major order. Of equal elements the first counts, and NaN counts as the
+    largest. x is of a float type, i32 or i1; i64 raises TraceError."""
     tensor = as_reducible(as_tensor(x), "argmax")
     if axis is None:
         index = ops.argmax(tensor.reshape(-1))
@@ -237,8 +245,14 @@ def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Tensor:
 
 @says_axis
 def top_k(x: Any, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
-    """The k largest elements along a dimension, in order, and their indices (i32). Of
-    equal ones the first leads; NaN is the largest. Gradients go to the elements."""
+    """Returns the k largest elements along dimension `axis`, the largest first, and their
+    indices (i32). Of equal elements the one with the lower index comes first. NaN counts
+    as the largest. The gradient goes to the elements that were chosen.
+
+    Args:
+        x: a float type.
+        k: from 1 to the size of the dimension. Any other raises TraceError.
+    """
     tensor = _float(x, "top_k")
     at = _views.normal_axis(tensor, axis)
     if not 1 <= to_int(k) <= tensor.shape[at]:
@@ -264,14 +278,14 @@ def _index(value: Any, what: str) -> Tensor:
 
 @says_axis
 def take_along_axis(x: Any, index: Any, axis: int = -1) -> Tensor:
-    """Picks one element of x along a dimension at each place of the other dimensions:
-    torch.gather with an index whose size along the dimension is 1.
+    """Picks one element of x along dimension `axis` at each place of the other
+    dimensions. This is torch.gather with an index whose size along `axis` is 1.
 
     Args:
         x: a float type.
-        index: i32 or i64, x's shape with 1 for the dimension. An index that is out of
-            range gives NaN, and a negative one is out of range.
-    Returns: of index's shape.
+        index: i32 or i64, of x's shape but with size 1 along `axis`. An index that is out
+            of range gives NaN, and a negative one is out of range.
+    Returns: a tensor of index's shape and x's dtype.
     """
     tensor, at = _float(x, "take_along_axis"), _index(index, "the index")
     place = _views.normal_axis(tensor, axis)
@@ -285,15 +299,15 @@ def take_along_axis(x: Any, index: Any, axis: int = -1) -> Tensor:
 
 
 def embedding(index: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
-    """A row of `weight` for each index: torch's embedding. Gradients of a row are
-    added in the order of the indices.
+    """Looks up a row of `weight` for each index, as PyTorch's embedding does. If a row is
+    looked up several times, its gradients are added in the order of the indices.
 
     Args:
         index: i32 or i64, any shape. An index that is out of range gives NaN, and a
-            negative one is out of range (`check_indices` makes it an error).
+            negative one is out of range. With `check_indices` it is an error.
         weight: [rows, width], a float type.
-        padding_idx: a row that gets no gradient; negative from the end.
-    Returns: index's shape with the width behind it.
+        padding_idx: a row that gets no gradient. A negative one counts from the end.
+    Returns: a tensor of index's shape with the width as a new last dimension.
     """
     table, at = as_tensor(weight), _index(index, "the index")
     if padding_idx is not None and not -table.shape[0] <= padding_idx < table.shape[0]:
@@ -303,7 +317,13 @@ def embedding(index: Any, weight: Any, padding_idx: int | None = None) -> Tensor
 
 
 def one_hot(index: Any, num_classes: int, dtype: DType = "i64") -> Tensor:
-    """1 where the last dimension's number is the index, 0 elsewhere."""
+    """Returns 1 at each index and 0 elsewhere, along a new last dimension.
+
+    Args:
+        index: i32 or i64, any shape. An index that is out of range gives zeros only.
+        num_classes: the size of the new dimension.
+        dtype: the element type of the result.
+    """
     at = _index(index, "the index")
     numbers = ops.iota(shape=[num_classes], axis=0, dtype=at.dtype)
     return (at.unsqueeze(-1) == numbers).astype(dtype)
@@ -316,17 +336,24 @@ def _sizes(normalized_shape: Any) -> tuple[int, ...]:
 
 
 def _rows(x: Tensor, shape: tuple[int, ...], what: str) -> Tensor:
-    """With the last dimensions, which are `shape`, as one."""
+    """Joins the last dimensions of x, which are `shape`, into one."""
     if not shape or x.shape[-len(shape):] != shape:
-        trace_error("%s of %s over %s: expected its last dimensions" % (what, x, shape))
+        trace_error("%s of %s: normalized_shape is %s, expected its last dimensions"
+                    % (what, x, shape))
     return x if len(shape) == 1 else x.reshape(
         [*x.shape[:-len(shape)], math.prod(shape)])
 
 
 def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,
                eps: float = 1e-5) -> Tensor:
-    """(x - mean) / sqrt(var + eps) · weight + bias over the last dimensions, which are
-    `normalized_shape` (Ba, Kiros, Hinton 2016)."""
+    """(x - mean) / sqrt(var + eps) · weight + bias over the last dimensions (Ba, Kiros,
+    Hinton 2016).
+
+    Args:
+        x: [..., *normalized_shape], a float type.
+        normalized_shape: the size of the last dimension, or the sizes of several.
+        weight, bias: of that shape; the defaults are 1 and 0.
+    """
     import numpy as np
     tensor, shape = _float(x, "layer_norm"), _sizes(normalized_shape)
     rows, size = _rows(tensor, shape, "layer_norm"), math.prod(shape)
@@ -336,7 +363,7 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
             return as_tensor(np.full(size, otherwise, "f4")).astype(tensor.dtype)
         given = operand_beside(value, tensor)
         if given.shape != shape:
-            trace_error("layer_norm: %s as weight or bias, expected the shape %s"
+            trace_error("layer_norm: weight or bias is %s, expected the shape %s"
                         % (given, shape))
         return given.reshape(size)
 
@@ -346,8 +373,14 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
 
 def rms_norm(x: Any, normalized_shape: Any, weight: Any = None,
              eps: float | None = None) -> Tensor:
-    """x / sqrt(mean(x²) + eps) · weight over the last dimensions (Zhang, Sennrich
-    2019). Without `eps` it is f32's 2^-23 (f64's 2^-52), as in PyTorch."""
+    """x / sqrt(mean(x²) + eps) · weight over the last dimensions (Zhang, Sennrich 2019).
+
+    Args:
+        x: [..., *normalized_shape], a float type.
+        normalized_shape: the size of the last dimension, or the sizes of several.
+        weight: of that shape; the default is 1.
+        eps: the default is 2^-23, and 2^-52 for f64, as in PyTorch.
+    """
     tensor, shape = _float(x, "rms_norm"), _sizes(normalized_shape)
     rows = _rows(wide(tensor), shape, "rms_norm")
     if eps is None:
@@ -358,12 +391,12 @@ def rms_norm(x: Any, normalized_shape: Any, weight: Any = None,
         return y
     given = operand_beside(weight, y)
     if given.shape != shape:
-        trace_error("rms_norm: %s as weight, expected the shape %s" % (given, shape))
+        trace_error("rms_norm: weight is %s, expected the shape %s" % (given, shape))
     return y * given
 
 
 def _affine(y: Tensor, weight: Any, bias: Any) -> Tensor:
-    """By channel, which is dimension 1."""
+    """y · weight + bias, with one number for each channel, which is dimension 1."""
     def column(value: Any) -> Tensor:
         given = operand_beside(value, y)
         if given.shape != (y.shape[1],):
@@ -377,11 +410,12 @@ def _affine(y: Tensor, weight: Any, bias: Any) -> Tensor:
 
 def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None,
                eps: float = 1e-5) -> Tensor:
-    """Each row's groups of channels normalised (Wu, He 2018).
+    """Divides the channels of each row into groups, and normalises each group (Wu, He
+    2018).
 
     Args:
         x: [rows, channels, ...], a float type.
-        num_groups: divides the channels.
+        num_groups: the number of groups, which divides the number of channels.
         weight, bias: [channels], or None.
     """
     tensor, groups_of = _float(x, "group_norm"), to_int(num_groups)
@@ -397,12 +431,13 @@ def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None,
 
 def batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None,
                eps: float = 1e-5) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) · weight + bias by channel, which is dimension
-    1 (Ioffe, Szegedy 2015). nn.BatchNorm1d makes and keeps the statistics.
+    """(x - mean) / sqrt(variance + eps) · weight + bias for each channel (Ioffe, Szegedy
+    2015). nn.BatchNorm1d computes and keeps the statistics.
 
     Args:
         x: [rows, channels, ...], a float type.
-        mean, variance, weight, bias: [channels]; the last two may be None.
+        mean, variance: [channels].
+        weight, bias: [channels], or None.
     """
     tensor = _float(x, "batch_norm")
     y = wide(tensor)
@@ -416,8 +451,8 @@ def batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any =
 # Random numbers
 
 def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> Tensor:
-    """Zeroes elements with probability p and scales the others by 1/(1-p), in training
-    steps or where `training` says so."""
+    """Zeroes elements with probability p and scales the others by 1/(1-p) (Srivastava et
+    al. 2014). It does so in training steps, unless `training` says otherwise."""
     trace = current_trace("dropout")
     tensor = _float(x, "dropout")
     if not (trace.training if training is None else training) or p == 0:
@@ -428,8 +463,8 @@ def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> Tensor:
 
 def uniform(shape: Sequence[int], low: float = 0.0, high: float = 1.0,
             dtype: DType = "f32") -> Tensor:
-    """Draws numbers uniformly from [low, high); every step draws new ones (Philox4x32-10
-    over seed, step and element)."""
+    """Draws numbers uniformly from [low, high). Each step draws new ones: Philox4x32-10
+    computes them from the seed, the step and the element. dtype is a float type."""
     step, seed = current_trace("uniform").random_step()
     return ops.uniform(step, low=low, high=high, seed=seed,
                        shape=list(check_shape(shape)), dtype=dtype_name(dtype))
@@ -437,8 +472,8 @@ def uniform(shape: Sequence[int], low: float = 0.0, high: float = 1.0,
 
 def normal(shape: Sequence[int], mean: float = 0.0, std: float = 1.0,
            dtype: DType = "f32") -> Tensor:
-    """Draws numbers of the normal distribution; every step draws new ones, as
-    uniform() does."""
+    """Draws numbers from the normal distribution (Box, Muller 1958). Each step draws new
+    ones, as uniform() does. dtype is a float type."""
     step, seed = current_trace("normal").random_step()
     return ops.normal(step, mean=mean, std=std, seed=seed,
                       shape=list(check_shape(shape)), dtype=dtype_name(dtype))
@@ -446,8 +481,8 @@ def normal(shape: Sequence[int], mean: float = 0.0, std: float = 1.0,
 
 @says_axis
 def categorical(logits: Any, axis: int = -1) -> Tensor:
-    """Draws an index (i32) with the probabilities softmax(logits) along a dimension
-    (Gumbel-max: Maddison et al. 2014)."""
+    """Draws indices (i32) along dimension `axis` with the probabilities softmax(logits),
+    by the Gumbel-max trick (Maddison et al. 2014)."""
     tensor = wide(_float(logits, "categorical"))
     noise = uniform(tensor.shape, 2.0 ** -25, 1.0, tensor.dtype)
     return argmax(tensor - (-noise.log()).log(), axis)

@@ -1,10 +1,10 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Losses by the names that PyTorch has for them.
+"""Losses, with the names that PyTorch has for them.
 
-`reduction` is "mean" (the default), "sum" or "none", which gives what is reduced.
-Classes are the last dimension. Losses of 16-bit tensors are f32. Where operands have a
-wrong type or shape, they raise aicf.TraceError or, from the compiler's checks,
+`reduction` is "mean" (the default), "sum", or "none", which returns the elements that the
+others reduce. Classes are the last dimension. Losses of 16-bit tensors are f32. An
+operand of a wrong type or shape raises aicf.TraceError or, if the compiler finds it,
 aicf.CompileError.
 """
 
@@ -39,10 +39,10 @@ def _reduced(loss: Tensor, reduction: str) -> Tensor:
 
 
 def _two(pred: Any, target: Any, what: str) -> tuple[Tensor, Tensor]:
-    """Two tensors of one shape, in f32 or f64."""
+    """Returns two tensors of the same shape, in f32 or f64."""
     a, b = pair(pred, target)
     if a.shape != b.shape:
-        trace_error("%s of %s and %s: expected one shape" % (what, a, b))
+        trace_error("%s of %s and %s: expected the same shape" % (what, a, b))
     a, b = promoted(wide(a), wide(b))
     if a.dtype not in FLOATS:
         trace_error("%s of %s and %s: expected a float type" % (what, a, b))
@@ -52,17 +52,20 @@ def _two(pred: Any, target: Any, what: str) -> tuple[Tensor, Tensor]:
 def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
                   label_smoothing: float = 0.0, ignore_index: int = -100,
                   reduction: str = "mean") -> Tensor:
-    """-log softmax(logits)[label] of each row: torch's cross_entropy.
+    """-log softmax(logits)[label] for each row, as PyTorch's cross_entropy.
 
     Args:
         logits: [..., C], a float type.
-        labels: [...], i32 or i64; a row whose label is `ignore_index` counts for
-            nothing, and one whose label is outside of [0, C) is NaN. Or [..., C], a
-            float type: the probabilities of the classes.
-        weight: [C], of each class, or None. The mean divides by the labels' weights.
-        label_smoothing: in [0, 1] (Szegedy et al. 2016).
+        labels: class numbers, [...] of i32 or i64, or the probabilities of the classes,
+            [..., C] of a float type. A row whose label is `ignore_index` does not count.
+            Any other label outside of [0, C) gives NaN.
+        weight: [C], a weight for each class, or None. The mean over class numbers divides
+            by the sum of the labels' weights.
+        label_smoothing: a number in [0, 1] (Szegedy et al. 2016).
+        ignore_index: the label of rows that do not count. Probabilities take the default
+            only.
         reduction: "mean", "sum" or "none".
-    Returns: 0-d, or [...] without reduction; f32 for 16-bit logits.
+    Returns: a 0-d tensor, or [...] without reduction. It is f32 for 16-bit logits.
     """
     _check_reduction(reduction)
     if not 0 <= label_smoothing <= 1:
@@ -71,8 +74,8 @@ def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
     scores, target, ignored = as_tensor(logits), as_tensor(labels), to_int(ignore_index)
     if target.dtype in FLOATS:
         if ignored != -100:
-            trace_error("ignore_index is %d, and %s are probabilities, of which none is "
-                        "ignored" % (ignored, target))
+            trace_error("ignore_index is %d, but labels are %s, which are probabilities: "
+                        "only class numbers are ignored" % (ignored, target))
         return _soft_cross_entropy(scores, target, weight, label_smoothing, reduction)
     _check_labels(scores, target)
     if weight is None and reduction == "mean" and label_smoothing < 1:
@@ -115,7 +118,7 @@ def _negative_log(log_probs: Tensor, labels: Tensor, weight: Any, smoothing: flo
     counts = ops.cast(~ignored, dtype=log_probs.dtype)
     if weight is not None:
         by_class = _weights(weight, log_probs)
-        # A table of one column: a label outside of it is NaN already.
+        # A label that is out of range has given NaN above.
         of_label = ops.pick(ops.broadcast(by_class, shape=log_probs.shape), safe)
         loss, counts = loss * of_label, counts * of_label
     if smoothing:
@@ -130,13 +133,13 @@ def _negative_log(log_probs: Tensor, labels: Tensor, weight: Any, smoothing: flo
 
 def nll_loss(log_probs: Any, labels: Any, *, weight: Any = None,
              ignore_index: int = -100, reduction: str = "mean") -> Tensor:
-    """-log_probs[label] of each row: torch's nll_loss.
+    """-log_probs[label] for each row, as PyTorch's nll_loss.
 
     Args:
-        log_probs: [..., C], a float type; log_softmax makes them.
-        labels: [...], i32 or i64, as cross_entropy's.
-        weight: [C], of each class, or None.
-    Returns: 0-d, or [...] without reduction.
+        log_probs: [..., C], a float type, such as the result of log_softmax.
+        labels: [...], i32 or i64, as in cross_entropy.
+        weight, ignore_index, reduction: as in cross_entropy.
+    Returns: a 0-d tensor, or [...] without reduction.
     """
     _check_reduction(reduction)
     scores, target = wide(as_tensor(log_probs)), as_tensor(labels)
@@ -145,7 +148,7 @@ def nll_loss(log_probs: Any, labels: Any, *, weight: Any = None,
 
 
 def mse_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
-    """(pred - target)^2, of two tensors of one shape."""
+    """(pred - target)^2. pred and target have the same shape."""
     _check_reduction(reduction)
     a, b = _two(pred, target, "mse_loss")
     if reduction == "mean":
@@ -154,7 +157,7 @@ def mse_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
 
 
 def l1_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
-    """|pred - target|, of two tensors of one shape."""
+    """|pred - target|. pred and target have the same shape."""
     _check_reduction(reduction)
     a, b = _two(pred, target, "l1_loss")
     if reduction == "mean":
@@ -165,7 +168,7 @@ def l1_loss(pred: Any, target: Any, *, reduction: str = "mean") -> Tensor:
 def smooth_l1_loss(pred: Any, target: Any, *, beta: float = 1.0,
                    reduction: str = "mean") -> Tensor:
     """d^2/(2 beta) where d = |pred - target| is below beta, else d - beta/2 (Girshick
-    2015)."""
+    2015). beta is a finite number >= 0, and 0 gives l1_loss."""
     _check_reduction(reduction)
     if not 0 <= beta < math.inf:
         trace_error("beta is %r, expected a finite number >= 0" % (beta,))
@@ -173,7 +176,7 @@ def smooth_l1_loss(pred: Any, target: Any, *, beta: float = 1.0,
         return l1_loss(pred, target, reduction=reduction)
     a, b = _two(pred, target, "smooth_l1_loss")
     distance = (a - b).abs()
-    # Not the square of a distance that is far, which may be infinite.
+    # The clamp keeps the square of a large distance, which is not used, finite.
     near = clamp(distance, None, beta).square() * (0.5 / beta)
     return _reduced(where(distance < beta, near, distance - 0.5 * beta), reduction)
 
@@ -181,7 +184,7 @@ def smooth_l1_loss(pred: Any, target: Any, *, beta: float = 1.0,
 def huber_loss(pred: Any, target: Any, *, delta: float = 1.0,
                reduction: str = "mean") -> Tensor:
     """d^2/2 where d = |pred - target| is below delta, else delta (d - delta/2) (Huber
-    1964)."""
+    1964). delta is a finite number > 0."""
     if not 0 < delta < math.inf:
         trace_error("delta is %r, expected a finite number > 0" % (delta,))
     return smooth_l1_loss(pred, target, beta=delta, reduction=reduction) * delta
@@ -189,16 +192,16 @@ def huber_loss(pred: Any, target: Any, *, delta: float = 1.0,
 
 def binary_cross_entropy(probs: Any, target: Any, *, weight: Any = None,
                          reduction: str = "mean") -> Tensor:
-    """-(target log(probs) + (1 - target) log(1 - probs)); no logarithm counts as less
-    than -100, as in PyTorch.
+    """-(target log(probs) + (1 - target) log(1 - probs)). A logarithm below -100 counts
+    as -100, as in PyTorch.
 
     Args:
-        probs, target: of one shape, in [0, 1].
-        weight: of each element; broadcasts.
+        probs, target: tensors of the same shape, in [0, 1].
+        weight: a weight for each element, which broadcasts, or None.
     """
     _check_reduction(reduction)
     p, t = _two(probs, target, "binary_cross_entropy")
-    # Not the logarithm of 0, whose derivative is infinite.
+    # The derivative of the logarithm at 0 is infinite, so it is not computed there.
     is_zero, is_one = p <= math.exp(-100), p >= 1
     log_p = p.masked_fill(is_zero, 1.0).log().masked_fill(is_zero, -100.0)
     log_q = (-p).masked_fill(is_one, 0.0).log1p().masked_fill(is_one, -100.0)
@@ -209,13 +212,13 @@ def binary_cross_entropy(probs: Any, target: Any, *, weight: Any = None,
 def binary_cross_entropy_with_logits(pred: Any, target: Any, *, weight: Any = None,
                                      pos_weight: Any = None,
                                      reduction: str = "mean") -> Tensor:
-    """The binary cross entropy of sigmoid(pred) against target in [0, 1], without
+    """-(target log(s) + (1 - target) log(1 - s)), where s is sigmoid(pred), without
     overflow.
 
     Args:
-        pred, target: of one shape.
-        weight: of each element; broadcasts.
-        pos_weight: of the term of target; broadcasts.
+        pred, target: tensors of the same shape. target is in [0, 1].
+        weight: a weight for each element, which broadcasts, or None.
+        pos_weight: a factor for the term with target, which broadcasts, or None.
     """
     _check_reduction(reduction)
     x, t = _two(pred, target, "binary_cross_entropy_with_logits")
@@ -231,12 +234,13 @@ def binary_cross_entropy_with_logits(pred: Any, target: Any, *, weight: Any = No
 
 def kl_div(log_probs: Any, target: Any, *, log_target: bool = False,
            reduction: str = "mean") -> Tensor:
-    """target (log target - log_probs), 0 where the target is 0: torch's kl_div.
+    """target (log target - log_probs), as PyTorch's kl_div. It is 0 where the target is 0
+    and log_probs is finite.
 
     Args:
         log_probs: logarithms of probabilities, a float type.
-        target: probabilities, or with `log_target` their logarithms.
-        reduction: "batchmean" too: the sum divided by the first dimension.
+        target: probabilities of the same shape, or with `log_target` their logarithms.
+        reduction: also "batchmean", which is the sum divided by the first dimension.
     """
     _check_reduction(reduction, ("batchmean",))
     x, t = _two(log_probs, target, "kl_div")
@@ -250,7 +254,7 @@ def kl_div(log_probs: Any, target: Any, *, log_target: bool = False,
 
 
 def accuracy_count(logits: Any, labels: Any) -> Tensor:
-    """Counts the rows whose largest logit is at their label: 0-d i32.
+    """Counts the rows whose largest logit is at their label. The result is a 0-d i32.
 
     It has no gradient. Return it beside the loss, or from an entry of its own.
 

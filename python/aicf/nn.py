@@ -1,11 +1,11 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Modules: what a model is made of.
+"""Modules: the parts of a model.
 
-As PyTorch's torch.nn: parameters are attributes, names are those of
-`named_parameters()`, weights are [out, in]. A module holds no values: an
-initialiser, or an array, says how a parameter starts, and the compiled step has the
-values (`step.state_dict()`).
+They work as PyTorch's torch.nn does: parameters are attributes, their names are those of
+`named_parameters()`, and weights are [out, in]. A module holds no values. An initialiser
+or an array says how a parameter starts, and the compiled step has the values
+(`step.state_dict()`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ._dtypes import DType, check_shape, dtype_name
 from ._hints import missing, no_module
 from ._tensor import Operators, Tensor
 from ._tracing import active_trace, as_tensor, current_trace, trace_error, unit
+from .errors import AICFError
 
 __all__ = [
     "ELU", "GELU", "GLU", "SELU", "BatchNorm1d", "Buffer", "Dropout", "Embedding",
@@ -33,7 +34,8 @@ _NAMED_INITS = ("zeros", "ones", "uniform_fan_in", "normal")
 
 
 def _check_init(init: Any, shape: tuple[int, ...], dtype: str) -> Any:
-    """An initialiser as the dialect has it, or an array of the shape."""
+    """Returns an initialiser as the dialect writes it, or an array of the shape. Raises
+    ValueError, TypeError."""
     if isinstance(init, str):
         name, _, deviation = init.partition(":")
         try:
@@ -59,7 +61,7 @@ def _check_init(init: Any, shape: tuple[int, ...], dtype: str) -> Any:
 
 
 class _Persistent(Operators):
-    """What lives on the device from step to step."""
+    """A tensor that stays on the device from step to step."""
 
     role = ""
 
@@ -67,7 +69,7 @@ class _Persistent(Operators):
         self.shape, self.dtype = check_shape(shape), dtype_name(dtype)
         self.init = _check_init(init, self.shape, self.dtype)
         self.name = name
-        self.zero_row: int | None = None  # of the first dimension: zeros at the start
+        self.zero_row: int | None = None  # a row that starts with zeros
 
     def _tensor(self) -> Tensor:
         return current_trace("a %s is used" % type(self).__name__.lower()).of(self)
@@ -78,7 +80,7 @@ class _Persistent(Operators):
 
     @property
     def value(self) -> Any:
-        """The array that it starts with, or None."""
+        """The array that the tensor starts with, or None if it has an initialiser."""
         return None if isinstance(self.init, (str, float)) else self.init
 
     def attributes(self) -> dict[str, Any]:
@@ -92,14 +94,17 @@ class Parameter(_Persistent):
     """A tensor that the optimizer trains.
 
     Args:
-        shape: its dimensions.
+        shape: its shape, an int or a sequence of ints.
         dtype: a float type.
-        init: "zeros", "ones", "uniform_fan_in" (U(-1/sqrt(k), 1/sqrt(k)), k the last
-            dimension: PyTorch's Linear), "normal", "normal:0.02" (its standard
-            deviation), a number, or an array of the shape.
-        requires_grad: False: it keeps its value.
-        weight_decay, lr_scale: instead of the optimizer's; times its learning rate.
-        name: for one that is not an attribute of a module.
+        init: the initial value. "zeros", "ones", "normal" (standard deviation 1),
+            "normal:0.02" (standard deviation 0.02), "uniform_fan_in", a number, or an
+            array of this shape and dtype. "uniform_fan_in" is U(-1/sqrt(k), 1/sqrt(k)),
+            where k is the last of 2 dimensions or more, as in PyTorch's Linear.
+        requires_grad: whether the parameter is trained. If not, it keeps its value.
+        weight_decay: its own weight decay; the default is the optimizer's.
+        lr_scale: a factor for the optimizer's learning rate.
+        name: a name, if the parameter is not an attribute of a module.
+    Raises: ValueError, TypeError: a shape, dtype or init that is not valid.
     """
 
     role = "param"
@@ -110,7 +115,8 @@ class Parameter(_Persistent):
         super().__init__(shape, dtype, init, name)
         self.requires_grad = requires_grad
         self.weight_decay, self.lr_scale = weight_decay, lr_scale
-        #: The hyper with the numbers of its group, of an imported optimizer.
+        #: The name of the hyper that holds the numbers of its group, if the optimizer
+        #: was imported.
         self.group: str | None = None
 
     def attributes(self) -> dict[str, Any]:
@@ -127,8 +133,12 @@ class Parameter(_Persistent):
 
 
 class Buffer(_Persistent):
-    """A tensor that is not trained, and persists: a count, a running mean, a table.
-    It is a device tensor; `update` gives it a new value for the next step."""
+    """A tensor that is not trained and keeps its value from step to step: a count, a
+    running mean, a table.
+
+    It lives on the device. `update` gives it a new value for the next step. The arguments
+    are as in Parameter, but dtype may be any element type.
+    """
 
     role = "state"
 
@@ -137,13 +147,19 @@ class Buffer(_Persistent):
         super().__init__(shape, dtype, init, name)
 
     def update(self, value: Any) -> None:
-        """Inside a trace: the value at the end of the step. Every read in the step
-        sees the old one. Raises TraceError: another shape, twice in a step."""
+        """Sets the value that the buffer has at the end of the step. Every read in the
+        step sees the old value.
+
+        Args:
+            value: a tensor of the buffer's shape and dtype.
+        Raises: TraceError: another shape or dtype, a second update in the step, or a
+            call outside a trace.
+        """
         current_trace("Buffer.update").update(self, value)
 
 
 class Settings:
-    """Attributes of objects, to be as they were while something is traced again."""
+    """Keeps attributes of objects, and restores them while a function is traced again."""
 
     def __init__(self, owners: Iterable[tuple[Any, tuple[str, ...]]]) -> None:
         self._kept = [(owner, name, getattr(owner, name))
@@ -162,15 +178,15 @@ class Settings:
 
 
 class Module:
-    """The base of every module: define `forward`, assign parameters, buffers and
-    modules to attributes (also in lists and tuples)."""
+    """The base class of modules. Define `forward`, and assign parameters, buffers and
+    modules to attributes. They may be in lists, tuples and dicts."""
 
     _training: bool = True
 
     @property
     def training(self) -> bool:
-        """Whether this is a training step: False while a prediction is traced, and
-        after eval()."""
+        """Whether the module is in training mode. This is False while a prediction is
+        traced, and after eval()."""
         trace = active_trace()
         return self._training and (trace is None or trace.training)
 
@@ -182,18 +198,19 @@ class Module:
         return self
 
     def __init__(self) -> None:
-        pass  # and takes no arguments, unlike object's beside a __new__
+        pass  # refuses arguments; object's accepts them if there is a __new__
 
     def __setattr__(self, name: str, value: Any) -> None:
         trace = active_trace()
         if trace is not None and id(self) not in trace.created:
             trace_error("%s.%s is set inside a step: a module may not change while "
-                        "it is traced, the step would not do it again "
+                        "it is traced, because the step would not repeat the change "
                         "(nn.Buffer.update keeps a value for the next step)"
                         % (type(self).__name__, name))
         super().__setattr__(name, value)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Computes the result of the module. Subclasses define it."""
         raise NotImplementedError("%s has no forward()" % type(self).__name__)
 
     def __getattr__(self, name: str) -> Any:
@@ -209,7 +226,15 @@ class Module:
         if trace is None or path is None:
             return self.forward(*args, **kwargs)
         with trace.layer(path):
-            result = self.forward(*args, **kwargs)
+            try:
+                result = self.forward(*args, **kwargs)
+            except AICFError as error:
+                if not error.layer:
+                    name = repr(self) if not any(self.named_children()) \
+                        else type(self).__name__
+                    error.layer = "layer %s, %s, called with %s" % (
+                        path or "(the whole model)", name, shapes_text(args))
+                raise
         trace.layers.append((path, type(self).__name__, shapes_text(result)))
         return result
 
@@ -220,12 +245,13 @@ class Module:
             yield from _flatten(name, value)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
+        """Yields the names and modules of the module's own attributes."""
         for name, value in self._members():
             if isinstance(value, Module):
                 yield name, value
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """Every module once, this one first."""
+        """Yields names and modules, each module once and this one first."""
         seen: set[int] = set()
         yield from self._named_modules(prefix, seen)
 
@@ -247,7 +273,7 @@ class Module:
                     yield _join(prefix, name), value
 
     def _every_name(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Every path to a parameter or buffer, tied ones too."""
+        """Yields every path to a parameter or buffer. Tied ones have several."""
         for name, value in self._members():
             if isinstance(value, Module):
                 yield from value._every_name(_join(prefix, name))
@@ -255,38 +281,46 @@ class Module:
                 yield _join(prefix, name), value
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """Names and parameters, each once: a tied one has its first name."""
+        """Yields names and parameters, each once. A tied parameter has its first name."""
         return self._named(Parameter)
 
     def named_buffers(self) -> Iterator[tuple[str, Buffer]]:
+        """Yields names and buffers, each once."""
         return self._named(Buffer)
 
     def parameters(self) -> Iterator[Parameter]:
+        """Yields the parameters, each once."""
         return (parameter for _, parameter in self.named_parameters())
 
     def buffers(self) -> Iterator[Buffer]:
+        """Yields the buffers, each once."""
         return (buffer for _, buffer in self.named_buffers())
 
     def modules(self) -> Iterator[Module]:
+        """Yields the modules, each once and this one first."""
         return (module for _, module in self.named_modules())
 
     def train(self, mode: bool = True) -> Module:
-        """Whether dropout drops, where a training step is traced (entries that
-        aicf.compile traces never drop)."""
+        """Sets the mode in which training steps are traced: whether dropout drops, and
+        whether BatchNorm1d uses the batch. Functions of aicf.compile are in training mode
+        only with training=True. Returns the module."""
         for module in list(self.modules()):
             module._training = bool(mode)
         return self
 
     def eval(self) -> Module:
+        """Does the same as train(False)."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Module:
-        """Freezes all parameters, or trains them again; before compiling."""
+        """Freezes all parameters, or trains them again. Call it before you compile.
+        Returns the module."""
         for parameter in self.parameters():
             parameter.requires_grad = bool(requires_grad)
         return self
 
     def extra_repr(self) -> str:
+        """Returns the text that repr() shows between the parentheses."""
         return ""
 
     def __repr__(self) -> str:
@@ -297,7 +331,8 @@ class Module:
 
 
 def aliases_of(model: Module) -> dict[str, str]:
-    """Other names of tied parameters, by which PyTorch's state_dict has them."""
+    """Maps the other names of tied parameters and buffers to their own name. PyTorch's
+    state_dict has all of these names."""
     own = {id(value): name for named in (model.named_parameters(),
                                          model.named_buffers())
            for name, value in named}
@@ -306,14 +341,14 @@ def aliases_of(model: Module) -> dict[str, str]:
 
 
 def settings_of(model: Module) -> Settings:
-    """What a trace asks of modules and parameters, as it is now."""
+    """Keeps the settings of modules and parameters that a trace reads."""
     return Settings([(module, ("_training",)) for module in model.modules()]
                     + [(parameter, ("requires_grad", "weight_decay", "lr_scale"))
                        for parameter in model.parameters()])
 
 
 def shapes_text(result: Any) -> str:
-    """Shapes of what forward() returned: "64x10", "(64x10, 64x2)"."""
+    """Returns the shapes of what forward() returned: "64x10", "(64x10, 64x2)"."""
     if isinstance(result, dict):
         return "{%s}" % ", ".join("%s: %s" % (k, shapes_text(v))
                                   for k, v in result.items())
@@ -338,7 +373,7 @@ def _flatten(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 class ModuleList(Module):
-    """Modules in a list, named by number."""
+    """A list of modules. Their names are their numbers: "0", "1"."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         self._modules = [_check_module(m) for m in modules]
@@ -370,7 +405,7 @@ def _check_module(module: Any) -> Module:
 
 
 class Sequential(ModuleList):
-    """Modules one after the other: Sequential(Linear(64, 32), ReLU())."""
+    """Applies modules one after the other: Sequential(Linear(64, 32), ReLU())."""
 
     def __init__(self, *modules: Module) -> None:
         super().__init__(modules)
@@ -384,12 +419,14 @@ class Sequential(ModuleList):
 class Linear(Module):
     """y = x·Wᵀ + b.
 
+    The weight starts with U(-1/sqrt(K), 1/sqrt(K)), as in PyTorch. The bias starts with
+    zeros; in PyTorch it starts as the weight does.
+
     Args:
-        in_features, out_features: K and N; weight is [N, K], bias [N].
-        bias: whether there is one. It starts with zeros (PyTorch's with
-            U(-1/sqrt(K), 1/sqrt(K))); the weight starts as PyTorch's.
+        in_features, out_features: K and N. The weight is [N, K], and the bias is [N].
+        bias: whether there is a bias.
         dtype: a float type.
-    Shape: [..., K] to [..., N], of rank 2 or more.
+    Shape: [..., K] to [..., N]. The input has rank 2 or more.
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True,
@@ -407,10 +444,15 @@ class Linear(Module):
 
 
 class Dropout(Module):
-    """Zeroes elements with probability p and scales the others by 1/(1-p), in
-    training steps (Srivastava et al. 2014; Philox4x32-10 over seed, step and
-    element, so that a replayed graph draws anew). Every use in a step has a seed of
-    its own."""
+    """Zeroes elements with probability p and scales the others by 1/(1-p), in training
+    steps (Srivastava et al. 2014).
+
+    Philox4x32-10 draws the numbers from the seed, the step and the element. So a replayed
+    graph draws new ones. Each use in a step has its own seed.
+
+    Args:
+        p: a number in [0, 1). Any other raises ValueError.
+    """
 
     def __init__(self, p: float = 0.5) -> None:
         if not 0 <= p < 1:
@@ -428,7 +470,8 @@ class Dropout(Module):
 
 
 class Flatten(Module):
-    """Dimensions `start` to `end` as one: without numbers all but the first."""
+    """Joins the dimensions `start` to `end` into one. The default joins all but the
+    first."""
 
     def __init__(self, start: int = 1, end: int = -1) -> None:
         self.start, self.end = start, end
@@ -448,7 +491,8 @@ class _Pointwise(Module):
 
 
 class _Activation(_Pointwise):
-    """`inplace` is PyTorch's. The compiler decides where results lie."""
+    """Takes PyTorch's `inplace`, which has no effect: the compiler decides where results
+    lie."""
 
     def __init__(self, inplace: bool = False) -> None:
         if not isinstance(inplace, bool):
@@ -476,7 +520,11 @@ class SiLU(_Activation):
 
 
 class GELU(Module):
-    """x · Phi(x), exact or PyTorch's "tanh" approximation (Hendrycks, Gimpel 2016)."""
+    """x · Phi(x), where Phi is the normal distribution function (Hendrycks, Gimpel 2016).
+
+    Args:
+        approximate: "none" computes it exactly, "tanh" by PyTorch's approximation.
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         if approximate not in ("none", "tanh"):
@@ -497,7 +545,7 @@ class Softsign(_Pointwise):
 
 
 class Identity(Module):
-    """x, whatever the arguments are, as in PyTorch."""
+    """Returns x. It takes any arguments and ignores them, as in PyTorch."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -506,7 +554,7 @@ class Identity(Module):
         return as_tensor(x)
 
 
-# What is made of the classes above.
+# These use the classes above.
 from . import functional  # noqa: E402, F401
 from ._layers import (  # noqa: E402
     ELU, GLU, BatchNorm1d, Embedding, GroupNorm, Hardsigmoid, Hardswish, Hardtanh,

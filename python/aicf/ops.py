@@ -248,7 +248,8 @@ MACHINERY = [
 def abs(x: Tensor) -> Tensor:
     r"""y = |x|
 
-    The derivative at 0 is 0. The lowest integer stays as it is.
+    The derivative at 0 is 0. The lowest integer stays as it is, because its type does
+    not hold the positive counterpart.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32 or i64.
@@ -279,17 +280,17 @@ def abs_bwd(dy: Tensor, x: Tensor) -> Tensor:
 
 
 def adam_group_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, group: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, l2: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    r"""AdamW or Adam, with the numbers of a group of parameters
+    r"""AdamW or Adam, with the hyperparameters of a group of parameters
 
-    As adam_step, or with `l2` as adam_l2_step. `group` holds lr, weight_decay, 1-β1,
-    1-β2 and eps, so that the host may change each of them between steps. It has 1-β
-    and not β, which is close to 1: f32 holds it to more digits.
-    With ok = 0 all three results are the old values.
+    This computes the same as adam_step, or with `l2` the same as adam_l2_step. `group`
+    holds lr, weight_decay, 1-β1, 1-β2 and eps, so that the host may change each of them
+    between steps. It holds 1-β instead of β because β is close to 1: f32 holds 1-β to
+    more digits. If ok is 0, all three results are the old values.
 
-    - C1: m and v have p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
-    - C2: bc is [2] and inv_scale 0-d, of p's element type; group is [5].
+    - C1: m, v and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.
+    - C2: bc has shape [2], and inv_scale is 0-d. Both have p's element type. group has shape [5].
     - C3: ok is 0-d.
-    - C4: a group_bias_corr that makes bc has the same group.
+    - C4: if a group_bias_corr makes bc, it has the same group.
     - `l2` is 0 or 1.
 
     Args:
@@ -314,16 +315,16 @@ def adam_group_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, grou
 
 
 def adam_l2_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Adam with weight decay in the gradient (Kingma & Ba 2015)
+    r"""Adam, with the weight decay in the gradient (Kingma & Ba 2015)
 
-    torch.optim.Adam: g' = g·inv_scale + weight_decay·p, then adam_step's m', v' and
-    p' = p - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
-    With ok = 0 all three results are the old values.
+    This is torch.optim.Adam. g' = g·inv_scale + weight_decay·p, m' and v' are those of
+    adam_step, and p' = p - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
+    If ok is 0, all three results are the old values.
 
-    - C1: m and v have p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
-    - C2: bc is [2], lr and inv_scale are 0-d, of p's element type.
+    - C1: m, v and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.
+    - C2: bc has shape [2], and lr and inv_scale are 0-d. They have p's element type.
     - C3: ok is 0-d.
-    - C4: a bias_corr that makes bc has the same beta1 and beta2.
+    - C4: if a bias_corr makes bc, it has the same beta1 and beta2.
     - `beta1` is a number in [0, 1).
     - `beta2` is a number in [0, 1).
     - `eps` is a finite number >= 0.
@@ -351,16 +352,16 @@ def adam_l2_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Ten
 
 
 def adam_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
-    r"""AdamW (Kingma & Ba 2015; decay of Loshchilov & Hutter 2019)
+    r"""AdamW (Kingma & Ba 2015, with the decay of Loshchilov & Hutter 2019)
 
-    g' = g·inv_scale; m' = β1·m + (1-β1)·g'; v' = β2·v + (1-β2)·g'²;
+    g' = g·inv_scale, m' = β1·m + (1-β1)·g', v' = β2·v + (1-β2)·g'² and
     p' = p·(1 - lr·weight_decay) - lr·(m'·bc[0]) / (sqrt(v'·bc[1]) + eps).
-    With ok = 0 all three results are the old values.
+    If ok is 0, all three results are the old values.
 
-    - C1: m and v have p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
-    - C2: bc is [2], lr and inv_scale are 0-d, of p's element type.
+    - C1: m, v and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.
+    - C2: bc has shape [2], and lr and inv_scale are 0-d. They have p's element type.
     - C3: ok is 0-d.
-    - C4: a bias_corr that makes bc has the same beta1 and beta2.
+    - C4: if a bias_corr makes bc, it has the same beta1 and beta2.
     - `beta1` is a number in [0, 1).
     - `beta2` is a number in [0, 1).
     - `eps` is a finite number >= 0.
@@ -388,7 +389,7 @@ def adam_step(p: Tensor, g: Tensor, m: Tensor, v: Tensor, bc: Tensor, lr: Tensor
 
 
 def add(a: Tensor, b: Tensor) -> Tensor:
-    r"""c = a + b, element by element, no broadcasting
+    r"""c = a + b, element by element, without broadcasting
 
     - b has the type of a.
 
@@ -407,7 +408,7 @@ def add(a: Tensor, b: Tensor) -> Tensor:
 def add_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x + value
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a finite number.
 
     Args:
@@ -422,7 +423,7 @@ def add_scalar(x: Tensor, *, value: float) -> Tensor:
 
 
 def all_finite(grads: Sequence[Tensor]) -> Tensor:
-    r"""ok = 1 when no element of any operand is Inf or NaN, else 0
+    r"""ok = 1 if all elements of all operands are finite, else 0
 
     - C1: all operands have the same element type.
 
@@ -438,10 +439,10 @@ def all_finite(grads: Sequence[Tensor]) -> Tensor:
 
 
 def argmax(x: Tensor) -> Tensor:
-    r"""index = where the largest element of each row stands
+    r"""index = the position of the largest element in each row
 
-    Rows lie along the last dimension. Of equal elements the first; NaN counts as
-    the largest, as in NumPy and PyTorch.
+    Rows lie along the last dimension. Of equal elements, the first is taken. NaN counts
+    as the largest value, as in NumPy and PyTorch.
 
     - C1: x has rank 1 or more.
     - C2: index has x's shape without the last dimension.
@@ -460,10 +461,10 @@ def argmax(x: Tensor) -> Tensor:
 def bce_with_logits(pred: Tensor, target: Tensor) -> Tensor:
     r"""loss = mean(max(pred, 0) - pred·target + log(1 + exp(-|pred|)))
 
-    The binary cross entropy of sigmoid(pred) against target in [0, 1], without
-    overflow. The loss has target's element type.
+    This is the binary cross entropy of sigmoid(pred) against target in [0, 1], computed
+    without overflow. The loss has target's element type.
 
-    - C1: pred and target have the same type, or the same shape with pred of f16 or bf16 and target of f32.
+    - C1: pred and target have the same shape. They have the same element type, or pred is f16 or bf16 and target is f32.
 
     Args:
         pred: tensor of f16, bf16, f32 or f64.
@@ -480,10 +481,11 @@ def bce_with_logits(pred: Tensor, target: Tensor) -> Tensor:
 def bce_with_logits_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, scale: float | None = None) -> Tensor:
     r"""dpred = scale · (sigmoid(pred) - target) [· loss_scale]
 
-    `scale` defaults to 1/numel(pred), the gradient of `bce_with_logits`.
+    The default of `scale` is 1/numel(pred), which makes this the gradient of
+    `bce_with_logits`.
 
-    - C1: pred and target have the same type, or the same shape with pred of f16 or bf16 and target of f32.
-    - C2: loss_scale is 0-d of target's element type.
+    - C1: pred and target have the same shape. They have the same element type, or pred is f16 or bf16 and target is f32.
+    - C2: loss_scale is 0-d and has target's element type.
     - `scale` is a finite number.
 
     Args:
@@ -502,11 +504,11 @@ def bce_with_logits_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None
 def bias_corr(step: Tensor, *, beta1: float = 0.9, beta2: float = 0.999, dtype: DType | None = None) -> Tensor:
     r"""bc = [1/(1 - beta1^t), 1/(1 - beta2^t)] for Adam
 
-    Computed as 1/-expm1(t·log β) in f64 and rounded once.
+    t is the step. Each number is computed as 1/-expm1(t·log β) in f64 and rounded once.
 
     - C1: step is 0-d.
     - C2: bc has shape [2].
-    - C3: `dtype`, bc's element type (default f32), is f16, bf16, f32 or f64.
+    - C3: `dtype` is bc's element type: f16, bf16, f32 (the default) or f64.
     - `beta1` is a number in [0, 1).
     - `beta2` is a number in [0, 1).
 
@@ -524,8 +526,8 @@ def bias_corr(step: Tensor, *, beta1: float = 0.9, beta2: float = 0.999, dtype: 
 def broadcast(x: Tensor, *, shape: Sequence[int]) -> Tensor:
     r"""y = x repeated to another shape, by NumPy's rule
 
-    Dimensions are compared from the last one: one of size 1 repeats, and so does
-    one that x does not have.
+    Dimensions are compared from the last one on. A dimension of x that has size 1, or
+    that x does not have, is repeated.
     - C1: `shape` is y's: up to 8 numbers in [1, 2^31), and no fewer than x has
       dimensions.
     - C2: each of x's dimensions is 1 or y's, counted from the last.
@@ -544,13 +546,14 @@ def broadcast(x: Tensor, *, shape: Sequence[int]) -> Tensor:
 def cast(x: Tensor, *, dtype: DType) -> Tensor:
     r"""y = x converted to y's element type
 
-    To a float it is rounded to nearest even, to 16 bits by way of f32. To an
-    integer a float is rounded toward zero; what the integer cannot hold is the
-    nearest number that it can, and NaN is 0. i64 to i32 keeps the low bits. To
-    i1 all but zero is true, NaN too; from i1 true is 1.
+    A conversion to a float rounds to nearest even. To reach a 16-bit float, a value is
+    rounded to f32 first. A conversion from a float to an integer rounds toward zero. A
+    value that the integer type cannot hold becomes the nearest one that it can, and NaN
+    becomes 0. i64 to i32 keeps the low bits. To i1, zero becomes false. All other values
+    become true, also NaN. From i1, true becomes 1.
 
     - C1: y has x's shape.
-    - C2: `dtype`, y's element type, is f16, bf16, f32, f64, i32, i64 or i1.
+    - C2: `dtype` is y's element type: f16, bf16, f32, f64, i32, i64 or i1.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -566,7 +569,7 @@ def cast(x: Tensor, *, dtype: DType) -> Tensor:
 def ceil(x: Tensor) -> Tensor:
     r"""y = the smallest integer that is not below x
 
-    ±0, ±∞ and NaN stay. Its derivative is 0.
+    ±0, ±∞ and NaN stay as they are. The gradient is 0.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -582,10 +585,10 @@ def ceil(x: Tensor) -> Tensor:
 def clamp(x: Tensor, *, min: float, max: float) -> Tensor:
     r"""y = x, but not below `min` and not above `max`
 
-    NaN stays NaN. A bound that is infinite is none.
+    NaN stays NaN. To leave out a bound, give -∞ for `min` or ∞ for `max`.
 
     - C1: `min` is not above `max`.
-    - C2: `min` and `max` are integers or infinite, where x holds integers.
+    - C2: if x holds integers, `min` and `max` are numbers of x's type or infinite.
     - `min` is a number or an infinity.
     - `max` is a number or an infinity.
 
@@ -623,9 +626,10 @@ def clamp_bwd(dy: Tensor, x: Tensor, *, min: float, max: float) -> Tensor:
 def clip_factor(norm: Tensor, inv_scale: Tensor | None = None, *, max_norm: float) -> Tensor:
     r"""factor = inv_scale · min(1, max_norm / (norm·inv_scale + 1e-6))
 
-    What multiplies gradients of the global norm `norm` so that their norm is
-    `max_norm` at most: PyTorch's clip_grad_norm_. inv_scale is what multiplies
-    them anyway. A NaN stays NaN.
+    `norm` is the global norm of the gradients. After they are multiplied by this factor,
+    their norm is at most `max_norm`, as in PyTorch's clip_grad_norm_. The factor includes
+    inv_scale, by which the gradients are multiplied in any case. If inv_scale is absent,
+    it counts as 1. NaN stays NaN.
 
     - C1: norm is 0-d.
     - C2: inv_scale has norm's type.
@@ -644,11 +648,11 @@ def clip_factor(norm: Tensor, inv_scale: Tensor | None = None, *, max_norm: floa
 
 
 def concat(parts: Sequence[Tensor], *, axis: int) -> Tensor:
-    r"""y = the parts one behind the other along dimension `axis`
+    r"""y = the parts, one after the other, along dimension `axis`
 
     - C1: `axis` is a dimension of the parts.
     - C2: the parts and y have the same element type.
-    - C3: the parts have the same shape but for dimension `axis`, and y's is theirs with the sum of their sizes there.
+    - C3: the parts have the same shape except in dimension `axis`. y has it too, and its size in `axis` is the sum of the parts' sizes.
     - `axis` is any number.
 
     Args:
@@ -665,10 +669,10 @@ def concat(parts: Sequence[Tensor], *, axis: int) -> Tensor:
 def constant(*, value: Any) -> Tensor:
     r"""y = these numbers
 
-    The plan holds them. Equal ones are held once, and a number that repeats
-    everywhere (`dense<0.5>`) is held as one.
+    The plan holds the numbers. It holds equal constants once. Where one number
+    repeats everywhere (`dense<0.5>`), it holds a single number.
     - C1: `value` is dense, of an element type that tensors have, and of up to 1 MB
-      unless one number repeats. Larger ones are states that the caller writes.
+      unless one number repeats. Make larger ones states, which the caller writes.
 
     Returns:
         y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -682,10 +686,9 @@ def constant(*, value: Any) -> Tensor:
 def copy(x: Tensor) -> Tensor:
     r"""y = x, bit for bit
 
-    Never folded: only named passes remove it. Protective copies that
-    `--aicf-rt-materialize-updates` inserts are copies with the discardable
-    attribute `aicf_rt.protective`; only `--aicf-rt-annotate-inplace` removes
-    those.
+    Folding never removes a copy; only passes that are made for it do.
+    `--aicf-rt-materialize-updates` inserts copies that it marks as `protective`, and
+    only `--aicf-rt-annotate-inplace` removes those.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -699,7 +702,7 @@ def copy(x: Tensor) -> Tensor:
 
 
 def cos(x: Tensor) -> Tensor:
-    r"""y = cos(x), x in radians
+    r"""y = cos(x), with x in radians
 
     ±∞ gives NaN.
 
@@ -717,7 +720,7 @@ def cos(x: Tensor) -> Tensor:
 def cos_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = -dy · sin(x)
 
-    x is that of `cos`.
+    x is the operand of `cos`.
 
     - x has the type of dy.
 
@@ -734,9 +737,10 @@ def cos_bwd(dy: Tensor, x: Tensor) -> Tensor:
 
 
 def count_equal(a: Tensor, b: Tensor) -> Tensor:
-    r"""count = how many elements of a and b are equal
+    r"""count = the number of positions at which a and b are equal
 
-    How many predictions (`argmax`) are right.
+    If a is the `argmax` of predictions and b holds the labels, this counts the right
+    predictions.
 
     - C1: a has fewer than 2^31 elements.
     - C2: b has a's shape.
@@ -756,8 +760,8 @@ def count_equal(a: Tensor, b: Tensor) -> Tensor:
 def cumsum(x: Tensor, *, axis: int, reversed: bool = False) -> Tensor:
     r"""y[i] = the sum of x[0] to x[i] along `axis`
 
-    With `reversed` of x[i] to the last. Floats are added in f64, in an order that the
-    shape alone decides; integers wrap.
+    With `reversed`, y[i] is the sum of x[i] to the last element. Floats are added in f64,
+    in an order that depends only on the shape. Integers wrap.
 
     - C1: `axis` is a dimension of x.
     - `axis` is a number in [0, 2^31).
@@ -777,7 +781,7 @@ def cumsum(x: Tensor, *, axis: int, reversed: bool = False) -> Tensor:
 def div(a: Tensor, b: Tensor) -> Tensor:
     r"""c = a / b, element by element
 
-    IEEE's division: x/0 is infinite, 0/0 NaN.
+    This is IEEE's division. x/0 is infinite, and 0/0 is NaN.
 
     - b has the type of a.
 
@@ -796,7 +800,8 @@ def div(a: Tensor, b: Tensor) -> Tensor:
 def div_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x / value
 
-    IEEE's quotient. To multiply by 1 / value rounds twice.
+    This is IEEE's quotient, which is rounded once. A multiplication by 1 / value would
+    round twice.
 
     - C1: `value` is not 0.
     - `value` is a finite number.
@@ -813,13 +818,14 @@ def div_scalar(x: Tensor, *, value: float) -> Tensor:
 
 
 def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
-    r"""y = x/(1-p) where element i is kept, else 0
+    r"""y = x/(1-p) for elements that are kept, else 0
 
-    Srivastava et al. 2014. Element i is kept with probability 1-p: word i mod 4 of
-    Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2,
-    3") under the key `seed`, of the counter (i / 4, step), is at least p·2^32. Two
-    layers of a step need two seeds. The same numbers make the same mask on every
-    device: the gradient draws it again, and nothing keeps it.
+    Element i is kept with probability 1-p (Srivastava et al. 2014). Philox4x32-10
+    (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") makes four words
+    from the key `seed` and the counter (i / 4, step). Element i is kept if word i mod 4
+    is at least p·2^32, rounded down. Give each dropout layer of a step its own seed. The
+    same seed and step make the same mask on every device. So the gradient draws the mask
+    again, and nothing stores it.
 
     - C1: step is 0-d.
     - `p` is a number in [0, 1).
@@ -840,7 +846,7 @@ def dropout(x: Tensor, step: Tensor, *, p: float, seed: int) -> Tensor:
 def elu(x: Tensor, *, alpha: float = 1.0) -> Tensor:
     r"""y = x where x > 0, else alpha · (exp(x) - 1)
 
-    -∞ gives -alpha; NaN stays NaN. Clevert et al. 2015.
+    -∞ gives -alpha, and NaN stays NaN. The source is Clevert et al. 2015.
 
     - `alpha` is a finite number.
 
@@ -858,7 +864,7 @@ def elu(x: Tensor, *, alpha: float = 1.0) -> Tensor:
 def elu_bwd(dy: Tensor, x: Tensor, *, alpha: float = 1.0) -> Tensor:
     r"""dx = dy where x > 0, else dy · alpha · exp(x)
 
-    x is that of `elu`.
+    x is the operand of `elu`.
 
     - x has the type of dy.
     - `alpha` is a finite number.
@@ -878,11 +884,11 @@ def elu_bwd(dy: Tensor, x: Tensor, *, alpha: float = 1.0) -> Tensor:
 def embedding(table: Tensor, index: Tensor, *, padding: int = -1) -> Tensor:
     r"""y[i...] = table[index[i...]]: a row for each index
 
-    Rows of NaN where the index is outside of the table.
+    An index outside of the table gives a row of NaN.
 
     - C1: table has rank 2.
-    - C2: y has index's shape with the table's width behind it.
-    - C3: `padding` is -1 or a row of the table, which gets no gradient.
+    - C2: y has index's shape, with the table's width as one more dimension at the end, and the table's element type.
+    - C3: `padding` is -1, or a row of the table that gets no gradient.
 
     Args:
         table: tensor of f16, bf16, f32 or f64.
@@ -899,12 +905,12 @@ def embedding(table: Tensor, index: Tensor, *, padding: int = -1) -> Tensor:
 def embedding_bwd(dy: Tensor, index: Tensor, *, rows: int, padding: int = -1) -> Tensor:
     r"""dtable[r] = the sum of the rows of dy whose index is r
 
-    Added in f32 (f64 for f64) in the order of dy's rows, so that the sum has the same
-    bits every time; 0 where no index is r. Row `padding` gets 0, if it is 0 or more;
-    an index outside of [0, rows) counts for nothing.
+    The rows are added in f32 (f64 for f64) in the order of dy's rows, so the sum has the
+    same bits every time. If no index is r, the sum is 0. Row `padding` gets 0, if
+    `padding` is 0 or more. A row of dy whose index is outside of [0, rows) is ignored.
 
-    - C1: dy has index's shape with a dimension behind it.
-    - C2: dtable is [`rows`, dy's last dimension].
+    - C1: dy has index's shape, with one more dimension at the end.
+    - C2: dtable has shape [`rows`, dy's last dimension] and dy's element type.
     - `rows` is a number in [1, 2^31).
     - `padding` is any number.
 
@@ -923,7 +929,7 @@ def embedding_bwd(dy: Tensor, index: Tensor, *, rows: int, padding: int = -1) ->
 def equal(a: Tensor, b: Tensor) -> Tensor:
     r"""c = a == b, element by element
 
-    False where either is NaN; -0 equals 0.
+    The result is false where a or b is NaN. -0 equals 0.
 
     - b has the type of a.
 
@@ -942,9 +948,9 @@ def equal(a: Tensor, b: Tensor) -> Tensor:
 def equal_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x == value
 
-    A comparison with NaN is false, but for != .
+    Every comparison with NaN is false, except `!=`, which is true.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
 
     Args:
@@ -961,7 +967,7 @@ def equal_scalar(x: Tensor, *, value: float) -> Tensor:
 def exp(x: Tensor) -> Tensor:
     r"""y = exp(x)
 
-    exp(-∞) is 0; what overflows is ∞; NaN stays NaN.
+    -∞ gives 0. A result that overflows is ∞. NaN stays NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -975,9 +981,9 @@ def exp(x: Tensor) -> Tensor:
 
 
 def exp_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = dy · y, y = exp(x)
+    r"""dx = dy · y, where y = exp(x)
 
-    y is that of `exp`.
+    y is the result of `exp`.
 
     - y has the type of dy.
 
@@ -994,9 +1000,9 @@ def exp_bwd(dy: Tensor, y: Tensor) -> Tensor:
 
 
 def expm1(x: Tensor) -> Tensor:
-    r"""y = exp(x) - 1, exact for small x
+    r"""y = exp(x) - 1, accurate for small x
 
-    ±0 stays; -∞ gives -1; what overflows is ∞; NaN stays NaN.
+    ±0 stays ±0, and -∞ gives -1. A result that overflows is ∞. NaN stays NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1010,9 +1016,9 @@ def expm1(x: Tensor) -> Tensor:
 
 
 def expm1_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = dy · (y + 1), y = exp(x) - 1
+    r"""dx = dy · (y + 1), where y = exp(x) - 1
 
-    y is that of `expm1`.
+    y is the result of `expm1`.
 
     - y has the type of dy.
 
@@ -1031,7 +1037,7 @@ def expm1_bwd(dy: Tensor, y: Tensor) -> Tensor:
 def extremum_bwd(dy: Tensor, index: Tensor, *, axes: Sequence[int], shape: Sequence[int]) -> Tensor:
     r"""gradient of reduce_max and reduce_min
 
-    dx is dy at the element that `index` names, and zero elsewhere.
+    dx is dy at the element that `index` names, and zero at all others.
     - C1: `axes` are different dimensions of dx, in order; `shape` is dx's: up to 8
       numbers in [1, 2^31).
     - C2: dy and index have dx's shape without the axes, or with them as 1.
@@ -1051,9 +1057,9 @@ def extremum_bwd(dy: Tensor, index: Tensor, *, axes: Sequence[int], shape: Seque
 def fill_like(x: Tensor, *, value: float) -> Tensor:
     r"""y = value, in x's shape
 
-    x's elements do not matter.
+    The values of x's elements do not matter.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a finite number.
 
     Args:
@@ -1070,7 +1076,7 @@ def fill_like(x: Tensor, *, value: float) -> Tensor:
 def floor(x: Tensor) -> Tensor:
     r"""y = the largest integer that is not above x
 
-    ±0, ±∞ and NaN stay. Its derivative is 0.
+    ±0, ±∞ and NaN stay as they are. The gradient is 0.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1084,13 +1090,13 @@ def floor(x: Tensor) -> Tensor:
 
 
 def gather_rows(data: Tensor, index: Tensor) -> Tensor:
-    r"""rows[i] = data[index[i]]; an index outside data is clamped
+    r"""rows[i] = data[index[i]], where an index outside of data is clamped
 
-    Makes a batch of a dataset that lives on the device.
+    This makes a batch from a dataset that lies on the device.
 
     - C1: data has rank 1 or more.
     - C2: index has rank 1.
-    - C3: rows is data's type with index's size for its first dimension.
+    - C3: rows has data's type, but its first dimension is index's size.
 
     Args:
         data: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -1105,10 +1111,10 @@ def gather_rows(data: Tensor, index: Tensor) -> Tensor:
 
 
 def gelu(x: Tensor, *, approximate: bool = False) -> Tensor:
-    r"""y = x · Φ(x), Φ the normal distribution function
+    r"""y = x · Φ(x), where Φ is the normal distribution function
 
-    Φ(x) = (1 + erf(x/√2))/2, or with `approximate` (PyTorch's "tanh")
-    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2. NaN for -∞, as -∞·0 is.
+    Φ(x) is (1 + erf(x/√2))/2. With `approximate` (PyTorch's "tanh") it is
+    (1 + tanh(√(2/π)·(x + 0.044715·x³)))/2. -∞ gives NaN, as -∞·0 does.
 
     - `approximate` is 0 or 1.
 
@@ -1126,7 +1132,7 @@ def gelu(x: Tensor, *, approximate: bool = False) -> Tensor:
 def gelu_bwd(dy: Tensor, x: Tensor, *, approximate: bool = False) -> Tensor:
     r"""dx = dy · d gelu(x)/dx
 
-    x is gelu's operand. Without `approximate` NaN where it is infinite.
+    x is gelu's operand. Without `approximate`, the result is NaN where x is infinite.
 
     - x has the type of dy.
     - `approximate` is 0 or 1.
@@ -1146,7 +1152,7 @@ def gelu_bwd(dy: Tensor, x: Tensor, *, approximate: bool = False) -> Tensor:
 def global_norm(grads: Sequence[Tensor]) -> Tensor:
     r"""norm = sqrt(Σ x²) over the elements x of all operands
 
-    The squares are added in f64 in an order that follows from the shapes.
+    The squares are added in f64, in an order that depends only on the shapes.
 
     - C1: all operands have the same element type.
 
@@ -1164,9 +1170,9 @@ def global_norm(grads: Sequence[Tensor]) -> Tensor:
 def greater_equal_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x >= value
 
-    A comparison with NaN is false, but for != .
+    Every comparison with NaN is false, except `!=`, which is true.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
 
     Args:
@@ -1183,9 +1189,9 @@ def greater_equal_scalar(x: Tensor, *, value: float) -> Tensor:
 def greater_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x > value
 
-    A comparison with NaN is false, but for != .
+    Every comparison with NaN is false, except `!=`, which is true.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
 
     Args:
@@ -1200,14 +1206,14 @@ def greater_scalar(x: Tensor, *, value: float) -> Tensor:
 
 
 def group_bias_corr(step: Tensor, group: Tensor, *, dtype: DType | None = None) -> Tensor:
-    r"""bias_corr with the betas of a group: bc = [1/(1 - β1^t), 1/(1 - β2^t)]
+    r"""bc = [1/(1 - β1^t), 1/(1 - β2^t)] for Adam, with the betas of a group
 
-    `group` is adam_group_step's, which holds 1-β1 and 1-β2. Computed as
-    1/-expm1(t·log1p(-(1-β))) in f64 and rounded once.
+    t is the step. `group` is the operand of adam_group_step, which holds 1-β1 and 1-β2.
+    Each number is computed as 1/-expm1(t·log1p(-(1-β))) in f64 and rounded once.
 
-    - C1: step is 0-d, and group is [5].
+    - C1: step is 0-d, and group has shape [5].
     - C2: bc has shape [2].
-    - C3: `dtype`, bc's element type (default f32), is f16, bf16, f32 or f64.
+    - C3: `dtype` is bc's element type: f16, bf16, f32 (the default) or f64.
 
     Args:
         step: tensor of i32 or i64.
@@ -1224,7 +1230,7 @@ def group_bias_corr(step: Tensor, group: Tensor, *, dtype: DType | None = None) 
 def hardswish(x: Tensor) -> Tensor:
     r"""y = x · min(max(x + 3, 0), 6)/6
 
-    -∞ gives NaN, as -∞·0 does. Howard et al. 2019.
+    -∞ gives NaN, as -∞·0 does. The source is Howard et al. 2019.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1240,7 +1246,7 @@ def hardswish(x: Tensor) -> Tensor:
 def hardswish_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy · d hardswish(x)/dx
 
-    x is that of `hardswish`.
+    x is the operand of `hardswish`.
 
     - x has the type of dy.
 
@@ -1259,7 +1265,8 @@ def hardswish_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def hardtanh(x: Tensor, *, min: float = -1.0, max: float = 1.0) -> Tensor:
     r"""y = x, but not below `min` and not above `max`
 
-    NaN stays NaN. clamp is the same but for the gradient at the bounds.
+    NaN stays NaN. The gradient at the bounds is 0. `clamp` computes the same values,
+    but its gradient at the bounds is dy.
 
     - C1: `min` is not above `max`.
     - `min` is a finite number.
@@ -1279,7 +1286,7 @@ def hardtanh(x: Tensor, *, min: float = -1.0, max: float = 1.0) -> Tensor:
 def hardtanh_bwd(dy: Tensor, x: Tensor, *, min: float = -1.0, max: float = 1.0) -> Tensor:
     r"""dx = dy where min < x < max, else 0
 
-    x is that of `hardtanh`.
+    x is the operand of `hardtanh`.
 
     - x has the type of dy.
     - C1: `min` is not above `max`.
@@ -1303,7 +1310,7 @@ def iota(*, shape: Sequence[int], axis: int, dtype: DType | None = None) -> Tens
 
     - C1: `shape` is y's: up to 8 numbers in [1, 2^31).
     - C2: `axis` is a dimension of y, whose numbers take up to 1 MB.
-    - C3: `dtype`, i32 unless it is given, has each of them.
+    - C3: `dtype`, which is i32 unless it is given, can hold each of them.
 
     Returns:
         y: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -1317,11 +1324,11 @@ def iota(*, shape: Sequence[int], axis: int, dtype: DType | None = None) -> Tens
 def l1_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, scale: float | None = None) -> Tensor:
     r"""dpred = scale · sign(pred - target) [· loss_scale]
 
-    `scale` defaults to 1/numel(pred), the gradient of `l1_loss`. The sign of 0 is
-    0, and NaN's NaN.
+    The default of `scale` is 1/numel(pred), which makes this the gradient of `l1_loss`.
+    The sign of 0 is 0, and the sign of NaN is NaN.
 
-    - C1: pred and target have the same type, or the same shape with pred of f16 or bf16 and target of f32.
-    - C2: loss_scale is 0-d of target's element type.
+    - C1: pred and target have the same shape. They have the same element type, or pred is f16 or bf16 and target is f32.
+    - C2: loss_scale is 0-d and has target's element type.
     - `scale` is a finite number.
 
     Args:
@@ -1342,7 +1349,7 @@ def l1_loss(pred: Tensor, target: Tensor) -> Tensor:
 
     The loss has target's element type.
 
-    - C1: pred and target have the same type, or the same shape with pred of f16 or bf16 and target of f32.
+    - C1: pred and target have the same shape. They have the same element type, or pred is f16 or bf16 and target is f32.
 
     Args:
         pred: tensor of f16, bf16, f32 or f64.
@@ -1359,12 +1366,11 @@ def l1_loss(pred: Tensor, target: Tensor) -> Tensor:
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, *, eps: float = 1e-5) -> tuple[Tensor, Tensor, Tensor]:
     r"""y = (x - mean) · rstd · gamma + beta over the last dimension
 
-    Ba, Kiros, Hinton 2016; variance is the biased one,
-    rstd = 1/sqrt(var + eps). mean and rstd have x's shape without the last
-    dimension.
+    rstd is 1/sqrt(var + eps), where var is the biased variance. mean and rstd have x's
+    shape without the last dimension. The source is Ba, Kiros, Hinton 2016.
 
     - C1: x has rank 1 or more.
-    - C2: gamma and beta are [last dimension of x].
+    - C2: gamma and beta have shape [last dimension of x].
     - C3: x, gamma and beta have the same element type.
     - `eps` is a finite number >= 0.
 
@@ -1387,13 +1393,14 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, *, eps: float = 1e-5) -> 
 def layer_norm_bwd(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     r"""gradients of layer_norm
 
-    With h = (x - mean)·rstd and g = dy·gamma, a row's
-    dx = rstd·(g - mean(g) - h·mean(g·h)); dgamma = Σ dy·h; dbeta = Σ dy.
+    Let h be (x - mean)·rstd, and let g be dy·gamma. For each row,
+    dx = rstd·(g - mean(g) - h·mean(g·h)). Over all rows, dgamma = Σ dy·h and
+    dbeta = Σ dy.
 
-    - C1: dy and x have the same type, of rank 1 or more.
-    - C2: gamma is [last dimension of x].
+    - C1: dy and x have the same type, and their rank is 1 or more.
+    - C2: gamma has shape [last dimension of x].
     - C3: mean and rstd have x's shape without the last dimension.
-    - C4: all have the same element type.
+    - C4: all operands have the same element type.
 
     Args:
         dy: tensor of f16, bf16, f32 or f64.
@@ -1416,7 +1423,7 @@ def layer_norm_bwd(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Ten
 def leaky_relu(x: Tensor, *, slope: float = 0.01) -> Tensor:
     r"""y = x where x > 0, else slope · x
 
-    NaN stays NaN. Maas et al. 2013.
+    NaN stays NaN. The source is Maas et al. 2013.
 
     - `slope` is a finite number.
 
@@ -1434,7 +1441,7 @@ def leaky_relu(x: Tensor, *, slope: float = 0.01) -> Tensor:
 def leaky_relu_bwd(dy: Tensor, x: Tensor, *, slope: float = 0.01) -> Tensor:
     r"""dx = dy where x > 0, else slope · dy
 
-    x is that of `leaky_relu`.
+    x is the operand of `leaky_relu`.
 
     - x has the type of dy.
     - `slope` is a finite number.
@@ -1452,16 +1459,17 @@ def leaky_relu_bwd(dy: Tensor, x: Tensor, *, slope: float = 0.01) -> Tensor:
 
 
 def learning_rate(step: Tensor, *, start: float, peak: float, end: float, warmup: int, steps: int, cosine: bool = False, dtype: DType | None = None) -> Tensor:
-    r"""lr = a curve over the number of steps
+    r"""lr = a warmup, then a linear or cosine curve, over the steps
 
-    With t the step: start + (peak - start)·t/warmup up to t = warmup. From there to
-    t = steps, with f = (t - warmup)/(steps - warmup), peak + (end - peak)·f, or by
-    `cosine` end + (peak - end)·(1 + cos(π·f))/2 (Loshchilov & Hutter 2017); then
-    end. With steps = 0 it stays at peak. Computed in f64 and rounded once.
+    Let t be the step. Up to t = warmup, lr is start + (peak - start)·t/warmup. From
+    there to t = steps, let f be (t - warmup)/(steps - warmup). Then lr is
+    peak + (end - peak)·f, or with `cosine` end + (peak - end)·(1 + cos(π·f))/2
+    (Loshchilov & Hutter 2017). After that, lr is end. With steps = 0, lr stays at peak
+    after the warmup. It is computed in f64 and rounded once.
 
-    - C1: step and lr are 0-d; lr is f32 or f64.
-    - C2: steps is 0 or above warmup.
-    - C3: `dtype`, lr's element type (default f32), is f16, bf16, f32 or f64.
+    - C1: step and lr are 0-d, and lr is f32 or f64.
+    - C2: `steps` is 0 or greater than `warmup`.
+    - C3: `dtype` is lr's element type: f16, bf16, f32 (the default) or f64.
     - `start` is a finite number >= 0.
     - `peak` is a finite number >= 0.
     - `end` is a finite number >= 0.
@@ -1483,7 +1491,7 @@ def learning_rate(step: Tensor, *, start: float, peak: float, end: float, warmup
 def less(a: Tensor, b: Tensor) -> Tensor:
     r"""c = a < b, element by element
 
-    False where either is NaN.
+    The result is false where a or b is NaN.
 
     - b has the type of a.
 
@@ -1502,7 +1510,7 @@ def less(a: Tensor, b: Tensor) -> Tensor:
 def less_equal(a: Tensor, b: Tensor) -> Tensor:
     r"""c = a <= b, element by element
 
-    False where either is NaN.
+    The result is false where a or b is NaN.
 
     - b has the type of a.
 
@@ -1521,9 +1529,9 @@ def less_equal(a: Tensor, b: Tensor) -> Tensor:
 def less_equal_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x <= value
 
-    A comparison with NaN is false, but for != .
+    Every comparison with NaN is false, except `!=`, which is true.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
 
     Args:
@@ -1540,9 +1548,9 @@ def less_equal_scalar(x: Tensor, *, value: float) -> Tensor:
 def less_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x < value
 
-    A comparison with NaN is false, but for != .
+    Every comparison with NaN is false, except `!=`, which is true.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
 
     Args:
@@ -1559,11 +1567,10 @@ def less_scalar(x: Tensor, *, value: float) -> Tensor:
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, transW: bool = True) -> Tensor:
     r"""y = x·Wᵀ + b, or x·W + b
 
-    x is [..., K], W is [N, K] (PyTorch's layout) or, where `transW` is false,
-    [K, N] (that of JAX), b is [N], y is [..., N], with one dimension or more for the
-    dots.
+    x is [..., K], b is [N] and y is [..., N]. The dots stand for one dimension or
+    more. W is [N, K], as in PyTorch, or [K, N], as in JAX, where `transW` is false.
     - C1: x has rank 2 or more, W has rank 2.
-    - C2: W's K is x's last dimension.
+    - C2: K of W is the last dimension of x.
     - C3: b is [N].
     - C4: x, W and b have the same element type.
 
@@ -1583,7 +1590,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, transW: boo
 def linear_bwd(dy: Tensor, x: Tensor, weight: Tensor, *, transW: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     r"""gradients of linear
 
-    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows; where
+    With x and dy as matrices of rows, dx = dy·W, dW = dyᵀ·x and db = Σ_rows dy. Where
     `transW` is false, dx = dy·Wᵀ and dW = xᵀ·dy.
     - C1: x has rank 2 or more, W has rank 2.
     - C2: dy is [..., N] for x [..., K] and W [N, K], or [K, N].
@@ -1608,12 +1615,12 @@ def linear_bwd(dy: Tensor, x: Tensor, weight: Tensor, *, transW: bool = True) ->
 def lion_step(p: Tensor, g: Tensor, m: Tensor, lr: Tensor, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, beta1: float = 0.9, beta2: float = 0.99, weight_decay: float = 0.0) -> tuple[Tensor, Tensor]:
     r"""Lion (Chen et al. 2023)
 
-    g' = g·inv_scale; p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g');
-    m' = β2·m + (1-β2)·g'. The sign of 0 is 0, and NaN's NaN. With ok = 0 the
-    results are the old values.
+    g' = g·inv_scale, p' = p·(1 - lr·weight_decay) - lr·sign(β1·m + (1-β1)·g') and
+    m' = β2·m + (1-β2)·g'. The sign of 0 is 0, and the sign of NaN is NaN. If ok is 0,
+    the results are the old values.
 
-    - C1: m has p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
-    - C2: lr and inv_scale are 0-d of p's element type.
+    - C1: m and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.
+    - C2: lr and inv_scale are 0-d and have p's element type.
     - C3: ok is 0-d.
     - `beta1` is a number in [0, 1).
     - `beta2` is a number in [0, 1).
@@ -1640,7 +1647,7 @@ def lion_step(p: Tensor, g: Tensor, m: Tensor, lr: Tensor, inv_scale: Tensor | N
 def log(x: Tensor) -> Tensor:
     r"""y = ln(x)
 
-    ±0 gives -∞, what is below 0 NaN; ∞ stays; NaN stays NaN.
+    ±0 gives -∞, and numbers below 0 give NaN. ∞ stays ∞, and NaN stays NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1654,9 +1661,10 @@ def log(x: Tensor) -> Tensor:
 
 
 def log1p(x: Tensor) -> Tensor:
-    r"""y = ln(1 + x), exact for small x
+    r"""y = ln(1 + x), accurate for small x
 
-    ±0 stays; -1 gives -∞, what is below it NaN; ∞ stays; NaN stays NaN.
+    ±0 stays ±0. -1 gives -∞, and numbers below -1 give NaN. ∞ stays ∞, and NaN stays
+    NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1672,7 +1680,7 @@ def log1p(x: Tensor) -> Tensor:
 def log1p_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy / (1 + x)
 
-    x is that of `log1p`.
+    x is the operand of `log1p`.
 
     - x has the type of dy.
 
@@ -1691,7 +1699,7 @@ def log1p_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def log_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy / x
 
-    x is that of `log`.
+    x is the operand of `log`.
 
     - x has the type of dy.
 
@@ -1710,7 +1718,7 @@ def log_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def log_sigmoid(x: Tensor) -> Tensor:
     r"""y = ln(sigmoid(x)) = -ln(1 + exp(-x))
 
-    -∞ stays, ∞ gives 0; NaN stays NaN.
+    -∞ stays -∞, ∞ gives 0, and NaN stays NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -1726,7 +1734,7 @@ def log_sigmoid(x: Tensor) -> Tensor:
 def log_sigmoid_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy · (1 - sigmoid(x))
 
-    x is that of `log_sigmoid`.
+    x is the operand of `log_sigmoid`.
 
     - x has the type of dy.
 
@@ -1745,8 +1753,8 @@ def log_sigmoid_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def log_softmax(x: Tensor) -> Tensor:
     r"""y = x - ln Σ exp(x) over the last dimension
 
-    Of x less its row's largest element, so that nothing overflows. NaN in rows
-    whose largest element is infinite.
+    The largest element of each row is subtracted from x first, so that nothing
+    overflows. A row whose largest element is infinite becomes NaN.
 
     - C1: x has rank 1 or more.
 
@@ -1762,7 +1770,7 @@ def log_softmax(x: Tensor) -> Tensor:
 
 
 def log_softmax_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = dy - exp(y) · Σ dy over the last dimension, y = log_softmax(x)
+    r"""dx = dy - exp(y) · Σ dy over the last dimension, where y = log_softmax(x)
 
     - y has the type of dy.
     - C1: dy has rank 1 or more.
@@ -1780,7 +1788,7 @@ def log_softmax_bwd(dy: Tensor, y: Tensor) -> Tensor:
 
 
 def logical_and(a: Tensor, b: Tensor) -> Tensor:
-    r"""c = a and b, of i1
+    r"""c = a and b, for booleans (i1)
 
     - b has the type of a.
 
@@ -1797,7 +1805,7 @@ def logical_and(a: Tensor, b: Tensor) -> Tensor:
 
 
 def logical_not(x: Tensor) -> Tensor:
-    r"""y = not x, of i1
+    r"""y = not x, for booleans (i1)
 
     Args:
         x: tensor of i1.
@@ -1811,7 +1819,7 @@ def logical_not(x: Tensor) -> Tensor:
 
 
 def logical_or(a: Tensor, b: Tensor) -> Tensor:
-    r"""c = a or b, of i1
+    r"""c = a or b, for booleans (i1)
 
     - b has the type of a.
 
@@ -1828,7 +1836,7 @@ def logical_or(a: Tensor, b: Tensor) -> Tensor:
 
 
 def logical_xor(a: Tensor, b: Tensor) -> Tensor:
-    r"""c = either a or b, of i1
+    r"""c = a xor b, for booleans (i1): exactly one of them is true
 
     - b has the type of a.
 
@@ -1845,12 +1853,13 @@ def logical_xor(a: Tensor, b: Tensor) -> Tensor:
 
 
 def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_factor: float = 2.0, backoff_factor: float = 0.5, growth_interval: int = 2000) -> tuple[Tensor, Tensor]:
-    r"""dynamic loss scale: back off on a bad step, grow after a streak
+    r"""dynamic loss scale: shrinks on a bad step, grows after many good ones
 
-    The rule of PyTorch's GradScaler: not ok -> scale·backoff_factor, streak 0;
-    ok and streak + 1 = growth_interval -> scale·growth_factor, streak 0; else
-    the streak grows by one. The scale is kept in [2^-24, 2^126], so that its
-    reciprocal is finite; NaN becomes the least.
+    This is the rule of PyTorch's GradScaler. If ok is 0, the scale is multiplied by
+    backoff_factor, and the streak becomes 0. Else the streak grows by 1. When it
+    reaches growth_interval, the scale is multiplied by growth_factor, and the streak
+    becomes 0. The scale is kept in [2^-24, 2^126], so that its reciprocal is finite. A
+    scale of NaN becomes 2^-24.
 
     - C1: scale, streak and ok are 0-d.
     - `growth_factor` is a finite number >= 1.
@@ -1873,12 +1882,12 @@ def loss_scale_update(scale: Tensor, streak: Tensor, ok: Tensor, *, growth_facto
 
 
 def map(function: Callable[..., Any], *operands: Any) -> Tensor:
-    r"""y = the body, for each element of the operands
+    r"""y = what the body computes for each element of the operands
 
-    The body has an argument for each operand, which is that operand's element, and
-    ops of `arith` and `math` on scalars. `--aicf-expand-maps` says it with the ops
-    of this dialect, which have derivatives; a scalar op for which there is no such
-    op is an error there.
+    The body has one argument for each operand, which is the element of that operand.
+    It consists of scalar ops of `arith` and `math`. `--aicf-expand-maps` replaces the
+    map by ops of this dialect, which have derivatives. A scalar op that has no
+    counterpart in this dialect is an error there.
 
     ```mlir
     %y = aicf.map %a, %b : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x8xf32> {
@@ -1910,11 +1919,11 @@ def map(function: Callable[..., Any], *operands: Any) -> Tensor:
 def masked_fill(x: Tensor, mask: Tensor, *, value: float, inverted: bool = False) -> Tensor:
     r"""y = value where the mask is true, else x
 
-    With `inverted` it fills where the mask is false. `value` may be infinite:
-    attention masks are.
+    With `inverted`, y is `value` where the mask is false, else x. `value` may be
+    infinite, as it is for attention masks.
 
     - C1: `mask` has x's shape.
-    - C2: `value` is a number of x's type, where x holds integers.
+    - C2: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
     - `inverted` is 0 or 1.
 
@@ -1933,14 +1942,14 @@ def masked_fill(x: Tensor, mask: Tensor, *, value: float, inverted: bool = False
 def matmul(a: Tensor, b: Tensor, *, transA: bool = False, transB: bool = False) -> Tensor:
     r"""c = op(a) · op(b), matrix by matrix
 
-    The last two dimensions are matrices: op(a) is [..., M, K], op(b) [..., K, N]
-    and c [..., M, N]; `op` transposes them where `transA` or `transB` is set. The
-    dimensions in front broadcast by NumPy's rule.
+    The last two dimensions are matrices: op(a) is [..., M, K], op(b) is [..., K, N]
+    and c is [..., M, N]. `transA` and `transB` say that op transposes the matrices of
+    a or b. The dimensions in front of the matrices are broadcast by NumPy's rule.
     - C1: a and b have rank 2 or more.
     - C2: a and b have the same element type.
-    - C3: op(a)'s columns are op(b)'s rows (K).
-    - C4: the dimensions in front of the matrices are the same, counted from the
-      last, or 1, or absent.
+    - C3: op(a) has as many columns as op(b) has rows (K).
+    - C4: the batch dimensions, which stand in front of the matrices, are the same,
+      counted from the last one, or one of them is 1 or absent.
 
     Args:
         a: tensor of f16, bf16, f32 or f64.
@@ -1957,8 +1966,8 @@ def matmul(a: Tensor, b: Tensor, *, transA: bool = False, transB: bool = False) 
 def maximum(a: Tensor, b: Tensor) -> Tensor:
     r"""c = the larger of a and b
 
-    NaN where either is. Of two that are equal, as +0 and -0 are, it is b, and
-    each gets half of the gradient.
+    The result is NaN where a or b is NaN. Where a and b are equal, as +0 and -0 are,
+    the result is b, and each of the two gets half of the gradient.
 
     - b has the type of a.
 
@@ -1977,8 +1986,8 @@ def maximum(a: Tensor, b: Tensor) -> Tensor:
 def maximum_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
     r"""da = dy where a > b, dy/2 where a = b, else 0
 
-    The gradient of the larger of a and b with respect to a. That of the smaller
-    one is this with a and b exchanged.
+    This is the gradient of `maximum` with respect to a. For `minimum`, exchange a and
+    b.
 
     - a has the type of dy.
     - b has the type of dy.
@@ -1999,7 +2008,7 @@ def maximum_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
 def mean(x: Tensor) -> Tensor:
     r"""y = the mean of all elements of x
 
-    Of f32 where x has 16 bits.
+    If x has 16 bits, y is f32.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2015,8 +2024,8 @@ def mean(x: Tensor) -> Tensor:
 def minimum(a: Tensor, b: Tensor) -> Tensor:
     r"""c = the smaller of a and b
 
-    NaN where either is. Of two that are equal, as +0 and -0 are, it is b, and
-    each gets half of the gradient.
+    The result is NaN where a or b is NaN. Where a and b are equal, as +0 and -0 are,
+    the result is b, and each of the two gets half of the gradient.
 
     - b has the type of a.
 
@@ -2035,8 +2044,8 @@ def minimum(a: Tensor, b: Tensor) -> Tensor:
 def mish(x: Tensor) -> Tensor:
     r"""y = x · tanh(ln(1 + exp(x)))
 
-    -∞ gives NaN, as -∞·0 does; NaN stays NaN. The gradient is NaN for both infinities.
-    Misra 2019.
+    -∞ gives NaN, as -∞·0 does, and NaN stays NaN. The gradient is NaN for both
+    infinities. The source is Misra 2019.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2052,7 +2061,7 @@ def mish(x: Tensor) -> Tensor:
 def mish_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy · d mish(x)/dx
 
-    x is that of `mish`.
+    x is the operand of `mish`.
 
     - x has the type of dy.
 
@@ -2071,10 +2080,10 @@ def mish_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def mse_grad(pred: Tensor, target: Tensor, loss_scale: Tensor | None = None, *, scale: float | None = None) -> Tensor:
     r"""dpred = scale · (pred - target) [· loss_scale]
 
-    `scale` defaults to 2/numel(pred), the gradient of `mse_loss`.
+    The default of `scale` is 2/numel(pred), which makes this the gradient of `mse_loss`.
 
-    - C1: pred and target have the same type, or the same shape with pred of f16 or bf16 and target of f32.
-    - C2: loss_scale is 0-d of target's element type.
+    - C1: pred and target have the same shape. They have the same element type, or pred is f16 or bf16 and target is f32.
+    - C2: loss_scale is 0-d and has target's element type.
     - `scale` is a finite number.
 
     Args:
@@ -2095,7 +2104,7 @@ def mse_loss(pred: Tensor, target: Tensor) -> Tensor:
 
     The loss has target's element type.
 
-    - C1: pred and target have the same type, or the same shape with pred of f16 or bf16 and target of f32.
+    - C1: pred and target have the same shape. They have the same element type, or pred is f16 or bf16 and target is f32.
 
     Args:
         pred: tensor of f16, bf16, f32 or f64.
@@ -2110,7 +2119,7 @@ def mse_loss(pred: Tensor, target: Tensor) -> Tensor:
 
 
 def mul(a: Tensor, b: Tensor) -> Tensor:
-    r"""c = a · b, element by element, no broadcasting
+    r"""c = a · b, element by element, without broadcasting
 
     - b has the type of a.
 
@@ -2129,7 +2138,8 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
 def neg(x: Tensor) -> Tensor:
     r"""y = -x
 
-    Only the sign bit of a float changes. An integer wraps.
+    Only the sign bit of a float changes. Integers wrap, so the lowest integer stays as
+    it is.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32 or i64.
@@ -2143,13 +2153,14 @@ def neg(x: Tensor) -> Tensor:
 
 
 def normal(step: Tensor, *, mean: float = 0.0, std: float = 1.0, seed: int, shape: Sequence[int], dtype: DType | None = None) -> Tensor:
-    r"""y = mean + std · z, z of the normal distribution
+    r"""y = mean + std · z, where z has the standard normal distribution
 
-    Box & Muller 1958: of words a, b of dropout's four, z is √(-2 ln u) times
-    cos(2πv), and sin(2πv) for the next element, u = (a + 1/2)/2^32, v = b/2^32.
+    This is the method of Box & Muller 1958. Two of dropout's four words, a and b, give
+    two elements. With u = (a + 1/2)/2^32 and v = b/2^32, z is √(-2 ln u)·cos(2πv) for
+    the first element and √(-2 ln u)·sin(2πv) for the second.
 
     - C1: step is 0-d.
-    - C2: `shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is f16, bf16, f32 (the default) or f64.
+    - C2: `shape` is y's shape: up to 8 numbers in [1, 2^31). `dtype` is f16, bf16, f32 (the default) or f64.
     - `mean` is a finite number.
     - `std` is a finite number >= 0.
     - `seed` is any number.
@@ -2168,7 +2179,7 @@ def normal(step: Tensor, *, mean: float = 0.0, std: float = 1.0, seed: int, shap
 def not_equal(a: Tensor, b: Tensor) -> Tensor:
     r"""c = a != b, element by element
 
-    True where either is NaN; -0 equals 0.
+    The result is true where a or b is NaN. -0 equals 0.
 
     - b has the type of a.
 
@@ -2187,9 +2198,9 @@ def not_equal(a: Tensor, b: Tensor) -> Tensor:
 def not_equal_scalar(x: Tensor, *, value: float) -> Tensor:
     r"""y = x != value
 
-    A comparison with NaN is false, but for != .
+    Every comparison with NaN is false, except `!=`, which is true.
 
-    - C1: `value` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `value` is a number of x's type.
     - `value` is a number or an infinity.
 
     Args:
@@ -2204,15 +2215,15 @@ def not_equal_scalar(x: Tensor, *, value: float) -> Tensor:
 
 
 def pad(x: Tensor, *, axis: int, begin: int = 0, step: int = 1, size: int) -> Tensor:
-    r"""y = x in the midst of zeros along dimension `axis`
+    r"""y = x with zeros before, between and after it along dimension `axis`
 
-    Index begin + i·step of y's dimension is index i of x's; all others are zero.
-    The gradient of a slice.
+    Along `axis`, index begin + i·step of y holds index i of x. All other elements are
+    zero. This is the gradient of a slice.
 
     - C1: `axis` is a dimension of x.
     - C2: x and y have the same element type.
-    - C3: y has x's shape but for dimension `axis`, where begin + (x's size - 1)·step is below y's size.
-    - C4: `size`, y's in dimension `axis`, is in [1, 2^31).
+    - C3: y has x's shape except in dimension `axis`. There, begin + (x's size - 1)·step is less than y's size.
+    - C4: `size`, a number in [1, 2^31), is y's size in dimension `axis`.
     - `axis` is any number.
     - `begin` is a number in [0, 2^31).
     - `step` is a number in [1, 2^31).
@@ -2231,7 +2242,7 @@ def pad(x: Tensor, *, axis: int, begin: int = 0, step: int = 1, size: int) -> Te
 def pick(x: Tensor, index: Tensor) -> Tensor:
     r"""y[...] = x[..., index[...]]: one element of each row
 
-    Rows lie along the last dimension. NaN where the index is outside of the row.
+    Rows lie along the last dimension. An index outside of the row gives NaN.
 
     - C1: x has rank 1 or more.
     - C2: index has x's shape without the last dimension.
@@ -2249,12 +2260,12 @@ def pick(x: Tensor, index: Tensor) -> Tensor:
 
 
 def pick_bwd(dy: Tensor, index: Tensor, *, size: int) -> Tensor:
-    r"""dx[..., index[...]] = dy[...], 0 elsewhere
+    r"""dx[..., index[...]] = dy[...], and 0 elsewhere
 
-    Nothing of dy where the index is outside of [0, size).
+    If an index is outside of [0, size), its row of dx is 0.
 
     - C1: index has dy's shape.
-    - C2: dx has dy's shape with `size` behind it.
+    - C2: dx has dy's shape, with `size` as one more dimension at the end, and dy's element type.
     - `size` is a number in [1, 2^31).
 
     Args:
@@ -2272,11 +2283,11 @@ def pick_bwd(dy: Tensor, index: Tensor, *, size: int) -> Tensor:
 def polynomial_decay(step: Tensor, *, start: float, end: float, steps: int, power: float, dtype: DType | None = None) -> Tensor:
     r"""lr = end + (start - end)·(1 - min(step, steps)/steps)^power
 
-    PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. Computed in
-    f64 and rounded once.
+    This is PyTorch's PolynomialLR, with an `end`. A step below 0 counts as 0. lr is
+    computed in f64 and rounded once.
 
-    - C1: step and lr are 0-d; lr is f32 or f64.
-    - C2: `dtype`, lr's element type (default f32), is f16, bf16, f32 or f64.
+    - C1: step and lr are 0-d, and lr is f32 or f64.
+    - C2: `dtype` is lr's element type: f16, bf16, f32 (the default) or f64.
     - `start` is a finite number >= 0.
     - `end` is a finite number >= 0.
     - `steps` is a number in [1, 2^31).
@@ -2296,7 +2307,8 @@ def polynomial_decay(step: Tensor, *, start: float, end: float, steps: int, powe
 def pow(a: Tensor, b: Tensor) -> Tensor:
     r"""c = a^b, element by element
 
-    As C's pow: 1 where b is 0, NaN where a is below 0 and b no integer.
+    This is C's pow. The result is 1 where b is 0, even for NaN. It is NaN where a is
+    finite and below 0 and b is finite and not an integer.
 
     - b has the type of a.
 
@@ -2313,7 +2325,7 @@ def pow(a: Tensor, b: Tensor) -> Tensor:
 
 
 def pow_base_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    r"""da = dy · b · a^(b - 1), 0 where b is 0
+    r"""da = 0 where b = 0, else dy · b · a^(b - 1)
 
     - a has the type of dy.
     - b has the type of dy.
@@ -2332,7 +2344,7 @@ def pow_base_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def pow_exponent_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    r"""db = dy · a^b · ln(a), 0 where a is 0 and b not below it
+    r"""db = 0 where a = 0 and b >= 0, else dy · a^b · ln(a)
 
     - a has the type of dy.
     - b has the type of dy.
@@ -2353,8 +2365,9 @@ def pow_exponent_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
 def pow_scalar(x: Tensor, *, exponent: float) -> Tensor:
     r"""y = x^exponent
 
-    As C's pow: 1 where the exponent is 0, NaN where x is below 0 and the
-    exponent no integer; ±0 to a negative exponent is infinite.
+    This is C's pow. If the exponent is 0, the result is 1, even for NaN. A finite x
+    below 0 gives NaN if the exponent is not an integer. ±0 to a negative exponent is
+    infinite.
 
     - `exponent` is a finite number.
 
@@ -2372,7 +2385,7 @@ def pow_scalar(x: Tensor, *, exponent: float) -> Tensor:
 def pow_scalar_bwd(dy: Tensor, x: Tensor, *, exponent: float) -> Tensor:
     r"""dx = dy · exponent · x^(exponent - 1)
 
-    x is that of `pow_scalar`.
+    x is the operand of `pow_scalar`.
 
     - x has the type of dy.
     - `exponent` is a finite number.
@@ -2392,7 +2405,7 @@ def pow_scalar_bwd(dy: Tensor, x: Tensor, *, exponent: float) -> Tensor:
 def prelu(x: Tensor, slope: Tensor) -> Tensor:
     r"""y = x where x > 0, else slope · x; the slope is trained
 
-    NaN stays NaN. He et al. 2015.
+    NaN stays NaN. The source is He et al. 2015.
 
     - slope has the type of x.
 
@@ -2428,11 +2441,12 @@ def prelu_bwd(dy: Tensor, x: Tensor, slope: Tensor) -> Tensor:
 
 
 def rate_table(step: Tensor, table: Tensor) -> Tensor:
-    r"""lr = table[min(step, n) - 1], n the length of the table
+    r"""lr = table[min(step, n) - 1], where n is the length of the table
 
-    The first row for a step below 1; the last one for all steps behind the table.
+    A step below 1 reads the first number, and a step after the end of the table reads
+    the last one.
 
-    - C1: step is 0-d, table has rank 1; table is f32 or f64.
+    - C1: step is 0-d, and table has rank 1 and is f32 or f64.
 
     Args:
         step: tensor of i32 or i64.
@@ -2465,7 +2479,7 @@ def record(history: Tensor, value: Tensor, step: Tensor) -> Tensor:
 
     A negative step counts as 0.
 
-    - C1: history is [K, value's shape...].
+    - C1: history has shape [K, value's shape...].
     - C2: value has history's element type.
     - C3: step is 0-d.
 
@@ -2485,10 +2499,11 @@ def record(history: Tensor, value: Tensor, step: Tensor) -> Tensor:
 def reduce_max(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> tuple[Tensor, Tensor]:
     r"""y = the largest of x over `axes`, and where it is
 
-    `index` counts the elements that are compared in row-major order of the axes;
-    of equal ones the first counts, and a NaN counts before all others, as in
-    PyTorch. The gradient goes to that element alone. With `keepdim` the axes stay,
-    as 1.
+    `index` is the place of the result among the elements that are compared, counted
+    in row-major order of the axes. If several elements are equal, the first one is
+    taken. A NaN comes before every number, as in PyTorch. The gradient goes only to
+    the element that was taken. With `keepdim`, each of the axes stays as a dimension
+    of size 1.
 
     - C1: `axes` are different dimensions of x, in order.
 
@@ -2508,7 +2523,8 @@ def reduce_max(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> tupl
 def reduce_mean(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> Tensor:
     r"""y = the mean of x over `axes`
 
-    With `keepdim` the axes stay, as 1. 16-bit values are summed and divided in f32.
+    With `keepdim`, each of the axes stays as a dimension of size 1. 16-bit values are
+    summed and divided in f32 or wider.
 
     - C1: `axes` are different dimensions of x, in order.
 
@@ -2526,10 +2542,11 @@ def reduce_mean(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> Ten
 def reduce_min(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> tuple[Tensor, Tensor]:
     r"""y = the smallest of x over `axes`, and where it is
 
-    `index` counts the elements that are compared in row-major order of the axes;
-    of equal ones the first counts, and a NaN counts before all others, as in
-    PyTorch. The gradient goes to that element alone. With `keepdim` the axes stay,
-    as 1.
+    `index` is the place of the result among the elements that are compared, counted
+    in row-major order of the axes. If several elements are equal, the first one is
+    taken. A NaN comes before every number, as in PyTorch. The gradient goes only to
+    the element that was taken. With `keepdim`, each of the axes stays as a dimension
+    of size 1.
 
     - C1: `axes` are different dimensions of x, in order.
 
@@ -2549,7 +2566,7 @@ def reduce_min(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> tupl
 def reduce_sum(x: Tensor, *, axes: Sequence[int], keepdim: bool = False) -> Tensor:
     r"""y = x summed over `axes`
 
-    With `keepdim` the axes stay, as 1. No axes: y is x.
+    With `keepdim`, each of the axes stays as a dimension of size 1. Without axes, y is x.
 
     - C1: `axes` are different dimensions of x, in order.
 
@@ -2581,7 +2598,8 @@ def relu(x: Tensor) -> Tensor:
 def relu_bwd(dy: Tensor, saved: Tensor) -> Tensor:
     r"""dx = saved > 0 ? dy : 0
 
-    `saved` is relu's input or its output: both have the same sign.
+    `saved` is relu's input or its output. Either will do, because both are above 0 at
+    the same elements.
 
     - saved has the type of dy.
 
@@ -2615,9 +2633,9 @@ def reshape(x: Tensor, *, shape: Sequence[int]) -> Tensor:
 
 
 def round(x: Tensor) -> Tensor:
-    r"""y = the integer nearest to x, of two the even one
+    r"""y = the integer nearest to x; of two nearest ones, the even one
 
-    ±0, ±∞ and NaN stay. Its derivative is 0.
+    ±0, ±∞ and NaN stay as they are. The gradient is 0.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2633,7 +2651,7 @@ def round(x: Tensor) -> Tensor:
 def rsqrt(x: Tensor) -> Tensor:
     r"""y = 1/√x
 
-    ±0 gives ±∞, ∞ gives 0, what is below 0 NaN.
+    ±0 gives ±∞, ∞ gives 0, and numbers below 0 give NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2647,9 +2665,9 @@ def rsqrt(x: Tensor) -> Tensor:
 
 
 def rsqrt_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = -dy · y³/2, y = 1/√x
+    r"""dx = -dy · y³/2, where y = 1/√x
 
-    y is that of `rsqrt`.
+    y is the result of `rsqrt`.
 
     - y has the type of dy.
 
@@ -2668,7 +2686,7 @@ def rsqrt_bwd(dy: Tensor, y: Tensor) -> Tensor:
 def save(x: Tensor) -> Tensor:
     r"""y = x, kept for the backward pass
 
-    Never folded: only named passes remove it.
+    Folding never removes this copy. The pass `--aicf-rt-eliminate-saves` does.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -2684,7 +2702,7 @@ def save(x: Tensor) -> Tensor:
 def scale(x: Tensor, *, factor: float) -> Tensor:
     r"""y = factor · x
 
-    - C1: `factor` is a number of x's type, where x holds integers.
+    - C1: if x holds integers, `factor` is a number of x's type.
     - `factor` is a finite number.
 
     Args:
@@ -2699,9 +2717,9 @@ def scale(x: Tensor, *, factor: float) -> Tensor:
 
 
 def selu(x: Tensor) -> Tensor:
-    r"""y = λ · elu(x), alpha = 1.6733, λ = 1.0507
+    r"""y = λ · elu(x), with alpha = 1.6733 and λ = 1.0507
 
-    -∞ gives -1.7581; NaN stays NaN. Klambauer et al. 2017.
+    -∞ gives -1.7581, and NaN stays NaN. The source is Klambauer et al. 2017.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2717,7 +2735,7 @@ def selu(x: Tensor) -> Tensor:
 def selu_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy · λ where x > 0, else dy · λ · alpha · exp(x)
 
-    x is that of `selu`.
+    x is the operand of `selu`.
 
     - x has the type of dy.
 
@@ -2734,16 +2752,16 @@ def selu_bwd(dy: Tensor, x: Tensor) -> Tensor:
 
 
 def sgd_group_step(p: Tensor, g: Tensor, group: Tensor, m: Tensor | None = None, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, nesterov: bool = False) -> tuple[Tensor, Tensor]:
-    r"""SGD, with the numbers of a group of parameters
+    r"""SGD, with the hyperparameters of a group of parameters
 
-    As sgd_step. `group` holds lr, weight_decay and momentum, so that the host may
-    change each of them between steps; without m, momentum is not read.
-    With ok = 0 the results are the old values.
+    This computes the same as sgd_step. `group` holds lr, weight_decay and momentum, so
+    that the host may change each of them between steps. Without m, momentum is not read.
+    If ok is 0, the results are the old values.
 
-    - C1: m has p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
-    - C2: inv_scale is 0-d of p's element type; group is [3].
+    - C1: m and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.
+    - C2: inv_scale is 0-d and has p's element type. group has shape [3].
     - C3: ok is 0-d.
-    - C4: nesterov is 0 without m.
+    - C4: without m, `nesterov` is 0.
     - `nesterov` is 0 or 1.
 
     Args:
@@ -2767,14 +2785,14 @@ def sgd_group_step(p: Tensor, g: Tensor, group: Tensor, m: Tensor | None = None,
 def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scale: Tensor | None = None, ok: Tensor | None = None, *, momentum: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False) -> tuple[Tensor, Tensor]:
     r"""SGD with momentum, Nesterov momentum and weight decay
 
-    PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p;
-    m' = momentum·m + d; p' = p - lr·(nesterov ? d + momentum·m' : m').
-    With ok = 0 the results are the old values.
+    This is PyTorch's formula with dampening 0: d = g·inv_scale + weight_decay·p,
+    m' = momentum·m + d and p' = p - lr·(nesterov ? d + momentum·m' : m').
+    If ok is 0, the results are the old values.
 
-    - C1: m has p's type; g has it too, or p's shape with f16 or bf16 where p is f32.
-    - C2: lr and inv_scale are 0-d of p's element type.
+    - C1: m and g have p's type. If p is f32, g may be f16 or bf16 with p's shape.
+    - C2: lr and inv_scale are 0-d and have p's element type.
     - C3: ok is 0-d.
-    - C4: momentum and nesterov are 0 without m.
+    - C4: without m, `momentum` and `nesterov` are 0.
     - `momentum` is a finite number >= 0.
     - `weight_decay` is a finite number >= 0.
     - `nesterov` is 0 or 1.
@@ -2798,17 +2816,19 @@ def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scal
 
 
 def shuffle(step: Tensor, *, size: int, seed: int = 0, batch: int) -> Tensor:
-    r"""the rows of batch `step` in an endless shuffled walk over `size` rows
+    r"""index = the rows of batch `step` in an endless shuffled walk over `size` rows
 
-    Position k = step·B + i is row π_e(k mod size) of epoch e = k / size; π_e is
-    a permutation of 0..size-1 that depends on (seed, e) only: a 6-round Feistel
-    network over the next even power of two with Philox's multiply as round
-    function, walked until it lands below `size` (cycle walking: Black & Rogaway
-    2002, "Ciphers with arbitrary finite domains"). A negative step counts as 0.
+    Let B be the size of index. Element i is at position k = step·B + i of the walk. Its
+    row is π_e(k mod size) in epoch e = k / size. π_e is a permutation of 0..size-1 that
+    depends on (seed, e) only. It is a 6-round Feistel network with Philox's multiply as
+    round function, over the numbers below 4^h, the least power of 4 that is at least
+    `size` (h >= 1). The network is applied until the result is below `size` (cycle
+    walking: Black & Rogaway 2002, "Ciphers with arbitrary finite domains"). A negative
+    step counts as 0.
 
     - C1: step is 0-d.
     - C2: index has rank 1.
-    - C3: `batch`, index's size, is in [1, 2^31).
+    - C3: `batch`, a number in [1, 2^31), is index's size.
     - `size` is a number in [1, 2^31).
     - `seed` is any number.
 
@@ -2838,7 +2858,7 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def sigmoid_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = dy · y · (1 - y), y = sigmoid(x)
+    r"""dx = dy · y · (1 - y), where y = sigmoid(x)
 
     - y has the type of dy.
 
@@ -2855,9 +2875,9 @@ def sigmoid_bwd(dy: Tensor, y: Tensor) -> Tensor:
 
 
 def sign(x: Tensor) -> Tensor:
-    r"""y = -1, 0 or 1, as x is below, at or above 0
+    r"""y = -1 where x < 0, 0 where x = 0, 1 where x > 0
 
-    ±0 stays; NaN stays NaN. Its derivative is 0.
+    ±0 stays ±0, and NaN stays NaN. The gradient is 0.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32 or i64.
@@ -2871,9 +2891,9 @@ def sign(x: Tensor) -> Tensor:
 
 
 def silu(x: Tensor) -> Tensor:
-    r"""y = x · sigmoid(x) (Elfwing et al. 2017; swish)
+    r"""y = x · sigmoid(x), also known as swish
 
-    NaN for -∞, as -∞·0 is.
+    -∞ gives NaN, as -∞·0 does. The source is Elfwing et al. 2017.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2887,9 +2907,9 @@ def silu(x: Tensor) -> Tensor:
 
 
 def silu_bwd(dy: Tensor, x: Tensor) -> Tensor:
-    r"""dx = dy · d silu(x)/dx, x silu's operand
+    r"""dx = dy · d silu(x)/dx, where x is silu's operand
 
-    NaN where x is infinite.
+    The result is NaN where x is infinite.
 
     - x has the type of dy.
 
@@ -2906,9 +2926,9 @@ def silu_bwd(dy: Tensor, x: Tensor) -> Tensor:
 
 
 def sin(x: Tensor) -> Tensor:
-    r"""y = sin(x), x in radians
+    r"""y = sin(x), with x in radians
 
-    ±0 stays; ±∞ gives NaN.
+    ±0 stays ±0, and ±∞ gives NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -2924,7 +2944,7 @@ def sin(x: Tensor) -> Tensor:
 def sin_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy · cos(x)
 
-    x is that of `sin`.
+    x is the operand of `sin`.
 
     - x has the type of dy.
 
@@ -2943,8 +2963,8 @@ def sin_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def slice(x: Tensor, *, begin: Sequence[int], end: Sequence[int], step: Sequence[int] | None = None) -> Tensor:
     r"""y = x[begin:end:step] in each dimension
 
-    Python's slices: index i of y's dimension d is index begin[d] + i·step[d] of
-    x's, below end[d]. Without `step` every index.
+    This is Python's slice. Index i of dimension d of y is index begin[d] + i·step[d]
+    of dimension d of x, as long as that is below end[d]. Without `step`, the step is 1.
     - C1: `begin`, `end` and `step` have a number for each of x's dimensions.
     - C2: in each dimension 0 <= begin < end <= x's size, and step is in
       [1, 2^31).
@@ -2963,8 +2983,8 @@ def slice(x: Tensor, *, begin: Sequence[int], end: Sequence[int], step: Sequence
 def softmax(x: Tensor) -> Tensor:
     r"""y = exp(x) / Σ exp(x) over the last dimension
 
-    Of x less its row's largest element, so that nothing overflows. NaN in rows
-    whose largest element is infinite.
+    The largest element of each row is subtracted from x first, so that nothing
+    overflows. A row whose largest element is infinite becomes NaN.
 
     - C1: x has rank 1 or more.
 
@@ -2980,7 +3000,7 @@ def softmax(x: Tensor) -> Tensor:
 
 
 def softmax_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = y · (dy - Σ dy·y) over the last dimension, y = softmax(x)
+    r"""dx = y · (dy - Σ dy·y) over the last dimension, where y = softmax(x)
 
     - y has the type of dy.
     - C1: dy has rank 1 or more.
@@ -2998,13 +3018,13 @@ def softmax_bwd(dy: Tensor, y: Tensor) -> Tensor:
 
 
 def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, ignore_index: int = -100) -> Tensor:
-    r"""loss = mean over rows of -log softmax(logits)[label]
+    r"""loss = the mean over all rows of -log softmax(logits)[label]
 
-    PyTorch's cross_entropy over class numbers: rows whose label is
-    `ignore_index` count for nothing; with `label_smoothing` s a row's target is
-    (1-s) on its label plus s/C on every class (Szegedy et al. 2016). A label
-    that is neither a class nor `ignore_index` makes the loss NaN, as does a
-    batch in which no row counts. Computed in f32 for 16-bit logits.
+    This is PyTorch's cross_entropy over class numbers. Rows whose label is
+    `ignore_index` do not count. With `label_smoothing` s, the target of a row is (1-s)
+    on its label plus s/C on each of the C classes (Szegedy et al. 2016). The loss is NaN
+    if a label is neither a class nor `ignore_index`, or if no row of the batch counts.
+    For 16-bit logits, the loss is computed in f32 or wider, and its type is f32.
 
     - C1: logits has rank 1 or more.
     - C2: labels has logits' shape without the last dimension.
@@ -3024,14 +3044,14 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: fl
 
 
 def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tensor | None = None, *, label_smoothing: float = 0.0, ignore_index: int = -100) -> Tensor:
-    r"""gradient of softmax_cross_entropy [· loss_scale]
+    r"""dlogits = the gradient of softmax_cross_entropy [· loss_scale]
 
-    dlogits = (softmax(logits) - target) / rows that count; 0 in rows that are
-    ignored, NaN in rows whose label is not a class.
+    dlogits is (softmax(logits) - target) / n, where n is the number of rows that count.
+    It is 0 in rows that are ignored, and NaN in rows whose label is not a class.
 
     - C1: logits has rank 1 or more.
     - C2: labels has logits' shape without the last dimension.
-    - C3: loss_scale is 0-d, of logits' element type or f32 where that has 16 bits.
+    - C3: loss_scale is 0-d. It has logits' element type, or is f32 if that has 16 bits.
     - `label_smoothing` is a number in [0, 1).
     - `ignore_index` is any number.
 
@@ -3049,9 +3069,9 @@ def softmax_cross_entropy_grad(logits: Tensor, labels: Tensor, loss_scale: Tenso
 
 
 def softplus(x: Tensor, *, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    r"""y = ln(1 + exp(beta · x))/beta, x where beta · x > threshold
+    r"""y = x where beta · x > threshold, else ln(1 + exp(beta · x))/beta
 
-    -∞ gives 0, ∞ stays; NaN stays NaN.
+    -∞ gives 0. ∞ stays ∞, and NaN stays NaN.
 
     - `beta` is a finite number > 0.
     - `threshold` is a finite number.
@@ -3068,9 +3088,9 @@ def softplus(x: Tensor, *, beta: float = 1.0, threshold: float = 20.0) -> Tensor
 
 
 def softplus_bwd(dy: Tensor, x: Tensor, *, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    r"""dx = dy · sigmoid(beta · x), dy where beta · x > threshold
+    r"""dx = dy where beta · x > threshold, else dy · sigmoid(beta · x)
 
-    x is that of `softplus`.
+    x is the operand of `softplus`.
 
     - x has the type of dy.
     - `beta` is a finite number > 0.
@@ -3091,7 +3111,7 @@ def softplus_bwd(dy: Tensor, x: Tensor, *, beta: float = 1.0, threshold: float =
 def softsign(x: Tensor) -> Tensor:
     r"""y = x/(1 + |x|)
 
-    ±0 stays; ±∞ gives NaN, as ∞/∞ does. Turian et al. 2009.
+    ±0 stays ±0, and ±∞ gives NaN, as ∞/∞ does. The source is Turian et al. 2009.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -3107,7 +3127,7 @@ def softsign(x: Tensor) -> Tensor:
 def softsign_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = dy/(1 + |x|)²
 
-    x is that of `softsign`.
+    x is the operand of `softsign`.
 
     - x has the type of dy.
 
@@ -3126,7 +3146,7 @@ def softsign_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def sqrt(x: Tensor) -> Tensor:
     r"""y = √x
 
-    ±0 stays, and its derivative is infinite; what is below 0 gives NaN.
+    ±0 stays ±0, and the derivative there is infinite. Numbers below 0 give NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -3140,9 +3160,9 @@ def sqrt(x: Tensor) -> Tensor:
 
 
 def sqrt_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = dy / (2y), y = √x
+    r"""dx = dy / (2y), where y = √x
 
-    y is that of `sqrt`.
+    y is the result of `sqrt`.
 
     - y has the type of dy.
 
@@ -3161,7 +3181,7 @@ def sqrt_bwd(dy: Tensor, y: Tensor) -> Tensor:
 def square(x: Tensor) -> Tensor:
     r"""y = x²
 
-    ±∞ gives ∞; NaN stays NaN.
+    ±∞ gives ∞, and NaN stays NaN.
 
     Args:
         x: tensor of f16, bf16, f32 or f64.
@@ -3177,7 +3197,7 @@ def square(x: Tensor) -> Tensor:
 def square_bwd(dy: Tensor, x: Tensor) -> Tensor:
     r"""dx = 2x · dy
 
-    x is that of `square`.
+    x is the operand of `square`.
 
     - x has the type of dy.
 
@@ -3196,11 +3216,11 @@ def square_bwd(dy: Tensor, x: Tensor) -> Tensor:
 def step_decay(step: Tensor, *, start: float, factor: float, every: int, dtype: DType | None = None) -> Tensor:
     r"""lr = start · factor^floor((step - 1)/every)
 
-    A staircase: PyTorch's StepLR. A step below 1 counts as 1. Computed in f64 and
-    rounded once.
+    lr falls in stairs, as in PyTorch's StepLR. A step below 1 counts as 1. lr is
+    computed in f64 and rounded once.
 
-    - C1: step and lr are 0-d; lr is f32 or f64.
-    - C2: `dtype`, lr's element type (default f32), is f16, bf16, f32 or f64.
+    - C1: step and lr are 0-d, and lr is f32 or f64.
+    - C2: `dtype` is lr's element type: f16, bf16, f32 (the default) or f64.
     - `start` is a finite number >= 0.
     - `factor` is a number in (0, 1].
     - `every` is a number in [1, 2^31).
@@ -3219,7 +3239,7 @@ def step_decay(step: Tensor, *, start: float, factor: float, every: int, dtype: 
 def step_inc(step: Tensor, ok: Tensor | None = None) -> Tensor:
     r"""step_out = step + 1 (unchanged when ok = 0)
 
-    The largest number of its type stays: a counter does not wrap.
+    A counter does not wrap: the largest number of its type stays as it is.
 
     - C1: step and ok are 0-d.
 
@@ -3236,10 +3256,10 @@ def step_inc(step: Tensor, ok: Tensor | None = None) -> Tensor:
 
 
 def stop_gradient(x: Tensor) -> Tensor:
-    r"""y = x, of which the loss is not differentiated
+    r"""y = x, but no gradient goes back to x
 
-    `--aicf-autodiff` carries nothing back through it, and removes it; elsewhere
-    it is x itself, and no call.
+    `--aicf-autodiff` does not carry a gradient back through this op, and removes it.
+    An op that is left later stands for x itself and becomes no call.
 
     Args:
         x: tensor of f16, bf16, f32, f64, i32, i64 or i1.
@@ -3253,7 +3273,7 @@ def stop_gradient(x: Tensor) -> Tensor:
 
 
 def sub(a: Tensor, b: Tensor) -> Tensor:
-    r"""c = a - b, element by element, no broadcasting
+    r"""c = a - b, element by element, without broadcasting
 
     - b has the type of a.
 
@@ -3284,7 +3304,7 @@ def tanh(x: Tensor) -> Tensor:
 
 
 def tanh_bwd(dy: Tensor, y: Tensor) -> Tensor:
-    r"""dx = dy · (1 - y²), y = tanh(x)
+    r"""dx = dy · (1 - y²), where y = tanh(x)
 
     - y has the type of dy.
 
@@ -3301,10 +3321,10 @@ def tanh_bwd(dy: Tensor, y: Tensor) -> Tensor:
 
 
 def top_k(x: Tensor, *, k: int) -> Tensor:
-    r"""index = where the `k` largest elements of each row stand, in order
+    r"""index = the positions of the `k` largest elements in each row, in order
 
-    Rows lie along the last dimension. The largest first, and of equal elements the
-    first; NaN counts as the largest.
+    Rows lie along the last dimension. The largest element comes first, and equal
+    elements keep their order. NaN counts as the largest value.
 
     - C1: x has rank 1 or more.
     - C2: `k` is at most the length of a row.
@@ -3325,7 +3345,7 @@ def top_k(x: Tensor, *, k: int) -> Tensor:
 def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
     r"""y = x with its dimensions in another order
 
-    Dimension i of y is dimension `permutation`[i] of x, as in numpy.transpose.
+    As in numpy.transpose, dimension i of y is dimension `permutation`[i] of x.
     - C1: `permutation` has each of x's dimensions once.
 
     Args:
@@ -3340,15 +3360,15 @@ def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
 
 
 def uniform(step: Tensor, *, low: float = 0.0, high: float = 1.0, seed: int, shape: Sequence[int], dtype: DType | None = None) -> Tensor:
-    r"""y = low + (high - low) · u, u even in [0, 1)
+    r"""y = low + (high - low) · u, where u is uniform in [0, 1)
 
-    Where that is rounded to `high`, y is the number below it. u has the first 24
-    bits of dropout's word i mod 4 (11 for f16, 8 for bf16, 32 for f64): multiples of
-    a power of two, which the type has.
+    If y would be rounded to `high`, it is the next smaller number instead, but not less
+    than `low`. For element i, u consists of the highest bits of dropout's word i mod 4:
+    24 for f32, 11 for f16, 8 for bf16 and 32 for f64. So the type holds u exactly.
 
     - C1: step is 0-d.
-    - C2: `low` is at most `high`, and high - low is finite in y's type (f32 for 16 bits).
-    - C3: `shape`, y's, has up to 8 numbers in [1, 2^31); `dtype` is f16, bf16, f32 (the default) or f64.
+    - C2: `low` is at most `high`, and high - low is finite in y's type (in f32 if that has 16 bits).
+    - C3: `shape` is y's shape: up to 8 numbers in [1, 2^31). `dtype` is f16, bf16, f32 (the default) or f64.
     - `low` is a finite number.
     - `high` is a finite number.
     - `seed` is any number.
@@ -3367,8 +3387,8 @@ def uniform(step: Tensor, *, low: float = 0.0, high: float = 1.0, seed: int, sha
 def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     r"""c = a where the condition is true, else b
 
-    A NaN that is taken stays NaN. The gradient of what is not taken is 0, whatever
-    its value.
+    A NaN that is chosen stays NaN. An element that is not chosen gets the gradient 0,
+    whatever its value is.
 
     - b has the type of a.
     - C1: `condition` has a's shape.

@@ -1,11 +1,11 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Optimizers and learning rate schedules: what a step's update is made of.
+"""Optimizers and learning rate schedules, which describe the update of a training step.
 
-They are descriptions: the compiler builds the update, its states are named as
-PyTorch's (`fc.weight.exp_avg`). A plain learning rate is a number on the device that
-the host may write between steps (`step.set("lr", 1e-4)`); a schedule is computed on
-the device from the step's number.
+The compiler builds the update from them. Its states have PyTorch's names
+(`fc.weight.exp_avg`). A plain learning rate is a number on the device, which the host may
+change between steps (`step.set("lr", 1e-4)`). A schedule is computed on the device from
+the number of the step. A value that is out of range raises ValueError.
 """
 
 from __future__ import annotations
@@ -41,26 +41,28 @@ def _count(value: int, what: str) -> int:
 
 
 def _text(value: float | int) -> str:
-    """As MLIR reads a number back: 1e-08 is 1.0e-08 there."""
+    """Returns a number in the form that MLIR reads: 1e-08 becomes 1.0e-08."""
     text = repr(value)
     mantissa, e, exponent = text.partition("e")
     return mantissa + ".0e" + exponent if e and "." not in mantissa else text
 
 
 class Schedule:
-    """A learning rate as a function of the step, counted from 1."""
+    """A learning rate as a function of the step. Steps count from 1."""
 
     def attribute(self) -> str:
+        """Returns the schedule as an attribute of the aicf dialect."""
         raise NotImplementedError
 
     def rates(self) -> Any:
-        """The values of the state "lr_table", for a schedule that has one."""
+        """Returns the values of the state "lr_table", or None if there is no such
+        state."""
         return None
 
 
 @dataclass(frozen=True)
 class Constant(Schedule):
-    """The same in every step, part of the plan."""
+    """`value` in every step. It is part of the plan, so the host cannot change it."""
 
     value: float
 
@@ -73,7 +75,7 @@ class Constant(Schedule):
 
 @dataclass(frozen=True)
 class Linear(Schedule):
-    """From `start` to `end` in `steps` steps, then `end`."""
+    """start + (end - start)·step/steps, and `end` from step `steps` on."""
 
     start: float
     end: float = 0.0
@@ -91,8 +93,8 @@ class Linear(Schedule):
 
 @dataclass(frozen=True)
 class WarmupCosine(Schedule):
-    """Linearly from 0 to `peak` in `warmup` steps, then along a cosine to `end` at
-    step `steps` (Loshchilov, Hutter 2017)."""
+    """Rises linearly from 0 to `peak` in `warmup` steps, follows a cosine to `end` at
+    step `steps`, and then stays at `end` (Loshchilov, Hutter 2017)."""
 
     peak: float
     warmup: int
@@ -118,7 +120,7 @@ class WarmupCosine(Schedule):
 class Cosine(Schedule):
     """Follows a cosine from `start` to `end` in `steps` steps, and then stays at `end`
     (Loshchilov, Hutter 2017). Steps count from 1, so that the first update already uses
-    the value behind `start`: PyTorch's CosineAnnealingLR, one step ahead."""
+    the value after `start`. PyTorch's CosineAnnealingLR is one step behind."""
 
     start: float
     steps: int
@@ -136,7 +138,8 @@ class Cosine(Schedule):
 
 @dataclass(frozen=True)
 class StepDecay(Schedule):
-    """`start`, multiplied by `factor` after each `every` steps: PyTorch's StepLR."""
+    """start · factor^floor((step - 1)/every), as PyTorch's StepLR: the rate is multiplied
+    by `factor` after each `every` steps."""
 
     start: float
     factor: float
@@ -156,7 +159,7 @@ class StepDecay(Schedule):
 @dataclass(frozen=True)
 class Polynomial(Schedule):
     """end + (start - end)·(1 - step/steps)^power, and `end` from step `steps` on. Steps
-    count from 1: PyTorch's PolynomialLR, one step ahead."""
+    count from 1, so that PyTorch's PolynomialLR is one step behind."""
 
     start: float
     steps: int
@@ -176,12 +179,13 @@ class Polynomial(Schedule):
 
 
 class Table(Schedule):
-    """A rate of one's own for every step, then the last one for ever. The rates are
-    a state of the program, "lr_table", which `step.set("lr_table", array)` changes.
+    """Takes the rate of each step from a list. After its end the last rate stays. The
+    rates are a state of the program, which `step.set("lr_table", array)` changes.
 
     Args:
-        rates: numbers >= 0, one per step: a list, an array, or what a function
-            gives: `Table([f(i) for i in range(1000)])`. Kept in f32.
+        rates: finite numbers >= 0, one per step, as a list or an array. They are kept in
+            f32. For a function, write `Table([f(i) for i in range(1000)])`.
+    Raises: ValueError, TypeError.
     """
 
     def __init__(self, rates: Any) -> None:
@@ -194,7 +198,7 @@ class Table(Schedule):
             raise ValueError("a table of rates has shape %s, expected one dimension "
                              "with 1 rate or more" % (values.shape,))
         if not (numpy.isfinite(values) & (values >= 0)).all():
-            raise ValueError("a table of rates has %r, expected numbers >= 0"
+            raise ValueError("a table of rates has %r, expected finite numbers >= 0"
                              % float(values[~(numpy.isfinite(values)
                                               & (values >= 0))][0]))
         self._rates = values
@@ -211,15 +215,16 @@ class Table(Schedule):
 
 @dataclass(frozen=True)
 class Optimizer:
-    """What every optimizer takes; all but the learning rate by keyword.
+    """The arguments that every optimizer takes, all but the learning rate by keyword.
 
     Attributes:
         lr: a number, which the host may change between steps, or a schedule.
-        weight_decay: decoupled (AdamW, Lion) or added to the gradient (Adam, SGD, as
-            PyTorch's); a parameter may have its own.
-        clip_norm: the norm that all gradients together are clipped to; 0: none.
-        accumulate: batches whose mean gradient makes an update: every
-            accumulate-th call of the step updates.
+        weight_decay: the factor of the weight decay. AdamW and Lion decay the parameter
+            itself. Adam and SGD add the decay to the gradient, as PyTorch's do. A
+            parameter may have its own factor.
+        clip_norm: the norm to which all gradients together are clipped; 0 clips nothing.
+        accumulate: how many batches make an update, which uses the mean of their
+            gradients. Every accumulate-th call of the step updates.
     """
 
     lr: float | Schedule = 1e-3
@@ -232,15 +237,15 @@ class Optimizer:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Optimizer:
         if args and (hasattr(args[0], "__iter__") or hasattr(args[0], "forward")):
-            raise TypeError("%s takes no parameters: compile_step gives it those of the "
-                            "model that are not frozen. %s(1e-3) will do"
+            raise TypeError("%s takes no parameters: compile_step trains those of the "
+                            "model that are not frozen. Write %s(1e-3)"
                             % (cls.__name__, cls.__name__))
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
         if callable(self.lr):
             raise TypeError(
-                "lr is a function, and the rate is computed on the device: pass a "
+                "lr is a function, but the rate is computed on the device: pass a "
                 "number, a schedule (Linear, Cosine, WarmupCosine, StepDecay, "
                 "Polynomial), or aicf.optim.Table([f(i) for i in range(steps)])")
         if not isinstance(self.lr, Schedule):
@@ -250,19 +255,20 @@ class Optimizer:
         _count(self.accumulate, "accumulate")
 
     def fields(self) -> dict[str, float | int | bool]:
+        """Returns the fields of the attribute that only this optimizer has."""
         return {}
 
     def values(self, prefix: str) -> dict[str, Any]:
-        """By name, what the host writes before the first step: "<prefix>lr" or, of a
-        schedule that has one, "<prefix>lr_table"."""
+        """Returns what the host writes before the first step, by name: "<prefix>lr", or
+        "<prefix>lr_table" if the schedule has a table."""
         if not isinstance(self.lr, Schedule):
             return {prefix + "lr": float(self.lr)}
         rates = self.lr.rates()
         return {} if rates is None else {prefix + "lr_table": rates}
 
     def attribute(self, rate: str = "lr") -> str:
-        """As aicf.optimizer has it; `rate`: what a learning rate that the host may
-        change is called."""
+        """Returns the optimizer as an attribute of the aicf dialect. `rate` is the name
+        of a learning rate that the host may change."""
         lr = self.lr.attribute() if isinstance(self.lr, Schedule) else '"%s"' % rate
         fields: dict[str, float | int | bool] = {
             **self.fields(), "weight_decay": float(self.weight_decay),
@@ -274,8 +280,13 @@ class Optimizer:
 
 @dataclass(frozen=True, kw_only=True)
 class AdamW(Optimizer):
-    """AdamW (Kingma, Ba 2015; Loshchilov, Hutter 2019); states W.exp_avg and
-    W.exp_avg_sq. PyTorch's default decay is 0.01, here too."""
+    """AdamW (Kingma, Ba 2015; Loshchilov, Hutter 2019). The states of a parameter W are
+    W.exp_avg and W.exp_avg_sq. Defaults are PyTorch's: the weight decay is 0.01.
+
+    Attributes:
+        betas: a tuple of two numbers in [0, 1).
+        eps: a number >= 0, which is added to the square root.
+    """
 
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
@@ -295,8 +306,8 @@ class AdamW(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Adam(AdamW):
-    """Adam (Kingma, Ba 2015), whose weight decay is added to the gradient, as
-    PyTorch's; states W.exp_avg and W.exp_avg_sq."""
+    """Adam (Kingma, Ba 2015), which adds the weight decay to the gradient, as PyTorch's
+    does. The states of a parameter W are W.exp_avg and W.exp_avg_sq."""
 
     weight_decay: float = 0.0
 
@@ -305,7 +316,13 @@ class Adam(AdamW):
 
 @dataclass(frozen=True, kw_only=True)
 class SGD(Optimizer):
-    """Stochastic gradient descent; with momentum the state W.momentum_buffer."""
+    """Stochastic gradient descent. With momentum, a parameter W has the state
+    W.momentum_buffer.
+
+    Attributes:
+        momentum: a number >= 0; 0 keeps no state.
+        nesterov: whether momentum is Nesterov's, which needs momentum > 0.
+    """
 
     momentum: float = 0.0
     nesterov: bool = False
@@ -327,7 +344,8 @@ class SGD(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Lion(Optimizer):
-    """Lion (Chen et al. 2023); state W.exp_avg."""
+    """Lion (Chen et al. 2023). The state of a parameter W is W.exp_avg. betas is a tuple
+    of two numbers in [0, 1)."""
 
     betas: tuple[float, float] = (0.9, 0.99)
 

@@ -1,14 +1,14 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The interface that AICF grew from, on the objects of today.
+"""The interface with which AICF began, on top of the objects of today.
 
     ir = trace_ir(function, inputs)          ops with labelled values: ir.dump()
     ex = PlannedExecutor(ir)                 the binding plan, and its runs
     ex.run(inputs={...}, params={...}, reuse_static=True)
     op_call("gemm", [a, b], [c], {"transB": True})
 
-Nothing here is a second way to a kernel: an executor runs a plan, op_call is
-resolve + launch of the runtime.
+Kernels run in the same way as elsewhere: an executor runs a plan, and op_call calls
+resolve and launch of the runtime.
 """
 
 from __future__ import annotations
@@ -38,25 +38,32 @@ __all__ = ["Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
 
 def trace_ir(function: Any, inputs: Mapping[str, Any], *, model: Module | None = None,
              optimizer: Optimizer | None = None, name: str | None = None) -> Traced:
-    """The ops of a function, as they are traced; nothing runs.
+    """Traces the ops of a function. Nothing runs.
 
     Args:
-        function: called with the inputs by name; with an optimizer as
-            function(model, **inputs), and what it returns is the loss.
-        inputs: name: aicf.spec(shape, dtype), ...
-        model: whose parameters it uses.
-    Returns: the IR: dump(), dump_lowered(), as_text().
+        function: a function that is called with the inputs by name. With an optimizer it
+            is called as function(model, **inputs), and it returns the loss.
+        inputs: a dict of name: aicf.spec(shape, dtype).
+        model: the module whose parameters the function uses.
+        optimizer: one of aicf.optim, if the function is a training step.
+        name: the name of the entry; the default is the function's, or "train_step".
+    Returns: the IR, which has dump(), dump_lowered() and as_text().
+    Raises: TraceError, CompileError, TypeError.
     """
     if optimizer is not None:
         if model is None:
-            raise TypeError("an optimizer without a model: whose parameters?")
+            raise TypeError("an optimizer is given without a model: model=... says whose "
+                            "parameters it trains")
         return _trace_step(model, function, optimizer, inputs,
                            name=name or "train_step")
     return trace(function, inputs, model=model, name=name)
 
 
 class ModelBuilder:
-    """A function built by calls: m.input, m.param, m.add, m.output.
+    """Builds a function by calls of m.input, m.param, m.add and m.output.
+
+    The calls raise TraceError and CompileError. `update` raises InvalidArgumentError for
+    a name that is not known.
 
     Example::
 
@@ -79,23 +86,24 @@ class ModelBuilder:
         self._trace.begin()
 
     def input(self, name: str, shape: Any, dtype: DType = "f32") -> Tensor:
-        """An input of the function."""
+        """Adds an input to the function, and returns it."""
         described = spec(shape, dtype)
         with self._open():
             return self._trace.input(name, described.shape, described.dtype)
 
     def param(self, name: str, shape: Any, dtype: DType = "f32",
               **options: Any) -> Tensor:
-        """A parameter; options are nn.Parameter's."""
+        """Adds a parameter, and returns it. The options are those of nn.Parameter."""
         return self._own(Parameter(shape, dtype, name=name, **options))
 
     def state(self, name: str, shape: Any, dtype: DType = "f32",
               init: Any = "zeros") -> Tensor:
-        """A state; `update` gives it a new value."""
+        """Adds a state, and returns it. `update` gives it a new value."""
         return self._own(Buffer(shape, dtype, init=init, name=name))
 
     def hyper(self, name: str, value: float) -> Tensor:
-        """A number on the device that the host may write between runs."""
+        """Adds a number on the device (0-d, f32), which the host may change between runs.
+        Returns it."""
         with self._open():
             return self._trace.hyper(name, float(value))
 
@@ -107,8 +115,15 @@ class ModelBuilder:
 
     def add(self, op: str | Module, *operands: Any, name: str = "",
             **attributes: Any) -> Any:
-        """An op of the dialect by its name, or a module, whose parameters are called
-        `name`.weight, ...; returns its result, or a tuple of them."""
+        """Adds an op of the dialect by its name, or a module.
+
+        Args:
+            op: the op's name in aicf.ops, or an aicf.nn.Module.
+            operands: traced tensors.
+            name: what stands before the names of a module's parameters: `name`.weight.
+            attributes: the attributes of the op.
+        Returns: the result, or a tuple of the results.
+        """
         with self._open():
             if isinstance(op, Module):
                 prefix = name or "%s%d" % (type(op).__name__.lower(),
@@ -116,26 +131,27 @@ class ModelBuilder:
                 for kind in (op.named_parameters(), op.named_buffers()):
                     for inner, owner in kind:
                         self._names.setdefault(id(owner), prefix + "." + inner)
-                self._owners[prefix] = op  # id() stays theirs
+                self._owners[prefix] = op  # kept alive, so that no other takes its id()
                 return op(*operands)
             if op not in ops.__all__:
-                raise TraceError("there is no op %r; aicf.ops has them all" % (op,))
+                raise TraceError("there is no op %r; aicf.ops has all ops" % (op,))
             return getattr(ops, op)(*operands, **attributes)
 
     def output(self, name: str, value: Any, minimize: bool = False) -> None:
-        """A result of the function; `minimize`: the loss."""
+        """Makes a tensor a result of the function. `minimize` marks the loss."""
         with self._open():
             self._outputs.append((name, as_tensor(value), bool(minimize)))
 
     def update(self, name: str, value: Any) -> None:
-        """A parameter or state of that name has `value` after a run."""
+        """Gives the parameter or state of that name `value` at the end of a run."""
         if name not in self._owners:
             raise InvalidArgumentError("there is no param or state %r" % (name,))
         with self._open():
             self._trace.update(self._owners[name], value)
 
     def build(self, optimizer: Optimizer | None = None) -> Traced:
-        """The IR. With an optimizer the compiler makes gradients and updates."""
+        """Ends the function and returns its IR. With an optimizer, the compiler adds the
+        gradients and the updates."""
         attributes: dict[str, Any] = {}
         if optimizer is not None:
             attributes["aicf.optimizer"] = attribute_text(optimizer.attribute())
@@ -159,13 +175,15 @@ class PlannedExecutor:
     """Runs the entries of a plan, eagerly or as graphs.
 
     Args:
-        plan: what trace_ir or ModelBuilder.build gave, a Lowered, a Program, a Plan,
+        plan: the result of trace_ir or ModelBuilder.build, a Lowered, a Program, a Plan,
             or the path of a plan file.
-        device: "cpu", "cuda" or "cuda:N"; default: the plan's, or the CPU.
-        warmup: after a run every parameter and state is what it was, bit for bit
-            (for comparing gradients); default: AICF_WARMUP=1 of the environment.
-        seed: of the initialisers.
-        options: of the compiler, for IR: keep="grad", ... (Traced.lower).
+        device: "cpu", "cuda" or "cuda:N"; the default is the plan's, or the CPU.
+        warmup: whether a run leaves each parameter and state as it was, bit for bit, so
+            that you can compare gradients. The default is True if the environment has
+            AICF_WARMUP=1.
+        seed: the seed of initial values.
+        threads: the number of threads of the CPU; 0 takes all cores.
+        options: options of the compiler for IR, such as keep="grad" (Traced.lower).
     """
 
     def __init__(self, plan: Any, device: str | None = None, *,
@@ -177,8 +195,8 @@ class PlannedExecutor:
         if isinstance(plan, Traced):
             plan = plan.lower(device or "cpu", **options)
         elif options:
-            raise TypeError("compiler options (%s) are for IR, this is compiled"
-                            % ", ".join(options))
+            raise TypeError("compiler options (%s) are for IR, but the plan is compiled "
+                            "already" % ", ".join(options))
         if isinstance(plan, Lowered):
             signatures = plan.traced.signatures
             device = device or plan.device
@@ -209,15 +227,17 @@ class PlannedExecutor:
             params: Mapping[str, Any] | None = None, *, reuse_static: bool = True,
             entry: str | None = None,
             graph_key: str | tuple[str, int] | None = None) -> dict[str, Any]:
-        """Writes inputs, params and states by name, runs, and returns the outputs.
+        """Writes values, runs an entry, and returns its outputs by name.
 
         Args:
-            inputs, params: arrays, or numbers for 0-d tensors.
-            reuse_static: False: parameters and states start from their initial
-                values, as in a new executor; then `params` are written.
-            entry: which; default: the first.
-            graph_key: an entry, or (entry, steps): as one graph launch, which is
-                captured if it is not yet.
+            inputs: arrays by name, or numbers for 0-d tensors.
+            params: the same for parameters, states and hypers.
+            reuse_static: whether parameters and states keep their values. If not, they
+                start from their initial values, as in a new executor, before `params`
+                are written.
+            entry: the name of the entry; the default is the first.
+            graph_key: an entry, or (entry, steps), which then runs as one graph launch.
+                The graph is captured if there is none yet.
         """
         steps = 0
         if graph_key is not None:
@@ -238,11 +258,11 @@ class PlannedExecutor:
         return {name: self.executor.read("%s/%s" % (entry, name)) for name in outputs}
 
     def read(self, name: str) -> _runtime.Array:
-        """A copy of a tensor's value."""
+        """Returns a copy of a tensor's value."""
         return self.executor.read(name)
 
     def capture(self, entry: str | None = None) -> None:
-        """Records an entry as a graph; changes nothing."""
+        """Records an entry as a graph. No value changes."""
         self.executor.capture(entry or self.plan.entries[0])
 
     def replay(self, entry: str | None = None, n: int = 1) -> None:
@@ -254,25 +274,26 @@ class PlannedExecutor:
         self.executor.reset_graphs()
 
     def reset_state(self) -> None:
-        """Parameters and states back to their initial values."""
+        """Sets parameters and states back to their initial values."""
         self.executor.reset_state()
         self._start()
 
     def trace_enable(self, enabled: bool = True) -> None:
-        """Starts (and clears) or stops recording what runs."""
+        """Starts or stops recording what runs. A start clears the record."""
         self.executor.trace_enable(enabled)
 
     def trace_get(self) -> list[dict[str, Any]]:
-        """What ran, oldest first: op, kid, in_vids, out_vids, is_replay, us, ..."""
+        """Returns what ran, the oldest first: op, kid, in_vids, out_vids, is_replay, us
+        (microseconds) and more."""
         return self.executor.trace_get()
 
     def slots(self) -> list[dict[str, Any]]:
-        """Where every buffer lies: entry, buffer, vid, name, segment, offset, bytes,
-        pointer."""
+        """Returns where each buffer lies: entry, buffer, vid, name, segment, offset (in
+        bytes, from the start of the segment), bytes, pointer."""
         return self.executor.slots()
 
     def dump_slots(self) -> str:
-        """The same as a table, pointers included."""
+        """Returns slots() as a table of text."""
         return "".join("%-12s %4d %s %-10s %8d +%-8d %#014x %s\n" % (
             s["entry"] or "-", s["buffer"],
             "v%03d" % s["vid"] if s["vid"] >= 0 else "v?  ", s["segment"],
@@ -280,12 +301,12 @@ class PlannedExecutor:
             for s in self.slots())
 
     def dump(self) -> str:
-        """The plan's tables, as aicf-plan dump."""
+        """Returns the plan's tables, as aicf-plan dump shows them."""
         return self.plan.dump()
 
 
 def graph_stream(device: str | _runtime.Device = "cpu") -> Stream:
-    """A stream that can capture op_calls."""
+    """Returns a stream that can capture op_calls."""
     return _runtime.graph_stream(
         device if isinstance(device, _runtime.Device) else open_device(device))
 
@@ -294,17 +315,19 @@ def op_call(kind: str, ins: Sequence[Any], outs: Sequence[Any],
             attrs: Mapping[str, Any] | None = None, *, kid: str = "auto",
             stream: Stream | None = None, workspace: Any = None,
             device: str | _runtime.Device | None = None) -> None:
-    """One primitive on arrays, in place: the results are written into `outs`.
+    """Runs one primitive on arrays, and writes the results into `outs`.
 
     Args:
-        kind: a primitive, "gemm"; docs/Primitives.md lists them.
-        ins, outs: arrays on the device in the record's order; None where an
-            optional one is absent. Host arrays for the CPU.
-        attrs: fields by name; what has a default may be left out.
+        kind: a primitive such as "gemm". docs/Primitives.md lists them.
+        ins, outs: arrays on the device in the order of the primitive's record, None for
+            an optional one that is absent. The CPU takes host arrays.
+        attrs: fields by name. A field that has a default may be absent.
         kid: a kernel's id, or "auto".
-        stream: one that captures records the call; default: runs, and waits.
+        stream: a stream that captures, to record the call. Otherwise the call runs, and
+            returns when it is done.
         workspace: scratch memory, an array of i32.
-        device: default: the stream's, that of the first aicf.Array, or the CPU.
+        device: the default is the stream's, that of the first aicf.Array that is not on
+            the CPU, or the CPU.
     Raises: InvalidArgumentError, ShapeMismatchError, DTypeMismatchError,
         MisalignedError, NotImplementedError (no such kernel), DeviceError.
     """

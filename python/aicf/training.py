@@ -5,8 +5,8 @@
     history = aicf.fit(step, (x, y), epochs=20, validation=0.2, checkpoint="run1",
                        callbacks=[aicf.EarlyStopping(3)])
 
-It calls the step, sums up what it returns, validates, logs, saves and stops; nothing
-in it is special: a loop of one's own calls the step as well.
+It calls the step, sums up what the step returns, validates, logs, saves and stops. It is
+an ordinary loop, which you can also write yourself.
 """
 
 from __future__ import annotations
@@ -44,13 +44,12 @@ Metric = str | Callable[..., Any]
 
 
 class Totals:
-    """Sums of what a step returns: of each name the sum of value times rows, or of
-    values, and the rows. Values are read in order, in groups: reading one waits for
-    the device."""
+    """Sums up what a step returns, by name: value times rows, or the values alone, and
+    the rows. It reads values in groups, because reading one waits for the device."""
 
     def __init__(self, kinds: Mapping[str, Metric]) -> None:
         self.kinds = kinds
-        #: By name: the sum, and the rows of the batches that had it.
+        #: For each name the sum, and the rows of the batches that had it.
         self.sums: dict[str, list[float]] = {}
         self._pending: list[tuple[dict[str, Any], int]] = []
 
@@ -86,11 +85,11 @@ class Totals:
         return all(math.isfinite(total) for total, _ in self.sums.values())
 
     def _is_count(self, name: str, value: Any) -> bool:
-        """A count of rows, or whatever is to be summed, is not a mean over rows."""
+        """Whether the value is a count, or is to be summed, and not a mean over rows."""
         return self.kinds.get(name) == "sum" or str(value.dtype).startswith("i")
 
     def last_loss(self) -> float:
-        """Of the last batch; waits for it."""
+        """Returns the loss of the last batch, and waits for it."""
         values = self._pending[-1][0] if self._pending else {}
         return float(values["loss"]) if values else math.nan
 
@@ -105,11 +104,11 @@ class Run:
 
     Attributes:
         step: the entry that trains.
-        epoch: of `epochs`, counted from 0.
-        position: batches of this epoch that are done.
-        history: of the epochs that are done.
-        monitor, mode: which value is the one to judge by, and whether less ("min")
-            or more ("max") is better.
+        epoch: the number of the epoch, from 0 to `epochs` - 1.
+        position: how many batches of this epoch are done.
+        history: the History of the epochs that are done.
+        monitor, mode: the name of the value that judges the run, and whether less ("min")
+            or more ("max") of it is better.
     """
 
     def __init__(self, step: Entry, epochs: int, monitor: str, mode: str) -> None:
@@ -119,12 +118,12 @@ class Run:
         self.monitor, self.mode = monitor, mode
 
     def stop(self, reason: str = "a callback ended the run") -> None:
-        """Ends the run after this batch or epoch, as if it were the last."""
+        """Ends the run after this batch or epoch, as if that were the last one."""
         self.history.stopped = self.history.stopped or reason
 
 
 class _Interrupt:
-    """The first Ctrl-C is kept, the second one is Python's again. Only the main
+    """Remembers the first Ctrl-C, and leaves the second one to Python. Only the main
     thread gets any."""
 
     def __init__(self) -> None:
@@ -160,48 +159,47 @@ def fit(step: Entry, data: Any = None, *, epochs: int = 1,
         evaluate: Entry | None = None, batches_per_epoch: int | None = None) -> History:
     """Trains a step for `epochs` epochs.
 
-    If the last batch is smaller than the others, it counts with its rows. If the step
-    accumulates several batches for an update, batches at the end of an epoch that do
+    A last batch that is smaller than the others counts with its rows. If the step
+    accumulates several batches for an update, the batches at the end of an epoch that do
     not make a whole update are left out.
 
     Ctrl-C ends the open update, saves, and raises KeyboardInterrupt. A second Ctrl-C
-    raises it at once. Workers of a DataLoader and files are closed in both cases.
+    raises it at once. In both cases workers of a DataLoader and files are closed.
 
     Args:
-        step: what compile_step gave, or an entry of a loaded plan.
-        data: arrays with all rows, as a tuple in the order of the step's inputs, as a
-            dict, or one array: NumPy's, torch's, on the host or the device. Or an
-            iterable of batches such as a torch DataLoader, an iterator (one epoch),
-            or a function of the epoch's number (from 0) that gives one. For a step
-            that takes its batches on the device (aicf.data.Batches) the arrays are
-            written once; None: its inputs are bound or written already.
-        batch_size: rows of a batch of arrays; default: the step's.
-        validation: arrays or an iterable as `data`, or the fraction of the rows of
-            `data` to hold back. The step's loss function is evaluated on them, in
-            evaluation mode, and logged with "val_" before its names.
-        metrics: of outputs of the loss function's dict, by name: "mean" over the rows
-            (the default; of an integer, a count, the sum divided by the rows) or
-            "sum". A function f(predictions, *targets) of NumPy arrays is called once
-            per epoch, on the predictions for the validation's rows.
+        step: what compile_step returned, or an entry of a loaded plan.
+        data: arrays with all rows: a tuple in the order of the step's inputs, a dict, or
+            one array, of NumPy or torch, on the host or the device. Or batches: an
+            iterable such as a torch DataLoader, an iterator (for one epoch), or a
+            function of the epoch's number (from 0) that returns an iterable. If the step
+            takes its batches on the device (aicf.data.Batches), the arrays are written
+            once. None means that the inputs are bound or written already.
+        batch_size: the rows of a batch, if data is arrays; the default is the step's.
+        validation: arrays or batches as in `data`, or the fraction of the rows of `data`
+            to hold back. The step's loss function is evaluated on them in evaluation
+            mode, and logged with "val_" before the names.
+        metrics: for each output in the loss function's dict, by name, "mean" or "sum".
+            "mean" is the mean over the rows, for integers (counts) the sum divided by the
+            rows; it is the default. A function f(predictions, *targets) of NumPy arrays
+            is called once per epoch with the predictions for the validation's rows.
         callbacks: aicf.Callback objects, or functions f(epoch, logs).
-        shuffle, seed: whether and how arrays are shuffled, anew in each epoch.
-        checkpoint: a folder. Its "last" has the newest state, its "best" the one with
-            the best `monitor`; both hold all of the run, and aicf-run --resume reads
-            them too.
-        save_every: saves "last" after so many batches, too; 0: after epochs.
-        resume: goes on with "last" if there is one. For arrays and data on the device
-            the bits are those of a run that was never interrupted.
-        monitor: the value to judge by; default "val_loss", without validation "loss".
-        mode: "min" or "max".
-        log: a file that gets one JSON object per epoch and line.
-        progress: a tqdm bar; default: where stderr is a terminal.
-        evaluate: the entry to validate with, instead of one that is compiled from the
-            loss function.
-        batches_per_epoch: how many batches are an epoch at most; needed where `data`
-            does not say, as a generator without an end.
+        shuffle: whether the rows of arrays are shuffled anew in each epoch.
+        seed: the seed of that order, and of the choice of the rows to hold back.
+        checkpoint: a folder. "last" in it has the newest state, and "best" the state with
+            the best `monitor`. Both have the whole run, and aicf-run --resume reads them.
+        save_every: saves "last" also after so many batches; 0 saves it after epochs only.
+        resume: goes on from "last" if there is one. For arrays and data on the device the
+            result has the bits of a run that was never interrupted.
+        monitor: the value to judge by; the default is "val_loss", or "loss" without
+            validation.
+        mode: whether less ("min") or more ("max") is better.
+        log: a file that gets a line with a JSON object after each epoch.
+        progress: whether to show a tqdm bar. The default shows it on a terminal (stderr).
+        evaluate: an entry for the validation. The default compiles the loss function.
+        batches_per_epoch: the most batches of an epoch. Data without an end needs it.
     Returns: a History.
-    Raises: InvalidArgumentError, FailedStateError, and what a call of the step
-        raises. The values are those after the last batch then.
+    Raises: InvalidArgumentError, InvalidFileError (a checkpoint), FailedStateError, and
+        what a call of the step raises. The values are then those after the last batch.
     """
     if not isinstance(step, Entry):
         raise TypeError("step is a %s, expected what aicf.compile_step gives"
@@ -245,7 +243,7 @@ def _check_count(value: Any, name: str, low: int) -> None:
         raise ValueError("%s is %r, expected an int of %d or more" % (name, value, low))
 
 
-#: What aicf.fit itself logs.
+#: The names that aicf.fit itself logs.
 RESERVED = ("epoch", "seconds")
 
 
@@ -256,13 +254,13 @@ def _check_metrics(step: Entry, metrics: Mapping[str, Metric],
                if t["role"] == "output"]
     for name in RESERVED:
         if name in outputs:
-            raise InvalidArgumentError("the step has an output %r, and fit logs "
+            raise InvalidArgumentError("the step has an output %r, but fit logs "
                                        "something else under that name" % name)
     for name, kind in metrics.items():
         if callable(kind) == (name in outputs):
             raise InvalidArgumentError(
                 "metric %r is %s output of the step; it has %s" % (
-                    name, "a function, and also an" if callable(kind) else "no",
+                    name, "a function, but also an" if callable(kind) else "not an",
                     ", ".join(outputs)))
         if callable(kind):
             if not has_validation:
@@ -281,12 +279,12 @@ def _inputs(step: Entry) -> tuple[str, ...]:
 def _hold_back(step: Entry, data: Any, validation: Any, seed: int) -> tuple[Any, Any]:
     if isinstance(data, list) and len(_inputs(step)) > 1 \
             and all(map(_sources.is_array, data)):
-        data = tuple(data)  # no list of batches: those have several inputs
+        data = tuple(data)  # not batches, because each of those has several inputs
     if not isinstance(validation, numbers.Real):
         return data, validation
     validation = float(validation)
     if not _sources.holds_arrays(data):
-        raise InvalidArgumentError("validation=%r is a fraction of arrays, and data is "
+        raise InvalidArgumentError("validation=%r is a fraction of arrays, but data is "
                                    "a %s" % (validation, type(data).__name__))
     return _sources.split(_sources.named_arrays(data, _inputs(step), "data"),
                           validation, seed)
@@ -303,7 +301,7 @@ def _source(step: Entry, data: Any, batch_size: int | None, shuffle: bool, seed:
     rows = batch_size or _sizes.common_rows(signature.specs)
     if not rows:
         raise InvalidArgumentError("%r takes inputs without a common number of rows: "
-                                   "say batch_size" % step.name)
+                                   "give batch_size=..." % step.name)
     return _sources.Arrays(arrays, rows, shuffle, seed)
 
 
@@ -312,20 +310,20 @@ def _resident(step: Entry, data: Any, batch_size: int | None,
     signature = step.family.root.signature
     rows, size = signature.resident or (0, 1)
     if batch_size not in (None, size):
-        raise InvalidArgumentError("batch_size is %d, and the step takes its batches "
+        raise InvalidArgumentError("batch_size is %d, but the step takes its batches "
                                    "of %d rows itself" % (batch_size or 0, size))
     if data is not None:
         step.write(**_sources.named_arrays(data, signature.inputs, "data"))
     number = batches or rows // size
     if not number:
-        raise InvalidArgumentError("without data, say how many batches are an epoch: "
-                                   "batches_per_epoch")
+        raise InvalidArgumentError("data is None, so fit does not know how many batches "
+                                   "an epoch has: give batches_per_epoch=...")
     return _sources.Resident(number, size, {"rows": rows, "batch_size": size,
                                             "batches": number})
 
 
 class _Validator:
-    """The loss function in evaluation mode, over all rows of the validation."""
+    """Evaluates the loss function in evaluation mode over all rows of the validation."""
 
     def __init__(self, step: Entry, data: Any, batch_size: int | None,
                  evaluate: Entry | None, kinds: Mapping[str, Metric]) -> None:
@@ -341,8 +339,8 @@ class _Validator:
                 self.arrays, min(rows or _predict.DEFAULT_ROWS, _sources.count_rows(
                     self.arrays, "validation")), False, 0)
         elif self.functions:
-            raise InvalidArgumentError("metrics of predictions need a validation of "
-                                       "arrays, not of batches")
+            raise InvalidArgumentError("metrics of predictions need arrays as "
+                                       "validation, not batches")
         else:
             self.source = _sources.Iterables(data, names, epochs=1)
             if _sources.iter_is_self(data):
@@ -370,7 +368,7 @@ class _Validator:
         if signature.resident:
             raise InvalidArgumentError(
                 "%r takes its batches on the device, so it cannot be evaluated on other "
-                "rows: fit(evaluate=aicf.compile(a function of a batch, ..., "
+                "rows: give fit(evaluate=aicf.compile(a function of a batch, ..., "
                 "program=step))" % self.step.name)
         assert signature.source is not None
         specs: dict[str, Spec] = {n: spec_of(a, n) for n, a in batch.items()}
@@ -410,9 +408,9 @@ class _Loop:
         self.totals = Totals(kinds)
         self.interrupt = _Interrupt()
         self.batch_seconds = 0.0
-        self.is_lost = False  # what is on the disk is worth more than this state
+        self.is_lost = False  # a loss was not finite: keep the checkpoints on the disk
 
-    # The way of a run
+    # The course of a run
 
     def train(self) -> None:
         run = self.run
@@ -501,7 +499,7 @@ class _Loop:
 
     @contextlib.contextmanager
     def _bar(self) -> Iterator[Callable[[Totals], None]]:
-        """Counts a batch, and now and then shows the loss."""
+        """Yields a function that counts a batch, and shows the loss from time to time."""
         is_shown = sys.stderr.isatty() if self.progress is None else self.progress
         if not is_shown:
             yield lambda totals: None
@@ -522,7 +520,7 @@ class _Loop:
             if not self.totals.is_empty:
                 bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
 
-    # What is kept
+    # Checkpoints and the log
 
     def _save(self, name: str) -> None:
         if self.folder is None or self.is_lost or not self.totals.is_finite:
@@ -544,7 +542,7 @@ class _Loop:
                                 {STATE: json.dumps(state)})
 
     def resume(self) -> None:
-        """Takes back what _save kept, if it did."""
+        """Reads what _save wrote, if there is a checkpoint."""
         assert self.folder is not None
         path = os.path.join(self.folder, "last")
         if not os.path.exists(os.path.join(path, "state.safetensors")):
@@ -556,8 +554,8 @@ class _Loop:
         names = [type(callback).__name__ for callback in self.callbacks]
         if names != kept:
             raise InvalidArgumentError(
-                "the callbacks are %s, in the checkpoint %s: resume with the same ones, "
-                "or without resume" % (", ".join(names) or "none",
+                "the callbacks are %s, in the checkpoint %s: give the same ones, or do "
+                "not resume" % (", ".join(names) or "none",
                                        ", ".join(kept) or "none"))
         program.load_checkpoint(path)
         for callback, (_, own) in zip(self.callbacks, state["callbacks"]):
@@ -578,7 +576,7 @@ class _Loop:
                         % (run.epoch + 1, run.position, self.source.exact))
 
     def _log_begin(self) -> None:
-        """Lines behind the epoch that a resumed run goes on from are dropped."""
+        """Drops the lines after the epoch from which a resumed run goes on."""
         if self.log_path is None:
             return
         if self.run.history.epochs and os.path.exists(self.log_path):
@@ -590,7 +588,7 @@ class _Loop:
                 with open(self.log_path, "w", encoding="utf-8") as file:
                     file.writelines(lines[:keep])
         with open(self.log_path, "a", encoding="utf-8"):
-            pass  # found out now, if it cannot be written
+            pass  # if the file cannot be written, this says so now
 
     def _log(self, logs: Mapping[str, float]) -> None:
         if self.log_path is not None:
@@ -599,13 +597,13 @@ class _Loop:
 
 
 def _log_line(logs: Mapping[str, float]) -> str:
-    """JSON has no NaN: null stands for what is not finite."""
+    """Returns a line of JSON, which has no NaN: null stands for what is not finite."""
     return json.dumps({name: value if isinstance(value, str) or math.isfinite(value)
                        else None for name, value in logs.items()}) + "\n"
 
 
 def check_folder(folder: str) -> None:
-    """Before a long run: it can be made, and written into."""
+    """Checks before a long run that the folder exists or can be made, and is writable."""
     try:
         os.makedirs(folder, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -616,7 +614,7 @@ def check_folder(folder: str) -> None:
 
 
 def _read_state(path: str) -> dict[str, Any]:
-    """Checked before any value of the checkpoint is read."""
+    """Returns the state of a run. It is checked before any value is read."""
     from safetensors import SafetensorError, safe_open
     file = os.path.join(path, "state.safetensors")
     try:
@@ -627,11 +625,11 @@ def _read_state(path: str) -> dict[str, Any]:
     if STATE not in metadata:
         raise InvalidFileError(
             "%r is a checkpoint, but not one of aicf.fit: it does not say where the run "
-            "was; step.load_checkpoint(%r) reads its values" % (path, path))
+            "was. step.load_checkpoint(%r) reads its values" % (path, path))
     try:
         state: dict[str, Any] = json.loads(metadata[STATE])
         if state["version"] != 1:
-            raise InvalidFileError("%r has a state of version %r, this one reads 1"
+            raise InvalidFileError("%r has a state of version %r, but this AICF reads 1"
                                    % (path, state["version"]))
         for name, kind in (("epoch", int), ("position", int), ("sums", dict),
                            ("history", list), ("callbacks", list),
@@ -645,5 +643,5 @@ def _read_state(path: str) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidFileError):
             raise
-        raise InvalidFileError("%r: its state of a run is damaged (%s)"
+        raise InvalidFileError("%r: the state of the run is damaged (%s)"
                                % (path, error)) from None

@@ -142,7 +142,9 @@ static nb::dlpack::dtype dlpackOf(DType dtype) {
 DType parseDType(const std::string &name) {
   if (auto dtype = parseEnum<DType>(name, kNumDTypes))
     return *dtype;
-  fail(StatusCode::InvalidArgument, "\"", name, "\" is not an element type");
+  fail(StatusCode::InvalidArgument, "\"", name,
+       "\" is not an element type, expected f16, bf16, f32, f64, i32, i64 or "
+       "i1");
 }
 
 nb::tuple shapeTuple(const TensorDesc &desc) {
@@ -863,8 +865,9 @@ void defineArrays(nb::module_ &m) {
                " dimensions, expected at most ", kMaxRank);
         TensorDesc desc(parseDType(dtype), shape);
         if (!checkedBytes(desc))
-          fail(StatusCode::ShapeMismatch, "no array has the shape ",
-               desc.toString());
+          fail(StatusCode::ShapeMismatch, "the array would be ",
+               desc.toString(), ", expected dimensions of 1 to ", INT32_MAX,
+               " and up to ", kMaxTensorBytes, " bytes");
         return makeArray(device, desc, nullptr);
       },
       nb::arg("shape"), nb::arg("dtype"), nb::arg("device"),

@@ -273,7 +273,8 @@ void definePlan(nb::module_ &m) {
           [](Plan &plan, const std::string &name) {
             const PlanEntry *entry = plan.findEntry(name);
             if (!entry)
-              fail(StatusCode::InvalidArgument, "no entry \"", name, "\"");
+              fail(StatusCode::InvalidArgument, "the plan has no entry \"",
+                   name, "\"");
             return std::string(nameOf(entry->outputForm));
           },
           nb::arg("entry"),
@@ -303,7 +304,8 @@ void definePlan(nb::module_ &m) {
           [](Plan &p, const std::string &name) {
             const PlanEntry *entry = p.findEntry(name);
             if (!entry)
-              fail(StatusCode::InvalidArgument, "no entry \"", name, "\"");
+              fail(StatusCode::InvalidArgument, "the plan has no entry \"",
+                   name, "\"");
             nb::list list;
             for (const TensorInfo &tensor : p.tensors(*entry))
               list.append(describeTensor(tensor));

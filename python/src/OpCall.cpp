@@ -87,7 +87,8 @@ std::vector<uint8_t> encodeFields(OpKind kind, nb::dict given,
     } else {
       auto standard = fieldDefault(kind, i, operands);
       if (!standard)
-        fail(StatusCode::InvalidArgument, what, " is not given");
+        fail(StatusCode::InvalidArgument, what,
+             " is missing, and it has no default");
       value = *standard;
     }
     encodeField(field, value, blob);
@@ -134,7 +135,8 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
             std::shared_ptr<DeviceHandle> device, StreamHandle *stream,
             nb::object workspace) {
   if (stream && stream->device != device)
-    fail(StatusCode::InvalidArgument, "the stream is of another device object");
+    fail(StatusCode::InvalidArgument,
+         "the stream belongs to another device object");
   OpKind kind = parseKind(name);
   Stream &queue = stream ? *stream->stream : *device->stream;
   std::vector<Owner> owners;
@@ -229,7 +231,7 @@ void defineOpCall(nb::module_ &m) {
           fail(StatusCode::FailedState, "the graph was reset");
         if (graph.device != stream.device)
           fail(StatusCode::InvalidArgument,
-               "the graph is of another device object than the stream");
+               "the graph and the stream belong to different device objects");
         nb::gil_scoped_release release;
         check(stream.stream->launch(*graph.graph));
         check(stream.stream->synchronize());

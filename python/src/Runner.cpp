@@ -51,7 +51,8 @@ public:
     std::shared_lock<std::shared_mutex> lock(this->handle->planMutex);
     const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
     if (!found)
-      fail(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
+      fail(StatusCode::InvalidArgument, "the plan has no entry \"", entry,
+           "\"");
     for (const TensorInfo &tensor :
          this->handle->executor->plan().tensors(*found)) {
       Slot slot{tensor.name, entry + "/" + tensor.name, tensor.desc};

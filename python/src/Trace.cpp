@@ -121,7 +121,9 @@ struct TracedModule::Impl {
   Type parseDType(const std::string &name, Location location) {
     Type type = elementTypeOf(context, name);
     if (!type)
-      emitError(location) << "\"" << name << "\" is not an element type";
+      emitError(location) << "\"" << name
+                          << "\" is not an element type, expected f16, bf16, "
+                             "f32, f64, i32, i64 or i1";
     return type;
   }
   Attribute convert(const AttributeValue &value, Location location);
@@ -196,7 +198,10 @@ Attribute TracedModule::Impl::convert(const Elements &elements,
   }
   if (bytes.size() == uint64_t(type.getNumElements()) * size)
     return elementsOf(type, bytes);
-  emitError(location) << bytes.size() << " bytes for " << type;
+  emitError(location) << "the elements have " << bytes.size()
+                      << " bytes, expected "
+                      << uint64_t(type.getNumElements()) * size << " for "
+                      << type;
   return {};
 }
 
@@ -378,7 +383,7 @@ TracedModule::beginMap(const std::vector<size_t> &operands,
   SmallVector<Value> values;
   SmallVector<int32_t> sizes;
   if (impl->map.body) {
-    emitError(location) << "a map inside a map";
+    emitError(location) << "a map inside a map is not possible";
     return std::nullopt;
   }
   std::vector<OperandSlot> slots(operands.begin(), operands.end());

@@ -12,7 +12,7 @@
 // CHECK-LABEL: func.func @captured_factor
 // CHECK-NOT: aicf.
 func.func @captured_factor(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %s: f32, %o: tensor<4x3xf32>) -> tensor<4x3xf32> {
-  // expected-remark @+1 {{stays in linalg: a scalar from outside}}
+  // expected-remark @+1 {{stays in linalg: its body reads a scalar from outside}}
   %y = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : tensor<4x8xf32>, tensor<8x3xf32>) outs(%o : tensor<4x3xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
@@ -74,7 +74,7 @@ func.func @starts_at_nan(%x: tensor<4xf32>) -> tensor<f32> {
 
 // CHECK-LABEL: func.func @casts
 func.func @casts(%x: tensor<4xf32>, %e: tensor<4xf16>, %f: tensor<4xf32>) -> (tensor<4xf16>, tensor<4xf32>) {
-  // expected-remark @+1 {{stays in linalg: another rounding than to nearest even}}
+  // expected-remark @+1 {{stays in linalg: a rounding mode other than to nearest even}}
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf16>) {
   ^bb0(%a: f32, %o: f16):
     %t = arith.truncf %a toward_zero : f32 to f16

@@ -11,7 +11,7 @@
 // CHECK: linalg.erf
 func.func @unknown_function(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
-  // expected-remark @+1 {{stays in linalg: no word for 'math.erf'}}
+  // expected-remark @+1 {{stays in linalg: aicf has no op for 'math.erf'}}
   %y = linalg.erf ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -56,7 +56,7 @@ func.func @largest(%x: tensor<4x3xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func.func @several
 func.func @several(%x: tensor<4xf32>, %e: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  // expected-remark @+1 {{stays in linalg: several results}}
+  // expected-remark @+1 {{stays in linalg: it has several results, expected one}}
   %y:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%e, %e : tensor<4xf32>, tensor<4xf32>) {
   ^bb0(%a: f32, %o: f32, %p: f32):
@@ -67,7 +67,7 @@ func.func @several(%x: tensor<4xf32>, %e: tensor<4xf32>) -> (tensor<4xf32>, tens
 
 // CHECK-LABEL: func.func @captured
 func.func @captured(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
-  // expected-remark @+1 {{stays in linalg: a scalar from outside}}
+  // expected-remark @+1 {{stays in linalg: its body reads a scalar from outside}}
   %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]}
       outs(%x : tensor<4xf32>) {
   ^bb0(%o: f32):
@@ -90,7 +90,7 @@ func.func @number(%e: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func.func @columns
 func.func @columns(%x: tensor<4x3xf32>, %e: tensor<4x3xf32>) -> tensor<4x3xf32> {
-  // expected-remark @+1 {{stays in linalg: not along the last dimension, or of a type that aicf does not have}}
+  // expected-remark @+1 {{stays in linalg: it is over dimension 0 of 'tensor<4x3xf32>', expected the last dimension}}
   %y = linalg.softmax dimension(0) ins(%x : tensor<4x3xf32>) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
   return %y : tensor<4x3xf32>
 }

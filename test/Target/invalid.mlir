@@ -64,7 +64,7 @@ aicf_rt.plan cpu persistent(0) {
 
 // Tests a form of outputs that does not exist.
 aicf_rt.plan cpu persistent(0) {
-  // expected-error @+1 {{"list" is not a form of outputs}}
+  // expected-error @+1 {{output_form is "list", expected a form such as "tuple"}}
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) outputs("list") {
   }
 }
@@ -82,7 +82,7 @@ aicf_rt.plan cpu persistent(0) {
 // -----
 
 // Tests that the first value of one is all of it.
-// expected-error @+1 {{[ValueWhole] entry 0 (f), value 0: 2xf32 at byte 0 is not all of buffer 0 of 16 bytes}}
+// expected-error @+1 {{[ValueWhole] entry 0 (f), value 0: 2xf32 at byte 0 does not fill buffer 0 of 16 bytes}}
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(256) temp(0) bound(0) values(0) nodes(0) {
     %x_buffer = aicf_rt.alloc input "x" bytes(16) offset(0)

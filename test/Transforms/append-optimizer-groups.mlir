@@ -66,7 +66,7 @@ func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W", aicf.group =
 
 // -----
 
-// expected-error @+1 {{parameter "W" has 'aicf.weight_decay', but its group says that number}}
+// expected-error @+1 {{parameter "W" has 'aicf.weight_decay', but its group sets that number}}
 func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W", aicf.weight_decay = 0.1})
     -> (tensor<f32> {aicf.name = "g", aicf.grad = "W"}) attributes {aicf.optimizer = #aicf.sgd_groups<lr = "g0">} {
   return %W : tensor<f32>
@@ -74,7 +74,7 @@ func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W", aicf.weight_
 
 // -----
 
-// expected-error @+1 {{parameter "W" has 'aicf.lr_scale', but its group says that number}}
+// expected-error @+1 {{parameter "W" has 'aicf.lr_scale', but its group sets that number}}
 func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W", aicf.lr_scale = 0.1})
     -> (tensor<f32> {aicf.name = "g", aicf.grad = "W"}) attributes {aicf.optimizer = #aicf.sgd_groups<lr = "g0">} {
   return %W : tensor<f32>
@@ -82,7 +82,7 @@ func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W", aicf.lr_scal
 
 // -----
 
-// expected-error @+1 {{'aicf.optimizer' has groups, whose numbers are hypers: lr is a schedule, expected a name}}
+// expected-error @+1 {{'aicf.optimizer' has groups, whose numbers are hypers: lr is a schedule, expected the name of a hyper}}
 func.func @f(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
     -> (tensor<f32> {aicf.name = "g", aicf.grad = "W"})
     attributes {aicf.optimizer = #aicf.sgd_groups<lr = #aicf.constant<value = 0.1>>} {

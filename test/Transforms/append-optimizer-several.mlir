@@ -82,7 +82,7 @@ func.func @a(%A: !w {aicf.role = "param", aicf.name = "A"})
     -> (!w {aicf.name = "dA", aicf.grad = "A"}) attributes {aicf.optimizer = #aicf.adamw<lr = "lr">} {
   return %A : !w
 }
-// expected-error @+1 {{the state "A.exp_avg" would be of two optimizers, of @a and of @b: train the parameter by one of them, or count the steps of both in one 'aicf.step_count'}}
+// expected-error @+1 {{the optimizers of @a and @b would share the state "A.exp_avg": train the parameter by one of them, or count the steps of both in one 'aicf.step_count'}}
 func.func @b(%A: !w {aicf.role = "param", aicf.name = "A"})
     -> (!w {aicf.name = "dA", aicf.grad = "A"})
     attributes {aicf.optimizer = #aicf.adamw<lr = "lr">, aicf.step_count = "count"} {

@@ -31,7 +31,7 @@ func.func @argmax(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
 func.func @bce(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                %W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'aicf.bce_with_logits' op no derivative with respect to its target: stop_gradient says that none is meant}}
+  // expected-error @+1 {{'aicf.bce_with_logits' op no derivative with respect to its target: use stop_gradient if that is intended}}
   %l = aicf.bce_with_logits %x, %W : tensor<4xf32>, tensor<4xf32>
   return %l : tensor<f32>
 }
@@ -42,7 +42,7 @@ func.func @statistics(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"}
                       %g: tensor<2xf32> {aicf.role = "input", aicf.name = "g"},
                       %t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'aicf.layer_norm' op the loss depends on its mean or rstd, which have no derivative: stop_gradient says that none is meant}}
+  // expected-error @+1 {{'aicf.layer_norm' op the loss depends on its mean or rstd, which have no derivative: use stop_gradient if that is intended}}
   %y, %mean, %rstd = aicf.layer_norm %W, %g, %g : tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>
   %l = aicf.mse_loss %rstd, %t : tensor<4xf32>, tensor<4xf32>
   return %l : tensor<f32>

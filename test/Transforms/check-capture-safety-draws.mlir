@@ -15,7 +15,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
              %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
-  // expected-error @+1 {{'aicf.dropout' op capture safety: its step is counted by no aicf.step_inc, so a captured graph would draw the same numbers in every step}}
+  // expected-error @+1 {{'aicf.dropout' op capture safety: its step is not counted by an aicf.step_inc, so a captured graph would draw the same numbers in every step}}
   %y = aicf.dropout %x, %t {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
   return %y : tensor<4xf32>
 }
@@ -37,7 +37,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
              %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "t"}) {
   %t1 = aicf.step_inc %t : tensor<i64>
-  // expected-error @+1 {{capture safety: its step is counted in the update half, behind it: give it the state that aicf.step_inc counts}}
+  // expected-error @+1 {{capture safety: its step is the result of an aicf.step_inc, which the update half runs later: give it the state that is counted}}
   %y = aicf.dropout %x, %t1 {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
   return %y, %t1 : tensor<4xf32>, tensor<i64>
 }
@@ -61,7 +61,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
              %t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "t"}) {
   %old = aicf.copy %t : tensor<i64>
-  // expected-error @+1 {{'aicf.dropout' op capture safety: its step is counted by no aicf.step_inc}}
+  // expected-error @+1 {{'aicf.dropout' op capture safety: its step is not counted by an aicf.step_inc}}
   %y = aicf.dropout %x, %old {p = 0.5, seed = 1} : tensor<4xf32>, tensor<i64>
   %t1 = aicf.step_inc %t : tensor<i64>
   return %y, %t1 : tensor<4xf32>, tensor<i64>

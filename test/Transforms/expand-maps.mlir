@@ -90,7 +90,7 @@ func.func @constant(%a: tensor<8xf32>) -> tensor<8xf32> {
 func.func @no_word(%a: tensor<8xf32>) -> tensor<8xf32> {
   %y = aicf.map %a : tensor<8xf32> -> tensor<8xf32> {
   ^bb0(%x: f32):
-    // expected-error @+1 {{cannot be said in aicf: no word for 'math.atan'}}
+    // expected-error @+1 {{cannot be expressed in aicf: aicf has no op for 'math.atan'}}
     %p = math.atan %x : f32
     aicf.yield %p : f32
   }
@@ -102,7 +102,7 @@ func.func @no_word(%a: tensor<8xf32>) -> tensor<8xf32> {
 func.func @no_type(%a: tensor<8xf32>) -> tensor<8xf32> {
   %y = aicf.map %a : tensor<8xf32> -> tensor<8xf32> {
   ^bb0(%x: f32):
-    // expected-error @+1 {{cannot be said in aicf: a type that aicf does not have}}
+    // expected-error @+1 {{cannot be expressed in aicf: a type that aicf does not have}}
     %i = arith.fptosi %x : f32 to i8
     %p = arith.sitofp %i : i8 to f32
     aicf.yield %p : f32
@@ -115,7 +115,7 @@ func.func @no_type(%a: tensor<8xf32>) -> tensor<8xf32> {
 func.func @signed_bool(%a: tensor<8xi1>) -> tensor<8xf32> {
   %y = aicf.map %a : tensor<8xi1> -> tensor<8xf32> {
   ^bb0(%x: i1):
-    // expected-error @+1 {{cannot be said in aicf: 'arith.sitofp' of i1}}
+    // expected-error @+1 {{cannot be expressed in aicf: 'arith.sitofp' of i1}}
     %p = arith.sitofp %x : i1 to f32
     aicf.yield %p : f32
   }
@@ -127,7 +127,7 @@ func.func @signed_bool(%a: tensor<8xi1>) -> tensor<8xf32> {
 func.func @to_bool(%a: tensor<8xi32>) -> tensor<8xi1> {
   %y = aicf.map %a : tensor<8xi32> -> tensor<8xi1> {
   ^bb0(%x: i32):
-    // expected-error @+1 {{cannot be said in aicf: 'arith.trunci' to i1}}
+    // expected-error @+1 {{cannot be expressed in aicf: 'arith.trunci' to i1}}
     %p = arith.trunci %x : i32 to i1
     aicf.yield %p : i1
   }

@@ -66,7 +66,7 @@ func.func @dead(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
 
 // Equal copies of a view are one, and later readers take it; a returned one has
 // storage of its own.
-// REMARK: a copy of 6x4xf32 strided [1, 6] is made once: an equal one comes before it
+// REMARK: a copy of 6x4xf32 strided [1, 6] is dropped: an earlier call makes an equal one
 // CHECK-LABEL: @merged
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x6xf32>
 func.func @merged(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})

@@ -38,7 +38,7 @@ func.func @forgotten(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
 // -----
 
 // Tests gradients that nobody would unscale.
-// expected-error @+1 {{has 'aicf.minimize' without 'aicf.optimizer': f16 multiplies the loss by a scale, and nobody would take it out of the gradients}}
+// expected-error @+1 {{has 'aicf.minimize' without 'aicf.optimizer': f16 multiplies the loss by a scale, and only an optimizer divides the gradients by it}}
 func.func @gradients(%t: tensor<4xf32> {aicf.role = "input", aicf.name = "t"},
                      %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {

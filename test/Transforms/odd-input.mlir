@@ -12,7 +12,7 @@ func.func @missing(%x: tensor<4xf32> {aicf.role = "param", aicf.name = "x"})
 
 // -----
 
-// expected-error @+1 {{argument 0 is 'tensor<2000000000x2000000000xf32>', above the limits of 2^31 a dimension or 64 TiB}}
+// expected-error @+1 {{argument 0 is 'tensor<2000000000x2000000000xf32>', expected dimensions below 2^31 and up to 64 TiB}}
 func.func @huge(%x: tensor<2000000000x2000000000xf32> {aicf.role = "input", aicf.name = "x"}) {
   return
 }

@@ -13,7 +13,7 @@ func.func @rates(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                  %b: tensor<f32> {aicf.role = "hyper", aicf.name = "b"}) {
   %s = aicf_rt.call copy_saved(%g) : (tensor<4xf32>) -> tensor<4xf32>
   %0 = aicf_rt.call sgd_step(%p, %s, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  // expected-remark @+1 {{'sgd_step' is not in one call with others: it has other fields, scalars or types}}
+  // expected-remark @+1 {{'sgd_step' is not batched with other calls: its fields, scalars or types differ}}
   %1 = aicf_rt.call sgd_step(%q, %g, %b) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %2 = aicf_rt.call sgd_step(%r, %g, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return
@@ -29,7 +29,7 @@ func.func @early_reader(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"}
                         %a: tensor<f32> {aicf.role = "hyper", aicf.name = "a"}) {
   %0 = aicf_rt.call sgd_step(%p, %g, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %1 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-remark @+1 {{'sgd_step' is not in one call with others: a result of theirs is read before it}}
+  // expected-remark @+1 {{'sgd_step' is not batched with other calls: a result of the batch is read before this call}}
   %2 = aicf_rt.call sgd_step(%q, %1, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return
 }
@@ -42,7 +42,7 @@ func.func @none(%p: tensor<4xbf16> {aicf.role = "param", aicf.name = "p"},
                 %q: tensor<4xbf16> {aicf.role = "param", aicf.name = "q"},
                 %g: tensor<4xbf16> {aicf.role = "input", aicf.name = "g"},
                 %a: tensor<bf16> {aicf.role = "hyper", aicf.name = "a"}) {
-  // expected-remark @+1 {{'sgd_step' is not in one call with others: the target has no kernel for them}}
+  // expected-remark @+1 {{'sgd_step' is not batched with other calls: the target has no kernel for the batch}}
   %0 = aicf_rt.call sgd_step(%p, %g, %a) : (tensor<4xbf16>, tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
   %1 = aicf_rt.call sgd_step(%q, %g, %a) : (tensor<4xbf16>, tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
   return

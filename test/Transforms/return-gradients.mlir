@@ -47,7 +47,7 @@ func.func @unknown(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"})
 
 // -----
 
-// expected-error @+1 {{'aicf.outputs' names "grad_norm", and a result is called so already}}
+// expected-error @+1 {{'aicf.outputs' names "grad_norm", but a result has that name already}}
 func.func @taken(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
                  %x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"},
@@ -58,7 +58,7 @@ func.func @taken(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
 
 // -----
 
-// expected-error @+1 {{'aicf.outputs' names "grad:w", and a result is called so already}}
+// expected-error @+1 {{'aicf.outputs' names "grad:w", but a result has that name already}}
 func.func @twice(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"})
     attributes {aicf.optimizer = #aicf.sgd<lr = "lr">, aicf.outputs = ["grad:w", "grad:w"]} {

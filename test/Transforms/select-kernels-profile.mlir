@@ -5,7 +5,7 @@
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cpu profile=%t/profile.json" 2>&1 | FileCheck %s --check-prefix=OTHER
 // NONE: cannot read profile '{{.*}}none.json'
-// OTHER: profile '{{.*}}profile.json' is of "some card", and the target is cpu
+// OTHER: profile '{{.*}}profile.json' was measured on "some card", but the target is cpu
 // BAD: ' is not a profile: expected an object with "kernels", as aicf-run --profile writes it
 
 //--- profile.json

@@ -129,14 +129,14 @@ func.func @f(%x: tensor<f32> {aicf.role = "hyper", aicf.name = "x", aicf.lr_scal
 
 // -----
 
-// expected-error @+1 {{argument 0 ("c") of role constant has no 'aicf.data': its elements}}
+// expected-error @+1 {{argument 0 ("c") of role constant has no 'aicf.data', expected its elements}}
 func.func @f(%c: tensor<2xf32> {aicf.role = "constant", aicf.name = "c"}) {
   return
 }
 
 // -----
 
-// expected-error @+1 {{argument 0 ("c") of role state has 'aicf.data': only constants have}}
+// expected-error @+1 {{argument 0 ("c") of role state has 'aicf.data': only constants have it}}
 func.func @f(%c: tensor<f32> {aicf.role = "state", aicf.name = "c", aicf.data = dense<1.0> : tensor<f32>}) {
   return
 }

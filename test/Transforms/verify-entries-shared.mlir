@@ -68,7 +68,7 @@ func.func private @no_entry(%x: tensor<?xf32> {aicf.name = "x"})
 func.func @a(%c: tensor<f32> {aicf.role = "constant", aicf.name = "c", aicf.data = dense<1.0> : tensor<f32>}) {
   return
 }
-// expected-error @+1 {{entries disagree about "c": its elements in @b, others in @a}}
+// expected-error @+1 {{entries disagree about "c": some elements in @b, other elements in @a}}
 func.func @b(%c: tensor<f32> {aicf.role = "constant", aicf.name = "c", aicf.data = dense<2.0> : tensor<f32>}) {
   return
 }

@@ -29,7 +29,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 // -----
 
 // Tests a target that is not a device.
-// expected-error @+1 {{'aicf_rt.target' is "tpu", which is not a device}}
+// expected-error @+1 {{'aicf_rt.target' is "tpu", which is not a device, expected cpu or cuda}}
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     attributes {aicf_rt.target = "tpu"} {
   return

@@ -35,7 +35,7 @@ def read_safetensors(path):
     body = data[8 + size:]
     return {name: np.frombuffer(body[slice(*info["data_offsets"])],
                                 DTYPES[info["dtype"]]).reshape(info["shape"])
-            for name, info in header.items()}
+            for name, info in header.items() if name != "__metadata__"}
 
 
 def write_safetensors(path, tensors):

@@ -199,7 +199,7 @@ def test_the_number_of_batches_is_the_plans(bench):
     for wrong in (1, 3, 8):
         done = run_tool("aicf-run", plan, "--batches", wrong)
         assert done.returncode == 2
-        assert '%d batches an update: entry "train_step" was compiled for 4' % wrong \
+        assert '%d batches per update: entry "train_step" was compiled for 4' % wrong \
             in done.stderr
     done = run_tool("aicf-run", plan, "--batches", 4, "--last-batch")
     assert done.returncode == 2

@@ -173,6 +173,17 @@ def test_a_click_and_a_hover_in_the_charts(digits):
         "return panel.arena.tensors().map(([t]) => t.name);")
 
 
+def test_memory_that_is_held_for_another_stream(bench, browser):
+    bench.generate(*STEP)
+    page = Page(browser, write_page(bench, bench.compile("step", "--streams=2")))
+    held = page.run("return panel.entry.tensors.map((t, i) => [t, i])"
+                    ".filter(([t]) => t.held > t.last).map(([t, i]) => i);")
+    assert held
+    page.run("panel.pickTensor(arguments[0]);", held[0])
+    assert "its memory is held to call" in page.find(".details").text
+    page.check()
+
+
 def test_zoom(digits):
     assert digits.run("panel.range.zoom(5, 0.5); return panel.range.last - panel.range.first;"
                       ) < 19

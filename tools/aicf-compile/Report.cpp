@@ -207,7 +207,7 @@ std::string Report::toString(const Plan *plan) const {
   if (plan)
     addEntries(*plan, lines);
   addReasons("done", done, lines);
-  addReasons("left, and why", left, lines);
+  addReasons("not done, and why", left, lines);
   std::vector<std::string> all;
   for (const auto &[pass, numbers] : counts)
     for (const auto &[name, number] : numbers)

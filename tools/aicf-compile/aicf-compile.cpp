@@ -125,7 +125,8 @@ static int checkFlags() {
       options.optLevel != optimization)
     return refuse(
         "-O" + llvm::Twine(int(optimization.getValue())) +
-        " and --opt-level=" + llvm::Twine(int(options.optLevel.getValue())));
+        " and --opt-level=" + llvm::Twine(int(options.optLevel.getValue())) +
+        " contradict each other: give one of them");
   options.optLevel = optimization;
   return 0;
 }

@@ -12,6 +12,7 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  aicf::hideRegisteredOptions();
   aicf::addVersionPrinter("aicf-lsp-server");
   mlir::DialectRegistry registry;
   aicf::registerAllDialects(registry);

@@ -41,6 +41,7 @@ static LogicalResult run(StringRef input, StringRef output,
 }
 
 int main(int argc, char **argv) {
+  aicf::hideRegisteredOptions();
   DialectRegistry registry;
   aicf::registerAllDialects(registry);
   // What the bridges speak.

@@ -26,7 +26,7 @@ CLI::App *addInterpret(CLI::App &app, InterpretArguments &a) {
       "interpret", "Compute a plan of any device in f64, without its kernels");
   command->add_option("file", a.plan, "The plan")->required();
   command->add_option("--entry", a.entry, "Run this entry; the first one is the default");
-  command->add_option("--steps", a.steps, "Run the entry so many times")
+  command->add_option("--steps", a.steps, "Run the entry this many times")
       ->transform(wholeNumber(1, uint64_t(1) << 32));
   command->add_option("--seed", a.seed, "Seed the plan's initialisers")
       ->transform(wholeNumber(0, UINT64_MAX));
@@ -125,7 +125,8 @@ Status interpret(const InterpretArguments &a) {
   Interpreter interpreter(plan, options);
   std::string entry = a.entry.empty() ? plan->entries.front().name : a.entry;
   if (!plan->findEntry(entry))
-    return makeError(StatusCode::InvalidArgument, "no entry \"", entry, "\"");
+    return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
+                     entry, "\"");
   AICF_RETURN_IF_ERROR(setUp(interpreter, *plan, a, entry));
   std::vector<NamedFile> outputs; // what is wrong with them is said before
   for (const std::string &argument : a.outputs) {

@@ -39,7 +39,9 @@ StatusOr<double> parseNumber(const std::string &text) {
 StatusOr<DType> parseDType(const std::string &text) {
   if (std::optional<DType> dtype = parseEnum<DType>(text, kNumDTypes))
     return *dtype;
-  return refuse("\"", text, "\" is not a dtype");
+  return refuse("\"", text,
+                "\" is not a dtype, expected f16, bf16, f32, f64, i32, i64 or "
+                "i1");
 }
 
 std::vector<std::string> split(const std::string &text, char separator) {
@@ -211,7 +213,7 @@ StatusOr<double> relativeError(const HostTensor &actual,
                                const HostTensor &expected) {
   if (!actual.desc.sameShape(expected.desc))
     return refuse("the result is ", actual.desc.toString(),
-                  ", what is expected is ", expected.desc.toString());
+                  ", expected ", expected.desc.toString());
   // Scaled by the largest element, so that squares neither vanish nor overflow.
   size_t n = size_t(expected.desc.elements());
   double largest = 0;

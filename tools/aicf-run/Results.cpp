@@ -91,8 +91,8 @@ StatusOr<bool> compareExpected(Executor &executor, const std::string &entry,
     if (error <= tolerance)
       continue;
     std::cerr << "aicf-run: \"" << e.name
-              << "\" differs from what is expected: relative error " << error
-              << " is above " << tolerance << "\n";
+              << "\" differs from --expected: relative error " << error
+              << " is above the tolerance, " << tolerance << "\n";
     same = false;
   }
   return same;

@@ -24,6 +24,7 @@
 #include <CLI/CLI.hpp>
 
 #include <atomic>
+#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -173,31 +174,46 @@ StatusOr<WeightFileOptions> weightFileOptions(const Options &options) {
   return result;
 }
 
-/// A checkpoint of a larger model resumes; what it has too much is said.
-Status resume(Executor &executor, const std::string &folder) {
+/// Where a checkpoint's metadata say after how many steps it was written.
+constexpr const char *kSteps = "aicf-run.steps";
+
+/// A checkpoint of a larger model resumes; what it has too much is said. Returns
+/// after how many steps it was written: 0 where it does not say so.
+StatusOr<uint64_t> resume(Executor &executor, const std::string &folder) {
   std::vector<std::string> extra;
-  AICF_RETURN_IF_ERROR(loadCheckpoint(executor, folder, &extra));
+  FileMetadata metadata;
+  AICF_RETURN_IF_ERROR(loadCheckpoint(executor, folder, &extra, &metadata));
+  uint64_t steps = 0;
+  const std::string &text = metadata[kSteps];
+  std::from_chars(text.data(), text.data() + text.size(), steps);
   if (extra.empty())
-    return {};
+    return steps;
   std::cerr << "aicf-run: note: '" << folder << "' also holds";
   for (size_t i = 0; i < extra.size() && i < 5; ++i)
     std::cerr << (i ? ", \"" : " \"") << extra[i] << "\"";
   if (extra.size() > 5)
     std::cerr << " and " << extra.size() - 5 << " more";
   std::cerr << ", which the plan does not have\n";
-  return {};
+  return steps;
 }
 
-Status setUp(Executor &executor, const Options &options,
+/// Returns how many steps the state has behind it.
+StatusOr<uint64_t> setUp(Executor &executor, const Options &options,
              const std::string &entry) {
   AICF_RETURN_IF_ERROR(executor.prepare());
   AICF_ASSIGN_OR_RETURN(WeightFileOptions weights, weightFileOptions(options));
   if (!options.init.empty())
     AICF_RETURN_IF_ERROR(
         asInputError(loadWeights(executor, options.init, weights)));
-  if (!options.resume.empty())
-    AICF_RETURN_IF_ERROR(asInputError(resume(executor, options.resume)));
-  return writeInputs(executor, options, entry);
+  uint64_t steps = 0;
+  if (!options.resume.empty()) {
+    StatusOr<uint64_t> resumed = resume(executor, options.resume);
+    if (!resumed.ok())
+      return asInputError(resumed.status());
+    steps = *resumed;
+  }
+  AICF_RETURN_IF_ERROR(writeInputs(executor, options, entry));
+  return steps;
 }
 
 /// What a step's results say: whether to go on.
@@ -242,7 +258,7 @@ StatusOr<OtherExecutor> makeOther(const Options &options,
   executorOptions.poison = executorOptions.canary = false;
   AICF_ASSIGN_OR_RETURN(other.executor,
                         Executor::create(plan, device, executorOptions));
-  AICF_RETURN_IF_ERROR(setUp(*other.executor, options, entry));
+  AICF_RETURN_IF_ERROR(setUp(*other.executor, options, entry).status());
   return other;
 }
 
@@ -300,9 +316,10 @@ bool savesOverResumed(const Options &options) {
 /// Writes everything that was asked for, the checkpoint first: one failure does
 /// not lose the rest. Returns the first error. The state of a run that stopped
 /// because of its loss replaces no checkpoint, and one that ends in something
-/// that is not finite not the one that it came from.
+/// that is not finite not the one that it came from. `steps`: of all runs.
 Status writeOutputs(Executor &executor, const Options &options,
-                    const std::string &entry, bool hasStopped, bool isFinite) {
+                    const std::string &entry, uint64_t steps, bool hasStopped,
+                    bool isFinite) {
   Status first;
   auto keep = [&](Status status) {
     if (first.ok())
@@ -310,7 +327,8 @@ Status writeOutputs(Executor &executor, const Options &options,
   };
   bool mayReplace = !hasStopped && (isFinite || !savesOverResumed(options));
   if (!options.saveCheckpoint.empty() && mayReplace)
-    keep(saveCheckpoint(executor, options.saveCheckpoint));
+    keep(saveCheckpoint(executor, options.saveCheckpoint,
+                        {{kSteps, std::to_string(steps)}}));
   else if (!options.saveCheckpoint.empty())
     std::cerr << "aicf-run: '" << options.saveCheckpoint
               << "' is left as it was\n";
@@ -376,11 +394,13 @@ parseTensors(const std::vector<std::string> &arguments) {
   return tensors;
 }
 
-/// The steps, logged as asked; stops at a loss that is not a number. `done`:
-/// how many ran. Returns whether all that was seen was finite.
+/// The steps, logged as asked and counted from the `resumed` ones of earlier
+/// runs; stops at a loss that is not a number. `done`: how many ran. Returns
+/// whether all that was seen was finite.
 StatusOr<bool> train(Executor &executor, const Options &options,
                      const std::string &entry,
-                     const std::vector<NamedTensor> &expected, uint64_t &done) {
+                     const std::vector<NamedTensor> &expected, uint64_t resumed,
+                     uint64_t &done) {
   TrainingLog log;
   AICF_RETURN_IF_ERROR(
       log.open(options.logEvery, options.log, !options.resume.empty()));
@@ -389,8 +409,8 @@ StatusOr<bool> train(Executor &executor, const Options &options,
     if (!log.isDue(step))
       return true;
     AICF_ASSIGN_OR_RETURN(auto scalars, readScalars(executor, entry));
-    AICF_RETURN_IF_ERROR(log.write(step, scalars));
-    finite = areFinite(executor, entry, scalars, expected, step);
+    AICF_RETURN_IF_ERROR(log.write(resumed + step, scalars));
+    finite = areFinite(executor, entry, scalars, expected, resumed + step);
     return finite || options.keepGoing;
   };
   AICF_RETURN_IF_ERROR(
@@ -427,7 +447,7 @@ StatusOr<int> runAll(Options options) {
                         Executor::create(plan, device, executorOptions));
   // Everything is read before anything is written: outputs may have the names
   // of inputs.
-  AICF_RETURN_IF_ERROR(setUp(*executor, options, entry));
+  AICF_ASSIGN_OR_RETURN(uint64_t resumed, setUp(*executor, options, entry));
   AICF_ASSIGN_OR_RETURN(auto expected, parseTensors(options.expected));
   AICF_ASSIGN_OR_RETURN(auto labels, parseTensors(options.accuracies));
   AICF_RETURN_IF_ERROR(
@@ -441,7 +461,7 @@ StatusOr<int> runAll(Options options) {
                                              !options.profile.empty()));
   uint64_t done = 0;
   AICF_ASSIGN_OR_RETURN(bool isRight,
-                        train(*executor, options, entry, expected, done));
+                        train(*executor, options, entry, expected, resumed, done));
   Status written;
   std::vector<Scalar> scalars;
   if (done > 0) {
@@ -449,8 +469,10 @@ StatusOr<int> runAll(Options options) {
     bool hasStopped = !isRight && !options.keepGoing;
     bool isFinite = false;
     if (!hasStopped) // else it has been said
-      isRight = isFinite = areFinite(*executor, entry, scalars, expected, done);
-    written = writeOutputs(*executor, options, entry, hasStopped, isFinite);
+      isRight = isFinite =
+          areFinite(*executor, entry, scalars, expected, resumed + done);
+    written = writeOutputs(*executor, options, entry, resumed + done,
+                           hasStopped, isFinite);
     for (const NamedTensor &l : labels)
       AICF_RETURN_IF_ERROR(showAccuracy(*executor, entry, l));
   }
@@ -515,7 +537,7 @@ void addOptions(CLI::App &app, Options &o) {
   app.add_option("--executor", o.executor,
                  "Run call by call (eager) or replay a graph")
       ->check(CLI::IsMember({"eager", "graph"}));
-  app.add_option("--steps", o.steps, "Run the entry so many times")
+  app.add_option("--steps", o.steps, "Run the entry this many times")
       ->transform(wholeNumber(1, UINT64_MAX));
   CLI::Option *batches =
       app.add_option("--batches", o.batches,
@@ -528,7 +550,7 @@ void addOptions(CLI::App &app, Options &o) {
                "others")
       ->excludes(batches);
   app.add_option("--threads", o.threads,
-                 "Use so many threads on the CPU; 0 uses all cores")
+                 "Use this many threads on the CPU; 0 uses all cores")
       ->transform(wholeNumber(0, INT32_MAX));
   app.add_option("--input", o.inputs,
                  "Give an input: NAME=@FILE.npy, or "
@@ -569,15 +591,15 @@ void addOptions(CLI::App &app, Options &o) {
                  "the label: NAME=@LABELS.npy or inline");
   CLI::Option *every =
       app.add_option("--log-every", o.logEvery,
-                     "Print outputs of one number every so many steps, and stop "
-                     "when one is not finite")
+                     "Print outputs of one number each time this many steps have run, "
+                     "and stop when one of them is not finite")
           ->transform(wholeNumber(1, UINT64_MAX));
   app.add_flag("--keep-going", o.keepGoing,
                "Do not stop then: with a loss scale a step may be lost")
       ->needs(every);
   app.add_option("--log", o.log,
                  "Write them to this file as well, one JSON object per line; "
-                 "--resume appends")
+                 "--resume appends, and goes on counting steps")
       ->check(kNotEmpty)
       ->needs(every);
   app.add_option("--trace", o.trace, "Write a trace for Perfetto or Chrome to this file (JSON)")

@@ -21,19 +21,21 @@
 namespace cl = llvm::cl;
 using namespace mlir;
 
-static cl::opt<std::string> input(cl::Positional, cl::desc("<plan.mlir>"),
-                                  cl::init("-"));
+static cl::OptionCategory category("aicf-translate options");
+
+static cl::opt<std::string> input(cl::Positional, cl::cat(category),
+                                  cl::desc("<plan.mlir>"), cl::init("-"));
 static cl::opt<std::string>
-    output("o", cl::desc("File to write, - for standard output"),
-           cl::init("-"));
+    output("o", cl::cat(category),
+           cl::desc("File to write, - for standard output"), cl::init("-"));
 static cl::opt<bool>
-    toPlan("aicf-to-plan",
+    toPlan("aicf-to-plan", cl::cat(category),
            cl::desc("Write the aicf_rt.plan of a module as a plan file"));
-static cl::opt<bool> fromPlan("plan-to-aicf",
+static cl::opt<bool> fromPlan("plan-to-aicf", cl::cat(category),
                               cl::desc("Write a plan file as aicf_rt.plan"));
-static cl::opt<bool> splitInput("split-input-file",
+static cl::opt<bool> splitInput("split-input-file", cl::cat(category),
                                 cl::desc("Translate each part of the file"));
-static cl::opt<bool> verifyDiagnostics("verify-diagnostics",
+static cl::opt<bool> verifyDiagnostics("verify-diagnostics", cl::cat(category),
                                        cl::desc("Check expected-error lines"));
 
 /// Appends the plan of one part of the input to `bytes`.
@@ -90,6 +92,7 @@ static LogicalResult importPlan(const llvm::MemoryBuffer &file,
 }
 
 int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
   aicf::addVersionPrinter("aicf-translate");
   cl::ParseCommandLineOptions(argc, argv, "AICF translation\n");
   if (toPlan == fromPlan) {

@@ -197,8 +197,8 @@ TEST(Bodies, HoldNoValueThatIsTooLarge) {
   std::vector<TensorDesc> outs = {{DType::F32, {most}}};
   EXPECT_EQ(
       describeValues(body, ins, outs).status().message(),
-      "gemm: result 0 would be 2147483647x2147483647xf32, which no tensor "
-      "may be");
+      "gemm: result 0 would be 2147483647x2147483647xf32, expected a rank up "
+      "to 8, dimensions up to 2147483647 and up to 70368744177664 bytes");
 }
 
 } // namespace

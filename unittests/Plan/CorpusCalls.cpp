@@ -124,7 +124,7 @@ void CorpusBuilder::addBodies() {
       "attr blob has");
   form(
       "slots", [](Body &b) { b.primitives[0].operands.pop_back(); },
-      "does not take");
+      "got 1 operands, expected 2");
   form(
       "absent", [](Body &b) { b.primitives[0].operands[1] = -1; }, "is absent");
   form(
@@ -138,7 +138,7 @@ void CorpusBuilder::addBodies() {
       "is used before operand 0");
   form(
       "twice", [](Body &b) { b.primitives[0].operands = {0, 0}; },
-      "stands at two slots");
+      "is used at two slots");
   form(
       "too-many-operands", [](Body &b) { b.numOperands = 4294967293u; },
       "has room for 2");

@@ -91,7 +91,7 @@ void CorpusBuilder::addOldTensors() {
                  b, kOldPlanMajor, kOldPlanMinor, 0, 0, b.CreateVector(tensors),
                  b.CreateVector(bodies), b.CreateVector(entries));
            }),
-           "is a type that no tensor has");
+           "up to 70368744177664 bytes");
 }
 
 void CorpusBuilder::addTables() {

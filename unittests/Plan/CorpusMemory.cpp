@@ -67,7 +67,7 @@ void CorpusBuilder::addTypes() {
   add(
       PlanError::BufferRole, "param-in-entry",
       [](Plan &p) { p.entries[0].buffers[0].role = Role::Param; },
-      "belongs into the plan's persistent table");
+      "belongs in the plan's persistent table");
   add(PlanError::ValueShape, "zero",
       [=](Plan &p) { firstDesc(p).dims[0] = 0; });
   add(PlanError::ValueShape, "huge", [=](Plan &p) {
@@ -342,7 +342,7 @@ void CorpusBuilder::addConstants() {
   change(
       PlanError::BufferRole, "constant-in-entry",
       [](Plan &p) { p.entries[0].buffers[0].role = Role::Constant; },
-      "belongs into the plan's persistent table");
+      "belongs in the plan's persistent table");
   change(
       PlanError::BufferDerived, "of-constant",
       [](Plan &p) {

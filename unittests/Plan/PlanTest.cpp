@@ -263,7 +263,7 @@ TEST(Plan, SaysHowManyBatchesMakeAnUpdate) {
   EXPECT_EQ(batches(*parsed, "train", 0), "3");
   EXPECT_EQ(batches(*parsed, "train", 3), "3");
   EXPECT_EQ(batches(*parsed, "train", 4),
-            "4 batches an update: entry \"train\" was compiled for 3");
+            "4 batches per update: entry \"train\" was compiled for 3");
   EXPECT_EQ(batches(*parsed, "train.accumulate", 0), "1");
 }
 

@@ -260,14 +260,14 @@ TEST(Extend, RefusesWhatLacksSomething) {
   refused(plan, "has no \"W\"");
   plan = makeLongerTrainPlan();
   retype(plan.buffers[1], plan.values[1], TensorDesc(DType::F32, {2, 4}));
-  refused(plan, "\"W\" is a param of 3x4xf32, and in the plan to go on with a "
+  refused(plan, "\"W\" is a param of 3x4xf32, but in the new plan it is a "
                 "param of 2x4xf32");
   plan = makeLongerTrainPlan();
   plan.buffers[1].role = Role::State;
-  refused(plan, "go on with a state of 3x4xf32");
+  refused(plan, "in the new plan it is a state of 3x4xf32");
   plan = makeLongerTrainPlan();
   plan.device = DeviceKind::CUDA;
-  refused(plan, "the plan is for cpu, the one to go on with for cuda");
+  refused(plan, "the plan is for cpu, but the new plan is for cuda");
   EXPECT_EQ(e.extend(nullptr).code(), StatusCode::InvalidArgument);
   EXPECT_TRUE(e.replay("train").ok());
   EXPECT_NE(readAll(e, "W"), W);

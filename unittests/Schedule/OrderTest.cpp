@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 using namespace aicf;
@@ -82,7 +83,7 @@ TEST(HappensBefore, EqualsTransitiveClosure) {
 }
 
 TEST(HappensBefore, AccessSetsEqualComparingAllPairs) {
-  int holds = 0;
+  int holds = 0, later = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     RandomOrder calls(random, 3 + random() % 12, 1 + random() % 3);
@@ -114,9 +115,17 @@ TEST(HappensBefore, AccessSetsEqualComparingAllPairs) {
           << seed << " " << call;
       holds += before;
     }
+    uint32_t end = n;
+    while (end > *std::max_element(a.begin(), a.end()) + 1 &&
+           std::all_of(a.begin(), a.end(),
+                       [&](uint32_t x) { return closure[x][end - 1]; }))
+      --end;
+    EXPECT_EQ(first.safeEnd(*order), end) << seed;
+    later += end > first.lastCall() + 1;
     EXPECT_FALSE(order->before(a[0], a[0]));
   }
   EXPECT_GT(holds, 100);
+  EXPECT_GT(later, 20);
 }
 
 TEST(HappensBefore, RefusesMalformedOrders) {

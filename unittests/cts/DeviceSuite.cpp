@@ -503,7 +503,7 @@ TEST(DeviceName, Parses) {
         "cuda:99999999999", "cuda 1", "tpu", "tpu:0"}) {
     Status status = parseDeviceName(name).status();
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << name;
-    EXPECT_NE(status.message().find("is not known; known: cpu, cuda, cuda:N"),
+    EXPECT_NE(status.message().find("expected cpu, cuda or cuda:N"),
               std::string::npos)
         << status.message();
   }

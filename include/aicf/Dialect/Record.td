@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 // A record of class Primitive holds everything that is true of a primitive. Both
-// dialects stand on it: its aicf op, where an AICF_OpOf<record> stands beside it
-// (mlir-tblgen), and the ABI header, the typed views of a call, the page of
-// primitives and the Python table (aicf-tblgen) come from it. Records stand in
+// dialects use it. If an AICF_OpOf<record> stands beside it, mlir-tblgen makes the
+// aicf op from it. aicf-tblgen makes from it the ABI header, the typed views of a
+// call, the page of primitives and the Python table. Records stand in
 // kernels/<family>/Family.td, beside the code.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_RECORD_TD
@@ -21,12 +21,12 @@ include "aicf/Dialect/Types.td"
 // Operands and results
 //===----------------------------------------------------------------------===//
 
-/// Element types that an operand may have; `cpp` is an enumerator of
+/// The element types that an operand may have. `cpp` is an enumerator of
 /// aicf::ElementTypes.
 class ElementTypes<string enumerator, string inWords, Type type> {
   string cpp = enumerator;
   string text = inWords;
-  Type stepType = type; ///< of the aicf op
+  Type stepType = type; ///< the type of the aicf op's operand
 }
 def AnyElement : ElementTypes<"Any", "any element type", AICF_Any>;
 def FloatElement : ElementTypes<"Float", "a float type", AICF_Float>;
@@ -37,12 +37,13 @@ def NumberElement : ElementTypes<"Number", "a float type, i32 or i64",
 def I32Element : ElementTypes<"I32", "i32", AICF_I32>;
 def F32Element : ElementTypes<"F32", "f32", AICF_F32>;
 
-/// An operand. Plain ones are always there, optional ones may be absent, and a
-/// variadic one stands once or more: at most one a record, which stands first.
+/// An operand. A plain operand is always there, and an optional one may be absent.
+/// A variadic operand stands once or more. A record has at most one of these, and it
+/// comes first.
 class Operand<string operandName, ElementTypes of, string presenceOf,
               string sameAs = ""> {
   string name = operandName;
-  string like = sameAs; ///< the operand whose type it has, if that is a rule
+  string like = sameAs; ///< the operand whose type it must have, if there is such a rule
   ElementTypes elementTypes = of;
   string presence = presenceOf; ///< an enumerator of aicf::Presence
   string indexed = "";
@@ -55,11 +56,12 @@ class Operand<string operandName, ElementTypes of, string presenceOf,
       !cast<TypeConstraint>(of.stepType));
 }
 class In<string name, ElementTypes of = FloatElement> : Operand<name, of, "Plain">;
-/// Of the type of an operand before it.
+/// An operand with the type of an operand before it.
 class Same<string name, string operand, ElementTypes of = FloatElement>
     : Operand<name, of, "Plain", operand>;
-/// Numbers in [0, size) of dimension `axis` (-1 is the last) of an operand before it.
-/// A number of the field `exempt`, if there is one, stands for none.
+/// An operand of indices: numbers in [0, size), where size is that of dimension `axis`
+/// (-1 is the last) of an operand before it. If there is a field `exempt`, the number
+/// in it stands for no index.
 class Index<string name, string operand, int axisOf, string exemptField = "">
     : In<name, IntElement> {
   let indexed = operand;
@@ -71,7 +73,7 @@ class Opt<string name, ElementTypes of = FloatElement>
 class Each<string name, ElementTypes of = FloatElement>
     : Operand<name, of, "Variadic">;
 
-/// A result and the rule that gives its type; `rule` is an enumerator of
+/// A result and the rule that gives its type. `rule` is an enumerator of
 /// aicf::TypeRule.
 class Result<string resultName, string ruleOf, string operand,
              ElementTypes typesOf = AnyElement, string presenceOf = "Plain"> {
@@ -83,32 +85,33 @@ class Result<string resultName, string ruleOf, string operand,
   bit isOptional = !eq(presenceOf, "Optional");
   bit isInferred = 0;
 }
-/// The type of an operand.
+/// A result with the type of an operand.
 class Like<string name, string of> : Result<name, "Like", of>;
-/// The type of an optional operand, and absent where that is.
+/// A result with the type of an optional operand. It is absent if the operand is.
 class OptLike<string name, string of>
     : Result<name, "Like", of, AnyElement, "Optional">;
-/// 0-d, of an operand's element type.
+/// A 0-d result with an operand's element type.
 class ScalarOf<string name, string of> : Result<name, "ScalarOf", of>;
-/// An operand's shape without its last dimension, of its element type.
+/// A result with an operand's element type, and its shape without the last dimension.
 class RowsOf<string name, string of> : Result<name, "RowsOf", of>;
-/// 0-d, of an operand's element type, or f32 where that has 16 bits.
+/// A 0-d result with an operand's element type, or f32 if that has 16 bits.
 class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
-/// An operand's shape, of i1.
+/// A result of i1 with an operand's shape.
 class BoolLike<string name, string of>
     : Result<name, "BoolLike", of, BoolElement>;
-/// 0-d i32: a flag that is 1 or 0, a count.
+/// A 0-d result of i32: a flag that is 1 or 0, or a count.
 class ScalarI32<string name> : Result<name, "ScalarI32", "">;
-/// What the numbered constraints say. With `infers` it may stand inside a body,
-/// where no type is given: infer_<op>_<result>(call) of the rules says which it
-/// has there.
+/// A result whose type the numbered constraints check. With `infers` it may stand
+/// inside a body, where no type is given. There infer_<op>_<result>(call) of the rules
+/// says which type it has.
 class Checked<string name, ElementTypes of, bit infers = 0>
     : Result<name, "Checked", "", of> {
   let isInferred = infers;
 }
 
-/// Result `result` may take the storage of operand `operand`, named: the kernel
-/// reads element i of the operand before it writes element i of any result.
+/// Says that the result named `result` may take the storage of the operand named
+/// `operand`. This holds if the kernel reads element i of the operand before it writes
+/// element i of any result.
 class Tie<string r, string o> {
   string result = r;
   string operand = o;
@@ -118,7 +121,7 @@ class Tie<string r, string o> {
 // Fields
 //===----------------------------------------------------------------------===//
 
-/// What a number may be; `cpp` is an enumerator of aicf::Range.
+/// The values that a number may have. `cpp` is an enumerator of aicf::Range.
 class Range<string enumerator, string inWords> {
   string cpp = enumerator;
   string text = inWords;
@@ -135,9 +138,9 @@ def NonNegative31 : Range<"NonNegative31", "a number in [0, 2^31)">;
 def Positive31 : Range<"Positive31", "a number in [1, 2^31)">;
 def ZeroOrOne : Range<"ZeroOrOne", "0 or 1">;
 
-/// One field of a primitive's attr blob. `format` is Python's struct character;
-/// a field without default must be given, one whose default is "computed" gets
-/// it from a function of the rules, default_<op>_<field>(call).
+/// One field of a primitive's attr blob. `format` is the character of Python's struct.
+/// A field without a default must be given. If the default is "computed", the function
+/// default_<op>_<field>(call) of the rules computes it.
 class Field<string fieldName, string cType, string pyFormat, Attr attr, Range of,
             string dflt> {
   string name = fieldName;
@@ -157,18 +160,18 @@ class BoolField<string name> : Field<name, "int32_t", "i", BoolAttr, ZeroOrOne,
                                      "false">;
 
 //===----------------------------------------------------------------------===//
-// Facts that passes ask for: none has a default
+// Facts that passes ask for. None of them has a default
 //===----------------------------------------------------------------------===//
 
 class Fact<string enumerator> { string cpp = enumerator; }
 
 /// Where in a step a primitive stands.
-///   ForwardPhase   computes; may serve the backward pass too
+///   ForwardPhase   computes; it may serve the backward pass too
 ///   BackwardPhase  makes gradients
-///   GuardPhase     says of gradients whether an update may happen
-///   CounterPhase   counts steps, and what depends on the count alone
-///   UpdatePhase    makes new values of params and states from gradients, or says
-///                  of all gradients how
+///   GuardPhase     checks gradients, to say whether an update may happen
+///   CounterPhase   counts steps, or computes what depends on the count alone
+///   UpdatePhase    makes new values of params and states from gradients, or
+///                  computes a number for that from all gradients
 ///   DataPhase      moves rows of data
 class Phase<string enumerator> : Fact<enumerator>;
 def ForwardPhase : Phase<"Forward">;
@@ -178,9 +181,9 @@ def CounterPhase : Phase<"Counter">;
 def UpdatePhase : Phase<"Update">;
 def DataPhase : Phase<"Data">;
 
-/// What mixed precision does to it.
+/// What mixed precision does to a primitive.
 ///   Narrow  all its floats have 16 bits
-///   Keep    takes one operand as wide as that was computed, others wide
+///   Keep    one operand stays as wide as it was computed; the others have 32 bits
 ///   Wide    all its floats have 32 bits
 class Precision<string enumerator, string keptOperand = "">
     : Fact<enumerator> {
@@ -190,8 +193,8 @@ def Narrow : Precision<"Narrow">;
 class Keep<string operand> : Precision<"Keep", operand>;
 def Wide : Precision<"Wide">;
 
-/// Whether zeros in all operands are zeros in all results: nowhere, in padded
-/// columns, or in padded rows and columns.
+/// Where zeros in all operands give zeros in all results: nowhere, in padded columns,
+/// or in padded rows and columns.
 class KeepsZeros<string enumerator> : Fact<enumerator>;
 def ZerosKeptNo : KeepsZeros<"No">;
 def ZerosKeptInColumns : KeepsZeros<"InColumns">;
@@ -201,20 +204,20 @@ def ZerosKeptEverywhere : KeepsZeros<"Everywhere">;
 // The record
 //===----------------------------------------------------------------------===//
 
-/// A numbered list for a description.
+/// Lists constraints with their numbers, for a description.
 class Bullets<list<string> texts> {
   string text = !foldl("", !range(texts), all, i,
                        all # "\n    - C" # !add(i, 1) # ": " # texts[i]);
 }
 
-/// Operands whose type is another's, for a description.
+/// Lists the operands that have the type of another one, for a description.
 class Sames<list<Operand> operands> {
   string text = !foldl("", operands, all, o,
       all # !if(!eq(o.like, ""), "", "\n    - " # o.name # " has the type of "
                                      # o.like # "."));
 }
 
-/// What the fields of a record must be, for a description.
+/// Lists the ranges of the fields of a record, for a description.
 class Ranges<list<Field> fields> {
   string text = !foldl("", fields, all, f,
       all # "\n    - `" # f.name # "` is " # f.range.text # ".");
@@ -224,13 +227,14 @@ class HasManyOptional<list<bit> flags> {
   bit yes = !gt(!foldl(0, flags, n, flag, !add(n, flag)), 1);
 }
 
-/// A number that a kind had once: plans of old formats have it, so that nothing
-/// else takes it.
+/// A number that a kind once had. Plans of old formats contain it, so no other kind
+/// may take it.
 class ReservedKind<int number> { int kind = number; }
 
-/// A backend primitive: one record defines its OpKind number (never reused:
-/// plans store it), the layout of its attr blob, its rules' numbers and its
-/// aliasing facts. Facts without a value are errors of aicf-tblgen.
+/// A backend primitive. One record defines its OpKind number, the layout of its attr
+/// blob, the numbers of its rules and its aliasing facts. The OpKind number is never
+/// used again, because plans store it. aicf-tblgen reports an error for a fact without
+/// a value.
 class Primitive<string mnemonic, int number, string schema = ""> {
   string kindName = mnemonic;
   int kind = number;
@@ -243,15 +247,16 @@ class Primitive<string mnemonic, int number, string schema = ""> {
   list<Tie> ties = [];
   Phase phase = ?;
   Precision precision = ?;
-  /// C1..Cn, in plain words; each is a function <op>_c<n> of the rules.
+  /// The constraints C1..Cn in plain words. The function <op>_c<n> of the rules checks
+  /// each of them.
   list<string> constraints = ?;
-  string variadicName = ""; ///< of the aicf op's variadic operand
-  /// Whether a kernel may compute the pads of padded tensors as if they were
-  /// values: pads of the results come from zeros alone and are zeros. No;
-  /// Everywhere; or, where the field `axis` is the last dimension, those behind
-  /// the columns: a bias is added to rows that are pads, too.
+  string variadicName = ""; ///< the name of the aicf op's variadic operand
+  /// Whether a kernel may compute the pads of padded tensors as if they were values. It
+  /// may if the pads of the results come from zeros alone and are zeros. The answer is
+  /// No, Everywhere or InColumns. InColumns means only the pads behind the columns, if
+  /// the field `axis` is the last dimension: a bias is added to rows that are pads, too.
   KeepsZeros keepsZeros = ZerosKeptNo;
-  /// Pointwise primitives: the result as a function of operands and fields.
+  /// For a pointwise primitive, the result as a function of its operands and fields.
   dag scalar = (none);
 
   list<Operand> plain = !filter(o, operandList, !not(o.isVariadic));

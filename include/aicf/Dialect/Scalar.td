@@ -9,29 +9,31 @@
 
 include "mlir/IR/OpBase.td"
 
-/// One scalar operation on numbers of the type that a kernel computes in (f32
-/// for 16-bit tensors, integers for integers); `cpp` is a function of kernels/pointwise/Scalars.h,
-/// which says domain, NaN and signed zeros of each. In a definition `$x` is
-/// an operand or a field, a string or an integer is a constant.
+/// One scalar operation on numbers of the type that a kernel computes in. This is
+/// f32 for 16-bit tensors, and an integer type for integers. `cpp` is a function of
+/// kernels/pointwise/Scalars.h, which gives the domain, NaN and signed zeros of
+/// each. In a definition, `$x` is an operand or a field, and a string or an integer
+/// is a constant.
 class ScalarOp<string function, int numOperands> {
   string cpp = function;
   int arity = numOperands;
-  /// The function takes the template argument kTo16Bits: whether its result is rounded
-  /// to 16 bits, so that a device may compute it with an error that those do not show.
+  /// Whether the function takes the template argument kTo16Bits. The argument says whether
+  /// the result is rounded to 16 bits. If so, a device may compute the result with an
+  /// error that 16 bits do not show.
   bit knowsResultBits = 0;
 }
-def none : ScalarOp<"", 0>; ///< not pointwise
-def same : ScalarOp<"same", 1>;  ///< its operand: where nothing is computed
+def none : ScalarOp<"", 0>; ///< the primitive is not pointwise
+def same : ScalarOp<"same", 1>;  ///< returns its operand; computes nothing
 def addf : ScalarOp<"add", 2>;
 def subf : ScalarOp<"sub", 2>;
 def mulf : ScalarOp<"mul", 2>;
 def divf : ScalarOp<"div", 2>;
 def negf : ScalarOp<"neg", 1>;
 def absf : ScalarOp<"abs", 1>;
-def maxf : ScalarOp<"maximum", 2>; ///< NaN where an operand is
-def minf : ScalarOp<"minimum", 2>; ///< NaN where an operand is
+def maxf : ScalarOp<"maximum", 2>; ///< NaN if an operand is NaN
+def minf : ScalarOp<"minimum", 2>; ///< NaN if an operand is NaN
 
-// Conditions. `pick` is condition (or field, or i1 operand) ? a : b.
+// Conditions. `pick` is c ? a : b; c is a condition, a field or an i1 operand.
 def lessf : ScalarOp<"less", 2>;            ///< false for NaN
 def lessequalf : ScalarOp<"lessEqual", 2>;  ///< false for NaN
 def greaterf : ScalarOp<"greater", 2>;      ///< false for NaN
@@ -56,6 +58,6 @@ def erfcf : ScalarOp<"erfc", 1>;
 def tanhf : ScalarOp<"tanh", 1>;
 def floorf : ScalarOp<"floor", 1>;
 def ceilf : ScalarOp<"ceil", 1>;
-def roundf : ScalarOp<"round", 1>; ///< half to even
+def roundf : ScalarOp<"round", 1>; ///< rounds a half to even
 
 #endif // AICF_SCALAR_TD

@@ -17,7 +17,8 @@ std::vector<RuleCase> layoutRuleCases() {
       {"pad", "", Code::InvalidArgument, attr(&PadAttrs::step, 0)},
       {"pad", "C2", Code::DTypeMismatch, out("y", F64)},
       {"pad", "C3", Code::ShapeMismatch, attr(&PadAttrs::begin, 4),
-       "but the last of operand 0 (x), 3x6xf32, would be index 9"},
+       "but the last index of operand 0 (x), 3x6xf32, in dimension 1 would "
+       "become 9"},
       {"pad", "C3", Code::ShapeMismatch, attr(&PadAttrs::step, 2)},
       {"pad", "C3", Code::ShapeMismatch, out("y", {4, 9})},
       {"pad", "C3", Code::ShapeMismatch, out("y", {3})},

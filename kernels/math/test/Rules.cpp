@@ -32,8 +32,8 @@ std::vector<RuleCase> mathRuleCases() {
       {"clamp i32", "C2", Code::InvalidArgument, attr(&ClampAttrs::min, 0.5)},
       {"clamp i32", "C2", Code::InvalidArgument, attr(&ClampAttrs::max, 1.5)},
       {"clamp i64", "C2", Code::InvalidArgument, attr(&ClampAttrs::max, 0x1p63),
-       "max is 9223372036854775808, expected a number that operand 0 (x) of i64 "
-       "has"},
+       "max is 9223372036854775808, expected a whole number that i64 holds, "
+       "the element type of operand 0 (x)"},
       {"clamp_bwd", "", Code::InvalidArgument, attr(&ClampBwdAttrs::min, NAN),
        "min"},
       {"clamp_bwd", "", Code::InvalidArgument, attr(&ClampBwdAttrs::max, NAN),

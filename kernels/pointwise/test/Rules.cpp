@@ -31,7 +31,8 @@ std::vector<RuleCase> pointwiseRuleCases() {
       {"scale", "", Code::DTypeMismatch, all(I1), "operand 0 (x)"},
       {"scale i32", "C1", Code::InvalidArgument,
        attr(&ScaleAttrs::factor, 0.5),
-       "factor is 0.5, expected a number that operand 0 (x) of i32 has"},
+       "factor is 0.5, expected a whole number that i32 holds, the element "
+       "type of operand 0 (x)"},
       {"scale", "", Code::ShapeMismatch, out("y", {18}), "result 0 (y)"},
       {"fill_like", "", Code::DTypeMismatch, all(I1), "operand 0 (x)"},
       {"fill_like i64", "C1", Code::InvalidArgument,

@@ -62,7 +62,7 @@ Value sumOf(OpBuilder &builder, Location loc, Value a, Value b) {
 Value BodyTranslator::operand(BlockArgument argument) {
   OpOperand &use = op->getOpOperand(argument.getArgNumber());
   if (!isa<RankedTensorType>(use.get().getType()))
-    return fail("a scalar from outside");
+    return fail("its body reads a scalar from outside");
   SmallVector<int64_t> loops;
   for (AffineExpr result : op.getMatchingIndexingMap(&use).getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);

@@ -29,8 +29,10 @@ static void convertSoftmax(IRRewriter &rewriter, linalg::SoftmaxOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
   if (!isFloatTensor(type) ||
       int64_t(op.getDimension()) + 1 != type.getRank()) {
-    op.emitRemark() << "stays in linalg: not along the last dimension, or of a "
-                       "type that aicf does not have";
+    op.emitRemark() << "stays in linalg: it is over dimension "
+                    << op.getDimension() << " of " << op.getInput().getType()
+                    << ", expected the last dimension, of f16, bf16, f32 or "
+                       "f64";
     return;
   }
   rewriter.setInsertionPoint(op);
@@ -74,8 +76,8 @@ struct ConvertLinalgToAICF
         rewriter.eraseOp(op);
       else if (isa<linalg::FillOp>(op))
         op->emitRemark()
-            << "stays in linalg: aicf has values of shapes that are "
-               "there";
+            << "stays in linalg: aicf fills only a tensor of the shape of "
+               "another (aicf.fill_like)";
   }
 };
 } // namespace

@@ -47,16 +47,16 @@ public:
   /// The op's result as a value of aicf ops, or null for `reason`.
   Value convert() {
     if (op.getNumResults() != 1)
-      return fail("several results");
+      return fail("it has several results, expected one");
     Value yielded = op.getBody()->getTerminator()->getOperand(0);
     for (Value value : op->getOperands())
       if (!isPlainTensor(value.getType()) && !value.getType().isIntOrFloat())
         return fail("an operand of a type that aicf does not have");
     if (op.getNumReductionLoops() + op.getNumParallelLoops() !=
         op.getNumLoops())
-      return fail("window loops");
+      return fail("it has loops that are neither parallel nor reductions");
     if (op.getNumLoops() > aicf::kMaxRank)
-      return fail("more than 8 loops");
+      return fail("it has more than 8 loops");
     OpOperand &init = *op.getDpsInitOperand(0);
     SmallVector<unsigned> parallel;
     op.getParallelDims(parallel);
@@ -180,7 +180,8 @@ private:
         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *use) {
           return int64_t(loopsOf(op, *use).size()) == op.getNumLoops();
         });
-    return isBroadcast ? Value() : fail("a product of other than two matrices");
+    return isBroadcast ? Value()
+                       : fail("a product that is not of two matrices");
   }
 
   /// Returns a product matrix by matrix, where the dimensions in front are
@@ -300,7 +301,7 @@ void linalg_bridge::convertStructured(IRRewriter &rewriter,
   rewriter.setInsertionPoint(op);
   linalg::GenericOp generic = genericCopy(rewriter, op);
   if (!generic) {
-    op.emitRemark() << "stays in linalg: no generic op stands for it";
+    op.emitRemark() << "stays in linalg: linalg.generic cannot express it";
     return;
   }
   // An op of a backward pass has no derivative: where there is a loss to derive, it is
@@ -312,8 +313,10 @@ void linalg_bridge::convertStructured(IRRewriter &rewriter,
     value = Converter(rewriter, generic, /*usesGradients=*/true).convert();
   if (value && value.getType() == op->getResult(0).getType())
     rewriter.replaceAllUsesWith(op->getResult(0), value);
+  else if (value)
+    op.emitRemark() << "stays in linalg: its body gives " << value.getType()
+                    << ", expected " << op->getResult(0).getType();
   else
-    op.emitRemark() << "stays in linalg: "
-                    << (value ? "the types of its body" : converter.whyNot());
+    op.emitRemark() << "stays in linalg: " << converter.whyNot();
   rewriter.eraseOp(generic);
 }

@@ -60,8 +60,8 @@ void linalg_bridge::convertView(IRRewriter &rewriter, Operation *op) {
     rewriter.replaceOp(op, view);
   else
     op->emitRemark()
-        << "stays: its numbers are not known here, or a tensor is of "
-           "a type that aicf does not have";
+        << "stays: expected offsets, sizes and strides that are constants, "
+           "and tensors of types that aicf has";
 }
 
 bool linalg_bridge::isViewOp(Operation *op) {
@@ -84,8 +84,9 @@ void linalg_bridge::convertTable(IRRewriter &rewriter, Operation *op) {
   auto elements =
       cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
   if (elements.getRawData().size() > kMaxConstantBytes) {
-    op->emitRemark() << "stays: no constant of a plan has more than "
-                     << kMaxConstantBytes << " bytes";
+    op->emitRemark() << "stays: it has " << elements.getRawData().size()
+                     << " bytes, the limit for a constant of a plan is "
+                     << kMaxConstantBytes;
     return;
   }
   rewriter.setInsertionPoint(op);

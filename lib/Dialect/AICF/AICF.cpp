@@ -66,7 +66,7 @@ static LogicalResult checkUnit(Operation *op, NamedAttribute attr) {
   if (isa<UnitAttr>(attr.getValue()))
     return success();
   return op->emitError() << "'" << attr.getName().getValue()
-                         << "' has no value, got " << attr.getValue();
+                         << "' takes no value, got " << attr.getValue();
 }
 
 static LogicalResult checkF64(Operation *op, NamedAttribute attr) {

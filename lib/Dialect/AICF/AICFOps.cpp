@@ -452,7 +452,8 @@ LogicalResult AdamGroupStepOp::verifyStep() {
   auto bc = getBc().getDefiningOp<GroupBiasCorrOp>();
   if (!bc || bc.getGroup() == getGroup())
     return success();
-  return emitOpError() << "C4: its group_bias_corr has another group";
+  return emitOpError() << "C4: group is another value than the group of its "
+                          "group_bias_corr, expected the same";
 }
 
 /// relu(relu(x)) = relu(x), bit for bit.

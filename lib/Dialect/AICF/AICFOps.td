@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Here those that lower to several primitives. The others are one primitive each
-// and stand beside its record, in kernels/<family>/Family.td.
+// These ops lower to several primitives. Each other op is one primitive, and stands
+// beside the record of its primitive, in kernels/<family>/Family.td.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_OPS_TD
 #define AICF_OPS_TD
@@ -20,11 +20,10 @@ include "lib/Dialect/AICF/ViewOps.td"
 def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
   let summary = "y = x·Wᵀ + b, or x·W + b";
   let description = [{
-    x is [..., K], W is [N, K] (PyTorch's layout) or, where `transW` is false,
-    [K, N] (that of JAX), b is [N], y is [..., N], with one dimension or more for the
-    dots.
+    x is [..., K], b is [N] and y is [..., N]. The dots stand for one dimension or
+    more. W is [N, K], as in PyTorch, or [K, N], as in JAX, where `transW` is false.
     - C1: x has rank 2 or more, W has rank 2.
-    - C2: W's K is x's last dimension.
+    - C2: K of W is the last dimension of x.
     - C3: b is [N].
     - C4: x, W and b have the same element type.
   }];
@@ -51,7 +50,7 @@ def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
 def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow> {
   let summary = "gradients of linear";
   let description = [{
-    dx = dy·W, dW = dyᵀ·x, db = Σ_rows dy, with x and dy as matrices of rows; where
+    With x and dy as matrices of rows, dx = dy·W, dW = dyᵀ·x and db = Σ_rows dy. Where
     `transW` is false, dx = dy·Wᵀ and dW = xᵀ·dy.
     - C1: x has rank 2 or more, W has rank 2.
     - C2: dy is [..., N] for x [..., K] and W [N, K], or [K, N].
@@ -64,10 +63,10 @@ def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow> {
 
 def AICF_StopGradientOp
     : AICF_Composite<"stop_gradient", ForwardPhase, Narrow> {
-  let summary = "y = x, of which the loss is not differentiated";
+  let summary = "y = x, but no gradient goes back to x";
   let description = [{
-    `--aicf-autodiff` carries nothing back through it, and removes it; elsewhere
-    it is x itself, and no call.
+    `--aicf-autodiff` does not carry a gradient back through this op, and removes it.
+    An op that is left later stands for x itself and becomes no call.
   }];
   let arguments = (ins AICF_Any:$x);
   let results = (outs AICF_Any:$y);

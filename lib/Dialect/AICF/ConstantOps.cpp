@@ -43,7 +43,7 @@ LogicalResult ConstantOp::check(Adaptor a, Report report) {
     return success();
   return report() << "C1: value has " << bytes << " bytes, the limit is "
                   << kMaxConstantBytes
-                  << ": let it be a state that the caller writes";
+                  << ": make it a state that the caller writes";
 }
 
 LogicalResult ConstantOp::verify() { return checkOperands(*this); }
@@ -83,17 +83,17 @@ LogicalResult IotaOp::check(Adaptor a, Report report) {
                     << ", expected f16, bf16, f32, f64, i32, i64 or i1";
   if (axis < 0 || axis >= int64_t(shape.size()) ||
       uint64_t(shape[axis]) * sizeOf(*dtype) > kMaxConstantBytes)
-    return report() << "C2: axis is " << axis << " of shape [" << shape
-                    << "], expected a dimension of up to " << kMaxConstantBytes
-                    << " bytes";
+    return report() << "C2: axis is " << axis << ", expected a dimension of ["
+                    << shape << "] whose numbers take up to "
+                    << kMaxConstantBytes << " bytes";
   auto last = double(shape[axis] - 1);
   // Whatever has the last number but one has all before it, too.
   for (double number : {last, last - 1}) {
     uint8_t bytes[8];
     storeElement(*dtype, bytes, number);
     if (number >= 0 && loadElement(*dtype, bytes) != number)
-      return report() << "C3: dtype is " << element << ", which has no "
-                      << int64_t(number);
+      return report() << "C3: dtype is " << element
+                      << ", expected one that holds " << int64_t(number);
   }
   return success();
 }

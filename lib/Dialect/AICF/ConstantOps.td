@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Numbers that are known when a step is compiled. --aicf-hoist-constants makes
-// arguments of role constant of them. In a plan they are persistent buffers that
-// nobody writes.
+// These numbers are known when a step is compiled. --aicf-hoist-constants turns them
+// into arguments of role constant. In a plan they are persistent buffers that nobody
+// writes.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_CONSTANT_OPS_TD
 #define AICF_CONSTANT_OPS_TD
@@ -16,10 +16,10 @@ include "aicf/Dialect/AICF/AICFBase.td"
 def AICF_ConstantOp : AICF_Composite<"constant", ForwardPhase, Wide> {
   let summary = "y = these numbers";
   let description = [{
-    The plan holds them. Equal ones are held once, and a number that repeats
-    everywhere (`dense<0.5>`) is held as one.
+    The plan holds the numbers. It holds equal constants once. Where one number
+    repeats everywhere (`dense<0.5>`), it holds a single number.
     - C1: `value` is dense, of an element type that tensors have, and of up to 1 MB
-      unless one number repeats. Larger ones are states that the caller writes.
+      unless one number repeats. Make larger ones states, which the caller writes.
   }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs AICF_Any:$y);
@@ -31,7 +31,7 @@ def AICF_IotaOp : AICF_Composite<"iota", ForwardPhase, Wide> {
   let description = [{
     - C1: `shape` is y's: up to 8 numbers in [1, 2^31).
     - C2: `axis` is a dimension of y, whose numbers take up to 1 MB.
-    - C3: `dtype`, i32 unless it is given, has each of them.
+    - C3: `dtype`, which is i32 unless it is given, can hold each of them.
   }];
   let arguments = (ins DenseI64ArrayAttr:$shape, I64Attr:$axis,
                        OptionalAttr<TypeAttr>:$dtype);

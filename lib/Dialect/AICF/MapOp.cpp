@@ -19,8 +19,8 @@ LogicalResult MapOp::verify() {
   for (auto [i, operand] : llvm::enumerate(getOperands()))
     if (typeOf(operand).getShape() != shape)
       return emitOpError() << "C1: operand " << i << " is " << operand.getType()
-                           << ", operand 0 is " << getOperands()[0].getType()
-                           << ": expected one shape";
+                           << ", expected the shape of operand 0, "
+                           << getOperands()[0].getType();
   Block &block = getBody().front();
   if (block.getNumArguments() != getOperands().size())
     return emitOpError() << "C2: the body has " << block.getNumArguments()

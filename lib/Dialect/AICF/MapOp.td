@@ -12,12 +12,12 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def AICF_MapOp : AICF_Op<"map", [IsolatedFromAbove,
                                  SingleBlock]> {
-  let summary = "y = the body, for each element of the operands";
+  let summary = "y = what the body computes for each element of the operands";
   let description = [{
-    The body has an argument for each operand, which is that operand's element, and
-    ops of `arith` and `math` on scalars. `--aicf-expand-maps` says it with the ops
-    of this dialect, which have derivatives; a scalar op for which there is no such
-    op is an error there.
+    The body has one argument for each operand, which is the element of that operand.
+    It consists of scalar ops of `arith` and `math`. `--aicf-expand-maps` replaces the
+    map by ops of this dialect, which have derivatives. A scalar op that has no
+    counterpart in this dialect is an error there.
 
     ```mlir
     %y = aicf.map %a, %b : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x8xf32> {
@@ -47,8 +47,8 @@ def AICF_MapOp : AICF_Op<"map", [IsolatedFromAbove,
 
 def AICF_YieldOp : Op<AICF_Dialect, "yield", [Pure, Terminator, ReturnLike,
                                               HasParent<"MapOp">]> {
-  let summary = "what a map's body computes";
-  let description = "\n    The element of y.\n";
+  let summary = "end the body of a map";
+  let description = "\n    The value is the element of y.\n";
   let arguments = (ins AnyTypeOf<[AnyFloat, AnyInteger]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }

@@ -133,8 +133,8 @@ LogicalResult ExtremumBwdOp::check(Adaptor a, Report report) {
   if (isReduced && typeOf(a.getIndex()).getShape() == dy)
     return success();
   return report() << "C2: dy and index are " << a.getDy().getType() << " and "
-                  << a.getIndex().getType() << ", expected those of axes ["
-                  << axes << "] of [" << shape << "]";
+                  << a.getIndex().getType() << ", expected the shape of ["
+                  << shape << "] reduced over axes [" << axes << "]";
 }
 
 LogicalResult ExtremumBwdOp::verify() { return checkOperands(*this); }
@@ -201,7 +201,8 @@ LogicalResult MatmulOp::check(Adaptor op, Report report) {
       return report() << "C1: an operand is " << type << " of rank "
                       << type.getRank() << ", expected rank 2 or more";
   if (a.getElementType() != b.getElementType())
-    return report() << "C2: a is " << a << ", but b is " << b;
+    return report() << "C2: a is " << a << ", but b is " << b
+                    << ", expected one element type";
   auto [transA, transB] = transposesOf(op);
   int64_t ka = matrixOf(a.getShape(), transA).second;
   int64_t kb = matrixOf(b.getShape(), transB).first;
@@ -210,8 +211,8 @@ LogicalResult MatmulOp::check(Adaptor op, Report report) {
                     << " in b, " << b;
   auto batch = broadcastBatch(a.getShape(), b.getShape());
   if (!batch)
-    return report() << "C4: the dimensions in front of the matrices of " << a
-                    << " and " << b << " do not broadcast";
+    return report() << "C4: the batch dimensions of a, " << a << ", and b, "
+                    << b << ", do not broadcast";
   return success();
 }
 

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Each lowers to one primitive on a view of its operands. The primitives and their
+// Each op lowers to one primitive on a view of its operands. The primitives and their
 // kernels are in kernels/norm and kernels/gemm.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_REDUCE_OPS_TD
@@ -36,7 +36,7 @@ class AICF_Reduction<string mnemonic>
 def AICF_ReduceSumOp : AICF_Reduction<"reduce_sum"> {
   let summary = "y = x summed over `axes`";
   let description = [{
-    With `keepdim` the axes stay, as 1. No axes: y is x.
+    With `keepdim`, each of the axes stays as a dimension of size 1. Without axes, y is x.
   }] # constraints;
   let gradient = WithKeptAxes<"g.cotangent(getY())">.text # [{
     g.add(getX(), whole);
@@ -46,7 +46,8 @@ def AICF_ReduceSumOp : AICF_Reduction<"reduce_sum"> {
 def AICF_ReduceMeanOp : AICF_Reduction<"reduce_mean"> {
   let summary = "y = the mean of x over `axes`";
   let description = [{
-    With `keepdim` the axes stay, as 1. 16-bit values are summed and divided in f32.
+    With `keepdim`, each of the axes stays as a dimension of size 1. 16-bit values are
+    summed and divided in f32 or wider.
   }] # constraints;
   let gradient = [{
     auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
@@ -65,10 +66,11 @@ class AICF_Extremum<string mnemonic, string what>
     : AICF_Reduction<mnemonic> {
   let summary = "y = the " # what # " of x over `axes`, and where it is";
   let description = [{
-    `index` counts the elements that are compared in row-major order of the axes;
-    of equal ones the first counts, and a NaN counts before all others, as in
-    PyTorch. The gradient goes to that element alone. With `keepdim` the axes stay,
-    as 1.
+    `index` is the place of the result among the elements that are compared, counted
+    in row-major order of the axes. If several elements are equal, the first one is
+    taken. A NaN comes before every number, as in PyTorch. The gradient goes only to
+    the element that was taken. With `keepdim`, each of the axes stays as a dimension
+    of size 1.
   }] # constraints;
   let results = (outs AICF_Float:$y, AICF_I32:$index);
   let gradient = [{
@@ -84,7 +86,7 @@ def AICF_ExtremumBwdOp
     : AICF_Composite<"extremum_bwd", BackwardPhase, Narrow> {
   let summary = "gradient of reduce_max and reduce_min";
   let description = [{
-    dx is dy at the element that `index` names, and zero elsewhere.
+    dx is dy at the element that `index` names, and zero at all others.
     - C1: `axes` are different dimensions of dx, in order; `shape` is dx's: up to 8
       numbers in [1, 2^31).
     - C2: dy and index have dx's shape without the axes, or with them as 1.
@@ -98,20 +100,22 @@ def AICF_ExtremumBwdOp
   }];
 }
 
-/// With C = op(a)·op(b), op(a)'s gradient is dC·op(b)ᵀ and op(b)'s op(a)ᵀ·dC; of
-/// a transposed operand the transpose of that. Each is a product again, and where
-/// a matrix was multiplied with many, their sum: of rows, if all lie in one matrix.
+/// With C = op(a)·op(b), the gradient of op(a) is dC·op(b)ᵀ, and the gradient of
+/// op(b) is op(a)ᵀ·dC. For a transposed operand it is the transpose of that. Each of
+/// them is a product again. Where one matrix was multiplied with many, its gradient
+/// is the sum of these products. If the many lie in one matrix, row below row, the
+/// sum is part of one larger product.
 def AICF_MatmulOp : AICF_Composite<"matmul", ForwardPhase, Narrow> {
   let summary = "c = op(a) · op(b), matrix by matrix";
   let description = [{
-    The last two dimensions are matrices: op(a) is [..., M, K], op(b) [..., K, N]
-    and c [..., M, N]; `op` transposes them where `transA` or `transB` is set. The
-    dimensions in front broadcast by NumPy's rule.
+    The last two dimensions are matrices: op(a) is [..., M, K], op(b) is [..., K, N]
+    and c is [..., M, N]. `transA` and `transB` say that op transposes the matrices of
+    a or b. The dimensions in front of the matrices are broadcast by NumPy's rule.
     - C1: a and b have rank 2 or more.
     - C2: a and b have the same element type.
-    - C3: op(a)'s columns are op(b)'s rows (K).
-    - C4: the dimensions in front of the matrices are the same, counted from the
-      last, or 1, or absent.
+    - C3: op(a) has as many columns as op(b) has rows (K).
+    - C4: the batch dimensions, which stand in front of the matrices, are the same,
+      counted from the last one, or one of them is 1 or absent.
   }];
   let arguments = (ins AICF_Float:$a, AICF_Float:$b,
                        DefaultValuedAttr<BoolAttr, "false">:$transA,

@@ -67,9 +67,9 @@ LogicalResult ReshapeOp::check(Adaptor a, Report report) {
   int64_t elements = typeOf(a.getX()).getNumElements();
   if (productOf(shape) == elements)
     return success();
-  return report() << "C1: shape is [" << shape << "] of " << productOf(shape)
-                  << " elements, but x is " << a.getX().getType() << " of "
-                  << elements;
+  return report() << "C1: shape is [" << shape << "] with " << productOf(shape)
+                  << " elements, expected the " << elements
+                  << " elements of x, " << a.getX().getType();
 }
 
 LogicalResult ReshapeOp::verify() { return checkOperands(*this); }
@@ -180,8 +180,9 @@ LogicalResult SliceOp::check(Adaptor a, Report report) {
         steps[d] > INT32_MAX)
       return report() << "C2: dimension " << d << " goes from " << begin[d]
                       << " to " << end[d] << " in steps of " << steps[d]
-                      << ", expected at least one index of "
-                      << a.getX().getType();
+                      << ", expected 0 <= begin < end <= "
+                      << typeOf(a.getX()).getDimSize(d)
+                      << " and a step in [1, 2^31)";
   return success();
 }
 
@@ -208,8 +209,9 @@ LogicalResult BroadcastOp::check(Adaptor a, Report report) {
   if (failed(checkShapeAttr(report, shape)))
     return failure();
   if (x.size() > shape.size())
-    return report() << "C1: shape is [" << shape << "], but x is "
-                    << a.getX().getType() << " of more dimensions";
+    return report() << "C1: shape is [" << shape
+                    << "], expected at least as many dimensions as x, "
+                    << a.getX().getType();
   for (auto [from, to] : llvm::zip(llvm::reverse(x), llvm::reverse(shape)))
     if (from != 1 && from != to)
       return report() << "C2: x is " << a.getX().getType()

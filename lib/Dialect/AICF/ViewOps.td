@@ -4,16 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Values as every other op's. Below they launch nothing: --aicf-lower-to-rt makes
-// an aicf_rt.view of them, and --aicf-rt-materialize-views a copy where no kernel
-// takes it.
+// Their results are values as those of every other op. When they are lowered, they
+// launch nothing: --aicf-lower-to-rt makes each an aicf_rt.view. Where no kernel takes
+// the view, --aicf-rt-materialize-views makes it a copy.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_VIEW_OPS_TD
 #define AICF_VIEW_OPS_TD
 
 include "aicf/Dialect/AICF/AICFBase.td"
 
-/// x in another shape or order. Mixed precision narrows it as a copy.
+/// The op gives x in another shape or order. Mixed precision narrows it as it narrows
+/// a copy.
 class AICF_View<string mnemonic>
     : AICF_Composite<mnemonic, ForwardPhase, Narrow, [AICF_ViewTrait]> {
   let results = (outs AICF_Any:$y);
@@ -37,7 +38,7 @@ def AICF_ReshapeOp : AICF_View<"reshape"> {
 def AICF_TransposeOp : AICF_View<"transpose"> {
   let summary = "y = x with its dimensions in another order";
   let description = [{
-    Dimension i of y is dimension `permutation`[i] of x, as in numpy.transpose.
+    As in numpy.transpose, dimension i of y is dimension `permutation`[i] of x.
     - C1: `permutation` has each of x's dimensions once.
   }];
   let arguments = (ins AICF_Any:$x, DenseI64ArrayAttr:$permutation);
@@ -55,8 +56,8 @@ def AICF_TransposeOp : AICF_View<"transpose"> {
 def AICF_SliceOp : AICF_View<"slice"> {
   let summary = "y = x[begin:end:step] in each dimension";
   let description = [{
-    Python's slices: index i of y's dimension d is index begin[d] + i·step[d] of
-    x's, below end[d]. Without `step` every index.
+    This is Python's slice. Index i of dimension d of y is index begin[d] + i·step[d]
+    of dimension d of x, as long as that is below end[d]. Without `step`, the step is 1.
     - C1: `begin`, `end` and `step` have a number for each of x's dimensions.
     - C2: in each dimension 0 <= begin < end <= x's size, and step is in
       [1, 2^31).
@@ -73,7 +74,7 @@ def AICF_SliceOp : AICF_View<"slice"> {
     /// The steps, ones where none are given.
     ::llvm::SmallVector<int64_t> getSteps();
   }];
-  // Zeros around the cotangent, dimension by dimension.
+  // Puts zeros around the cotangent, dimension by dimension.
   let gradient = [{
     ::mlir::Value dy = g.cotangent(getY());
     auto x = ::llvm::cast<::mlir::ShapedType>(getX().getType());
@@ -93,8 +94,8 @@ def AICF_SliceOp : AICF_View<"slice"> {
 def AICF_BroadcastOp : AICF_View<"broadcast"> {
   let summary = "y = x repeated to another shape, by NumPy's rule";
   let description = [{
-    Dimensions are compared from the last one: one of size 1 repeats, and so does
-    one that x does not have.
+    Dimensions are compared from the last one on. A dimension of x that has size 1, or
+    that x does not have, is repeated.
     - C1: `shape` is y's: up to 8 numbers in [1, 2^31), and no fewer than x has
       dimensions.
     - C2: each of x's dimensions is 1 or y's, counted from the last.

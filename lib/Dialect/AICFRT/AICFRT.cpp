@@ -102,9 +102,9 @@ LogicalResult StridedAttr::verifyEncoding(
     return success();
   return emitError()
          << "strides [" << strides << "] of shape [" << shape
-         << "] are not those of a view: one for each dimension, none "
-            "negative, 0 where there is one index, and not those of a "
-            "dense tensor";
+         << "] are not those of a view: expected one for each dimension, "
+            "none negative, 0 for a dimension of 1, and not those of a dense "
+            "tensor";
 }
 
 /// Shapes the ABI cannot hold are refused before they become a TensorDesc.
@@ -137,7 +137,7 @@ static FailureOr<Enum> parseEnumName(AsmParser &parser, uint16_t count) {
   if (value)
     return *value;
   InFlightDiagnostic diag = parser.emitError(loc)
-                            << "'" << name << "' is none of";
+                            << "'" << name << "' is unknown, expected one of";
   for (uint16_t i = 0; i < count; ++i)
     diag << (i ? ", " : " ") << StringRef(nameOf(static_cast<Enum>(i)));
   return failure();
@@ -234,22 +234,24 @@ LogicalResult ViewOp::verify() {
       failed(checkAbiShape(*this, getView().getType())))
     return failure();
   if (getBase().getDefiningOp<ViewOp>())
-    return emitOpError() << "is a view of a view: a chain of views is one";
+    return emitOpError() << "is a view of a view, expected a view of the base";
   TensorDesc base = toTensorDesc(getBase().getType());
   TensorDesc view = toTensorDesc(getView().getType());
   if (!base.isDense() || view.layout == aicf::Layout::Padded)
-    return emitOpError() << "sees " << getBase().getType() << " as "
+    return emitOpError() << "views " << getBase().getType() << " as "
                          << getView().getType()
-                         << ": what it sees must be dense, and what it gives "
-                            "dense or strided";
+                         << ", expected a dense base, and a view that is dense "
+                            "or strided";
   if (base.dtype != view.dtype)
-    return emitOpError() << "sees " << getBase().getType() << " as "
-                         << getView().getType() << ": the element types differ";
+    return emitOpError() << "views " << getBase().getType() << " as "
+                         << getView().getType()
+                         << ", expected the same element type";
   int64_t last = getOffset() + int64_t(view.spanBytes() / sizeOf(view.dtype));
   if (getOffset() < 0 || last > base.elements())
-    return emitOpError() << "ends at element " << last << " of "
-                         << getBase().getType()
-                         << ", or begins before its first one";
+    return emitOpError() << "covers the elements [" << getOffset() << ", "
+                         << last << ") of " << getBase().getType()
+                         << ", expected a range in [0, " << base.elements()
+                         << ")";
   return success();
 }
 

@@ -252,11 +252,13 @@ static LogicalResult checkLevel(CallOp op) {
   for (Type type : op.getArgs().getTypes())
     if (isa<ValueType>(type) != isInPlan)
       return op.emitOpError() << "takes " << type << ", but writes "
-                              << (isInPlan ? "values" : "tensors");
+                              << (isInPlan ? "values" : "tensors")
+                              << ": expected only values or only tensors";
   if (isInPlan && op->getNumResults() > 0)
-    return op.emitOpError() << "writes values and has results";
+    return op.emitOpError() << "writes values, expected no results, got "
+                            << op->getNumResults();
   if (op.getScratch() && !isInPlan)
-    return op.emitOpError() << "takes tensors and a workspace";
+    return op.emitOpError() << "takes tensors, expected no workspace";
   return success();
 }
 
@@ -273,7 +275,7 @@ LogicalResult CallOp::verify() {
     if (out.layout == Layout::Strided)
       return emitOpError() << "result " << i << " is "
                            << getResultTypesOfBody()[i]
-                           << ": a call makes dense tensors";
+                           << ", expected a dense tensor";
   auto values = describeValues(getCode(), {ins.data(), ins.size()},
                                {outs.data(), outs.size()});
   if (!values.ok())
@@ -285,6 +287,7 @@ LogicalResult CallOp::verify() {
     for (auto [i, operand] : llvm::enumerate(getArgs()))
       if (!seen.insert(operand).second)
         return emitOpError() << "operand " << i
-                             << " stands twice in a call of several primitives";
+                             << " is passed twice: a call of several "
+                                "primitives takes each operand once";
   return checkDecisions(*this);
 }

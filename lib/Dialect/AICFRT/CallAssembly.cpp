@@ -361,7 +361,7 @@ public:
       for (StringRef result : results)
         if (!numbers.try_emplace(result, nextMade()).second)
           return parser.emitError(primitive.loc)
-                 << "'" << result << "' is made twice";
+                 << "'" << result << "' is the name of two results";
       const OpInfo &info = infoOf(primitive.kind);
       if (results.size() > info.numResults)
         return parser.emitError(primitive.loc)
@@ -470,7 +470,9 @@ Attribute LaunchAttr::parse(AsmParser &parser, Type) {
       return parseNumbers(waits);
     if (name == "signals")
       return parseNumbers(signals);
-    return parser.emitError(at) << "a launch has no '" << name << "'";
+    return parser.emitError(at)
+           << "a launch has no '" << name
+           << "', expected kernel, workspace, stream, waits or signals";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseField))

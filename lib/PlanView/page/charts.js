@@ -13,12 +13,12 @@ class Arena {
   }
   bytes() { // of what lives while the calls run that are in sight
     const { first, last } = this.panel.range;
-    return this.tensors().reduce((most, [t]) => t.first > last || t.last + 1 < first ? most
+    return this.tensors().reduce((most, [t]) => t.first > last || t.held + 1 < first ? most
       : Math.max(most, t.offset + t.bytes), 1);
   }
   box([t]) {
     const { range } = this.panel, { width, height } = this.chart, all = this.bytes0;
-    const x = range.x(t.first, width), right = range.x(t.last + 1, width);
+    const x = range.x(t.first, width), right = range.x(t.held + 1, width);
     const y = t.offset / all * height, h = Math.max(1, t.bytes / all * height);
     const inset = t.base === null ? 0 : Math.min(3, h / 4, (right - x) / 4);
     return { x: x + inset, y: y + inset, w: Math.max(1, right - x - 2 * inset),
@@ -31,9 +31,12 @@ class Arena {
       for (const item of this.tensors()) {
         const [t, index] = item, b = this.box(item);
         if (b.x > this.chart.width || b.x + b.w < 0) continue;
-        g.globalAlpha = t.base === null ? 0.75 : 0.95;
         g.fillStyle = t.color;
-        g.fillRect(b.x, b.y, b.w, b.h);
+        g.globalAlpha = 0.3; // held, because another stream may still use it
+        if (t.held > t.last) g.fillRect(b.x, b.y, b.w, b.h);
+        g.globalAlpha = t.base === null ? 0.75 : 0.95;
+        const used = this.panel.range.x(t.last + 1, this.chart.width) - b.x;
+        g.fillRect(b.x, b.y, Math.min(b.w, Math.max(1, used)), b.h);
         g.globalAlpha = 1;
         if (b.h > 3 && b.w > 3) {
           g.strokeStyle = picked.has(index) ? PICK : "#fff";

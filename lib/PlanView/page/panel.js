@@ -192,7 +192,7 @@ class Panel {
     this.show(t.name, [["type", t.type], ["role", t.role],
       ["lies", short(t.bytes) + "B at byte " + t.offset + " of the " + t.segment + " segment"
         + (t.base === null ? "" : ", inside of " + this.entry.tensors[t.base].name)],
-      ["lives", "from call " + t.first + " to call " + t.last],
+      ["lives", "from call " + t.first + " to call " + t.last + this.heldText(t)],
       ["written by", this.callLinks(t.writers)], ["read by", this.callLinks(t.readers)]]);
   }
   show(title, items) {
@@ -206,6 +206,10 @@ class Panel {
     this.drawRows();
     this.drawCharts();
   }
+  heldText(t) {
+    return t.held > t.last ? "; its memory is held to call " + t.held
+      + ", because another stream may still use it" : "";
+  }
   callLinks(calls) {
     return calls.slice(0, 40).map((c) => make("button", { className: "link",
       onclick: () => this.pickCall(c, true) }, c + " " + this.entry.calls[c].op));
@@ -217,7 +221,7 @@ class Panel {
   tensorText(index) {
     const t = this.entry.tensors[index], named = (c) => c + " " + this.entry.calls[c].op;
     return [t.name + ": " + t.type, t.role + ", " + short(t.bytes) + "B at " + t.offset,
-      "lives from call " + t.first + " to " + t.last,
+      "lives from call " + t.first + " to " + t.last + this.heldText(t),
       t.writers.length ? "written by " + listed(t.writers, 3, named) : "",
       t.readers.length ? "read by " + listed(t.readers, 5, named) : ""].filter(Boolean).join("\n");
   }

@@ -34,7 +34,8 @@ Status CUDADevice::initialize() {
     return found.withContext("no NVIDIA GPU can be used");
   if (options.ordinal < 0 || options.ordinal >= count)
     return makeError(StatusCode::InvalidArgument, "CUDA device ",
-                     options.ordinal, " is not there: the machine has ", count);
+                     options.ordinal, " does not exist: the machine has ",
+                     count, ", counted from 0");
   AICF_RETURN_IF_ERROR(card.activate());
   cudaDeviceProp properties{};
   AICF_CUDA_TRY(api, cudaGetDeviceProperties, &properties, options.ordinal);
@@ -129,7 +130,7 @@ CUDADevice::prepareCall(const ResolvedCall &call) {
       return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
   return makeError(StatusCode::NotImplemented, call.row->kid,
-                   ": nothing on this device runs it");
+                   ": none of the kernel libraries of this device runs it");
 }
 
 } // namespace aicf

@@ -159,7 +159,7 @@ Status CUDAStream::synchronize() {
 }
 
 Status CUDAStream::order(cudaStream_t first, cudaStream_t later) {
-  AICF_RETURN_IF_ERROR(refuseWhileCapturing("order others with"));
+  AICF_RETURN_IF_ERROR(refuseWhileCapturing("order other streams with"));
   if (first == later)
     return {};
   AICF_RETURN_IF_ERROR(card.activate());

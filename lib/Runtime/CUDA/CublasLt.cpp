@@ -406,8 +406,8 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
     }
   }
   if (best == all.size())
-    return makeError(StatusCode::DeviceError, "no algorithm runs for ",
-                     p.key());
+    return makeError(StatusCode::DeviceError, "none of the ", all.size(),
+                     " algorithms of cuBLASLt runs for ", p.key());
   return best;
 }
 

@@ -89,7 +89,9 @@ parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
       known = true;
     }
   if (!known)
-    return refuse("\"", name, "\" has an unknown dtype");
+    return refuse("\"", name,
+                  "\" has an unknown dtype, expected F32, F16, BF16, F64, I32, "
+                  "I64 or BOOL");
   if (!shape.is_array() || shape.size() > kMaxRank)
     return refuse("\"", name, "\" has a shape that is not an array of up to ",
                   kMaxRank, " numbers");
@@ -328,8 +330,8 @@ renameAll(Tensors tensors,
   for (size_t i = 0; i < renames.size(); ++i)
     if (!isUsed[i])
       return makeError(StatusCode::InvalidArgument, "the file has no \"",
-                       renames[i].first, "\" to be named \"", renames[i].second,
-                       "\"");
+                       renames[i].first, "\" to rename to \"",
+                       renames[i].second, "\"");
   return result;
 }
 

@@ -104,13 +104,14 @@ private:
 static StringRef describe(Split why) {
   switch (why) {
   case Split::OtherKey:
-    return "it has other fields, scalars or types";
+    return "its fields, scalars or types differ";
   case Split::Full:
-    return "their call is full";
+    return "the batch is full";
   case Split::ReadsUpdated:
-    return "it uses what one of them updates, or the other way round";
+    return "it uses a tensor that the batch updates, or updates one that the "
+           "batch uses";
   case Split::ReadBefore:
-    return "a result of theirs is read before it";
+    return "a result of the batch is read before this call";
   }
   return {};
 }
@@ -201,8 +202,8 @@ Key Batcher::keyOf(const Group &group) const {
 void Batcher::remarkApart(CallOp call, const Twine &why) {
   if (auto remark = remark::missed(call.getLoc(),
                                    remarkOf("BatchCalls", func.getSymName())))
-    remark
-        << (nameOfCall(call) + " is not in one call with others: " + why).str();
+    remark << (nameOfCall(call) + " is not batched with other calls: " + why)
+                  .str();
 }
 
 /// In order of the first call of each, so that plans do not depend on
@@ -239,12 +240,13 @@ bool Batcher::merge(const Batch &batch) {
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   const KernelRow *row = typed.ok() ? chooser.choose(merged, *typed) : nullptr;
   if (!row || !row->isWorthFusing()) {
-    remarkApart(parts.front(), "the target has no kernel for them");
+    remarkApart(parts.front(), "the target has no kernel for the batch");
     return false;
   }
   Operation *last = batch.getGroups().back().front();
   if (!mayStandAt(merged, parts, last)) {
-    remarkApart(parts.front(), "an operand is made too late");
+    remarkApart(parts.front(),
+                "an operand is made after the place of the batch");
     return false;
   }
   replaceParts(merged, parts, last);

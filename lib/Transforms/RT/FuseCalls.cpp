@@ -83,7 +83,8 @@ std::string Obstacle::describe(const KernelChooser &chooser) const {
     return "the target has no kernel for them in one call" +
            (typed ? chooser.passedOver(*typed) : "");
   case SlowKernel:
-    return "kernel " + std::string(row->kid) + " takes longer than calls apart";
+    return "kernel " + std::string(row->kid) +
+           " takes longer than separate calls";
   case Order:
     return "an operand is made too late, or a result is needed too early";
   }

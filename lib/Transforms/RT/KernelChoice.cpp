@@ -39,8 +39,9 @@ FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
   // A CPU's description begins with "cpu", and a card's with another name.
   std::optional<StringRef> measured = top ? top->getString("device") : std::nullopt;
   if (measured && measured->starts_with("cpu") != (target == DeviceKind::CPU))
-    return emitError(loc) << "profile '" << path << "' is of \"" << *measured
-                          << "\", and the target is " << StringRef(nameOf(target));
+    return emitError(loc) << "profile '" << path << "' was measured on \""
+                          << *measured << "\", but the target is "
+                          << StringRef(nameOf(target));
   KernelProfile profile;
   for (const auto &[kid, problems] : kernels ? *kernels : llvm::json::Object())
     if (const auto *all = problems.getAsObject())
@@ -180,8 +181,9 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
   }
   if (isAutomatic)
     return {};
-  return row.selection == Selection::AutoTF32 ? "aicf.math is not \"tf32\""
-                                              : "only where a call names it";
+  return row.selection == Selection::AutoTF32
+             ? "aicf.math is not \"tf32\""
+             : "it runs only where a call names it";
 }
 
 std::string KernelChooser::passedOver(const TypedBody &typed,

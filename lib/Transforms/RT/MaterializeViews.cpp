@@ -127,7 +127,7 @@ bool ViewMaterializer::mergeCopy(CallOp call) {
           call.getLoc(), remarkOf("MaterializeViews", func.getSymName())))
     remark << "a copy of " +
                   toTensorDesc(call.getOperand(0).getType()).toString() +
-                  " is made once: an equal one comes before it";
+                  " is dropped: an earlier call makes an equal one";
   call.getResult(0).replaceAllUsesWith(copy);
   call.erase();
   return true;

@@ -55,8 +55,8 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
       return diag << typed.status().message();
     StringRef device = nameOf(target);
     if (op.getKid().empty())
-      diag << "of " << op.getPrimitiveNames() << " has no kernel on target "
-           << device << " for ";
+      diag << "runs " << op.getPrimitiveNames()
+           << ", which has no kernel on target " << device << " for ";
     else
       diag << "kid \"" << op.getKid() << "\" is not a kernel of target "
            << device << " for " << op.getPrimitiveNames() << " on ";

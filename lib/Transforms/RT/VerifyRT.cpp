@@ -41,7 +41,7 @@ static LogicalResult checkKernels(func::FuncOp func) {
   auto device = parseEnum<DeviceKind>(target.getValue(), kNumDeviceKinds);
   if (!device)
     return func.emitError() << "'" << kTargetAttr << "' is " << target
-                            << ", which is not a device";
+                            << ", which is not a device, expected cpu or cuda";
   for (auto op : func.getOps<CallOp>()) {
     const KernelRow *row = findKernel(*device, std::string_view(op.getKid()));
     if (!row || row->pattern != op.getFacts().pattern)

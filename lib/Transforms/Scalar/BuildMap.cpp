@@ -30,8 +30,8 @@ static LogicalResult fill(Block &map, Block &body, Value element) {
         op.getOperands(), [&](Value v) { return scalars.lookup(v); });
     Value made = scalars::define(builder, &op, operands);
     if (!made)
-      return op.emitOpError() << "is not computed element by element, as all in "
-                                 "a map is";
+      return op.emitOpError() << "is not computed element by element, as "
+                                 "every op in a map must be";
     scalars.map(op.getResult(0), made);
   }
   YieldOp::create(builder, element.getLoc(), scalars.lookup(element));

@@ -57,12 +57,12 @@ Value ScalarBody::compute(Value scalar) {
     return filled(*number, scalar.getType(), scalar.getLoc());
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
     if (argument.getOwner() != &body)
-      return fail("a scalar from outside");
+      return fail("its body reads a scalar from outside");
     return operand(argument);
   }
   Operation *producer = scalar.getDefiningOp();
   if (producer->getBlock() != &body)
-    return fail("a scalar from outside");
+    return fail("its body reads a scalar from outside");
   if (Value tensor = byDefinition(scalar))
     return tensor;
   return byHand(producer);
@@ -109,7 +109,7 @@ Value ScalarBody::converted(Operation *producer) {
   if (narrow &&
       narrow.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
           arith::RoundingMode::to_nearest_even)
-    return fail("another rounding than to nearest even", producer);
+    return fail("a rounding mode other than to nearest even", producer);
   Type from = producer->getOperand(0).getType(),
        to = producer->getResult(0).getType();
   if (!isAbiTensor(RankedTensorType::get({1}, to)))
@@ -184,7 +184,7 @@ Value ScalarBody::byHand(Operation *producer) {
   }
   if (Value tensor = byDefinition(producer->getResult(0), true))
     return tensor;
-  return fail("no word for '" + producer->getName().getStringRef() + "'",
+  return fail("aicf has no op for '" + producer->getName().getStringRef() + "'",
               producer);
 }
 

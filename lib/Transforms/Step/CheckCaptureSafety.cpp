@@ -56,16 +56,16 @@ struct Checker {
 /// there.
 LogicalResult Checker::checkOldStep(Operation *op, Value step) const {
   if (step.getDefiningOp<StepIncOp>())
-    return op->emitOpError() << "capture safety: its step is counted in the "
-                                "update half, behind it: give it the state "
-                                "that aicf.step_inc counts";
+    return op->emitOpError() << "capture safety: its step is the result of an "
+                                "aicf.step_inc, which the update half runs "
+                                "later: give it the state that is counted";
   auto arg = dyn_cast<BlockArgument>(step);
   if (arg && signature.arguments[arg.getArgNumber()].role == Role::Input)
     return success(); // another one in every step, if the host says so
   for (Operation *user : step.getUsers())
     if (auto inc = dyn_cast<StepIncOp>(user))
       return checkPrimitive(op, inc.getStepOut());
-  return op->emitOpError() << "capture safety: its step is counted by no "
+  return op->emitOpError() << "capture safety: its step is not counted by an "
                               "aicf.step_inc, so a captured graph would draw "
                               "the same numbers in every step";
 }

@@ -60,7 +60,7 @@ LogicalResult ExpandMaps::expand(MapOp map) {
   Value y = body.translate(yield.getValue());
   if (!y)
     return (body.culprit ? body.culprit : map)->emitOpError()
-           << "cannot be said in aicf: " << body.reason;
+           << "cannot be expressed in aicf: " << body.reason;
   // What is said of the map, as aicf.recompute, is said of its ops.
   for (Operation *op = before ? before->getNextNode() : &map->getBlock()->front();
        op != map; op = op->getNextNode())

@@ -94,7 +94,7 @@ private:
           toDenseDesc(cast<RankedTensorType>(data.getType())).spanBytes();
     if (constants.bytes > kMaxConstantsBytes)
       return op->emitOpError()
-             << "is one constant too many: they have " << constants.bytes
+             << "brings the constants to " << constants.bytes
              << " bytes, the limit of a plan is " << kMaxConstantsBytes;
     Value &argument = arguments[name];
     if (!argument)

@@ -185,8 +185,8 @@ LogicalResult Narrower::scaleLoss() {
   if (!func->hasAttr(kOptimizerAttr))
     return func.emitError()
            << "has 'aicf.minimize' without 'aicf.optimizer': f16 multiplies "
-              "the "
-              "loss by a scale, and nobody would take it out of the gradients";
+              "the loss by a scale, and only an optimizer divides the "
+              "gradients by it";
   if (func->hasAttr(kLossScaleAttr))
     return success();
   entry.addState(RankedTensorType::get({}, builder.getF32Type()), "loss_scale",

@@ -41,7 +41,7 @@ LogicalResult OptimizerRates::checkMarks(const Gradient &g) {
   for (StringRef mark : {kWeightDecayAttr, kRateScaleAttr})
     if (areGroups() && func.getArgAttr(arg, mark))
       return func.emitError() << "parameter \"" << g.name << "\" has '" << mark
-                              << "', but its group says that number";
+                              << "', but its group sets that number";
   return success();
 }
 
@@ -51,7 +51,8 @@ LogicalResult OptimizerRates::add(EntrySignature &signature,
   auto own = dyn_cast<StringAttr>(optimizer.getRate());
   if (areGroups() && !own)
     return func.emitError() << "'aicf.optimizer' has groups, whose numbers are "
-                               "hypers: lr is a schedule, expected a name";
+                               "hypers: lr is a schedule, expected the name of "
+                               "a hyper";
   Type first = getElementTypeOrSelf(gradients[0].param.getType());
   Type type = RankedTensorType::get({}, first);
   if (areGroups())

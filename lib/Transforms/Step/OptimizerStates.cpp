@@ -48,10 +48,9 @@ LogicalResult OptimizerStates::claim(func::FuncOp func, StringRef state) {
   auto [it, fresh] = claimed.try_emplace(state, func);
   if (fresh || counterOf(it->second) == counterOf(func))
     return success();
-  return func.emitError() << "the state \"" << state
-                          << "\" would be of two optimizers, of @"
-                          << it->second.getName() << " and of @"
-                          << func.getName()
-                          << ": train the parameter by one of them, or count "
+  return func.emitError() << "the optimizers of @" << it->second.getName()
+                          << " and @" << func.getName()
+                          << " would share the state \"" << state
+                          << "\": train the parameter by one of them, or count "
                              "the steps of both in one 'aicf.step_count'";
 }

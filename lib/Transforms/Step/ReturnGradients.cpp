@@ -97,7 +97,7 @@ static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
                            ", ");
     if (!taken.insert(name.getValue()).second)
       return func.emitError() << "'aicf.outputs' names " << name
-                              << ", and a result is called so already";
+                              << ", but a result has that name already";
     entry.addOutput(isNorm ? buildNorm(func, trained) : found->second,
                     name.getValue());
   }

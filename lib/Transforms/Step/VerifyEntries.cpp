@@ -69,8 +69,8 @@ static LogicalResult checkArguments(func::FuncOp func,
     if ((arg.role == Role::Constant) != bool(arg.data))
       return func.emitError()
              << what << " of role " << arg.roleName
-             << (arg.data ? " has 'aicf.data': only constants have"
-                          : " has no 'aicf.data': its elements");
+             << (arg.data ? " has 'aicf.data': only constants have it"
+                          : " has no 'aicf.data', expected its elements");
     for (StringRef mark :
          {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kGroupAttr})
       if (func.getArgAttr(i, mark) && arg.role != Role::Param)
@@ -232,7 +232,7 @@ static LogicalResult checkShared(func::FuncOp func,
     if (!(arg.init() == other.arg.init()))
       return disagree(text(arg.initAttr), text(other.arg.initAttr));
     if (arg.data != other.arg.data)
-      return disagree("its elements", "others");
+      return disagree("some elements", "other elements");
     if (arg.derivedFrom != other.arg.derivedFrom)
       return disagree("derived from \"" + arg.derivedFrom + "\"",
                       "derived from \"" + other.arg.derivedFrom + "\"");

@@ -91,7 +91,7 @@ func.func @broadcast_c1(%x: tensor<4xf32>) {
 // -----
 
 func.func @broadcast_rank(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'aicf.broadcast' op C1: shape is [], but x is 'tensor<4xf32>' of more dimensions}}
+  // expected-error @+1 {{'aicf.broadcast' op C1: shape is [], expected at least as many dimensions as x, 'tensor<4xf32>'}}
   %y = aicf.broadcast %x to [] : tensor<4xf32>
   return
 }

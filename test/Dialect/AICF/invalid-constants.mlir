@@ -35,7 +35,7 @@ func.func @iota_c1() {
 // -----
 
 func.func @iota_c2() {
-  // expected-error @+1 {{'aicf.iota' op C2: axis is 2 of shape [2, 3], expected a dimension of up to 1048576 bytes}}
+  // expected-error @+1 {{'aicf.iota' op C2: axis is 2, expected a dimension of [2, 3] whose numbers take up to 1048576 bytes}}
   %a = aicf.iota [2, 3] {axis = 2}
   return
 }
@@ -43,7 +43,7 @@ func.func @iota_c2() {
 // -----
 
 func.func @iota_negative() {
-  // expected-error @+1 {{C2: axis is -1 of shape [2, 3]}}
+  // expected-error @+1 {{C2: axis is -1, expected a dimension of [2, 3]}}
   %a = aicf.iota [2, 3] {axis = -1}
   return
 }
@@ -51,7 +51,7 @@ func.func @iota_negative() {
 // -----
 
 func.func @iota_large() {
-  // expected-error @+1 {{C2: axis is 0 of shape [262145]}}
+  // expected-error @+1 {{C2: axis is 0, expected a dimension of [262145] whose numbers take up to 1048576 bytes}}
   %a = aicf.iota [262145] {axis = 0}
   return
 }
@@ -59,7 +59,7 @@ func.func @iota_large() {
 // -----
 
 func.func @iota_c3() {
-  // expected-error @+1 {{'aicf.iota' op C3: dtype is 'f16', which has no 2049}}
+  // expected-error @+1 {{'aicf.iota' op C3: dtype is 'f16', expected one that holds 2049}}
   %a = aicf.iota [2050] {axis = 0, dtype = f16}
   return
 }
@@ -67,7 +67,7 @@ func.func @iota_c3() {
 // -----
 
 func.func @iota_bits() {
-  // expected-error @+1 {{C3: dtype is 'i1', which has no 2}}
+  // expected-error @+1 {{C3: dtype is 'i1', expected one that holds 2}}
   %a = aicf.iota [3] {axis = 0, dtype = i1}
   return
 }

@@ -123,7 +123,7 @@ func.func @matmul_c1(%x: tensor<4x3xf32>, %y: tensor<3xf32>) {
 // -----
 
 func.func @matmul_c2(%x: tensor<4x3xf32>, %y: tensor<3x4xf64>) {
-  // expected-error @+1 {{'aicf.matmul' op C2: a is 'tensor<4x3xf32>', but b is 'tensor<3x4xf64>'}}
+  // expected-error @+1 {{'aicf.matmul' op C2: a is 'tensor<4x3xf32>', but b is 'tensor<3x4xf64>', expected one element type}}
   %r = aicf.matmul %x, %y : tensor<4x3xf32>, tensor<3x4xf64>
   return
 }
@@ -131,7 +131,7 @@ func.func @matmul_c2(%x: tensor<4x3xf32>, %y: tensor<3x4xf64>) {
 // -----
 
 func.func @matmul_c4(%x: tensor<2x4x3xf32>, %y: tensor<3x3x4xf32>) {
-  // expected-error @+1 {{'aicf.matmul' op C4: the dimensions in front of the matrices of 'tensor<2x4x3xf32>' and 'tensor<3x3x4xf32>' do not broadcast}}
+  // expected-error @+1 {{'aicf.matmul' op C4: the batch dimensions of a, 'tensor<2x4x3xf32>', and b, 'tensor<3x3x4xf32>', do not broadcast}}
   %r = aicf.matmul %x, %y : tensor<2x4x3xf32>, tensor<3x3x4xf32>
   return
 }

@@ -85,7 +85,7 @@ func.func @adam_l2_step_c4(%p: tensor<4xf32>, %lr: tensor<f32>, %t: tensor<i64>)
 func.func @adam_group_step_c4(%p: tensor<4xf32>, %g: tensor<5xf32>, %h: tensor<5xf32>,
                               %t: tensor<i64>) {
   %bc = aicf.group_bias_corr %t, %h : tensor<i64>, tensor<5xf32>
-  // expected-error @+1 {{C4: its group_bias_corr has another group}}
+  // expected-error @+1 {{C4: group is another value than the group of its group_bias_corr, expected the same}}
   %a:3 = aicf.adam_group_step %p, %p, %p, %p, %bc, %g
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<5xf32>
   return

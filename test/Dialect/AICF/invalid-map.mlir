@@ -12,7 +12,7 @@ func.func @map_c1() {
 // -----
 
 func.func @map_c1_shapes(%a: tensor<3xf32>, %b: tensor<4xf32>) {
-  // expected-error @+1 {{C1: operand 1 is 'tensor<4xf32>', operand 0 is 'tensor<3xf32>': expected one shape}}
+  // expected-error @+1 {{C1: operand 1 is 'tensor<4xf32>', expected the shape of operand 0, 'tensor<3xf32>'}}
   %0 = aicf.map %a, %b : tensor<3xf32>, tensor<4xf32> -> tensor<3xf32> {
   ^bb0(%x: f32, %y: f32):
     aicf.yield %x : f32

@@ -3,7 +3,7 @@
 // Tests that a view of what is not there is refused where it is written.
 
 func.func @reshape_c1(%x: tensor<4x3xf32>) {
-  // expected-error @+1 {{'aicf.reshape' op C1: shape is [5, 2] of 10 elements, but x is 'tensor<4x3xf32>' of 12}}
+  // expected-error @+1 {{'aicf.reshape' op C1: shape is [5, 2] with 10 elements, expected the 12 elements of x, 'tensor<4x3xf32>'}}
   %y = aicf.reshape %x to [5, 2] : tensor<4x3xf32>
   return
 }
@@ -51,7 +51,7 @@ func.func @slice_c1(%x: tensor<4x3xf32>) {
 // -----
 
 func.func @slice_c2(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'aicf.slice' op C2: dimension 0 goes from 2 to 2 in steps of 1, expected at least one index of 'tensor<4xf32>'}}
+  // expected-error @+1 {{'aicf.slice' op C2: dimension 0 goes from 2 to 2 in steps of 1, expected 0 <= begin < end <= 4 and a step in [1, 2^31)}}
   %y = aicf.slice %x from [2] to [2] : tensor<4xf32>
   return
 }
@@ -99,7 +99,7 @@ func.func @pad_c4(%x: tensor<4xf32>) {
 // -----
 
 func.func @extremum_bwd_c2(%x: tensor<4xf32>, %i: tensor<4xi32>) {
-  // expected-error @+1 {{'aicf.extremum_bwd' op C2: dy and index are 'tensor<4xf32>' and 'tensor<4xi32>', expected those of axes [0] of [4, 3]}}
+  // expected-error @+1 {{'aicf.extremum_bwd' op C2: dy and index are 'tensor<4xf32>' and 'tensor<4xi32>', expected the shape of [4, 3] reduced over axes [0]}}
   %z = aicf.extremum_bwd %x, %i over [0] to [4, 3] : tensor<4xf32>, tensor<4xi32>
   return
 }

@@ -104,12 +104,12 @@ func.func private @f() attributes {aicf.loss_scale = 1}
 
 // -----
 
-// expected-error @+1 {{'aicf.minimize' has no value, got true}}
+// expected-error @+1 {{'aicf.minimize' takes no value, got true}}
 func.func private @f() -> (tensor<f32> {aicf.minimize = true})
 
 // -----
 
-// expected-error @+1 {{'aicf.frozen' has no value, got "yes"}}
+// expected-error @+1 {{'aicf.frozen' takes no value, got "yes"}}
 func.func private @f(tensor<f32> {aicf.frozen = "yes"})
 
 // -----
@@ -130,7 +130,7 @@ func.func private @f() -> (tensor<f32> {aicf.grad = 3})
 // -----
 
 func.func @f(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error @+1 {{'aicf.recompute' has no value, got false}}
+  // expected-error @+1 {{'aicf.recompute' takes no value, got false}}
   %y = aicf.relu %x {aicf.recompute = false} : tensor<f32>
   return %y : tensor<f32>
 }

@@ -18,7 +18,7 @@
 
 // -----
 
-// expected-error @+1 {{'t0' is made twice}}
+// expected-error @+1 {{'t0' is the name of two results}}
 "test.body"() {body = #aicf_rt.body<1 { t0 = relu(i0) t0 = relu(t0) yield t0 }>} : () -> ()
 
 // -----
@@ -65,5 +65,5 @@
 
 // -----
 
-// expected-error @+1 {{a launch has no 'block'}}
+// expected-error @+1 {{a launch has no 'block', expected kernel, workspace, stream, waits or signals}}
 "test.launch"() {launch = #aicf_rt.launch<block = 256>} : () -> ()

@@ -18,21 +18,21 @@ aicf_rt.plan cpu persistent(0) {
 
 // -----
 
-// expected-error @+1 {{'tpu' is none of cpu, cuda}}
+// expected-error @+1 {{'tpu' is unknown, expected one of cpu, cuda}}
 aicf_rt.plan tpu persistent(0) {
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
-  // expected-error @+1 {{'weight' is none of input, param, state, hyper}}
+  // expected-error @+1 {{'weight' is unknown, expected one of input, param, state, hyper}}
   aicf_rt.global @w weight offset(0) vid(1) : !aicf_rt.value<4xf32>
 }
 
 // -----
 
 aicf_rt.plan cpu persistent(0) {
-  // expected-error @+1 {{'xavier' is none of none, zeros}}
+  // expected-error @+1 {{'xavier' is unknown, expected one of none, zeros}}
   aicf_rt.global @w param offset(0) vid(1) init(xavier) : !aicf_rt.value<4xf32>
 }
 

@@ -4,7 +4,7 @@
 
 func.func @of_view(%x: tensor<4x6xf32>) {
   %t = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<24xf32>
-  // expected-error @+1 {{is a view of a view: a chain of views is one}}
+  // expected-error @+1 {{is a view of a view, expected a view of the base}}
   %u = aicf_rt.view %t[0] : tensor<24xf32> to tensor<6x4xf32>
   return
 }
@@ -12,7 +12,7 @@ func.func @of_view(%x: tensor<4x6xf32>) {
 // -----
 
 func.func @of_padded(%x: tensor<4x6xbf16, #aicf_rt.padded>) {
-  // expected-error @+1 {{what it sees must be dense, and what it gives dense or strided}}
+  // expected-error @+1 {{expected a dense base, and a view that is dense or strided}}
   %t = aicf_rt.view %x[0] : tensor<4x6xbf16, #aicf_rt.padded> to tensor<24xbf16>
   return
 }
@@ -20,7 +20,7 @@ func.func @of_padded(%x: tensor<4x6xbf16, #aicf_rt.padded>) {
 // -----
 
 func.func @to_padded(%x: tensor<4x6xbf16>) {
-  // expected-error @+1 {{what it sees must be dense, and what it gives dense or strided}}
+  // expected-error @+1 {{expected a dense base, and a view that is dense or strided}}
   %t = aicf_rt.view %x[0] : tensor<4x6xbf16> to tensor<2x2xbf16, #aicf_rt.padded>
   return
 }
@@ -28,7 +28,7 @@ func.func @to_padded(%x: tensor<4x6xbf16>) {
 // -----
 
 func.func @types(%x: tensor<4xf32>) {
-  // expected-error @+1 {{the element types differ}}
+  // expected-error @+1 {{views 'tensor<4xf32>' as 'tensor<4xi32>', expected the same element type}}
   %t = aicf_rt.view %x[0] : tensor<4xf32> to tensor<4xi32>
   return
 }
@@ -36,7 +36,7 @@ func.func @types(%x: tensor<4xf32>) {
 // -----
 
 func.func @beyond(%x: tensor<4xf32>) {
-  // expected-error @+1 {{ends at element 5 of 'tensor<4xf32>', or begins before its first one}}
+  // expected-error @+1 {{covers the elements [2, 5) of 'tensor<4xf32>', expected a range in [0, 4)}}
   %t = aicf_rt.view %x[2] : tensor<4xf32> to tensor<2xf32, #aicf_rt.strided<[2]>>
   return
 }
@@ -44,7 +44,7 @@ func.func @beyond(%x: tensor<4xf32>) {
 // -----
 
 func.func @before(%x: tensor<4xf32>) {
-  // expected-error @+1 {{or begins before its first one}}
+  // expected-error @+1 {{covers the elements [-1, 1) of 'tensor<4xf32>'}}
   %t = aicf_rt.view %x[-1] : tensor<4xf32> to tensor<2xf32>
   return
 }
@@ -56,7 +56,7 @@ func.func private @dense_strides(tensor<4x6xf32, #aicf_rt.strided<[6, 1]>>)
 
 // -----
 
-// expected-error @+1 {{strides [1] of shape [4, 6] are not those of a view: one for each dimension}}
+// expected-error @+1 {{strides [1] of shape [4, 6] are not those of a view: expected one for each dimension, none negative, 0 for a dimension of 1}}
 func.func private @rank(tensor<4x6xf32, #aicf_rt.strided<[1]>>)
 
 // -----
@@ -72,7 +72,7 @@ func.func private @one(tensor<4x1xf32, #aicf_rt.strided<[6, 1]>>)
 // -----
 
 func.func @result(%x: tensor<4x6xf32>) {
-  // expected-error @+1 {{result 0 is 'tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>': a call makes dense tensors}}
+  // expected-error @+1 {{result 0 is 'tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>', expected a dense tensor}}
   %t = aicf_rt.call tanh(%x) : (tensor<4x6xf32>) -> tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
   return
 }

@@ -67,7 +67,7 @@ func.func @zero(%a: tensor<0xf32>) {
 // -----
 
 func.func @sgd_moment(%p: tensor<4xf32>, %lr: tensor<f32>) {
-  // expected-error @+1 {{result 1 (m_out) is there, but operand 3 (m) is absent}}
+  // expected-error @+1 {{result 1 (m_out) is present, but operand 3 (m) is absent}}
   %0:2 = aicf_rt.call sgd_step(%p, %p, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
   return
 }
@@ -84,7 +84,7 @@ func.func @inplace_type(%x: tensor<4xbf16>, %t: tensor<4xf32>) {
 
 // Tests that a call is on tensors or on values of buffers.
 func.func @levels(%x: tensor<4xf32>, %b: !aicf_rt.value<4xf32>) {
-  // expected-error @+1 {{takes 'tensor<4xf32>', but writes values}}
+  // expected-error @+1 {{takes 'tensor<4xf32>', but writes values: expected only values or only tensors}}
   aicf_rt.call relu(%x) outs(%b) : (tensor<4xf32>) -> !aicf_rt.value<4xf32>
   return
 }
@@ -92,7 +92,7 @@ func.func @levels(%x: tensor<4xf32>, %b: !aicf_rt.value<4xf32>) {
 // -----
 
 func.func @levels(%b: !aicf_rt.value<4xf32>) {
-  // expected-error @+1 {{takes '!aicf_rt.value<4xf32>', but writes tensors}}
+  // expected-error @+1 {{takes '!aicf_rt.value<4xf32>', but writes tensors: expected only values or only tensors}}
   %0 = aicf_rt.call relu(%b) : (!aicf_rt.value<4xf32>) -> tensor<4xf32>
   return
 }
@@ -100,7 +100,7 @@ func.func @levels(%b: !aicf_rt.value<4xf32>) {
 // -----
 
 func.func @levels(%b: !aicf_rt.value<4xf32>) {
-  // expected-error @+1 {{writes values and has results}}
+  // expected-error @+1 {{writes values, expected no results, got 1}}
   %0 = "aicf_rt.call"(%b, %b) <{body = #aicf_rt.body<1 { t0 = relu(i0) yield t0 }>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (!aicf_rt.value<4xf32>, !aicf_rt.value<4xf32>) -> tensor<4xf32>
   return
 }
@@ -108,7 +108,7 @@ func.func @levels(%b: !aicf_rt.value<4xf32>) {
 // -----
 
 func.func @levels(%x: tensor<4xf32>, %w: !aicf_rt.buffer) {
-  // expected-error @+1 {{takes tensors and a workspace}}
+  // expected-error @+1 {{takes tensors, expected no workspace}}
   %0 = aicf_rt.call relu(%x) workspace(%w) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -128,7 +128,7 @@ func.func private @rank(tensor<2x3x5xbf16, #aicf_rt.padded>)
 
 // Tests what IR could not read back.
 func.func @twice(%x: tensor<4x4xf32>) {
-  // expected-error @+1 {{operand 1 stands twice in a call of several primitives}}
+  // expected-error @+1 {{operand 1 is passed twice: a call of several primitives takes each operand once}}
   %0 = "aicf_rt.call"(%x, %x) <{body = #aicf_rt.body<2 { t0 = gemm(i0, i1) t1 = relu_bwd(t0, i1) yield t1 }>, operandSegmentSizes = array<i32: 2, 0, 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }

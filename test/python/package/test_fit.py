@@ -265,7 +265,7 @@ def test_metrics():
     for metrics, error, text in (
             ({"worst": worst}, aicf.errors.InvalidArgumentError, "needs validation"),
             ({"accuracy": "max"}, ValueError, "expected \"mean\", \"sum\""),
-            ({"acc": "sum"}, aicf.errors.InvalidArgumentError, "no output of the step")):
+            ({"acc": "sum"}, aicf.errors.InvalidArgumentError, "not an output of the step")):
         with pytest.raises(error, match=text):
             aicf.fit(step, (X, LABELS), metrics=metrics)
 

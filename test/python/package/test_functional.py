@@ -330,7 +330,7 @@ def test_a_map_has_elements_only():
     kept = []
     for function, message in [
             (lambda x: ops.map(lambda a: a.sum(()) + ops.mean(a), x),
-             "is not computed element by element, as all in a map is"),
+             "is not computed element by element, as every op in a map must be"),
             (lambda x: ops.map(lambda a: kept.append(a) or a, x) + kept[0],
              "known in the map's function only"),
             (lambda x: ops.map(lambda a: a + x, x[0]), "pass it this tensor"),

@@ -107,7 +107,7 @@ def reported(lowered):
     text = [d.message for d in lowered.report()]
     needed = [re.search(r"([\w' ]+) needs a copy of (\S+)", m).group(1)
               for m in text if "needs a copy of" in m]
-    merged = sum("is made once" in m for m in text)
+    merged = sum("is dropped: an earlier call" in m for m in text)
     return collections.Counter(needed), len(needed) - merged
 
 

@@ -448,3 +448,31 @@ def test_repr():
   (drop): Dropout(p=0)
   (fc1): Linear(32, 10, bias=True)
 )"""
+
+
+def test_an_error_names_the_innermost_layer():
+    model = nn.Sequential(nn.Linear(8, 6), nn.Sequential(nn.ReLU(), nn.Linear(5, 3)))
+    with pytest.raises(aicf.CompileError) as caught:
+        aicf.compile_step(model, lambda model, x: (model(x) * model(x)).mean(),
+                          aicf.optim.SGD(0.1), {"x": (4, 8)})
+    assert caught.value.layer == "layer 1.1, Linear(5, 3, bias=True), called with (4x6)"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert str(again).endswith("\n  in " + again.layer)
+    error = traced_fails(lambda x, y: nn.Flatten(3)(x), "dimension")  # in no model
+    assert error.layer == "" and "\n  in " not in str(error)
+
+
+def test_an_error_names_a_layer_that_has_layers():
+    class Net(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(8, 6)
+
+        def forward(self, x):
+            return self.fc(x).reshape(5)
+
+    with pytest.raises(aicf.TraceError) as caught:
+        aicf.compile_step(Net(), lambda model, x: model(x).mean(), aicf.optim.SGD(0.1),
+                          {"x": (4, 8)})
+    assert caught.value.layer == "layer (the whole model), Net, called with (4x8)"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

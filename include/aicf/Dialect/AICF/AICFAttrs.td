@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What `aicf.optimizer` on an entry may be. The steps themselves are ops
-// (kernels/optimizer/Family.td); here is which of them, with which numbers.
+// These attributes are what `aicf.optimizer` on an entry may be. The steps
+// themselves are ops (kernels/optimizer/Family.td). An attribute says which of
+// them to use, and with which numbers.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_ATTRS_TD
 #define AICF_ATTRS_TD
@@ -16,20 +17,21 @@ include "mlir/IR/AttrTypeBase.td"
 def ScheduleAttrInterface : AttrInterface<"ScheduleAttrInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    A learning rate as a function of the step: what stands for the name of a hyper
-    in an optimizer. An attribute of another dialect may be one.
+    A schedule gives the learning rate as a function of the step. It stands in an optimizer in
+    place of the name of a hyper. An attribute of another dialect may implement this interface.
   }];
   let methods = [
     InterfaceMethod<[{
-      The rate of the step that is being taken, a 0-d tensor of `element`; `step`
-      is its number, counted from 1 by a state of the entry.
+      Builds the rate of the current step, a 0-d tensor of `element`. `step` is the number of
+      the step. A state of the entry counts it from 1. `table` is what getTableRows() asks for.
     }], "::mlir::Value", "buildRate",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
          "::mlir::Value":$step, "::mlir::Value":$table,
          "::mlir::Type":$element)>,
     InterfaceMethod<[{
-      The rows of a table of rates, which is a state of f32 beside the one that
-      counts the steps, and `table` above; 0, and null there: it has none.
+      Returns the number of rows of the schedule's table of rates. The table is a state of f32
+      beside the state that counts the steps; buildRate() gets it as `table`. A schedule without
+      a table returns 0, and gets null.
     }], "int64_t", "getTableRows", (ins), [{}], [{ return 0; }]>
   ];
 }
@@ -37,37 +39,37 @@ def ScheduleAttrInterface : AttrInterface<"ScheduleAttrInterface"> {
 def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    How parameters are trained: what `--aicf-append-optimizer` asks of
-    `aicf.optimizer`. An attribute of another dialect may be one.
+    An optimizer says how to train parameters. `--aicf-append-optimizer` asks `aicf.optimizer`
+    through this interface. An attribute of another dialect may implement it.
   }];
   let methods = [
-    InterfaceMethod<"The name of a hyper, or a schedule.",
+    InterfaceMethod<"Returns the learning rate: the name of a hyper, or a schedule.",
                     "::mlir::Attribute", "getRate">,
-    InterfaceMethod<"Weight decay of parameters that have none of their own.",
+    InterfaceMethod<"Returns the weight decay of parameters that do not have their own.",
                     "double", "getWeightDecay">,
-    InterfaceMethod<"What the global norm of all gradients is clipped to; 0: they "
-                    "are not.",
+    InterfaceMethod<"Returns the limit that the global norm of all gradients is clipped to. "
+                    "0 means that they are not clipped.",
                     "double", "getClipNorm", (ins), "", "return 0;">,
-    InterfaceMethod<"How many batches the mean gradient of an update is taken of.",
+    InterfaceMethod<"Returns the number of batches whose mean gradient makes one update.",
                     "int64_t", "getAccumulate", (ins), "", "return 1;">,
-    InterfaceMethod<"What the states of a parameter W are called behind `W.`: "
-                    "as PyTorch calls them.",
+    InterfaceMethod<"Returns the names of the states of a parameter W, without the prefix "
+                    "`W.`. They are PyTorch's names.",
                     "::llvm::SmallVector<::llvm::StringRef>", "getStateNames">,
-    InterfaceMethod<"How many numbers of a group of parameters the hyper holds, as "
-                    "a tensor of f32: the learning rate and others. 0: it holds the "
-                    "learning rate, 0-d and of the parameters' type.",
+    InterfaceMethod<"Returns how many numbers the hyper of a group of parameters holds, "
+                    "in a tensor of f32: the learning rate and others. 0 means that the "
+                    "hyper is the learning rate alone, 0-d and of the parameters' type.",
                     "int64_t", "getGroupSize", (ins), "", "return 0;">,
-    InterfaceMethod<"Whether buildShared() needs the number of the step.",
+    InterfaceMethod<"Returns whether buildShared() needs the number of the step.",
                     "bool", "countsSteps", (ins), "", "return false;">,
-    InterfaceMethod<"What the steps of all parameters of one element type and one "
-                    "hyper, which is `rate`, read and is computed once; null if there "
-                    "is nothing.",
+    InterfaceMethod<"Builds the value that all parameters of one element type and one hyper "
+                    "share, so that it is computed once. `rate` is that hyper. Returns null "
+                    "if there is nothing to share.",
                     "::mlir::Value", "buildShared",
                     (ins "::mlir::OpBuilder &":$builder,
                          "::mlir::Location":$loc, "::mlir::Value":$step,
                          "::mlir::Value":$rate, "::mlir::Type":$element),
                     "", "return {};">,
-    InterfaceMethod<"The new values of a parameter and of its states.",
+    InterfaceMethod<"Builds the new values of a parameter and of its states.",
                     "::llvm::SmallVector<::mlir::Value>", "buildStep",
                     (ins "::mlir::OpBuilder &":$builder,
                          "::mlir::Location":$loc,
@@ -75,10 +77,11 @@ def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
   ];
 }
 
-/// An attribute of named numbers, `#aicf.name<beta1 = 0.9, ...>`: those that are
-/// left out have their default. `rate` has it take a learning rate `lr` too.
-///   together   what its fields must be together, as rules of its ops ask it:
-///              statements on `get(name)` that end with emitError() << ... if not
+/// An attribute of named numbers, `#aicf.name<beta1 = 0.9, ...>`. A number that
+/// is left out has its default. With `rate` it also takes a learning rate `lr`.
+///   together   checks what the fields must fulfil together, as the rules of its
+///              ops ask it: statements on `get(name)` that return
+///              emitError() << ... if they do not
 class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
                       bit rate, list<Trait> traits, code together = "">
     : AttrDef<AICF_Dialect, cppName, traits> {
@@ -135,7 +138,7 @@ class AICF_Schedule<string name, string mnemonic, list<Field> fields,
                       [DeclareAttrInterfaceMethods<ScheduleAttrInterface, more>],
                       together>;
 
-/// With what every optimizer takes.
+/// Adds the fields that every optimizer takes.
 class AICF_Optimizer<string name, string mnemonic, list<Field> fields,
                      list<string> more = [], code together = "">
     : AICF_FieldsAttr<name, mnemonic,
@@ -157,12 +160,12 @@ class AICF_Optimizer<string name, string mnemonic, list<Field> fields,
 
 def AICF_ConstantAttr : AICF_Schedule<"Constant", "constant", [
     F64Field<"value", NonNegative>]> {
-  let summary = "the same learning rate in every step";
+  let summary = "use the same learning rate in every step";
 }
 def AICF_LinearAttr : AICF_Schedule<"LinearSchedule", "linear", [
     F64Field<"start", NonNegative>, F64Field<"end", NonNegative, "0.0">,
     I64Field<"steps", Positive31>]> {
-  let summary = "from `start` to `end` in `steps` steps, then `end`";
+  let summary = "go linearly from `start` to `end` in `steps` steps, then stay at `end`";
 }
 def AICF_WarmupCosineAttr : AICF_Schedule<"WarmupCosine", "warmup_cosine", [
     F64Field<"peak", NonNegative>, I64Field<"warmup", Positive31>,
@@ -173,54 +176,54 @@ def AICF_WarmupCosineAttr : AICF_Schedule<"WarmupCosine", "warmup_cosine", [
                            << int64_t(get("warmup"));
       }
     }]> {
-  let summary = "linearly from 0 to `peak` in `warmup` steps, then along a cosine "
-                "to `end` at `steps` (Loshchilov & Hutter 2017)";
+  let summary = "go linearly from 0 to `peak` in `warmup` steps, then along a cosine to "
+                "`end` at `steps` (Loshchilov & Hutter 2017)";
 }
 
 def AICF_CosineAttr : AICF_Schedule<"Cosine", "cosine", [
     F64Field<"start", NonNegative>, I64Field<"steps", Positive31>,
     F64Field<"end", NonNegative, "0.0">]> {
-  let summary = "along a cosine from `start` to `end` at `steps`, then `end` "
+  let summary = "go along a cosine from `start` to `end` at `steps`, then stay at `end` "
                 "(Loshchilov & Hutter 2017)";
 }
 def AICF_StepDecayAttr : AICF_Schedule<"StepDecay", "step_decay", [
     F64Field<"start", NonNegative>, F64Field<"factor", Fraction>,
     I64Field<"every", Positive31>]> {
-  let summary = "`start`, times `factor` after each `every` steps";
+  let summary = "start at `start`, and multiply by `factor` after each `every` steps";
 }
 def AICF_PolynomialAttr : AICF_Schedule<"Polynomial", "polynomial", [
     F64Field<"start", NonNegative>, I64Field<"steps", Positive31>,
     F64Field<"end", NonNegative, "0.0">, F64Field<"power", NonNegative, "1.0">]> {
-  let summary = "end + (start - end)·(1 - step/steps)^power, from `steps` on `end`";
+  let summary = "use end + (start - end)·(1 - step/steps)^power, and `end` from `steps` on";
 }
 def AICF_TableAttr : AICF_Schedule<"Table", "table", [
     I64Field<"rows", Positive31>], "", ["getTableRows"]> {
-  let summary = "a rate for each of `rows` steps, then the last one";
+  let summary = "use a rate for each of `rows` steps, then the last one";
   let description = [{
-    The rates are a state, `lr_table` beside the state `step`, that whoever runs the
-    entry writes.
+    The rates are a state `lr_table`, which stands beside the state `step`. Whoever runs the
+    entry writes the rates into it.
   }];
 }
 
 def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [
     F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.999">,
     F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"]> {
-  let summary = "aicf.adam_step; states W.exp_avg and W.exp_avg_sq";
+  let summary = "train with aicf.adam_step; the states are W.exp_avg and W.exp_avg_sq";
   let description = [{
     ```mlir
     aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.01, clip_norm = 1.0>
     ```
-    As of every optimizer, `clip_norm` is what the norm of all gradients together
-    is clipped to (0: it is not), and `accumulate` the number of batches that an
-    update takes its mean gradient of.
+    Every optimizer has `clip_norm` and `accumulate`. `clip_norm` is the limit that the norm of
+    all gradients together is clipped to; with 0 it is not clipped. `accumulate` is the number
+    of batches whose mean gradient makes one update.
   }];
 }
 def AICF_AdamAttr : AICF_Optimizer<"Adam", "adam", [
     F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.999">,
     F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"]> {
-  let summary = "aicf.adam_l2_step; states W.exp_avg and W.exp_avg_sq";
+  let summary = "train with aicf.adam_l2_step; the states are W.exp_avg and W.exp_avg_sq";
   let description = [{
-    `weight_decay` is added to the gradient, as torch.optim.Adam does; adamw decays
+    This optimizer adds `weight_decay` to the gradient, as torch.optim.Adam does. adamw decays
     the parameter itself.
   }];
 }
@@ -230,14 +233,15 @@ def AICF_SGDAttr : AICF_Optimizer<"SGD", "sgd", [
         return emitError() << "nesterov is true, but momentum is 0";
       }
     }]> {
-  let summary = "aicf.sgd_step; with momentum the state W.momentum_buffer";
+  let summary = "train with aicf.sgd_step; with momentum, the state is W.momentum_buffer";
 }
 def AICF_LionAttr : AICF_Optimizer<"Lion", "lion", [
     F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.99">]> {
-  let summary = "aicf.lion_step; state W.exp_avg";
+  let summary = "train with aicf.lion_step; the state is W.exp_avg";
 }
 
-/// An optimizer whose numbers are hypers, one tensor for each group of parameters.
+/// An optimizer that reads its numbers from hypers, one tensor for each group of
+/// parameters.
 class AICF_GroupOptimizer<string name, string mnemonic, list<Field> fields,
                           list<string> more>
     : AICF_FieldsAttr<name, mnemonic,
@@ -258,22 +262,24 @@ class AICF_GroupOptimizer<string name, string mnemonic, list<Field> fields,
 
 def AICF_AdamGroupsAttr : AICF_GroupOptimizer<"AdamGroups", "adam_groups",
     [BoolField<"l2">], ["countsSteps", "buildShared"]> {
-  let summary = "aicf.adam_group_step; states W.exp_avg and W.exp_avg_sq";
+  let summary = "train groups with aicf.adam_group_step; the states are W.exp_avg and W.exp_avg_sq";
   let description = [{
     ```mlir
     aicf.optimizer = #aicf.adam_groups<lr = "group0", l2 = true, clip_norm = 1.0>
     ```
-    Parameters are in groups. `lr` names the hyper of those that do not say another
-    one by `aicf.group`. It is [5] of f32, as the op has it, and the host may change
-    each of its numbers between steps. With `l2` the decay is in the gradient.
+    Each parameter belongs to a group, whose hyper holds its numbers. `aicf.group` on the
+    parameter names the hyper; without it, `lr` does. The hyper is [5] of f32, in the op's
+    order, and the host may change each of its numbers between steps. With `l2`, the weight
+    decay is added to the gradient.
   }];
 }
 def AICF_SGDGroupsAttr : AICF_GroupOptimizer<"SGDGroups", "sgd_groups",
     [BoolField<"momentum">, BoolField<"nesterov">], []> {
-  let summary = "aicf.sgd_group_step; with momentum the state W.momentum_buffer";
+  let summary = "train groups with aicf.sgd_group_step; with momentum, the state is "
+                "W.momentum_buffer";
   let description = [{
-    As adam_groups, with hypers of [3]. Without `momentum` there is no such state, and
-    the number is not read.
+    This works as adam_groups, with hypers of [3]. Without `momentum`, the state does not
+    exist, and the step does not read the number for momentum.
   }];
 }
 

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Included by kernels/<family>/Family.td, where the ops stand.
-// AICFInterfaces.td holds the op interfaces.
+// kernels/<family>/Family.td includes this file and defines the ops.
+// AICFInterfaces.td defines the op interfaces.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_BASE_TD
 #define AICF_BASE_TD
@@ -20,39 +20,43 @@ include "aicf/Dialect/Record.td"
 def AICF_Dialect : Dialect {
   let name = "aicf";
   let cppNamespace = "aicf::step";
-  let summary = "What a training step means: values, no devices, no memory";
+  let summary = "A training step as ops on tensors, without devices or memory";
   let description = [{
-    The top level of AICF. A training step is a public `func.func` on static
-    tensors; the level below is `aicf_rt`, where one op is one kernel call.
+    This is the top level of AICF. A training step is a public `func.func` on static tensors.
+    The level below is `aicf_rt`, where one op is one kernel call.
 
-    A public function with any `aicf.*` attribute on itself, its arguments or its
-    results is an **entry**. Every argument of an entry has `aicf.role`
-    (`input`, `param`, `state`, `hyper`) and `aicf.name`; every result has
-    `aicf.name` (an output) or `aicf.updates` (the name of the param or state
-    that takes the value at the end of the step). All updates are one parallel
-    assignment: every read in the step sees the old value.
+    A public function with any `aicf.*` attribute on itself, its arguments or its results is an
+    **entry**. Every argument of an entry has `aicf.role` (`input`, `param`, `state` or
+    `hyper`; the compiler adds `constant`) and `aicf.name`. Every result has either
+    `aicf.name`, which makes it an output, or `aicf.updates`. The latter names the param or
+    state that takes the value at the end of the step. All updates are one parallel assignment:
+    every read in the step sees the old value.
 
-    `aicf.init` on a param or state says how it starts: `"zeros"` (default of a
-    state), `"ones"`, `"uniform_fan_in"`, `"normal"` (standard deviation 1) or
-    `"normal:0.02"`, or a number.
+    `aicf.init` on a param or state says how it starts: `"zeros"` (the default of a state),
+    `"ones"`, `"uniform_fan_in"`, `"normal"` (with standard deviation 1), `"normal:0.02"` (with
+    another one), or a number.
 
-    A step may be its forward function alone. `aicf.minimize` on a result says
-    what is the loss, `aicf.optimizer` on the function how parameters are trained
-    (`#aicf.adamw<lr = "lr">`); `--aicf-autodiff` and `--aicf-append-optimizer`
-    make the rest. On a parameter `aicf.frozen`, `aicf.weight_decay = 0.0` and
-    `aicf.lr_scale = 0.5`, or `aicf.group = "group1"`, the hyper with the numbers of
-    its group (`#aicf.adam_groups`); on an op `aicf.recompute`: backward computes its
-    results again instead of keeping them; on a 16-bit `arith.constant` in a map
-    `aicf.exact = 1.0e-8 : f64`: the number before it was rounded, which a field of
-    an op keeps; `aicf.loss_scale = "scale"` on the
-    function names a state that multiplies the loss, `aicf.step_count = "count"`
-    the state that counts its optimizer's steps.
+    You may write only the forward function of a step. `--aicf-autodiff` and
+    `--aicf-append-optimizer` then add the rest. These attributes tell them what you want:
 
-    What changes from step to step is a tensor, never an attribute: a captured
-    graph would freeze it (`--aicf-check-capture-safety`).
+    - On a result, `aicf.minimize` marks the loss.
+    - On the function, `aicf.optimizer` says how to train the parameters
+      (`#aicf.adamw<lr = "lr">`). `aicf.loss_scale = "scale"` names a state that multiplies the
+      loss. `aicf.step_count = "count"` names the state that counts the steps of the optimizer.
+    - On a parameter, `aicf.frozen` excludes it from training. `aicf.weight_decay = 0.0`
+      replaces the weight decay of the optimizer, and `aicf.lr_scale = 0.5` multiplies the
+      learning rate. `aicf.group = "group1"` names the hyper with the numbers of the
+      parameter's group (`#aicf.adam_groups`).
+    - On an op, `aicf.recompute` lets the backward pass compute the results again, so that the
+      step need not keep them.
+    - On a 16-bit `arith.constant` in a map, `aicf.exact = 1.0e-8 : f64` is the number before
+      it was rounded. A field of an op keeps this number.
 
-    On entry: any module with such functions. On exit (`--aicf-lower-to-rt`): no
-    `aicf` op is left inside an entry.
+    A value that changes from step to step is a tensor and never an attribute, because a
+    captured graph would freeze an attribute (`--aicf-check-capture-safety`).
+
+    The passes accept any module with such functions. After `--aicf-lower-to-rt`, no `aicf` op
+    is left inside an entry.
 
     ```mlir
     func.func @train_step(
@@ -75,7 +79,7 @@ def AICF_Dialect : Dialect {
     ```
   }];
   let useDefaultAttributePrinterParser = 1;
-  // Of bodies of maps.
+  // The bodies of maps consist of their ops.
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
   let extraClassDeclaration = "void registerAttributes();";
@@ -84,11 +88,11 @@ def AICF_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
 }
 
-/// Every op is Pure, infers its result types (all results are always there; an
-/// unused one gets no call) and says what passes ask of it.
-///   gradient   statements that are buildGradients(g) of an op that gradients are
-///              carried back through, with `b` the builder and `loc` the op's
-///              location; empty where they are not
+/// Every op is Pure, infers its result types and answers what passes ask. All its
+/// results always exist; an unused one gets no call.
+///   gradient   the statements of buildGradients(g), where `b` is the builder and
+///              `loc` the op's location. It is empty for an op that gradients do
+///              not go back through
 class AICF_Op<string mnemonic, list<Trait> ofOp = []>
     : Op<AICF_Dialect, mnemonic> {
   code gradient = "";
@@ -107,14 +111,14 @@ class AICF_Op<string mnemonic, list<Trait> ofOp = []>
   let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
-/// An op that is one primitive: operands, fields, rules and facts are those of
-/// the primitive's record.
-///   stepAttrs        attributes that say what the primitive shows in its result
-///                    types
-///   stepConstraints  numbered on from the record's; verifyStep() checks them
+/// An op that is one primitive. It has the operands, fields, rules and facts of the
+/// primitive's record.
+///   stepAttrs        attributes for what the primitive shows in its result types
+///   stepConstraints  constraints that verifyStep() checks; their numbers follow
+///                    those of the record
 ///   counter          the operand that must come from a step_inc, or ""
-///   param, grad      of an optimizer, else "": what it trains and by what; its
-///                    other ties are its moments
+///   param, grad      of an optimizer, the operand that it trains and the gradient,
+///                    else ""; its other ties are its moments
 ///   more             further declarations
 class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
                 list<Trait> traits = []>
@@ -184,8 +188,8 @@ class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
   }] # buildGradients;
 }
 
-/// An op that lowers to several primitives; its constraints C1..Cn are in
-/// check(), which inference and verifier share.
+/// An op that lowers to several primitives. Its check() tests the constraints
+/// C1..Cn; type inference and the verifier both call it.
 class AICF_Composite<string mnemonic, Phase phase, Precision precision,
                      list<Trait> more = []>
     : AICF_Op<mnemonic, [InferTypeOpAdaptorBase<[{

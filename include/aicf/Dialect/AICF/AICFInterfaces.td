@@ -12,47 +12,49 @@ include "mlir/IR/OpBase.td"
 def StepOpInterface : OpInterface<"StepOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    What passes over a training step ask of an op instead of listing ops. Phase
-    and precision have no default: an op without them does not build. They are
-    explained at their classes in Record.td.
+    Passes over a training step ask an op through this interface, so that they need not list
+    ops. Phase and precision have no default: an op without them does not build. Record.td
+    explains them at their classes.
   }];
   let methods = [
     InterfaceMethod<
-      "Where in a step it stands. Update and Counter ops belong to the update "
-      "half of a split step: one that says otherwise runs before gradients are "
-      "checked.",
+      "Returns where in a step the op stands. Ops of Update and Counter belong to the "
+      "update half of a split step. Such an op that says otherwise runs before the "
+      "gradients are checked.",
       "aicf::Phase", "getPhase">,
     InterfaceMethod<
-      "What mixed precision does to it. An op that is called Wide for want of a "
-      "better answer silently stays in f32.",
+      "Returns what mixed precision does to the op. An op that says Wide without need "
+      "stays in f32, and nothing reports it.",
       "aicf::Precision", "getPrecision">,
     InterfaceMethod<
-      "The place of the optional operand `name`: empty if it is absent, to be "
-      "assigned to. Asked only of ops that have it: another one aborts.",
+      "Returns the place of the optional operand `name`, which a pass may assign to. It "
+      "is empty if the operand is absent. Passes ask only ops that have such an operand; "
+      "another op aborts.",
       "::mlir::MutableOperandRange", "getOptionalOperand",
       (ins "::llvm::StringRef":$name), "",
       [{ llvm::report_fatal_error("no operand is called " + name); }]>,
     InterfaceMethod<
-      "The operand that mixed precision leaves as wide as it was computed, where "
-      "the precision is Keep, else null. Another one would be widened by a cast "
-      "that its gradient does not have.",
+      "Returns the operand that mixed precision leaves as wide as it was computed, if "
+      "the precision is Keep, else null. If this names the wrong operand, a cast widens "
+      "the right one, and its gradient does not have that cast.",
       "::mlir::OpOperand *", "getKeptOperand", (ins), "", "return nullptr;">,
     InterfaceMethod<
-      "The operand that must come (through `bias_corr`, or directly) from a "
-      "`step_inc` whose state the same `step_inc` updates, or null. Of an op "
-      "before the update half it must be that state, or an input. An op that "
-      "hides it trains on a frozen step once captured.",
+      "Returns the operand that counts steps, or null. It must come, through "
+      "`bias_corr` or directly, from a `step_inc` that updates the state it counts. For "
+      "an op before the update half, it must be that state, or an input. If an op hides "
+      "this operand, a captured graph may train on a frozen step.",
       "::mlir::OpOperand *", "getCounterOperand", (ins), "", "return nullptr;">,
     InterfaceMethod<
-      "What an optimizer trains, by which gradient and with which moments; "
-      "nothing for another op. `keep=grad` and the loss scale pass by an "
-      "optimizer that hides it, and a moment that is left out never moves.",
+      "Returns what an optimizer trains, by which gradient and with which moments, and "
+      "nothing for another op. `keep=grad` and the loss scale skip an optimizer that "
+      "hides this, and a moment that is left out never changes.",
       "aicf::step::Training", "getTraining", (ins), "", "return {};">
   ];
 }
 
-/// The op shows its operand in another shape or order: below, it launches nothing.
-/// What backward reads of it is the same view of what is saved of its operand.
+/// The op shows its operand in another shape or order, and launches nothing when it
+/// is lowered. For the backward pass, its operand is saved, and the same view is
+/// made of that.
 def AICF_ViewTrait : NativeOpTrait<"ViewOfOperand"> {
   let cppNamespace = "::aicf::step";
 }
@@ -60,16 +62,16 @@ def AICF_ViewTrait : NativeOpTrait<"ViewOfOperand"> {
 def RecordOpInterface : OpInterface<"RecordOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    An op that is one primitive: it lowers to a call of the same record's
-    primitive, with the same operands, fields and results.
+    The op is one primitive. It lowers to a call of the primitive with the same record, and has
+    the same operands, fields and results.
   }];
   let methods = [
-    InterfaceMethod<"The primitive. Another one with as many operands would "
-                    "be lowered to without a word.",
+    InterfaceMethod<"Returns the primitive. If this is another one with as many "
+                    "operands, the op lowers to that, and nothing reports it.",
                     "aicf::OpKind", "getPrimitive">,
-    InterfaceMethod<"The operands as the record lists them, null where an "
-                    "optional one is absent. Who counts operands instead takes "
-                    "one for another.",
+    InterfaceMethod<"Returns the operands as the record lists them, with null for an "
+                    "optional one that is absent. The op's own list leaves absent ones "
+                    "out, so a position there may mean another operand.",
                     "::llvm::SmallVector<::mlir::Value>", "getOperandSlots">
   ];
 }
@@ -77,17 +79,16 @@ def RecordOpInterface : OpInterface<"RecordOpInterface"> {
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{
-    An op that `--aicf-autodiff` carries gradients back through. An op of another
-    dialect joins by an external model; what it adds may be of that dialect too,
-    whose lowering to `aicf` then runs before `--lower-to-backend`.
+    `--aicf-autodiff` carries gradients back through an op with this interface. An op of
+    another dialect joins by an external model. The ops that it adds may be of that dialect
+    too; their lowering to `aicf` then runs before `--lower-to-backend`.
   }];
   let methods = [
     InterfaceMethod<[{
-      Given the cotangents of its results, adds the ops that compute those of its
-      operands, and gives them to `gradients` (GradientBuilder.h). It is asked
-      only if a result has a cotangent and an operand needs one. An operand that
-      it leaves out gets no gradient by way of this op. Fails with a diagnostic at
-      the op where it cannot.
+      Takes the cotangents of the op's results, adds the ops that compute the cotangents of its
+      operands, and gives these to `gradients` (GradientBuilder.h). The pass calls it only if a
+      result has a cotangent and an operand needs one. An operand that it leaves out gets no
+      gradient through this op. If it cannot do this, it fails with a diagnostic at the op.
     }], "::llvm::LogicalResult", "buildGradients",
     (ins "::aicf::step::GradientBuilder &":$gradients)>
   ];

@@ -14,23 +14,22 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 def AICFRT_Dialect : Dialect {
   let name = "aicf_rt";
   let cppNamespace = "aicf::rt";
-  let summary = "Kernel calls of a training step, and its binding plan";
+  let summary = "The kernel calls of a training step, and its binding plan";
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";
   let description = [{
-    The level below `aicf` and above the plan file. A **call** is one launch
-    decision; its **body** is one primitive or more: `gemm`, `bias_add`, `relu`,
-    ... on static tensors. Lowering makes calls of one primitive, fusion merges
-    bodies; no pass makes a new primitive.
+    This is the level between `aicf` and the plan file. A **call** is one launch decision. Its
+    **body** is one primitive or several, such as `gemm`, `bias_add` or `relu`, on static
+    tensors. Lowering makes calls of one primitive, and fusion merges their bodies. No pass
+    makes a new primitive.
 
-    **On entry** (from `aicf`): every value is its own buffer, in program order.
+    When `aicf` has just been lowered, every value is its own buffer, and calls run in program
+    order. At the end there is one `aicf_rt.plan`. It has a byte offset for every tensor and a
+    kernel id (KID) for every call. `aicf-translate` copies it into a file.
 
-    **On exit**: one `aicf_rt.plan` with a byte offset for every tensor and a
-    kernel id (KID) for every call, which `aicf-translate` copies into a file.
-
-    Calls are not `Pure`: each writes an execution-order resource, so that
-    generic CSE, DCE and code motion cannot undo what a pass has decided.
+    Calls are not `Pure`. Each call writes an execution-order resource, so that generic CSE,
+    DCE and code motion cannot undo what a pass has decided.
 
     ```mlir
     %y = aicf_rt.call gemm(%x, %W) {transB = true} vids [3]
@@ -39,9 +38,9 @@ def AICFRT_Dialect : Dialect {
         : (tensor<64x128xf32>, tensor<128xf32>) -> tensor<64x128xf32>
     ```
 
-    Presence, element types, fields and numbered constraints are checked by the
-    rules of `kernels/<family>/Rules.cpp`: the same code that the `aicf`
-    verifier, the plan loader and `op_call` run.
+    The rules in `kernels/<family>/Rules.cpp` check which operands are there, their element
+    types, the fields and the numbered constraints. The `aicf` verifier, the plan loader and
+    `op_call` run the same code.
   }];
 }
 

@@ -13,8 +13,8 @@ include "mlir/IR/Properties.td"
 include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Written by every call: keeps them in program order under CSE, DCE and code
-/// motion.
+/// Every call writes this resource. So calls stay in program order under CSE, DCE
+/// and code motion.
 def ExecutionOrder : Resource<"aicf::rt::ExecutionOrder">;
 
 class AICFRT_Attr<string name, string attrMnemonic>
@@ -26,10 +26,10 @@ class AICFRT_Attr<string name, string attrMnemonic>
 def AICFRT_BodyAttr : AICFRT_Attr<"Body", "body"> {
   let summary = "what a call computes";
   let description = [{
-    One primitive or more, in order, without types: those follow from the call's
-    operands and results by the primitives' rules. Equal bodies are one
-    attribute, and one entry of the plan's table. Operands of the call are `i0`,
-    `i1`, ...; results of primitives get names in order.
+    A body is a list of one or more primitives, in order. It has no types: these follow from
+    the call's operands and results by the rules of the primitives. Equal bodies are one
+    attribute, and one entry of the plan's table. The operands of the call are `i0`, `i1`, ...;
+    the results of primitives get names in order.
 
     ```mlir
     #aicf_rt.body<3 { t0 = gemm(i0, i1) {transB = true} t1 = bias_add(t0, i2) yield t1 }>
@@ -40,7 +40,7 @@ def AICFRT_BodyAttr : AICFRT_Attr<"Body", "body"> {
   let genVerifyDecl = 1;
   let genStorageClass = 0;
   let extraClassDeclaration = [{
-    /// What follows from the body, found once.
+    /// What follows from the body. It is computed once.
     const ::aicf::BodyFacts &getFacts() const;
   }];
 }
@@ -48,9 +48,9 @@ def AICFRT_BodyAttr : AICFRT_Attr<"Body", "body"> {
 def AICFRT_LaunchAttr : AICFRT_Attr<"Launch", "launch"> {
   let summary = "how a call is launched";
   let description = [{
-    `kernel` is the kernel id (KID), or not there before selection; `workspace`
-    the bytes of scratch memory that the kernel gets; `stream` where the call
-    runs: calls of one stream are ordered. It waits for the events `waits` and
+    `kernel` is the kernel id (KID); it is absent before kernels are selected. `workspace` is
+    the number of bytes of scratch memory that the kernel gets. `stream` says where the call
+    runs; the calls of one stream are ordered. The call waits for the events `waits`, and
     signals the events `signals` when it is done.
 
     ```mlir
@@ -69,9 +69,10 @@ def AICFRT_PaddedAttr : AttrDef<AICFRT_Dialect, "Padded",
   let mnemonic = "padded";
   let summary = "the layout of a padded tensor";
   let description = [{
-    As a tensor's encoding: rows, and from rank 2 on their number, are rounded up
-    to 8 elements in memory; the pads hold zeros. For 16-bit elements of rank 1 or
-    2. Shapes and rules do not see it; kernels do.
+    This is the encoding of a padded tensor. In memory, the length of its rows is rounded up to
+    a multiple of 8 elements. From rank 2 on, so is the number of rows. The pads hold zeros.
+    Only tensors of 16-bit elements and rank 1 or 2 may be padded. Kernels see the pads; shapes
+    and rules do not.
 
     ```mlir
     tensor<1000x777xbf16, #aicf_rt.padded>
@@ -85,9 +86,10 @@ def AICFRT_StridedAttr : AttrDef<AICFRT_Dialect, "Strided",
   let mnemonic = "strided";
   let summary = "the layout of a view";
   let description = [{
-    As a tensor's encoding: for each dimension the elements from one index to the
-    next, 0 where it repeats or has one index. A dense tensor has no encoding.
-    (Builtin `strided` cannot be read back as the encoding of a tensor.)
+    This is the encoding of a view. For each dimension, it gives the number of elements from
+    one index to the next. This number is 0 for a dimension that repeats or has one index. A
+    dense tensor has no encoding. (The builtin `strided` cannot be read back as the encoding of
+    a tensor.)
 
     ```mlir
     tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
@@ -101,8 +103,7 @@ def AICFRT_Buffer : TypeDef<AICFRT_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a piece of memory";
   let description = [{
-    What it is for, how large it is and where it lies, the op says that defines
-    it.
+    The op that defines the buffer says what it is for, how large it is and where it lies.
   }];
 }
 
@@ -110,16 +111,16 @@ def AICFRT_Value : TypeDef<AICFRT_Dialect, "Value"> {
   let mnemonic = "value";
   let summary = "a tensor in a buffer";
   let description = [{
-    A tensor and its layout: dense, `padded` or `strided`. In which buffer it lies
-    and where, the op says that defines it.
+    This is a tensor and its layout: dense, `padded` or `strided`. The op that defines the
+    value says in which buffer it lies, and where.
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tensor);
   let hasCustomAssemblyFormat = 1;
 }
 
-/// A list that may be empty. It is not an attribute, because to unique the
-/// numbers of every call takes a tenth of the time of a compilation; and it keeps
-/// nothing inside of the op, because then walking over calls takes as much more.
+/// A list that may be empty. It is not an attribute, because uniquing the numbers
+/// of every call takes a tenth of the time of a compilation. It stores nothing
+/// inside the op, because walking over calls would then take as much longer.
 def AICFRT_Numbers
     : Property<"::llvm::SmallVector<int64_t, 0>", "array of 64-bit integers",
                "::llvm::ArrayRef<int64_t>"> {
@@ -140,16 +141,14 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     MemoryEffects<[MemWrite<ExecutionOrder>]>]> {
   let summary = "one kernel call";
   let description = [{
-    Every operand is read, none is written: what is written are the results, and
-    a result takes over an operand's storage where `inplace` says so: for each
-    result the operand whose storage it takes, or -1. Which result *may* do so
-    is a fact of the body. `vids` are labels of the values that the body makes,
-    in order (see --aicf-number-values). `protective` marks a copy that the
+    A call reads every operand and writes only its results. A result may take over the storage
+    of an operand. `inplace` has, for each result, the operand whose storage it takes, or -1.
+    The body determines which results *may* do so. `vids` are the labels of the values that the
+    body makes, in order (see --aicf-number-values). `protective` marks a copy that the
     compiler inserted.
 
-    A call of one primitive names its operands in the record's order, optional
-    ones by name; where a primitive's fields are at their defaults they are left
-    out:
+    A call of one primitive lists its operands in the order of the record, with names for the
+    optional ones. Fields that have their default are left out:
 
     ```mlir
     %p2, %m2 = aicf_rt.call sgd_step(%p, %g, %lr, m = %m, ok = %ok)
@@ -158,8 +157,8 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
         -> (tensor<8xf32>, tensor<8xf32>)
     ```
 
-    A call of several lists them; a value that no later primitive of the call
-    reads, or that is yielded, is a result:
+    A call of several primitives lists them. A value is a result if no later primitive of the
+    call reads it, or if it is yielded:
 
     ```mlir
     %h = aicf_rt.call {
@@ -169,10 +168,10 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     } vids [3, 3] : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
 
-    In a plan a call has no results: it takes values of buffers, writes `outs`,
-    and works in place where one value stands among both. `in_vids` are labels of
-    its operands then, and `workspace` is a buffer of scratch memory, of which it
-    gets as many bytes as `launch` says.
+    In a plan, a call has no results. It reads values of buffers and writes the values in
+    `outs`. If one value stands in both lists, the call works in place. `in_vids` are then the
+    labels of its operands. `workspace` is a buffer of scratch memory, of which the call gets
+    as many bytes as `launch` says.
   }];
   let arguments = (ins
       Variadic<AnyTypeOf<[AICFRT_Tensor, AICFRT_Value]>>:$args,
@@ -188,40 +187,40 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     OpBuilder<(ins "::mlir::TypeRange":$types, "::mlir::ValueRange":$args,
                    "const ::aicf::Body &":$body,
                    "::llvm::ArrayRef<int64_t>":$vids)>,
-    /// One primitive without fields that are not at their default; a null
-    /// value stands for an absent operand.
+    /// One primitive whose fields all have their default. A null value stands for
+    /// an absent operand.
     OpBuilder<(ins "::aicf::OpKind":$kind, "::mlir::TypeRange":$types,
                    "::llvm::ArrayRef<::mlir::Value>":$slots,
                    "::llvm::ArrayRef<int64_t>":$vids)>,
-    /// In a plan; `scratch` may be null.
+    /// A call in a plan. `scratch` may be null.
     OpBuilder<(ins "::mlir::ValueRange":$args, "::mlir::ValueRange":$dests,
                    "::mlir::Value":$scratch, "::aicf::rt::BodyAttr":$body,
                    "::aicf::rt::LaunchAttr":$launch)>];
   let extraClassDeclaration = [{
     const aicf::Body &getCode() { return getBody().getBody(); }
     const aicf::BodyFacts &getFacts() { return getBody().getFacts(); }
-    /// True for a call of one primitive, of `kind`.
+    /// True for a call of one primitive, which is a `kind`.
     bool isOnly(aicf::OpKind kind) { return getCode().isOnly(kind); }
     /// "gemm", or "gemm, bias_add, relu".
     std::string getPrimitiveNames();
-    /// The value at a slot of a primitive; null where it is absent or none of the
-    /// call's operands.
+    /// The value at a slot of a primitive. It is null if it is absent or is not an
+    /// operand of the call.
     ::mlir::Value getPrimitiveOperand(size_t primitive, size_t slot);
-    /// The result that is value number `number` of the body; null where it stays
-    /// inside or the call stands in a plan.
+    /// The result that is value number `number` of the body. It is null if that value
+    /// stays inside, or if the call stands in a plan.
     ::mlir::Value getYielded(uint32_t number);
-    /// The result at a slot of the first primitive; null as for getYielded().
+    /// The result at a slot of the first primitive, or null as in getYielded().
     ::mlir::Value getFirstStepResult(size_t slot) {
       return getYielded(getCode().numOperands + uint32_t(slot));
     }
     /// True in a plan.
     bool isInPlan() { return !getDests().empty(); }
-    /// Types of the body's results.
+    /// The types of the body's results.
     ::mlir::TypeRange getResultTypesOfBody() {
       return isInPlan() ? ::mlir::TypeRange(getDests())
                            : ::mlir::TypeRange(getOuts());
     }
-    /// Descs of the body's operands and results.
+    /// The descriptors of the body's operands and results.
     ::llvm::SmallVector<aicf::TensorDesc> getOperandDescs();
     ::llvm::SmallVector<aicf::TensorDesc> getResultDescs();
 
@@ -236,7 +235,7 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     /// The label of result `result`, or -1.
     int64_t getLabel(unsigned result);
 
-    /// The kernel id, empty before selection.
+    /// The kernel id. It is empty before kernels are selected.
     ::llvm::StringRef getKid();
     uint64_t getWorkspace();
     uint64_t getStream();
@@ -249,12 +248,12 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
 }
 
 def AICFRT_ViewOp : AICFRT_Op<"view", [Pure]> {
-  let summary = "elements of a value as another tensor, without a call";
+  let summary = "show elements of a tensor as another tensor, without a call";
   let description = [{
-    The tensor whose first element is element `offset` of `base`, with the strides
-    of its type; without any it is dense. Launches nothing and takes no memory: in
-    a plan it is another value of the same buffer. What is made of a view is a view
-    of its base.
+    The first element of the view is element `offset` of `base`. The view has the strides of
+    its type; a type without strides is dense. A view launches nothing and takes no memory: in
+    a plan it is another value of the same buffer. The base is never a view itself: a view of a
+    view has the same base.
 
     ```mlir
     %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>

@@ -11,12 +11,12 @@ include "aicf/Dialect/AICFRT/AICFRTCallOps.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
-/// An enum of aicf/Types.h, written by its name.
+/// An enum of aicf/Types.h. The IR shows the name of the enumerator.
 class AICFRT_EnumAttr<string name, string attrMnemonic, string what>
     : AICFRT_Attr<name # "Attr", attrMnemonic> {
   let cppClassName = name # "Attr";
   let summary = what;
-  let description = "\n    Written as its name, as in `aicf-plan dump`.\n";
+  let description = "\n    The IR shows it as its name, as `aicf-plan dump` does.\n";
   let parameters = (ins AttrParameter<"::aicf::" # name, what>:$value);
 }
 def AICFRT_DeviceKindAttr
@@ -29,9 +29,9 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock, SymbolTable,
                                        NoRegionArguments, IsolatedFromAbove]> {
   let summary = "the binding plan of a module";
   let description = [{
-    Holds the persistent buffers, which all entries share, then the entries.
-    `persistent` is the size of their segment in bytes; it and the other sizes
-    and offsets are -1 until memory is planned.
+    A plan holds first the persistent buffers, which all entries share, and then the entries.
+    `persistent` is the size of the persistent segment in bytes. This and all other sizes and
+    offsets are -1 until memory is planned.
 
     ```mlir
     aicf_rt.plan cpu persistent(256) {
@@ -63,12 +63,11 @@ def AICFRT_PlanOp : AICFRT_Op<"plan", [NoTerminator, SingleBlock, SymbolTable,
 def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
   let summary = "a persistent buffer";
   let description = [{
-    A param, state, hyper or constant of that name. Its type is that of the value that is
-    all of it, as callers read and write it; `vid` is that value's label. `offset`
-    counts bytes from the start of the persistent segment. `init` says how it gets
-    its first value, with the number that constant and normal take; `derived_from`
-    names the buffer that a state is the cast of; `data` are the elements of a
-    constant.
+    This is the param, state, hyper or constant of that name. Its type is that of the value
+    that covers all of it, as callers read and write it. `vid` is the label of that value.
+    `offset` counts bytes from the start of the persistent segment. `init` says how the buffer
+    gets its first value, with a number for constant and normal. `derived_from` names the
+    buffer that a state is the cast of. `data` holds the elements of a constant.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AICFRT_RoleAttr:$role,
       DefaultValuedProp<I64Prop, "-1">:$offset,
@@ -88,13 +87,13 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
 
 def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
     NoRegionArguments, IsolatedFromAbove, HasParent<"PlanOp">]> {
-  let summary = "one entry of a plan: its buffers and values, then its calls";
+  let summary = "an entry of a plan: its buffers and values, then its calls";
   let description = [{
-    `io` and `temp` are segment sizes in bytes; `bound` is the max-live lower
-    bound of the temp segment; `values` and `nodes` count the entry as it stood
-    in `aicf` (for `--aicf-dump-lowered`). `accumulate` is the number of batches
-    that make an update, where it is more than one; `outputs` says how a program
-    gets the outputs (`aicf::OutputForm`), where that is known.
+    `io` and `temp` are the sizes of those segments in bytes. `bound` is the max-live lower
+    bound of the temp segment. `values` and `nodes` are the numbers of values and ops that the
+    entry had in `aicf` (for `--aicf-dump-lowered`). `accumulate` is the number of batches that
+    make an update, if it is more than one. `outputs` says in which form a program gets the
+    outputs (`aicf::OutputForm`), if that is known.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        DefaultValuedAttr<I64Attr, "-1">:$io_bytes,
@@ -126,9 +125,9 @@ def AICFRT_AllocOp : AICFRT_Op<"alloc", [HasParent<"EntryOp">,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "a buffer of an entry";
   let description = [{
-    An input, output, temp, saved or workspace of `bytes` bytes; `offset` counts
-    bytes from the start of the io or temp segment, which follows from the role.
-    Temps need no name.
+    This is an input, output, temp, saved or workspace buffer of `bytes` bytes. `offset` counts
+    bytes from the start of the io or the temp segment; the role says which. Temps need no
+    name.
   }];
   let arguments = (ins AICFRT_RoleAttr:$role, OptionalAttr<StrAttr>:$name,
       I64Prop:$bytes, DefaultValuedProp<I64Prop, "-1">:$offset);
@@ -144,11 +143,10 @@ def AICFRT_ValueOp : AICFRT_Op<"value", [HasParent<"EntryOp">,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "a tensor in a buffer";
   let description = [{
-    Names a range of a buffer and launches nothing: the tensor's first element
-    lies `byte_offset` bytes behind the start of the buffer. Several values may
-    lie in one place, one after the other: a call that reads and writes it works
-    in place. `vid` is the label of the first. The first value of an input or
-    output is all of it.
+    This op names a range of a buffer and launches nothing. The first element of the tensor
+    lies `byte_offset` bytes behind the start of the buffer. Several values may occupy one
+    place, one after the other: a call that reads and writes that place works in place. `vid`
+    is the label of the first of them. The first value of an input or output covers all of it.
   }];
   let arguments = (ins AICFRT_Buffer:$buffer, I64Prop:$byte_offset,
                        DefaultValuedProp<I64Prop, "-1">:$vid);

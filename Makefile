@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch test-view mutants goldens update-goldens wheel \
+.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch test-view mutants build-mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -41,12 +41,16 @@ SECONDS ?= 60
 fuzz: setup
 	scripts/fuzz.sh $(SECONDS)
 
-# Is every guard tested? Each is switched off in turn; survivors are printed.
-mutants: setup
+# Is every condition tested? Each is changed in turn, or SAMPLE of them drawn by SEED;
+# survivors are printed.
+mutants: build-mutants
+	python3 -B scripts/mutants run --build $(BUILD)-mutants --seed $(SEED) \
+	  $(if $(SAMPLE),--sample $(SAMPLE))
+
+build-mutants: setup
 	@test -f $(BUILD)-mutants/build.ninja || cmake -S . -B $(BUILD)-mutants -G Ninja \
 	  -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DAICF_MUTANTS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD)-mutants -j $(JOBS) --target mutant-tests
-	scripts/mutants.py run --build $(BUILD)-mutants
 
 # PROGRAMS random training steps from SEED on, against NumPy and themselves; a
 # failing one is reduced. make test runs 100.
@@ -103,11 +107,11 @@ fuzz-bindings: build
 	PYTHONPATH=$(abspath $(BUILD))/python .deps/python/bin/python3 \
 	  test/python/package/fuzz_bindings.py --seconds $(SECONDS)
 
-# Random programs, damaged plans, killed checkpoints and replays in turn for HOURS;
+# Random programs, damaged plans, killed checkpoints, replays and mutants in turn for HOURS;
 # what failed, its seed and how to repeat it: SOAK_REPORT/report.txt.
 HOURS ?= 1
 SOAK_REPORT ?= $(BUILD)/soak
-soak: build
+soak: build build-mutants
 	cmake --build $(BUILD) --target tests -j $(JOBS)
 	cd test/python && python3 -m fuzz.soak --bin $(abspath $(BUILD))/bin \
 	  --hours $(HOURS) --report $(abspath $(SOAK_REPORT))

@@ -15,16 +15,17 @@ endif()
 # are any: aicf_instrumented(out a.cpp b.cpp ...).
 if(AICF_MUTANTS)
   find_program(PYTHON3 python3 REQUIRED)
-  execute_process(COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/mutants.py
+  execute_process(COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/mutants
     instrument --out ${PROJECT_BINARY_DIR}/mutants RESULT_VARIABLE failed)
   if(failed)
-    message(FATAL_ERROR "scripts/mutants.py instrument failed")
+    message(FATAL_ERROR "scripts/mutants instrument failed")
   endif()
   file(GLOB_RECURSE instrumented RELATIVE ${PROJECT_BINARY_DIR}/mutants
     ${PROJECT_BINARY_DIR}/mutants/*)
   list(TRANSFORM instrumented PREPEND ${PROJECT_SOURCE_DIR}/)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/scripts/mutants.py ${instrumented})
+    ${PROJECT_SOURCE_DIR}/scripts/mutants/cpp.py
+    ${PROJECT_SOURCE_DIR}/scripts/mutants/__main__.py ${instrumented})
 endif()
 function(aicf_instrumented out)
   set(sources "")

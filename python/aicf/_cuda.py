@@ -19,7 +19,7 @@ def candidates() -> list[str]:
     found: list[str] = []
     for folder in sys.path:
         for pattern in ("nvidia/*/lib", "nvidia/*/*/lib"):
-            found += sorted(glob.glob(os.path.join(folder or ".", pattern, LIBRARY)))
+            found += sorted(glob.glob(os.path.join(folder, pattern, LIBRARY)))
     return found
 
 

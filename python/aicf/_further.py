@@ -43,9 +43,10 @@ def entry_of_another_size(program: Program, source: Any, model: Any,
     if specs == entry.signature.specs:
         return entry
     rows = _sizes.other_rows(entry.signature.specs, specs)
-    again = entry.signature.trace_again
-    if not rows or again is None:
+    if not rows:
         return None
+    again = entry.signature.trace_again
+    assert again is not None  # because the entry has a source
     return entry.family.by_rows.get(rows) or program.add_entry(
         again(specs, _sizes.sized_name(name, rows)))
 

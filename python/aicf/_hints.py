@@ -169,12 +169,12 @@ HINTS: Mapping[str, Mapping[str, str]] = {
 KEYWORDS = {"dim": "axis", "keepdims": "keepdim", "dims": "axis"}
 
 
-def missing(place: str, name: str, known: object = ()) -> AttributeError:
+def missing(place: str, name: str, known: object) -> AttributeError:
     """Returns the error for __getattr__, which says what to use instead of a name."""
     from .errors import near_names
     hint = HINTS.get(place, {}).get(name)
     if hint is None:
-        public = [n for n in dir(known) if not n.startswith("_")] if known else []
+        public = [n for n in dir(known) if not n.startswith("_")]
         return AttributeError("%s has no attribute %r%s"
                               % (place, name, near_names(name, public)))
     return AttributeError("%s.%s does not exist here: %s" % (place, name, hint))
@@ -196,8 +196,7 @@ def says_axis(function: _Function) -> _Function:
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
         others = KEYWORDS.keys() & given.keys()
-        if others:
-            refuse_keywords(function.__name__, {name: None for name in sorted(others)})
+        refuse_keywords(function.__name__, dict.fromkeys(sorted(others)))
         return function(*args, **given)
     return cast(_Function, call)
 

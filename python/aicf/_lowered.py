@@ -48,7 +48,7 @@ def _option_text(name: str, value: Any) -> str:
             name, near_names(name, [*_OPTION_VALUES, *_ARGUMENTS]),
             ", ".join(_OPTION_VALUES)))
     _check_option(name, value)
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value)
     if not text or any(c.isspace() or c in "{}'\"" for c in text):
         raise ValueError("option %s is %r, expected a text without blanks, quotes and "
                          "braces" % (name, value))

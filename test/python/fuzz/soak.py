@@ -1,7 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""For hours: random programs, damaged plans, checkpoints under SIGKILL and long
-replays in turn, each round with a seed of its own. A failure does not end it: it is
+"""For hours: random programs, damaged plans, checkpoints under SIGKILL, long replays
+and mutants in turn, each round with a seed of its own. A failure does not end it: it is
 written down with the command that repeats it. `make soak HOURS=n`."""
 
 import argparse
@@ -152,8 +152,33 @@ def inputs_of(model):
     return flags
 
 
+def mutants_build(bin_dir):
+    """The build with mutants, which `make mutants` puts beside the build."""
+    build = pathlib.Path(bin_dir).parent
+    return build.with_name(build.name + "-mutants")
+
+
+def mutants(r):
+    """Mutants of the sources, drawn at random: the tests notice each of them. A round
+    takes some minutes, because the tests run once without a mutant."""
+    count = r.cases(100)
+    r.command(sys.executable, "-B", SOURCE / "scripts/mutants", "run", "--build",
+              mutants_build(r.bin), "--sample", count, "--seed", r.seed)
+    return count
+
+
 DUTIES = {f.__name__: f for f in (programs, plans, checkpoints, replays, gradients,
-                                  linalg)}
+                                  linalg, mutants)}
+
+
+def possible_duties(bin_dir):
+    """All duties whose programs are built."""
+    missing = set()
+    if not os.path.exists(os.path.join(bin_dir, "linalg-jit")):
+        missing.add("linalg")
+    if not (mutants_build(bin_dir) / "bin/aicf-opt").exists():
+        missing.add("mutants")
+    return [d for d in DUTIES if d not in missing]
 
 
 def report_text(report):
@@ -211,8 +236,7 @@ def main():
     args = parser.parse_args()
     if args.hours <= 0 or args.size <= 0 or (args.rounds is not None and args.rounds < 1):
         parser.error("--hours, --rounds and --size are above 0")
-    duties = args.duty or [d for d in DUTIES if d != "linalg" or
-                           os.path.exists(os.path.join(args.bin, "linalg-jit"))]
+    duties = args.duty or possible_duties(args.bin)
     first = int(time.time()) if args.seed is None else args.seed
     report = {"seed": first, "rounds": [], "hours": 0.0, "largest_process_mib": 0}
     start = time.monotonic()

@@ -303,6 +303,8 @@ def test_devices():
     assert aicf.device("cpu", threads=1).num_threads == 1
     assert aicf.device() is aicf.device("cpu") and aicf.device().free_bytes > 0
     assert "cpu" in repr(aicf.device())
+    alone = aicf.device("cpu", threads=1)
+    assert aicf.array(X, alone).device == aicf.zeros(3, device=alone).device == "cpu"
     for name in ("cpu:1", "gpu", "cuda:x", "", 3):
         with pytest.raises(aicf.AICFError, match="device is"):
             aicf.device(name)

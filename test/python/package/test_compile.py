@@ -502,6 +502,9 @@ def test_stages():
     program = lowered.compile(seed=1)
     assert program["train_step"].name == "train_step"
     assert "adam_step" in traced.lower("cuda").dump()
+    for device, options, is_parallel in (("cpu", {}, False), ("cuda", {}, True),
+                                         ("cuda", {"streams": 1}, False)):
+        assert ("stream = 1" in traced.lower(device, **options).as_text()) == is_parallel
 
 
 def test_a_traced_step_is_the_one_that_is_written_by_hand(tmp_path):
@@ -544,8 +547,13 @@ def test_options():
     for device, precision in (("tpu", "f32"), (3, "f32"), ("cpu", "fp8")):
         with pytest.raises(ValueError, match="tpu|3|fp8"):
             traced.lower(device, precision)
-    with pytest.raises(ValueError, match="profile"):
-        traced.lower("cpu", profile="a b")
+    for path in ("", "a b", "a\tb", "a{b", "a'b"):
+        with pytest.raises(ValueError, match="option profile is .*, expected a text "
+                                             "without blanks, quotes and braces"):
+            traced.lower("cpu", profile=path)
+    split, whole, default = (traced.lower("cpu", **given).as_text() for given in (
+        {"split_step": True}, {"split_step": False}, {}))
+    assert whole == default != split
 
 
 def test_analyses():

@@ -10,7 +10,7 @@ import types
 
 import numpy as np
 import pytest
-from conftest import INPUTS, Mlp, cross_entropy, make_step
+from conftest import INPUTS, Mlp, cross_entropy, make_step, said
 
 import aicf
 from aicf import _hints, nn
@@ -63,6 +63,8 @@ def test_other_names_are_ordinary_errors():
             (aicf, "compile_stp", 'has no attribute \'compile_stp\' .did you mean "comp'),
             (nn, "Linaer", 'aicf.nn has no attribute \'Linaer\' .did you mean "Linear"'),
             (aicf.ops, "gellu", 'did you mean "gelu"'),
+            (nn, "Activation", "^aicf.nn has no attribute 'Activation'$"),
+            (aicf, "_compiled", "^module 'aicf' has no attribute '_compiled'$"),
             (Mlp(), "fc9", "Mlp has no attribute 'fc9'")):
         with pytest.raises(AttributeError, match=text):
             getattr(target, name)
@@ -82,8 +84,9 @@ def test_other_names_are_ordinary_errors():
     (lambda x: aicf.ops.gather_rows(x, aicf.zeros(1, "i32")), "make it an input"),
 ])
 def test_in_a_trace(call, text):
-    with pytest.raises(TypeError, match=text):
+    with pytest.raises(TypeError) as caught:
         aicf.compile(call, {"x": X})
+    assert re.search(text, said(caught.value))
 
 
 def test_scalars_of_numpy_are_numbers():
@@ -112,6 +115,18 @@ Foreign.__module__ = "torch.nn.modules.linear"
 def test_modules_of_others(call):
     with pytest.raises(TypeError, match="Foreign is a module of torch.*with aicf.nn"):
         call()
+
+
+@pytest.mark.parametrize("home, text", [
+    ("flax.linen.linear", "Dense is a module of flax, which AICF cannot import yet: "),
+    ("equinox.nn", "Dense is a module of equinox, which AICF cannot import yet: "),
+    ("haiku._src.basic", "Dense is a module of haiku, which AICF cannot import yet: "),
+    ("torchless", "expected an aicf.nn.Module, got a Dense$"),
+])
+def test_modules_that_nobody_imports(home, text):
+    kind = type("Dense", (), {"__module__": home, "forward": lambda self, x: x})
+    with pytest.raises(TypeError, match="^" + text):
+        aicf.compile(kind(), {"x": X})
 
 
 @pytest.mark.parametrize("call, error, text", [

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Threads, the GIL, fork, Ctrl-C, pickling, imports."""
 
+import importlib
 import multiprocessing
 import os
 import pickle
@@ -380,39 +381,37 @@ def test_every_status_code_has_its_exception():
         assert issubclass(getattr(aicf.errors, name), aicf.AICFError)
 
 
-def test_cublaslt_is_found_in_nvidias_wheel(tmp_path):
+def test_cublaslt_is_found_in_nvidias_wheel(tmp_path, monkeypatch):
     """In a wheel on sys.path, unless AICF_CUBLASLT_LIBRARY says another."""
-    code = """
-import sys
-from aicf import _cuda
-print(repr(_cuda.find_libraries()))
-"""
+    from aicf import _cuda
     folder = tmp_path / "nvidia" / "cu13" / "lib"
     folder.mkdir(parents=True)
     source = tmp_path / "lib.c"
     source.write_text("int aicf_test_library;")
     library = folder / "libcublasLt.so.13"
-
-    def find(**environment):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-            env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(
-                [str(tmp_path), os.environ.get("PYTHONPATH", "")])})
-        return done.stdout.strip()
+    monkeypatch.delenv("AICF_CUBLASLT_LIBRARY", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
     library.write_text("no library")  # passed over
-    assert str(library) not in find()
+    assert _cuda.find_libraries() == ""
     subprocess.run(["cc", "-shared", "-o", library, source], check=True)
-    assert find() == repr(str(library))
-    assert find(AICF_CUBLASLT_LIBRARY="/elsewhere.so") == "''"
+    assert _cuda.find_libraries() == str(library)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [""])  # the current directory
+    assert (tmp_path / _cuda.find_libraries()).samefile(library)
+    monkeypatch.setenv("AICF_CUBLASLT_LIBRARY", "/elsewhere.so")
+    assert _cuda.find_libraries() == ""
 
 
 # The console commands
 
-def console(command, *arguments):
-    """As pip's script calls it."""
+def script(command):
+    """The module and the function that pip's script calls."""
     scripts = (SOURCE / "pyproject.toml").read_text().split("[project.scripts]")[1]
-    module, function = re.search(r'^%s = "([\w.]+):(\w+)"$' % command, scripts,
-                                 re.M).groups()
+    return re.search(r'^%s = "([\w.]+):(\w+)"$' % command, scripts, re.M).groups()
+
+
+def console(command, *arguments):
+    module, function = script(command)
     code = "import sys; sys.argv[0] = %r; from %s import %s; sys.exit(%s())" % (
         command, module, function, function)
     return subprocess.run([sys.executable, "-c", code, *map(str, arguments)],
@@ -438,3 +437,12 @@ def test_console_commands(tmp_path):
         assert wrong.returncode == 2 and "Run with --help" in wrong.stderr
         assert "plan files of version" in console(command, "--version").stdout
     assert console("aicf-compile", tmp_path / "no.mlir", "-o", "x").returncode == 2
+
+
+def test_aicf_compile_of_a_package_without_the_compiler(monkeypatch, capsys):
+    module, function = script("aicf-compile")
+    monkeypatch.setitem(sys.modules, "aicf._compiler", None)
+    monkeypatch.delattr(aicf, "_compiler", raising=False)
+    assert getattr(importlib.import_module(module), function)() == 2
+    assert capsys.readouterr().err == \
+        "aicf-compile: this build of the package has no compiler\n"

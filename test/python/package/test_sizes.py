@@ -228,9 +228,13 @@ def test_a_second_size_needs_no_second_name(step):
     again = aicf.compile_step(model, cross_entropy, aicf.optim.SGD(0.1), INPUTS,
                               program=step)
     assert again is step
-    with pytest.raises(aicf.CompileError, match="already"):
-        aicf.compile(lambda x: x, {"x": aicf.spec((3, 64))}, program=step,
-                     name="predict")
+    for function, of in ((lambda x: x, None), (lambda x: model(x), model)):
+        with pytest.raises(aicf.CompileError, match="already"):
+            aicf.compile(function, {"x": aicf.spec((3, 64))}, model=of, program=step,
+                         name="predict")
+    with pytest.raises(aicf.CompileError, match="already"):  # another model
+        aicf.compile_step(Mlp(), cross_entropy, aicf.optim.SGD(0.1), INPUTS,
+                          program=step)
     with pytest.raises(ValueError, match="may not be called 'predict@9'"):
         aicf.compile(lambda x: x, {"x": aicf.spec((3, 64))}, program=step,
                      name="predict@9")
@@ -335,6 +339,30 @@ def test_inputs_that_are_no_batch():
     step.bind(c=other)
     assert float(step(*make_batch(rows=5))) == pytest.approx(np.log(10), rel=1e-5)
     assert float(step(*make_batch(rows=6))) == pytest.approx(np.log(10), rel=1e-5)
+
+
+def test_a_second_size_of_a_loss_function(step):
+    def entry(rows):
+        return aicf.compile(
+            cross_entropy, {"x": aicf.spec((rows, 64)), "labels": aicf.spec(rows, "i32")},
+            model=step.signature.model, program=step)
+    five, six = entry(5), entry(6)
+    assert (five.name, six.name) == ("cross_entropy", "cross_entropy@6")
+    assert entry(5) is five and entry(6) is six
+
+
+def test_another_width_needs_another_name():
+    def double(x):
+        return 2 * x
+    entry = aicf.compile(double, {"x": aicf.spec((4, 3))})
+    with pytest.raises(aicf.CompileError, match="already"):
+        aicf.compile(double, {"x": aicf.spec((4, 5))}, program=entry)
+    assert list(entry.program.entries) == ["double"]
+
+
+def test_a_function_without_a_name_predicts():
+    entry = aicf.compile(lambda x: x + 1, {"x": aicf.spec((4, 3))})
+    assert entry.name == "predict"
 
 
 def test_a_sized_name_is_not_the_users(step):

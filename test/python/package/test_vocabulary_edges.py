@@ -65,6 +65,9 @@ NUMBERS = {
     "x / 1e-39": (lambda x: x / 1e-39, lambda x: x / np.float32(1e-39),
                   np.float32([1e-39, 0])),
     "x / -4": (lambda x: x / -4, lambda x: x / -4, XS),
+    "f64 == 0.1": (lambda x: x == 0.1, lambda x: x == 0.1, np.array([0.1, 0.2])),
+    "f32 == 0.1": (lambda x: x == 0.1, lambda x: x == np.float32(0.1),
+                   np.float32([0.1, 0.2])),
     "f16 == 0.1": (lambda x: x == 0.1, lambda x: x == np.float16(0.1),
                    np.float16([0.1, 0.2])),
     "f16 <= 0.3": (lambda x: x <= 0.3, lambda x: x <= np.float16(0.3),
@@ -81,6 +84,12 @@ NUMBERS = {
     "argmax of integers": (lambda x: x.argmax(), lambda x: np.int32(x.argmax()), I32),
     "i32 == i64": (lambda x: x.argmax(-1) == np.array([1, 0]),
                    lambda x: x.argmax(-1) == np.array([1, 0]), XS.reshape(2, 2)),
+    "i32 + an array of i64": (lambda x: x + np.array([1, -1]),
+                              lambda x: x + np.int32([1, -1]), np.int32([5, 6])),
+    "i32 * an array of f64": (lambda x: x * np.array([0.5, 1.5]),
+                              lambda x: x * np.array([0.5, 1.5]), np.int32([5, 6])),
+    "a mask + i32": (lambda x: (x > 0) + np.int32([1, 2, 3, 4]),
+                     lambda x: (x > 0) + np.int32([1, 2, 3, 4]), XS),
     "i32 + i64": (lambda x: x + x.astype("i64"), lambda x: x + x.astype("i8"),
                   np.int32([2 ** 31 - 1])),
     "a mask filled": (lambda x: (x > 0).masked_fill(x > 1, False),
@@ -236,6 +245,33 @@ def test_batch_norm_of_each_type_predicts(dtype):
     entry = aicf.compile(Norm(dtype=dtype), {"x": aicf.spec((3, 4), dtype)})
     assert entry.program.state_dict()["bn.running_mean"].dtype == \
         (np.float64 if dtype == "f64" else np.float32)
+
+
+@pytest.mark.parametrize("norm, names", [
+    (nn.LayerNorm(4), ["weight", "bias"]), (nn.LayerNorm(4, bias=False), ["weight"]),
+    (nn.LayerNorm(4, elementwise_affine=False), []),
+    (nn.RMSNorm(4, elementwise_affine=False), []),
+    (nn.GroupNorm(2, 4), ["weight", "bias"]), (nn.GroupNorm(2, 4, affine=False), []),
+    (nn.BatchNorm1d(4), ["weight", "bias"]), (nn.BatchNorm1d(4, affine=False), []),
+])
+def test_norms_have_the_parameters_that_are_asked_for(norm, names):
+    assert [name for name, _ in norm.named_parameters()] == names
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm_without_running_statistics(training):
+    model, x = Norm(track_running_stats=False), np.float32([[1, 2, 3, 4], [2, 4, 6, 9]])
+    assert not list(model.named_buffers())
+    got = aicf.compile(model, {"x": x}, training=training)(x)
+    np.testing.assert_allclose(got, (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5), rtol=1e-5)
+
+
+def test_statistics_of_a_batch_need_two_numbers():
+    for shape in ((2, 4), (1, 4, 2)):
+        aicf.compile(Norm(), {"x": shape}, training=True)
+    with pytest.raises(aicf.TraceError, match="each channel has one number, and the "
+                                              "statistics of a batch need two or more"):
+        aicf.compile(Norm(), {"x": (1, 4)}, training=True)
 
 
 def test_running_statistics_do_not_stall_in_mixed_precision():

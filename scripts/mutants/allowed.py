@@ -1,0 +1,14 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The mutants that no test can kill, each with its reason."""
+
+#: (file, change, text, why)
+ALLOWED = []
+
+
+def reason(mutant, entry=False):
+    """Why a mutant may survive, or its entry; None if it may not."""
+    for allowed in ALLOWED:
+        if allowed[:3] == (mutant.file, mutant.change, mutant.text):
+            return allowed if entry else allowed[3]
+    return None

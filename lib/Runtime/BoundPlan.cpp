@@ -77,8 +77,7 @@ Status BoundPlan::rebind(std::string_view name, void *pointer, uint64_t bytes) {
     anew[ref.entry].hasRun = false; // its value is not in the new memory
   entries = std::move(anew);
   derivedCasts = std::move(casts);
-  return ref.number < plan().buffers.size() ? refreshDerived(ref.number)
-                                            : Status();
+  return refreshDerived(ref.number);
 }
 
 StatusOr<std::unique_ptr<BoundPlan>>
@@ -115,8 +114,9 @@ Status BoundPlan::prepareExtended(const BoundPlan &old,
     AICF_ASSIGN_OR_RETURN(
         PreparedEntry entry,
         prepareEntry(plan(), i, buffers, device, stream, options.isWarmup));
-    if (int64_t named = found.named[i]; named >= 0)
-      entry.hasRun = old.entries[size_t(named)].hasRun && outputsStay[i];
+    // Outputs stay only where there was an entry of that name.
+    entry.hasRun =
+        outputsStay[i] && old.entries[size_t(found.named[i])].hasRun;
     entries.push_back(std::move(entry));
   }
   AICF_ASSIGN_OR_RETURN(derivedCasts, resolveDerivedCasts());
@@ -154,7 +154,7 @@ Status BoundPlan::initialize(uint32_t number) {
                                b.data.bytes.data(), b.data.bytes.size());
   }
   bool isTrained = b.role == Role::Param || b.role == Role::State;
-  if (!isTrained || buffers.isBound(number) || b.derivedFrom >= 0)
+  if (!isTrained || buffers.isBound(number))
     return {};
   BufferRef ref{0, number};
   buffers.setWritten(ref, options.useInitializers && b.init != InitKind::None);
@@ -207,7 +207,7 @@ Status BoundPlan::checkHasValue(BufferRef ref, std::string_view name,
   bool isOutput = buffers.buffer(ref).role == Role::Output;
   const PreparedEntry &own = entries[ref.entry];
   bool has = isOutput ? own.hasRun || after == &own : buffers.isWritten(ref);
-  if (after && ref.number < plan().buffers.size())
+  if (after)
     has |= after->writes(ref.number);
   if (has)
     return {};

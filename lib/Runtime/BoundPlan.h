@@ -36,7 +36,8 @@ public:
 
   /// Params and states that are not bound start again.
   Status initialize();
-  /// Recomputes the states derived from persistent buffer `source`.
+  /// Recomputes the states derived from buffer `source`: none where it is not
+  /// persistent.
   Status refreshDerived(uint32_t source);
 
   /// Errors: InvalidArgument, with the names that there are.

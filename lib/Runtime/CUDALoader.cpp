@@ -12,27 +12,24 @@
 #include "lib/Runtime/CUDAEntry.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <climits>
 #include <cstdlib>
+#include <filesystem>
 
 namespace aicf {
 namespace {
 
 std::string programFolder() {
-  char path[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-  std::string text(path, length > 0 ? size_t(length) : 0);
+  std::error_code error; // without /proc: an empty path
+  std::string text =
+      std::filesystem::read_symlink("/proc/self/exe", error).string();
   return text.substr(0, text.rfind('/') + 1);
 }
 
 /// Returns the folder of the program or library that this code is linked into.
 std::string ownFolder() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void *>(&programFolder), &info) == 0 ||
-      !info.dli_fname)
-    return {};
+  Dl_info info; // of an address in loaded code, which cannot fail
+  dladdr(reinterpret_cast<void *>(&programFolder), &info);
   std::string text(info.dli_fname);
   return text.substr(0, text.rfind('/') + 1);
 }
@@ -51,8 +48,7 @@ StatusOr<void *> openLibrary() {
     // Never closed: kernels and handles live until the process ends.
     if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return library;
-    const char *why = dlerror();
-    tried += (tried.empty() ? "" : "; ") + std::string(why ? why : path);
+    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
   }
   return makeError(StatusCode::NotImplemented,
                    "this build has no CUDA device: ", tried);

@@ -88,7 +88,7 @@ struct Executor::Impl {
     return options.poison || options.canary || options.checkIndices;
   }
   Status poison(size_t index, const std::vector<uint32_t> &buffers);
-  Status debugAfter(size_t index, const ResolvedCall &call);
+  Status debugAfter(size_t index, size_t call);
   Status enqueue(size_t index, const ResolvedCall &call);
   Status runEager(size_t index);
   /// The same; after an error nothing runs on.
@@ -149,6 +149,7 @@ Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
   AICF_RETURN_IF_ERROR(stream->synchronize());
   AICF_ASSIGN_OR_RETURN(bound, bound->extended(std::move(next), found));
   graphs.renumber(found.entries);
+  tracer.changePlan();
   return {};
 }
 
@@ -193,8 +194,7 @@ Status Executor::Impl::write(std::string_view name, const void *data,
                            ? device->copyToDevice(*stream, at, data, bytes)
                            : device->copyOnDevice(*stream, at, data, bytes));
   bound->memory().setWritten(ref, true);
-  bool isPersistent = ref.number < bound->plan().buffers.size();
-  return isPersistent ? bound->refreshDerived(ref.number) : Status();
+  return bound->refreshDerived(ref.number);
 }
 
 Status Executor::Impl::read(std::string_view name, void *data, uint64_t bytes,
@@ -240,8 +240,9 @@ Status Executor::Impl::poison(size_t index,
   return {};
 }
 
-/// After one call, where isDebugging().
-Status Executor::Impl::debugAfter(size_t index, const ResolvedCall &call) {
+/// After one call of a prepared entry, where isDebugging().
+Status Executor::Impl::debugAfter(size_t index, size_t i) {
+  const ResolvedCall &call = bound->entry(index).calls[i];
   // Other branches must not run into what is overwritten here.
   AICF_RETURN_IF_ERROR(stream->synchronize());
   if (options.canary)
@@ -249,9 +250,8 @@ Status Executor::Impl::debugAfter(size_t index, const ResolvedCall &call) {
         *stream, "after " + std::string(call.row->kid) + " (call " +
                      std::to_string(call.tag) + " of " +
                      bound->plan().entries[index].name + ")"));
-  if (options.poison && call.tag >= 0)
-    AICF_RETURN_IF_ERROR(
-        poison(index, bound->entry(index).diesAfter[size_t(call.tag)]));
+  if (options.poison)
+    AICF_RETURN_IF_ERROR(poison(index, bound->entry(index).diesAfter[i]));
   return stream->synchronize();
 }
 
@@ -279,7 +279,7 @@ Status Executor::Impl::runEager(size_t index) {
                                         bound->plan().entries[index].name));
     AICF_RETURN_IF_ERROR(enqueue(index, entry.calls[i]));
     if (isDebugging())
-      AICF_RETURN_IF_ERROR(debugAfter(index, entry.calls[i]));
+      AICF_RETURN_IF_ERROR(debugAfter(index, i));
   }
   bound->markRun(index);
   ++stats.runs;

@@ -80,8 +80,9 @@ Status checkIndices(Device &device, Stream &stream, const ResolvedCall &call,
     const OpInfo &info = infoOf(primitive.kind);
     for (size_t i = 0; i < info.numOperands; ++i) {
       const OperandInfo &operand = info.operands[i];
-      // Kinds with indices have no variadic operand: slots are operands.
-      if (operand.indexed < 0 || primitive.operands[i] < 0 ||
+      // Kinds with indices have no variadic operand: slots are operands. As
+      // unsigned, kAbsentValue is above all operands.
+      if (operand.indexed < 0 ||
           uint32_t(primitive.operands[i]) >= body.numOperands)
         continue;
       std::optional<int64_t> exempt;

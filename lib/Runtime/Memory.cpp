@@ -113,17 +113,12 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
   return {};
 }
 
-/// Returns the bytes that entries need whose temps have no place yet.
+/// Returns the bytes of the entry with the largest temp segment. Those whose
+/// temps have a place fit into tempsCapacity.
 uint64_t Memory::tempBytesNeeded() const {
   uint64_t needed = 0;
-  for (size_t e = 0; e < local.size(); ++e) {
-    bool isPlaced = true;
-    for (size_t i = 0; i < local[e].size(); ++i)
-      if (segmentOf(plan.entries[e].buffers[i].role) != Segment::IO)
-        isPlaced &= local[e][i].pointer != nullptr;
-    if (!isPlaced)
-      needed = std::max(needed, plan.entries[e].tempBytes);
-  }
+  for (const PlanEntry &entry : plan.entries)
+    needed = std::max(needed, entry.tempBytes);
   return needed;
 }
 
@@ -225,8 +220,7 @@ Status Memory::allocateSegments() {
   AICF_RETURN_IF_ERROR(allocateTemps());
   for (size_t e = 0; e < local.size(); ++e) {
     for (size_t i = 0; i < local[e].size(); ++i)
-      if (segmentOf(plan.entries[e].buffers[i].role) == Segment::IO)
-        add(local[e][i], plan.entries[e].buffers[i]);
+      add(local[e][i], plan.entries[e].buffers[i]); // temps have their place
     AICF_RETURN_IF_ERROR(layOut(ioBytes));
   }
   return {};
@@ -305,13 +299,14 @@ std::vector<SlotInfo> Memory::slots() const {
     add("", i, plan.values[i].vid, plan.buffers[i], persistent[i]);
   for (size_t e = 0; e < local.size(); ++e) {
     const PlanEntry &entry = plan.entries[e];
-    std::vector<int32_t> vids(local[e].size(), -1); // of the first value
-    for (size_t v = entry.values.size(); v-- > 0;)
-      if (uint32_t buffer = entry.values[v].buffer; buffer >= persistent.size())
-        vids[buffer - persistent.size()] = entry.values[v].vid;
-    for (size_t i = 0; i < local[e].size(); ++i)
-      add(entry.name, uint32_t(persistent.size() + i), vids[i],
-          entry.buffers[i], local[e][i]);
+    std::vector<int32_t> vids(persistent.size() + local[e].size(), -1);
+    for (size_t v = entry.values.size(); v-- > 0;) // the first value's stays
+      vids[entry.values[v].buffer] = entry.values[v].vid;
+    for (size_t i = 0; i < local[e].size(); ++i) {
+      size_t number = persistent.size() + i;
+      add(entry.name, uint32_t(number), vids[number], entry.buffers[i],
+          local[e][i]);
+    }
   }
   return all;
 }

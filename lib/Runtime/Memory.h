@@ -78,13 +78,15 @@ public:
   bool isBound(uint32_t persistentNumber) const {
     return persistent[persistentNumber].isBound;
   }
-  /// Whether every output of an entry has a place.
+  /// Whether an entry has outputs, and each of them a place.
   bool hasOutputs(size_t entry) const {
+    size_t all = 0, placed = 0;
     for (size_t i = 0; i < local[entry].size(); ++i)
-      if (plan.entries[entry].buffers[i].role == Role::Output &&
-          !local[entry][i].pointer)
-        return false;
-    return true;
+      if (plan.entries[entry].buffers[i].role == Role::Output) {
+        ++all;
+        placed += local[entry][i].pointer != nullptr;
+      }
+    return all > 0 && placed == all;
   }
   Status checkCanaries(Stream &stream, const std::string &when) const;
   std::vector<SlotInfo> slots() const;

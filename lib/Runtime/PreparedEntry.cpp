@@ -18,9 +18,9 @@
 
 namespace aicf {
 
-bool PreparedEntry::writes(uint32_t persistentBuffer) const {
+bool PreparedEntry::writes(uint32_t buffer) const {
   return std::binary_search(writtenBuffers.begin(), writtenBuffers.end(),
-                            persistentBuffer);
+                            buffer);
 }
 
 StatusOr<ResolvedCall> resolveUnary(Device &device, OpKind kind,
@@ -73,14 +73,13 @@ static Status resolvePlanCalls(const Plan &plan, size_t index,
 /// whatever the calls in between write, the old bits stay.
 static Status addWarmupCopies(const Plan &plan, size_t index, Memory &memory,
                               Device &device, PreparedEntry &prepared) {
-  std::vector<bool> isUpdated(plan.buffers.size());
-  for (const PlanCall &call : plan.entries[index].calls)
+  const PlanEntry &entry = plan.entries[index];
+  std::vector<bool> isUpdated(plan.buffers.size() + entry.buffers.size());
+  for (const PlanCall &call : entry.calls)
     for (uint32_t value : call.outs)
-      if (uint32_t b = plan.value(plan.entries[index], value).buffer;
-          b < isUpdated.size())
-        isUpdated[b] = true;
+      isUpdated[plan.value(entry, value).buffer] = true;
   std::vector<ResolvedCall> save, restore;
-  for (uint32_t i = 0; i < isUpdated.size(); ++i) {
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (!isUpdated[i])
       continue;
     TensorView view = memory.view(index, i);
@@ -114,7 +113,7 @@ StatusOr<PreparedEntry> prepareEntry(const Plan &plan, size_t index,
 Status describeEntry(const Plan &plan, size_t index, PreparedEntry &prepared) {
   const PlanEntry &entry = plan.entries[index];
   prepared.entry = &entry;
-  prepared.diesAfter.assign(entry.calls.size(), {});
+  prepared.diesAfter.assign(prepared.calls.size(), {});
   prepared.readBuffers.clear();
   prepared.writtenBuffers.clear();
   AICF_ASSIGN_OR_RETURN(HappensBefore order, orderOf(entry));
@@ -124,17 +123,15 @@ Status describeEntry(const Plan &plan, size_t index, PreparedEntry &prepared) {
   for (size_t i = 0; i < accesses.size(); ++i)
     if (!accesses[i].empty() &&
         segmentOf(entry.buffers[i].role) == Segment::Temp)
-      prepared.diesAfter[accesses[i].lastCall()].push_back(
-          uint32_t(plan.buffers.size() + i));
+      prepared.diesAfter[prepared.firstPlanCall + accesses[i].lastCall()]
+          .push_back(uint32_t(plan.buffers.size() + i));
   AccessTracker tracker(regions.map(), order);
   std::unordered_set<uint32_t> read, written; // not a bit for each buffer
   for (uint32_t i = 0; i < entry.calls.size(); ++i) {
     for (uint32_t value : entry.calls[i].ins) {
       uint32_t buffer = plan.value(entry, value).buffer;
-      Role role = plan.buffer(entry, buffer).role;
-      bool isOutside =
-          role == Role::Input || segmentOf(role) == Segment::Persistent;
-      if (isOutside && !tracker.isWritten(regions.ofValue(value)) &&
+      // Never a temp or an output: the plan is verified.
+      if (!tracker.isWritten(regions.ofValue(value)) &&
           read.insert(buffer).second)
         prepared.readBuffers.push_back(buffer);
     }

@@ -21,15 +21,16 @@ struct PreparedEntry {
   const PlanEntry *entry = nullptr;
   std::vector<ResolvedCall> calls;
   size_t firstPlanCall = 0; ///< warm-up's copies stand before
-  /// Numbers of the temp buffers that are dead after each plan call (poison
-  /// mode), by call.
+  /// Numbers of the temp buffers that are dead after each of `calls` (poison
+  /// mode); none after warm-up's copies.
   std::vector<std::vector<uint32_t>> diesAfter;
   /// Numbers of the named buffers that must have a value before a run, and of
   /// the persistent ones that have one after it.
   std::vector<uint32_t> readBuffers, writtenBuffers;
   bool hasRun = false;
 
-  bool writes(uint32_t persistentBuffer) const;
+  /// False for buffers that are not persistent.
+  bool writes(uint32_t buffer) const;
 };
 
 /// Resolves the calls of entry `index`, between warm-up's copies if those are

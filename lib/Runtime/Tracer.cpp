@@ -18,15 +18,12 @@ void Tracer::enable(bool enabled) {
   if (!enabled)
     return;
   records.clear();
-  known = nullptr;
+  facts.clear();
   numLaunches = 0;
   start = Clock::now();
 }
 
 const Tracer::EntryFacts &Tracer::factsOf(const Plan &plan, size_t index) {
-  if (known != &plan)
-    facts.clear();
-  known = &plan;
   auto [it, isNew] = facts.try_emplace(index);
   if (isNew) {
     const PlanEntry &entry = plan.entries[index];

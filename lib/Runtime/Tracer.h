@@ -24,6 +24,9 @@ public:
   /// Starts a trace without records, or stops the one that runs.
   void enable(bool enabled);
   bool enabled() const { return isEnabled; }
+  /// From now on calls are of another plan. It may lie where the last one lay, so
+  /// its address does not tell.
+  void changePlan() { facts.clear(); }
   /// Since enable(true).
   double nowMicros() const {
     return std::chrono::duration<double, std::micro>(Clock::now() - start)
@@ -48,8 +51,7 @@ private:
   TraceRecord describe(const Plan &plan, size_t index,
                        const ResolvedCall &call);
 
-  const Plan *known = nullptr; ///< whose entries `facts` is of
-  std::map<size_t, EntryFacts> facts;
+  std::map<size_t, EntryFacts> facts; ///< by entry of the plan
   using Clock = std::chrono::steady_clock;
   bool isEnabled = false;
   std::vector<TraceRecord> records;

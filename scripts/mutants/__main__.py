@@ -5,6 +5,7 @@
     python3 scripts/mutants instrument --out DIR        the sources with switches
     python3 scripts/mutants run --build build-mutants   every mutant against the tests
     python3 scripts/mutants run ... --sample 300        300 of them, drawn by --seed
+    python3 scripts/mutants run ... --only FuseCalls --tests fuse       some, quickly
     python3 scripts/mutants list                        every mutant, with its number
 
 A mutant is a source with one small change (cpp.py says which changes there are).
@@ -131,12 +132,12 @@ def run(args):
     modules = {n.split("python/", 1)[1]: PER_FILE * i for i, n in enumerate(sources())
                if n.endswith(".py")}
     runner = suite.Suite(args.build.resolve(), modules)
-    tests = runner.collect({m.file for m in mutants})
+    tests = runner.collect({m.file for m in mutants}, args.tests)
     print("mutants: %d tests, %.0f s" % (len(tests), time.monotonic() - start),
           flush=True)
     alive = find_survivors(mutants, lambda m, first: runner.killer(
         tests, m, first))
-    return report(mutants, alive, time.monotonic() - start)
+    return report(mutants, alive, time.monotonic() - start) or bool(runner.broken)
 
 
 def main():
@@ -145,6 +146,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-mutants")
     parser.add_argument("--only", help="files whose name contains this")
+    parser.add_argument("--tests", default="",
+                        help="only tests whose file or name contains this")
     parser.add_argument("--sample", type=int, metavar="N",
                         help="run N mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of --sample")

@@ -175,9 +175,11 @@ class Instrumenter:
                 self.condition(begin, end)
             elif len(parts) == 1:  # if (T x = f()) becomes if (T x = f(); ...)
                 name = declared.group(1)
+                # Always a remark: its text is made and nobody sees it.
+                changes = (NEVER,) if name == "remark" else (NEVER, ALWAYS)
                 self.edit(begin, end, lambda n, t, name=name:
                           "%s; ::aicf_switches::condition(%d, static_cast<bool>(%s))"
-                          % (t, n, name), (NEVER, ALWAYS))
+                          % (t, n, name), changes)
 
     def choices(self):
         """The conditions of ?:, which begin behind what stands before them."""

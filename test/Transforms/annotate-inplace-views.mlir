@@ -46,3 +46,38 @@ func.func @several(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
   %a = aicf_rt.call mean(%t) : (tensor<4xf32>) -> tensor<f32>
   return %a : tensor<f32>
 }
+
+// -----
+
+// Tests a call that reads a temp and the same temp turned round: it would
+// overwrite elements that it reads later.
+// CHECK-LABEL: func.func @turned
+func.func @turned(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<f32> {aicf.name = "y"}) {
+  %t = aicf_rt.call tanh(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %v = aicf_rt.view %t[0] : tensor<4x4xf32> to tensor<4x4xf32, #aicf_rt.strided<[1, 4]>>
+  // CHECK: aicf_rt.call add(%{{[^{]*}}) :
+  %r = aicf_rt.call add(%t, %v) : (tensor<4x4xf32>, tensor<4x4xf32, #aicf_rt.strided<[1, 4]>>) -> tensor<4x4xf32>
+  %y = aicf_rt.call mean(%r) : (tensor<4x4xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+// Tests that a view which has all of a temp in another shape stands for it, and one of
+// the first rows does not.
+// CHECK-LABEL: func.func @shapes
+func.func @shapes(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<f32> {aicf.name = "y"}, tensor<f32> {aicf.name = "z"}) {
+  %t = aicf_rt.call tanh(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %v = aicf_rt.view %t[0] : tensor<4x6xf32> to tensor<24xf32>
+  // CHECK: aicf_rt.call relu({{.*}}) inplace [0]
+  %r = aicf_rt.call relu(%v) : (tensor<24xf32>) -> tensor<24xf32>
+  %y = aicf_rt.call mean(%r) : (tensor<24xf32>) -> tensor<f32>
+  %u = aicf_rt.call tanh(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %w = aicf_rt.view %u[0] : tensor<4x6xf32> to tensor<2x6xf32>
+  // CHECK: aicf_rt.call relu(%{{[^{]*}}) :
+  %s = aicf_rt.call relu(%w) : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %z = aicf_rt.call mean(%s) : (tensor<2x6xf32>) -> tensor<f32>
+  return %y, %z : tensor<f32>, tensor<f32>
+}

@@ -76,3 +76,20 @@ func.func @mean(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
     attributes {aicf.optimizer = #aicf.sgd<lr = "lr", accumulate = 2>} {
   return %W, %V : tensor<4xf32>, tensor<4xf64>
 }
+
+// -----
+
+// Finite and clipped are the same casts.
+// CHECK-LABEL: func.func @casts(
+// CHECK: %[[WIDE:.*]] = aicf.cast %arg0 to f64
+// CHECK: aicf.all_finite %[[WIDE]], %arg1
+// CHECK-NOT: aicf.cast %arg0
+// CHECK: aicf.global_norm %[[WIDE]], %arg1
+func.func @casts(%W: tensor<4xf32> {aicf.role = "param", aicf.name = "W"},
+                 %V: tensor<4xf64> {aicf.role = "param", aicf.name = "V"},
+                 %s: tensor<f32> {aicf.role = "state", aicf.name = "scale"})
+    -> (tensor<4xf32> {aicf.name = "grad:W", aicf.grad = "W"},
+        tensor<4xf64> {aicf.name = "grad:V", aicf.grad = "V"})
+    attributes {aicf.loss_scale = "scale", aicf.optimizer = #aicf.sgd<lr = "lr", clip_norm = 2.0>} {
+  return %W, %V : tensor<4xf32>, tensor<4xf64>
+}

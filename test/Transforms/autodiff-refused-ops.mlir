@@ -47,3 +47,21 @@ func.func @statistics(%W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"}
   %l = aicf.mse_loss %rstd, %t : tensor<4xf32>, tensor<4xf32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// The parameter behind the op is named, not one that is cut off by intent.
+func.func @behind(%U: tensor<4x2xf32> {aicf.role = "param", aicf.name = "U"},
+                  %W: tensor<4x2xf32> {aicf.role = "param", aicf.name = "W"},
+                  %W16: tensor<4x2xf16> {aicf.role = "state", aicf.name = "W.f16", aicf.derived_from = "W"},
+                  %i: tensor<4xi32> {aicf.role = "input", aicf.name = "i"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  %s = aicf.stop_gradient %U : tensor<4x2xf32>
+  %c = aicf.cast %W16 to f32 : tensor<4x2xf16>
+  %r = aicf.relu %c : tensor<4x2xf32>
+  %m = aicf.mul %s, %r : tensor<4x2xf32>, tensor<4x2xf32>
+  // expected-error @+1 {{'aicf.gather_rows' op has no derivative: it cuts the loss off from parameter "W"}}
+  %g = aicf.gather_rows %m, %i : tensor<4x2xf32>, tensor<4xi32>
+  %l = aicf.mse_loss %g, %U : tensor<4x2xf32>, tensor<4x2xf32>
+  return %l : tensor<f32>
+}

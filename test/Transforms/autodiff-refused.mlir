@@ -93,3 +93,29 @@ func.func @again(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
   %l = func.call @impure(%W) {aicf.recompute} : (tensor<f32>) -> tensor<f32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// expected-error @+1 {{'aicf.loss_scale' is "none", expected the name of an argument of the loss's type 'tensor<f32>'}}
+func.func @no_scale(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) attributes {aicf.loss_scale = "none"} {
+  return %W : tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{result 0 has 'aicf.minimize' and is 'f32': a loss is a 0-d float tensor}}
+func.func @no_tensor(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
+                     %x: f32 {aicf.role = "input", aicf.name = "x"})
+    -> (f32 {aicf.name = "loss", aicf.minimize}) {
+  return %x : f32
+}
+
+// -----
+
+func.func @constant(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  // expected-error @+1 {{'aicf.stop_gradient' op cuts the loss off from parameter "W": mark that aicf.frozen if this is meant}}
+  %l = aicf.stop_gradient %W : tensor<f32>
+  return %l : tensor<f32>
+}

@@ -28,7 +28,7 @@
 //  ADAM-NEXT: adam_step(v006, v013, {{.*}}
 //  ADAM-NEXT: adam_step(v007, v014, {{.*}}
 //   ADAM-NOT: {{.}}
-//   SGD-NEXT: sgd_step(v001, v017, v019) -> v020
+//   SGD-NEXT: sgd_step(v001, v017, v019) -> v020{{$}}
 //   SGD-NEXT: sgd_step(v002, v018, {{.*}}
 //   SGD-NEXT: sgd_step(v006, v013, {{.*}}
 //   SGD-NEXT: sgd_step(v007, v014, {{.*}}

@@ -49,6 +49,26 @@ func.func @views(%x: tensor<2x6xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
+// Tests that views of a save see what was saved, and that a save of a turned view
+// goes where nothing sees it by a view.
+// CHECK-LABEL: func.func @view_of_save
+// CHECK-SAME: (%[[X:.*]]: tensor<2x6xf32>
+// CHECK-NOT: copy_saved
+// CHECK: aicf_rt.view %[[X]][2] : tensor<2x6xf32> to tensor<2xf32>
+// CHECK-NOT: copy_saved
+func.func @view_of_save(%x: tensor<2x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<2xf32> {aicf.name = "y"}, tensor<6x2xf32> {aicf.name = "z"}) {
+  %0 = aicf_rt.call copy_saved(%x) : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %1 = aicf_rt.view %0[2] : tensor<2x6xf32> to tensor<2xf32>
+  %2 = aicf_rt.call relu(%1) : (tensor<2xf32>) -> tensor<2xf32>
+  %3 = aicf_rt.view %x[0] : tensor<2x6xf32> to tensor<6x2xf32, #aicf_rt.strided<[1, 6]>>
+  %4 = aicf_rt.call copy_saved(%3) : (tensor<6x2xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x2xf32>
+  %5 = aicf_rt.call relu(%4) : (tensor<6x2xf32>) -> tensor<6x2xf32>
+  return %2, %5 : tensor<2xf32>, tensor<6x2xf32>
+}
+
+// -----
+
 // Tests that a save stays where it is seen in an order that its operand has not.
 // CHECK-LABEL: func.func @turned
 // CHECK: copy_saved

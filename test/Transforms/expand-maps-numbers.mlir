@@ -102,3 +102,19 @@ func.func @not_a_number(%a: tensor<8xf16>) -> tensor<8xf16> {
   }
   return %y : tensor<8xf16>
 }
+
+// -----
+
+// What is said of a map is said of its ops, not of those before it.
+// CHECK-LABEL: func.func @marked
+func.func @marked(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: %[[R:.*]] = aicf.relu %arg0 : tensor<8xf32>
+  // CHECK: aicf.mul %[[R]], %[[R]] {aicf.recompute}
+  %r = aicf.relu %a : tensor<8xf32>
+  %y = aicf.map %r {aicf.recompute} : tensor<8xf32> -> tensor<8xf32> {
+  ^bb0(%x: f32):
+    %m = arith.mulf %x, %x : f32
+    aicf.yield %m : f32
+  }
+  return %y : tensor<8xf32>
+}

@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s -aicf-expand-maps -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: not aicf-opt %s -aicf-expand-maps -split-input-file
 
 // The example of the pass. FileCheck sees what it becomes:
 // CHECK-LABEL: func.func @example

@@ -82,3 +82,45 @@ func.func @slower(%d: tensor<2048x2048xf32> {aicf.role = "input", aicf.name = "d
   %y = aicf_rt.call bias_add(%g, %b) : (tensor<2048x2048xf32>, tensor<2048xf32>) -> tensor<2048x2048xf32>
   return %w, %s, %y : tensor<2048x2048xf32>, tensor<2048xf32>, tensor<2048x2048xf32>
 }
+
+// -----
+
+// Tests a product that another call sees by a view, and one that has a reader
+// between views that nobody reads.
+// CHECK-LABEL: func.func @views
+// CHECK: aicf_rt.call gemm(%
+// CHECK: aicf_rt.call bias_add(
+// CHECK: aicf_rt.call gemm(%
+// CHECK: aicf_rt.call bias_add(
+func.func @views(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                 %b: tensor<8xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<8x8xf32> {aicf.name = "x"}, tensor<64xf32> {aicf.name = "y"},
+        tensor<8x8xf32> {aicf.name = "p"}, tensor<8x8xf32> {aicf.name = "q"}) {
+  // expected-remark @+1 {{: 'relu' reads the result of 'gemm' too}}
+  %g = aicf_rt.call gemm(%d, %d) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %x = aicf_rt.call bias_add(%g, %b) : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  %v = aicf_rt.view %g[0] : tensor<8x8xf32> to tensor<64xf32>
+  %y = aicf_rt.call relu(%v) : (tensor<64xf32>) -> tensor<64xf32>
+  // expected-remark @+1 {{: 'tanh' reads the result of 'gemm' too}}
+  %h = aicf_rt.call gemm(%d, %d) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %u0 = aicf_rt.view %h[0] : tensor<8x8xf32> to tensor<64xf32>
+  %p = aicf_rt.call bias_add(%h, %b) : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  %q = aicf_rt.call tanh(%h) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %u1 = aicf_rt.view %h[0] : tensor<8x8xf32> to tensor<64xf32>
+  return %x, %y, %p, %q : tensor<8x8xf32>, tensor<64xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// Tests a product that nothing else sees but a view that nobody reads: the fused
+// call would have no value to view.
+// CHECK-LABEL: func.func @unread_view
+// CHECK: aicf_rt.call gemm(%
+// CHECK: aicf_rt.call bias_add(
+func.func @unread_view(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
+                       %b: tensor<8xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<8x8xf32> {aicf.name = "x"}) {
+  // expected-remark @+1 {{: 'aicf_rt.view' reads the result of 'gemm' too}}
+  %g = aicf_rt.call gemm(%d, %d) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %u = aicf_rt.view %g[0] : tensor<8x8xf32> to tensor<64xf32>
+  %x = aicf_rt.call bias_add(%g, %b) : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  return %x : tensor<8x8xf32>
+}

@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s --aicf-hoist-constants --verify-diagnostics
+// RUN: not aicf-opt %s --aicf-hoist-constants
 
 // Tests that a plan is not asked to hold more than 64 MB: 64 rows of numbers take
 // up to 1 MB each, and a row that is there already takes nothing, nor does one that

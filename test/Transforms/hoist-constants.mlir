@@ -62,3 +62,16 @@ func.func private @other() -> tensor<f32> {
   %c = aicf.constant dense<0.5> : tensor<f32>
   return %c : tensor<f32>
 }
+
+// -----
+
+// Tests that an input stays an input, whatever its name.
+// CHECK-LABEL: func.func @clash
+// CHECK-SAME: %[[C:arg1]]: tensor<2xf32> {aicf.data = dense<[1.000000e+00, 2.000000e+00]>
+// CHECK: aicf.mul %arg0, %[[C]]
+func.func @clash(%x: tensor<2xf32> {aicf.role = "input", aicf.name = "constant:2xf32:4533ce61c4655ba3c3e077b25dd1d769"})
+    -> (tensor<2xf32> {aicf.name = "y"}) {
+  %c = aicf.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = aicf.mul %x, %c : tensor<2xf32>, tensor<2xf32>
+  return %y : tensor<2xf32>
+}

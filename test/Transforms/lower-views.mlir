@@ -103,3 +103,32 @@ func.func @weights(%x: tensor<6x4xf32> {aicf.role = "input", aicf.name = "x"},
   %dx, %dw, %db = aicf.linear_bwd %dy, %x, %t : tensor<6x5xf32>, tensor<6x4xf32>, tensor<5x4xf32>
   return %y, %dx, %dw : tensor<6x5xf32>, tensor<6x4xf32>, tensor<5x4xf32>
 }
+
+// -----
+
+// Tests a returned view of what no call of ours makes: a later pass refuses it.
+// CHECK-LABEL: @foreign
+// CHECK: %[[F:.*]] = call @other
+// CHECK: %[[V:.*]] = aicf_rt.view %[[F]]
+// CHECK: aicf_rt.call copy(%[[V]]) :
+func.func @foreign(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<6x4xf32> {aicf.name = "y"}) {
+  %0 = func.call @other(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = aicf.transpose %0 [1, 0] : tensor<4x6xf32>
+  return %1 : tensor<6x4xf32>
+}
+func.func private @other(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  return %x : tensor<4x6xf32>
+}
+
+// -----
+
+// A view that is returned twice is copied once.
+// CHECK-LABEL: @returned_twice
+// CHECK: %[[C:.*]] = aicf_rt.call copy(
+// CHECK-NEXT: return %[[C]], %[[C]]
+func.func @returned_twice(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<3x2xf32> {aicf.name = "y"}, tensor<3x2xf32> {aicf.name = "z"}) {
+  %t = aicf.transpose %x [1, 0] : tensor<2x3xf32>
+  return %t, %t : tensor<3x2xf32>, tensor<3x2xf32>
+}

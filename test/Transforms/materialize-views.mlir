@@ -86,3 +86,15 @@ func.func @merged(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
   %b = aicf_rt.call tanh(%d) : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %a, %b, %c : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
 }
+
+// -----
+
+// Tests that a copy has its operand's label.
+// CHECK-LABEL: @labels
+// CHECK: aicf_rt.call copy({{.*}}) vids [5]
+func.func @labels(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x", aicf.vid = 5 : i64})
+    -> (tensor<6x4xf32> {aicf.name = "a"}) {
+  %t = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
+  %a = aicf_rt.call relu(%t) : (tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x4xf32>
+  return %a : tensor<6x4xf32>
+}

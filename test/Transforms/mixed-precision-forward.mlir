@@ -7,7 +7,7 @@
 // The frozen parameter has a copy too, which nothing updates; single numbers stay
 // in f32. bf16 needs no scale.
 // CHECK-LABEL: @train(
-// CHECK-SAME: %arg4: tensor<2x8xf16> {aicf.derived_from = "W"
+// CHECK-SAME: %arg4: tensor<2x8xf16> {aicf.derived_from = "W", aicf.name = "W.f16"
 // CHECK-SAME: %arg5: tensor<2xf16> {aicf.derived_from = "b"
 // CHECK-SAME: %arg6: tensor<f32> {aicf.init = 6.553600e+04 : f32, aicf.name = "loss_scale", aicf.role = "state"})
 // CHECK-SAME: aicf.loss_scale = "loss_scale"

@@ -1,4 +1,5 @@
 // RUN: aicf-opt %s --aicf-mixed-precision=dtype=f16 --split-input-file --verify-diagnostics
+// RUN: not aicf-opt %s --aicf-mixed-precision=dtype=f16 --split-input-file
 // RUN: not aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=0" 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=-1" 2>&1 | FileCheck %s --check-prefix=MINUS
 // RUN: not aicf-opt %s "--aicf-mixed-precision=dtype=f16 initial-scale=1e39" 2>&1 | FileCheck %s --check-prefix=HUGE

@@ -5,10 +5,20 @@
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-batch-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-fuse-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-annotate-inplace 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+// RUN: not aicf-opt %t/illegal.mlir --aicf-rt-eliminate-saves 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+// RUN: not aicf-opt %t/illegal.mlir --aicf-rt-assign-streams=streams=2 2>&1 | FileCheck %s --check-prefix=ILLEGAL
+// RUN: not aicf-opt %t/type.mlir --aicf-rt-annotate-inplace 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: aicf-opt %t/unsafe.mlir --aicf-check-capture-safety | FileCheck %s --check-prefix=UNSAFE
 // RUN: aicf-opt %t/illegal.mlir --aicf-return-gradients | FileCheck %s --check-prefix=NONE
 // RUN: not aicf-opt %t/blocks.mlir --aicf-return-gradients 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // RUN: not aicf-opt %t/blocks.mlir --aicf-hoist-constants 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-autodiff 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-append-optimizer 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-mixed-precision 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-split-step 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-expand-history 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-keep-values=mode=grad 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not aicf-opt %t/blocks.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=BLOCKS
 
 //--- helper.mlir
 // CHECK-LABEL: func.func private @helper
@@ -35,6 +45,12 @@ func.func @step(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
   return %y : tensor<4xf32>
 }
 
+//--- type.mlir
+// TYPE: error: {{.*}}argument 0
+func.func @step(%x: tensor<?xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+
 //--- unsafe.mlir
 // UNSAFE: func.func private @helper
 func.func private @helper(%t: tensor<i64>) -> tensor<2xf32> {
@@ -44,6 +60,7 @@ func.func private @helper(%t: tensor<i64>) -> tensor<2xf32> {
 
 //--- blocks.mlir
 // BLOCKS: entry @step must have one block that ends in func.return, got 2 blocks
+// BLOCKS-NOT: error:
 func.func @step(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) attributes {aicf.outputs = ["grad_norm"]} {
   cf.br ^end

@@ -47,3 +47,33 @@ func.func @none(%p: tensor<4xbf16> {aicf.role = "param", aicf.name = "p"},
   %1 = aicf_rt.call sgd_step(%q, %g, %a) : (tensor<4xbf16>, tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
   return
 }
+
+// -----
+
+// Tests that updates of two patterns, and one for which the target has no kernel, are
+// each alone without a remark: nothing is there to go with them.
+// CHECK: BatchCalls | Category:aicf | Function=alone | calls_batched=0
+func.func @alone(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                 %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
+                 %m: tensor<4xf32> {aicf.role = "state", aicf.name = "m"},
+                 %h: tensor<4xbf16> {aicf.role = "param", aicf.name = "h"},
+                 %bc: tensor<2xbf16> {aicf.role = "input", aicf.name = "bc"},
+                 %b: tensor<bf16> {aicf.role = "hyper", aicf.name = "b"},
+                 %a: tensor<f32> {aicf.role = "hyper", aicf.name = "a"}) {
+  %0 = aicf_rt.call sgd_step(%p, %p, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1:2 = aicf_rt.call sgd_step(%q, %p, %a, m = %m) {momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %2:3 = aicf_rt.call adam_step(%h, %h, %h, %h, %bc, %b) : (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<2xbf16>, tensor<bf16>) -> (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>)
+  return
+}
+
+// -----
+
+// Tests that an update with its 16-bit copy is one call, but no batch.
+// CHECK: BatchCalls | Category:aicf | Function=copied | calls_batched=0
+func.func @copied(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                  %g: tensor<4xbf16> {aicf.role = "input", aicf.name = "g"},
+                  %a: tensor<f32> {aicf.role = "hyper", aicf.name = "a"}) {
+  %0 = aicf_rt.call sgd_step(%p, %g, %a) : (tensor<4xf32>, tensor<4xbf16>, tensor<f32>) -> tensor<4xf32>
+  %1 = aicf_rt.call cast(%0) : (tensor<4xf32>) -> tensor<4xbf16>
+  return
+}

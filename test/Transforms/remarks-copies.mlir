@@ -40,3 +40,14 @@ func.func @legal(%t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
   %0 = aicf_rt.call step_inc(%t) : (tensor<i64>) -> tensor<i64>
   return %0 : tensor<i64>
 }
+
+// -----
+
+// Tests a swap: what is wrong is where the values live, and not who reads them.
+func.func @swap(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+                // expected-remark @+1 {{the update of "a" needs a copy: 'copy' reads a value that lives in another argument or is returned twice}}
+                %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.updates = "b"}) {
+  // expected-remark @+1 {{the update of "b" needs a copy: 'copy' reads a value that lives in another argument or is returned twice}}
+  return %b, %a : tensor<4xf32>, tensor<4xf32>
+}

@@ -34,6 +34,16 @@ func.func @twice(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
 
 // -----
 
+// Tests a copy that the program makes itself: the pass does not count it.
+func.func @own_copy(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"},
+                    %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
+    -> (tensor<4xf32> {aicf.updates = "a"}) {
+  %0 = aicf_rt.call copy(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 // Tests an update that is in place.
 func.func @legal(%t: tensor<i64> {aicf.role = "state", aicf.name = "t"})
     -> (tensor<i64> {aicf.updates = "t"}) {

@@ -38,6 +38,23 @@ func.func @clipped(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
 
 // -----
 
+// Tests that without clipping it is that of the mean, too.
+// CHECK-LABEL: func.func @mean(
+// CHECK: %[[H:.*]] = aicf.fill_like %{{.*}} {value = 5.0
+// CHECK: aicf.sgd_step {{.*}} inv_scale %[[H]]
+// CHECK: %[[N:.*]] = aicf.global_norm
+// CHECK: %[[M:.*]] = aicf.mul %[[N]], %[[H]]
+// CHECK: return {{.*}}, %[[M]] :
+func.func @mean(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
+                %g: tensor<3xf32> {aicf.role = "input", aicf.name = "g"})
+    -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr", accumulate = 2>,
+                aicf.outputs = ["grad_norm"]} {
+  return %g : tensor<3xf32>
+}
+
+// -----
+
 // expected-error @+1 {{'aicf.outputs' names "grad:v", which is neither "grad_norm" nor one of grad:w}}
 func.func @unknown(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"})

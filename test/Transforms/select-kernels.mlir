@@ -1,5 +1,6 @@
 // RUN: aicf-opt %s --aicf-rt-select-kernels --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: not aicf-opt %s --aicf-rt-select-kernels=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: sed -n '/^func.func @offsets/,$p' %s | aicf-opt --aicf-rt-select-kernels=target=cuda | FileCheck %s --check-prefix=CUDA
 // TARGET: --target option: Cannot find option named 'tpu'!
 
 // Tests the choice by dtype, and that a legal kid stays.
@@ -44,5 +45,19 @@ func.func @wrong(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 func.func @unknown(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
   // expected-error @+1 {{kid "relu_f32_v9" is not a kernel of target cpu}}
   %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v9"> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests a view that begins where a kernel of four elements at a time may not.
+// CUDA-LABEL: func.func @offsets
+func.func @offsets(%x: tensor<32xf32> {aicf.role = "input", aicf.name = "x"}) {
+  %0 = aicf_rt.view %x[4] : tensor<32xf32> to tensor<4x4xf32>
+  %1 = aicf_rt.view %x[2] : tensor<32xf32> to tensor<4x4xf32>
+  // CUDA: launch<kernel = "relu_f32_vec4_v0">
+  %2 = aicf_rt.call relu(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CUDA: launch<kernel = "relu_f32_v0">
+  %3 = aicf_rt.call relu(%1) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }

@@ -72,3 +72,16 @@ func.func @a(%c: tensor<f32> {aicf.role = "constant", aicf.name = "c", aicf.data
 func.func @b(%c: tensor<f32> {aicf.role = "constant", aicf.name = "c", aicf.data = dense<2.0> : tensor<f32>}) {
   return
 }
+
+// -----
+
+// Tests a state that is derived from two.
+func.func @f(%w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+             %c: tensor<4xbf16> {aicf.role = "state", aicf.name = "c", aicf.derived_from = "w"}) {
+  return
+}
+// expected-error @+1 {{entries disagree about "c": derived from "v" in @g, derived from "w" in @f}}
+func.func @g(%v: tensor<4xf32> {aicf.role = "param", aicf.name = "v"},
+             %c: tensor<4xbf16> {aicf.role = "state", aicf.name = "c", aicf.derived_from = "v"}) {
+  return
+}

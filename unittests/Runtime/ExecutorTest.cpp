@@ -8,19 +8,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
+#include "lib/Runtime/CallArgs.h"
 #include "lib/Runtime/IO/Initializers.h"
+#include "lib/Runtime/IndexCheck.h"
+#include "lib/Runtime/PreparedEntry.h"
+#include "lib/Runtime/Tracer.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <new>
 #include <set>
 #include <thread>
+#include <utility>
 
 // Counts every allocation of this process, to show that running makes none.
 static std::atomic<uint64_t> allocationCount{0};
@@ -50,11 +57,121 @@ std::shared_ptr<const Plan> share(Plan plan) {
   return std::make_shared<const Plan>(std::move(plan));
 }
 
+/// What an executor asked of a Probe.
+struct Asked {
+  std::vector<uint64_t> allocations; ///< bytes of each
+  int copiesToDevice = 0, copiesToHost = 0, copiesOnDevice = 0, copies2D = 0;
+  int fills = 0, forks = 0, waits = 0, calls = 0;
+  const void *copiedTo = nullptr; ///< by the last copy to the host
+};
+
+/// A CPU device that counts what it is asked, calls back in the middle of it,
+/// and fails on demand.
+struct Probe : Device {
+  std::shared_ptr<Device> inner = createCPUDevice({1});
+  std::function<void()> onAllocate;
+  Asked asked;
+  uint64_t free = 0;
+  int callsToRefuse = 0, capturesToSpoil = 0;
+  std::vector<const void *> workspaces; ///< of the calls that it prepared
+
+  struct ProbeStream : Stream {
+    ProbeStream(Probe &probe, std::unique_ptr<Stream> inner)
+        : probe(probe), inner(std::move(inner)) {}
+    Probe &probe;
+    std::unique_ptr<Stream> inner;
+
+    Status reserve(uint32_t streams, uint32_t events) override {
+      return inner->reserve(streams, events);
+    }
+    Status fork() override {
+      ++probe.asked.forks;
+      return inner->fork();
+    }
+    Status enqueue(const ResolvedCall &call) override {
+      ++probe.asked.calls;
+      if (probe.callsToRefuse > 0 && probe.callsToRefuse--)
+        return makeError(StatusCode::DeviceError, "refused");
+      return inner->enqueue(call);
+    }
+    Status synchronize() override {
+      ++probe.asked.waits;
+      return inner->synchronize();
+    }
+    Status beginCapture() override { return inner->beginCapture(); }
+    StatusOr<std::unique_ptr<Graph>> endCapture() override {
+      StatusOr<std::unique_ptr<Graph>> graph = inner->endCapture();
+      if (probe.capturesToSpoil > 0 && probe.capturesToSpoil--)
+        return makeError(StatusCode::DeviceError, "spoilt");
+      return graph;
+    }
+    Status launch(Graph &graph) override { return inner->launch(graph); }
+    bool isCapturing() const override { return inner->isCapturing(); }
+    StatusOr<double> enqueueTimed(const ResolvedCall &call) override {
+      return inner->enqueueTimed(call);
+    }
+    StatusOr<LaunchTimes> launchTimed(Graph &graph) override {
+      return inner->launchTimed(graph);
+    }
+  };
+
+  DeviceKind kind() const override { return inner->kind(); }
+  std::string description() const override { return inner->description(); }
+  StatusOr<void *> allocate(uint64_t bytes) override {
+    if (onAllocate)
+      onAllocate();
+    asked.allocations.push_back(bytes);
+    return inner->allocate(bytes);
+  }
+  void deallocate(void *memory) noexcept override { inner->deallocate(memory); }
+  uint64_t freeBytes() const override { return free; }
+  int numThreads() const override { return 1; }
+  StatusOr<std::unique_ptr<Stream>> createStream() override {
+    StatusOr<std::unique_ptr<Stream>> made = inner->createStream();
+    return std::unique_ptr<Stream>(
+        std::make_unique<ProbeStream>(*this, std::move(*made)));
+  }
+  // The CPU's copies do not look at their stream.
+  Status copyToDevice(Stream &stream, void *to, const void *from,
+                      uint64_t bytes) override {
+    ++asked.copiesToDevice;
+    return inner->copyToDevice(stream, to, from, bytes);
+  }
+  Status copyToHost(Stream &stream, void *to, const void *from,
+                    uint64_t bytes) override {
+    ++asked.copiesToHost;
+    asked.copiedTo = to;
+    return inner->copyToHost(stream, to, from, bytes);
+  }
+  Status copyOnDevice(Stream &stream, void *to, const void *from,
+                      uint64_t bytes) override {
+    ++asked.copiesOnDevice;
+    return inner->copyOnDevice(stream, to, from, bytes);
+  }
+  Status copy2D(Stream &stream, void *to, uint64_t toPitch, const void *from,
+                uint64_t fromPitch, uint64_t rowBytes,
+                uint64_t numRows) override {
+    ++asked.copies2D;
+    return inner->copy2D(stream, to, toPitch, from, fromPitch, rowBytes,
+                         numRows);
+  }
+  Status fill(Stream &stream, void *memory, uint8_t byte,
+              uint64_t bytes) override {
+    asked.fills += bytes > 0;
+    return inner->fill(stream, memory, byte, bytes);
+  }
+  StatusOr<std::shared_ptr<const DeviceCall>>
+  prepareCall(const ResolvedCall &call) override {
+    workspaces.push_back(call.workspace.start());
+    return inner->prepareCall(call);
+  }
+};
+
 /// An executor of the train plan with its inputs and lr written.
-std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {},
-                                      int numThreads = 2) {
-  auto executor = Executor::create(share(makeTrainPlan()),
-                                   createCPUDevice({numThreads}), options);
+std::unique_ptr<Executor> makeTrainer(const ExecutorOptions &options,
+                                      std::shared_ptr<Device> device,
+                                      Plan plan = makeTrainPlan()) {
+  auto executor = Executor::create(share(std::move(plan)), device, options);
   EXPECT_TRUE(executor.ok()) << executor.status().toString();
   float x[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1}, t[6] = {1, 0, 0, 0, 1, 0};
   float lr = 0.1f;
@@ -62,6 +179,10 @@ std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {},
   EXPECT_TRUE((*executor)->write("t", t, sizeof(t)).ok());
   EXPECT_TRUE((*executor)->write("lr", &lr, sizeof(lr)).ok());
   return std::move(*executor);
+}
+std::unique_ptr<Executor> makeTrainer(const ExecutorOptions &options = {},
+                                      int numThreads = 2) {
+  return makeTrainer(options, createCPUDevice({numThreads}));
 }
 
 /// All params, states and the loss, as bytes.
@@ -117,51 +238,6 @@ TEST(Executor, AnotherThreadIsRefused) {
 
 /// A device that calls back in the middle of a run: every call is refused then.
 TEST(Executor, EveryCallIsRefusedWhileAnotherRuns) {
-  struct Probe : Device {
-    std::shared_ptr<Device> inner = createCPUDevice({1});
-    std::function<void()> onAllocate;
-    DeviceKind kind() const override { return inner->kind(); }
-    std::string description() const override { return inner->description(); }
-    StatusOr<void *> allocate(uint64_t bytes) override {
-      if (onAllocate)
-        onAllocate();
-      return inner->allocate(bytes);
-    }
-    void deallocate(void *memory) noexcept override {
-      inner->deallocate(memory);
-    }
-    uint64_t freeBytes() const override { return inner->freeBytes(); }
-    int numThreads() const override { return 1; }
-    StatusOr<std::unique_ptr<Stream>> createStream() override {
-      return inner->createStream();
-    }
-    Status copyToDevice(Stream &stream, void *to, const void *from,
-                        uint64_t bytes) override {
-      return inner->copyToDevice(stream, to, from, bytes);
-    }
-    Status copyToHost(Stream &stream, void *to, const void *from,
-                      uint64_t bytes) override {
-      return inner->copyToHost(stream, to, from, bytes);
-    }
-    Status copyOnDevice(Stream &stream, void *to, const void *from,
-                        uint64_t bytes) override {
-      return inner->copyOnDevice(stream, to, from, bytes);
-    }
-    Status copy2D(Stream &stream, void *to, uint64_t toPitch, const void *from,
-                  uint64_t fromPitch, uint64_t rowBytes,
-                  uint64_t numRows) override {
-      return inner->copy2D(stream, to, toPitch, from, fromPitch, rowBytes,
-                           numRows);
-    }
-    Status fill(Stream &stream, void *memory, uint8_t byte,
-                uint64_t bytes) override {
-      return inner->fill(stream, memory, byte, bytes);
-    }
-    StatusOr<std::shared_ptr<const DeviceCall>>
-    prepareCall(const ResolvedCall &call) override {
-      return inner->prepareCall(call);
-    }
-  };
   auto device = std::make_shared<Probe>();
   auto made = Executor::create(share(makeTrainPlan()), device);
   ASSERT_TRUE(made.ok());
@@ -316,6 +392,7 @@ TEST(Executor, ErrorsNameWhatIsWrong) {
   EXPECT_EQ(e.read("loss", &value, 4).code(), StatusCode::NotInitialized);
   EXPECT_EQ(e.read("lr", &value, 4).code(), StatusCode::NotInitialized);
   EXPECT_EQ(e.replay("train").code(), StatusCode::FailedState);
+  EXPECT_EQ(e.replay("train", 0).code(), StatusCode::InvalidArgument);
   EXPECT_EQ(e.run(GraphKey{"train", 0}).code(), StatusCode::InvalidArgument);
   Plan cuda = makeTrainPlan();
   cuda.device = DeviceKind::CUDA;
@@ -687,6 +764,556 @@ TEST(Executor, TwoExecutorsInTwoThreads) {
   b.join();
   EXPECT_EQ(results[0], stateOf(*reference));
   EXPECT_EQ(results[1], results[0]);
+}
+
+TEST(Executor, NeedsAPlanAndADevice) {
+  EXPECT_EQ(Executor::create(nullptr, createCPUDevice({1})).status().message(),
+            "the plan is null");
+  EXPECT_EQ(
+      Executor::create(share(makeTrainPlan()), nullptr).status().message(),
+      "the device is null");
+}
+
+TEST(Executor, MessagesSayWhichAndWhy) {
+  ExecutorOptions options;
+  auto made = Executor::create(share(makeTrainPlan()), createCPUDevice({1}));
+  ASSERT_TRUE(made.ok());
+  Executor &e = **made;
+  float x[8] = {};
+  EXPECT_EQ(e.run("nothing").message(), "the plan has no entry \"nothing\"; it "
+                                        "has train, predict");
+  EXPECT_EQ(e.write("x", x, sizeof(x)).message(),
+            "\"x\" is in 2 entries: name one, such as \"train/x\"");
+  EXPECT_EQ(e.find("train/").status().message(),
+            "the plan has no tensor named \"train/\"");
+  EXPECT_EQ(e.read("loss", x, 4).message(),
+            "\"loss\" has no value: its entry has not run");
+  EXPECT_EQ(e.read("lr", x, 4).message(), "\"lr\" was never written");
+  EXPECT_EQ(e.run("train").message(),
+            "entry train: input \"x\" was never written");
+  ASSERT_TRUE(e.write("train/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(e.write("t", x, 24).ok());
+  EXPECT_EQ(e.run("train").message(),
+            "entry train: hyper \"lr\" was never written: set it before the "
+            "first run");
+  options.useInitializers = false;
+  EXPECT_EQ(makeTrainer(options)->run("train").message(),
+            "entry train: param \"W\" was never written");
+}
+
+/// Dead temps are NaN bytes before a run and after it, and only where somebody
+/// asked: two fills for each temp.
+TEST(Executor, PoisonIsInWhatIsDead) {
+  for (int mode = 0; mode < 3; ++mode) {
+    ExecutorOptions options;
+    options.poison = mode < 2;
+    options.isWarmup = mode == 1;
+    options.canary = mode == 2;
+    auto device = std::make_shared<Probe>();
+    auto executor = makeTrainer(options, device);
+    device->asked = {};
+    ASSERT_TRUE(executor->run("train").ok());
+    EXPECT_EQ(device->asked.fills, options.poison ? 2 * 4 : 0) << mode;
+    EXPECT_EQ(executor->capture("train").code(), StatusCode::FailedState);
+    for (const SlotInfo &slot : executor->slots()) {
+      auto *bytes = static_cast<const uint8_t *>(slot.pointer);
+      bool isDead = std::all_of(bytes, bytes + slot.bytes,
+                                [](uint8_t byte) { return byte == 0xff; });
+      EXPECT_EQ(isDead, options.poison && slot.segment == Segment::Temp)
+          << slot.buffer;
+    }
+  }
+}
+
+TEST(Executor, CanariesFindWhatIsOverwritten) {
+  ExecutorOptions options;
+  options.canary = true;
+  auto made =
+      Executor::create(share(makeTrainPlan()), createCPUDevice({1}), options);
+  ASSERT_TRUE(made.ok());
+  Executor &e = **made;
+  alignas(256) float bound[3 * 64] = {};
+  float t[6] = {}, lr = 0;
+  ASSERT_TRUE(e.bind("train/x", bound + 64, 32).ok());
+  ASSERT_TRUE(e.write("t", t, sizeof(t)).ok());
+  ASSERT_TRUE(e.write("lr", &lr, sizeof(lr)).ok());
+  EXPECT_TRUE(e.run("train").ok()) << "nothing stands around what is bound";
+  for (const SlotInfo &slot : e.slots()) {
+    if (slot.pointer == bound + 64)
+      continue;
+    auto *begin = static_cast<uint8_t *>(const_cast<void *>(slot.pointer));
+    for (uint8_t *guard : {begin - 1, begin + slot.bytes}) {
+      uint8_t old = std::exchange(*guard, uint8_t(7));
+      std::string name = slot.name.empty() ? "" : " (" + slot.name + ")";
+      Status status = e.run("train");
+      EXPECT_EQ(status.code(), StatusCode::DeviceError);
+      EXPECT_EQ(status.message(),
+                "after gemm_f32_blas_v0 (call 0 of train): the guard bytes "
+                "around buffer " +
+                    std::to_string(slot.buffer) + name + " were overwritten");
+      *guard = old;
+    }
+  }
+  EXPECT_TRUE(e.run("train").ok()) << "still usable";
+}
+
+/// A run waits only after an error, and forks once a step, behind the copies of
+/// warm-up.
+TEST(Executor, RunsForkOnceAndDoNotWait) {
+  for (bool isWarmup : {false, true}) {
+    ExecutorOptions options;
+    options.isWarmup = isWarmup;
+    auto device = std::make_shared<Probe>();
+    auto executor = makeTrainer(options, device);
+    device->asked = {};
+    ASSERT_TRUE(executor->run("train").ok());
+    EXPECT_EQ(device->asked.forks, 1);
+    ASSERT_TRUE(executor->run(GraphKey{"train", 3}).ok());
+    EXPECT_EQ(device->asked.forks, 1 + 3);
+    EXPECT_EQ(device->asked.waits, 0);
+    device->callsToRefuse = 1;
+    EXPECT_EQ(executor->run("train").code(), StatusCode::DeviceError);
+    EXPECT_EQ(device->asked.waits, 1) << "nothing runs on";
+  }
+}
+
+TEST(Executor, CapturesAreTriedTwice) {
+  auto device = std::make_shared<Probe>();
+  auto executor = makeTrainer({}, device);
+  device->capturesToSpoil = 1;
+  EXPECT_TRUE(executor->capture("train").ok());
+  ASSERT_TRUE(executor->resetGraphs().ok());
+  device->capturesToSpoil = 2;
+  EXPECT_EQ(executor->capture("train").message(),
+            "capture of entry train failed twice; it still runs eagerly: "
+            "spoilt");
+  EXPECT_TRUE(executor->run("train").ok());
+  EXPECT_EQ(executor->replay("train", 0).code(), StatusCode::InvalidArgument);
+}
+
+/// A param with its 16-bit copy, which is padded, and an entry that reads it.
+Plan makeDerivedPlan() {
+  Plan plan;
+  plan.persistentBytes = 512;
+  const std::vector<int64_t> shape = {8, 8};
+  TensorDesc half(DType::F16, shape);
+  half.layout = Layout::Padded;
+  addTensors(plan,
+             {makeTensor("W", Role::Param, TensorDesc(DType::F32, shape), 0),
+              makeTensor("W.f16", Role::State, half, 256)});
+  plan.buffers[0].init = InitKind::Ones;
+  plan.buffers[1].derivedFrom = 0;
+  PlanEntry entry;
+  entry.name = "show";
+  entry.ioBytes = 256;
+  addTensors(plan, entry,
+             {makeTensor("y", Role::Output, TensorDesc(DType::F32, shape), 0)});
+  entry.calls = {makeCall(OpKind::Copy, "copy_f32_v0", {0}, {2})};
+  plan.entries = {entry};
+  EXPECT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).message();
+  return plan;
+}
+
+TEST(Executor, DerivedStatesFollowEveryWrite) {
+  auto made = Executor::create(share(makeDerivedPlan()), createCPUDevice({1}));
+  ASSERT_TRUE(made.ok());
+  Executor &e = **made;
+  alignas(256) float W[64];
+  uint16_t halves[64];
+  std::fill(W, W + 64, 0.5f);
+  ASSERT_TRUE(e.write("W", W, sizeof(W)).ok());
+  ASSERT_TRUE(e.read("W.f16", halves, sizeof(halves)).ok());
+  EXPECT_EQ(halves[63], 0x3800); // 0.5
+  std::fill(W, W + 64, 2.0f);
+  ASSERT_TRUE(e.bind("W", W, sizeof(W)).ok());
+  ASSERT_TRUE(e.read("W.f16", halves, sizeof(halves)).ok());
+  EXPECT_EQ(halves[63], 0x4000); // 2
+}
+
+/// What was never written is copied nowhere, and nothing is made of it.
+TEST(Executor, WithoutInitializersNothingIsCopied) {
+  ExecutorOptions options;
+  options.useInitializers = false;
+  auto device = std::make_shared<Probe>();
+  auto made = Executor::create(share(makeDerivedPlan()), device, options);
+  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE((*made)->prepare().ok());
+  EXPECT_EQ(device->asked.copiesToDevice, 0);
+  EXPECT_EQ(device->asked.calls, 0);
+  uint16_t halves[64];
+  EXPECT_EQ((*made)->read("W.f16", halves, sizeof(halves)).code(),
+            StatusCode::NotInitialized);
+}
+
+/// Dense tensors are copied as they are; of others the host gets one copy, from
+/// which it leaves the pads out, and the device copies rows.
+TEST(Executor, ReadsMakeOneCopy) {
+  auto device = std::make_shared<Probe>();
+  auto made = Executor::create(share(makeDerivedPlan()), device);
+  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE((*made)->prepare().ok());
+  float W[64];
+  uint16_t halves[64];
+  auto read = [&](const char *name, void *to, uint64_t bytes,
+                  MemorySpace space) {
+    device->asked = {};
+    std::memset(to, 0, bytes);
+    EXPECT_TRUE((*made)->read(name, to, bytes, space).ok());
+    const Asked &a = device->asked;
+    return std::vector<int>{a.copiesToHost, a.copiesOnDevice, a.copies2D};
+  };
+  EXPECT_EQ(read("W", W, 256, MemorySpace::Host), (std::vector{1, 0, 0}));
+  EXPECT_EQ(device->asked.copiedTo, W);
+  EXPECT_EQ(read("W", W, 256, MemorySpace::Device), (std::vector{0, 1, 0}));
+  EXPECT_EQ(W[63], 1);
+  EXPECT_EQ(read("W.f16", halves, 128, MemorySpace::Host),
+            (std::vector{1, 0, 0}));
+  EXPECT_NE(device->asked.copiedTo, halves);
+  EXPECT_EQ(halves[63], 0x3c00); // 1
+  EXPECT_EQ(read("W.f16", halves, 128, MemorySpace::Device),
+            (std::vector{0, 0, 1}));
+  EXPECT_EQ(halves[63], 0x3c00);
+}
+
+TEST(Executor, BitsFromTheDeviceAreNotLookedAt) {
+  auto made =
+      Executor::create(share(makeConstantsPlan()), createCPUDevice({1}));
+  ASSERT_TRUE(made.ok());
+  const uint8_t bits[5] = {0, 1, 0, 2, 1};
+  EXPECT_TRUE((*made)->write("m", bits, 5, MemorySpace::Device).ok());
+}
+
+/// All that has no place yet, before anything is allocated.
+TEST(Executor, PreparingSaysWhatItNeeds) {
+  constexpr uint64_t kPersistent = 2 * 48 + 2 * 12 + 8 + 4, kIO = 60 + 56;
+  auto prepare = [](Plan plan, bool isSeparate, bool isBound, uint64_t free) {
+    ExecutorOptions options;
+    options.separateAllocations = isSeparate;
+    auto device = std::make_shared<Probe>();
+    device->free = free;
+    auto executor = Executor::create(share(std::move(plan)), device, options);
+    EXPECT_TRUE(executor.ok());
+    alignas(256) float W[12], x[8];
+    if (isBound) {
+      EXPECT_TRUE((*executor)->bind("W", W, sizeof(W)).ok());
+      EXPECT_TRUE((*executor)->bind("predict/x", x, sizeof(x)).ok());
+    }
+    Status status = (*executor)->prepare();
+    EXPECT_EQ(device->asked.allocations.empty(), !status.ok());
+    return status.message();
+  };
+  auto needs = [](uint64_t bytes) {
+    return "the plan needs " + std::to_string(bytes) +
+           " bytes, the device has 1 free";
+  };
+  Plan plan = makeTrainPlan();
+  EXPECT_EQ(prepare(plan, false, false, 1), needs(kPersistent + kIO + 768));
+  EXPECT_EQ(prepare(plan, false, true, 1),
+            needs(kPersistent + kIO + 768 - 48 - 32));
+  EXPECT_EQ(prepare(plan, true, false, 1), needs(kPersistent + kIO + 108));
+  EXPECT_EQ(prepare(plan, true, true, 1),
+            needs(kPersistent + kIO + 108 - 48 - 32));
+  EXPECT_EQ(prepare(plan, false, false, kPersistent + kIO + 768), "");
+  EXPECT_EQ(prepare(plan, false, false, 0), "") << "nobody counts";
+  plan.entries[0].tempBytes = UINT64_MAX;
+  EXPECT_EQ(prepare(plan, false, false, 1), needs(UINT64_MAX));
+}
+
+/// A changed entry whose temps fit into the memory that is there needs none.
+TEST(Executor, ExtendingAllocatesWhatIsNew) {
+  auto device = std::make_shared<Probe>();
+  ExecutorOptions options;
+  options.isWarmup = true;
+  auto executor = makeTrainer(options, device);
+  Plan changed = makeTrainPlan();
+  changed.entries[0].calls.pop_back();
+  ExecutorStatistics before = executor->statistics();
+  device->asked = {};
+  device->free = 1;
+  Status status = executor->extend(share(changed));
+  ASSERT_TRUE(status.ok()) << status.toString();
+  EXPECT_TRUE(device->asked.allocations.empty());
+  EXPECT_EQ(executor->statistics().tempBytes, before.tempBytes);
+  device->workspaces.clear();
+  ASSERT_TRUE(executor->extend(share(changed)).ok());
+  EXPECT_TRUE(device->workspaces.empty()) << "the calls are there";
+}
+
+TEST(Executor, ExtendingIsAllOrNothing) {
+  auto device = std::make_shared<Probe>();
+  auto executor = makeTrainer({}, device);
+  ASSERT_TRUE(executor->capture("train").ok());
+  device->free = 1;
+  EXPECT_EQ(executor->extend(share(makeLongerTrainPlan())).code(),
+            StatusCode::DeviceError);
+  EXPECT_EQ(executor->plan().entries.size(), 2u);
+  EXPECT_TRUE(executor->replay("train").ok());
+}
+
+/// Of what an entry writes one can say before that it will have a value.
+TEST(Executor, CheckReadKnowsWhatAnEntryWrites) {
+  ExecutorOptions options;
+  options.useInitializers = false;
+  auto executor = makeTrainer(options);
+  EXPECT_TRUE(executor->checkRead("W", "train").ok());
+  EXPECT_TRUE(executor->checkRead("loss", "train").ok());
+  EXPECT_TRUE(executor->checkRead("lr", "predict").ok()) << "it has one";
+  for (const char *name : {"W", "loss", "predict/x"})
+    EXPECT_EQ(executor->checkRead(name, "predict").code(),
+              StatusCode::NotInitialized)
+        << name;
+}
+
+TEST(Executor, SeparateBuffersHaveTheirOwnBytes) {
+  for (bool canary : {false, true}) {
+    ExecutorOptions options;
+    options.separateAllocations = true;
+    options.canary = canary;
+    auto device = std::make_shared<Probe>();
+    auto executor = makeTrainer(options, device);
+    std::vector<uint64_t> expected;
+    for (const SlotInfo &slot : executor->slots())
+      expected.push_back(slot.bytes + (canary ? 512 : 0));
+    EXPECT_EQ(device->asked.allocations, expected);
+    ExecutorStatistics stats = executor->statistics();
+    EXPECT_EQ(stats.persistentBytes, 132u);
+    EXPECT_EQ(stats.ioBytes, 60u + 56);
+    EXPECT_EQ(stats.tempBytes, 108u);
+  }
+}
+
+/// Segments that are empty take none; warm-up copies what an entry updates,
+/// into memory that stays.
+TEST(Executor, AllocatesOnceForEachSegment) {
+  auto device = std::make_shared<Probe>();
+  auto made = Executor::create(share(makeConstantsPlan()), device);
+  ASSERT_TRUE((*made)->prepare().ok());
+  EXPECT_EQ(device->asked.allocations.size(), 2u) << "no temps";
+
+  ExecutorOptions options;
+  options.isWarmup = true;
+  auto warm = std::make_shared<Probe>();
+  auto executor = makeTrainer(options, warm);
+  EXPECT_EQ(warm->asked.allocations.size(), 4u + 5) << "not of lr";
+  alignas(256) float lr = 0.1f;
+  ASSERT_TRUE(executor->bind("lr", &lr, sizeof(lr)).ok());
+  EXPECT_EQ(warm->asked.allocations.size(), 4u + 5);
+}
+
+TEST(Executor, TracesTheCopiesOfWarmup) {
+  ExecutorOptions options;
+  options.isWarmup = true;
+  auto executor = makeTrainer(options);
+  ASSERT_TRUE(executor->enableTrace(true).ok());
+  ASSERT_TRUE(executor->run("train").ok());
+  const std::vector<TraceRecord> &trace = executor->trace();
+  ASSERT_EQ(trace.size(), 5u + 9 + 5);
+  for (size_t i = 0; i < trace.size(); ++i) {
+    bool isCopy = i < 5 || i >= 14;
+    EXPECT_EQ(trace[i].op == "copy", isCopy) << i;
+    EXPECT_EQ(trace[i].call, isCopy ? -1 : int32_t(i) - 5);
+    EXPECT_EQ(trace[i].phase.empty(), isCopy);
+    EXPECT_EQ(trace[i].outNames.empty(), isCopy);
+  }
+}
+
+TEST(Executor, SlotsLieInThePlansOrder) {
+  Plan plan = makeTrainPlan();
+  std::swap(plan.buffers[0].offset, plan.buffers[1].offset);
+  PlanEntry &train = plan.entries[0];
+  train.values[0].vid = 40;
+  train.values.push_back(train.values[0]);
+  train.values.back().vid = 41;
+  train.values.push_back({5, 0, plan.values[5].desc, 42}); // of lr
+  auto executor = makeTrainer({}, createCPUDevice({1}), plan);
+  std::vector<SlotInfo> slots = executor->slots();
+  EXPECT_EQ(slots[0].offset, 256u);
+  EXPECT_EQ(slots[1].offset, 0u);
+  EXPECT_EQ(slots[6].name, "x");
+  EXPECT_EQ(slots[6].vid, 40) << "of the first value";
+  EXPECT_EQ(slots[5].vid, plan.values[5].vid) << "of the plan's";
+}
+
+/// Calls that may not work in place refuse the memory; what was bound stays.
+TEST(Executor, RefusedBindingsChangeNothing) {
+  auto executor = makeTrainer();
+  Executor &e = *executor;
+  alignas(256) float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, other[8] = {};
+  ASSERT_TRUE(e.bind("predict/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(e.run("predict").ok());
+  float before[6], after[6];
+  ASSERT_TRUE(e.read("y", before, sizeof(before)).ok());
+  EXPECT_EQ(e.bind("y", x, 24).code(), StatusCode::InvalidArgument);
+  ASSERT_TRUE(e.read("y", after, sizeof(after)).ok());
+  EXPECT_EQ(std::memcmp(before, after, sizeof(before)), 0);
+  ASSERT_TRUE(e.run("predict").ok());
+  EXPECT_EQ(x[7], 8);
+  ASSERT_TRUE(e.bind("predict/x", other, sizeof(other)).ok());
+  EXPECT_TRUE(e.read("y", after, sizeof(after)).ok()) << "it has its value";
+}
+
+TEST(Executor, TheLeastRecentlyUsedGraphGoes) {
+  ExecutorOptions options;
+  options.maxCachedGraphs = 2;
+  auto executor = makeTrainer(options);
+  for (uint32_t steps : {1, 2, 1, 3, 1})
+    ASSERT_TRUE(executor->run(GraphKey{"train", steps}).ok());
+  EXPECT_EQ(executor->statistics().captures, 3u);
+}
+
+TEST(Executor, CallsGetTheirWorkspace) {
+  Plan plan = makeTwoStreamPlan();
+  PlanEntry &entry = plan.entries[0];
+  entry.calls[0].workspace = int32_t(addTensor(
+      plan, entry,
+      makeTensor("", Role::Workspace, TensorDesc(DType::I32, {8}), 512)));
+  entry.calls[0].workspaceBytes = 32;
+  entry.tempBytes = 3 * 256;
+  auto device = std::make_shared<Probe>();
+  auto made = Executor::create(share(plan), device);
+  ASSERT_TRUE((*made)->prepare().ok());
+  EXPECT_EQ(device->workspaces,
+            (std::vector<const void *>{(*made)->slots()[4].pointer, nullptr,
+                                       nullptr}));
+}
+
+/// Each once, in the order of the first read.
+TEST(PreparedEntry, SaysWhatARunReadsAndWrites) {
+  Plan plan = makeTrainPlan();
+  PreparedEntry train;
+  addTensor(plan, plan.entries[0],
+            makeTensor("", Role::Temp, TensorDesc(DType::F32, {}), 0));
+  train.calls.resize(1 + 9);
+  train.firstPlanCall = 1;
+  ASSERT_TRUE(describeEntry(plan, 0, train).ok());
+  EXPECT_EQ(train.readBuffers,
+            (std::vector<uint32_t>{6, 0, 1, 7, 4, 5, 2, 3}));
+  EXPECT_EQ(train.writtenBuffers, (std::vector<uint32_t>{0, 1, 2, 3, 4}));
+  std::vector<std::vector<uint32_t>> dies(1 + 9);
+  dies[1 + 3] = {9};
+  dies[1 + 5] = {10};
+  dies[1 + 7] = {11};
+  dies[1 + 8] = {12};
+  EXPECT_EQ(train.diesAfter, dies) << "one that no call has never dies";
+}
+
+/// A state of two rows that an entry writes by rows, and reads.
+TEST(PreparedEntry, KnowsPartsOfBuffers) {
+  for (int mode = 0; mode < 3; ++mode) {
+    Plan plan;
+    const TensorDesc row(DType::F32, {4}), whole(DType::F32, {2, 4});
+    addTensors(plan, {makeTensor("s", Role::State, whole, 0)});
+    PlanEntry entry;
+    entry.name = "e";
+    addTensors(plan, entry,
+               {makeTensor("x", Role::Input, row, 0),        // 1
+                makeTensor("y", Role::Output, whole, 256)}); // 2
+    entry.values.push_back({0, 0, row});                     // 3
+    entry.values.push_back({0, 16, row});                    // 4
+    entry.calls = {makeCall(OpKind::Relu, "relu_f32_v0", {1}, {3})};
+    if (mode > 0)
+      entry.calls.push_back(makeCall(OpKind::Relu, "relu_f32_v0", {0}, {2}));
+    if (mode > 1)
+      entry.calls.insert(entry.calls.begin(),
+                         makeCall(OpKind::Relu, "relu_f32_v0", {1}, {4}));
+    plan.entries = {entry};
+    PreparedEntry prepared;
+    ASSERT_TRUE(describeEntry(plan, 0, prepared).ok());
+    std::vector<uint32_t> reads = {1}, writes;
+    if (mode == 1)
+      reads.push_back(0); // the other row
+    if (mode == 2)
+      writes = {0};
+    EXPECT_EQ(prepared.readBuffers, reads) << mode;
+    EXPECT_EQ(prepared.writtenBuffers, writes) << mode;
+  }
+}
+
+/// Of an embedding by what a cast makes: the index has no memory, and the table
+/// is none.
+TEST(IndexCheck, LooksAtNothingButIndices) {
+  auto device = createCPUDevice({1});
+  auto stream = device->createStream();
+  float table[6] = {-1, 7, -3, 9, -1, 8}, rows[2];
+  int64_t index = 1;
+  auto body = std::make_shared<Body>();
+  body->numOperands = 2;
+  body->primitives = {{OpKind::Cast, {}, {0}},
+                      {OpKind::Embedding, {}, {1, 2}}};
+  body->results = {3};
+  const KernelRow &row = *findKernel(DeviceKind::CPU, "relu_f32_v0");
+  TensorView from(&index, TensorDesc(DType::I64, {1})),
+      all(table, TensorDesc(DType::F32, {3, 2})),
+      to(nullptr, TensorDesc(DType::I32, {1})),
+      out(rows, TensorDesc(DType::F32, {1, 2}));
+  Status status = checkIndices(
+      *device, **stream, ResolvedCall(row, {body, {from, all, to, out}}, {}),
+      "e");
+  EXPECT_TRUE(status.ok()) << status.toString();
+  body->primitives.erase(body->primitives.begin());
+  body->primitives[0].operands = {1, 0};
+  body->results = {2};
+  auto check = [&] {
+    return checkIndices(*device, **stream,
+                        ResolvedCall(row, {body, {from, all, out}}, {}), "e");
+  };
+  EXPECT_TRUE(check().ok()) << check().toString();
+  index = 3;
+  EXPECT_EQ(check().code(), StatusCode::InvalidArgument);
+}
+
+TEST(Tracer, WorksOutAnEntryOnceForEachPlan) {
+  Plan plan = makeTrainPlan(), other = makeTrainPlan();
+  auto call = [&] {
+    ResolvedCall made(*findKernel(DeviceKind::CPU, "relu_f32_v0"),
+                      {plan.entries[0].calls[3].body, {{}, {}, {}}}, {});
+    made.tag = 3;
+    return made;
+  }();
+  Tracer tracer;
+  tracer.enable(true);
+  auto bytesAlive = [&](const Plan &plan) {
+    tracer.addCall(plan, 0, call, 0, 0);
+    return tracer.trace().back().bytesAlive;
+  };
+  uint64_t first = bytesAlive(plan);
+  for (PlanBuffer &buffer : plan.entries[0].buffers)
+    buffer.bytes *= 2;
+  for (PlanBuffer &buffer : other.entries[0].buffers)
+    buffer.bytes *= 3;
+  EXPECT_EQ(bytesAlive(plan), first) << "not worked out anew";
+  tracer.changePlan();
+  EXPECT_EQ(bytesAlive(other), 3 * first) << "another plan";
+  tracer.enable(true);
+  EXPECT_EQ(bytesAlive(plan), 2 * first) << "another trace";
+}
+
+/// Where a device times calls, they follow one another; else each has the
+/// launch's times.
+TEST(Tracer, PlacesTheCallsOfALaunch) {
+  struct TwoCalls : Graph {
+    ResolvedCall made;
+    size_t numCalls() const override { return 2; }
+    const ResolvedCall &call(size_t) const override { return made; }
+    size_t numNodes() const override { return 2; }
+  } graph;
+  Plan plan = makeTrainPlan();
+  graph.made = ResolvedCall(*findKernel(DeviceKind::CPU, "relu_f32_v0"),
+                            {plan.entries[0].calls[3].body, {{}, {}, {}}}, {});
+  Tracer tracer;
+  tracer.enable(true);
+  tracer.addLaunch(plan, 0, graph, 10, {7, {3, 4}});
+  tracer.addLaunch(plan, 0, graph, 20, {7, {}});
+  std::vector<double> starts, micros;
+  std::vector<bool> isWhole;
+  for (const TraceRecord &record : tracer.trace()) {
+    starts.push_back(record.startMicros);
+    micros.push_back(record.micros);
+    isWhole.push_back(record.isWholeLaunch);
+  }
+  EXPECT_EQ(starts, (std::vector<double>{10, 13, 20, 20}));
+  EXPECT_EQ(micros, (std::vector<double>{3, 4, 7, 7}));
+  EXPECT_EQ(isWhole, (std::vector<bool>{false, false, true, true}));
 }
 
 TEST(Initializers, FollowTheirDistribution) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
+#include "lib/Plan/CallFacts.h"
 #include "lib/Plan/Extension.h"
 #include "unittests/Common/SamplePlans.h"
 
@@ -123,6 +124,32 @@ TEST(Extend, InEveryMode) {
   }
 }
 
+/// Entries have other numbers in the new plan.
+TEST(Extend, TracesAreOfTheNewPlan) {
+  auto executor = makeTrainer();
+  Executor &e = *executor;
+  writeInputs(e);
+  ASSERT_TRUE(e.enableTrace(true).ok());
+  ASSERT_TRUE(e.run("train").ok());
+  size_t before = e.trace().size();
+  Plan longer = makeLongerTrainPlan();
+  ASSERT_TRUE(e.extend(share(longer)).ok());
+  float x[16] = {1};
+  ASSERT_TRUE(e.write("wide/x", x, sizeof(x)).ok());
+  ASSERT_TRUE(e.run("wide").ok());
+  ASSERT_TRUE(e.run("train").ok());
+  std::map<std::string, std::vector<uint64_t>> expected;
+  for (const PlanEntry &entry : longer.entries)
+    expected[entry.name] = bytesAlive(longer, entry);
+  ASSERT_GT(e.trace().size(), before);
+  for (size_t i = before; i < e.trace().size(); ++i) {
+    const TraceRecord &record = e.trace()[i];
+    EXPECT_EQ(record.bytesAlive,
+              expected.at(record.entry).at(size_t(record.call)))
+        << record.entry << " " << record.call;
+  }
+}
+
 /// Before prepare() only what is bound is there to be kept.
 TEST(Extend, BeforeItIsPrepared) {
   auto executor = makeTrainer();
@@ -209,6 +236,97 @@ TEST(Extend, DerivedStatesFollowTheirSource) {
   StatusOr<PlanExtension> found = matchExtension(longer, other);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->persistent.back(), -1);
+}
+
+/// relu from one tensor to another, under the names `from` and `to`.
+Plan makeReluPlan(const char *from, const char *to, int64_t size,
+                  Plan plan = {}) {
+  auto first = uint32_t(plan.values.size());
+  const TensorDesc desc(DType::F32, {size});
+  PlanEntry entry;
+  entry.name = "e";
+  entry.ioBytes = 512;
+  addTensors(plan, entry, {makeTensor(from, Role::Input, desc, 0),
+                           makeTensor(to, Role::Output, desc, 256)});
+  entry.calls = {makeCall(OpKind::Relu, "relu_f32_v0", {first}, {first + 1})};
+  plan.entries = {entry};
+  return plan;
+}
+
+/// An entry that changed has the caller's memory where it has the same input.
+TEST(Extend, OtherInputsAndOutputsHaveTheirOwnMemory) {
+  alignas(256) float bound[16];
+  const std::vector<float> ones(16, 1);
+  const Plan plan = makeReluPlan("a", "b", 8);
+  for (const Plan &next :
+       {makeReluPlan("b", "a", 8), makeReluPlan("a", "b", 16),
+        makeReluPlan("c", "b", 8)}) {
+    auto made = Executor::create(share(plan), createCPUDevice({1}));
+    Executor &e = **made;
+    std::fill(bound, bound + 16, -3.0f);
+    ASSERT_TRUE(e.bind("a", bound, 32).ok());
+    ASSERT_TRUE(e.run("e").ok());
+    ASSERT_TRUE(e.extend(share(next)).ok());
+    EXPECT_EQ(e.run("e").code(), StatusCode::NotInitialized);
+    TensorInfo input = next.tensor(next.entries[0], 0);
+    TensorInfo output = next.tensor(next.entries[0], 1);
+    ASSERT_TRUE(
+        e.write(input.name, ones.data(), input.desc.spanBytes()).ok());
+    ASSERT_TRUE(e.run("e").ok());
+    EXPECT_EQ(readAll(e, output.name.c_str()),
+              std::vector<float>(ones.begin(),
+                                 ones.begin() + output.desc.elements()));
+    EXPECT_EQ(std::vector<float>(bound, bound + 16),
+              std::vector<float>(16, -3.0f));
+  }
+}
+
+TEST(Extend, TempsOfWhatChangedStayApart) {
+  auto executor = makeTrainer();
+  writeInputs(*executor);
+  ASSERT_TRUE(executor->run("train").ok());
+  Plan changed = makeTrainPlan();
+  changed.entries[0].calls.pop_back();
+  ASSERT_TRUE(executor->extend(share(changed)).ok());
+  std::vector<SlotInfo> slots = executor->slots();
+  for (size_t i = 9; i < 13; ++i)
+    EXPECT_EQ(static_cast<const char *>(slots[i].pointer) -
+                  static_cast<const char *>(slots[9].pointer),
+              int64_t(changed.entries[0].buffers[i - 6].offset))
+        << i;
+}
+
+TEST(Extend, GraphsOfWhatChangedTakeNoRoom) {
+  ExecutorOptions options;
+  options.maxCachedGraphs = 2;
+  auto executor = makeTrainer(options);
+  writeInputs(*executor);
+  ASSERT_TRUE(executor->run(GraphKey{"train"}).ok());
+  ASSERT_TRUE(executor->run(GraphKey{"predict"}).ok());
+  Plan changed = makeTrainPlan();
+  changed.entries[1].calls.pop_back();
+  ASSERT_TRUE(executor->extend(share(changed)).ok());
+  ASSERT_TRUE(executor->run(GraphKey{"train", 2}).ok());
+  EXPECT_TRUE(executor->replay("train").ok());
+}
+
+/// A derived state may stand before its source.
+TEST(Extend, NewDerivedStatesFollowTheirNewSource) {
+  auto made =
+      Executor::create(share(makeReluPlan("a", "b", 8)), createCPUDevice({1}));
+  Executor &e = **made;
+  ASSERT_TRUE(e.prepare().ok());
+  Plan next;
+  next.persistentBytes = 512;
+  addTensors(next,
+             {makeTensor("h", Role::State, TensorDesc(DType::F16, {4}), 0),
+              makeTensor("W", Role::Param, TensorDesc(DType::F32, {4}), 256)});
+  next.buffers[0].derivedFrom = 1;
+  next.buffers[1].init = InitKind::Ones;
+  ASSERT_TRUE(e.extend(share(makeReluPlan("a", "b", 8, next))).ok());
+  uint16_t halves[4] = {};
+  ASSERT_TRUE(e.read("h", halves, sizeof(halves)).ok());
+  EXPECT_EQ(halves[3], 0x3c00); // 1
 }
 
 /// Constants are the plan's: a plan to go on with may have others, under the

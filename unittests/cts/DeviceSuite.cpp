@@ -474,6 +474,135 @@ TEST_P(ErrorTest, WrongCallsAreRefusedBeforeTheyRun) {
   EXPECT_TRUE(stream->synchronize().ok());
 }
 
+/// What is wrong, and with which operand or result, before anything runs.
+TEST_P(ErrorTest, MessagesOfCallsNameTheOperand) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  const TensorDesc empty(DType::F32, {0});
+  TensorView x = relus.view(0), y = relus.view(1), nothing(nullptr, x.desc),
+             shapeless(x.start(), empty),
+             crooked(y.dense<char>() + 2, y.desc);
+  auto relu =
+      std::make_shared<Body>(makeBody(OpKind::Relu, {}, {true}, {true}));
+  auto expect = [&](const CallRequest &request, StatusCode code,
+                    std::string_view words) {
+    Status status = resolve(*device, request).status();
+    EXPECT_EQ(status.code(), code) << words;
+    EXPECT_NE(status.message().find(words), std::string::npos)
+        << status.message();
+  };
+  const StatusCode invalid = StatusCode::InvalidArgument;
+  expect({nullptr, {&x, 1}, {&y, 1}}, invalid, "the call has no body");
+  expect({std::make_shared<Body>(), {&x, 1}, {&y, 1}}, invalid,
+         "the body has 0 primitives");
+  expect({relu, {}, {&y, 1}}, invalid,
+         "relu: got 0 operands and 1 results, expected 1 and 1");
+  expect({relu, {&x, 1}, {}}, invalid,
+         "relu: got 1 operands and 0 results, expected 1 and 1");
+  expect({relu, {&nothing, 1}, {&y, 1}}, invalid,
+         "relu: operand 0 (x) has a null pointer");
+  expect({relu, {&x, 1}, {&nothing, 1}}, invalid,
+         "relu: result 0 (y) has a null pointer");
+  expect({relu, {&shapeless, 1}, {&y, 1}}, StatusCode::ShapeMismatch,
+         "relu: operand 0 (x) has a rank above");
+  expect({relu, {&x, 1}, {&shapeless, 1}}, StatusCode::ShapeMismatch,
+         "relu: result 0 (y) has a rank above");
+  expect({relu, {&crooked, 1}, {&x, 1}}, StatusCode::Misaligned,
+         "relu: operand 0 (x) has address");
+  expect({relu, {&x, 1}, {&crooked, 1}}, StatusCode::Misaligned,
+         "relu: result 0 (y) has address");
+  auto copy = resolve(
+      *device,
+      {std::make_shared<Body>(makeBody(OpKind::Copy, {}, {true}, {true})),
+       {&x, 1},
+       {&y, 1}});
+  ASSERT_TRUE(copy.ok()) << copy.status().toString();
+  expect({relu, {&x, 1}, {&y, 1}, copy->row->kid}, invalid,
+         "is not a kernel for these operands on");
+  expect({relu, {&x, 1}, {&y, 1}, "relu_f32_v99"}, invalid,
+         "relu: kid \"relu_f32_v99\" is unknown on");
+  EXPECT_TRUE(stream->synchronize().ok());
+}
+
+TEST_P(ErrorTest, WorkspacesLieApart) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  TensorView x = relus.view(0), y = relus.view(1), free = relus.view(2);
+  auto relu =
+      std::make_shared<Body>(makeBody(OpKind::Relu, {}, {true}, {true}));
+  auto code = [&](TensorView workspace) {
+    return resolve(*device, {relu, {&x, 1}, {&y, 1}, "auto", workspace})
+        .status()
+        .code();
+  };
+  const TensorDesc empty(DType::F32, {0});
+  EXPECT_EQ(code(free), StatusCode::Ok);
+  EXPECT_EQ(code({nullptr, empty}), StatusCode::Ok) << "there is none";
+  EXPECT_EQ(code({free.start(), empty}), StatusCode::Misaligned);
+  EXPECT_EQ(code({free.dense<char>() + 4, TensorDesc(DType::F32, {4})}),
+            StatusCode::Misaligned);
+  EXPECT_EQ(code(x), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(y), StatusCode::InvalidArgument);
+  EXPECT_TRUE(stream->synchronize().ok());
+}
+
+/// Results may lie where a tied operand does, with the same layout, and not
+/// where another result does.
+TEST_P(ErrorTest, ResultsLieApart) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  auto message = [&](OpKind kind, std::vector<uint8_t> attrs,
+                     std::vector<TensorView> ins,
+                     std::vector<TensorView> outs) {
+    return opCall(*device, kind, ins, outs, infoOf(kind).schema, attrs, *stream)
+        .message();
+  };
+  TensorView lr(relus.buffer.at(7 * 256), TensorDesc(DType::F32, {})), none;
+  auto sgd = encodeAttrs(SgdStepAttrs{0.5, 0, 0});
+  std::vector<TensorView> ins = {relus.view(0), relus.view(1), lr,
+                                 relus.view(2), none,          none};
+  EXPECT_EQ(message(OpKind::SgdStep, sgd, ins, {relus.view(0), relus.view(2)}),
+            "");
+  EXPECT_EQ(message(OpKind::SgdStep, sgd, ins, {relus.view(4), relus.view(4)}),
+            "sgd_step: result 1 (m_out) shares memory with result 0");
+  const TensorDesc square(DType::F32, {8, 8});
+  TensorView a(relus.buffer.at(), square), b(relus.buffer.at(256), square);
+  EXPECT_EQ(message(OpKind::Gemm, encodeAttrs(GemmAttrs{0, 0}), {a, b}, {a}),
+            "gemm: result 0 (c) shares memory with operand 0, where the op may "
+            "not work in place");
+  TensorView dense(relus.buffer.at(), TensorDesc(DType::F16, {8, 8})),
+      padded = dense;
+  padded.desc.layout = Layout::Padded;
+  EXPECT_EQ(message(OpKind::Relu, {}, {padded}, {padded}), "");
+  EXPECT_EQ(message(OpKind::Relu, {}, {padded}, {dense}),
+            "relu: result 0 (y) shares memory with operand 0, where the op may "
+            "not work in place");
+  EXPECT_TRUE(stream->synchronize().ok());
+}
+
+/// One that is absent has no memory; what stands in its type is nobody's.
+TEST_P(ErrorTest, AbsentOperandsHaveNoType) {
+  auto stream = makeStream();
+  Relus relus(*device, *stream);
+  const TensorDesc empty(DType::F32, {0});
+  TensorView x = relus.view(0), y = relus.view(1), none(nullptr, empty),
+             lr(relus.buffer.at(7 * 256), TensorDesc(DType::F32, {}));
+  Status status =
+      opCall(*device, OpKind::SgdStep, std::vector{x, y, lr, none, none, none},
+             std::vector{x, none}, infoOf(OpKind::SgdStep).schema,
+             encodeAttrs(SgdStepAttrs{0, 0, 0}), *stream);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  TensorView shapeless(x.start(), empty);
+  status = opCall(*device, OpKind::Relu, {shapeless}, {y}, 0, {}, *stream);
+  EXPECT_EQ(status.code(), StatusCode::ShapeMismatch);
+  EXPECT_NE(status.message().find("relu: an operand or result has a rank"),
+            std::string::npos)
+      << status.message();
+  status = opCall(*device, OpKind(4095), {x}, {y}, 0, {}, *stream);
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_TRUE(stream->synchronize().ok());
+}
+
 TEST_P(ErrorTest, DescribesItself) {
   EXPECT_FALSE(device->description().empty());
   EXPECT_GE(device->numThreads(), 1);

@@ -18,11 +18,11 @@ CUDADevice::CUDADevice(const CudaApi &api, const CUDADeviceOptions &options)
 
 CUDADevice::~CUDADevice() = default;
 
-StatusOr<std::shared_ptr<CUDADevice>>
+StatusOr<std::shared_ptr<Device>>
 CUDADevice::create(const CudaApi &api, const CUDADeviceOptions &options) {
   std::shared_ptr<CUDADevice> device(new CUDADevice(api, options));
   AICF_RETURN_IF_ERROR(device->initialize());
-  return device;
+  return std::shared_ptr<Device>(std::move(device));
 }
 
 Status CUDADevice::initialize() {
@@ -144,9 +144,5 @@ aicf_cuda_interface() {
 extern "C" __attribute__((visibility("default"))) void
 aicf_cuda_create_device(const aicf::CUDADeviceOptions &options,
                         aicf::StatusOr<std::shared_ptr<aicf::Device>> &device) {
-  auto made = aicf::CUDADevice::create(aicf::realCudaApi(), options);
-  if (made.ok())
-    device = std::shared_ptr<aicf::Device>(std::move(*made));
-  else
-    device = made.status();
+  device = aicf::CUDADevice::create(aicf::realCudaApi(), options);
 }

@@ -18,7 +18,7 @@ namespace aicf {
 class CUDADevice : public Device {
 public:
   /// `api` must outlive the device.
-  static StatusOr<std::shared_ptr<CUDADevice>>
+  static StatusOr<std::shared_ptr<Device>>
   create(const CudaApi &api, const CUDADeviceOptions &options);
   ~CUDADevice() override;
 

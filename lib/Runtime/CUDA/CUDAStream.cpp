@@ -356,13 +356,11 @@ StatusOr<LaunchTimes> CUDAStream::launchTimed(Graph &graph) {
 Status CUDAStream::uploadPart(char *to, const char *from, uint64_t bytes) {
   StagingSlot &slot = staging[nextSlot];
   nextSlot = (nextSlot + 1) % 2;
-  if (slot.isUsed) {
-    AICF_CUDA_TRY(api, cudaEventSynchronize, slot.transferred.get());
-    AICF_CUDA_TRY(api, cudaStreamWaitEvent, copyStream.get(), slot.placed.get(),
-                  0);
-  }
-  std::memcpy(slot.host.get(), from, bytes);
   cudaStream_t queue = branches[0].get(), copies = copyStream.get();
+  // Events that were never recorded have happened.
+  AICF_CUDA_TRY(api, cudaEventSynchronize, slot.transferred.get());
+  AICF_CUDA_TRY(api, cudaStreamWaitEvent, copies, slot.placed.get(), 0);
+  std::memcpy(slot.host.get(), from, bytes);
   AICF_CUDA_TRY(api, cudaMemcpyAsync, slot.device.get(), slot.host.get(), bytes,
                 cudaMemcpyHostToDevice, copies);
   AICF_CUDA_TRY(api, cudaEventRecord, slot.transferred.get(), copies);
@@ -370,7 +368,6 @@ Status CUDAStream::uploadPart(char *to, const char *from, uint64_t bytes) {
   AICF_CUDA_TRY(api, cudaMemcpyAsync, to, slot.device.get(), bytes,
                 cudaMemcpyDeviceToDevice, queue);
   AICF_CUDA_TRY(api, cudaEventRecord, slot.placed.get(), queue);
-  slot.isUsed = true;
   return {};
 }
 

@@ -51,7 +51,6 @@ struct StagingSlot {
   DeviceMemory device;
   EventHandle transferred; ///< host memory may be overwritten
   EventHandle placed;      ///< device memory may be overwritten
-  bool isUsed = false;
 };
 
 class CUDAStream : public Stream {

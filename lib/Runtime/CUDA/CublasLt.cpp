@@ -44,9 +44,7 @@ cudaDataType_t cudaTypeOf(DType dtype) {
     return CUDA_R_16F;
   case DType::BF16:
     return CUDA_R_16BF;
-  case DType::F64:
-    return CUDA_R_64F;
-  default:
+  default: // no kernel of the library has another type
     return CUDA_R_32F;
   }
 }
@@ -116,7 +114,8 @@ std::string Problem::key() const {
                      std::to_string(workspaceBytes);
   for (uint32_t alignment : alignments)
     text += "_" + std::to_string(alignment);
-  if (lda != (transA ? m : k) || ldb != (transB ? k : n) || ldc != n)
+  // The result is dense: its pitch is never the only other one.
+  if (lda != (transA ? m : k) || ldb != (transB ? k : n))
     for (int64_t pitch : {lda, ldb, ldc}) // rows with something in between
       text += "_p" + std::to_string(pitch);
   if (batch.size > 1)
@@ -169,13 +168,10 @@ StatusOr<MatrixLayout> makeLayout(const CudaApi &api, DType dtype,
 StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
                                           const Problem &p) {
   Descriptors d;
-  bool isF64 = p.in == DType::F64;
   cublasLtMatmulDesc_t operation = nullptr;
   AICF_CUDA_TRY(api, cublasLtMatmulDescCreate, &operation,
-                isF64      ? CUBLAS_COMPUTE_64F
-                : p.isTF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                           : CUBLAS_COMPUTE_32F,
-                isF64 ? CUDA_R_64F : CUDA_R_32F);
+                p.isTF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+                CUDA_R_32F);
   d.operation = MatmulDesc(api, operation);
   auto set = [&](cublasLtMatmulDescAttributes_t name, const auto &value) {
     return checkCuda(api,
@@ -229,21 +225,17 @@ public:
              Pointers p, const cublasLtMatmulAlgo_t &algorithm,
              const Problem &problem)
       : api(api), handle(handle), d(std::move(d)), p(p), algorithm(algorithm),
-        isF64(problem.in == DType::F64),
         calls{problem.batches, sizeOf(problem.in), sizeOf(problem.out)} {}
 
   Status launch(cudaStream_t stream) const override {
     const float one = 1, zero = 0;
-    const double one64 = 1, zero64 = 0;
-    const void *alpha = isF64 ? static_cast<const void *>(&one64) : &one;
-    const void *beta = isF64 ? static_cast<const void *>(&zero64) : &zero;
     for (int64_t i = 0; i < calls.batches.count; ++i) {
       Batches::Offsets at = calls.batches.at(i);
       auto *a = static_cast<const char *>(p.a) + at.a * int64_t(calls.inBytes);
       auto *b = static_cast<const char *>(p.b) + at.b * int64_t(calls.inBytes);
       auto *c = static_cast<char *>(p.c) + at.c * int64_t(calls.outBytes);
-      AICF_CUDA_TRY(api, cublasLtMatmul, handle, d.operation.get(), alpha, b,
-                    d.b.get(), a, d.a.get(), beta, c, d.c.get(), c, d.c.get(),
+      AICF_CUDA_TRY(api, cublasLtMatmul, handle, d.operation.get(), &one, b,
+                    d.b.get(), a, d.a.get(), &zero, c, d.c.get(), c, d.c.get(),
                     &algorithm, p.workspace, p.workspaceBytes, stream);
     }
     return {};
@@ -256,7 +248,6 @@ private:
   Descriptors d;
   Pointers p;
   cublasLtMatmulAlgo_t algorithm;
-  bool isF64;
   Calls calls;
 };
 
@@ -292,10 +283,7 @@ Status CublasLt::initialize(const PrepareContext &context) {
   if (api.cublasLtVersion == 0)
     return {}; // kernels of our own still run
   AICF_CUDA_TRY(api, cublasLtCreate, &handle);
-  if (!context.options.tuningFile.empty())
-    AICF_RETURN_IF_ERROR(
-        tuned.load(context.options.tuningFile, context.description));
-  return {};
+  return tuned.load(context.options.tuningFile, context.description);
 }
 
 /// Up to `wanted` algorithms within the cap, the library's favourite first.
@@ -436,7 +424,7 @@ StatusOr<cublasLtMatmulAlgo_t> CublasLt::choose(const Problem &p,
   AICF_ASSIGN_OR_RETURN(std::vector<cublasLtMatmulAlgo_t> all,
                         candidates(p, d, wanted));
   size_t best = 0;
-  if (wanted > 1 && all.size() > 1) {
+  if (all.size() > 1) {
     double micros = 0;
     AICF_ASSIGN_OR_RETURN(best, fastest(p, all, micros));
     tuned.add(key, &all[best], sizeof(algorithm), micros);
@@ -494,12 +482,10 @@ makeCublasLt(const PrepareContext &context) {
 
 namespace {
 
-/// Says why its kernels do not run.
+/// Says why its kernels do not run: all that are not our own are the library's.
 class NoCublasLt : public Provider {
   StatusOr<std::shared_ptr<const CUDACall>>
   prepare(const ResolvedCall &call, const PrepareContext &) override {
-    if (call.row->provider != KernelProvider::CublasLt)
-      return std::shared_ptr<const CUDACall>();
     return makeError(StatusCode::NotImplemented, call.row->kid,
                      ": this build was made without cublasLt.h");
   }

@@ -21,7 +21,7 @@ namespace aicf {
 /// used, and not kept.
 class TuningFile {
 public:
-  /// Reads a file, if it is there. Errors: InvalidFile.
+  /// Reads a file, if it is there; "" never is. Errors: InvalidFile.
   Status load(const std::string &path, const std::string &device);
   Status save(const std::string &path, const std::string &device) const;
   /// Copies a choice of exactly `bytes` bytes to `algorithm`.

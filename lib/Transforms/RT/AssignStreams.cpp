@@ -68,7 +68,7 @@ static SmallVector<uint32_t> chooseStreams(const CallList &list,
     bool readsLastMain = llvm::any_of(call.getArgs(), [&](Value operand) {
       return makerOf(operand) == main;
     });
-    if (i > lastMain && readsLastMain)
+    if (readsLastMain)
       continue; // stream 0 has nothing else to do
     streams[i] = 1 + next;
     if (!isUpdate(call))

@@ -64,8 +64,8 @@ public:
   ArrayRef<Group> getGroups() const { return groups; }
 
 private:
-  /// Calls `use` for each operand, or its base, that the group reads from outside
-  /// of itself, and whether a result may take its storage.
+  /// Calls `use` for each operand of the group's calls, or its base, and
+  /// whether a result may take its storage.
   template <typename Use>
   void forEachOperand(const Group &group, Use use) const;
 
@@ -122,10 +122,10 @@ void Batch::forEachOperand(const Group &group, Use use) const {
     const Primitive &primitive = part.getCode().primitives.front();
     for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
       Value operand = part.getPrimitiveOperand(0, slot);
-      if (operand && !llvm::is_contained(group, makerOf(operand)))
-        use(baseOf(operand), llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
-              return tie.operand.slot == slot &&
-                     pattern.nodes[tie.operand.node].kind == primitive.kind;
+      if (operand)
+        use(baseOf(operand),
+            llvm::any_of(pattern.ties, [&](const PatternTieInfo &tie) {
+              return tie.operand.slot == slot; // of any node: rather apart
             }));
     }
   }
@@ -135,8 +135,7 @@ std::optional<Split> Batch::whyNot(const Group &group) const {
   if (groups.size() >= maxGroups)
     return Split::Full;
   Operation *first = group.front();
-  if (firstReader &&
-      (firstReader == first || firstReader->isBeforeInBlock(first)))
+  if (firstReader && firstReader->isBeforeInBlock(first))
     return Split::ReadBefore;
   bool isApart = true;
   forEachOperand(group, [&](Value operand, bool isUpdated) {
@@ -187,7 +186,7 @@ Key Batcher::keyOf(const Group &group) const {
   for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
     Value operand = call.getPrimitiveOperand(0, slot);
     bool isShared = llvm::any_of(pattern.batch->shared, [&](NodeSlot where) {
-      return where.node == 0 && where.slot == slot;
+      return where.slot == slot;
     });
     key.parts.push_back(!operand   ? nullptr
                         : isShared ? operand.getAsOpaquePointer()
@@ -238,17 +237,13 @@ bool Batcher::merge(const Batch &batch) {
     return false;
   MergedCall merged = mergeCalls(parts, [](Value) { return false; });
   StatusOr<TypedBody> typed = typedBodyOf(merged);
-  const KernelRow *row = typed.ok() ? chooser.choose(merged, *typed) : nullptr;
-  if (!row || !row->isWorthFusing()) {
+  assert(typed.ok() && "groups of one key that the pattern does not take");
+  if (!chooser.choose(merged, *typed)) {
     remarkApart(parts.front(), "the target has no kernel for the batch");
     return false;
   }
   Operation *last = batch.getGroups().back().front();
-  if (!mayStandAt(merged, parts, last)) {
-    remarkApart(parts.front(),
-                "an operand is made after the place of the batch");
-    return false;
-  }
+  assert(mayStandAt(merged, parts, last) && "a group that whyNot() lets in");
   replaceParts(merged, parts, last);
   return true;
 }

@@ -36,8 +36,6 @@ CallList::CallList(Operation *entry) {
 
 void CallList::forEachAccess(Value value,
                              function_ref<void(uint32_t)> access) const {
-  if (CallOp maker = makerOf(value))
-    access(indexOf(maker));
   anyRead(value, [&](CallOp reader, unsigned) {
     access(indexOf(reader));
     return false;

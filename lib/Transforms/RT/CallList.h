@@ -33,9 +33,10 @@ public:
   const HappensBefore &getOrder() const { return order; }
   uint32_t indexOf(CallOp call) const { return indices.at(call); }
 
-  /// Calls `access` with the index of the call that makes `value`, and of each
-  /// call that reads it, once for each operand. In a plan: of each call that
-  /// takes a value of the buffer `value`, or has it for its workspace.
+  /// Calls `access` with the index of each call that reads `value`, once for
+  /// each operand: the one that makes it comes before these anyway. In a plan:
+  /// of each call that takes a value of the buffer `value`, or has it for its
+  /// workspace.
   void forEachAccess(Value value, function_ref<void(uint32_t)> access) const;
   void addAccesses(Value value, AccessSet &accesses) const;
   AccessSet accessesOf(Value value) const;

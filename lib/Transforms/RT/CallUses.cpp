@@ -23,12 +23,10 @@ Value aicf::rt::baseOf(Value value) {
 }
 
 bool aicf::rt::isWhole(Value value) {
-  ViewOp view = viewOf(value);
-  if (!view)
-    return true;
-  TensorDesc desc = toTensorDesc(value.getType());
-  return view.getOffset() == 0 && desc.isDense() &&
-         desc.elements() == toTensorDesc(view.getBase().getType()).elements();
+  auto elements = [](Value tensor) {
+    return toTensorDesc(tensor.getType()).elements();
+  };
+  return elements(value) == elements(baseOf(value));
 }
 
 Value aicf::rt::copyOfView(OpBuilder &builder, Location loc, Value view) {
@@ -84,16 +82,17 @@ bool aicf::rt::isReturned(Value value) {
 }
 
 Operation *aicf::rt::readerOutside(Value value, ArrayRef<CallOp> calls) {
+  Operation *unread = nullptr;
   for (Operation *user : value.getUsers()) {
     if (auto view = dyn_cast<ViewOp>(user)) {
       if (Operation *reader = readerOutside(view.getView(), {}))
         return reader;
-      continue;
-    }
-    if (!llvm::is_contained(calls, CallOp(dyn_cast<CallOp>(user))))
+      unread = view;
+    } else if (!llvm::is_contained(calls, CallOp(dyn_cast<CallOp>(user)))) {
       return user;
+    }
   }
-  return nullptr;
+  return unread;
 }
 
 int64_t aicf::rt::labelOf(Value value) {

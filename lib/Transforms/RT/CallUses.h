@@ -18,8 +18,8 @@ using namespace mlir;
 
 /// The value that a view shows elements of; any other value itself.
 Value baseOf(Value value);
-/// True if `value` is all of its base, in the same order: no view, or one that
-/// only has another shape.
+/// True if `value`, which is not strided, is all of its base: no view, or one
+/// that only has another shape. In bounds it begins where the base does.
 bool isWhole(Value value);
 
 /// A call that copies a view into a dense tensor.
@@ -49,7 +49,8 @@ bool anyReturn(Value value, function_ref<bool(unsigned result)> holds);
 bool isReturned(Value value);
 
 /// Returns an op that reads or returns `value`, and is none of `calls` or reads
-/// a view of it, or null if there is none: nothing inside of a call has views.
+/// a view of it, or a view that nobody reads; null if there is none. Nothing
+/// inside of a call has views.
 Operation *readerOutside(Value value, ArrayRef<CallOp> calls);
 
 /// The label (vid) of an argument or of a primitive's result, or -1.

@@ -49,7 +49,8 @@ static int64_t getCount(func::FuncOp func, StringRef name) {
   return count ? count.getInt() : 0;
 }
 
-/// Labels by value number: of operands, then of what the body makes.
+/// Labels by value number: of operands, where they have any, then of what the
+/// body makes.
 static DumpedCall readCall(CallOp call, ArrayRef<int64_t> operandLabels) {
   DumpedCall dumped{&call.getCode(), SmallVector<int64_t>(operandLabels), {}};
   dumped.labels.resize(dumped.body->numValues(), -1);
@@ -83,10 +84,7 @@ static DumpedEntry readPlanEntry(aicf::rt::EntryOp op) {
                     {}};
   for (auto call : op.getBody().front().getOps<CallOp>())
     if (!call.getProtective())
-      entry.calls.push_back(
-          readCall(call, call.getInVids().empty()
-                             ? SmallVector<int64_t>(call.getArgs().size(), -1)
-                             : SmallVector<int64_t>(call.getInVids())));
+      entry.calls.push_back(readCall(call, call.getInVids()));
   return entry;
 }
 
@@ -113,7 +111,7 @@ static void printAttrs(const Primitive &primitive,
       continue;
     os << separator << field.name << " = ";
     if (field.format == 'i')
-      os << (value != FieldValue(int64_t(0)) ? "true" : "false");
+      os << "true"; // the default is false
     else
       os << formatField(value);
     separator = ", ";
@@ -130,10 +128,11 @@ static void printCall(const DumpedCall &call, raw_ostream &os) {
     SmallVector<int64_t> ins, outs;
     SmallVector<TensorDesc> operands;
     for (int32_t value : primitive.operands) {
-      operands.push_back(value == kAbsentValue ? TensorDesc::absent()
-                                               : call.types[size_t(value)]);
-      if (value != kAbsentValue)
-        ins.push_back(call.labels[size_t(value)]);
+      operands.push_back(TensorDesc::absent());
+      if (value == kAbsentValue)
+        continue;
+      operands.back() = call.types[size_t(value)];
+      ins.push_back(call.labels[size_t(value)]);
     }
     for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next)
       if (llvm::is_contained(made, next))
@@ -165,7 +164,7 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
     if (failed(step::checkOneBlock(func)))
       return failure();
     for (Operation &op : func.front().without_terminator())
-      needsLowering |= isa<AICFDialect>(op.getDialect());
+      needsLowering |= isa_and_nonnull<AICFDialect>(op.getDialect());
     needsLowering |= !func->hasAttr(step::kValuesAttr);
   }
   OwningOpRef<ModuleOp> lowered;

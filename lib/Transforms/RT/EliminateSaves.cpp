@@ -37,7 +37,7 @@ bool moveViews(CallOp save) {
     return false;
   SmallVector<ViewOp> views;
   forEachView(made, [&](ViewOp view) { views.push_back(view); });
-  if (inner && !views.empty() && !toTensorDesc(saved.getType()).isDense())
+  if (!views.empty() && !toTensorDesc(saved.getType()).isDense())
     return false;
   for (ViewOp view : views) {
     view.getBaseMutable().assign(baseOf(saved));

@@ -127,7 +127,7 @@ void Emitter::emitBuffers(const step::EntrySignature &signature,
   buffers.clear();
   values.clear();
   for (const Storage &storage : storages.getStorages()) {
-    Value first = storage.values.empty() ? Value() : storage.values.front();
+    Value first = storage.values.front();
     StringRef name;
     Role role = Role::Temp;
     if (storage.kind == Storage::Kind::Argument) {

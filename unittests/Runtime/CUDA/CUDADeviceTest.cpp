@@ -20,8 +20,16 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace aicf;
 using namespace aicf::test;
@@ -51,6 +59,16 @@ std::shared_ptr<Device> makeDevice(const CudaApi &api = baseApi(),
   auto device = CUDADevice::create(api, options);
   EXPECT_TRUE(device.ok()) << device.status().toString();
   return device.ok() ? *device : nullptr;
+}
+
+/// relu of the number at `memory`, in place.
+ResolvedCall makeRelu(Device &device, void *memory) {
+  std::vector<TensorView> views = {{memory, TensorDesc(DType::F32, {})}};
+  auto call = resolve(device, {std::make_shared<Body>(
+                                   makeBody(OpKind::Relu, {}, {true}, {true})),
+                               views, views});
+  EXPECT_TRUE(call.ok()) << call.status().toString();
+  return std::move(*call);
 }
 
 const float kX[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1};
@@ -198,8 +216,9 @@ TEST(CUDADevice, RefusesStrangeNodes) {
 }
 
 /// One captured call, with its next node spoilt: what it answers.
-Status captureSpoilt(OpKind kind, bool otherFunction, int extraNodeType) {
-  auto device = makeDevice();
+Status captureSpoilt(OpKind kind, bool otherFunction, int extraNodeType,
+                     const CudaApi &api = baseApi()) {
+  auto device = makeDevice(api);
   auto stream = device->createStream();
   auto memory = device->allocate(4096);
   EXPECT_TRUE(stream.ok() && memory.ok());
@@ -229,8 +248,9 @@ TEST(CUDADevice, SaysWhatIsStrangeAboutANode) {
   EXPECT_TRUE(says(captureSpoilt(OpKind::Relu, false, cudaGraphNodeTypeMemset),
                    "captured 2 nodes, expected 1"));
   EXPECT_TRUE(says(captureSpoilt(OpKind::Relu, true, -1), "another kernel"));
-  EXPECT_TRUE(says(captureSpoilt(OpKind::Relu, true, cudaGraphNodeTypeMemcpy),
-                   "expected a kernel"));
+  Status other = captureSpoilt(OpKind::Relu, true, cudaGraphNodeTypeMemcpy);
+  EXPECT_TRUE(says(other, "expected a kernel"));
+  EXPECT_FALSE(says(other, "memcpy or memset"));
 #ifdef AICF_HAVE_CUBLASLT
   for (cudaGraphNodeType plain :
        {cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,
@@ -243,19 +263,39 @@ TEST(CUDADevice, SaysWhatIsStrangeAboutANode) {
 #endif
 }
 
+/// CUDA names the kernel of a node by its symbol or by what was loaded for it;
+/// the second is asked for only where it is not the first.
+TEST(CUDADevice, KnowsAKernelByItsSymbolOrByItsFunction) {
+  if (isReal())
+    GTEST_SKIP() << "needs the fake table";
+  static int asked = 0;
+  static char loaded;
+  CudaApi api = baseApi();
+  api.cudaGetFuncBySymbol = [](cudaFunction_t *function, const void *) {
+    ++asked;
+    *function = reinterpret_cast<cudaFunction_t>(&loaded);
+    return cudaSuccess;
+  };
+  EXPECT_TRUE(captureSpoilt(OpKind::Relu, false, -1, api).ok());
+  EXPECT_EQ(asked, 0);
+  api.cudaGraphKernelNodeGetParams = [](cudaGraphNode_t,
+                                        cudaKernelNodeParams *params) {
+    params->func = &loaded;
+    return cudaSuccess;
+  };
+  Status status = captureSpoilt(OpKind::Relu, false, -1, api);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  EXPECT_EQ(asked, 1);
+}
+
 /// A call on a branch, or with an event, that nobody reserved.
 TEST(CUDADevice, RefusesWhatIsNotReserved) {
   auto device = makeDevice();
   auto stream = device->createStream();
   auto memory = device->allocate(4);
   ASSERT_TRUE(stream.ok() && memory.ok());
-  TensorView scalar{*memory, TensorDesc(DType::F32, {})};
-  std::vector<TensorView> views = {scalar};
-  auto call = resolve(*device, {std::make_shared<Body>(
-                                    makeBody(OpKind::Relu, {}, {true}, {true})),
-                                views, views});
-  ASSERT_TRUE(call.ok()) << call.status().toString();
-  ResolvedCall branch = *call, waits = *call, signals = *call;
+  ResolvedCall branch = makeRelu(*device, *memory), waits = branch,
+               signals = branch;
   branch.stream = 1;
   waits.waits = {0};
   signals.signals = {0};
@@ -273,6 +313,34 @@ TEST(CUDADevice, RefusesWhatIsNotReserved) {
   device->deallocate(*memory);
 }
 
+TEST(CUDADevice, ABranchWaitsOnceForItsFork) {
+  CudaApi api = faultyCudaApi(baseApi());
+  failCall(UINT64_MAX);
+  auto device = makeDevice(api);
+  auto stream = device->createStream();
+  auto memory = device->allocate(4);
+  ASSERT_TRUE(stream.ok() && memory.ok());
+  ResolvedCall main = makeRelu(*device, *memory), side = main;
+  side.stream = 1;
+  auto callsOf = [](auto work) {
+    uint64_t before = callsMade();
+    Status done = work();
+    EXPECT_TRUE(done.ok()) << done.toString();
+    return callsMade() - before;
+  };
+  auto fork = [&] { return (*stream)->fork(); };
+  auto onMain = [&] { return (*stream)->enqueue(main); };
+  auto onSide = [&] { return (*stream)->enqueue(side); };
+  EXPECT_EQ(callsOf(fork), 0u) << "there is no other branch";
+  ASSERT_TRUE((*stream)->reserve(2, 0).ok());
+  EXPECT_GT(callsOf(fork), 0u);
+  uint64_t calls = callsOf(onMain);
+  EXPECT_EQ(callsOf(onSide), calls + 1);
+  EXPECT_EQ(callsOf(onSide), calls);
+  device->deallocate(*memory);
+}
+
+#ifdef AICF_HAVE_CUBLASLT
 /// A kernel of the library that reads pairs would read behind the last row of a
 /// view with an odd number of columns.
 TEST(CUDADevice, AsksForKernelsThatReadNothingBehindARow) {
@@ -307,6 +375,7 @@ TEST(CUDADevice, AsksForKernelsThatReadNothingBehindARow) {
   EXPECT_EQ(alignmentFor(7, 16), 2u);
   device->deallocate(*memory);
 }
+#endif
 
 /// More than two staging slots hold, there and back.
 TEST(CUDADevice, LargeCopiesGoInParts) {
@@ -370,6 +439,60 @@ TEST(CUDADevice, CaptureRulesAreErrorsNotHangs) {
   ASSERT_TRUE((*b)->synchronize().ok());
   (*graph).reset();
   device->deallocate(*memory);
+}
+
+/// Every call of a begin fails once. What is under way is done before.
+TEST(CUDADevice, ACaptureThatCannotBeginLeavesNothingBehind) {
+  CudaApi api = faultyCudaApi(baseApi());
+  failCall(UINT64_MAX);
+  auto device = makeDevice(api);
+  auto stream = device->createStream();
+  ASSERT_TRUE(stream.ok() && (*stream)->reserve(3, 0).ok());
+  failCall(UINT64_MAX);
+  ASSERT_TRUE((*stream)->beginCapture().ok());
+  uint64_t calls = callsMade();
+  EXPECT_EQ(calls, 6u) << "the card, three waits, begin and what it began";
+  ASSERT_TRUE((*stream)->endCapture().ok());
+  for (uint64_t n = 0; n < calls; ++n) {
+    failCall(n);
+    EXPECT_EQ((*stream)->beginCapture().code(), StatusCode::DeviceError);
+    EXPECT_FALSE((*stream)->isCapturing()) << failedCall();
+    EXPECT_FALSE(isCapturingThread()) << failedCall();
+  }
+  failCall(UINT64_MAX);
+  ASSERT_TRUE((*stream)->beginCapture().ok());
+  EXPECT_TRUE((*stream)->endCapture().ok());
+}
+
+TEST(CUDADevice, AStreamThatGoesEndsItsCapture) {
+  auto device = makeDevice();
+  size_t alive = isReal() ? 0 : fakeObjectsAlive();
+  {
+    auto stream = device->createStream();
+    ASSERT_TRUE(stream.ok() && (*stream)->beginCapture().ok());
+  }
+  EXPECT_FALSE(isCapturingThread());
+  if (!isReal()) {
+    EXPECT_EQ(fakeObjectsAlive(), alive);
+  }
+  auto next = device->createStream();
+  ASSERT_TRUE(next.ok() && (*next)->beginCapture().ok());
+  EXPECT_TRUE((*next)->endCapture().ok());
+}
+
+TEST(CUDADevice, ACaptureWaitsForThatOfAnotherThread) {
+  auto device = makeDevice();
+  auto first = device->createStream(), second = device->createStream();
+  ASSERT_TRUE(first.ok() && second.ok() && (*first)->beginCapture().ok());
+  auto other = std::async(std::launch::async, [&] {
+    Status begun = (*second)->beginCapture();
+    EXPECT_TRUE(begun.ok()) << begun.toString();
+    EXPECT_TRUE((*second)->endCapture().ok());
+  });
+  EXPECT_EQ(other.wait_for(std::chrono::milliseconds(100)),
+            std::future_status::timeout);
+  EXPECT_TRUE((*first)->endCapture().ok());
+  other.get();
 }
 
 TEST(CUDADevice, RebindingDropsGraphs) {
@@ -588,6 +711,46 @@ TEST(CUDADevice, TuningIsKeptAndBadFilesAreRefused) {
   std::remove(file.c_str());
 }
 
+/// Memory of no bytes is memory, and filling it is nothing to CUDA, which
+/// knows no address of it.
+TEST(CUDADevice, NothingIsAllocatedAndFilled) {
+  auto device = makeDevice();
+  auto stream = device->createStream();
+  auto memory = device->allocate(0);
+  ASSERT_TRUE(stream.ok() && memory.ok()) << memory.status().toString();
+  EXPECT_NE(*memory, nullptr);
+  EXPECT_TRUE(device->fill(**stream, nullptr, 1, 0).ok());
+  device->deallocate(*memory);
+}
+
+TEST(CUDADevice, FreeBytesThatCannotBeAskedForAreNotCounted) {
+  CudaApi api = baseApi();
+  api.cudaMemGetInfo = [](size_t *available, size_t *) {
+    *available = 1;
+    return cudaErrorUnknown;
+  };
+  EXPECT_GT(makeDevice()->freeBytes(), 0u);
+  EXPECT_EQ(makeDevice(api)->freeBytes(), 0u);
+}
+
+TEST(CUDADevice, CardsThatAreTooOldAreRefused) {
+  static int major = 7;
+  CudaApi api = baseApi();
+  api.cudaGetDeviceProperties = [](cudaDeviceProp *properties, int) {
+    *properties = {};
+    std::strcpy(properties->name, "old");
+    properties->major = major;
+    properties->minor = 5;
+    return cudaSuccess;
+  };
+  Status status = CUDADevice::create(api, {}).status();
+  EXPECT_EQ(status.code(), StatusCode::DeviceError);
+  EXPECT_EQ(status.message(),
+            "old has compute capability 7.5, 8.0 or more is needed");
+  major = 8;
+  EXPECT_TRUE(CUDADevice::create(api, {}).ok());
+}
+
 TEST(CUDADevice, OrdinalsThatAreNotThere) {
   for (int ordinal : {-1, 99}) {
     CUDADeviceOptions options;
@@ -595,6 +758,381 @@ TEST(CUDADevice, OrdinalsThatAreNotThere) {
     EXPECT_EQ(CUDADevice::create(baseApi(), options).status().code(),
               StatusCode::InvalidArgument);
   }
+}
+
+#ifdef AICF_HAVE_CUBLASLT
+/// Products of samples with 8 rows and 16 columns, over the fake library.
+class CublasLt : public testing::Test {
+protected:
+  using Attributes = std::map<int, uint64_t>;
+  using Numbers = std::vector<int64_t>;
+
+  void SetUp() override {
+    if (isReal())
+      GTEST_SKIP() << "needs the fake table";
+    fakeLibrary() = {};
+    use(makeDevice());
+  }
+  void TearDown() override {
+    if (device)
+      device->deallocate(memory);
+    fakeLibrary() = {};
+  }
+  /// Another device, which has chosen nothing yet.
+  void use(std::shared_ptr<Device> other) {
+    if (device)
+      device->deallocate(memory);
+    device = std::move(other);
+    auto made = device->allocate(1 << 16);
+    ASSERT_TRUE(made.ok());
+    memory = static_cast<char *>(*made);
+    stream = std::move(*device->createStream());
+  }
+  void tune(Tuning tuning, const std::string &file = {}) {
+    CUDADeviceOptions options;
+    options.tuning = tuning;
+    options.tuningFile = file;
+    use(makeDevice(baseApi(), options));
+  }
+
+  /// Reads the sample `name`. Its tensors lie 4096 bytes apart, operands first.
+  void take(std::string_view name, DType dtype = DType::BF16) {
+    const std::vector<KindRow> &rows = allCallRows();
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const KindRow &row) {
+      return row.name == name;
+    });
+    ASSERT_NE(row, rows.end()) << name;
+    sample = toCall(makeSample(*row, 8, 16, dtype));
+    ins.clear();
+    outs.clear();
+    char *at = memory;
+    for (const TensorDesc &desc : sample.ins)
+      ins.push_back({std::exchange(at, at + 4096), desc});
+    for (const TensorDesc &desc : sample.outs)
+      outs.push_back({std::exchange(at, at + 4096), desc});
+  }
+  StatusOr<ResolvedCall> prepare(std::string_view kid = "gemm_bf16_lt_v0") {
+    return resolve(*device, {sample.body, ins, outs, kid, workspace});
+  }
+  /// Runs the call, and returns what the library was told.
+  FakeLibrary run(std::string_view kid = "gemm_bf16_lt_v0") {
+    auto call = prepare(kid);
+    EXPECT_TRUE(call.ok()) << call.status().toString();
+    if (call.ok()) {
+      Status status = stream->enqueue(*call);
+      EXPECT_TRUE(status.ok()) << status.toString();
+    }
+    return fakeLibrary();
+  }
+  uint64_t addressOf(const TensorView &view) {
+    return reinterpret_cast<uintptr_t>(view.start());
+  }
+
+  CudaApi api = baseApi(); ///< for devices of a test
+  std::shared_ptr<Device> device;
+  std::unique_ptr<Stream> stream;
+  char *memory = nullptr;
+  Sample sample;
+  std::vector<TensorView> ins, outs;
+  TensorView workspace = {};
+};
+
+/// The library stores columns: its first matrix is our second one, and its rows
+/// are our columns.
+TEST_F(CublasLt, IsToldTheMatricesAsTheyAreStored) {
+  take("gemm NN");
+  FakeLibrary told = run();
+  EXPECT_EQ(told.matrices[0].numbers, (Numbers{CUDA_R_16BF, 16, 13, 16}));
+  EXPECT_EQ(told.matrices[1].numbers, (Numbers{CUDA_R_16BF, 13, 8, 13}));
+  EXPECT_EQ(told.matrices[2].numbers, (Numbers{CUDA_R_16BF, 16, 8, 16}));
+  for (const FakeLibrary::Object &matrix : told.matrices)
+    EXPECT_EQ(matrix.attributes, Attributes()) << "one product";
+  EXPECT_EQ(told.product.numbers, (Numbers{CUBLAS_COMPUTE_32F, CUDA_R_32F}));
+  EXPECT_EQ(told.workspaceBytes, 0u);
+  take("gemm TT");
+  workspace = {memory + (1 << 15), TensorDesc(DType::F32, {256})};
+  told = run();
+  EXPECT_EQ(told.matrices[0].numbers, (Numbers{CUDA_R_16BF, 13, 16, 13}));
+  EXPECT_EQ(told.matrices[1].numbers, (Numbers{CUDA_R_16BF, 8, 13, 8}));
+  EXPECT_EQ(told.matrices[2].numbers, (Numbers{CUDA_R_16BF, 16, 8, 16}));
+  EXPECT_EQ(told.workspaceBytes, 1024u);
+  take("batched_gemm NN");
+  told = run("batched_gemm_bf16_lt_v0");
+  const uint64_t strides[] = {7 * 16, 8 * 7, 8 * 16};
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(told.matrices[i].attributes,
+              (Attributes{{CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 3},
+                          {CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                           strides[i]}}));
+  take("gemm NN", DType::F32);
+  told = run("gemm_tf32_lt_v0");
+  EXPECT_EQ(told.product.numbers,
+            (Numbers{CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F}));
+}
+
+TEST_F(CublasLt, IsToldOnlyWhatAProductHas) {
+  Attributes expected = {{CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_N},
+                         {CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N}};
+  take("gemm NN");
+  EXPECT_EQ(run().product.attributes, expected);
+  take("gemm_bias_gelu NN last tanh");
+  expected[CUBLASLT_MATMUL_DESC_EPILOGUE] = CUBLASLT_EPILOGUE_GELU_BIAS;
+  expected[CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE] = CUDA_R_16BF;
+  expected[CUBLASLT_MATMUL_DESC_BIAS_POINTER] = addressOf(ins[2]);
+  EXPECT_EQ(run("gemm_bias_gelu_bf16_lt_v0").product.attributes, expected);
+  take("gemm_bias_gelu NN last tanh kept");
+  expected[CUBLASLT_MATMUL_DESC_EPILOGUE] = CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
+  expected[CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD] = 16;
+  uint64_t &kept = expected[CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER];
+  kept = addressOf(outs[0]);
+  Attributes told = run("gemm_bias_gelu_bf16_lt_v0").product.attributes;
+  kept = addressOf(outs[told == expected ? 0 : 1]);
+  EXPECT_EQ(told, expected);
+  take("gemm TN");
+  told = run().product.attributes;
+  EXPECT_EQ(told[CUBLASLT_MATMUL_DESC_TRANSA], uint64_t(CUBLAS_OP_N));
+  EXPECT_EQ(told[CUBLASLT_MATMUL_DESC_TRANSB], uint64_t(CUBLAS_OP_T));
+  take("gemm NT");
+  told = run().product.attributes;
+  EXPECT_EQ(told[CUBLASLT_MATMUL_DESC_TRANSA], uint64_t(CUBLAS_OP_T));
+  EXPECT_EQ(told[CUBLASLT_MATMUL_DESC_TRANSB], uint64_t(CUBLAS_OP_N));
+}
+
+/// Each is a pair of tensors that kernels of the library load in whole.
+TEST_F(CublasLt, RefusesWhatTheLibraryIsNotToldTheAlignmentOf) {
+  auto says = [&](std::string_view kid, const char *what) {
+    Status status = prepare(kid).status();
+    EXPECT_EQ(status.code(), StatusCode::Misaligned) << status.toString();
+    EXPECT_NE(status.message().find(what), std::string::npos)
+        << status.message();
+  };
+  auto move = [](TensorView &view) {
+    view = {static_cast<char *>(view.start()) + 4, view.desc};
+  };
+  take("gemm_bias_gelu NN last tanh kept");
+  move(ins[2]);
+  says("gemm_bias_gelu_bf16_lt_v0", "operand 2 (bias)");
+  take("gemm_gelu_bwd NN tanh");
+  move(ins[2]);
+  says("gemm_gelu_bwd_bf16_lt_v0", "gelu's operand");
+  take("gemm_reduce TN 0");
+  for (TensorView &out : outs)
+    if (out.desc.rank == 1)
+      move(out);
+  says("gemm_reduce_bf16_lt_v0", "result 1 (sums)");
+}
+
+/// Files of earlier runs have these names: others would not be found in them.
+TEST_F(CublasLt, KeepsItsChoicesUnderTheseNames) {
+  std::string file = testing::TempDir() + "aicf-tuning-names.json";
+  std::remove(file.c_str());
+  tune(Tuning::Fast, file);
+  take("gemm NN");
+  run();
+  auto strided = [&](size_t operand, int64_t pitch) {
+    TensorDesc &desc = ins[operand].desc;
+    desc = TensorDesc::strided(desc.dtype,
+                               std::vector<int64_t>{desc.rows(), desc.width()},
+                               std::vector<int64_t>{pitch, 1});
+  };
+  strided(0, 24);
+  run();
+  take("gemm TT");
+  run();
+  strided(1, 32);
+  workspace = {memory + (1 << 15), TensorDesc(DType::F32, {256})};
+  run();
+  workspace = {};
+  take("gemm NN", DType::F32);
+  run("gemm_tf32_lt_v0");
+  take("batched_gemm NN");
+  run("batched_gemm_bf16_lt_v0");
+  take("gemm_bias_gelu NN last tanh kept");
+  run("gemm_bias_gelu_bf16_lt_v0");
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {}), names;
+  for (size_t at = 0; (at = text.find("\n  \"", at)) != std::string::npos;) {
+    at += 4;
+    names += text.substr(at, text.find('"', at) - at) + "\n";
+  }
+  EXPECT_EQ(names, "8x16x13_NN_bf16_bf16_e164_w0_256_256_256\n"
+                   "8x16x13_NN_bf16_bf16_e1_w0_256_256_256\n"
+                   "8x16x13_NN_bf16_bf16_e1_w0_2_256_256_p24_p16_p16\n"
+                   "8x16x13_NN_f32tf32_f32_e1_w0_256_256_256\n"
+                   "8x16x13_TT_bf16_bf16_e1_w0_256_256_256\n"
+                   "8x16x13_TT_bf16_bf16_e1_w1024_256_2_256_p8_p32_p16\n"
+                   "8x16x7_NN_bf16_bf16_e1_w0_16_32_256_b3_b56_b112_b128\n");
+  std::remove(file.c_str());
+}
+
+/// Scratch memory as large as the tensors, one byte for what a product has not.
+TEST_F(CublasLt, TimesOnScratchMemory) {
+  static std::vector<size_t> sizes;
+  api.cudaMalloc = [](void **at, size_t bytes) {
+    sizes.push_back(bytes);
+    return baseApi().cudaMalloc(at, bytes);
+  };
+  CUDADeviceOptions options;
+  options.tuning = Tuning::Fast;
+  use(makeDevice(api, options));
+  auto isUsers = [&](uint64_t address) {
+    return address - reinterpret_cast<uintptr_t>(memory) < 1 << 16;
+  };
+  take("gemm NN");
+  sizes.clear();
+  ASSERT_TRUE(prepare().ok());
+  EXPECT_EQ(sizes, (std::vector<size_t>{208, 416, 256, 32, 1, 1}));
+  EXPECT_EQ(fakeLibrary().product.attributes.size(), 2u) << "trans, trans";
+  take("gemm_bias_gelu NN last tanh kept");
+  sizes.clear();
+  ASSERT_TRUE(prepare("gemm_bias_gelu_bf16_lt_v0").ok());
+  EXPECT_EQ(sizes, (std::vector<size_t>{208, 416, 256, 32, 256, 1}));
+  for (auto name : {CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER}) {
+    uint64_t address = fakeLibrary().product.attributes[name];
+    EXPECT_NE(address, 0u) << name;
+    EXPECT_FALSE(isUsers(address)) << name;
+  }
+}
+
+TEST_F(CublasLt, AsksForAsManyAlgorithmsAsAreTimed) {
+  for (auto [tuning, wanted] : {std::pair(Tuning::Off, 1),
+                                std::pair(Tuning::Fast, 8),
+                                std::pair(Tuning::Full, 64)}) {
+    fakeLibrary() = {};
+    tune(tuning);
+    take("gemm NN");
+    ASSERT_TRUE(prepare().ok());
+    EXPECT_EQ(fakeLibrary().wanted, std::vector<int>{wanted});
+    EXPECT_EQ(fakeLibrary().runs > 0, tuning != Tuning::Off);
+  }
+}
+
+/// A later one has to be faster by two percent.
+TEST_F(CublasLt, TakesTheFastest) {
+  using Times = std::vector<float>;
+  for (auto [times, chosen] :
+       {std::pair(Times{1, 0.99f}, 1u), std::pair(Times{1, 0.9f}, 2u),
+        std::pair(Times{1, 0.9f, 0.95f}, 2u), std::pair(Times{3, 1, 2}, 2u)}) {
+    fakeLibrary().algorithms.clear();
+    for (float time : times)
+      fakeLibrary().algorithms.push_back({{}, {}, time});
+    tune(Tuning::Fast);
+    take("gemm NN");
+    EXPECT_EQ(run().algorithm, chosen) << times.size() << " " << times[1];
+  }
+}
+
+TEST_F(CublasLt, TakesNoneThatDoesNotRun) {
+  FakeLibrary::Algorithm fails{{}, CUBLAS_STATUS_INTERNAL_ERROR},
+      unfit{CUBLAS_STATUS_NOT_SUPPORTED};
+  fakeLibrary().algorithms = {fails, {}};
+  tune(Tuning::Fast);
+  take("gemm NN");
+  EXPECT_EQ(run().algorithm, 2u);
+  fakeLibrary().algorithms = {fails, fails};
+  tune(Tuning::Fast);
+  take("gemm NN");
+  Status status = prepare().status();
+  EXPECT_EQ(status.code(), StatusCode::DeviceError);
+  EXPECT_NE(status.message().find("none of the 2 algorithms"),
+            std::string::npos)
+      << status.message();
+  fakeLibrary().algorithms = {unfit, {}};
+  tune(Tuning::Fast);
+  take("gemm NN");
+  fakeLibrary().runs = 0;
+  ASSERT_TRUE(prepare().ok());
+  EXPECT_EQ(fakeLibrary().runs, 0u) << "there is nothing to choose from";
+  EXPECT_EQ(run().algorithm, 2u);
+}
+
+TEST_F(CublasLt, SaysWhetherItHasNoAlgorithmOrFailed) {
+  take("gemm NN");
+  fakeLibrary().offered = CUBLAS_STATUS_NOT_SUPPORTED;
+  Status status = prepare().status();
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_NE(status.message().find("has no algorithm for 8x16x13"),
+            std::string::npos)
+      << status.message();
+  fakeLibrary().offered = CUBLAS_STATUS_INTERNAL_ERROR;
+  EXPECT_EQ(prepare().status().code(), StatusCode::DeviceError);
+}
+
+/// Not while a capture runs, which timing would spoil: that choice is not kept.
+TEST_F(CublasLt, ChoosesOnce) {
+  take("gemm NN");
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(prepare().ok());
+  EXPECT_EQ(fakeLibrary().wanted, (std::vector<int>{1}));
+  fakeLibrary() = {};
+  tune(Tuning::Fast);
+  take("gemm NN");
+  ASSERT_TRUE(stream->beginCapture().ok());
+  ASSERT_TRUE(prepare().ok());
+  EXPECT_EQ(fakeLibrary().runs, 0u);
+  EXPECT_EQ(fakeLibrary().wanted, (std::vector<int>{1}));
+  ASSERT_TRUE(stream->endCapture().ok());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(prepare().ok());
+    EXPECT_GT(fakeLibrary().runs, 0u);
+    EXPECT_EQ(fakeLibrary().wanted, (std::vector<int>{1, 8}));
+  }
+}
+
+TEST_F(CublasLt, AKeptChoiceIsUsedWhereTheLibraryStillTakesIt) {
+  std::string file = testing::TempDir() + "aicf-tuning-kept.json";
+  std::remove(file.c_str());
+  fakeLibrary().algorithms[1].milliseconds = 0.0001f;
+  tune(Tuning::Fast, file);
+  take("gemm NN");
+  EXPECT_EQ(run().algorithm, 2u);
+  auto again = [&](cublasStatus_t checked, uint64_t needs) {
+    fakeLibrary().wanted.clear();
+    fakeLibrary().checked = checked;
+    fakeLibrary().checkedWorkspace = needs;
+    tune(Tuning::Off, file);
+    take("gemm NN");
+    return run();
+  };
+  FakeLibrary kept = again(CUBLAS_STATUS_SUCCESS, 0);
+  EXPECT_EQ(kept.algorithm, 2u);
+  EXPECT_TRUE(kept.wanted.empty());
+  EXPECT_EQ(again(CUBLAS_STATUS_NOT_SUPPORTED, 0).algorithm, 1u);
+  EXPECT_EQ(again(CUBLAS_STATUS_SUCCESS, 1).algorithm, 1u)
+      << "it needs a workspace, and there is none";
+  std::remove(file.c_str());
+}
+
+TEST_F(CublasLt, WithoutItsLibraryTheOtherKernelsRun) {
+  api.cublasLtVersion = 0;
+  api.cublasLtProblem = "it is gone";
+  use(makeDevice(api));
+  take("gemm NN");
+  Status status = prepare().status();
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_NE(status.message().find("needs cuBLASLt: it is gone"),
+            std::string::npos)
+      << status.message();
+  EXPECT_TRUE(stream->enqueue(makeRelu(*device, memory)).ok());
+}
+#endif
+
+TEST(CUDADevice, RefusesAKernelThatNoneOfItsLibrariesKnows) {
+  auto device = makeDevice();
+  auto memory = device->allocate(4);
+  ASSERT_TRUE(memory.ok());
+  ResolvedCall call = makeRelu(*device, *memory);
+  KernelRow unknown = *call.row;
+  unknown.kid = "relu_f32_v99";
+  call.row = &unknown;
+  Status status = device->prepareCall(call).status();
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+#ifdef AICF_HAVE_CUBLASLT
+  EXPECT_EQ(status.message(), "relu_f32_v99: none of the kernel libraries of "
+                              "this device runs it");
+#endif
+  device->deallocate(*memory);
 }
 
 /// The library beside the program; on a machine without a GPU it says so.
@@ -609,6 +1147,103 @@ TEST(CUDALoader, LoadsOrSaysWhyNot) {
     EXPECT_EQ(device.status().code(), StatusCode::DeviceError)
         << device.status().toString();
   }
+}
+
+std::filesystem::path programFile() {
+  return std::filesystem::read_symlink("/proc/self/exe");
+}
+
+/// What a process loads that this variable names a file to.
+Status loadFrom(const std::string &path) {
+  const char *before = std::getenv("AICF_CUDA_LIBRARY");
+  std::string kept = before ? before : "";
+  ::setenv("AICF_CUDA_LIBRARY", path.c_str(), 1);
+  Status status = createCUDADevice().status();
+  if (before)
+    ::setenv("AICF_CUDA_LIBRARY", kept.c_str(), 1);
+  else
+    ::unsetenv("AICF_CUDA_LIBRARY");
+  return status;
+}
+
+TEST(CUDALoader, TakesOnlyTheNamedLibraryAndSaysWhyNot) {
+  Status status = loadFrom("/nothing/libaicf_cuda.so");
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_EQ(status.message().find(
+                "this build has no CUDA device: /nothing/libaicf_cuda.so: "
+                "cannot open"),
+            0u)
+      << status.message();
+}
+
+/// Copies of the library in which a function has another name, or which says
+/// that it was made of other headers.
+TEST(CUDALoader, RefusesLibrariesOfOtherBuilds) {
+  std::string path = programFile().parent_path() / "libaicf_cuda.so";
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  std::string interface = reinterpret_cast<const char *(*)()>(
+      dlsym(library, "aicf_cuda_interface"))();
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  std::string other = "!" + interface.substr(1);
+  for (const auto &[name, found] :
+       {std::pair<std::string, std::string>("aicf_cuda_interface", "none"),
+        {"aicf_cuda_create_device", interface},
+        {interface, other}}) {
+    std::string changed = bytes;
+    for (size_t at = 0; (at = changed.find(name, at)) != std::string::npos;)
+      changed[at] = '!';
+    // What has the name of a library that is open is that library.
+    std::string copy = testing::TempDir() + "aicf-without-" + name + ".so";
+    std::ofstream(copy, std::ios::binary) << changed;
+    Status status = loadFrom(copy);
+    EXPECT_EQ(status.code(), StatusCode::NotImplemented) << name;
+    EXPECT_NE(status.message().find(" has interface " + found + ","),
+              std::string::npos)
+        << status.message();
+    std::remove(copy.c_str());
+  }
+}
+
+/// What the first test of the loader prints in another process.
+std::string loadedBy(const std::string &program,
+                     std::vector<const char *> arguments) {
+  std::string file = testing::TempDir() + "aicf-loader.txt";
+  std::fflush(stdout); // or the child prints it, too
+  pid_t child = fork();
+  if (child == 0) {
+    arguments.push_back("--gtest_filter=CUDALoader.LoadsOrSaysWhyNot");
+    arguments.push_back(nullptr);
+    ::unsetenv("AICF_CUDA_LIBRARY");
+    if (std::freopen(file.c_str(), "w", stdout))
+      execv(program.c_str(), const_cast<char **>(arguments.data()));
+    _exit(127);
+  }
+  EXPECT_GT(child, 0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::remove(file.c_str());
+  return text;
+}
+
+/// Started under a name that says nothing, or by the system's loader, whose
+/// folder is the program's then. With neither folder it says where it looked.
+TEST(CUDALoader, LooksBesideTheProgramAndBesideItsOwnCode) {
+  Dl_info loader{};
+  std::string program = programFile();
+  ASSERT_NE(dladdr(reinterpret_cast<void *>(getauxval(AT_BASE)), &loader), 0);
+  const char *passed = "[  PASSED  ] 1 test", *file = program.c_str();
+  std::string output = loadedBy(program, {"nowhere"});
+  EXPECT_NE(output.find(passed), std::string::npos) << output;
+  output = loadedBy(loader.dli_fname, {"loader", file});
+  EXPECT_NE(output.find(passed), std::string::npos) << output;
+  output = loadedBy(loader.dli_fname, {"loader", "--argv0", "nowhere", file});
+  EXPECT_NE(output.find("no CUDA device: libaicf_cuda.so: cannot open"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find("directory; "), std::string::npos) << output;
 }
 
 } // namespace

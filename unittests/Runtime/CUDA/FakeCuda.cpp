@@ -7,6 +7,7 @@
 
 #include "FakeCuda.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +30,7 @@ struct Graph {
 };
 struct Stream;
 struct Event {
+  bool isRecorded = false;
   Stream *captured = nullptr; ///< recorded in a capture, on this stream
   uint64_t position = 0;      ///< operations of that stream before it
 };
@@ -56,6 +58,10 @@ struct World {
   std::set<Stream *> streams;
   std::map<int, uint32_t> minAlignments;
   uint64_t kernels = 0, misuses = 0;
+  float milliseconds = 0.001f; ///< between two events
+#ifdef AICF_HAVE_CUBLASLT
+  FakeLibrary library;
+#endif
   bool otherFunction = false;
   int extraNode = -1;
   char decoy = 0;
@@ -139,6 +145,9 @@ cudaError_t memInfo(size_t *available, size_t *total) {
 cudaError_t allocate(void **memory, size_t bytes) {
   AICF_LOCKED;
   constexpr size_t kMemory = size_t(1) << 32; // of the fake card
+  *memory = nullptr;
+  if (bytes == 0)
+    return cudaSuccess;
   *memory = bytes > kMemory
                 ? nullptr
                 : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -258,6 +267,7 @@ cudaError_t recordEvent(cudaEvent_t eventHandle, cudaStream_t streamHandle) {
   auto *event = w.get<Event>(eventHandle);
   if (!stream || !event)
     return cudaErrorInvalidResourceHandle;
+  event->isRecorded = true;
   event->captured = stream->capture ? stream : nullptr;
   event->position = stream->operations;
   return cudaSuccess;
@@ -271,9 +281,11 @@ cudaError_t syncEvent(cudaEvent_t handle) {
 }
 cudaError_t elapsed(float *milliseconds, cudaEvent_t a, cudaEvent_t b) {
   AICF_LOCKED;
-  *milliseconds = 0.001f;
-  return w.get<Event>(a) && w.get<Event>(b) ? cudaSuccess
-                                            : cudaErrorInvalidResourceHandle;
+  *milliseconds = w.milliseconds;
+  auto *start = w.get<Event>(a), *stop = w.get<Event>(b);
+  return start && stop && start->isRecorded && stop->isRecorded
+             ? cudaSuccess
+             : cudaErrorInvalidResourceHandle;
 }
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *function,
                    void **parameters) {
@@ -415,13 +427,21 @@ cudaError_t destroyGraph(cudaGraph_t graph) {
 }
 
 #ifdef AICF_HAVE_CUBLASLT
-/// Any library object: only its life matters.
-struct LibraryObject {};
+using LibraryObject = FakeLibrary::Object;
 
-template <typename Handle> cublasStatus_t createLibrary(Handle *handle) {
+template <typename Handle>
+cublasStatus_t createLibrary(Handle *handle, std::vector<int64_t> numbers) {
   AICF_LOCKED;
-  *handle = reinterpret_cast<Handle>(w.make(new LibraryObject));
+  *handle = reinterpret_cast<Handle>(
+      w.make(new LibraryObject{{}, std::move(numbers)}));
   return CUBLAS_STATUS_SUCCESS;
+}
+template <typename Handle> cublasStatus_t createLibrary(Handle *handle) {
+  return createLibrary(handle, {});
+}
+template <typename Handle> LibraryObject *objectOf(Handle handle) {
+  return world().get<LibraryObject>(
+      const_cast<void *>(static_cast<const void *>(handle)));
 }
 template <typename Handle> cublasStatus_t destroyLibrary(Handle handle) {
   AICF_LOCKED;
@@ -430,26 +450,38 @@ template <typename Handle> cublasStatus_t destroyLibrary(Handle handle) {
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_INVALID_VALUE;
 }
+template <typename Handle, typename Name>
+cublasStatus_t setAttribute(Handle handle, Name name, const void *value,
+                            size_t bytes) {
+  AICF_LOCKED;
+  LibraryObject *object = objectOf(handle);
+  uint64_t number = 0;
+  if (!object || bytes > sizeof(number))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&number, value, bytes);
+  object->attributes[int(name)] = number;
+  return CUBLAS_STATUS_SUCCESS;
+}
 
 void addLibrary(CudaApi &api) {
   api.cublasLtVersion = 1;
   api.cublasLtCreate = createLibrary;
   api.cublasLtDestroy = destroyLibrary;
   api.cublasLtMatmulDescCreate = [](cublasLtMatmulDesc_t *desc,
-                                    cublasComputeType_t, cudaDataType_t) {
-    return createLibrary(desc);
+                                    cublasComputeType_t compute,
+                                    cudaDataType_t scale) {
+    return createLibrary(desc, {compute, scale});
   };
   api.cublasLtMatmulDescDestroy = destroyLibrary;
-  api.cublasLtMatmulDescSetAttribute =
-      [](cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void *,
-         size_t) { return CUBLAS_STATUS_SUCCESS; };
+  api.cublasLtMatmulDescSetAttribute = setAttribute;
   api.cublasLtMatrixLayoutCreate =
-      [](cublasLtMatrixLayout_t *layout, cudaDataType, uint64_t, uint64_t,
-         int64_t) { return createLibrary(layout); };
+      [](cublasLtMatrixLayout_t *layout, cudaDataType type, uint64_t rows,
+         uint64_t columns, int64_t pitch) {
+        return createLibrary(
+            layout, {type, int64_t(rows), int64_t(columns), pitch});
+      };
   api.cublasLtMatrixLayoutDestroy = destroyLibrary;
-  api.cublasLtMatrixLayoutSetAttribute =
-      [](cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, const void *,
-         size_t) { return CUBLAS_STATUS_SUCCESS; };
+  api.cublasLtMatrixLayoutSetAttribute = setAttribute;
   api.cublasLtMatmulPreferenceCreate = createLibrary;
   api.cublasLtMatmulPreferenceDestroy = destroyLibrary;
   api.cublasLtMatmulPreferenceSetAttribute =
@@ -465,10 +497,14 @@ void addLibrary(CudaApi &api) {
          cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
          cublasLtMatmulPreference_t, int wanted,
          cublasLtMatmulHeuristicResult_t *results, int *count) {
-        *count = wanted < 2 ? wanted : 2;
+        AICF_LOCKED;
+        w.library.wanted.push_back(wanted);
+        if (w.library.offered != CUBLAS_STATUS_SUCCESS)
+          return w.library.offered;
+        *count = std::min(wanted, int(w.library.algorithms.size()));
         for (int i = 0; i < *count; ++i) {
           results[i] = {};
-          results[i].state = CUBLAS_STATUS_SUCCESS;
+          results[i].state = w.library.algorithms[size_t(i)].state;
           results[i].algo.data[0] = uint64_t(i) + 1;
         }
         return CUBLAS_STATUS_SUCCESS;
@@ -478,19 +514,36 @@ void addLibrary(CudaApi &api) {
          cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
          const cublasLtMatmulAlgo_t *,
          cublasLtMatmulHeuristicResult_t *result) {
+        AICF_LOCKED;
         *result = {};
-        return CUBLAS_STATUS_SUCCESS;
+        result->workspaceSize = w.library.checkedWorkspace;
+        return w.library.checked;
       };
-  api.cublasLtMatmul = [](cublasLtHandle_t, cublasLtMatmulDesc_t, const void *,
-                          const void *, cublasLtMatrixLayout_t, const void *,
-                          cublasLtMatrixLayout_t, const void *, const void *,
-                          cublasLtMatrixLayout_t, void *,
-                          cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,
-                          void *, size_t, cudaStream_t handle) {
+  api.cublasLtMatmul = [](cublasLtHandle_t, cublasLtMatmulDesc_t desc,
+                          const void *, const void *, cublasLtMatrixLayout_t a,
+                          const void *, cublasLtMatrixLayout_t b, const void *,
+                          const void *, cublasLtMatrixLayout_t, void *,
+                          cublasLtMatrixLayout_t d,
+                          const cublasLtMatmulAlgo_t *algorithm, void *,
+                          size_t workspaceBytes, cudaStream_t handle) {
     AICF_LOCKED;
     auto *stream = w.get<Stream>(handle);
-    if (!stream)
+    LibraryObject *told[] = {objectOf(desc), objectOf(a), objectOf(b),
+                             objectOf(d)};
+    uint64_t number = algorithm->data[0];
+    if (!stream || std::count(told, told + 4, nullptr) > 0 || number == 0 ||
+        number > w.library.algorithms.size())
       return CUBLAS_STATUS_INVALID_VALUE;
+    ++w.library.runs;
+    w.library.product = *told[0];
+    for (size_t i = 0; i < 3; ++i)
+      w.library.matrices[i] = *told[i + 1];
+    w.library.algorithm = number;
+    w.library.workspaceBytes = workspaceBytes;
+    const FakeLibrary::Algorithm &used = w.library.algorithms[number - 1];
+    w.milliseconds = used.milliseconds;
+    if (used.run != CUBLAS_STATUS_SUCCESS)
+      return used.run;
     if (stream->capture && w.extraNode >= 0)
       addNode(*stream, cudaGraphNodeType(w.extraNode), nullptr);
     bool isNothing = stream->capture && w.otherFunction;
@@ -608,6 +661,9 @@ uint32_t fakeMinAlignment(int attribute) {
   AICF_LOCKED;
   return w.minAlignments[attribute];
 }
+#ifdef AICF_HAVE_CUBLASLT
+FakeLibrary &fakeLibrary() { return world().library; }
+#endif
 uint64_t fakeMisuses() {
   AICF_LOCKED;
   return w.misuses;

@@ -16,6 +16,8 @@
 #include "lib/Runtime/CUDA/CudaApi.h"
 
 #include <cstdint>
+#include <map>
+#include <vector>
 
 namespace aicf::test {
 
@@ -35,6 +37,34 @@ uint32_t fakeMinAlignment(int attribute);
 /// type (-1: none) before it; with both it becomes a node of this type. A call
 /// of the library gets the extra node, or for another function no node at all.
 void fakeSpoilNextKernel(bool otherFunction, int extraNodeType);
+
+#ifdef AICF_HAVE_CUBLASLT
+/// What the fake library answers, and what it was told. Attributes are by the
+/// number of their name, and only those that were set.
+struct FakeLibrary {
+  /// Numbered from 1.
+  struct Algorithm {
+    cublasStatus_t state = CUBLAS_STATUS_SUCCESS, run = CUBLAS_STATUS_SUCCESS;
+    float milliseconds = 0.001f;
+  };
+  struct Object {
+    std::map<int, uint64_t> attributes;
+    std::vector<int64_t> numbers; ///< that it was made of
+  };
+  std::vector<Algorithm> algorithms = std::vector<Algorithm>(2);
+  cublasStatus_t offered = CUBLAS_STATUS_SUCCESS;
+  cublasStatus_t checked = CUBLAS_STATUS_SUCCESS;
+  uint64_t checkedWorkspace = 0;
+
+  std::vector<int> wanted; ///< of each question for algorithms
+  uint64_t runs = 0;       ///< products
+  /// The last product; the matrices in the library's order.
+  Object product, matrices[3];
+  uint64_t algorithm = 0, workspaceBytes = 0;
+};
+/// For one thread at a time.
+FakeLibrary &fakeLibrary();
+#endif
 
 /// A copy of `base` in which call number `failing` (from 0) fails, counted over
 /// the whole table; UINT64_MAX: none. What frees frees first, as in CUDA.

@@ -56,17 +56,16 @@ def sources():
 
 def instrument(index, name):
     """The source with switches (C++), and its mutants."""
+    original, first, text = (ROOT / name).read_text(), PER_FILE * index, None
     if name.endswith(".py"):
-        _, mutants, end = python.instrument(name, (ROOT / name).read_text(),
-                                            PER_FILE * index)
-        if end > PER_FILE * (index + 1):
-            sys.exit("mutants: %s has more than %d mutants" % (name, PER_FILE))
-        return None, mutants
-    worker = cpp.Instrumenter(name, (ROOT / name).read_text(), PER_FILE * index)
-    text = worker.run(FUNCTIONS.get(name))
-    if worker.next > PER_FILE * (index + 1):
+        _, mutants, end = python.instrument(name, original, first)
+    else:
+        worker = cpp.Instrumenter(name, original, first)
+        text = worker.run(FUNCTIONS.get(name))
+        mutants, end = worker.mutants, worker.next
+    if end > first + PER_FILE:
         sys.exit("mutants: %s has more than %d mutants" % (name, PER_FILE))
-    return text, worker.mutants
+    return text, mutants
 
 
 def all_mutants(only=None):

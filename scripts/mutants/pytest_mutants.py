@@ -3,8 +3,8 @@
 """A pytest plugin (-p pytest_mutants) that imports aicf with switches.
 
 AICF_MUTANTS is JSON, the first number of each module. With AICF_MUTANT_LOOK, a file,
-each test writes a line of JSON there: its name, how long it took, whether it passed,
-and the mutants that it reached. Those that an import reaches are in a list apart.
+each test writes a line of JSON there: its name, how long it took, its outcome, and
+the mutants that it reached. Those that an import reaches are in a list apart.
 """
 
 import json
@@ -34,11 +34,11 @@ def pytest_runtest_protocol(item, nextitem):
         yield
         return
     switches.clear(record)
-    item.passed, start = True, time.monotonic()
+    item.outcome, start = "passed", time.monotonic()
     # A fixture of the module that is there already would hide what it reaches.
     yield
     line = {"name": item.nodeid, "seconds": time.monotonic() - start,
-            "passed": item.passed,
+            "outcome": item.outcome,
             "reached": sorted(switches.reached_by(record)),
             "imported": sorted(imported)}
     with open(LOOK, "a") as out:
@@ -48,5 +48,5 @@ def pytest_runtest_protocol(item, nextitem):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
-    if LOOK and not report.passed:
-        item.passed = False
+    if LOOK and not report.passed and item.outcome != "failed":
+        item.outcome = report.outcome

@@ -144,19 +144,22 @@ class Suite:
     def look_at_file(self, path):
         """The tests of a file of pytest's, run in one process; those that are skipped
         are left out."""
-        program = (self.python, "-m", "pytest", "-q", "-x", "-W", "ignore", "-p",
+        program = (self.python, "-m", "pytest", "-q", "-W", "ignore", "-p",
                    "no:cacheprovider", "-p", "pytest_mutants")
         with switches.new_record() as (record, _):
             lines = pathlib.Path(record).with_name("lines")
-            self.run([*program[:4], *program[5:], str(path)], 600,
+            self.run([*program, str(path)], 600,
                      AICF_MUTANT_RECORD=record, AICF_MUTANT_LOOK=str(lines))
             found = [json.loads(l) for l in lines.read_text().splitlines()] \
                 if lines.exists() else []
         tests = []
         for line in found:
             name = line["name"].split("::", 1)[1]
-            if line["passed"]:
-                tests.append(Test("%s::%s" % (path.relative_to(ROOT), name), program,
+            if line["outcome"] == "failed":
+                self.broken.append(line["name"])
+            elif line["outcome"] == "passed":
+                tests.append(Test("%s::%s" % (path.relative_to(ROOT), name),
+                                  (*program, "-x"),
                                   "%s::%s" % (path, name), line["seconds"],
                                   frozenset(line["reached"] + line["imported"]),
                                   frozenset(line["imported"])))
@@ -166,14 +169,14 @@ class Suite:
         """All tests that reach a mutant of one of the files, and whose name, or that of
         their file, has `wanted` in it."""
         jobs, folders = [], []
-        if any(f.endswith(".cpp") for f in files):
+        if any(f.endswith((".cpp", ".h")) for f in files):
             jobs += [(self.look, t) for t in (*self.lit(), *self.google_tests(),
                                               *self.programs())]
             folders.append(ROOT / "test/python")
         if any(f.startswith("python/") for f in files):
             folders.append(ROOT / "test/python/package")
         jobs += [(self.look_at_file, p) for f in folders for p in f.glob("test_*.py")]
-        jobs = [j for j in jobs if wanted in getattr(j[1], "name", "")]
+        jobs = [j for j in jobs if wanted in j[1].name]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             tests = [t for found in pool.map(lambda j: j[0](j[1]), jobs) for t in found]
         for name in self.broken:

@@ -5,7 +5,8 @@
     python3 scripts/mutants instrument --out DIR        the sources with switches
     python3 scripts/mutants run --build build-mutants   every mutant against the tests
     python3 scripts/mutants run ... --sample 300        300 of them, drawn by --seed
-    python3 scripts/mutants run ... --only FuseCalls --tests fuse       some, quickly
+    python3 scripts/mutants run ... --only FuseCalls,MergeCalls --tests fuse  some files
+    python3 scripts/mutants run ... --seconds 8         less patience: a first look
     python3 scripts/mutants list                        every mutant, with its number
 
 A mutant is a source with one small change (cpp.py says which changes there are).
@@ -21,6 +22,7 @@ import concurrent.futures
 import os
 import pathlib
 import random
+import signal
 import sys
 import time
 
@@ -69,7 +71,8 @@ def instrument(index, name):
 
 
 def all_mutants(only=None):
-    return [m for i, name in enumerate(sources()) if not only or only in name
+    wanted = only.split(",") if only else [""]
+    return [m for i, name in enumerate(sources()) if any(w in name for w in wanted)
             for m in instrument(i, name)[1]]
 
 
@@ -83,9 +86,9 @@ def write_sources(out):
             path.write_text(text)
 
 
-def find_survivors(mutants, killer):
+def find_survivors(mutants, killer, reached):
     """The mutants for which killer(mutant, tests that killed others of its file)
-    finds no test. Prints them, and how far it is."""
+    finds no test. Prints them, whether a test has `reached` them, and how far it is."""
     killers = collections.defaultdict(collections.Counter)
     start, done, alive = time.monotonic(), 0, []
 
@@ -97,7 +100,9 @@ def find_survivors(mutants, killer):
         if name is None:
             alive.append(mutant)
             why = reason(mutant)
-            print(str(mutant) + (" (allowed: %s)" % why if why else ""), flush=True)
+            note = " (allowed: %s)" % why if why else "" if reached(mutant) \
+                else " (no test reaches it)"
+            print(str(mutant) + note, flush=True)
         else:
             killers[mutant.file][name] += 1
         if done % 200 == 0:
@@ -130,12 +135,12 @@ def run(args):
         mutants = random.Random(args.seed).sample(mutants, args.sample)
     modules = {n.split("python/", 1)[1]: PER_FILE * i for i, n in enumerate(sources())
                if n.endswith(".py")}
-    runner = suite.Suite(args.build.resolve(), modules)
+    runner = suite.Suite(args.build.resolve(), modules, args.seconds)
     tests = runner.collect({m.file for m in mutants}, args.tests)
     print("mutants: %d tests, %.0f s" % (len(tests), time.monotonic() - start),
           flush=True)
-    alive = find_survivors(mutants, lambda m, first: runner.killer(
-        tests, m, first))
+    alive = find_survivors(mutants, lambda m, first: runner.killer(tests, m, first),
+                           lambda m: any(m.number in t.reached for t in tests))
     return report(mutants, alive, time.monotonic() - start) or bool(runner.broken)
 
 
@@ -144,13 +149,18 @@ def main():
     parser.add_argument("what", choices=["instrument", "run", "list"])
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-mutants")
-    parser.add_argument("--only", help="files whose name contains this")
+    parser.add_argument("--only", help="files whose name contains this, or one of "
+                        "several with commas between them")
     parser.add_argument("--tests", default="",
                         help="only tests whose file or name contains this")
     parser.add_argument("--sample", type=int, metavar="N",
                         help="run N mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of --sample")
+    parser.add_argument("--seconds", type=float, default=suite.MOST_SECONDS,
+                        help="a mutant survives tests of so many seconds (%(default)s)")
     args = parser.parse_args()
+    # A shell's background job ignores Ctrl-C, and tests that send it would, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if args.what == "run":
         return run(args)
     if args.what == "list":

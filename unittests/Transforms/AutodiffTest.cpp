@@ -46,6 +46,16 @@ public:
   using ToyOp::ToyOp;
   static StringRef getOperationName() { return "toy.wrong"; }
 };
+class TwiceOp : public ToyOp<TwiceOp> {
+public:
+  using ToyOp::ToyOp;
+  static StringRef getOperationName() { return "toy.twice"; }
+};
+class NothingOp : public ToyOp<NothingOp> {
+public:
+  using ToyOp::ToyOp;
+  static StringRef getOperationName() { return "toy.nothing"; }
+};
 class PlainOp : public ToyOp<PlainOp> {
 public:
   using ToyOp::ToyOp;
@@ -56,7 +66,7 @@ class ToyDialect : public Dialect {
 public:
   explicit ToyDialect(MLIRContext *context)
       : Dialect(getDialectNamespace(), context, TypeID::get<ToyDialect>()) {
-    addOperations<CubeOp, WrongOp, PlainOp>();
+    addOperations<CubeOp, WrongOp, TwiceOp, NothingOp, PlainOp>();
   }
   static StringRef getDialectNamespace() { return "toy"; }
 };
@@ -88,6 +98,24 @@ struct WrongModel
   }
 };
 
+/// Right at first, then wrong.
+struct TwiceModel
+    : step::DifferentiableOpInterface::ExternalModel<TwiceModel, TwiceOp> {
+  LogicalResult buildGradients(Operation *op, step::GradientBuilder &g) const {
+    g.add(op->getOperand(0), g.cotangent(op->getResult(0)));
+    return WrongModel().buildGradients(op, g);
+  }
+};
+
+/// Zero everywhere, as of a function that is constant.
+struct NothingModel
+    : step::DifferentiableOpInterface::ExternalModel<NothingModel, NothingOp> {
+  LogicalResult buildGradients(Operation *op, step::GradientBuilder &g) const {
+    g.add(op->getOperand(0), Value());
+    return success();
+  }
+};
+
 /// Differentiates mean((op(W) - t)²); the IR, or what was said.
 std::string differentiate(StringRef op) {
   DialectRegistry registry;
@@ -96,6 +124,8 @@ std::string differentiate(StringRef op) {
   registry.addExtension(+[](MLIRContext *context, ToyDialect *) {
     CubeOp::attachInterface<CubeModel>(*context);
     WrongOp::attachInterface<WrongModel>(*context);
+    TwiceOp::attachInterface<TwiceModel>(*context);
+    NothingOp::attachInterface<NothingModel>(*context);
   });
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
@@ -137,9 +167,17 @@ TEST(Autodiff, AsksAModelOfAnotherDialectsOp) {
 }
 
 TEST(Autodiff, RefusesACotangentOfAnotherType) {
-  EXPECT_EQ(differentiate("wrong"),
-            "'toy.wrong' op "
-            "gave an operand a cotangent of another type than its own");
+  for (std::string op : {"wrong", "twice"})
+    EXPECT_EQ(differentiate(op),
+              "'toy." + op +
+                  "' op gave an operand a cotangent of another type than its "
+                  "own");
+}
+
+TEST(Autodiff, TakesNoCotangentForZero) {
+  EXPECT_EQ(differentiate("nothing"),
+            "the loss does not depend on parameter \"W\" (argument 1): mark it "
+            "aicf.frozen if this is meant");
 }
 
 TEST(Autodiff, RefusesAnOpWithoutAModel) {

@@ -44,7 +44,7 @@ LogicalResult Activity::findTrained() {
   // What updates a parameter is the optimizer's to say, or the user's.
   llvm::StringMap<size_t> updatedBy;
   for (auto [i, result] : llvm::enumerate(signature.results))
-    if (!result.updates.empty() && func->hasAttr(kOptimizerAttr))
+    if (func->hasAttr(kOptimizerAttr))
       updatedBy[result.updates] = i;
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (arg.role != Role::Param || func.getArgAttr(i, kFrozenAttr))
@@ -91,9 +91,8 @@ StringRef Activity::paramBehind(Operation *op) const {
     for (const Trained &param : params)
       if (seen[i] == param.param || llvm::is_contained(param.copies, seen[i]))
         return param.name;
-    Operation *maker = seen[i].getDefiningOp();
-    if (maker && isVaried(seen[i]))
-      seen.insert_range(maker->getOperands());
+    if (isVaried(seen[i])) // of arguments, only the params above are
+      seen.insert_range(seen[i].getDefiningOp()->getOperands());
   }
   return {};
 }

@@ -247,8 +247,7 @@ LogicalResult Appender::run() {
   if (failed(addCounter()))
     return failure();
   for (auto [i, arg] : llvm::enumerate(signature.arguments))
-    if (!arg.derivedFrom.empty())
-      copiesOf[arg.derivedFrom].push_back(func.getArgument(i));
+    copiesOf[arg.derivedFrom].push_back(func.getArgument(i));
   for (const Gradient &g : gradients)
     if (failed(addPrimitive(g)))
       return failure();

@@ -258,7 +258,7 @@ LogicalResult Differentiator::run() {
     return failure();
   for (Operation *op : llvm::reverse(forward))
     if (llvm::any_of(op->getResults(), [&](Value v) { return isUsed(v); }) &&
-        activity.dependsOnTrained(op) && failed(differentiate(op)))
+        failed(differentiate(op)))
       return failure();
   if (failed(addGradients()))
     return failure();

@@ -49,7 +49,7 @@ findStateOps(func::FuncOp func, const EntrySignature &signature) {
     return target >= 0 && signature.arguments[target].role == Role::State;
   };
   for (Operation &op : llvm::reverse(func.front().without_terminator()))
-    if (!op.use_empty() && llvm::all_of(op.getUses(), isForState))
+    if (llvm::all_of(op.getUses(), isForState))
       found.insert(&op);
   return found;
 }

@@ -90,12 +90,11 @@ void EntryBuilder::filterResults(llvm::function_ref<bool(unsigned)> keep) {
 
 void EntryBuilder::dropAttr(StringRef name) {
   for (auto *all : {&argAttrs, &resAttrs})
-    for (DictionaryAttr &attrs : *all)
-      if (attrs.contains(name)) {
-        NamedAttrList kept(attrs);
-        kept.erase(name);
-        attrs = kept.getDictionary(func.getContext());
-      }
+    for (DictionaryAttr &attrs : *all) {
+      NamedAttrList kept(attrs);
+      kept.erase(name);
+      attrs = kept.getDictionary(func.getContext());
+    }
 }
 
 void EntryBuilder::finish() {

@@ -40,8 +40,6 @@ struct ExpandMaps : aicf::impl::ExpandMapsBase<ExpandMaps> {
   void runOnOperation() override {
     SmallVector<MapOp> maps;
     getOperation().walk([&](MapOp map) { maps.push_back(map); });
-    if (maps.empty())
-      return markAllAnalysesPreserved();
     for (MapOp map : maps)
       if (failed(expand(map)))
         return signalPassFailure();

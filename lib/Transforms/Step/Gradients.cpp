@@ -71,10 +71,8 @@ LogicalResult aicf::checkNumbers(func::FuncOp func,
 }
 
 void aicf::dropGradients(func::FuncOp func, EntryBuilder &entry) {
-  unsigned numResults = func.getNumResults();
-  entry.filterResults([&](unsigned i) {
-    return i >= numResults || !func.getResultAttr(i, kGradAttr);
-  });
+  entry.filterResults(
+      [&](unsigned i) { return !func.getResultAttr(i, kGradAttr); });
 }
 
 void aicf::finishTrained(func::FuncOp func, EntryBuilder &entry) {

@@ -27,7 +27,8 @@ FailureOr<SmallVector<Gradient>> findGradients(func::FuncOp func);
 /// The numbers of `aicf.optimizer` and of a parameter's marks are finite in the
 /// type that the parameter's step computes in: f32, or f64 for f64.
 LogicalResult checkNumbers(func::FuncOp func, ArrayRef<Gradient> gradients);
-/// The results marked as gradients are updates from here on.
+/// The results marked as gradients are updates from here on. `entry` has no new
+/// results yet.
 void dropGradients(func::FuncOp func, EntryBuilder &entry);
 /// Writes an entry whose optimizer's marks have been answered, without them.
 void finishTrained(func::FuncOp func, EntryBuilder &entry);

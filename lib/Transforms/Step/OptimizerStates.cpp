@@ -45,8 +45,8 @@ OptimizerStates::create(ArrayRef<func::FuncOp> entries) {
 }
 
 LogicalResult OptimizerStates::claim(func::FuncOp func, StringRef state) {
-  auto [it, fresh] = claimed.try_emplace(state, func);
-  if (fresh || counterOf(it->second) == counterOf(func))
+  auto it = claimed.try_emplace(state, func).first;
+  if (counterOf(it->second) == counterOf(func))
     return success();
   return func.emitError() << "the optimizers of @" << it->second.getName()
                           << " and @" << func.getName()

@@ -103,9 +103,8 @@ checkOverwrites(func::FuncOp func, const llvm::DenseSet<Operation *> &update) {
   EntrySignature signature(func);
   for (auto [value, result] : llvm::zip(
            func.front().getTerminator()->getOperands(), signature.results)) {
-    Operation *maker = value.getDefiningOp();
     int64_t target = result.target;
-    if (target < 0 || (maker && update.count(maker)) ||
+    if (target < 0 || update.count(value.getDefiningOp()) ||
         value == func.getArgument(target))
       continue;
     for (Operation *user : func.getArgument(target).getUsers())
@@ -198,8 +197,7 @@ static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
     return failure();
   Operation *terminator = func.front().getTerminator();
   auto isUpdate = [&](unsigned i) {
-    Operation *maker = terminator->getOperand(i).getDefiningOp();
-    return maker && update.count(maker);
+    return update.count(terminator->getOperand(i).getDefiningOp());
   };
 
   func->removeAttr(kAccumulateAttr); // no half is the last batch of an update
@@ -207,9 +205,7 @@ static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
   IRMapping toGrads;
   func::FuncOp grads = cloneAs(func, ".grads", toGrads);
   EntryBuilder first(grads);
-  unsigned numResults = func.getNumResults();
-  first.filterResults(
-      [&](unsigned i) { return i >= numResults || !isUpdate(i); });
+  first.filterResults([&](unsigned i) { return !isUpdate(i); });
   for (const Crossing &c : crossings) {
     first.addState(c.value.getType(), c.name);
     first.addUpdate(toGrads.lookup(c.value), c.name);

@@ -87,8 +87,7 @@ static LogicalResult checkDerived(func::FuncOp func,
   llvm::StringMap<Value> updates;
   for (auto [result, value] : llvm::zip(
            signature.results, func.front().getTerminator()->getOperands()))
-    if (!result.updates.empty())
-      updates[result.updates] = value;
+    updates[result.updates] = value; // "" where it updates nothing
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (arg.derivedFrom.empty())
       continue;
@@ -157,9 +156,6 @@ static LogicalResult checkResults(func::FuncOp func,
                      ? " has neither 'aicf.name' nor 'aicf.updates'"
                      : " has both 'aicf.name' and 'aicf.updates'")
              << ", expected one of them";
-    if (failed(checkTensorType(func, "result " + Twine(i),
-                               func.getResultTypes()[i])))
-      return failure();
     if (!result.updates.empty()) {
       if (failed(checkUpdate(func, i, result.updates, signature, updatedBy)))
         return failure();
@@ -209,8 +205,8 @@ static LogicalResult checkShared(func::FuncOp func,
     Type type = func.getArgumentTypes()[i];
     if (segmentOf(arg.role) != Segment::Persistent)
       continue;
-    auto [it, fresh] = shared.try_emplace(arg.name, Shared{func, type, arg});
-    const Shared &other = it->second;
+    const Shared &other =
+        shared.try_emplace(arg.name, Shared{func, type, arg}).first->second;
     auto text = [](Attribute attr) {
       std::string out = "no aicf.init";
       if (attr)
@@ -223,8 +219,6 @@ static LogicalResult checkShared(func::FuncOp func,
              << " in @" << func.getName() << ", " << theirs << " in @"
              << func::FuncOp(other.func).getName();
     };
-    if (fresh)
-      continue;
     if (type != other.type)
       return disagree(type, other.type);
     if (arg.role != other.arg.role)
@@ -264,7 +258,7 @@ struct VerifyEntries : aicf::impl::VerifyEntriesBase<VerifyEntries> {
           return signalPassFailure();
         }
       for (auto [i, result] : llvm::enumerate(signature.results))
-        if (!result.name.empty() && shared.count(result.name)) {
+        if (shared.count(result.name)) {
           func.emitError() << "result " << i << " is named \"" << result.name
                            << "\" like a " << shared[result.name].arg.roleName
                            << " of @" << shared[result.name].func.getName();

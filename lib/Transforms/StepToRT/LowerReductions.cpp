@@ -46,11 +46,6 @@ struct ReducedShape {
 ReducedShape::ReducedShape(ArrayRef<int64_t> whole, ArrayRef<int64_t> axes,
                            bool keepdim) {
   shape.assign(whole.begin(), whole.end());
-  if (axes.size() == 1) { // as it is
-    axis = axes.front();
-    keeps = keepdim;
-    return;
-  }
   bool isLeading = llvm::equal(axes, llvm::seq<int64_t>(0, axes.size()));
   if (isLeading && !axes.empty() && !keepdim) {
     axis = axes.back();

@@ -49,7 +49,7 @@ struct LowerRecord : OpInterfaceRewritePattern<RecordOpInterface> {
     std::vector<bool> hasOperand, hasResult;
     for (Value slot : slots)
       hasOperand.push_back(slot != nullptr);
-    unsigned numResults = 0;
+    size_t numResults = 0;
     for (size_t i = 0; i < info.numResults; ++i) {
       hasResult.push_back(!isAbsent(op, info.results[i], info));
       numResults += hasResult.back();
@@ -60,7 +60,7 @@ struct LowerRecord : OpInterfaceRewritePattern<RecordOpInterface> {
         TypeRange(op->getResultTypes()).take_front(numResults),
         op->getOperands(),
         makeBody(kind, {attrs.begin(), attrs.end()}, hasOperand, hasResult),
-        vids.empty() ? vids : vids.take_front(numResults));
+        vids.take_front(std::min(vids.size(), numResults)));
     SmallVector<Value> results(call->getResults());
     results.resize(op->getNumResults()); // null where unused
     rewriter.replaceOp(op, results);

@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--only", help="files whose name contains this, or one of "
                         "several with commas between them")
     parser.add_argument("--tests", default="",
-                        help="only tests whose file or name contains this")
+                        help="only tests whose file or name contains this, likewise")
     parser.add_argument("--sample", type=int, metavar="N",
                         help="run N mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of --sample")

@@ -169,16 +169,15 @@ class Suite:
 
     def collect(self, files, wanted=""):
         """All tests that reach a mutant of one of the files, and whose name, or that of
-        their file, has `wanted` in it."""
+        their file, has `wanted` in it, or one of several with commas between them."""
         jobs, folders = [], []
         if any(f.endswith((".cpp", ".h")) for f in files):
             jobs += [(self.look, t) for t in (*self.lit(), *self.google_tests(),
                                               *self.programs())]
             folders.append(ROOT / "test/python")
-        if any(f.startswith("python/") for f in files):
-            folders.append(ROOT / "test/python/package")
+        folders.append(ROOT / "test/python/package")
         jobs += [(self.look_at_file, p) for f in folders for p in f.glob("test_*.py")]
-        jobs = [j for j in jobs if wanted in j[1].name]
+        jobs = [j for j in jobs if any(w in j[1].name for w in wanted.split(","))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             tests = [t for found in pool.map(lambda j: j[0](j[1]), jobs) for t in found]
         for name in self.broken:

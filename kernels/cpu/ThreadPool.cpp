@@ -95,7 +95,7 @@ public:
         int(std::min<int64_t>(std::min(numThreads, kMaxShares), numBlocks));
     for (int i = 0; i < numShares; ++i)
       next[i].store(i * numBlocks / numShares);
-    isOpen.store(true);
+    state.store(kOpen);
   }
   /// Claims blocks until there are none: of our share, then of the others'. How
   /// many it did.
@@ -112,24 +112,31 @@ public:
   }
   /// The same, by who did not open it, if it is open.
   int64_t assist(Depth where, Member &self) {
-    if (!isOpen.load())
+    if (!enter())
       return 0;
     int64_t done = 0;
-    // Either the owner sees us inside, or we see that it has closed.
-    numInside.fetch_add(1);
-    if (isOpen.load() && member < membersWanted) {
+    if (member < membersWanted) {
       self.at.store(this);
       done = work(where);
       self.at.store(nullptr);
     }
-    numInside.fetch_sub(1);
+    state.fetch_sub(1);
     return done;
   }
-  void close() { isOpen.store(false); }
-  /// Somebody may still be in a block.
-  bool isOccupied() const { return numInside.load() != 0; }
+  void close() { state.fetch_sub(kOpen); }
+  /// Whether, after close(), somebody may still be in a block.
+  bool isOccupied() const { return state.load() != 0; }
 
 private:
+  // Returns whether it was open; we are inside then. That is one step: in
+  // between, the owner could close it and open it for something else.
+  bool enter() {
+    int now = state.load();
+    while (now >= kOpen && !state.compare_exchange_weak(now, now + 1)) {
+    }
+    return now >= kOpen;
+  }
+
   // Written while closed and nobody is inside.
   BlockFunction body{};
   int64_t lastBlock = 0;
@@ -137,15 +144,15 @@ private:
   int numShares = 1;
   // Shared.
   std::atomic<int64_t> next[kMaxShares]{};
-  std::atomic<bool> isOpen{false};
-  std::atomic<int> numInside{0};
+  static constexpr int kOpen = 1 << 16;
+  std::atomic<int> state{0}; ///< how many are inside, and kOpen while open
 };
 
 class Pool {
 public:
   void run(int64_t numBlocks, int numThreads, BlockFunction body) {
     numThreads = std::clamp(numThreads, 1, kMaxMembers);
-    if (depth == Depth::Leaf || numBlocks <= 0)
+    if (depth == Depth::Leaf)
       return runAlone(numBlocks, body);
     if (depth == Depth::Block)
       return runInside(numBlocks, numThreads, body);
@@ -185,9 +192,8 @@ private:
   int64_t assistInside() {
     int64_t done = 0;
     int count = numMembers.load();
-    for (int other = 0; other < count; ++other)
-      if (other != member)
-        done += inner[other].assist(Depth::Leaf, members[member]);
+    for (int owner = 0; owner < count; ++owner) // ours is closed now
+      done += inner[owner].assist(Depth::Leaf, members[member]);
     return done;
   }
 

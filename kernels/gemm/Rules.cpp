@@ -87,9 +87,8 @@ TensorDesc infer_gemm_c(const GemmView<Call> &c) {
   int64_t n = sizeOf(c.b(), !c.attrs().transB);
   if (c.attrs().transA)
     return TensorDesc(c.a()->dtype, {c.a()->width(), n});
-  TensorDesc result = c.a()->dense();
-  if (result.rank != 0)
-    result.dims[result.rank - 1] = n;
+  TensorDesc result = rowsOf(*c.a());
+  result.dims[result.rank++] = n;
   return result;
 }
 

@@ -14,11 +14,12 @@ namespace aicf {
 bool isPrintableUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     auto c = static_cast<unsigned char>(text[i]);
-    int continuations = c < 0x80                ? 0
-                        : c >= 0xc2 && c < 0xe0 ? 1
-                        : c >= 0xe0 && c < 0xf0 ? 2
-                        : c >= 0xf0 && c < 0xf5 ? 3
-                                                : -1;
+    int continuations = c < 0x80   ? 0
+                        : c < 0xc2 ? -1
+                        : c < 0xe0 ? 1
+                        : c < 0xf0 ? 2
+                        : c < 0xf5 ? 3
+                                   : -1;
     if (continuations < 0 || c < 0x20 || c == 0x7f)
       return false;
     // The range of the second byte; with c2 it leaves out control characters.

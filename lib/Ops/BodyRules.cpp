@@ -63,7 +63,7 @@ public:
       if (isFresh && uint32_t(value) != firstUses++)
         return refuse(body, index, "operand ", value,
                       " of the call is used before operand ", firstUses - 1);
-      if (isOperand && !isFresh && body.primitives.size() == 1)
+      if (!isFresh && body.primitives.size() == 1)
         return refuse(body, index, "operand ", value,
                       " of the call is used at two slots, expected one");
       isUsed[uint32_t(value)] = true;
@@ -139,7 +139,8 @@ StatusOr<TensorDesc> infer(const Body &body, PrimitivePosition at, size_t slot,
     return *type;
   rules::Call call(body, values);
   for (const InferredResult &inferred : kInferredResults)
-    if (inferred.kind == primitive.kind && inferred.result == result.name)
+    if (std::pair(inferred.kind, inferred.result) ==
+        std::pair(primitive.kind, result.name))
       return inferred.infer(call, at);
   return refuse(body, at.primitive, "its result ", result.name,
                 " must be a result of the call: nothing else gives its type");
@@ -200,19 +201,19 @@ StatusOr<std::vector<TensorDesc>> describeValues(const Body &body,
   std::vector<TensorDesc> values;
   values.reserve(body.numValues());
   values.assign(ins.begin(), ins.end());
-  size_t nextOut = 0;
-  std::vector<bool> isRead; // made where somebody asks
+  const std::vector<bool> isRead = readValuesOf(body);
+  std::vector<const TensorDesc *> given(isRead.size()); // by number
+  for (size_t r = 0; r < outs.size(); ++r)
+    given[body.results[r]] = &outs[r];
   for (size_t i = 0; i < body.primitives.size(); ++i) {
     const Primitive &primitive = body.primitives[i];
     PrimitivePosition at{i, uint32_t(values.size())};
     for (size_t slot = 0; slot < primitive.numResults(); ++slot) {
       size_t number = values.size();
-      if (nextOut < body.results.size() && body.results[nextOut] == number) {
-        values.push_back(outs[nextOut++]);
+      if (given[number]) {
+        values.push_back(*given[number]);
         continue;
       }
-      if (isRead.empty())
-        isRead = readValuesOf(body);
       if (!isRead[number]) {
         values.push_back(TensorDesc::absent());
         continue;

@@ -33,18 +33,16 @@ void encodeField(const FieldInfo &field, FieldValue value,
   auto write = [&](auto number) {
     std::memcpy(attrs.data() + field.offset, &number, sizeof(number));
   };
-  auto whole = [&] {
-    const int64_t *n = std::get_if<int64_t>(&value);
-    return n ? *n : int64_t(std::get<double>(value));
-  };
-  if (field.format == 'q')
-    write(whole());
-  else if (field.format == 'i')
-    write(int32_t(whole()));
-  else if (const double *number = std::get_if<double>(&value))
-    write(*number);
-  else
-    write(double(whole()));
+  std::visit(
+      [&](auto number) {
+        if (field.format == 'd')
+          write(double(number));
+        else if (field.format == 'q')
+          write(int64_t(number));
+        else
+          write(int32_t(number));
+      },
+      value);
 }
 
 std::string formatField(const FieldValue &value) {
@@ -55,8 +53,8 @@ std::string formatField(const FieldValue &value) {
 
 std::string formatNumber(double value) {
   char text[32];
-  auto [end, error] = std::to_chars(text, text + sizeof(text), value);
-  return error == std::errc() ? std::string(text, end) : std::string("?");
+  // The longest has 24 characters.
+  return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
 } // namespace aicf

@@ -116,7 +116,8 @@ std::optional<TypedBody> KernelRow::launched(const TypedBody &call) const {
 bool KernelRow::takes(OpKind kind, size_t operand,
                       const TensorDesc &desc) const {
   for (const StridedOperand &known : Span(strided.all, strided.size))
-    if (known.kind == kind && known.operand == operand)
+    if (std::pair(known.kind, size_t(known.operand)) ==
+        std::pair(kind, operand))
       return known.rule == StrideRule::Any ||
              ((known.rule == StrideRule::Rows ? desc.hasRows()
                                               : desc.hasMatrices()) &&
@@ -125,23 +126,23 @@ bool KernelRow::takes(OpKind kind, size_t operand,
 }
 
 bool KernelRow::takesViews(const TypedBody &call) const {
-  auto isView = [&](size_t value) {
-    return call.values()[value].layout == Layout::Strided;
-  };
   const Body &body = call.body();
-  for (size_t value = body.numOperands; value < call.values().size(); ++value)
-    if (isView(value))
+  auto isTaken = [&](size_t operand) {
+    for (const Primitive &primitive : body.primitives) {
+      CallSlots slots =
+          *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
+      for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+        if (primitive.operands[slot] == int32_t(operand) &&
+            !takes(primitive.kind, slots.operandAt(slot),
+                   call.operand(operand)))
+          return false;
+    }
+    return true;
+  };
+  for (size_t value = 0; value < call.values().size(); ++value)
+    if (call.values()[value].layout == Layout::Strided &&
+        (value >= body.numOperands || !isTaken(value)))
       return false;
-  for (const Primitive &primitive : body.primitives) {
-    CallSlots slots =
-        *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
-    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
-      if (int32_t value = primitive.operands[slot];
-          value != kAbsentValue && isView(size_t(value)) &&
-          !takes(primitive.kind, slots.operandAt(slot),
-                 call.values()[size_t(value)]))
-        return false;
-  }
   return true;
 }
 
@@ -150,14 +151,13 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
     return Mismatch::Body;
   if (call.operand(0).dtype != in0 || call.result(0).dtype != out0)
     return Mismatch::Types;
-  if (call.hasViews() && !takesViews(call))
+  if (!takesViews(call))
     return Mismatch::Strides;
   if (needsStored(call)) {
     std::optional<TypedBody> stored = call.stored();
     return stored ? mismatch(*stored) : Mismatch::Layout;
   }
-  const TensorDesc &x = call.operand(0);
-  if (width > 1 && (x.rank == 0 || x.dims[x.rank - 1] % width != 0))
+  if (call.operand(0).width() % width != 0)
     return Mismatch::Width;
   if (condition.holds &&
       !condition.holds(rules::Call(call.body(), call.values())))
@@ -173,11 +173,8 @@ bool KernelRow::runsAtFullSpeed(const TypedBody &call) const {
 uint64_t KernelRow::workspaceBytes(const TypedBody &call) const {
   if (!workspace)
     return 0;
-  if (needsStored(call)) {
-    std::optional<TypedBody> stored = call.stored();
-    return stored ? workspaceBytes(*stored) : 0;
-  }
-  uint64_t bytes = workspace(rules::Call(call.body(), call.values()));
+  TypedBody given = *launched(call); // which the row accepts
+  uint64_t bytes = workspace(rules::Call(given.body(), given.values()));
   return alignedBytes(std::min(bytes, workspaceCap));
 }
 

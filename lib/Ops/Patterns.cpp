@@ -152,9 +152,9 @@ std::optional<PatternForm> formOf(const PatternInfo &pattern,
                                   const Body &body) {
   PatternForm form;
   size_t numPrimitives = body.primitives.size();
-  if (pattern.nodes.size() > kMaxNodes) // aicf-tblgen refuses it
-    return std::nullopt;
-  for (size_t e = 0; e < pattern.nodes.size(); ++e) {
+  // aicf-tblgen refuses more, which GCC cannot know.
+  size_t numNodes = std::min(pattern.nodes.size(), size_t(kMaxNodes));
+  for (size_t e = 0; e < numNodes; ++e) {
     const NodeInfo &node = pattern.nodes[e];
     bool isThere = form.stride < numPrimitives &&
                    body.primitives[form.stride].kind == node.kind;
@@ -208,7 +208,8 @@ namespace {
 /// The ties of a pattern that hold in a body. A pattern says which operands a
 /// result may overwrite, each by itself: a kernel is done with that operand, at
 /// the element that it writes. Whatever else of the body reads the same value,
-/// a slot of another meaning or another group, may do so later.
+/// a slot of another meaning or another group, may do so later. Where the
+/// result is there, so is the operand.
 class PatternTies {
 public:
   PatternTies(const PatternInfo &pattern, const Match &match, const Body &body)
@@ -231,7 +232,7 @@ public:
       for (size_t group = 0; group < match.numGroups(); ++group) {
         size_t r = resultOf[size_t(match.result(tie.result, group))];
         int32_t operand = match.operand(tie.operand, group);
-        if (r < facts.ties.size() && operand != kAbsentValue &&
+        if (r < facts.ties.size() &&
             isReadByTiesAlone(tie.result, group, size_t(operand)))
           facts.ties[r].push_back(uint32_t(operand));
       }

@@ -19,9 +19,9 @@ namespace aicf {
 namespace rules {
 
 const TensorDesc *Call::descOf(int64_t value) const {
-  bool isKnown = value >= 0 && value < int64_t(values.size());
-  return isKnown && !values[size_t(value)].isAbsent ? &values[size_t(value)]
-                                                    : nullptr;
+  return value != kAbsentValue && !values[size_t(value)].isAbsent
+             ? &values[size_t(value)]
+             : nullptr;
 }
 
 CallSlots Call::slotsOf(PrimitivePosition at) const {
@@ -99,14 +99,15 @@ Status Call::checkOperands(PrimitivePosition at) const {
 
 bool Call::computesIn(DType dtype, PrimitivePosition at) const {
   const Primitive &primitive = primitiveAt(at);
-  for (size_t i = 0; i < primitive.operands.size() + primitive.numResults();
-       ++i) {
-    Operand operand = i < primitive.operands.size()
-                          ? in(at, i)
-                          : out(at, i - primitive.operands.size());
-    if (!isAbsent(operand) && operand->dtype == dtype)
+  auto isOfType = [&](const Operand &operand) {
+    return !isAbsent(operand) && operand->dtype == dtype;
+  };
+  for (size_t i = 0; i < primitive.operands.size(); ++i)
+    if (isOfType(in(at, i)))
       return true;
-  }
+  for (size_t i = 0; i < primitive.numResults(); ++i)
+    if (isOfType(out(at, i)))
+      return true;
   return false;
 }
 
@@ -402,12 +403,17 @@ std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
   if (f.hasDefault)
     return f.format == 'd' ? FieldValue(f.defaultValue)
                            : FieldValue(int64_t(f.defaultValue));
-  if (!CallSlots::of(info, ins.size()))
+  auto slots = CallSlots::of(info, ins.size());
+  if (!slots)
     return std::nullopt;
+  for (size_t i = 0; i < ins.size(); ++i)
+    if (ins[i].isAbsent && info.operands[slots->operandAt(i)].presence !=
+                               Presence::Optional)
+      return std::nullopt;
   auto [body, types] = makeTypedBody(kind, ins, {}, {});
   rules::Call call(body, types);
   for (const auto &computed : rules::kComputedDefaults)
-    if (computed.kind == kind && computed.field == f.name)
+    if (std::pair(computed.kind, computed.field) == std::pair(kind, f.name))
       return computed.compute(call);
   return std::nullopt;
 }

@@ -37,28 +37,28 @@ bool TypedBody::keepsZeros(const Primitive &primitive) const {
   into.layout = Layout::Padded;
   if (into.stored().rows() != into.rows())
     return false;
-  for (const FieldInfo &field : Span(info.fields, info.numFields))
-    if (field.name == "axis") {
-      int64_t axis = std::get<int64_t>(decodeField(field, primitive.attrs));
-      return axis == -1 || axis + 1 == into.rank;
-    }
-  return false;
+  // The first field is `axis`.
+  auto axis = std::get<int64_t>(decodeField(info.fields[0], primitive.attrs));
+  return axis == -1 || axis + 1 == into.rank;
 }
 
 std::optional<TypedBody> TypedBody::stored() const {
+  if (hasViews())
+    return std::nullopt;
   for (const Primitive &primitive : body().primitives)
     if (!keepsZeros(primitive))
       return std::nullopt;
   std::vector<TensorDesc> ins, outs;
-  for (size_t i = 0; i < body().numOperands + body().results.size(); ++i) {
-    bool isResult = i >= body().numOperands;
-    const TensorDesc &desc =
-        isResult ? result(i - body().numOperands) : operand(i);
-    if (desc.layout == Layout::Strided ||
-        (desc.isDense() && desc.hasPadsIfPadded()))
-      return std::nullopt;
-    (isResult ? outs : ins).push_back(desc.stored());
-  }
+  for (size_t i = 0; i < body().numOperands; ++i)
+    ins.push_back(operand(i));
+  for (size_t r = 0; r < body().results.size(); ++r)
+    outs.push_back(result(r));
+  for (std::vector<TensorDesc> *descs : {&ins, &outs})
+    for (TensorDesc &desc : *descs) {
+      if (desc.isDense() && desc.hasPadsIfPadded())
+        return std::nullopt;
+      desc = desc.stored();
+    }
   StatusOr<std::vector<TensorDesc>> types = describeValues(body(), ins, outs);
   if (!types.ok())
     return std::nullopt;

@@ -36,10 +36,11 @@ StatusOr<EntryRegions> EntryRegions::create(const Plan &plan,
     for (uint32_t value : call.outs)
       add(value);
     auto workspace = uint32_t(call.workspace);
-    if (call.workspace >= 0 &&
-        made.workspaces.try_emplace(workspace, entries.size()).second)
+    if (call.workspace >= 0) {
+      made.workspaces.try_emplace(workspace, entries.size());
       entries.push_back(
           {workspace, Region(plan.buffer(entry, workspace).bytes)});
+    }
   }
   AICF_ASSIGN_OR_RETURN(made.regions, RegionMap::create(entries));
   return made;

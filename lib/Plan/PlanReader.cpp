@@ -300,7 +300,7 @@ private:
   uint64_t budget, sharedBudget; ///< bytes
   std::vector<std::shared_ptr<const Body>> bodies;
   OldNumbers persistentNumbers;
-  std::vector<OldNumbers> entryNumbers; ///< by entry, in order
+  std::vector<OldNumbers> entryNumbers; ///< by entry; empty ones if not isOld
 };
 
 #define AICF_READ(NAME, MEMBER)                                                \
@@ -349,13 +349,13 @@ Status Decoder::record(const fb::Call &in, const DiagnosticPath &where,
 Status Decoder::record(const fb::Entry &in, const DiagnosticPath &where,
                        PlanEntry &out) {
   AICF_ENTRY_FIELDS(AICF_READ)
+  OldNumbers &own = entryNumbers.emplace_back();
   if (!isOld) {
     AICF_MEMORY_FIELDS(AICF_READ)
     return {};
   }
   std::vector<OldTensor> tensors;
   AICF_RETURN_IF_ERROR(field(in.tensors(), where, "tensors", tensors));
-  OldNumbers &own = entryNumbers.emplace_back();
   own = splitTensors(tensors, persistentNumbers.valueOf.size(), out.buffers,
                      out.values);
   for (PlanCall &call : out.calls) {
@@ -396,8 +396,7 @@ Status Decoder::debugRecord(const fb::EntryDebug &in,
                             const DiagnosticPath &where, PlanEntry &out) {
   AICF_ENTRY_DEBUG_FIELDS(AICF_READ)
   AICF_RETURN_IF_ERROR(
-      labels(in.vids(), where, out.values,
-             isOld ? entryNumbers[where.index] : persistentNumbers));
+      labels(in.vids(), where, out.values, entryNumbers[where.index]));
   AICF_RETURN_IF_ERROR(
       checkCount(in.calls(), out.calls.size(), where, "calls"));
   for (uint32_t i = 0; i < in.calls()->size(); ++i)

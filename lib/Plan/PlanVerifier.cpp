@@ -58,15 +58,13 @@ Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
     return refuse(PlanError::BufferInit, where,
                   ": uniform_fan_in needs rank 2 or more, the value is ",
                   desc.toString());
-  bool finite = isFloat(desc.dtype) ? isFiniteAs(desc.dtype, b.initValue)
-                                    : std::isfinite(b.initValue);
-  bool integral =
-      isFloat(desc.dtype) || (std::trunc(b.initValue) == b.initValue &&
-                              std::fabs(b.initValue) <= 2147483647.0);
   bool isBit = b.initValue == 0 || b.initValue == 1;
-  integral &= desc.dtype != DType::I1 || isBit;
-  if (!finite || (b.init == InitKind::Normal && b.initValue < 0) ||
-      (b.init == InitKind::Constant && !integral))
+  bool isInteger = std::trunc(b.initValue) == b.initValue &&
+                   std::fabs(b.initValue) <= 2147483647.0;
+  bool isHeld = isFloat(desc.dtype)       ? isFiniteAs(desc.dtype, b.initValue)
+                : desc.dtype == DType::I1 ? isBit
+                                          : isInteger;
+  if (!isHeld || (b.init == InitKind::Normal && b.initValue < 0))
     return refuse(PlanError::BufferInit, where, ": init_value is ", b.initValue,
                   " for ", nameOf(b.init), " of ", desc.toString(),
                   ", expected a number that the type holds, and >= 0 for "
@@ -74,7 +72,8 @@ Status checkInit(const PlanBuffer &b, const TensorDesc &desc,
   return {};
 }
 
-/// Checks the bytes of a persistent buffer; `desc`: of the value that is all of it.
+/// Checks the bytes of a persistent buffer; `desc`: of the value that is all of
+/// it.
 Status checkData(const PlanBuffer &b, const TensorDesc &desc,
                  const DiagnosticPath &where) {
   const std::vector<uint8_t> &bytes = b.data.bytes;
@@ -663,20 +662,17 @@ Status checkOutputForm(const PlanEntry &entry, const DiagnosticPath &where) {
 /// Users say "entry/name" for an input or output: nothing else may have that
 /// name, or be reached by it.
 Status checkQualifiedNames(const Plan &plan) {
-  auto isIO = [](const PlanBuffer &b) {
-    return segmentOf(b.role) == Segment::IO;
-  };
   std::unordered_set<std::string> names, qualified;
   for (const PlanBuffer &b : plan.buffers)
     names.insert(b.name);
   for (const PlanEntry &entry : plan.entries)
     for (const PlanBuffer &b : entry.buffers)
-      if (isIO(b))
-        names.insert(b.name);
+      names.insert(b.name);
   for (const PlanEntry &entry : plan.entries)
     for (const PlanBuffer &b : entry.buffers) {
       std::string full = entry.name + "/" + b.name;
-      if (isIO(b) && (names.count(full) || !qualified.insert(full).second))
+      if (segmentOf(b.role) == Segment::IO &&
+          (names.count(full) || !qualified.insert(full).second))
         return refuse(PlanError::BufferName, "entry ", entry.name, ": \"", full,
                       "\" would name two buffers");
     }

@@ -76,19 +76,15 @@ private:
   uint32_t field(const std::shared_ptr<const Body> &body) {
     if (!body)
       return UINT32_MAX; // which no reader takes
-    if (auto it = byPointer.find(body.get()); it != byPointer.end())
-      return it->second;
     auto [first, last] = byHash.equal_range(hashOf(*body));
     auto known = std::find_if(first, last, [&](const auto &entry) {
       return *entry.second.first == *body;
     });
-    uint32_t number =
-        known == last ? uint32_t(bodies.size()) : known->second.second;
-    if (known == last) {
-      byHash.emplace(hashOf(*body), std::pair(body.get(), number));
-      bodies.push_back(record(*body));
-    }
-    byPointer.emplace(body.get(), number);
+    if (known != last)
+      return known->second.second;
+    auto number = uint32_t(bodies.size());
+    byHash.emplace(hashOf(*body), std::pair(body.get(), number));
+    bodies.push_back(record(*body));
     return number;
   }
   static uint64_t hashOf(const Body &body) {
@@ -170,7 +166,6 @@ private:
   std::map<std::vector<uint8_t>,
            flatbuffers::Offset<flatbuffers::Vector<uint8_t>>>
       attrs;
-  std::unordered_map<const Body *, uint32_t> byPointer;
   std::unordered_multimap<uint64_t, std::pair<const Body *, uint32_t>> byHash;
   std::vector<flatbuffers::Offset<fb::Body>> bodies;
 };

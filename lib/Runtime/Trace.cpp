@@ -73,7 +73,7 @@ Json counterEvent(const TraceRecord &r, double start) {
 class Flows {
 public:
   void add(const TraceRecord &r, Json &events) {
-    if (r.call < 0 || r.isWholeLaunch) // of those, no time is known
+    if (r.isWholeLaunch) // no time is known
       return;
     for (uint32_t call : r.after)
       if (auto from = last.find({r.entry, call}); from != last.end()) {

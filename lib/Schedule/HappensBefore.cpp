@@ -66,7 +66,20 @@ StatusOr<HappensBefore> HappensBefore::create(Span<const CallOrder> calls) {
                        ": its last call, ", lastOfStream[s],
                        ", is not joined into stream 0, whose last call is ",
                        lastOfStream[0]);
+  order.findSafeEnds();
   return order;
+}
+
+void HappensBefore::findSafeEnds() {
+  safeEnds.resize(size());
+  // What happens after a call happens after those before it on its stream, too.
+  std::vector<uint32_t> ends(numStreams, static_cast<uint32_t>(size()));
+  for (size_t call = size(); call-- > 0;) {
+    uint32_t &end = ends[streams[call]];
+    while (before(call, end - 1)) // no call is before itself
+      --end;
+    safeEnds[call] = end;
+  }
 }
 
 void AccessSet::add(PerStream access) {
@@ -105,11 +118,9 @@ bool AccessSet::allBeforeCall(const HappensBefore &order, uint32_t call) const {
 }
 
 uint32_t AccessSet::safeEnd(const HappensBefore &order) const {
-  if (order.streamCount() == 1)
-    return last + 1;
-  uint32_t end = static_cast<uint32_t>(order.size());
-  while (end > last + 1 && allBeforeCall(order, end - 1))
-    --end;
+  uint32_t end = 0;
+  for (size_t i = 0; i < size(); ++i)
+    end = std::max(end, order.safeEnd(at(i).last));
   return end;
 }
 

@@ -45,14 +45,19 @@ public:
   uint32_t streamCount() const { return numStreams; }
   uint32_t streamOf(size_t call) const { return streams[call]; }
   size_t size() const { return streams.size(); }
+  /// The smallest e > `call` such that every call from e on happens after it.
+  uint32_t safeEnd(size_t call) const { return safeEnds[call]; }
 
 private:
+  void findSafeEnds();
+
   uint32_t numStreams = 1;
   std::vector<uint32_t> streams;   ///< of each call
   std::vector<uint32_t> positions; ///< of each call within its stream
   /// clocks[c * numStreams + s]: how many calls of stream s precede call c, c
   /// itself not counted.
   std::vector<uint32_t> clocks;
+  std::vector<uint32_t> safeEnds; ///< of each call
 };
 
 /// The first and last access to one tensor on each stream; enough to answer

@@ -107,16 +107,14 @@ Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
                     const HappensBefore &order) {
   Problem p;
   const size_t n = buffers.size();
-  const bool pairwise = n <= kPairwiseLimit;
   for (const PlannedBuffer &b : buffers) {
     p.sizes.push_back(alignedBytes(b.bytes));
     p.start.push_back(b.accesses.firstCall());
     p.last.push_back(b.accesses.lastCall());
-    if (!pairwise)
-      p.end.push_back(b.accesses.safeEnd(order));
+    p.end.push_back(b.accesses.safeEnd(order));
   }
   p.lowerBound = maxLive(p, order.size());
-  if (!pairwise)
+  if (n > kPairwiseLimit)
     return p;
   p.conflicts.resize(n);
   for (uint32_t i = 0; i < n; ++i)
@@ -126,10 +124,8 @@ Problem makeProblem(const std::vector<PlannedBuffer> &buffers,
         p.conflicts[i].push_back(j);
         p.conflicts[j].push_back(i);
       }
-  if (n <= kExactLimit)
-    p.lowerBound = maxClique(p);
-  else if (order.streamCount() > 1)
-    p.lowerBound = std::max(p.lowerBound, greedyClique(p));
+  p.lowerBound = n <= kExactLimit ? maxClique(p)
+                                  : std::max(p.lowerBound, greedyClique(p));
   return p;
 }
 

@@ -33,8 +33,9 @@ struct MemoryPlan {
   uint64_t bytes = 0;            ///< size of the arena
   /// Largest sum of rounded sizes that are live at one call in list order: no
   /// plan can be smaller, on any number of streams (two buffers that are live
-  /// at one point of a legal order may not share). Up to kExactLimit buffers:
-  /// the heaviest set of buffers that may not share with each other.
+  /// at one point of a legal order may not share). Up to kPairwiseLimit
+  /// buffers, at least a heavy set of buffers that may not share with each
+  /// other; up to kExactLimit, the heaviest one.
   uint64_t lowerBound = 0;
   /// bytes / lowerBound - 1.
   double gap() const {

@@ -18,11 +18,12 @@ namespace aicf {
 
 Region::Region(uint64_t byteOffset, const TensorDesc &desc)
     : first(byteOffset), last(byteOffset + desc.spanBytes()) {
-  const TensorDesc whole = desc.layout == Layout::Padded ? desc.stored() : desc;
+  const TensorDesc whole = desc.stored(); // for the dimensions of a padded one
   const uint64_t element = sizeOf(desc.dtype);
   for (size_t i = 0; i < whole.rank; ++i) {
-    uint64_t stride = uint64_t(whole.stride(i)) * element;
-    if (whole.dims[i] > 1 && stride > 0) // a broadcast adds no bytes
+    uint64_t stride = uint64_t(desc.stride(i)) * element;
+    uint64_t added = uint64_t(whole.dims[i] - 1) * stride; // bytes
+    if (added > 0) // by a broadcast, none
       dims[rank++] = {uint64_t(whole.dims[i]), stride};
   }
   std::sort(dims, dims + rank, [](const Dimension &a, const Dimension &b) {
@@ -95,15 +96,15 @@ public:
       box.digits.push_back({rest / stride, rest / stride + 1});
       rest %= stride;
     }
-    size_t dim = region.rank;
+    const Region::Dimension *end = region.dims + region.rank;
     uint64_t carried = 1; // pieces of the next digit that inner ones fill
     for (size_t i = strides.size(); i-- > 0;) {
-      uint64_t count = carried;
-      if (dim > 0 && region.dims[dim - 1].stride == strides[i]) {
-        if (carried != 1)
-          return std::nullopt;
-        count = region.dims[--dim].count;
-      }
+      auto dim = std::find_if(
+          region.dims, end,
+          [&](const Region::Dimension &d) { return d.stride == strides[i]; });
+      // Inner dimensions end before the next piece of an outer one, so they
+      // carry nothing into its digit.
+      uint64_t count = dim == end ? carried : dim->count;
       Box::Range &digit = box.digits[i];
       uint64_t limit = i == 0 ? UINT64_MAX : strides[i - 1] / strides[i];
       carried = 1;
@@ -212,8 +213,7 @@ bool Region::isCovered(const Region &region, Span<const Region> parts) {
   frame.add(region);
   for (const Region &part : parts) {
     bool isRun = part.isExact && part.rank == 1;
-    if (part == region ||
-        (isRun && part.first <= region.first && part.last >= region.last))
+    if (isRun && part.first <= region.first && part.last >= region.last)
       return true;
     frame.add(part);
   }

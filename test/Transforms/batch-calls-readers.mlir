@@ -75,6 +75,25 @@ func.func @reads_result(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"}
 // -----
 
 !s = tensor<f32>
+// Tests a view of a result that stands before the batch's last update.
+// CHECK-LABEL: func.func @view_between
+// CHECK-NEXT: %[[A:.*]], %{{.*}} = aicf_rt.call {
+// CHECK: aicf_rt.view %[[A]][0]
+// CHECK-NEXT: aicf_rt.call relu(
+func.func @view_between(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
+                        %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
+                        %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
+                        %lr: !s {aicf.role = "hyper", aicf.name = "lr"}) {
+  %0 = aicf_rt.call sgd_step(%p, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %v = aicf_rt.view %0[0] : tensor<4xf32> to tensor<2x2xf32>
+  %1 = aicf_rt.call sgd_step(%q, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
+  %2 = aicf_rt.call relu(%v) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+!s = tensor<f32>
 // Tests operands that are absent before one that is there.
 // CHECK-LABEL: func.func @absent
 // CHECK-NEXT: aicf_rt.call {

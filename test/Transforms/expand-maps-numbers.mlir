@@ -118,3 +118,16 @@ func.func @marked(%a: tensor<8xf32>) -> tensor<8xf32> {
   }
   return %y : tensor<8xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @rounded
+// CHECK: aicf.cast %arg0 to bf16 : tensor<8xf32>
+func.func @rounded(%a: tensor<8xf32>) -> tensor<8xbf16> {
+  %y = aicf.map %a : tensor<8xf32> -> tensor<8xbf16> {
+  ^bb0(%x: f32):
+    %t = arith.truncf %x : f32 to bf16
+    aicf.yield %t : bf16
+  }
+  return %y : tensor<8xbf16>
+}

@@ -2,7 +2,7 @@
 // RUN: aicf-opt %s --aicf-rt-materialize-views=every --remarks-filter=aicf 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Tests that `every` copies what kernels would read where it lies, but not what a
-// copy reads.
+// copy reads, nor what is not a view.
 
 // REMARK: MaterializeViews{{.*}}'relu' needs a copy of 2x6xf32: every view is copied
 // CHECK-LABEL: @rows
@@ -20,4 +20,16 @@ func.func @rows(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
   %t = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
   %b = aicf_rt.call copy(%t) : (tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>) -> tensor<6x4xf32>
   return %a, %b : tensor<2x6xf32>, tensor<6x4xf32>
+}
+
+// CHECK-LABEL: @whole
+// CHECK-NEXT: %[[V:.*]] = aicf_rt.view %arg0[6]
+// CHECK-NEXT: %[[D:.*]] = aicf_rt.call copy(%[[V]])
+// CHECK-NEXT: aicf_rt.call add(%arg1, %[[D]])
+func.func @whole(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
+                 %y: tensor<2x6xf32> {aicf.role = "input", aicf.name = "y"})
+    -> (tensor<2x6xf32> {aicf.name = "a"}) {
+  %v = aicf_rt.view %x[6] : tensor<4x6xf32> to tensor<2x6xf32>
+  %a = aicf_rt.call add(%y, %v) : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x6xf32>
+  return %a : tensor<2x6xf32>
 }

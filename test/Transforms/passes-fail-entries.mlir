@@ -10,6 +10,8 @@
 // RUN: not aicf-opt %t/init.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=INIT
 // RUN: not aicf-opt %t/update.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=UPDATE
 // RUN: not aicf-opt %t/derived.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=DERIVED
+// RUN: not aicf-opt %t/kernel.mlir --aicf-rt-select-kernels 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: not aicf-opt %t/view.mlir --aicf-rt-select-kernels=target=cuda 2>&1 | FileCheck %s --check-prefix=VIEW
 // RUN: not aicf-opt %t/shared.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=SHARED
 
 //--- early.mlir
@@ -67,6 +69,24 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"})
     attributes {aicf.outputs = ["grad_norm"]} {
   return %x : tensor<4xf32>
+}
+
+//--- kernel.mlir
+// KERNEL: error: 'aicf_rt.call' op kid "relu_f32_v9" is not a kernel of target cpu
+// KERNEL-NOT: error:
+func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v9"> : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v9"> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+//--- view.mlir
+// The view begins where the vectors of the kernel may not.
+// VIEW: error: 'aicf_rt.call' op kid "relu_f32_vec4_v0" is not a kernel of target cuda
+func.func @f(%x: tensor<32xf32> {aicf.role = "input", aicf.name = "x"}) {
+  %0 = aicf_rt.view %x[2] : tensor<32xf32> to tensor<4x4xf32>
+  %1 = aicf_rt.call relu(%0) launch<kernel = "relu_f32_vec4_v0"> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
 }
 
 //--- type.mlir

@@ -9,7 +9,8 @@
 // Tests why a kernel was chosen: what came before it in the table, and why not.
 func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
                %w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"},
-               %b: tensor<512xf32> {aicf.role = "input", aicf.name = "b"}) {
+               %b: tensor<512xf32> {aicf.role = "input", aicf.name = "b"},
+               %v: tensor<32xf32> {aicf.role = "input", aicf.name = "v"}) {
   // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: operand 0's last dimension is not a multiple of 4}}
   %0 = aicf_rt.call relu(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
   // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call; gemm_f32_tile_v0: not (isSmallProduct(c)); gemm_tf32_lt_v0: aicf.math is not "tf32"}}
@@ -26,6 +27,12 @@ func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
     t2 = relu(t1)
     yield t2
   } : (tensor<512x512xf32>, tensor<512xf32>) -> tensor<512x512xf32>
+  // Nothing is said of what comes behind it.
+  // expected-remark @+1 {{gemm runs gemm_f32_tile_v0: the first automatic kernel that takes the call"}}
+  %5 = aicf_rt.call gemm(%x, %x) {transA = true} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
+  %6 = aicf_rt.view %v[2] : tensor<32xf32> to tensor<4x4xf32>
+  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: a view is not aligned for it}}
+  %7 = aicf_rt.call relu(%6) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 

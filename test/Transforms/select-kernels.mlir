@@ -50,6 +50,30 @@ func.func @unknown(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // -----
 
+// Tests a body that no kernel family takes.
+func.func @body(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{no kernel family takes relu, relu in one call}}
+  %0 = aicf_rt.call {
+    t0 = relu(%x)
+    t1 = relu(t0)
+    yield t1
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests that other functions keep their calls as they are.
+// CHECK-LABEL: func.func @no_entry
+// CHECK-SAME: (%arg0: tensor<4xf32>) {
+// CHECK-NEXT: aicf_rt.call relu(%arg0) :
+func.func @no_entry(%x: tensor<4xf32>) {
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 // Tests a view that begins where a kernel of four elements at a time may not.
 // CUDA-LABEL: func.func @offsets
 func.func @offsets(%x: tensor<32xf32> {aicf.role = "input", aicf.name = "x"}) {

@@ -1,4 +1,4 @@
-//===- BaseTest.cpp - half floats and sizes -----------------------------===//
+//===- BaseTest.cpp - half floats, sizes and text -------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,7 @@
 #include "aicf/TensorDesc.h"
 #include "lib/Base/HalfFloat.h"
 #include "lib/Base/Runs.h"
+#include "lib/Base/Utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,46 @@ TEST(Runs, AreAsLongAsTheLayoutAllows) {
   expectRuns(strided({2, 3, 4}, {0, 4, 1}), 2);  // broadcast
   expectRuns(strided({3, 1, 4}, {4, 9, 1}), 1);  // one index of any stride
   expectRuns(strided({2, 2, 2, 2}, {16, 2, 8, 1}), 8);
+}
+
+/// A code point in so many bytes, which may be more than it needs.
+std::string inUtf8(uint32_t code, int bytes) {
+  if (bytes == 1)
+    return {char(code)};
+  std::string text(size_t(bytes), char(0));
+  for (size_t i = text.size(); i-- > 1; code >>= 6)
+    text[i] = char(0x80 | (code & 0x3f));
+  text[0] = char(0xf00 >> bytes | code);
+  return text;
+}
+
+TEST(Utf8, CodePointsAreLegalInTheFewestBytes) {
+  auto check = [](uint32_t code) {
+    bool isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    bool isSurrogate = code >= 0xd800 && code < 0xe000;
+    bool isLegal = !isControl && !isSurrogate && code < 0x110000;
+    int fewest = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int bytes = fewest; bytes <= 4; ++bytes)
+      ASSERT_EQ(isPrintableUtf8(inUtf8(code, bytes)),
+                isLegal && bytes == fewest)
+          << code << " in " << bytes << " bytes";
+  };
+  for (uint32_t code = 0; code < 0x10000; ++code)
+    check(code);
+  for (uint32_t code = 0x10000; code < 0x200000; code += 0x100) {
+    check(code);
+    check(code + 0xff);
+  }
+}
+
+/// What stands behind the text does not count.
+TEST(Utf8, CutCharactersAreIllegal) {
+  for (std::string_view text :
+       {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    EXPECT_TRUE(isPrintableUtf8(text));
+    for (size_t n = 1; n < text.size(); ++n)
+      EXPECT_FALSE(isPrintableUtf8(text.substr(0, n))) << text << " " << n;
+  }
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include "aicf/OpCall.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Ops/TypedBody.h"
 #include "unittests/Common/SharedOperands.h"
 
 #include <gtest/gtest.h>
@@ -180,6 +181,101 @@ TEST(Bodies, OperandsAndResultsAreCounted) {
                            "2 and gives 1");
   EXPECT_EQ(message(2, 2), "got 2 operands and 2 results for a body that takes "
                            "2 and gives 1");
+}
+
+/// A body of two primitives; the fields of the first are 0.
+Body chainOf(OpKind first, std::vector<int32_t> operands, OpKind second) {
+  Body body;
+  std::vector<uint8_t> zeros(infoOf(first).attrBytes);
+  body.numOperands = uint32_t(operands.size());
+  body.primitives = {{first, zeros, operands},
+                     {second, {}, {int32_t(body.numOperands)}}};
+  body.results = {body.firstResultOf(1)};
+  return body;
+}
+
+TEST(Bodies, SayHowManyOperandsAPrimitiveTakes) {
+  Body relu = chainOf(OpKind::Relu, {0, 1}, OpKind::Relu);
+  EXPECT_EQ(checkForm(relu).message(),
+            "primitive 0 (relu): got 2 operands, expected 1");
+  Body finite = chainOf(OpKind::AllFinite, {}, OpKind::Relu);
+  EXPECT_EQ(checkForm(finite).message(),
+            "primitive 0 (all_finite): got 0 operands, expected 1 or more");
+}
+
+TEST(Bodies, NameAnOperandAfterItsFirstSlot) {
+  Body gemm = chainOf(OpKind::Gemm, {0, 1}, OpKind::Relu);
+  EXPECT_EQ(describeOperand(gemm, 0), "operand 0 (a)");
+  EXPECT_EQ(describeOperand(gemm, 1), "operand 1 (b)");
+}
+
+/// The type of a value inside of a body follows from those before it, or the
+/// body is refused.
+TEST(Bodies, HoldNoValueWithoutAType) {
+  auto message = [](const Body &body, std::vector<TensorDesc> ins) {
+    TensorDesc out(DType::F32, {2, 3, 3});
+    return describeValues(body, ins, {&out, 1}).status().message();
+  };
+  TensorDesc a(DType::F32, {2, 3, 3});
+  EXPECT_EQ(message(chainOf(OpKind::BatchedGemm, {0, 1}, OpKind::Relu), {a, a}),
+            "primitive 0 (batched_gemm): its result c must be a result of the "
+            "call: nothing else gives its type");
+  // A momentum that is absent has no successor.
+  Body step;
+  step.numOperands = 3;
+  step.primitives = {
+      {OpKind::SgdStep, encodeAttrs(SgdStepAttrs{}), {0, 1, 2, -1, -1, -1}},
+      {OpKind::Relu, {}, {4}}};
+  step.results = {3, 5};
+  std::vector<TensorDesc> ins = {a, a, {DType::F32, {}}}, outs = {a, a};
+  EXPECT_EQ(describeValues(step, ins, outs).status().message(),
+            "relu: operand 0 (x) is absent");
+}
+
+TEST(Bodies, OfNoPatternAreNoCalls) {
+  TensorDesc x(DType::F32, {3});
+  auto body =
+      std::make_shared<Body>(chainOf(OpKind::Relu, {0}, OpKind::Relu));
+  ASSERT_TRUE(checkForm(*body).ok());
+  EXPECT_EQ(TypedBody::create(body, {&x, 1}, {&x, 1}).status().message(),
+            "no kernel family takes relu, relu in one call");
+}
+
+/// Optional nodes at the end of a pattern may be absent.
+TEST(Bodies, MayEndBeforeTheirPattern) {
+  auto body = bodyOf(patterns::GemmBias, OpKind::Relu);
+  ASSERT_TRUE(body);
+  body->primitives.pop_back(); // the vector keeps its capacity
+  --body->results[0];
+  EXPECT_TRUE(checkForm(*body).ok()) << checkForm(*body).toString();
+  EXPECT_EQ(factsOf(*body).pattern, patterns::GemmBias);
+}
+
+/// A result that is tied to an operand would be tied to nothing without it.
+TEST(Bodies, OfAPatternHaveTheOperandsThatItTies) {
+  for (const PatternInfo &pattern : allPatterns())
+    for (const PatternTieInfo &tie : pattern.ties) {
+      const NodeInfo &node = pattern.nodes[tie.operand.node];
+      bool isThere = infoOf(node.kind).operands[tie.operand.slot].presence !=
+                     Presence::Optional;
+      if (pattern.batch)
+        for (const PresenceInfo &p : pattern.batch->presences)
+          isThere |= p.isThere && p.operand == tie.operand;
+      EXPECT_TRUE(isThere && !node.isOptional) << pattern.name;
+    }
+}
+
+/// TypedBody::stored() looks there for it.
+TEST(Bodies, KeepZerosInColumnsByTheFirstField) {
+  size_t found = 0;
+  for (uint16_t k = 0; k < kNumOpKinds; ++k)
+    if (const OpInfo &info = infoOf(OpKind(k));
+        info.keepsZeros == KeepsZeros::InColumns) {
+      ++found;
+      ASSERT_GT(info.numFields, 0u) << info.name;
+      EXPECT_EQ(info.fields[0].name, "axis") << info.name;
+    }
+  EXPECT_GT(found, 0u);
 }
 
 /// Of untrusted plans: sizes are multiplied all over.

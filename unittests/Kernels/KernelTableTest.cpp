@@ -6,13 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Ops/KernelTable.h"
+#include "aicf/OpCall.h"
 #include "kernels/rows/Shuffle.h"
 #include "lib/Ops/Fields.h"
+#include "lib/Ops/Patterns.h"
+#include "lib/Ops/RuleCall.h"
 #include "lib/Ops/Rules.h"
 #include "unittests/Common/SampleCalls.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -120,6 +124,44 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
   EXPECT_EQ(gemm(2048, true), "gemm_tf32_lt_v0");
 }
 
+/// Also where TF32 is allowed.
+TEST(KernelTable, PinnedKernelsAreNeverChosen) {
+  size_t pinned = 0;
+  for (const KindRow &row : allCallRows())
+    for (DeviceKind device : kDeviceKinds) {
+      StatusOr<TypedBody> typed =
+          typedBodyOf(makeSample(row, 2048, 2048, row.usualType()));
+      if (!typed.ok())
+        continue;
+      const KernelRow *chosen = selectKernel(device, *typed, {true, {}});
+      EXPECT_TRUE(!chosen || chosen->selection != Selection::Pinned)
+          << chosen->kid;
+      for (const KernelRow &kernel : kernelsFor(device, typed->pattern()))
+        pinned += !chosen && kernel.selection == Selection::Pinned &&
+                  kernel.accepts(*typed);
+    }
+  EXPECT_GT(pinned, 0u);
+}
+
+/// Fusion takes what the table gives, and does not ask whether it pays.
+TEST(KernelTable, KernelsOfSeveralPrimitivesPayOrArePinned) {
+  for (DeviceKind device : kDeviceKinds)
+    for (const KernelRow &row : kernelsOn(device))
+      if (patternOf(row.pattern) && row.selection != Selection::Pinned) {
+        EXPECT_TRUE(row.isWorthFusing()) << row.kid;
+      }
+}
+
+/// Fusion finds the calls for a node by what the node reads.
+TEST(KernelTable, EveryNodeOfAPatternBehindTheFirstIsBound) {
+  for (const PatternInfo &pattern : allPatterns())
+    for (size_t node = 1; node < pattern.nodes.size(); ++node)
+      EXPECT_TRUE(std::any_of(
+          pattern.bindings.begin(), pattern.bindings.end(),
+          [&](const BindingInfo &b) { return b.operand.node == node; }))
+          << pattern.name << ", node " << node;
+}
+
 TEST(KernelTable, WorkspaceIsCapped) {
   std::set<std::string_view> wanted;
   for (const KindRow &row : allCallRows())
@@ -143,6 +185,166 @@ TEST(KernelTable, WorkspaceIsCapped) {
           << kernel.kid << " has a cap, but no sample makes it want workspace";
 }
 
+/// A row for one primitive; what a test asks about is put in.
+KernelRow rowFor(OpKind kind, DType in0, DType out0) {
+  return {.kid = "by_hand",
+          .pattern = PatternId(kind),
+          .device = DeviceKind::CPU,
+          .in0 = in0,
+          .out0 = out0};
+}
+
+TypedBody callOf(OpKind kind, std::vector<TensorDesc> ins, TensorDesc out,
+                 std::vector<uint8_t> attrs = {}) {
+  return *TypedBody::create(kind, attrs, ins, {&out, 1});
+}
+
+TensorDesc padded(std::vector<int64_t> shape) {
+  TensorDesc desc(DType::BF16, shape);
+  desc.layout = Layout::Padded;
+  return desc;
+}
+
+TEST(KernelRow, AsksForTheAlignmentOfItsTypesOrVectors) {
+  KernelRow row = rowFor(OpKind::Cast, DType::BF16, DType::F32);
+  row.alignment = 16;
+  EXPECT_EQ(row.neededAlignment({DType::BF16, {8}}), 16u);
+  EXPECT_EQ(row.neededAlignment({DType::F32, {4}}), 16u);
+  // Another type; less than one access.
+  EXPECT_EQ(row.neededAlignment({DType::I32, {8}}), 4u);
+  EXPECT_EQ(row.neededAlignment({DType::BF16, {7}}), 2u);
+  row.alignment = 1;
+  row.width = 8;
+  EXPECT_EQ(row.neededAlignment({DType::BF16, {8}}), 16u);
+  EXPECT_EQ(row.neededAlignment({DType::I32, {8}}), 16u);
+  EXPECT_EQ(row.neededAlignment({DType::BF16, {7}}), 2u);
+}
+
+/// The first results of a body need not be its first values.
+TEST(KernelRow, AsksForTheAlignmentOfEachResult) {
+  auto sample = std::find_if(allCallRows().begin(), allCallRows().end(),
+                             [](const KindRow &row) {
+                               return row.name == "add_layer_norm";
+                             });
+  ASSERT_NE(sample, allCallRows().end());
+  StatusOr<TypedBody> typed =
+      typedBodyOf(makeSample(*sample, 4, 8, DType::F32));
+  ASSERT_TRUE(typed.ok());
+  KernelRow row = rowFor(OpKind::Add, DType::F32, DType::F32);
+  row.width = 8;
+  // y is read and written in vectors, the four means and deviations are not.
+  std::vector<uintptr_t> addresses = {256, 256, 256, 256, 256, 4, 4};
+  EXPECT_TRUE(row.suits(*typed, addresses));
+  addresses[4] = 4;
+  EXPECT_FALSE(row.suits(*typed, addresses));
+}
+
+TEST(KernelRow, TakesTheTypesOfItsFirstOperandAndResult) {
+  TypedBody call = callOf(OpKind::Cast, {{DType::F16, {3}}}, {DType::F32, {3}});
+  auto mismatch = [&](DType in0, DType out0) {
+    return rowFor(OpKind::Cast, in0, out0).mismatch(call);
+  };
+  EXPECT_EQ(mismatch(DType::F16, DType::F32), Mismatch::None);
+  EXPECT_EQ(mismatch(DType::BF16, DType::F32), Mismatch::Types);
+  EXPECT_EQ(mismatch(DType::F16, DType::F64), Mismatch::Types);
+}
+
+TEST(KernelRow, TakesRowsThatItsVectorsFill) {
+  KernelRow row = rowFor(OpKind::Relu, DType::F32, DType::F32);
+  row.width = 4;
+  auto mismatch = [&](std::vector<int64_t> shape) {
+    TensorDesc x(DType::F32, shape);
+    return row.mismatch(callOf(OpKind::Relu, {x}, x));
+  };
+  EXPECT_EQ(mismatch({3, 8}), Mismatch::None);
+  EXPECT_EQ(mismatch({4, 6}), Mismatch::Width);
+  EXPECT_EQ(mismatch({}), Mismatch::Width);
+}
+
+TEST(KernelRow, TakesViewsWhereItSaysSo) {
+  KernelRow row = rowFor(OpKind::Add, DType::F32, DType::F32);
+  row.strided = {{{OpKind::Add, 0, StrideRule::Any}}, 1};
+  TensorDesc dense(DType::F32, {3, 4});
+  TensorDesc view = TensorDesc::strided(DType::F32, {3, 4}, {1, 3});
+  auto mismatch = [&](TensorDesc a, TensorDesc b, TensorDesc c) {
+    return row.mismatch(callOf(OpKind::Add, {a, b}, c));
+  };
+  EXPECT_EQ(mismatch(dense, dense, dense), Mismatch::None);
+  EXPECT_EQ(mismatch(view, dense, dense), Mismatch::None);
+  EXPECT_EQ(mismatch(dense, view, dense), Mismatch::Strides);
+  EXPECT_EQ(mismatch(view, view, dense), Mismatch::Strides);
+  EXPECT_EQ(mismatch(dense, dense, view), Mismatch::Strides);
+}
+
+TEST(KernelRow, TakesViewsOfRowsOrOfMatrices) {
+  TensorDesc x(DType::F32, {2, 3, 4});
+  auto mismatch = [&](StrideRule rule, std::vector<int64_t> strides) {
+    KernelRow row = rowFor(OpKind::Relu, DType::F32, DType::F32);
+    row.strided = {{{OpKind::Relu, 0, rule}}, 1};
+    TensorDesc view = TensorDesc::strided(DType::F32, x.shape(), strides);
+    return row.mismatch(callOf(OpKind::Relu, {view}, x));
+  };
+  // Rows at equal distances; matrices further apart; columns as rows.
+  EXPECT_EQ(mismatch(StrideRule::Rows, {24, 8, 1}), Mismatch::None);
+  EXPECT_EQ(mismatch(StrideRule::Matrices, {24, 8, 1}), Mismatch::None);
+  EXPECT_EQ(mismatch(StrideRule::Rows, {100, 8, 1}), Mismatch::Strides);
+  EXPECT_EQ(mismatch(StrideRule::Matrices, {100, 8, 1}), Mismatch::None);
+  EXPECT_EQ(mismatch(StrideRule::Matrices, {24, 1, 6}), Mismatch::Strides);
+}
+
+/// A kernel that knows no pads takes them as elements.
+TEST(KernelRow, TakesPadsThatStayZeros) {
+  auto mismatch = [](const TypedBody &call) {
+    return rowFor(call.body().primitives[0].kind, DType::BF16, DType::BF16)
+        .mismatch(call);
+  };
+  TensorDesc x = padded({3, 5});
+  EXPECT_EQ(mismatch(callOf(OpKind::Relu, {x}, x)), Mismatch::None);
+  EXPECT_EQ(mismatch(callOf(OpKind::Exp, {x}, x)), Mismatch::Layout);
+  // A bias along the rows would be added to pads, too.
+  auto bias = [&](int64_t axis) {
+    TensorDesc y = padded({8, 8});
+    return mismatch(callOf(OpKind::BiasAdd, {y, padded({8})}, y,
+                           encodeAttrs(BiasAddAttrs{axis})));
+  };
+  EXPECT_EQ(bias(-1), Mismatch::None);
+  EXPECT_EQ(bias(1), Mismatch::None);
+  EXPECT_EQ(bias(0), Mismatch::Layout);
+  // All that would have pads has them, and the stored shapes fit.
+  std::vector<uint8_t> axis0 = encodeAttrs(ReduceSumAttrs{0});
+  TensorDesc whole = padded({3, 8}), sum(DType::BF16, {1, 8});
+  EXPECT_EQ(mismatch(callOf(OpKind::ReduceSum, {whole}, sum, axis0)),
+            Mismatch::Layout);
+  EXPECT_EQ(mismatch(callOf(OpKind::ReduceSum, {whole}, padded({1, 8}), axis0)),
+            Mismatch::Layout);
+  EXPECT_EQ(mismatch(callOf(OpKind::ReduceSum, {whole}, padded({8}), axis0)),
+            Mismatch::None);
+  EXPECT_EQ(mismatch(callOf(OpKind::ReduceSum, {whole}, {DType::BF16, {}},
+                            encodeAttrs(ReduceSumAttrs{1}))),
+            Mismatch::None);
+}
+
+TEST(KernelRow, TakesNoViewForADenseTensor) {
+  KernelRow row = rowFor(OpKind::Add, DType::BF16, DType::BF16);
+  row.strided = {{{OpKind::Add, 1, StrideRule::Any}}, 1};
+  TensorDesc x = padded({8, 8});
+  TensorDesc view = TensorDesc::strided(DType::BF16, {8, 8}, {1, 8});
+  EXPECT_EQ(row.mismatch(callOf(OpKind::Add, {x, view}, x)), Mismatch::Layout);
+}
+
+TEST(KernelRow, WantsWorkspaceForWhatItIsGiven) {
+  KernelRow row = rowFor(OpKind::Relu, DType::BF16, DType::BF16);
+  row.workspace = [](const rules::Call &call) {
+    return 1024 * uint64_t(ReluView<rules::Call>(call).x()->elements());
+  };
+  row.workspaceCap = 1 << 20;
+  TensorDesc x = padded({3, 5});
+  TypedBody call = callOf(OpKind::Relu, {x}, x);
+  EXPECT_EQ(row.workspaceBytes(call), 8u * 8 * 1024);
+  row.takesPads = true;
+  EXPECT_EQ(row.workspaceBytes(call), 3u * 5 * 1024);
+}
+
 TEST(Shuffle, IsAPermutationEachEpoch) {
   for (uint32_t size : {1u, 2u, 3u, 10u, 255u, 256u, 257u, 1000u})
     for (uint64_t seed : {0u, 7u}) {
@@ -163,6 +365,23 @@ TEST(Fields, NumbersReadBack) {
   for (double value : {0.9, 1e-8, 2.0 / 3, 0.0, -1.0, 1e300})
     EXPECT_EQ(std::stod(formatNumber(value)), value);
   EXPECT_EQ(formatNumber(0.9), "0.9");
+}
+
+TEST(Fields, OfRealNumbersTakeWholeOnes) {
+  std::vector<uint8_t> attrs = encodeAttrs(ScaleAttrs{});
+  const FieldInfo &factor = infoOf(OpKind::Scale).fields[0];
+  encodeField(factor, int64_t(2), attrs);
+  EXPECT_EQ(decodeField(factor, attrs), FieldValue(2.0));
+}
+
+TEST(Fields, TakeAsManyBytesAsTheyHave) {
+  std::vector<uint8_t> gemm = encodeAttrs(GemmAttrs{0, 1});
+  const OpInfo &info = infoOf(OpKind::Gemm);
+  encodeField(info.fields[0], int64_t(1), gemm);
+  EXPECT_EQ(gemm, encodeAttrs(GemmAttrs{1, 1}));
+  std::vector<uint8_t> bias = encodeAttrs(BiasAddAttrs{0});
+  encodeField(infoOf(OpKind::BiasAdd).fields[0], int64_t(-1), bias);
+  EXPECT_EQ(bias, encodeAttrs(BiasAddAttrs{-1}));
 }
 
 } // namespace

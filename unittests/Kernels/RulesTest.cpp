@@ -244,6 +244,11 @@ TEST(OpRulesOfEveryKind, BordersAreLegal) {
   isLegal("gemm to f32", both(in("a", F16), in("b", F16)));
   isLegal("mse_loss mixed", both(in("target", BF16), out("loss", BF16)));
   isLegal("scale", both(all(F64), attr(&ScaleAttrs::factor, 1e39)));
+  isLegal("scale", both(all(I64), attr(&ScaleAttrs::factor, 0x1p40)));
+  // Where an operand alone, or a result alone, is of f64.
+  isLegal("less_scalar",
+          both(in("x", F64), attr(&LessScalarAttrs::value, 1e39)));
+  isLegal("uniform", both(out("y", F64), attr(&UniformAttrs::high, 1e39)));
 }
 
 TEST(OpRulesOfEveryKind, DefaultsOfFields) {
@@ -261,6 +266,20 @@ TEST(OpRulesOfEveryKind, DefaultsOfFields) {
       << "size has none";
   EXPECT_FALSE(fieldDefault(OpKind::MseGrad, 0, {x.data(), 2}))
       << "of operands that it does not take";
+  x[0] = TensorDesc::absent();
+  EXPECT_FALSE(fieldDefault(OpKind::MseGrad, 0, {x.data(), 3}))
+      << "of an operand that is absent";
+}
+
+TEST(OpRulesOfEveryKind, NumbersOfOperandsAreSaid) {
+  TensorDesc x(F32, {3});
+  auto message = [&](OpKind kind, size_t size) {
+    std::vector<TensorDesc> ins(size, x);
+    return checkRecord(kind, ins, {&x, 1}, {}).message();
+  };
+  EXPECT_EQ(message(OpKind::Relu, 2), "got 2 operands, expected 1");
+  EXPECT_EQ(message(OpKind::AllFinite, 0),
+            "got 0 operands, expected 1 or more");
 }
 
 /// What no tensor may be, whatever the op: each limit, and the last legal

@@ -129,6 +129,58 @@ TEST(ThreadPool, WhoWasKeptWaitingRunsAloneForAWhile) {
   EXPECT_TRUE(helpersCome());
 }
 
+/// How much a helper may lose, depends on the innermost blocks.
+TEST(ThreadPool, LossesAreComparedWithTheInnermostBlocks) {
+  // Ten blocks of 1 ms inside of our block, which takes 10 ms.
+  auto ours = [] {
+    auto body = [](int64_t) { sleepFor(1); };
+    runBlocks(10, 1, BlockFunction::of(body));
+  };
+  bool ranAlone = false;
+  for (int tries = 0; tries < 20 && !ranAlone; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    ranAlone = runBoth(ours, [] { sleepFor(18); }) && blocksOfHelpers() == 0;
+  }
+  EXPECT_TRUE(ranAlone) << "8 ms are more than two blocks inside";
+}
+
+TEST(ThreadPool, WhoWaitsForLessThanTwoBlocksGoesOnWithHelpers) {
+  bool goesOn = false;
+  for (int tries = 0; tries < 8 && !goesOn; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    goesOn = runBoth([] { sleepFor(10); }, [] { sleepFor(16); }) &&
+             blocksOfHelpers() > 0;
+  }
+  EXPECT_TRUE(goesOn);
+}
+
+/// A thread that found the pool taken runs its blocks alone, also what is
+/// inside of them when the pool is free again.
+TEST(ThreadPool, BlocksOfASecondCallerStayOnItsThread) {
+  int helped = 0;
+  for (int run = 0; run < 5; ++run) {
+    ASSERT_TRUE(helpersCome());
+    std::atomic<bool> isTaken{false}, isSecondInside{false};
+    std::thread first([&] {
+      auto body = [&](int64_t) {
+        isTaken = true;
+        while (!isSecondInside)
+          sleepFor(1);
+      };
+      runBlocks(2, 2, BlockFunction::of(body));
+    });
+    while (!isTaken)
+      sleepFor(1);
+    auto body = [&](int64_t) {
+      isSecondInside = true;
+      first.join();
+      helped += blocksOfHelpers();
+    };
+    runBlocks(1, 2, BlockFunction::of(body));
+  }
+  EXPECT_EQ(helped, 0);
+}
+
 /// Who has nothing left to claim assists with blocks inside of others' blocks,
 /// whoever that is.
 TEST(ThreadPool, BlocksInsideOfBlocksAreShared) {

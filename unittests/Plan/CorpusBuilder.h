@@ -14,6 +14,10 @@
 
 namespace aicf::test {
 
+/// The column sums of relu(x) on CUDA, for which a call takes a workspace. The
+/// entry's values: 0 y, 1 x, 2 relu(x); its buffer 2 is the workspace.
+Plan makeWorkspacePlan();
+
 /// Makes the cases. The functions of a topic are in CorpusForm.cpp (what no
 /// Plan struct serializes to), CorpusMemory.cpp (buffers and values),
 /// CorpusViews.cpp and CorpusCalls.cpp (calls, bodies, their order).

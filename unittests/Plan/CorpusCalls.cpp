@@ -12,14 +12,42 @@
 
 namespace aicf::test {
 
+Plan makeWorkspacePlan() {
+  const TensorDesc rows(DType::F32, {300, 401}), sums(DType::F32, {401});
+  std::vector<uint8_t> attrs = encodeAttrs(ReduceSumAttrs{0});
+  const PlanCall sum = makeCallPlan({{rows}, {sums}, attrs, OpKind::ReduceSum},
+                                    DeviceKind::CUDA)
+                           .entries[0]
+                           .calls[0];
+  const auto bytes = int64_t(sum.workspaceBytes);
+  Plan plan;
+  PlanEntry entry;
+  entry.name = "sums";
+  entry.ioBytes = entry.tempBytes = 1 << 20;
+  addTensors(plan, entry,
+             {makeTensor("y", Role::Output, sums, 0),
+              makeTensor("x", Role::Input, rows, 1 << 12),
+              makeTensor("", Role::Workspace, {DType::F32, {bytes / 4}}, 0),
+              makeTensor("", Role::Temp, rows,
+                         alignedBytes(sum.workspaceBytes))});
+  entry.calls = {makeCall(OpKind::Relu, "", {1}, {2}),
+                 makeCall(OpKind::ReduceSum, "", {2}, {0}, attrs)};
+  entry.calls[1].workspace = 2;
+  entry.calls[1].workspaceBytes = sum.workspaceBytes;
+  plan.entries = {entry};
+  return withKernelsOf(std::move(plan), DeviceKind::CUDA);
+}
+
 void CorpusBuilder::addCalls() {
   auto call = [](Plan &p, size_t i) -> PlanCall & {
     return p.entries[0].calls[i];
   };
   add(PlanError::CallKid, "unknown",
       [=](Plan &p) { call(p, 0).kid = "gemm_f32_magic_v0"; });
-  add(PlanError::CallKid, "of-another-op",
-      [=](Plan &p) { call(p, 0).kid = "relu_f32_v0"; });
+  add(
+      PlanError::CallKid, "of-another-op",
+      [=](Plan &p) { call(p, 0).kid = "relu_f32_v0"; },
+      "is not a kernel for this call");
   add(PlanError::CallKid, "of-another-dtype",
       [=](Plan &p) { call(p, 0).kid = "gemm_f64_blas_v0"; });
   add(PlanError::CallKid, "of-another-device",
@@ -62,7 +90,7 @@ void CorpusBuilder::addCalls() {
   });
   add(
       PlanError::CallWrites, "hyper", [=](Plan &p) { call(p, 2).outs[0] = 5; },
-      "of role hyper");
+      "writes value 5 (lr) of role hyper");
   // A reduction of CUDA's that takes a workspace, with an input in its place.
   TensorDesc rows(DType::F32, {300, 401}), sums(DType::F32, {401});
   Sample sum{{rows}, {sums}, std::vector<uint8_t>(8), OpKind::ReduceSum};
@@ -260,6 +288,26 @@ void CorpusBuilder::addOrder() {
     e.calls.insert(e.calls.begin() + 2,
                    makeCall(OpKind::Relu, "relu_f32_v0", {0}, {2}));
   });
+  Plan workspace = makeWorkspacePlan();
+  PlanEntry &sums = workspace.entries[0];
+  sums.buffers[3].offset = 0; // over what the call reads
+  addBytes(PlanError::LiveOverlap, "workspace-over-temp",
+           workspace.serialize());
+  // The sums once more on another stream, which the last call joins.
+  sums = makeWorkspacePlan().entries[0];
+  uint32_t other = addTensor(
+      workspace, sums,
+      makeTensor("", Role::Temp, sums.values[0].desc, sums.tempBytes - 4096));
+  sums.calls[0].signals = {1};
+  sums.calls.insert(sums.calls.end(), {sums.calls[1], sums.calls[0]});
+  sums.calls[2].outs = {other};
+  sums.calls[2].stream = 1;
+  sums.calls[2].waits = {1};
+  sums.calls[2].signals = {2};
+  sums.calls[3].waits = {2};
+  sums.calls[3].signals.clear();
+  addBytes(PlanError::UnorderedAccess, "workspace-of-two-streams",
+           workspace.serialize(), "buffer 2 is accessed by call 1 too");
   add(PlanError::ReadBeforeWrite, "output",
       [](Plan &p) { std::swap(p.entries[1].calls[0], p.entries[1].calls[1]); });
   for (Role role : {Role::Temp, Role::Saved})
@@ -270,14 +318,23 @@ void CorpusBuilder::addOrder() {
           addTensor(p, p.entries[0],
                     makeTensor("", role, TensorDesc(DType::F32, {1}), 0));
         },
-        "is never written");
+        "value 13 of role");
   add(PlanError::ReadBeforeWrite, "swapped",
       [](Plan &p) { std::swap(p.entries[0].calls[0], p.entries[0].calls[3]); });
   add(PlanError::ReadBeforeWrite, "output-never-written", [](Plan &p) {
     p.entries[0].calls.erase(p.entries[0].calls.begin() + 2);
   });
-  add(PlanError::LiveOverlap, "dW-over-y", [](Plan &p) {
-    p.entries[0].buffers[4].offset = 0; // dy over y, which mse_grad reads
+  add(
+      PlanError::LiveOverlap, "dW-over-y",
+      [](Plan &p) {
+        p.entries[0].buffers[4].offset = 0; // dy over y, which mse_grad reads
+        p.entries[0].buffers[4].name = "dy";
+      },
+      "buffer 9 at offset 0 and buffer 10 (dy) at offset 0 share bytes");
+  add(PlanError::LiveOverlap, "beside-an-unused-buffer", [](Plan &p) {
+    std::vector<PlanBuffer> &buffers = p.entries[0].buffers;
+    buffers[3].bytes = 512; // y over dy
+    buffers.push_back(buffers[3]);
   });
 }
 

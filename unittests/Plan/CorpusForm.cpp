@@ -26,7 +26,8 @@ void CorpusBuilder::addOuterForm() {
   addBytes(PlanError::BadFlatBuffer, "identifier", withTrailer(identifier));
   addBytes(PlanError::BadVersion, "major", build([](FlatBufferBuilder &b) {
              return fb::CreatePlan(b, kPlanMajor + 1, 0);
-           }));
+           }),
+           "a newer AICF made the plan");
   addBytes(PlanError::BadVersion, "minor", build([](FlatBufferBuilder &b) {
              return fb::CreatePlan(b, kPlanMajor, kPlanMinor + 1);
            }));
@@ -35,7 +36,8 @@ void CorpusBuilder::addOuterForm() {
            }));
   addBytes(PlanError::BadVersion, "older", build([](FlatBufferBuilder &b) {
              return fb::CreatePlan(b, kOldPlanMajor - 1, 0);
-           }));
+           }),
+           "compile it again");
   addBytes(PlanError::BadDevice, "number", build([](FlatBufferBuilder &b) {
              PlanFields plan = PlanFields::empty(b);
              plan.device = 200;
@@ -92,6 +94,23 @@ void CorpusBuilder::addOldTensors() {
                  b.CreateVector(bodies), b.CreateVector(entries));
            }),
            "up to 70368744177664 bytes");
+  addBytes(PlanError::CallValue, "old-number", build([](FlatBufferBuilder &b) {
+             std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
+             auto none = b.CreateVector(std::vector<uint32_t>());
+             std::vector<flatbuffers::Offset<fb::Call>> calls = {fb::CreateCall(
+                 b, 0, b.CreateString("k"),
+                 b.CreateVector(std::vector<uint32_t>{UINT32_MAX - 15}), none,
+                 -1, 0, 0, none, none)};
+             std::vector<flatbuffers::Offset<fb::Body>> bodies = {
+                 bodyOf(b, 1, 1)};
+             std::vector<flatbuffers::Offset<fb::Entry>> entries = {
+                 fb::CreateEntry(b, b.CreateString("e"), 0, 0,
+                                 b.CreateVector(tensors),
+                                 b.CreateVector(calls))};
+             return fb::CreatePlan(
+                 b, kOldPlanMajor, kOldPlanMinor, 0, 0, b.CreateVector(tensors),
+                 b.CreateVector(bodies), b.CreateVector(entries));
+           }));
 }
 
 void CorpusBuilder::addTables() {
@@ -189,12 +208,15 @@ void CorpusBuilder::addTables() {
 
 /// The debug table of a plan with one entry, without values and calls.
 void CorpusBuilder::addDebug() {
-  auto counts = [&](const char *what, auto make) {
+  auto counts = [&](const char *what, auto make, const char *text = "") {
     addBytes(PlanError::DebugCounts, what, build([=](FlatBufferBuilder &b) {
                return planOfCalls(b, {}, make(b));
-             }));
+             }),
+             text);
   };
-  counts("values", [](FlatBufferBuilder &b) { return debugOf(b, 1, 0); });
+  counts(
+      "values", [](FlatBufferBuilder &b) { return debugOf(b, 1, 0); },
+      "has 1 labels of values, the plan has 0");
   counts("calls", [](FlatBufferBuilder &b) { return debugOf(b, 0, 1); });
   counts("persistent", [](FlatBufferBuilder &b) {
     return fb::CreateDebug(b, b.CreateVector(std::vector<int32_t>(1)));

@@ -43,12 +43,21 @@ void CorpusBuilder::addNames() {
       [=](Plan &p) { first(p).name = "train/x"; });
   add(PlanError::BufferName, "io-like-qualified",
       [](Plan &p) { p.entries[1].buffers[0].name = "train/x"; });
-  add(PlanError::BufferName, "qualified-twice", [](Plan &p) {
-    p.entries[0].buffers[0].name = "a/b"; // of entry "train", and of "train/a"
-    p.entries[1].name = "train/a";
-    p.entries[1].buffers[0].name = "b2";
-    p.entries[1].buffers[1].name = "b";
-  });
+  add(
+      PlanError::BufferName, "qualified-twice",
+      [](Plan &p) {
+        p.entries[0].buffers[0].name = "a/c"; // of "train", and of "train/a"
+        p.entries[1].name = "train/a";
+        p.entries[1].buffers[1].name = "c";
+      },
+      "\"train/a/c\" would name two buffers");
+  add(
+      PlanError::BufferName, "temp-like-qualified",
+      [](Plan &p) { p.entries[1].buffers.back().name = "train/x"; },
+      "\"train/x\" would name two buffers");
+  add(
+      PlanError::BufferName, "twice-in-an-entry",
+      [](Plan &p) { p.entries[0].buffers[0].name = "t"; }, "is used twice");
   add(PlanError::BufferName, "io-unnamed",
       [](Plan &p) { p.entries[0].buffers[0].name = ""; });
   add(PlanError::BufferName, "io-like-param",
@@ -107,6 +116,7 @@ void CorpusBuilder::addTypes() {
       [=](Plan &p) { first(p).offset = p.persistentBytes; });
   add(PlanError::BufferRange, "overflow", [=](Plan &p) {
     first(p).offset = std::numeric_limits<uint64_t>::max() - 255;
+    first(p).bytes = 512;
   });
 }
 
@@ -171,6 +181,13 @@ void CorpusBuilder::addInitializers() {
   add(PlanError::BufferInit, "too-large-integer", [](Plan &p) {
     p.buffers[4].init = InitKind::Constant;
     p.buffers[4].initValue = 1e12;
+  });
+  add(PlanError::BufferInit, "too-large-half", [=](Plan &p) {
+    TensorDesc half = firstDesc(p);
+    half.dtype = DType::F16;
+    retype(first(p), p.values[0], half);
+    first(p).init = InitKind::Constant;
+    first(p).initValue = 70000;
   });
   add(PlanError::BufferInit, "nan", [=](Plan &p) {
     first(p).init = InitKind::Constant;

@@ -68,6 +68,21 @@ void CorpusBuilder::addViews() {
         e.calls[1] = makeCall(OpKind::Copy, "copy_f32_v0", {4}, {5});
       },
       "share bytes");
+  change(
+      PlanError::CallInplace, "in-another-layout",
+      [](PlanEntry &e) {
+        TensorDesc square(DType::F16, {8, 8}), padded = square;
+        padded.layout = Layout::Padded; // without pads
+        for (size_t i = 0; i < 4; ++i)
+          retype(e.buffers[i], e.values[i], i < 2 ? square : padded);
+        e.values[4] = {2, 0, square};
+        for (PlanCall &call : e.calls)
+          call = makeCall(OpKind::Relu, "relu_f16_v0", {0}, {2});
+        e.calls[1].ins = {2};
+        e.calls[1].outs = {4};
+        e.calls[2].outs = {1};
+      },
+      "result 0 and operand 0 share bytes");
   Plan race = makeViewPlan(/*onTwoStreams=*/true);
   race.entries[0].calls[1].outs = {2}; // in place, while the copy reads the view
   addBytes(PlanError::UnorderedAccess, "of-a-view-and-its-base",

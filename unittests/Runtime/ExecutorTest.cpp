@@ -1335,6 +1335,10 @@ TEST(Initializers, FollowTheirDistribution) {
   }
   EXPECT_NEAR(mean, 0, 0.15);
   EXPECT_NEAR(std::sqrt(square), 0.5, 0.1);
+  double ofNeighbours = 0; // who come from the same random words
+  for (size_t i = 0; i < 256; i += 2)
+    ofNeighbours += normal[i] * normal[i + 1] / 128;
+  EXPECT_NEAR(ofNeighbours, 0, 0.05);
   EXPECT_EQ(floats(3, 1), uniform);
   EXPECT_NE(floats(3, 2), uniform);
   std::vector<uint8_t> constant = initialValue(plan.tensor({}, 2), 0);

@@ -253,6 +253,15 @@ Plan makeReluPlan(const char *from, const char *to, int64_t size,
   return plan;
 }
 
+TEST(Extend, ValuesOfAnotherTypeMakeAnotherEntry) {
+  const Plan plan = makeReluPlan("a", "b", 8);
+  EXPECT_EQ(matchExtension(plan, plan)->entries[0], 0);
+  Plan next = plan; // the same bytes
+  for (PlanValue &value : next.entries[0].values)
+    value.desc = TensorDesc(DType::F32, {2, 4});
+  EXPECT_EQ(matchExtension(plan, next)->entries[0], -1);
+}
+
 /// An entry that changed has the caller's memory where it has the same input.
 TEST(Extend, OtherInputsAndOutputsHaveTheirOwnMemory) {
   alignas(256) float bound[16];

@@ -15,7 +15,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,6 +73,13 @@ TEST(Safetensors, HoldsTextsBesideTheTensors) {
   auto strange = safetensors(R"({"__metadata__":{"k":[1],"s":"t"}})", 0);
   ASSERT_TRUE(parseSafetensors(strange, &read).ok());
   EXPECT_EQ(read, (FileMetadata{{"s", "t"}})) << "what is not text is left out";
+  strange = safetensors(R"({"__metadata__":["t"]})", 0);
+  ASSERT_TRUE(parseSafetensors(strange, &read).ok());
+  EXPECT_EQ(read, FileMetadata()) << "a list has no names";
+  bytes = serializeSafetensors(tensors);
+  EXPECT_EQ(std::string(bytes->begin(), bytes->end()).find("__metadata__"),
+            std::string::npos)
+      << "no texts, no key";
 }
 
 TEST(Safetensors, RefusesMalformedFiles) {
@@ -127,6 +136,16 @@ TEST(Safetensors, RefusesMalformedFiles) {
       {safetensors(
            R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}})", 8),
        "dimension"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[1073741824,1073741824,4],"data_offsets":[0,0]}})",
+           0),
+       "too many elements"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0.0,8]}})", 8),
+       "outside"},
+      {safetensors(
+           R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,"8"]}})", 8),
+       "outside"},
       {safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,99]}})",
                    8),
        "outside"},
@@ -183,8 +202,10 @@ std::vector<uint8_t> npy(const std::string &header, size_t dataBytes,
   std::string text = std::string("\x93NUMPY") + char(major) + '\0';
   text += char(header.size());
   text += char(header.size() >> 8);
-  if (major == 2)
-    text += std::string(2, '\0');
+  if (major == 2) {
+    text += char(header.size() >> 16);
+    text += char(header.size() >> 24);
+  }
   text += header;
   std::vector<uint8_t> bytes(text.begin(), text.end());
   bytes.resize(bytes.size() + dataBytes);
@@ -196,6 +217,7 @@ TEST(Npy, RefusesMalformedFiles) {
       "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
   ASSERT_TRUE(parseNpy(npy(good, 8)).ok());
   ASSERT_TRUE(parseNpy(npy(good, 8, 2)).ok());
+  ASSERT_TRUE(parseNpy(npy(good + std::string(70000, ' '), 8, 2)).ok());
   ASSERT_TRUE(parseNpy(npy("{'shape':(2,),'fortran_order':False,"
                            "'descr':\"<f4\"}",
                            8))
@@ -239,6 +261,25 @@ TEST(Npy, RefusesMalformedFiles) {
       {with("(2,)", "(0,)"), "dimension"},
       {with("(2,)", "(-2,)"), "dimension"},
       {with("(2,)", "(9999999999,)"), "dimension"},
+      {npy("{'descr': '<f4', 'fortran_order': False, "
+           "'shape': (1073741824,1073741824,4)}",
+           0),
+       "overflows"},
+      {with("'descr': ", "'descr' "), "lacks a ':' behind \"descr\""},
+      {with("'<f4', ", "'<f4' "), "lacks a ',' or '}'"},
+      {with("'descr'", "xdescrx"), "unknown or repeated key \"\""},
+      {with("'<f4'", "''"), "dtype \"\""},
+      {npy("{'fortran_order': False, 'shape': (2,), 'descr': '<f4", 8),
+       "dtype \"\""},
+      // What stands behind the header is not part of it.
+      {[&] {
+         std::vector<uint8_t> bytes = npy(good, 8);
+         size_t end = bytes.size() - 8;
+         bytes[8] -= 2;
+         EXPECT_EQ(bytes[end - 2], '}');
+         return bytes;
+       }(),
+       "unknown or repeated key \"\""},
       {with("(2,)", "[2]"), "tuple"},
       {with("(2,)", "(2 2)"), "','"},
       {with("shape", "shade"), "unknown or repeated key"},
@@ -340,6 +381,24 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
   refuses([](Tensors &t) { t.erase("mb"); }, "lacks state \"mb\"");
   refuses([](Tensors &t) { t["extra"] = t["b"]; }, "not a param or state");
   refuses([](Tensors &t) { t["b"] = t["W"]; }, "3x4xf32 in the file but 3xf32");
+  refuses(
+      [](Tensors &t) {
+        t["lr"] = {TensorDesc(DType::F32, {}), std::vector<uint8_t>(4)};
+      },
+      "\"lr\" is not a param or state");
+}
+
+TEST_F(CheckpointTest, WeightsAreTheParams) {
+  auto executor = make();
+  fs::create_directories(folder);
+  const std::string path = (folder / "w.safetensors").string();
+  ASSERT_TRUE(saveWeights(*executor, path).ok());
+  auto saved = parseSafetensors(*readFile(path));
+  ASSERT_TRUE(saved.ok()) << saved.status().toString();
+  std::set<std::string> names;
+  for (const auto &[name, tensor] : *saved)
+    names.insert(name);
+  EXPECT_EQ(names, (std::set<std::string>{"W", "b"}));
 }
 
 /// Names and types of a weight file become the plan's, or nothing is written.
@@ -387,6 +446,10 @@ TEST_F(CheckpointTest, WeightsBecomeThePlans) {
   EXPECT_EQ(weights(*executor), std::vector<float>(12, 1));
   ASSERT_TRUE(load({{"W", wide}, {"V", wide}}, {{}, true, true}).ok());
   EXPECT_EQ(weights(*executor), std::vector<float>(12, 2));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  storeElement(DType::F64, wide.bytes.data(), kInfinity);
+  ASSERT_TRUE(load({{"W", wide}}, {{}, false, true}).ok());
+  EXPECT_EQ(weights(*executor)[0], float(kInfinity)) << "f32 has that, too";
 }
 
 TEST_F(CheckpointTest, LeftoversOfAKilledWriterAreInNobodysWay) {

@@ -231,6 +231,66 @@ TEST(MemoryPlanner, TwoStreamsShareOnlyWhatIsOrdered) {
   EXPECT_EQ(plan.bytes, 512u);
 }
 
+TEST(MemoryPlanner, BuffersComeInAnyOrder) {
+  auto order = HappensBefore::create(std::vector<CallOrder>(4));
+  std::vector<PlannedBuffer> buffers(2);
+  for (uint32_t i : {0u, 1u}) {
+    buffers[i].bytes = 256;
+    buffers[i].accesses.add(*order, 2 - 2 * i); // the second one is used first
+    buffers[i].accesses.add(*order, 3 - 2 * i);
+  }
+  EXPECT_EQ(planMemory(buffers, *order).bytes, 256u);
+}
+
+/// Three calls that nothing orders, and beside each of them a heavier one that
+/// comes before or after the two others: whoever goes from a call to the
+/// heaviest beside it misses the three.
+TEST(MemoryPlanner, TheBoundOfAFewBuffersIsExact) {
+  std::vector<int64_t> none, x = {0}, besideX = {1}, besideY = {2},
+                                besideZ = {3}, all = {2, 3};
+  std::vector<CallOrder> calls = {{0, none, besideX}, // beside x, before y, z
+                                  {3, none, x},       // x
+                                  {1, besideX, none}, // y
+                                  {2, besideX, none}, // z
+                                  {1, x, besideZ},    // after x and y
+                                  {2, x, besideY},    // after x and z
+                                  {0, all, none}};
+  auto order = HappensBefore::create(calls);
+  ASSERT_TRUE(order.ok()) << order.status().toString();
+  std::vector<PlannedBuffer> buffers(6);
+  for (uint32_t call = 0; call < buffers.size(); ++call) {
+    bool isOneOfThree = call >= 1 && call <= 3;
+    buffers[call].bytes = isOneOfThree ? 4 * 256 : 5 * 256;
+    buffers[call].accesses.add(*order, call);
+  }
+  MemoryPlan plan = planMemory(buffers, *order);
+  expectLegal(plan, buffers, *order);
+  EXPECT_EQ(plan.lowerBound, 3u * 4 * 256);
+}
+
+/// There the planner does not compare all pairs: the bound is that of the list.
+TEST(MemoryPlanner, TheBoundOfManyBuffersIsOfListOrder) {
+  const uint32_t perStream = kPairwiseLimit / 2 + 1;
+  std::vector<int64_t> none, event = {1};
+  std::vector<CallOrder> calls;
+  std::vector<PlannedBuffer> buffers(2 * perStream);
+  for (uint32_t stream : {1u, 0u})
+    for (uint32_t i = 0; i < perStream; ++i) {
+      bool isLast = i + 1 == perStream;
+      calls.push_back({stream, isLast && stream == 0 ? event : none,
+                       isLast && stream == 1 ? event : none});
+    }
+  auto order = HappensBefore::create(calls);
+  ASSERT_TRUE(order.ok()) << order.status().toString();
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    buffers[i].bytes = 256;
+    buffers[i].accesses.add(*order, i);
+  }
+  MemoryPlan plan = planMemory(buffers, *order);
+  expectLegal(plan, buffers, *order);
+  EXPECT_EQ(plan.lowerBound, 256u);
+}
+
 TEST(MemoryPlanner, ManyValues) {
   RandomDag dag(7, 5000);
   MemoryPlan plan = planMemory(dag.buffers, dag.order);

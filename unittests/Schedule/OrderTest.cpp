@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Schedule/AccessTracker.h"
 #include "lib/Schedule/HappensBefore.h"
 #include "lib/Schedule/Levels.h"
 #include "lib/Schedule/Overlap.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 using namespace aicf;
 
@@ -139,9 +141,83 @@ TEST(HappensBefore, RefusesMalformedOrders) {
             std::string::npos);
   EXPECT_NE(code({{0, none, none}, {1, none, none}}).find("not joined"),
             std::string::npos);
+  EXPECT_EQ(code({{1, none, none}, {2, none, none}}),
+            "stream 1: its last call, 0, is not joined into stream 0, whose "
+            "last call is -1");
   EXPECT_NE(code({{64, none, none}}).find("the limit is 63"),
             std::string::npos);
   EXPECT_TRUE(HappensBefore::create({}).ok());
+}
+
+TEST(HappensBefore, NoAccessesAreBeforeAndAfterAll) {
+  auto order = HappensBefore::create(std::vector<CallOrder>(3));
+  ASSERT_TRUE(order.ok());
+  AccessSet none, some;
+  some.add(*order, 1);
+  some.merge(none);
+  EXPECT_EQ(some.firstCall(), 1u);
+  EXPECT_TRUE(none.empty());
+  EXPECT_TRUE(none.allBefore(*order, some));
+  EXPECT_TRUE(some.allBefore(*order, none));
+}
+
+/// An access of the bytes from `begin` to `end`.
+struct CallAccess {
+  uint32_t call;
+  uint64_t begin, end;
+  bool writes;
+};
+
+/// The calls that an access races with, by brute force.
+std::set<uint32_t> racesOf(const CallAccess &access,
+                           const std::vector<CallAccess> &earlier,
+                           const std::vector<std::vector<bool>> &before) {
+  std::set<uint32_t> calls;
+  for (const CallAccess &other : earlier)
+    if (other.call != access.call && other.begin < access.end &&
+        access.begin < other.end && (other.writes || access.writes) &&
+        !before[other.call][access.call])
+      calls.insert(other.call);
+  return calls;
+}
+
+TEST(AccessTracker, EqualsComparingAllPairs) {
+  int races = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    std::mt19937 random(seed);
+    RandomOrder calls(random, 3 + random() % 12, 1 + random() % 3);
+    auto order = HappensBefore::create(calls.calls);
+    ASSERT_TRUE(order.ok());
+    auto before = calls.closure();
+    std::vector<CallAccess> accesses;
+    std::vector<RegionMap::Entry> entries;
+    for (uint32_t call = 0; call < order->size(); ++call)
+      for (size_t n = random() % 4; n > 0; --n) {
+        uint64_t begin = random() % 20, size = 1 + random() % 3;
+        accesses.push_back({call, begin, begin + size, random() % 3 == 0});
+        TensorDesc bytes(DType::I1, {int64_t(size)});
+        entries.push_back({0, Region(begin, bytes)});
+      }
+    auto regions = RegionMap::create(entries);
+    ASSERT_TRUE(regions.ok());
+    AccessTracker tracker(*regions, *order);
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      const CallAccess &access = accesses[i];
+      auto found = access.writes
+                       ? tracker.write(regions->regionOf(i), access.call)
+                       : tracker.read(regions->regionOf(i), access.call);
+      auto expected = racesOf(
+          access, {accesses.begin(), accesses.begin() + long(i)}, before);
+      ASSERT_EQ(found.has_value(), !expected.empty()) << seed << " " << i;
+      if (!found)
+        continue;
+      EXPECT_TRUE(expected.count(*found)) << seed << " " << i;
+      ++races;
+      break;
+    }
+  }
+  EXPECT_GT(races, 100);
+  EXPECT_LT(races, 350);
 }
 
 TEST(Overlap, EqualsComparingAllPairs) {

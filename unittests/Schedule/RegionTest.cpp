@@ -170,6 +170,19 @@ TEST(Region, OfAPaddedTensorHoldsItsPads) {
   EXPECT_EQ(Region(256, padded), Region(256, TensorDesc(DType::BF16, {8, 8})));
 }
 
+TEST(Region, OfAnyOrderOfDimensionsIsExact) {
+  const Region dense(0, TensorDesc(DType::F32, {12}));
+  auto strided = [](Span<const int64_t> shape, Span<const int64_t> strides) {
+    return Region(0, TensorDesc::strided(DType::F32, shape, strides));
+  };
+  EXPECT_EQ(Region(0, TensorDesc(DType::F32, {4, 1, 3})), dense);
+  EXPECT_EQ(strided({3, 4}, {1, 3}), dense);       // transposed
+  EXPECT_EQ(strided({3, 5, 4}, {4, 0, 1}), dense); // repeated
+  EXPECT_EQ(strided({2, 1, 6}, {1, 12, 2}), dense);
+  // Columns of wider rows.
+  EXPECT_FALSE(strided({3, 2}, {4, 1}) == strided({3, 2}, {5, 1}));
+}
+
 TEST(RegionMap, NamesTheRegionsThatShareBytes) {
   std::mt19937 random(9);
   for (int round = 0; round < 200; ++round) {
@@ -233,19 +246,24 @@ TEST(RegionMap, TooManyOverlapsAreRefused) {
 }
 
 TEST(RegionMap, WhatSharesNothingMayBeMany) {
-  const int64_t many = 5000;
-  std::vector<RegionMap::Entry> rows, buffers, columns;
-  for (int64_t i = 0; i < many; ++i) {
+  std::vector<RegionMap::Entry> rows, buffers;
+  for (uint32_t i = 0; i < 5000; ++i) {
     TensorDesc one(DType::F32, {1});
-    rows.push_back({0, Region(uint64_t(i) * 4, one)});
-    buffers.push_back({uint32_t(i), Region(0, one)});
-    columns.push_back(
-        {0, Region(uint64_t(i) * 4,
-                   TensorDesc::strided(DType::F32, {2, 1}, {many, 1}))});
+    rows.push_back({0, Region(i * 4, one)});
+    buffers.push_back({i, Region(0, one)});
   }
   EXPECT_TRUE(RegionMap::create(rows).ok());
   EXPECT_TRUE(RegionMap::create(buffers).ok());
-  // Side by side in one array: apart, and too many to compare.
+}
+
+/// Side by side in one array: apart, and too many to compare.
+TEST(RegionMap, TooManyColumnsAreRefused) {
+  const int64_t many = 4100;
+  const TensorDesc column =
+      TensorDesc::strided(DType::F32, {2, 1}, {many, 1});
+  std::vector<RegionMap::Entry> columns;
+  for (int64_t i = 0; i < many; ++i)
+    columns.push_back({0, Region(uint64_t(i) * 4, column)});
   EXPECT_FALSE(RegionMap::create(columns).ok());
 }
 

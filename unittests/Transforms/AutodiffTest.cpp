@@ -169,9 +169,8 @@ TEST(Autodiff, AsksAModelOfAnotherDialectsOp) {
 TEST(Autodiff, RefusesACotangentOfAnotherType) {
   for (std::string op : {"wrong", "twice"})
     EXPECT_EQ(differentiate(op),
-              "'toy." + op +
-                  "' op gave an operand a cotangent of another type than its "
-                  "own");
+              "'toy." + op + "' op " +
+                  "gave an operand a cotangent of another type than its own");
 }
 
 TEST(Autodiff, TakesNoCotangentForZero) {

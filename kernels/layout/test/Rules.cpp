@@ -21,13 +21,14 @@ std::vector<RuleCase> layoutRuleCases() {
        "become 9"},
       {"pad", "C3", Code::ShapeMismatch, attr(&PadAttrs::step, 2)},
       {"pad", "C3", Code::ShapeMismatch, out("y", {4, 9})},
-      {"pad", "C3", Code::ShapeMismatch, out("y", {3})},
+      {"pad", "C3", Code::ShapeMismatch, out("y", {3}), "expected 3x6xf32"},
       {"concat", "C1", Code::InvalidArgument, attr(&ConcatAttrs::axis, -1)},
       {"concat", "C1", Code::InvalidArgument, attr(&ConcatAttrs::axis, 2)},
       {"concat", "C2", Code::DTypeMismatch, in("part[1]", F64)},
       {"concat", "C2", Code::DTypeMismatch, out("y", F64)},
       {"concat", "C3", Code::ShapeMismatch, in("part[1]", {4, 2})},
-      {"concat", "C3", Code::ShapeMismatch, in("part[1]", {3})},
+      {"concat", "C3", Code::ShapeMismatch, in("part[1]", {3}),
+       "expected 3x6xf32"},
       {"concat", "C3", Code::ShapeMismatch, out("y", {3, 13})},
   };
 }

@@ -27,7 +27,7 @@ std::vector<RuleCase> lookupRuleCases() {
        in("index", {1, 1, 1, 1, 1, 1, 1, 1}), "would have rank 9"},
       {"embedding_bwd", "C1", Code::ShapeMismatch, in("index", {6})},
       {"embedding_bwd", "C1", Code::ShapeMismatch,
-       in("dy", std::vector<int64_t>{})},
+       in("dy", std::vector<int64_t>{}), "operand 0 (dy) is f32 of rank 0"},
       {"embedding_bwd", "C2", Code::ShapeMismatch, out("dtable", {5, 6})},
       {"embedding_bwd", "C2", Code::DTypeMismatch, out("dtable", F64)},
       {"embedding_bwd", "", Code::InvalidArgument,

@@ -154,24 +154,24 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
 static LogicalResult checkInit(Operation *op, unsigned arg,
                                NamedAttribute attr) {
   auto init = parseInitializer(attr.getValue());
+  if (!init)
+    return op->emitError()
+           << "'aicf.init' must be a finite number, \"none\", \"zeros\", "
+              "\"ones\", \"uniform_fan_in\", \"normal\" or "
+              "\"normal:STDDEV\", got "
+           << attr.getValue();
   Type type = cast<FunctionOpInterface>(op).getArgumentTypes()[arg];
-  if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-      init && element) {
-    llvm::APFloat value(init->value);
-    bool losesInfo;
-    value.convert(element.getFloatSemantics(),
-                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    if (!value.isFinite())
-      return op->emitError() << "'aicf.init' is " << attr.getValue()
-                             << ", which is infinite in " << element;
-  }
-  if (init)
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  if (!element)
     return success();
-  return op->emitError()
-         << "'aicf.init' must be a finite number, \"none\", \"zeros\", "
-            "\"ones\", \"uniform_fan_in\", \"normal\" or \"normal:STDDEV\", "
-            "got "
-         << attr.getValue();
+  llvm::APFloat value(init->value);
+  bool losesInfo;
+  value.convert(element.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                &losesInfo);
+  if (value.isFinite())
+    return success();
+  return op->emitError() << "'aicf.init' is " << attr.getValue()
+                         << ", which is infinite in " << element;
 }
 
 static LogicalResult checkData(Operation *op, unsigned arg,

@@ -12,6 +12,7 @@
 
 #include "aicf/Dialect/AICF/AICF.h"
 #include "lib/Dialect/AICF/Inference.h"
+#include "lib/Dialect/Entry.h"
 #include "lib/Dialect/Record.h"
 #include "lib/Ops/Rules.h"
 
@@ -26,33 +27,27 @@ bool aicf::step::isFloatElement(Type t) {
   return t.isF16() || t.isBF16() || t.isF32() || t.isF64();
 }
 
-static Type elementOf(Value v) {
-  auto type = dyn_cast<ShapedType>(v.getType());
-  return type ? type.getElementType() : v.getType();
-}
-
 //===----------------------------------------------------------------------===//
 // Ops with a record
 //===----------------------------------------------------------------------===//
 
 bool aicf::step::isAbiTensor(Type t) {
   auto type = dyn_cast<RankedTensorType>(t);
-  return type && type.hasStaticShape() && type.getRank() <= int64_t(kMaxRank) &&
-         !type.getEncoding() && toDType(type.getElementType()) &&
-         checkedBytes(toDenseDesc(type));
+  return type && type.getRank() <= int64_t(kMaxRank) && !type.getEncoding() &&
+         toDType(type.getElementType()) && checkedBytes(toDenseDesc(type));
 }
 
-/// The type that the record's rule gives result `info`, or null if the operand
-/// that it follows is not a tensor.
+/// The type that the record's rule gives result `info`.
 static Type inferType(const ResultInfo &info, ArrayRef<Value> slots,
                       MLIRContext *context) {
   // Where an optional operand is absent, its result is there and unused.
   Value of = slots[info.of] ? slots[info.of] : slots.front();
-  if (info.rule != TypeRule::ScalarI32 && !isAbiTensor(of.getType()))
-    return of.getType();
-  TensorDesc desc = info.rule == TypeRule::ScalarI32
-                        ? TensorDesc()
-                        : toDenseDesc(cast<RankedTensorType>(of.getType()));
+  TensorDesc desc;
+  if (info.rule != TypeRule::ScalarI32) { // that follows no operand
+    if (!isAbiTensor(of.getType()))
+      return of.getType();
+    desc = toDenseDesc(cast<RankedTensorType>(of.getType()));
+  }
   return toDenseType(context, typeByRule(info.rule, desc).value_or(desc));
 }
 
@@ -85,19 +80,20 @@ static LogicalResult inferByRecord(std::optional<Location> location,
                                    typename Op::Adaptor adaptor,
                                    SmallVectorImpl<Type> &types) {
   const OpInfo &info = infoOf(Op::getKind());
-  SmallVector<Value> slots = operandSlotsOf(adaptor, Op::getKind());
-  if (!location && adaptor.getOperands().empty())
+  if (adaptor.getOperands().empty() || // the verifier says so
+      failed(checkRanked(location, Op::getOperationName(),
+                         adaptor.getOperands())))
     return failure();
-  MLIRContext *context =
-      location ? location->getContext() : adaptor.getOperands()[0].getContext();
+  SmallVector<Value> slots = operandSlotsOf(adaptor, Op::getKind());
+  MLIRContext *context = adaptor.getOperands()[0].getContext();
   // The parser infers while the attributes are still a dictionary, builders and
   // the verifier when they are properties.
   DictionaryAttr dictionary = adaptor.getAttributes();
   auto lookup = [&](StringRef name) -> Attribute {
-    std::optional<Attribute> property =
-        Op::getInherentAttr(context, adaptor.getProperties(), name);
-    if (property && *property)
-      return *property;
+    if (Attribute property =
+            Op::getInherentAttr(context, adaptor.getProperties(), name)
+                .value_or(Attribute()))
+      return property;
     return dictionary ? dictionary.get(name) : Attribute();
   };
   if constexpr (InfersByHand<Op>::value) {
@@ -105,53 +101,56 @@ static LogicalResult inferByRecord(std::optional<Location> location,
     for (size_t i = 0; i < info.numFields; ++i)
       if (!info.fields[i].hasDefault && !lookup(info.fields[i].name))
         return emitOptionalError(location, "'", Op::getOperationName(),
-                                 "' op requires attribute '", info.fields[i].name,
-                                 "'");
+                                 "' op requires attribute '",
+                                 info.fields[i].name, "'");
     if (failed(Op::inferTypes(location, adaptor, types)))
       return failure();
   } else {
     for (size_t i = 0; i < info.numResults; ++i)
       types.push_back(inferType(info.results[i], slots, context));
   }
-  if (!location || !llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor))
-    return success();
+  if (!llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor))
+    return success(); // the verifier refuses them
   if (std::optional<std::string> error =
           checkByRecord(Op::getKind(), describeSlots(slots),
                         describeResults(info, types, slots), lookup))
-    return emitError(*location)
-           << "'" << Op::getOperationName() << "' op " << *error;
+    return emitOptionalError(location, "'", Op::getOperationName(), "' op ",
+                             *error);
   return success();
 }
 
 template <typename Op> static LogicalResult verifyByRecord(Op op) {
+  // The rules are of tensors that a plan holds.
+  for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
+    if (failed(checkTensorType(op, "operand " + Twine(i), type)))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    if (failed(checkTensorType(op, "result " + Twine(i), type)))
+      return failure();
   SmallVector<Value> slots = operandSlotsOf(op, Op::getKind());
   const OpInfo &info = infoOf(Op::getKind());
-  if (llvm::all_of(op->getOperandTypes(), isAbiTensor) &&
-      llvm::all_of(op->getResultTypes(), isAbiTensor))
-    if (std::optional<std::string> error = checkByRecord(
-            Op::getKind(), describeSlots(slots),
-            describeResults(info, op->getResultTypes(), slots),
-            [&](StringRef name) {
-              return op->getInherentAttr(name).value_or(Attribute());
-            }))
-      return op.emitOpError() << *error;
+  if (std::optional<std::string> error = checkByRecord(
+          Op::getKind(), describeSlots(slots),
+          describeResults(info, op->getResultTypes(), slots),
+          [&](StringRef name) {
+            return op->getInherentAttr(name).value_or(Attribute());
+          }))
+    return op.emitOpError() << *error;
   if constexpr (VerifiesMore<Op>::value)
     return op.verifyStep();
   return success();
 }
 
-/// Where ODS counts the record's operand `name`, which is not a grouped one:
-/// those are one range.
+/// Where ODS counts the record's operand `name`, which is not the grouped one:
+/// that is one range, in front.
 static unsigned odsIndexOf(OpKind kind, StringRef name) {
   const OpInfo &info = infoOf(kind);
   const OperandInfo *end = info.operands + info.numOperands;
   const OperandInfo *found = std::find_if(
       info.operands + info.hasVariadic, end,
       [&](const OperandInfo &o) { return StringRef(o.name) == name; });
-  if (found == end)
-    llvm::report_fatal_error(llvm::Twine("no operand is called ") + name);
-  unsigned grouped = info.hasVariadic;
-  return found - info.operands - grouped + (grouped ? 1 : 0);
+  assert(found != end && "the record has no such operand");
+  return found - info.operands;
 }
 
 /// The operand `name`, or null where it is absent or the name empty.
@@ -163,6 +162,7 @@ template <typename Op> static OpOperand *operandOf(Op op, StringRef name) {
   return length ? &op->getOpOperand(start) : nullptr;
 }
 
+namespace aicf::step { // as trainingOf() of Entry.h
 template <typename Op>
 static Training trainingOf(Op op, StringRef param, StringRef grad) {
   Training training{operandOf(op, param), operandOf(op, grad), {}};
@@ -177,6 +177,7 @@ static Training trainingOf(Op op, StringRef param, StringRef grad) {
   }
   return training;
 }
+} // namespace aicf::step
 
 /// The place of an optional operand; assigning it keeps the segment sizes
 /// right.
@@ -201,39 +202,36 @@ static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
 
 LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
                                  SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  auto dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
-  if (!type || !dtype)
+  auto dtype = requiredAttr<CastOp>(location, a, a.getDtypeAttr(), "dtype");
+  if (!dtype)
     return failure();
   if (!isAbiTensor(RankedTensorType::get({}, dtype.getValue())))
     return emitOptionalError(location, "'aicf.cast' op C2: dtype is ",
                              dtype.getValue(),
                              ", expected f16, bf16, f32, f64, i32, i64 or i1");
-  types.push_back(type.clone(dtype.getValue()));
+  types.push_back(typeOf(a.getX()).clone(dtype.getValue()));
   return success();
+}
+
+/// All dimensions but the last. A scalar has none, and is refused by C1.
+static ArrayRef<int64_t> withoutLast(ArrayRef<int64_t> shape) {
+  return shape.empty() ? shape : shape.drop_back();
 }
 
 LogicalResult ArgmaxOp::inferTypes(std::optional<Location>, Adaptor a,
                                    SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  if (!type)
-    return failure();
-  ArrayRef<int64_t> shape = type.getShape();
-  types.push_back(RankedTensorType::get(
-      shape.empty() ? shape : shape.drop_back(), // else C1 refuses it
-      IntegerType::get(type.getContext(), 32)));
+  RankedTensorType type = typeOf(a.getX());
+  types.push_back(
+      RankedTensorType::get(withoutLast(type.getShape()),
+                            IntegerType::get(type.getContext(), 32)));
   return success();
 }
 
 LogicalResult TopKOp::inferTypes(std::optional<Location>, Adaptor a,
                                  SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  auto k = attrForInference(a, a.getKAttr(), "k");
-  if (!type || !k)
-    return failure();
-  auto shape = llvm::to_vector(type.getShape());
-  if (!shape.empty()) // else C1 refuses it
-    shape.back() = k.getInt();
+  RankedTensorType type = typeOf(a.getX());
+  SmallVector<int64_t> shape(withoutLast(type.getShape()));
+  shape.push_back(attrForInference(a, a.getKAttr(), "k").getInt());
   types.push_back(
       RankedTensorType::get(shape, IntegerType::get(type.getContext(), 32)));
   return success();
@@ -286,46 +284,38 @@ LogicalResult PolynomialDecayOp::inferTypes(std::optional<Location> location,
 
 LogicalResult PadOp::inferTypes(std::optional<Location> location, Adaptor a,
                                 SmallVectorImpl<Type> &types) {
-  auto type = dyn_cast<RankedTensorType>(a.getX().getType());
-  auto axis = attrForInference(a, a.getAxisAttr(), "axis");
-  auto size = attrForInference(a, a.getSizeAttr(), "size");
-  if (!type || !axis || !size)
+  RankedTensorType type = typeOf(a.getX());
+  int64_t axis = attrForInference(a, a.getAxisAttr(), "axis").getInt();
+  auto size = requiredAttr<PadOp>(location, a, a.getSizeAttr(), "size");
+  if (!size)
     return failure();
   if (size.getInt() < 1 || size.getInt() > INT32_MAX)
     return emitOptionalError(location, "'aicf.pad' op C4: size is ",
                              size.getInt(), ", expected a number in [1, 2^31)");
   SmallVector<int64_t> shape(type.getShape());
-  if (axis.getInt() >= 0 &&
-      axis.getInt() < type.getRank()) // else C1 refuses it
-    shape[axis.getInt()] = size.getInt();
+  if (axis >= 0 && axis < type.getRank()) // else C1 refuses it
+    shape[axis] = size.getInt();
   types.push_back(type.clone(shape));
   return success();
 }
 
 LogicalResult ConcatOp::inferTypes(std::optional<Location>, Adaptor a,
                                    SmallVectorImpl<Type> &types) {
-  auto axisAttr = attrForInference(a, a.getAxisAttr(), "axis");
-  if (a.getParts().empty() || !axisAttr)
-    return failure();
-  auto type = dyn_cast<RankedTensorType>(a.getParts()[0].getType());
-  if (!type)
-    return failure();
+  int64_t axis = attrForInference(a, a.getAxisAttr(), "axis").getInt();
+  RankedTensorType type = typeOf(a.getParts()[0]);
   SmallVector<int64_t> shape(type.getShape());
-  int64_t axis = axisAttr.getInt();
-  for (Value part : a.getParts().drop_front())
-    if (auto other = dyn_cast<RankedTensorType>(part.getType());
-        other && axis >= 0 && axis < std::min(type.getRank(), other.getRank()))
+  for (Value part : a.getParts().drop_front()) {
+    RankedTensorType other = typeOf(part);
+    if (axis >= 0 && axis < std::min(type.getRank(), other.getRank()))
       shape[axis] += other.getDimSize(axis); // what is wrong C1 to C3 refuse
+  }
   types.push_back(type.clone(shape));
   return success();
 }
 
 LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
                                        SmallVectorImpl<Type> &types) {
-  auto data = dyn_cast<RankedTensorType>(a.getData().getType());
-  auto index = dyn_cast<RankedTensorType>(a.getIndex().getType());
-  if (!data || !index)
-    return failure();
+  RankedTensorType data = typeOf(a.getData()), index = typeOf(a.getIndex());
   SmallVector<int64_t> shape = llvm::to_vector(data.getShape());
   if (!shape.empty() && index.getRank() > 0) // else C1 or C2 refuses it
     shape[0] = index.getDimSize(0);
@@ -333,32 +323,27 @@ LogicalResult GatherRowsOp::inferTypes(std::optional<Location>, Adaptor a,
   return success();
 }
 
-/// `like` with `size` behind it.
-static RankedTensorType withBehind(RankedTensorType like, int64_t size,
-                                   Type element) {
-  SmallVector<int64_t> shape = llvm::to_vector(like.getShape());
-  shape.push_back(size);
-  return RankedTensorType::get(shape, element);
+/// Two shapes behind each other.
+static SmallVector<int64_t> joined(ArrayRef<int64_t> front,
+                                   ArrayRef<int64_t> back) {
+  SmallVector<int64_t> shape(front);
+  llvm::append_range(shape, back);
+  return shape;
 }
 
 LogicalResult PickBwdOp::inferTypes(std::optional<Location>, Adaptor a,
                                     SmallVectorImpl<Type> &types) {
-  auto dy = dyn_cast<RankedTensorType>(a.getDy().getType());
-  auto size = attrForInference(a, a.getSizeAttr(), "size");
-  if (!dy || !size)
-    return failure();
-  types.push_back(withBehind(dy, size.getInt(), dy.getElementType()));
+  RankedTensorType dy = typeOf(a.getDy());
+  int64_t size = attrForInference(a, a.getSizeAttr(), "size").getInt();
+  types.push_back(dy.clone(joined(dy.getShape(), size)));
   return success();
 }
 
 LogicalResult EmbeddingOp::inferTypes(std::optional<Location>, Adaptor a,
                                       SmallVectorImpl<Type> &types) {
-  auto table = dyn_cast<RankedTensorType>(a.getTable().getType());
-  auto index = dyn_cast<RankedTensorType>(a.getIndex().getType());
-  if (!table || !index)
-    return failure();
-  int64_t width = table.getRank() > 0 ? table.getShape().back() : 1; // else C1
-  types.push_back(withBehind(index, width, table.getElementType()));
+  RankedTensorType table = typeOf(a.getTable());
+  types.push_back(table.clone(
+      joined(typeOf(a.getIndex()).getShape(), table.getShape().take_back())));
   return success();
 }
 
@@ -373,12 +358,9 @@ LogicalResult EmbeddingOp::verifyStep() {
 
 LogicalResult EmbeddingBwdOp::inferTypes(std::optional<Location>, Adaptor a,
                                          SmallVectorImpl<Type> &types) {
-  auto dy = dyn_cast<RankedTensorType>(a.getDy().getType());
-  auto rows = attrForInference(a, a.getRowsAttr(), "rows");
-  if (!dy || !rows)
-    return failure();
-  int64_t width = dy.getRank() > 0 ? dy.getShape().back() : 1; // else C1
-  types.push_back(dy.clone({rows.getInt(), width}));
+  RankedTensorType dy = typeOf(a.getDy());
+  int64_t rows = attrForInference(a, a.getRowsAttr(), "rows").getInt();
+  types.push_back(dy.clone(joined(rows, dy.getShape().take_back())));
   return success();
 }
 
@@ -387,7 +369,7 @@ template <typename Op>
 static LogicalResult inferDrawn(std::optional<Location> location,
                                 typename Op::Adaptor a,
                                 SmallVectorImpl<Type> &types) {
-  auto shape = attrForInference(a, a.getShapeAttr(), "shape");
+  auto shape = requiredAttr<Op>(location, a, a.getShapeAttr(), "shape");
   if (!shape)
     return failure();
   TypeAttr dtype = attrForInference(a, a.getDtypeAttr(), "dtype");
@@ -419,7 +401,8 @@ LogicalResult NormalOp::inferTypes(std::optional<Location> location, Adaptor a,
 
 LogicalResult ShuffleOp::inferTypes(std::optional<Location> location, Adaptor a,
                                     SmallVectorImpl<Type> &types) {
-  auto batch = attrForInference(a, a.getBatchAttr(), "batch");
+  auto batch =
+      requiredAttr<ShuffleOp>(location, a, a.getBatchAttr(), "batch");
   if (!batch)
     return failure();
   int64_t size = batch.getInt();
@@ -499,17 +482,15 @@ static LogicalResult checkElement(Report report, StringRef id, StringRef name,
                   << typeOf(v).getElementType() << ", expected " << element;
 }
 
-/// Dimension `i`, or 1 where the rank is too small: only for inference, whose
-/// input is not verified yet.
-static int64_t dimOr(Value v, int64_t i) {
-  auto type = dyn_cast<RankedTensorType>(v.getType());
-  return type && i < type.getRank() ? type.getDimSize(i) : 1;
-}
-
 /// Whether W is [N, K]: then N is dimension 0.
 template <typename Adaptor> static bool isTransposed(Adaptor a) {
   auto transW = attrForInference(a, a.getTransWAttr(), "transW");
   return !transW || transW.getValue();
+}
+/// [N] of W, which is a matrix once C1 is checked.
+template <typename Adaptor> static ArrayRef<int64_t> outputsOf(Adaptor a) {
+  ArrayRef<int64_t> shape = typeOf(a.getWeight()).getShape();
+  return isTransposed(a) ? shape.take_front() : shape.take_back();
 }
 /// [N, K] as W has it.
 static SmallVector<int64_t, 2> weightShape(bool transW, int64_t n, int64_t k) {
@@ -519,15 +500,11 @@ static SmallVector<int64_t, 2> weightShape(bool transW, int64_t n, int64_t k) {
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc, Adaptor a,
                                          SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<LinearOp>(loc, a)))
+  if (failed(checkRanked(loc, getOperationName(), a.getOperands())) ||
+      failed(checkOperands<LinearOp>(loc, a)))
     return failure();
-  auto x = dyn_cast<RankedTensorType>(a.getX().getType());
-  if (!x)
-    return failure();
-  SmallVector<int64_t> shape(x.getShape());
-  if (!shape.empty()) // else C1 refuses it
-    shape.back() = dimOr(a.getWeight(), isTransposed(a) ? 0 : 1);
-  types.push_back(x.clone(shape));
+  RankedTensorType x = typeOf(a.getX());
+  types.push_back(x.clone(joined(withoutLast(x.getShape()), outputsOf(a))));
   return success();
 }
 
@@ -542,7 +519,7 @@ LogicalResult LinearOp::check(Adaptor a, Report report) {
     return failure();
   if (a.getBias() && failed(checkShape(report, "C3", "b", a.getBias(), {n})))
     return failure();
-  Type element = elementOf(a.getX());
+  Type element = typeOf(a.getX()).getElementType();
   if (failed(checkElement(report, "C4", "W", a.getWeight(), element)))
     return failure();
   return a.getBias() ? checkElement(report, "C4", "b", a.getBias(), element)
@@ -555,12 +532,11 @@ LogicalResult LinearBwdOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor a,
                                             SmallVectorImpl<Type> &types) {
-  if (failed(checkOperands<LinearBwdOp>(loc, a)))
+  if (failed(checkRanked(loc, getOperationName(), a.getOperands())) ||
+      failed(checkOperands<LinearBwdOp>(loc, a)))
     return failure();
-  types.assign(
-      {a.getX().getType(), a.getWeight().getType(),
-       RankedTensorType::get({dimOr(a.getWeight(), isTransposed(a) ? 0 : 1)},
-                             elementOf(a.getDy()))});
+  types.assign({a.getX().getType(), a.getWeight().getType(),
+                typeOf(a.getDy()).clone(outputsOf(a))});
   return success();
 }
 
@@ -576,7 +552,7 @@ LogicalResult LinearBwdOp::check(Adaptor a, Report report) {
       failed(checkShape(report, "C2", "W", a.getWeight(),
                         weightShape(transW, n, k))))
     return failure();
-  Type element = elementOf(a.getX());
+  Type element = typeOf(a.getX()).getElementType();
   if (failed(checkElement(report, "C3", "dy", a.getDy(), element)))
     return failure();
   return checkElement(report, "C3", "W", a.getWeight(), element);

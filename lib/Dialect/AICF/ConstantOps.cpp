@@ -61,8 +61,8 @@ static Type elementOf(IotaOp::Adaptor a, MLIRContext *context) {
 LogicalResult IotaOp::inferReturnTypes(MLIRContext *context,
                                        std::optional<Location> loc, Adaptor a,
                                        SmallVectorImpl<Type> &types) {
-  auto shape = attrForInference(a, a.getShapeAttr(), "shape");
-  auto axis = attrForInference(a, a.getAxisAttr(), "axis");
+  auto shape = requiredAttr<IotaOp>(loc, a, a.getShapeAttr(), "shape");
+  auto axis = requiredAttr<IotaOp>(loc, a, a.getAxisAttr(), "axis");
   if (!shape || !axis || failed(checkOperands<IotaOp>(loc, a)))
     return failure();
   types.push_back(

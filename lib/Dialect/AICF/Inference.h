@@ -35,6 +35,33 @@ Attr attrForInference(Adaptor adaptor, Attr property, StringRef name) {
   return attrs ? attrs.getAs<Attr>(name) : Attr();
 }
 
+/// An attribute that inference cannot do without. Where it is missing, says so:
+/// ODS looks for it only later, at an op that has its types.
+template <typename Op, typename Attr>
+Attr requiredAttr(std::optional<Location> loc, typename Op::Adaptor adaptor,
+                  Attr property, StringRef name) {
+  Attr attr = attrForInference(adaptor, property, name);
+  if (!attr)
+    (void)emitOptionalError(loc, "'", Op::getOperationName(),
+                            "' op requires attribute '", name, "'");
+  return attr;
+}
+
+/// Whether inference can ask for the operands' shapes.
+inline bool areRanked(ValueRange operands) {
+  return llvm::all_of(operands.getTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+/// The same; MLIR's parser says nothing of its own where inference fails.
+inline LogicalResult checkRanked(std::optional<Location> location, StringRef op,
+                                 ValueRange operands) {
+  for (auto [i, type] : llvm::enumerate(operands.getTypes()))
+    if (!isa<RankedTensorType>(type))
+      return emitOptionalError(location, "'", op, "' op operand #", i,
+                               " must be a ranked tensor, but got ", type);
+  return success();
+}
+
 /// The checks on operands, while result types are inferred from them.
 template <typename Op>
 LogicalResult checkOperands(std::optional<Location> loc,

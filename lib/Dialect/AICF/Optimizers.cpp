@@ -53,7 +53,7 @@ static LogicalResult refuse(AsmParser &parser, SMLoc loc, StringRef mnemonic,
   return parser.emitError(loc) << "#aicf." << mnemonic << ": " << what;
 }
 
-/// The value as its field stores it.
+/// The value, where its field takes it: one of a number is an f64.
 static Attribute parseNumber(AsmParser &parser, StringRef mnemonic,
                              const FieldOfAttr &field) {
   SMLoc loc = parser.getCurrentLocation();
@@ -80,10 +80,7 @@ static Attribute parseNumber(AsmParser &parser, StringRef mnemonic,
     return {};
   }
   Builder b(parser.getContext());
-  return field.format == 'd' ? Attribute(b.getF64FloatAttr(*number))
-         : field.format == 'q'
-             ? Attribute(b.getI64IntegerAttr(int64_t(*number)))
-             : value;
+  return field.format == 'd' ? Attribute(b.getF64FloatAttr(*number)) : value;
 }
 
 static Attribute parseRate(AsmParser &parser, StringRef mnemonic) {

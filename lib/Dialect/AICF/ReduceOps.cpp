@@ -110,12 +110,12 @@ LogicalResult ExtremumBwdOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location> loc,
                                               Adaptor a,
                                               SmallVectorImpl<Type> &types) {
-  auto dy = dyn_cast<RankedTensorType>(a.getDy().getType());
   auto shape = attrForInference(a, a.getShapeAttr(), "shape");
-  if (!dy || !shape || !attrForInference(a, a.getAxesAttr(), "axes") ||
+  auto axes = attrForInference(a, a.getAxesAttr(), "axes");
+  if (!areRanked(a.getOperands()) || !shape || !axes ||
       failed(checkOperands<ExtremumBwdOp>(loc, a)))
     return failure();
-  types.push_back(dy.clone(shape.asArrayRef()));
+  types.push_back(typeOf(a.getDy()).clone(shape.asArrayRef()));
   return success();
 }
 
@@ -167,6 +167,12 @@ static std::pair<bool, bool> transposesOf(Adaptor op) {
   return {a && a.getValue(), b && b.getValue()};
 }
 
+/// Whether `x` is a tensor of rank 2 or more.
+static bool hasMatrices(Value x) {
+  auto type = dyn_cast<RankedTensorType>(x.getType());
+  return type && type.getRank() >= 2;
+}
+
 /// [rows, columns] of the matrices of a tensor of rank 2 or more.
 static std::pair<int64_t, int64_t> matrixOf(ArrayRef<int64_t> shape,
                                             bool isTransposed) {
@@ -178,18 +184,19 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor op,
                                          SmallVectorImpl<Type> &types) {
-  auto a = dyn_cast<RankedTensorType>(op.getA().getType());
-  auto b = dyn_cast<RankedTensorType>(op.getB().getType());
-  if (!a || !b || failed(checkOperands<MatmulOp>(loc, op)))
+  if (failed(checkOperands<MatmulOp>(loc, op)))
     return failure();
-  SmallVector<int64_t> shape(a.getShape());
-  if (a.getRank() >= 2 && b.getRank() >= 2) { // else C1 refuses it
-    auto [transA, transB] = transposesOf(op);
-    if (auto batch = broadcastBatch(a.getShape(), b.getShape()))
-      shape = *batch;
-    shape.append({matrixOf(a.getShape(), transA).first,
-                  matrixOf(b.getShape(), transB).second});
+  if (!hasMatrices(op.getA()) || !hasMatrices(op.getB())) {
+    // The parser would say nothing. The verifier refuses such operands.
+    types.push_back(op.getA().getType());
+    return success();
   }
+  RankedTensorType a = typeOf(op.getA()), b = typeOf(op.getB());
+  auto [transA, transB] = transposesOf(op);
+  SmallVector<int64_t> shape = broadcastBatch(a.getShape(), b.getShape())
+                                   .value_or(SmallVector<int64_t>());
+  shape.append({matrixOf(a.getShape(), transA).first,
+                matrixOf(b.getShape(), transB).second});
   types.push_back(a.clone(shape));
   return success();
 }

@@ -312,16 +312,20 @@ ParseResult encodeParsedFields(AsmParser &parser, const ParsedStep &parsed,
   const OpInfo &info = infoOf(parsed.kind);
   auto range = llvm::make_range(info.fields, info.fields + info.numFields);
   for (NamedAttribute attr : parsed.fields) {
-    if (llvm::none_of(range, [&](const FieldInfo &field) {
-          return StringRef(field.name) == attr.getName().getValue();
-        }))
+    const auto *field = llvm::find_if(range, [&](const FieldInfo &field) {
+      return StringRef(field.name) == attr.getName().getValue();
+    });
+    if (field == range.end())
       return parser.emitError(parsed.loc)
              << StringRef(info.name) << " has no field '"
              << attr.getName().getValue() << "'";
-    if (!isa<FloatAttr, IntegerAttr>(attr.getValue()))
+    bool isReal = field->format == 'd';
+    if (!isa<IntegerAttr>(attr.getValue()) &&
+        !(isReal && isa<FloatAttr>(attr.getValue())))
       return parser.emitError(parsed.loc)
              << StringRef(info.name) << ": " << attr.getName().getValue()
-             << " is " << attr.getValue() << ", expected a number";
+             << " is " << attr.getValue() << ", expected a "
+             << (isReal ? "number" : "whole number");
   }
   for (auto [i, field] : llvm::enumerate(range)) {
     bool isGiven = parsed.fields.get(StringRef(field.name)) != nullptr;

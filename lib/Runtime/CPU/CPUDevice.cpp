@@ -42,8 +42,10 @@ uint64_t availableMemory() {
   std::string word;
   uint64_t kilobytes = 0;
   while (info >> word)
-    if (word == "MemAvailable:" && info >> kilobytes)
+    if (word == "MemAvailable:") {
+      info >> kilobytes;
       return kilobytes * 1024;
+    }
   return uint64_t(::sysconf(_SC_PHYS_PAGES)) *
          uint64_t(::sysconf(_SC_PAGESIZE));
 }
@@ -63,7 +65,7 @@ std::vector<ByteAccess> accessesOf(const ResolvedCall &call) {
   auto add = [&](const TensorView &view, bool writes) {
     auto begin = reinterpret_cast<uintptr_t>(view.start());
     uint64_t bytes = view.desc.spanBytes();
-    if (view.start() && bytes)
+    if (view.start())
       accesses.push_back({begin, begin + bytes, writes});
   };
   for (size_t i = 0; i < call.body().numOperands; ++i)
@@ -223,13 +225,12 @@ public:
   DeviceKind kind() const override { return DeviceKind::CPU; }
   StatusOr<void *> allocate(uint64_t bytes) override {
     bytes = std::max<uint64_t>(bytes, 1);
-    uint64_t rounded = 0;
     void *memory = nullptr;
     // The system would promise more than it has, and kill whoever uses it.
-    bool fits = bytes <= kAlwaysFits || bytes <= freeBytes();
-    if (fits && !__builtin_add_overflow(bytes, kTensorAlignment - 1, &rounded))
-      memory = std::aligned_alloc(kTensorAlignment, rounded / kTensorAlignment *
-                                                        kTensorAlignment);
+    if (bytes <= kAlwaysFits || bytes <= freeBytes())
+      memory = std::aligned_alloc(kTensorAlignment,
+                                  (bytes + kTensorAlignment - 1) /
+                                      kTensorAlignment * kTensorAlignment);
     if (!memory)
       return makeError(StatusCode::DeviceError, "cannot allocate ", bytes,
                        " bytes of host memory, of which ", freeBytes(),

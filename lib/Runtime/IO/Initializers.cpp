@@ -11,6 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -45,42 +46,49 @@ std::vector<uint8_t> initialValue(const TensorInfo &tensor, uint64_t seed) {
   std::vector<uint8_t> bytes(tensor.desc.spanBytes());
   const size_t size = sizeOf(tensor.desc.dtype);
   const size_t n = bytes.size() / size;
-  auto fill = [&](auto valueAt) {
+  auto put = [&](size_t i, double value) {
+    storeElement(tensor.desc.dtype, bytes.data() + i * size, value);
+  };
+  auto fill = [&](double value) {
     for (size_t i = 0; i < n; ++i)
-      storeElement(tensor.desc.dtype, bytes.data() + i * size, valueAt(i));
+      put(i, value);
   };
   uint64_t hash =
       XXH3_64bits_withSeed(tensor.name.data(), tensor.name.size(), seed);
   Philox philox{{uint32_t(hash), uint32_t(hash >> 32)}};
-  uint32_t words[4];
+  // valueOf(words, i) for `each` values of every block of random words.
+  auto draw = [&](size_t each, auto valueOf) {
+    uint32_t words[4];
+    for (size_t begin = 0; begin < n; begin += each) {
+      philox.generate(begin / each, words);
+      for (size_t i = 0; i < std::min(each, n - begin); ++i)
+        put(begin + i, valueOf(words, i));
+    }
+  };
   switch (tensor.init) {
   case InitKind::None:
   case InitKind::Zeros:
     break;
   case InitKind::Ones:
-    fill([](size_t) { return 1.0; });
+    fill(1);
     break;
   case InitKind::Constant:
-    fill([&](size_t) { return tensor.initValue; });
+    fill(tensor.initValue);
     break;
   case InitKind::UniformFanIn: {
     int64_t fanIn = tensor.desc.elements() / tensor.desc.dims[0];
     double bound = 1 / std::sqrt(double(fanIn));
-    fill([&](size_t i) {
-      if (i % 4 == 0)
-        philox.generate(i / 4, words);
-      return (2 * toUnit(words[i % 4]) - 1) * bound;
+    draw(4, [&](const uint32_t *words, size_t i) {
+      return (2 * toUnit(words[i]) - 1) * bound;
     });
     break;
   }
   case InitKind::Normal:
-    fill([&](size_t i) {
-      if (i % 2 == 0)
-        philox.generate(i / 2, words);
+    draw(2, [&](const uint32_t *words, size_t i) {
       double radius = std::sqrt(-2 * std::log(toUnit(words[0])));
       double angle = 2 * M_PI * toUnit(words[1]);
       return tensor.initValue * radius *
-             (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
+             (i == 0 ? std::cos(angle) : std::sin(angle));
     });
     break;
   }

@@ -32,7 +32,7 @@ public:
 
   StatusOr<TensorDesc> parse() {
     TensorDesc desc;
-    bool seen[3] = {};
+    bool seen[4] = {false, false, false, true}; // the last: of no known key
     if (!take('{'))
       return refuse("the header does not start with '{'");
     while (!take('}')) {
@@ -40,12 +40,13 @@ public:
       int index = key == "descr"           ? 0
                   : key == "fortran_order" ? 1
                   : key == "shape"         ? 2
-                                           : -1;
-      bool *isSeen = index < 0 ? nullptr : &seen[index];
-      if (!isSeen || *isSeen || !take(':'))
+                                           : 3;
+      if (seen[index])
         return refuse("the header has an unknown or repeated key \"", key,
                       "\"");
-      *isSeen = true;
+      if (!take(':'))
+        return refuse("the header lacks a ':' behind \"", key, "\"");
+      seen[index] = true;
       AICF_RETURN_IF_ERROR(index == 0   ? parseDescr(desc)
                            : index == 1 ? parseOrder()
                                         : parseShape(desc));

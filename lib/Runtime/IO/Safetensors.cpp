@@ -19,7 +19,6 @@
 #include <optional>
 #include <set>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace aicf {
 namespace {
@@ -60,12 +59,10 @@ StatusOr<Json> parseHeader(Span<const uint8_t> text) {
   return header;
 }
 
-/// A non-negative integer; JSON floats and negatives are refused.
-bool getUnsigned(const Json &value, uint64_t &out) {
-  if (!value.is_number_unsigned())
-    return false;
-  out = value.get<uint64_t>();
-  return true;
+/// A non-negative integer. Of JSON floats, negatives and what is not a number
+/// it makes the largest one, which is neither a dimension nor an offset.
+uint64_t unsignedOf(const Json &value) {
+  return value.is_number_unsigned() ? value.get<uint64_t>() : UINT64_MAX;
 }
 
 struct Range {
@@ -97,18 +94,16 @@ parseEntry(const std::string &name, const Json &entry, uint64_t dataBytes) {
                   kMaxRank, " numbers");
   uint64_t bytes = sizeOf(desc.dtype);
   for (const Json &dim : shape) {
-    uint64_t d = 0;
-    if (!getUnsigned(dim, d) || d == 0 || d > INT32_MAX ||
-        __builtin_mul_overflow(bytes, d, &bytes))
+    uint64_t d = unsignedOf(dim);
+    if (d == 0 || d > INT32_MAX || __builtin_mul_overflow(bytes, d, &bytes))
       return refuse("\"", name, "\" has a dimension that is not in 1 to ",
-                    INT32_MAX);
+                    INT32_MAX, ", or too many elements");
     desc.dims[desc.rank++] = static_cast<int64_t>(d);
   }
-  Range range{};
-  if (!offsets.is_array() || offsets.size() != 2 ||
-      !getUnsigned(offsets[0], range.begin) ||
-      !getUnsigned(offsets[1], range.end) || range.begin > range.end ||
-      range.end > dataBytes)
+  Range range{UINT64_MAX, UINT64_MAX};
+  if (offsets.is_array() && offsets.size() == 2)
+    range = {unsignedOf(offsets[0]), unsignedOf(offsets[1])};
+  if (range.begin > range.end || range.end > dataBytes)
     return refuse("\"", name, "\" has data_offsets outside the ", dataBytes,
                   " bytes of data");
   if (range.end - range.begin != bytes)
@@ -264,21 +259,6 @@ std::map<std::string, TensorInfo> trainedOf(const Plan &plan) {
   return known;
 }
 
-/// Every tensor of the file exists in the plan, trained and of the same type.
-Status checkAgainstPlan(const Plan &plan, const Tensors &tensors) {
-  auto known = trainedOf(plan);
-  for (const auto &[name, tensor] : tensors) {
-    auto it = known.find(name);
-    if (it == known.end())
-      return refuse("\"", name, "\" is not a param or state of the plan");
-    if (it->second.desc != tensor.desc)
-      return refuse("\"", name, "\" is ", tensor.desc.toString(),
-                    " in the file but ", it->second.desc.toString(),
-                    " in the plan");
-  }
-  return {};
-}
-
 /// Takes out what the plan does not have; returns the names.
 std::vector<std::string> dropExtra(const Plan &plan, Tensors &tensors) {
   auto known = trainedOf(plan);
@@ -294,7 +274,7 @@ std::vector<std::string> dropExtra(const Plan &plan, Tensors &tensors) {
 }
 
 bool endsInStar(const std::string &pattern) {
-  return !pattern.empty() && pattern.back() == '*';
+  return (" " + pattern).back() == '*';
 }
 
 /// What `name` becomes, if the rename speaks of it.
@@ -351,19 +331,22 @@ StatusOr<HostTensor> castTo(const TensorDesc &desc, const HostTensor &from,
   return to;
 }
 
-/// Floats of another type than the plan's get it; other differences stay, for
-/// checkAgainstPlan() to name.
-Status castAll(const Plan &plan, Tensors &tensors) {
+/// Every tensor of the file exists in the plan, trained and of the same type.
+/// With `cast`, floats of another type than the plan's get it.
+Status fitToPlan(const Plan &plan, Tensors &tensors, bool cast) {
   auto known = trainedOf(plan);
   for (auto &[name, tensor] : tensors) {
     auto it = known.find(name);
     if (it == known.end())
-      continue;
+      return refuse("\"", name, "\" is not a param or state of the plan");
     TensorDesc wanted = it->second.desc, sameType = tensor.desc;
-    sameType.dtype = wanted.dtype;
-    if (tensor.desc == wanted || sameType != wanted ||
-        !isFloat(tensor.desc.dtype) || !isFloat(wanted.dtype))
+    if (tensor.desc == wanted)
       continue;
+    sameType.dtype = wanted.dtype;
+    if (!cast || sameType != wanted || !isFloat(tensor.desc.dtype) ||
+        !isFloat(wanted.dtype))
+      return refuse("\"", name, "\" is ", tensor.desc.toString(),
+                    " in the file but ", wanted.toString(), " in the plan");
     AICF_ASSIGN_OR_RETURN(tensor, castTo(wanted, tensor, name));
   }
   return {};
@@ -393,9 +376,7 @@ StatusOr<Tensors> adapt(const Plan &plan, Tensors tensors,
                         renameAll(std::move(tensors), options.renames));
   if (options.ignoreExtra)
     dropExtra(plan, tensors);
-  if (options.cast)
-    AICF_RETURN_IF_ERROR(castAll(plan, tensors));
-  AICF_RETURN_IF_ERROR(checkAgainstPlan(plan, tensors));
+  AICF_RETURN_IF_ERROR(fitToPlan(plan, tensors, options.cast));
   return tensors;
 }
 
@@ -405,21 +386,12 @@ Status checkCheckpointFolder(const std::string &directory) {
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
     return makeError(StatusCode::DeviceError, "cannot make folder '", directory,
                      "': ", std::strerror(errno));
-  struct stat info;
-  bool isFolder =
-      ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  if (!isFolder)
-    errno = ENOTDIR;
-  if (!isFolder || ::access(directory.c_str(), W_OK | X_OK) != 0)
-    return makeError(StatusCode::DeviceError, "cannot write into '", directory,
-                     "': ", std::strerror(errno));
-  return {};
+  return checkWritable(checkpointPath(directory));
 }
 
 Status checkCheckpoint(Executor &executor, const std::string &directory,
                        std::string_view entry) {
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
-  AICF_RETURN_IF_ERROR(checkWritable(checkpointPath(directory)));
   for (const TensorInfo &t : executor.plan().tensors()) {
     Status known = isTrained(t) ? executor.checkRead(t.name, entry) : Status();
     if (!known.ok())
@@ -469,7 +441,7 @@ Status loadCheckpoint(Executor &executor, const std::string &directory,
   AICF_ASSIGN_OR_RETURN(Tensors tensors, readTensors(path, metadata));
   if (extra)
     *extra = dropExtra(executor.plan(), tensors);
-  Status fits = checkAgainstPlan(executor.plan(), tensors);
+  Status fits = fitToPlan(executor.plan(), tensors, /*cast=*/false);
   if (!fits.ok())
     return fits.withContext("'" + path + "'");
   for (const TensorInfo &t : executor.plan().tensors())

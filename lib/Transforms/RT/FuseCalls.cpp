@@ -7,9 +7,10 @@
 // For each pattern of a kernel family, the longest first, and for each call
 // that may be its first node: merges the calls that may be the other
 // nodes, asks the matcher whether the merged body is a pattern and the
-// kernel table whether it pays, and puts the call where its operands are made
-// and its results not yet read. Which calls go together, the patterns say
-// (BodyPattern in lib/Ops/KernelFamily.td): no primitive is named here.
+// kernel table for a kernel, which pays if it need not be named, and puts the
+// call where its operands are made and its results not yet read. Which calls go
+// together, the patterns say (BodyPattern in lib/Ops/KernelFamily.td): no
+// primitive is named here.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
@@ -35,12 +36,11 @@ namespace {
 /// Why calls that match a pattern stay apart; in words only where somebody
 /// asks.
 struct Obstacle {
-  enum Kind { None, ReadOutside, NoKernel, SlowKernel, Order } kind = None;
-  CallOp part = {};               ///< of ReadOutside: whose result
-  Operation *reader = nullptr;    ///< likewise: who else reads it
-  const KernelRow *row = nullptr; ///< of SlowKernel
+  enum Kind { None, ReadOutside, Types, NoKernel, Order } kind = None;
+  CallOp part = {};            ///< of ReadOutside: whose result
+  Operation *reader = nullptr; ///< likewise: who else reads it
 
-  std::optional<TypedBody> typed = {}; ///< of NoKernel: what the rules take
+  std::optional<TypedBody> typed = {}; ///< of NoKernel
 
   std::string describe(const KernelChooser &chooser) const;
 };
@@ -64,8 +64,9 @@ private:
     return servesOnlyParts(parts, value) && !readerOutside(value, parts);
   }
   Operation *placeOf(ArrayRef<CallOp> parts) const;
-  Obstacle whyNoPattern(ArrayRef<CallOp> parts) const;
-  Obstacle whyNotWorthIt(const MergedCall &merged) const;
+  Obstacle whyNoPattern(const MergedCall &merged, ArrayRef<CallOp> parts) const;
+  Obstacle whyNoCall(const MergedCall &merged, ArrayRef<CallOp> parts,
+                     Operation *place) const;
 
   const KernelChooser &chooser;
   PatternCandidates &candidates;
@@ -79,12 +80,11 @@ std::string Obstacle::describe(const KernelChooser &chooser) const {
   case ReadOutside:
     return nameOfCall(reader) + " reads the result of " + nameOfCall(part) +
            " too";
+  case Types:
+    return "a value inside of one call would have another type";
   case NoKernel:
     return "the target has no kernel for them in one call" +
-           (typed ? chooser.passedOver(*typed) : "");
-  case SlowKernel:
-    return "kernel " + std::string(row->kid) +
-           " takes longer than separate calls";
+           chooser.passedOver(*typed);
   case Order:
     return "an operand is made too late, or a result is needed too early";
   }
@@ -98,49 +98,50 @@ bool Fusion::servesOnlyParts(ArrayRef<CallOp> parts, Value value) const {
          });
 }
 
-/// Where the last reader of an inner value stands; without one, the first call.
+/// Where the last reader of an inner value stands, in the pattern's order;
+/// without one, the first call. mayStandAt() tells whether that will do.
 Operation *Fusion::placeOf(ArrayRef<CallOp> parts) const {
-  Operation *last = nullptr, *first = parts.front();
-  for (CallOp part : parts) {
-    if (part->isBeforeInBlock(first))
-      first = part;
+  Operation *first = parts.front();
+  for (CallOp part : llvm::reverse(parts)) {
     bool readsInner = llvm::any_of(part.getArgs(), [&](Value operand) {
       return llvm::is_contained(parts, callOf(operand)) &&
              staysInside(parts, operand);
     });
-    if (readsInner && (!last || last->isBeforeInBlock(part)))
-      last = part;
+    if (readsInner)
+      return part;
+    if (part->isBeforeInBlock(first))
+      first = part;
   }
-  return last ? last : first;
+  return first;
 }
 
 /// A result that somebody else reads too is what keeps them apart if they would
 /// match without that reader.
-Obstacle Fusion::whyNoPattern(ArrayRef<CallOp> parts) const {
-  for (CallOp part : parts)
-    for (Value result : part.getResults())
-      if (Operation *reader = readerOutside(result, parts);
-          reader && servesOnlyParts(parts, result)) {
-        MergedCall alone = mergeCalls(
-            parts, [&](Value value) { return servesOnlyParts(parts, value); });
-        if (alone.body.getFacts().pattern)
-          return {Obstacle::ReadOutside, part, reader};
-        return {};
-      }
-  return {};
+Obstacle Fusion::whyNoPattern(const MergedCall &merged,
+                              ArrayRef<CallOp> parts) const {
+  MergedCall alone = mergeCalls(
+      parts, [&](Value value) { return servesOnlyParts(parts, value); });
+  if (!alone.body.getFacts().pattern)
+    return {};
+  // What is a result because of its reader is not one of `alone`.
+  Value read = *std::mismatch(merged.results.begin(), merged.results.end(),
+                              alone.results.begin(), alone.results.end())
+                    .first;
+  return {Obstacle::ReadOutside, callOf(read), readerOutside(read, parts)};
 }
 
-/// None where there is a kernel, and it is our own or one whose family says
-/// that it does with all of it at no cost.
-Obstacle Fusion::whyNotWorthIt(const MergedCall &merged) const {
+/// None where there is a kernel, and a place for the call.
+Obstacle Fusion::whyNoCall(const MergedCall &merged, ArrayRef<CallOp> parts,
+                           Operation *place) const {
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   if (!typed.ok())
-    return {Obstacle::NoKernel};
+    return {Obstacle::Types};
   const KernelRow *row = chooser.choose(merged, *typed);
   if (!row)
-    return {Obstacle::NoKernel, {}, nullptr, nullptr, *std::move(typed)};
-  if (!row->isWorthFusing())
-    return {Obstacle::SlowKernel, {}, nullptr, row};
+    return {Obstacle::NoKernel, {}, nullptr, *std::move(typed)};
+  assert(row->isWorthFusing() && "a slow kernel that nobody asked for");
+  if (!mayStandAt(merged, parts, place))
+    return {Obstacle::Order};
   return {};
 }
 
@@ -149,10 +150,8 @@ CallOp Fusion::fuse(ArrayRef<CallOp> parts, Obstacle &obstacle) {
       mergeCalls(parts, [&](Value value) { return staysInside(parts, value); });
   bool isPattern = merged.body.getFacts().pattern.has_value();
   Operation *place = placeOf(parts);
-  Obstacle found = isPattern ? whyNotWorthIt(merged) : whyNoPattern(parts);
-  if (isPattern && found.kind == Obstacle::None &&
-      !mayStandAt(merged, parts, place))
-    found = {Obstacle::Order};
+  Obstacle found = isPattern ? whyNoCall(merged, parts, place)
+                             : whyNoPattern(merged, parts);
   if (found.kind != Obstacle::None)
     obstacle = std::move(found);
   else if (isPattern) {
@@ -167,7 +166,7 @@ CallOp Fusion::fuse(ArrayRef<CallOp> parts, Obstacle &obstacle) {
 CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
   CallOp fused;
   candidates.anyChoice(anchor, [&](ArrayRef<CallOp> parts) {
-    return parts.size() > 1 && (fused = fuse(parts, obstacle));
+    return !!(fused = fuse(parts, obstacle));
   });
   return fused;
 }

@@ -17,6 +17,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
@@ -31,13 +33,14 @@ FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
   if (!file)
     return emitError(loc) << "cannot read profile '" << path
                           << "': " << file.getError().message();
-  auto json = llvm::json::parse((*file)->getBuffer());
-  const llvm::json::Object *top = json ? json->getAsObject() : nullptr;
+  llvm::json::Value json =
+      llvm::expectedToOptional(llvm::json::parse((*file)->getBuffer()))
+          .value_or(nullptr);
+  const llvm::json::Object *top = json.getAsObject();
   const llvm::json::Object *kernels = top ? top->getObject("kernels") : nullptr;
-  if (!json)
-    llvm::consumeError(json.takeError());
   // A CPU's description begins with "cpu", and a card's with another name.
-  std::optional<StringRef> measured = top ? top->getString("device") : std::nullopt;
+  std::optional<StringRef> measured =
+      top ? top->getString("device") : std::nullopt;
   if (measured && measured->starts_with("cpu") != (target == DeviceKind::CPU))
     return emitError(loc) << "profile '" << path << "' was measured on \""
                           << *measured << "\", but the target is "
@@ -48,7 +51,7 @@ FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
       for (const auto &[problem, micros] : *all)
         if (std::optional<double> number = micros.getAsNumber())
           profile.micros[kid.str()][problem.str()] = *number;
-  if (!kernels || profile.micros.empty())
+  if (profile.micros.empty())
     return emitError(loc) << "'" << path
                           << "' is not a profile: expected an object with "
                              "\"kernels\", as aicf-run --profile writes it";
@@ -122,23 +125,22 @@ SmallVector<uintptr_t> aicf::rt::offsetsOf(ValueRange operands,
 const KernelRow *KernelChooser::choose(const TypedBody &call,
                                        ArrayRef<uintptr_t> offsets) const {
   Span<const uintptr_t> addresses{offsets.data(), offsets.size()};
-  const KernelRow *best = nullptr;
-  double least = 0;
-  std::string problem = profile ? problemOf(call) : std::string();
+  const KernelRow *first = nullptr, *fastest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
-    if (!profile || !isAutomatic(row) || !row.accepts(call) ||
-        !row.suits(call, addresses))
+    if (!isAutomatic(row) || !row.accepts(call) || !row.suits(call, addresses))
       continue;
-    auto micros = profile->find(row.kid, problem);
-    if (micros && (!best || *micros < least)) {
-      best = &row;
+    if (!profile)
+      return &row;
+    if (!first)
+      first = &row;
+    std::optional<double> micros = profile->find(row.kid, problemOf(call));
+    if (micros && *micros < least) {
+      fastest = &row;
       least = *micros;
     }
   }
-  if (best)
-    return best;
-  const KernelRow *row = selectKernel(device, call, {allowTF32, addresses});
-  return row && row->suits(call, addresses) ? row : nullptr;
+  return fastest ? fastest : first;
 }
 
 const KernelRow *KernelChooser::choose(const MergedCall &call,
@@ -180,7 +182,7 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
     break;
   }
   if (isAutomatic)
-    return {};
+    return "a view is not aligned for it";
   return row.selection == Selection::AutoTF32
              ? "aicf.math is not \"tf32\""
              : "it runs only where a call names it";

@@ -103,10 +103,10 @@ void Materializer::copyOutputs() {
 
 void Materializer::run() {
   copyOutputs(); // first: a copy of an argument must read the old value
-  // Then every argument that updates another one, before any is overwritten.
+  // Then every argument that updates another one, before any is overwritten. No
+  // output is an argument any more.
   for (OpOperand &returned : terminator->getOpOperands())
-    if (!updatesOf(returned).empty() && isa<BlockArgument>(returned.get()) &&
-        !isUnchanged(returned))
+    if (isa<BlockArgument>(returned.get()) && !isUnchanged(returned))
       returnCopy(returned);
   // Last the updates themselves: these copies live in the arguments.
   for (OpOperand &returned : terminator->getOpOperands())

@@ -52,24 +52,20 @@ private:
 static bool isView(Value value) { return baseOf(value) != value; }
 
 bool ViewMaterializer::hasKernel(CallOp call) const {
-  StatusOr<TypedBody> typed = typedBodyOf(call);
-  return typed.ok() && chooser.choose(call, *typed);
+  return chooser.choose(call, *typedBodyOf(call));
 }
 
-/// With the other operands dense.
+/// With the other operands dense. For every type there is a kernel that takes any
+/// address.
 bool ViewMaterializer::hasKernelForView(CallOp call, unsigned operand) const {
   SmallVector<Type> types;
-  SmallVector<uintptr_t> offsets =
-      offsetsOf(call.getArgs(), call->getNumResults());
   for (auto [i, arg] : llvm::enumerate(call.getArgs())) {
     auto type = cast<RankedTensorType>(arg.getType());
-    bool isOther = i != operand;
-    types.push_back(isOther ? withLayout(type, aicf::Layout::Dense) : type);
-    offsets[i] = isOther ? 0 : offsets[i];
+    types.push_back(i == operand ? type
+                                 : withLayout(type, aicf::Layout::Dense));
   }
-  StatusOr<TypedBody> typed =
-      typedBodyOf(call.getBody(), types, call->getResultTypes());
-  return typed.ok() && chooser.choose(*typed, offsets);
+  return chooser.choose(
+      *typedBodyOf(call.getBody(), types, call->getResultTypes()), {});
 }
 
 /// Leaves one view of each place of a base.
@@ -135,8 +131,10 @@ bool ViewMaterializer::mergeCopy(CallOp call) {
 
 void ViewMaterializer::run() {
   mergeEqualViews();
+  // A body without a pattern has no kernel, whatever it reads.
   for (auto call : llvm::make_early_inc_range(func.getOps<CallOp>()))
-    if (llvm::any_of(call.getArgs(), isView) && !mergeCopy(call))
+    if (llvm::any_of(call.getArgs(), isView) && call.getFacts().pattern &&
+        !mergeCopy(call))
       copyOperands(call);
   for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>()))
     if (view.use_empty())
@@ -149,7 +147,7 @@ struct MaterializeViews : aicf::impl::MaterializeViewsBase<MaterializeViews> {
   using MaterializeViewsBase::MaterializeViewsBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (!step::isEntry(func) || func.getOps<ViewOp>().empty())
+    if (!step::isEntry(func))
       return markAllAnalysesPreserved();
     if (!getAnalysis<EntryForm>().isLegal)
       return signalPassFailure();

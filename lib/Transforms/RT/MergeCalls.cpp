@@ -82,10 +82,7 @@ static void moveViews(CallOp call) {
     if (ViewOp view = viewOf(operand); view && !view->isBeforeInBlock(call))
       view->moveBefore(call);
   for (Value result : call.getResults())
-    forEachView(result, [&](ViewOp view) {
-      if (view->isBeforeInBlock(call))
-        view->moveAfter(call);
-    });
+    forEachView(result, [&](ViewOp view) { view->moveAfter(call); });
 }
 
 CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,

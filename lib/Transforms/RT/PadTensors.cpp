@@ -93,10 +93,10 @@ void Padder::addCandidates(func::FuncOp func) {
        llvm::zip_equal(func.getArguments(), signature.arguments)) {
     if (arg.derivedFrom.empty() || !mayBePadded(value.getType()))
       continue;
-    auto [it, fresh] = groupOfState.try_emplace(arg.name, padded.size());
-    if (fresh)
-      padded.push_back(true);
-    groupOf[value] = it->second;
+    // That of an entry before, or a new one.
+    groupOf[value] =
+        groupOfState.try_emplace(arg.name, padded.size()).first->second;
+    padded.push_back(true);
   }
   for (auto call : func.getOps<CallOp>())
     for (Value result : call.getResults())
@@ -116,7 +116,7 @@ void Padder::addCandidates(func::FuncOp func) {
     auto group = groupOf.find(value);
     if (group == groupOf.end())
       takeBack(target);
-    else if (!target || state == groupOf.end())
+    else if (state == groupOf.end())
       padded[group->second] = false;
     else if (isa<BlockArgument>(value) || !value.hasOneUse())
       takeBack({value, target}); // a copy will stand between them
@@ -131,10 +131,6 @@ RankedTensorType Padder::typeOf(Value value) const {
 }
 
 bool Padder::hasKernel(CallOp call) const {
-  auto padded = [&](Value value) { return isPadded(value); };
-  if (llvm::none_of(call->getOperands(), padded) &&
-      llvm::none_of(call.getResults(), padded))
-    return true; // or it has none anyway
   StatusOr<TypedBody> typed = typeWithPads(call);
   return typed.ok() && chooserOf.at(call->getParentOp())->choose(call, *typed);
 }
@@ -165,7 +161,7 @@ void Padder::takeBackWhatHasNoKernel() {
 
 bool Padder::gains(CallOp call) const {
   StatusOr<TypedBody> dense = typedBodyOf(call), typed = typeWithPads(call);
-  if (!dense.ok() || !typed.ok())
+  if (!dense.ok()) // nor is `typed`: no rule asks for the layout
     return false;
   const KernelRow *row =
       chooserOf.at(call->getParentOp())->choose(call, *dense);
@@ -186,7 +182,7 @@ void Padder::takeBackWhatNoCallGainsBy() {
           first = first.value_or(groupOf.at(value));
           classes.join(*first, groupOf.at(value));
         }
-      if (first && gains(call))
+      if (gains(call)) // so one of them is padded
         classes.join(*first, wanted);
     }
   for (size_t group = 0; group < padded.size(); ++group)
@@ -241,11 +237,6 @@ struct PadTensors : aicf::impl::PadTensorsBase<PadTensors> {
     for (func::FuncOp func : entries)
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-    Span<const KernelRow> kernels = kernelsOn(target);
-    if (std::none_of(kernels.begin(), kernels.end(), [](const KernelRow &row) {
-          return row.fullSpeed.holds;
-        })) // so no call gains
-      return markAllAnalysesPreserved();
     Padder(entries, target).run();
   }
 };

@@ -11,15 +11,17 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-bool aicf::rt::isUnfused(CallOp call, OpKind kind) {
-  return call && call.isOnly(kind) && call.getKid().empty();
+/// A call of this primitive alone, without a kernel yet.
+static bool isUnfused(CallOp call, OpKind kind) {
+  return call.isOnly(kind) && call.getKid().empty();
 }
 
-const BindingInfo *PatternCandidates::bindingOf(size_t node) const {
+const BindingInfo &PatternCandidates::bindingOf(size_t node) const {
   auto *found = llvm::find_if(pattern.bindings, [&](const BindingInfo &b) {
     return b.operand.node == node;
   });
-  return found == pattern.bindings.end() ? nullptr : found;
+  assert(found != pattern.bindings.end() && "a node that nothing binds");
+  return *found;
 }
 
 PatternCandidates::PatternCandidates(func::FuncOp func,
@@ -28,12 +30,12 @@ PatternCandidates::PatternCandidates(func::FuncOp func,
   for (auto call : func.getOps<CallOp>())
     if (isUnfused(call, pattern.nodes[0].kind))
       anchors.push_back(call);
-  for (unsigned e = 1; !anchors.empty() && e < pattern.nodes.size(); ++e)
-    if (const BindingInfo *b = bindingOf(e))
-      for (auto call : func.getOps<CallOp>())
-        if (isUnfused(call, pattern.nodes[e].kind))
-          if (Value operand = call.getPrimitiveOperand(0, b->operand.slot))
-            readers[{operand, e}].calls.push_back(call);
+  for (unsigned e = 1; !anchors.empty() && e < pattern.nodes.size(); ++e) {
+    unsigned slot = bindingOf(e).operand.slot;
+    for (auto call : func.getOps<CallOp>())
+      if (isUnfused(call, pattern.nodes[e].kind))
+        readers[{call.getPrimitiveOperand(0, slot), e}].calls.push_back(call);
+  }
 }
 
 /// What stands at the where that a binding refers to, among the chosen calls.
@@ -52,14 +54,11 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
   }
   auto tryWith = [&](CallOp call) {
     chosen.push_back(call);
-    if (extend(take))
-      return true;
+    bool isTaken = extend(take);
     chosen.pop_back();
-    return false;
+    return isTaken;
   };
-  const BindingInfo *binding = bindingOf(node);
-  auto it =
-      binding ? readers.find({boundValue(*binding), node}) : readers.end();
+  auto it = readers.find({boundValue(bindingOf(node)), node});
   if (it != readers.end()) {
     List &list = it->second;
     for (size_t i = list.head; i < list.calls.size(); ++i)
@@ -72,10 +71,11 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
 }
 
 bool PatternCandidates::isKept(Value result) const {
-  return llvm::any_of(pattern.keeps, [&](NodeSlot where) {
+  auto kept = llvm::map_range(pattern.keeps, [&](NodeSlot where) -> Value {
     CallOp call = chosen[where.node];
-    return call.getFirstStepResult(where.slot) == result;
+    return call.getFirstStepResult(where.slot);
   });
+  return llvm::is_contained(kept, result);
 }
 
 bool PatternCandidates::anyChoice(CallOp anchor,

@@ -20,9 +20,6 @@
 namespace aicf::rt {
 using namespace mlir;
 
-/// A call of this primitive alone, without a kernel yet.
-bool isUnfused(CallOp call, OpKind kind);
-
 /// The calls of an entry that may be nodes of one pattern. A value may have
 /// any number of users, few of them of the kind that is looked for: they are
 /// listed once, by the value that they read.
@@ -50,7 +47,8 @@ private:
     SmallVector<Operation *> calls; ///< in order; some are gone
     size_t head = 0;                ///< all before it are
   };
-  const BindingInfo *bindingOf(size_t node) const;
+  /// The first that says what a node reads, which is not the first one.
+  const BindingInfo &bindingOf(size_t node) const;
   Value boundValue(const BindingInfo &binding) const;
   bool extend(function_ref<bool(ArrayRef<CallOp>)> take);
 

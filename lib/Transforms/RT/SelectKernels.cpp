@@ -44,15 +44,14 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
 
   LogicalResult select(CallOp op, const KernelChooser &chooser) {
     StatusOr<TypedBody> typed = typedBodyOf(op);
-    const KernelRow *row = typed.ok() ? chooser.choose(op, *typed) : nullptr;
-    if (row) {
+    if (!typed.ok())
+      return op->emitOpError() << typed.status().message();
+    if (const KernelRow *row = chooser.choose(op, *typed)) {
       remarkChoice(op, *row, *typed, chooser);
       op.setKernel(row->kid, row->workspaceBytes(*typed));
       return success();
     }
     InFlightDiagnostic diag = op->emitOpError();
-    if (!typed.ok())
-      return diag << typed.status().message();
     StringRef device = nameOf(target);
     if (op.getKid().empty())
       diag << "runs " << op.getPrimitiveNames()

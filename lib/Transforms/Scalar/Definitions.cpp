@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // The way back of what records build: their definitions are what is looked for.
-// scale and fill_like, which every constant would match, are ScalarBody's.
+// Some are of types that their record does not have; build() refuses them.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Scalar/Scalar.h"
@@ -29,7 +29,7 @@ struct Definitions::Writer {
   Definitions &into;
   OpBuilder builder;
   Location loc;
-  Type element; ///< of operands that are not i1
+  Type element; ///< of every leaf, of a condition, too: none is asked
   bool ofGradients;
 
   Writer(Definitions &into, Type element, bool ofGradients)
@@ -38,12 +38,12 @@ struct Definitions::Writer {
     builder.setInsertionPointToEnd(into.scratch.get());
   }
 
-  Scalar leaf(Type type) {
-    return {builder, loc, into.scratch->addArgument(type, loc)};
+  Scalar leaf() {
+    return {builder, loc, into.scratch->addArgument(element, loc)};
   }
   static unsigned sizeOf(Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || op->hasTrait<OpTrait::ConstantLike>())
+    if (!op)
       return 0;
     unsigned size = 1;
     for (Value operand : op->getOperands())
@@ -60,6 +60,7 @@ struct Definitions::Writer {
       definition.leaves.push_back(leaf.get());
     definition.fields.assign(kFieldMarks, kFieldMarks + fields.size());
     definition.size = sizeOf(root.get());
+    definition.isSum = std::is_same_v<Op, AddOp>;
     SmallVector<StringRef> names(fields);
     definition.build = [attrs, names](OpBuilder &b, Location loc,
                                       ValueRange tensors,
@@ -72,67 +73,45 @@ struct Definitions::Writer {
     into.all.push_back(std::move(definition));
   }
 
-  /// Whether the record has operands of `element`: floats, numbers, or any.
-  bool takesElement(const OpInfo &info) const {
-    for (size_t i = 0; i < info.numOperands; ++i) {
-      ElementTypes types = info.operands[i].elementTypes;
-      if (types == ElementTypes::Bool)
-        continue;
-      return types == ElementTypes::Any ||
-             (types == ElementTypes::Float ? isa<FloatType>(element)
-                                           : !element.isInteger(1));
-    }
-    return element.isInteger(1);
-  }
-
   /// The record's own definition, with each value of a flag.
-  template <typename Op> void addRecord(Type result) {
+  template <typename Op> void addRecord() {
     const OpInfo &info = infoOf(Op::getKind());
-    if (std::is_same_v<Op, ScaleOp> || std::is_same_v<Op, FillLikeOp> ||
-        !takesElement(info) ||
-        (info.phase == Phase::Backward && !ofGradients))
-      return;
-    bool givesBool = info.results[0].rule == TypeRule::BoolLike;
-    if ((givesBool ? Type(builder.getI1Type()) : element) != result)
+    if (info.phase == Phase::Backward && !ofGradients)
       return;
     SmallVector<Scalar> leaves;
     SmallVector<Value> tensors;
     for (size_t i = 0; i < info.numOperands; ++i) {
-      bool isBool = info.operands[i].elementTypes == ElementTypes::Bool;
-      Type type = isBool ? Type(builder.getI1Type()) : element;
-      leaves.push_back(leaf(type));
+      leaves.push_back(leaf());
       tensors.push_back(into.scratch->addArgument(
-          RankedTensorType::get({1}, type), loc));
+          RankedTensorType::get({1}, element), loc));
     }
     SmallVector<StringRef> numbers;
-    StringRef flag;
-    NamedAttrList attrs;
+    SmallVector<NamedAttrList> variants(1);
     for (size_t i = 0; i < info.numFields; ++i) {
-      if (info.fields[i].format != 'd') {
-        flag = info.fields[i].name;
+      StringRef name = info.fields[i].name;
+      if (info.fields[i].format != 'd') { // a flag
+        variants.push_back(variants[0]);
+        variants[0].set(name, builder.getBoolAttr(false));
+        variants[1].set(name, builder.getBoolAttr(true));
         continue;
       }
-      attrs.set(info.fields[i].name,
-                builder.getF64FloatAttr(kFieldMarks[numbers.size()]));
-      numbers.push_back(info.fields[i].name);
+      for (NamedAttrList &attrs : variants)
+        attrs.set(name, builder.getF64FloatAttr(kFieldMarks[numbers.size()]));
+      numbers.push_back(name);
     }
-    for (bool isSet : {false, true}) {
-      if (!flag.empty())
-        attrs.set(flag, builder.getBoolAttr(isSet));
-      else if (isSet)
-        return;
+    for (const NamedAttrList &attrs : variants) {
       auto op = Op::create(builder, loc, TypeRange(tensors[0].getType()),
                            ValueRange(tensors), attrs.getAttrs());
       add<Op>(definitionOf(op, leaves), leaves, attrs, numbers);
     }
   }
-  template <typename... Ops> void addRecords(Type result, std::tuple<Ops...> *) {
-    (addRecord<Ops>(result), ...);
+  template <typename... Ops> void addRecords(std::tuple<Ops...> *) {
+    (addRecord<Ops>(), ...);
   }
 
-  /// What people and frontends write for the same functions of floats.
+  /// What people and frontends write for the same functions.
   void addOtherWays() {
-    Scalar x = leaf(element), zero = x.constant(0);
+    Scalar x = leaf(), zero = x.constant(0);
     add<ReluOp>(maximum(x, zero), {x});
     add<ReluOp>(
         x.with(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGT,
@@ -191,18 +170,11 @@ Value define(OpBuilder &builder, Operation *op, ValueRange elements) {
                      static_cast<PointwiseOps *>(nullptr));
 }
 
-Definitions::Definitions(Type result, bool ofGradients)
+Definitions::Definitions(Type element, bool ofGradients)
     : scratch(std::make_unique<Block>()) {
-  Builder b(result.getContext());
-  SmallVector<Type> elements = {result};
-  if (result.isInteger(1)) // comparisons are of every type
-    elements.append({b.getF16Type(), b.getBF16Type(), b.getF32Type(),
-                     b.getF64Type(), b.getI32Type(), b.getI64Type()});
-  for (Type element : elements)
-    Writer(*this, element, ofGradients)
-        .addRecords(result, static_cast<PointwiseOps *>(nullptr));
-  if (isa<FloatType>(result))
-    Writer(*this, result, ofGradients).addOtherWays();
+  Writer writer(*this, element, ofGradients);
+  writer.addRecords(static_cast<PointwiseOps *>(nullptr));
+  writer.addOtherWays();
   llvm::stable_sort(all, [](const Definition &a, const Definition &b) {
     return a.size > b.size;
   });

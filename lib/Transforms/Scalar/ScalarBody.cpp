@@ -25,10 +25,8 @@ namespace aicf::scalars {
 Value ScalarBody::translate(Value scalar) {
   if (Value found = made.lookup(scalar))
     return found;
-  Value tensor = compute(scalar);
-  if (tensor)
-    made[scalar] = tensor;
-  return tensor;
+  Value tensor = compute(scalar); // which translates others
+  return made[scalar] = tensor;
 }
 
 Value ScalarBody::filled(double number, Type element, Location loc) {
@@ -53,6 +51,8 @@ Value ScalarBody::filled(double number, Type element, Location loc) {
 }
 
 Value ScalarBody::compute(Value scalar) {
+  if (!toDType(scalar.getType()))
+    return fail("a type that aicf does not have", scalar.getDefiningOp());
   if (std::optional<double> number = numberOf(scalar))
     return filled(*number, scalar.getType(), scalar.getLoc());
   if (auto argument = dyn_cast<BlockArgument>(scalar)) {
@@ -73,26 +73,25 @@ Value ScalarBody::sum(Location loc, Value a, Value b) {
 }
 
 Value ScalarBody::byDefinition(Value scalar, bool takesNumbers) {
-  if (!isAbiTensor(RankedTensorType::get({1}, scalar.getType())))
+  // A condition is computed of another type, and where() has one as its first
+  // operand.
+  TypeRange types = scalar.getDefiningOp()->getOperandTypes();
+  if (types.empty() || !toDType(types.back()))
     return {};
-  auto &ofType = definitions[scalar.getType()];
+  auto &ofType = definitions[types.back()];
   if (!ofType)
-    ofType =
-        std::make_unique<Definitions>(scalar.getType(), usesGradients);
+    ofType = std::make_unique<Definitions>(types.back(), usesGradients);
   Location loc = scalar.getLoc();
   for (const Definition &definition : ofType->get()) {
     Unifier unifier(definition, takesNumbers);
     if (!unifier.run(scalar))
       continue;
     SmallVector<Value> operands;
-    for (Value leaf : definition.leaves) {
-      Value is = unifier.leaves.lookup(leaf);
-      operands.push_back(is ? translate(is) : Value());
-    }
+    for (Value leaf : definition.leaves)
+      operands.push_back(translate(unifier.leaves.lookup(leaf)));
     if (llvm::is_contained(operands, Value()))
       return {};
-    if (isa<arith::AddFOp>(scalar.getDefiningOp()) && definition.size == 1 &&
-        definition.fields.empty())
+    if (definition.isSum && isa<FloatType>(scalar.getType()))
       return sum(loc, operands[0], operands[1]);
     SmallVector<double> numbers;
     for (std::optional<double> number : unifier.numbers)
@@ -112,13 +111,9 @@ Value ScalarBody::converted(Operation *producer) {
     return fail("a rounding mode other than to nearest even", producer);
   Type from = producer->getOperand(0).getType(),
        to = producer->getResult(0).getType();
-  if (!isAbiTensor(RankedTensorType::get({1}, to)))
-    return fail("a type that aicf does not have", producer);
   // i1 is 0 or 1 in aicf: as a signed number true would be -1.
   bool isUnsigned = isa<arith::UIToFPOp, arith::ExtUIOp>(producer);
-  if (isUnsigned != from.isInteger(1) &&
-      isa<arith::UIToFPOp, arith::ExtUIOp, arith::SIToFPOp, arith::ExtSIOp>(
-          producer))
+  if (isUnsigned != from.isInteger(1))
     return fail("'" + producer->getName().getStringRef() + "' of " +
                     debugString(from),
                 producer);
@@ -145,22 +140,21 @@ Value ScalarBody::withNumber(Operation *producer) {
       attrs.set(name, builder.getF64FloatAttr(number));
     return x ? makeOp(builder, loc, x, attrs.getAttrs()) : Value();
   };
-  auto scaled = [&](Value x, double factor) {
-    return withField(makeIfLegal<ScaleOp>, x, {{"factor", factor}});
-  };
+  double number = b.value_or(a.value_or(0));
   auto clamped = [&](double min, double max) {
     return withField(makeIfLegal<ClampOp>, translate(b ? left : right),
                      {{"min", min}, {"max", max}});
   };
-  if (isa<arith::MulFOp, arith::MulIOp>(producer))
-    return scaled(translate(b ? left : right), b ? *b : *a);
   if (isa<arith::MaximumFOp, arith::MaxSIOp>(producer))
-    return clamped(b ? *b : *a, INFINITY);
+    return clamped(number, INFINITY);
   if (isa<arith::MinimumFOp, arith::MinSIOp>(producer))
-    return clamped(-INFINITY, b ? *b : *a);
+    return clamped(-INFINITY, number);
   if (isa<arith::SubFOp, arith::SubIOp>(producer)) {
-    Value x = b ? translate(left) : scaled(translate(right), -1);
-    return withField(makeIfLegal<AddScalarOp>, x, {{"value", b ? -*b : *a}});
+    Value x = b ? translate(left)
+                : withField(makeIfLegal<ScaleOp>, translate(right),
+                            {{"factor", -1}});
+    return withField(makeIfLegal<AddScalarOp>, x,
+                     {{"value", b ? -number : number}});
   }
   return {};
 }
@@ -175,12 +169,13 @@ Value ScalarBody::byHand(Operation *producer) {
                    numberOf(producer->getOperand(1))))
     if (Value tensor = withNumber(producer))
       return tensor;
-  if (auto fma = dyn_cast<math::FmaOp>(producer)) { // rounds twice here
-    Value a = translate(fma.getA()), b = translate(fma.getB()),
-          c = translate(fma.getC());
-    if (!a || !b || !c)
+  if (isa<math::FmaOp>(producer)) { // rounds twice here
+    Location loc = producer->getLoc();
+    auto in = llvm::map_to_vector(producer->getOperands(),
+                                  [&](Value v) { return translate(v); });
+    if (llvm::is_contained(in, Value()))
       return {};
-    return sum(fma.getLoc(), MulOp::create(builder, fma.getLoc(), a, b), c);
+    return sum(loc, MulOp::create(builder, loc, in[0], in[1]), in[2]);
   }
   if (Value tensor = byDefinition(producer->getResult(0), true))
     return tensor;

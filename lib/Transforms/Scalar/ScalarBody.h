@@ -53,18 +53,19 @@ struct Definition {
   /// Constants of the expression that stand for any number, which is a field.
   SmallVector<double> fields;
   unsigned size; ///< ops of the expression
+  bool isSum;    ///< of two operands
   /// Null where the op does not take those numbers.
   std::function<Value(OpBuilder &, Location, ValueRange, ArrayRef<double>)>
       build;
 };
 
-/// The definitions of pointwise records whose results are of one element type,
-/// and other ways to write them. Large ones first: sigmoid before the division
-/// in it. With `ofGradients` those of backward records, too, which have no
-/// derivative.
+/// The definitions of pointwise records whose operands are of one element type,
+/// but for conditions, and other ways to write them. Large ones first: sigmoid
+/// before the division in it. With `ofGradients` those of backward records, too,
+/// which have no derivative.
 class Definitions {
 public:
-  Definitions(Type result, bool ofGradients);
+  Definitions(Type element, bool ofGradients);
   ArrayRef<Definition> get() const { return all; }
 
 private:

@@ -27,9 +27,7 @@ std::optional<double> numberOf(Value value) {
     return exact.getValueAsDouble();
   if (auto number = dyn_cast<FloatAttr>(attr))
     return number.getValueAsDouble();
-  auto number = dyn_cast<IntegerAttr>(attr);
-  if (number && number.getType().isInteger(1))
-    return double(number.getValue() != 0);
+  auto number = dyn_cast<IntegerAttr>(attr); // true is -1
   // A field is an f64, which has no other integers.
   if (number && std::abs(number.getInt()) <= int64_t(1) << 53)
     return double(number.getInt());
@@ -50,16 +48,16 @@ static bool isRounded(double number, double exact, Type type) {
   return std::abs(number - exact) <= bound * std::abs(exact);
 }
 
-
 /// A mark stands for any one number.
-bool Unifier::unifyConstant(double number, Value value, Type type) {
+bool Unifier::unifyConstant(double number, Value value) {
   std::optional<double> other = numberOf(value);
   if (!other)
     return false;
   const double *mark = llvm::find(definition.fields, number);
   if (mark == definition.fields.end())
-    return isa<FloatType>(type) ? isRounded(*other, number, type)
-                                : *other == number;
+    return isa<FloatType>(value.getType())
+               ? isRounded(*other, number, value.getType())
+               : *other == number;
   std::optional<double> &field = numbers[mark - definition.fields.begin()];
   if (!field)
     field = other;
@@ -78,11 +76,11 @@ bool Unifier::inOrder(ValueRange pattern, ValueRange operands) {
 
 /// x / c for x · 1/c.
 bool Unifier::unifyQuotient(Operation *product, arith::DivFOp quotient) {
-  std::optional<double> divisor = numberOf(quotient.getRhs());
+  double divisor = numberOf(quotient.getRhs()).value_or(NAN); // NaN fits none
   for (unsigned i : {0u, 1u}) {
-    std::optional<double> factor = numberOf(product->getOperand(i));
-    if (divisor && factor && !llvm::is_contained(definition.fields, *factor) &&
-        isRounded(*divisor, 1 / *factor, quotient.getType()))
+    double factor = numberOf(product->getOperand(i)).value_or(NAN);
+    if (!llvm::is_contained(definition.fields, factor) &&
+        isRounded(divisor, 1 / factor, quotient.getType()))
       return unify(product->getOperand(1 - i), quotient.getLhs());
   }
   return false;
@@ -107,16 +105,16 @@ static std::pair<int64_t, bool> directionOf(Operation *compare) {
   return {int64_t(is), false};
 }
 
+/// Ops of one name have operands of one type, but for conditions. Where a type
+/// differs all the same, the definition's op refuses it.
 bool Unifier::unify(Value pattern, Value value) {
   if (isa<BlockArgument>(pattern)) {
-    if (pattern.getType() != value.getType() ||
-        (!takesNumbers && numberOf(value)))
+    if (!takesNumbers && numberOf(value))
       return false;
     return leaves.try_emplace(pattern, value).first->second == value;
   }
   if (std::optional<double> number = numberOf(pattern))
-    return pattern.getType() == value.getType() &&
-           unifyConstant(*number, value, pattern.getType());
+    return unifyConstant(*number, value);
   Operation *p = pattern.getDefiningOp(), *v = value.getDefiningOp();
   if (!v)
     return false;

@@ -31,7 +31,7 @@ public:
   SmallVector<std::optional<double>> numbers;
 
 private:
-  bool unifyConstant(double number, Value value, Type type);
+  bool unifyConstant(double number, Value value);
   bool inOrder(ValueRange pattern, ValueRange operands);
   bool unifyQuotient(Operation *product, arith::DivFOp quotient);
 };

@@ -29,6 +29,7 @@ func.func @reshape_negative(%x: tensor<4xf32>) {
 func.func @transpose_c1(%x: tensor<4x3xf32>) {
   // expected-error @+1 {{'aicf.transpose' op C1: permutation is [0, 0], expected each dimension of 'tensor<4x3xf32>' once}}
   %y = aicf.transpose %x [0, 0] : tensor<4x3xf32>
+  %z = aicf.relu %y : tensor<3x4xf32>
   return
 }
 
@@ -53,6 +54,7 @@ func.func @slice_c1(%x: tensor<4x3xf32>) {
 func.func @slice_c2(%x: tensor<4xf32>) {
   // expected-error @+1 {{'aicf.slice' op C2: dimension 0 goes from 2 to 2 in steps of 1, expected 0 <= begin < end <= 4 and a step in [1, 2^31)}}
   %y = aicf.slice %x from [2] to [2] : tensor<4xf32>
+  %z = aicf.relu %y : tensor<2xf32>
   return
 }
 

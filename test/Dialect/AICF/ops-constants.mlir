@@ -16,5 +16,7 @@ func.func @constants() {
   %r = aicf.reshape %i to [6] : tensor<2x3xi32>
   // CHECK: aicf.iota [4] {axis = 0 : i64, dtype = f16}
   %f = aicf.iota [4] {axis = 0, dtype = f16}
+  // CHECK: aicf.iota [1] {axis = 0 : i64, dtype = i1}
+  %z = aicf.iota [1] {axis = 0, dtype = i1}
   return
 }

@@ -30,6 +30,12 @@ func.func @random(%step: tensor<i64>) {
   %0 = aicf.uniform %step to [4, 8] {low = -1.0, seed = 7 : i64} : tensor<i64>
   // CHECK: aicf.normal %{{.*}} to [] {dtype = f64, seed = 0 : i64} : tensor<i64>
   %1 = aicf.normal %step to [] {dtype = f64, seed = 0 : i64} : tensor<i64>
+  // CHECK: %[[H:.*]] = aicf.normal %{{.*}} to [2] {dtype = f16, seed = 0 : i64} : tensor<i64>
+  // CHECK: aicf.relu %[[H]] : tensor<2xf16>
+  %2 = aicf.normal %step to [2] {dtype = f16, seed = 0 : i64} : tensor<i64>
+  %3 = aicf.relu %2 : tensor<2xf16>
+  // CHECK: aicf.uniform %{{.*}} to [2] {dtype = bf16, seed = 0 : i64} : tensor<i64>
+  %4 = aicf.uniform %step to [2] {dtype = bf16, seed = 0 : i64} : tensor<i64>
   return
 }
 
@@ -47,9 +53,12 @@ func.func @groups(%p: tensor<3xf32>, %g: tensor<5xf32>, %h: tensor<3xf32>, %t: t
 }
 
 // CHECK-LABEL: func.func @adam
-func.func @adam(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>) {
+func.func @adam(%p: tensor<3xf32>, %bc: tensor<2xf32>, %lr: tensor<f32>, %g: tensor<5xf32>) {
   // CHECK: aicf.adam_l2_step {{.*}} {weight_decay = 1.000000e-02 : f64}
   %a:3 = aicf.adam_l2_step %p, %p, %p, %p, %bc, %lr {weight_decay = 0.01}
       : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<f32>
+  // CHECK: aicf.adam_group_step {{.*}}, %arg1, %arg3 :
+  %b:3 = aicf.adam_group_step %p, %p, %p, %p, %bc, %g
+      : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<5xf32>
   return
 }

@@ -64,5 +64,8 @@ func.func @products(%a: tensor<5x1x2x3xf32>, %b: tensor<4x3x6xf32>, %w: tensor<3
   // CHECK: aicf.linear %{{.*}} {transW = false} : tensor<5x1x2x3xf32>, tensor<3x7xf32>, tensor<7xf32>
   %e = aicf.linear %a, %w, %v {transW = false} : tensor<5x1x2x3xf32>, tensor<3x7xf32>, tensor<7xf32>
   %re = aicf.relu %e : tensor<5x1x2x7xf32>
+  // CHECK: aicf.linear_bwd %{{.*}} {transW = false}
+  %g:3 = aicf.linear_bwd %e, %a, %w {transW = false} : tensor<5x1x2x7xf32>, tensor<5x1x2x3xf32>, tensor<3x7xf32>
+  %rg = aicf.relu %g#2 : tensor<7xf32>
   return
 }

@@ -38,8 +38,18 @@
 
 // -----
 
-// expected-error @+1 {{bias_add: axis is "last", expected a number}}
+// expected-error @+1 {{bias_add: axis is "last", expected a whole number}}
 "test.body"() {body = #aicf_rt.body<2 { t0 = bias_add(i0, i1) {axis = "last"} yield t0 }>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{bias_add: axis is 1.500000e+00 : f64, expected a whole number}}
+"test.body"() {body = #aicf_rt.body<2 { t0 = bias_add(i0, i1) {axis = 1.5} yield t0 }>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{scale: factor is "two", expected a number}}
+"test.body"() {body = #aicf_rt.body<1 { t0 = scale(i0) {factor = "two"} yield t0 }>} : () -> ()
 
 // -----
 

@@ -611,8 +611,14 @@ CudaApi makeFakeApi() {
 
 std::atomic<uint64_t> callCount{0}, failingCall{UINT64_MAX};
 std::atomic<const char *> failedName{""};
+std::mutex namesMutex;
+std::string names;
 
 bool shallFail(const char *name) {
+  {
+    std::lock_guard<std::mutex> lock(namesMutex);
+    names += std::string(names.empty() ? "" : " ") + name;
+  }
   if (callCount++ != failingCall)
     return false;
   failedName = name;
@@ -694,8 +700,14 @@ void failCall(uint64_t failing) {
   callCount = 0;
   failedName = "";
   failingCall = failing;
+  std::lock_guard<std::mutex> lock(namesMutex);
+  names.clear();
 }
 uint64_t callsMade() { return callCount; }
 const char *failedCall() { return failedName; }
+std::string callNames() {
+  std::lock_guard<std::mutex> lock(namesMutex);
+  return names;
+}
 
 } // namespace aicf::test

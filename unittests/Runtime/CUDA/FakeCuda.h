@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace aicf::test {
@@ -73,6 +74,8 @@ void failCall(uint64_t failing);
 /// Calls since failCall, and the name of the one that failed ("" if none did).
 uint64_t callsMade();
 const char *failedCall();
+/// The names of the calls since failCall, with blanks between them.
+std::string callNames();
 
 } // namespace aicf::test
 

@@ -1,0 +1,199 @@
+//===- CPUDeviceTest.cpp - what the CPU does on its own -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What every device does: unittests/cts.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/Device.h"
+#include "lib/Ops/KernelTable.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace aicf;
+
+/// What stands in for /proc/meminfo, if anything, and how often it was read.
+static const char *fakeMeminfo = nullptr;
+static int meminfoReads = 0;
+
+/// The C++ library opens files with this.
+extern "C" FILE *fopen64(const char *path, const char *mode) {
+  static const auto real = reinterpret_cast<decltype(&fopen64)>(
+      ::dlsym(RTLD_NEXT, "fopen64"));
+  if (fakeMeminfo && std::strcmp(path, "/proc/meminfo") == 0) {
+    path = fakeMeminfo;
+    ++meminfoReads;
+  }
+  return real(path, mode);
+}
+
+namespace {
+
+/// While it lives, the system says this about its memory.
+class Meminfo {
+public:
+  explicit Meminfo(const char *text)
+      : path(testing::TempDir() + "aicf-meminfo") {
+    std::ofstream(path) << text;
+    fakeMeminfo = path.c_str();
+    meminfoReads = 0;
+  }
+  ~Meminfo() {
+    fakeMeminfo = nullptr;
+    std::filesystem::remove(path);
+  }
+
+private:
+  std::string path;
+};
+
+constexpr uint64_t kMiB = 1 << 20;
+
+Status tryToAllocate(Device &device, uint64_t bytes) {
+  StatusOr<void *> memory = device.allocate(bytes);
+  if (memory.ok())
+    device.deallocate(*memory);
+  return memory.status();
+}
+
+TEST(CPUDevice, FreeMemoryIsWhatTheSystemSaysIsAvailable) {
+  auto device = createCPUDevice({1});
+  {
+    Meminfo meminfo("MemTotal:    90000 kB\nMemAvailable:    71680 kB\n");
+    EXPECT_EQ(device->freeBytes(), 70 * kMiB);
+    EXPECT_TRUE(tryToAllocate(*device, 66 * kMiB).ok());
+    Status status = tryToAllocate(*device, 71 * kMiB);
+    EXPECT_EQ(status.code(), StatusCode::DeviceError);
+    EXPECT_NE(status.message().find("of which 73400320 are free"),
+              std::string::npos)
+        << status.message();
+  }
+  Meminfo older("MemTotal:    90000 kB\n");
+  EXPECT_EQ(device->freeBytes(), uint64_t(::sysconf(_SC_PHYS_PAGES)) *
+                                     uint64_t(::sysconf(_SC_PAGESIZE)));
+}
+
+TEST(CPUDevice, SmallAllocationsDoNotAskForFreeMemory) {
+  auto device = createCPUDevice({1});
+  Meminfo meminfo("MemAvailable:    1 kB\n");
+  EXPECT_TRUE(tryToAllocate(*device, kMiB).ok());
+  EXPECT_EQ(meminfoReads, 0);
+}
+
+TEST(CPUDevice, HasTheThreadsThatWereAskedFor) {
+  EXPECT_EQ(createCPUDevice({3})->numThreads(), 3);
+  int cores = std::max(1, int(std::thread::hardware_concurrency()));
+  EXPECT_EQ(createCPUDevice({0})->numThreads(), std::min(cores, 256));
+  EXPECT_EQ(createCPUDevice({1000})->numThreads(), 256);
+}
+
+/// Calls relu on a stream that is capturing.
+void recordRelu(Device &device, Stream &stream, const float *from, float *to,
+                int64_t elements) {
+  TensorDesc desc(DType::F32, {elements});
+  TensorView x{const_cast<float *>(from), desc}, y{to, desc};
+  Status status = opCall(device, OpKind::Relu, {x}, {y}, 0, {}, stream);
+  ASSERT_TRUE(status.ok()) << status.toString();
+}
+
+TEST(CPUDevice, KernelsOfAnotherBuildAreRefused) {
+  auto device = createCPUDevice({1});
+  float x[4] = {}, y[4];
+  auto stream = device->createStream();
+  ASSERT_TRUE((*stream)->beginCapture().ok());
+  recordRelu(*device, **stream, x, y, 4);
+  auto graph = (*stream)->endCapture();
+  ASSERT_TRUE(graph.ok());
+  ResolvedCall call = (*graph)->call(0);
+  ASSERT_TRUE(device->prepareCall(call).ok());
+  KernelRow other = *call.row;
+  other.kid = "relu_of_tomorrow";
+  call.row = &other;
+  Status status = device->prepareCall(call).status();
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_EQ(status.message(),
+            "relu: kernel relu_of_tomorrow is not in this build");
+}
+
+/// 64 floats at two addresses: who wrote last, shows.
+struct Mirror {
+  float *first, *second;
+  Mirror() {
+    int file = ::memfd_create("mirror", MFD_CLOEXEC);
+    EXPECT_EQ(::ftruncate(file, kBytes), 0);
+    first = map(file);
+    second = map(file);
+    ::close(file);
+  }
+  ~Mirror() {
+    ::munmap(first, kBytes);
+    ::munmap(second, kBytes);
+  }
+  static float *map(int file) {
+    return static_cast<float *>(::mmap(
+        nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  }
+  static constexpr size_t kBytes = 4096;
+};
+
+/// One thread follows the order of the calls, in which tensors are still in its
+/// cache; more go level by level.
+TEST(CPUGraph, ManyThreadsRunLevelByLevel) {
+  for (int numThreads : {1, 2}) {
+    Mirror mirror;
+    std::vector<float> one(64, 1), two(64, 2), between(64);
+    auto device = createCPUDevice({numThreads});
+    auto stream = device->createStream();
+    ASSERT_TRUE((*stream)->beginCapture().ok());
+    recordRelu(*device, **stream, one.data(), between.data(), 64);
+    recordRelu(*device, **stream, between.data(), mirror.first, 64); // level 1
+    recordRelu(*device, **stream, two.data(), mirror.second, 64);
+    auto graph = (*stream)->endCapture();
+    ASSERT_TRUE(graph.ok()) << graph.status().toString();
+    ASSERT_TRUE((*stream)->launch(**graph).ok());
+    EXPECT_EQ(*mirror.first, numThreads == 1 ? 2 : 1) << "who came last";
+  }
+}
+
+/// The threads of a new process after two independent calls on so many elements
+/// each: the kernels themselves need no helper for them.
+int threadsAfterTwoCalls(int64_t elements) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    std::vector<float> x(size_t(2 * elements)), y(x.size());
+    auto device = createCPUDevice({2});
+    auto stream = device->createStream();
+    bool isOk = (*stream)->beginCapture().ok();
+    for (int64_t i : {0, 1})
+      recordRelu(*device, **stream, x.data() + i * elements,
+                 y.data() + i * elements, elements);
+    auto graph = (*stream)->endCapture();
+    isOk = isOk && graph.ok() && (*stream)->launch(**graph).ok();
+    std::filesystem::directory_iterator threads("/proc/self/task");
+    ::_exit(isOk ? int(std::distance(threads, {})) : 100);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(CPUGraph, LargeCallsOfALevelRunSideBySide) {
+  EXPECT_EQ(threadsAfterTwoCalls(16384), 2) << "128 KiB of each call";
+  EXPECT_EQ(threadsAfterTwoCalls(16128), 1) << "not worth a helper";
+}
+
+} // namespace
